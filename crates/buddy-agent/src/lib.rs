@@ -1,0 +1,1 @@
+//! buddy's own agent: the turn machine, its driver and the tools.

@@ -1,0 +1,1 @@
+//! Execution targets: running commands and reaching files on a host.

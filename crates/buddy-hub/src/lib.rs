@@ -1,0 +1,1 @@
+//! Live sessions: authorize, stamp, append, publish, ask.

@@ -1,0 +1,1 @@
+//! Wire protocols to models: prompt in, deltas out.

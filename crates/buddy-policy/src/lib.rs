@@ -1,0 +1,1 @@
+//! Pure judgement: what would this do, and may it?

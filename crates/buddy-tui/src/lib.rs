@@ -1,0 +1,1 @@
+//! The terminal face: headless runs and the REPL.

@@ -1,0 +1,3 @@
+//! The buddy binary: command line, configuration and wiring.
+
+fn main() {}
