@@ -1,5 +1,42 @@
 //! The words of buddy: ids, events, items, commands, asks, the fold and the port traits.
+//!
+//! A session is an append-only log of facts. This crate says what a fact is, how it looks on the wire, what state
+//! the facts of a session add up to, and which traits connect the faces, the hub, the agents and the store.
+//! It does no I/O, reads no clock and knows no sibling crate.
 
+mod ask;
+mod command;
+mod envelope;
+mod event;
+mod fact;
+mod id;
+mod item;
+mod port;
+mod recovery;
+mod schema;
+mod summary;
+mod time;
+mod transcript;
 mod usage;
 
+pub use ask::{Answer, Approval, Ask, Question, Risk};
+pub use command::{Command, NewSession};
+pub use envelope::{Envelope, HarnessTimestamp, ToolFailure};
+pub use event::{Event, WireError};
+pub use fact::{
+    Answered, Asked, DeltaStream, Fact, Failure, FailureKind, ItemChanged, ItemDelta, ItemEnded, ItemStarted,
+    Native, Notice, NoticeLevel, Principal, PrincipalKind, SessionChanged, SessionEnded, SessionStarted,
+    TurnEnded, TurnOutcome, TurnStarted, UnknownFact, UsageReported,
+};
+pub use id::{AskId, BadId, Ids, ItemId, SessionId, TurnId};
+pub use item::{Content, FileChange, Item, ItemStatus, PlanStep, PlanStepState, Private, ToolCall, ToolKind};
+pub use port::{
+    Agent, AgentError, AgentSession, EventSink, Opening, SessionQuery, SessionStore, SessionWriter, Sessions,
+    SessionsError, SinkClosed, StoreError, Subscription, SubscriptionError,
+};
+pub use recovery::recovery;
+pub use schema::event_schema;
+pub use summary::{SessionState, SessionSummary};
+pub use time::{Clock, UnixMillis};
+pub use transcript::{FoldError, Transcript};
 pub use usage::Usage;

@@ -1,0 +1,40 @@
+//! Recovery: the facts that close what a dead writer left open, so that the log is whole again.
+//!
+//! A tool call whose intent was written but whose result was not may have had effects. It is closed as interrupted with
+//! an unknown outcome and is never run again by itself.
+
+use crate::{
+    Answer, Answered, Content, Envelope, Fact, Item, ItemEnded, ItemStatus, Principal, ToolFailure,
+    Transcript, TurnEnded, TurnOutcome, UnixMillis,
+};
+
+/// The facts to append before anything else happens in the session; none when it was left whole.
+pub fn recovery(transcript: &Transcript, now: UnixMillis) -> Vec<Fact> {
+    let asks = transcript.asks().iter().map(|ask| {
+        Fact::Answered(Answered { ask: ask.id.clone(), answer: Answer::Withdrawn, by: Principal::system() })
+    });
+    let items = transcript.open_items().map(|item| Fact::ItemEnded(ItemEnded { item: closed(item, now) }));
+    let turn = transcript.turn().map(|turn| {
+        Fact::TurnEnded(TurnEnded { turn: turn.clone(), outcome: TurnOutcome::Interrupted, failure: None })
+    });
+    asks.chain(items).chain(turn).collect()
+}
+
+fn closed(item: &Item, now: UnixMillis) -> Item {
+    let mut item = item.clone();
+    if let Content::ToolCall(call) = &mut item.content {
+        let failure = match item.status {
+            ItemStatus::Pending => {
+                ToolFailure::new("not_run", "the call was not run: buddy stopped before it started")
+            }
+            _ => ToolFailure::new(
+                "outcome_unknown",
+                "buddy stopped while the call ran; its outcome is unknown",
+            )
+            .hint("check what it did before you repeat it"),
+        };
+        call.output = Some(Envelope::new(now, Err(failure)));
+    }
+    item.status = ItemStatus::Interrupted;
+    item
+}

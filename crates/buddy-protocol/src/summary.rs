@@ -1,0 +1,105 @@
+//! What a list of sessions shows of one session. Derived from the log alone, so that it can be rebuilt from it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{Content, Event, Fact, Principal, SessionId, SessionStarted, UnixMillis, Usage};
+
+/// How long a title may be that was taken from the first prompt.
+const TITLE_CHARS: usize = 80;
+
+/// One line of a list of sessions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SessionSummary {
+    /// The session.
+    pub id: SessionId,
+    /// Whose it is.
+    pub owner: Principal,
+    /// The agent that drives it.
+    pub agent: String,
+    /// The directory it works in.
+    pub cwd: String,
+    /// The model in use.
+    pub model: Option<String>,
+    /// The session that opened it.
+    pub parent: Option<SessionId>,
+    /// The given title, or the beginning of the first prompt.
+    pub title: Option<String>,
+    /// How far it is, as of its last event.
+    pub state: SessionState,
+    /// When it started.
+    pub created: UnixMillis,
+    /// When its last event was stamped.
+    pub updated: UnixMillis,
+    /// The number of its last event.
+    pub head: u64,
+    /// How many turns were started.
+    pub turns: u64,
+    /// What its model calls consumed.
+    pub usage: Usage,
+}
+
+/// How far a session is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SessionState {
+    /// No turn runs.
+    Idle,
+    /// A turn runs.
+    Running,
+    /// A turn runs and waits for a person.
+    Waiting,
+    /// It ended for good.
+    Ended,
+}
+
+impl SessionSummary {
+    /// The summary of a session of which only the first event is known.
+    pub fn begin(id: &SessionId, started: &SessionStarted, time: UnixMillis) -> Self {
+        Self {
+            id: id.clone(),
+            owner: started.owner.clone(),
+            agent: started.agent.clone(),
+            cwd: started.cwd.clone(),
+            model: started.model.clone(),
+            parent: started.parent.clone(),
+            title: None,
+            state: SessionState::Idle,
+            created: time,
+            updated: time,
+            head: 0,
+            turns: 0,
+            usage: Usage::default(),
+        }
+    }
+
+    /// Takes in one more durable event.
+    pub fn apply(&mut self, event: &Event) {
+        self.updated = event.time;
+        self.head = event.seq.unwrap_or(self.head);
+        match &event.fact {
+            Fact::SessionChanged(changed) => {
+                self.title = changed.title.clone().or(self.title.take());
+                self.model = changed.model.clone().or(self.model.take());
+            }
+            Fact::SessionEnded(_) => self.state = SessionState::Ended,
+            Fact::TurnStarted(_) => {
+                self.turns += 1;
+                self.state = SessionState::Running;
+            }
+            Fact::TurnEnded(_) => self.state = SessionState::Idle,
+            Fact::ItemEnded(ended) => self.adopt_title(&ended.item.content),
+            Fact::Asked(_) => self.state = SessionState::Waiting,
+            Fact::Answered(_) if self.state == SessionState::Waiting => self.state = SessionState::Running,
+            Fact::UsageReported(report) => self.usage += report.usage,
+            _ => {}
+        }
+    }
+
+    fn adopt_title(&mut self, content: &Content) {
+        if let (None, Content::UserMessage { text }) = (&self.title, content) {
+            let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+            self.title = Some(line.chars().take(TITLE_CHARS).collect());
+        }
+    }
+}

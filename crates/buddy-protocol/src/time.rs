@@ -1,0 +1,17 @@
+//! Wall-clock time as it stands in the log.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Milliseconds since the Unix epoch.
+#[derive(
+    Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(transparent)]
+pub struct UnixMillis(pub u64);
+
+/// Where wall-clock time comes from: the system in service, a value that stands still in tests.
+pub trait Clock: Send + Sync {
+    /// The time now.
+    fn now(&self) -> UnixMillis;
+}

@@ -1,0 +1,227 @@
+//! The fold: what the facts of a session add up to. Every face draws this and nothing else.
+
+use std::collections::HashMap;
+
+use crate::{
+    Answered, Ask, AskId, Content, DeltaStream, Event, Fact, Item, ItemDelta, ItemId, SessionChanged,
+    SessionStarted, TurnEnded, TurnId, Usage,
+};
+
+/// Live output kept for one running tool call. Its whole output is in its result and its log.
+const LIVE_OUTPUT_KEPT: usize = 64 * 1024;
+
+/// The state of a session after the events that were applied.
+#[derive(Debug, Clone, Default)]
+pub struct Transcript {
+    head: u64,
+    started: Option<SessionStarted>,
+    title: Option<String>,
+    model: Option<String>,
+    items: Vec<Item>,
+    index: HashMap<ItemId, usize>,
+    open_items: Vec<ItemId>,
+    live_output: HashMap<ItemId, String>,
+    asks: Vec<Ask>,
+    turn: Option<TurnId>,
+    last_turn: Option<TurnEnded>,
+    turns: u64,
+    usage: Usage,
+    last_usage: Option<Usage>,
+    ended: bool,
+}
+
+/// An event that does not follow on what was folded so far.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("event {found} does not follow on event {head}")]
+pub struct FoldError {
+    /// The last event that was folded.
+    pub head: u64,
+    /// The event that came.
+    pub found: u64,
+}
+
+impl Transcript {
+    /// Folds one more event. Durable events must come in order and without a gap.
+    pub fn apply(&mut self, event: &Event) -> Result<(), FoldError> {
+        if let Some(seq) = event.seq {
+            if seq != self.head + 1 {
+                return Err(FoldError { head: self.head, found: seq });
+            }
+            self.head = seq;
+        }
+        self.apply_fact(&event.fact);
+        Ok(())
+    }
+
+    fn apply_fact(&mut self, fact: &Fact) {
+        match fact {
+            Fact::SessionStarted(started) => self.start(started),
+            Fact::SessionChanged(changed) => self.change(changed),
+            Fact::SessionEnded(_) => self.ended = true,
+            Fact::TurnStarted(started) => self.start_turn(&started.turn),
+            Fact::TurnEnded(ended) => self.end_turn(ended),
+            Fact::ItemStarted(started) => self.put(&started.item),
+            Fact::ItemChanged(changed) => self.put(&changed.item),
+            Fact::ItemEnded(ended) => self.put(&ended.item),
+            Fact::ItemDelta(delta) => self.grow(delta),
+            Fact::Asked(asked) => self.asks.push(asked.ask.clone()),
+            Fact::Answered(answered) => self.answer(answered),
+            Fact::UsageReported(report) => self.add_usage(report.usage),
+            Fact::Notice(_) | Fact::Native(_) | Fact::Unknown(_) => {}
+        }
+    }
+
+    fn start(&mut self, started: &SessionStarted) {
+        self.model.clone_from(&started.model);
+        self.started = Some(started.clone());
+    }
+
+    fn change(&mut self, changed: &SessionChanged) {
+        if changed.title.is_some() {
+            self.title.clone_from(&changed.title);
+        }
+        if changed.model.is_some() {
+            self.model.clone_from(&changed.model);
+        }
+    }
+
+    fn start_turn(&mut self, turn: &TurnId) {
+        self.turn = Some(turn.clone());
+        self.turns += 1;
+    }
+
+    fn end_turn(&mut self, ended: &TurnEnded) {
+        self.turn = None;
+        self.last_turn = Some(ended.clone());
+    }
+
+    fn put(&mut self, item: &Item) {
+        if let Some(&place) = self.index.get(&item.id) {
+            self.items[place] = item.clone();
+        } else {
+            self.index.insert(item.id.clone(), self.items.len());
+            self.items.push(item.clone());
+        }
+        self.open_items.retain(|open| *open != item.id);
+        if item.status.is_final() {
+            self.live_output.remove(&item.id);
+        } else {
+            self.open_items.push(item.id.clone());
+        }
+    }
+
+    fn grow(&mut self, delta: &ItemDelta) {
+        let Some(&place) = self.index.get(&delta.item) else { return };
+        let item = &mut self.items[place];
+        if item.status.is_final() {
+            return;
+        }
+        match (&mut item.content, delta.stream) {
+            (Content::AgentMessage { text } | Content::Reasoning { text }, DeltaStream::Text) => {
+                text.push_str(&delta.text);
+            }
+            _ => {
+                let output = self.live_output.entry(delta.item.clone()).or_default();
+                output.push_str(&delta.text);
+                keep_tail(output, LIVE_OUTPUT_KEPT);
+            }
+        }
+    }
+
+    fn answer(&mut self, answered: &Answered) {
+        self.asks.retain(|ask| ask.id != answered.ask);
+    }
+
+    fn add_usage(&mut self, usage: Usage) {
+        self.usage += usage;
+        self.last_usage = Some(usage);
+    }
+
+    /// The number of the last durable event that was folded; 0 before the first.
+    pub fn head(&self) -> u64 {
+        self.head
+    }
+
+    /// What the session started with.
+    pub fn started(&self) -> Option<&SessionStarted> {
+        self.started.as_ref()
+    }
+
+    /// The title, where one was given.
+    pub fn title(&self) -> Option<&str> {
+        self.title.as_deref()
+    }
+
+    /// The model in use.
+    pub fn model(&self) -> Option<&str> {
+        self.model.as_deref()
+    }
+
+    /// All items in the order of their appearance.
+    pub fn items(&self) -> &[Item] {
+        &self.items
+    }
+
+    /// One item.
+    pub fn item(&self, id: &ItemId) -> Option<&Item> {
+        self.index.get(id).map(|&place| &self.items[place])
+    }
+
+    /// The items that did not reach their end, in the order of their last change.
+    pub fn open_items(&self) -> impl Iterator<Item = &Item> {
+        self.open_items.iter().filter_map(|id| self.item(id))
+    }
+
+    /// The last part of what a running tool call printed.
+    pub fn live_output(&self, id: &ItemId) -> &str {
+        self.live_output.get(id).map_or("", String::as_str)
+    }
+
+    /// The asks that wait for an answer, oldest first.
+    pub fn asks(&self) -> &[Ask] {
+        &self.asks
+    }
+
+    /// Whether an ask still waits.
+    pub fn is_waiting(&self, id: &AskId) -> bool {
+        self.asks.iter().any(|ask| ask.id == *id)
+    }
+
+    /// The turn that runs.
+    pub fn turn(&self) -> Option<&TurnId> {
+        self.turn.as_ref()
+    }
+
+    /// How the last finished turn ended.
+    pub fn last_turn(&self) -> Option<&TurnEnded> {
+        self.last_turn.as_ref()
+    }
+
+    /// How many turns were started.
+    pub fn turns(&self) -> u64 {
+        self.turns
+    }
+
+    /// What all model calls consumed.
+    pub fn usage(&self) -> Usage {
+        self.usage
+    }
+
+    /// What the last model call consumed.
+    pub fn last_usage(&self) -> Option<Usage> {
+        self.last_usage
+    }
+
+    /// Whether the session ended for good.
+    pub fn is_ended(&self) -> bool {
+        self.ended
+    }
+}
+
+fn keep_tail(text: &mut String, limit: usize) {
+    // Cut only at twice the limit, so that the cost of cutting is spread over many deltas.
+    if text.len() > 2 * limit {
+        let cut = (text.len() - limit..=text.len()).find(|&cut| text.is_char_boundary(cut)).unwrap_or(0);
+        text.drain(..cut);
+    }
+}
