@@ -74,9 +74,9 @@ impl Serialize for Event {
 
 impl<'de> Deserialize<'de> for Event {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let Incoming { session, seq, time, r#type, data } = Incoming::deserialize(deserializer)?;
-        let fact = Fact::from_parts(&r#type, &data)
-            .map_err(|error| serde::de::Error::custom(format!("bad payload of `{}`: {error}", r#type)))?;
+        let Incoming { session, seq, time, r#type: kind, data } = Incoming::deserialize(deserializer)?;
+        let fact = Fact::from_parts(&kind, &data)
+            .map_err(|error| serde::de::Error::custom(format!("bad payload of `{kind}`: {error}")))?;
         Ok(Self { session, seq, time, fact })
     }
 }

@@ -9,7 +9,7 @@ use std::str::FromStr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A source of fresh 128-bit numbers that grow with time (UUIDv7 in service, a counter in tests).
+/// A source of fresh 128-bit numbers that grow with time (version 7 UUIDs in service, a counter in tests).
 pub trait Ids: Send + Sync {
     /// The next number, never one that was given before.
     fn next(&self) -> u128;

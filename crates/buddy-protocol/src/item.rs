@@ -14,6 +14,10 @@ pub struct Item {
     /// The turn it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<TurnId>,
+    /// Which model call of the turn it came from, counted from 1. Items of one model call are one message to the
+    /// model, so a reader that builds a prompt keeps them together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<u32>,
     /// The item it stands under, for example the call that a change came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<ItemId>,
@@ -85,7 +89,7 @@ pub enum Content {
         text: String,
     },
     /// A tool call and, once it ended, its result.
-    ToolCall(ToolCall),
+    ToolCall(Box<ToolCall>),
     /// A file that was changed.
     FileChange(FileChange),
     /// The agent's plan.

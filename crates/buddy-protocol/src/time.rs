@@ -14,4 +14,9 @@ pub struct UnixMillis(pub u64);
 pub trait Clock: Send + Sync {
     /// The time now.
     fn now(&self) -> UnixMillis;
+
+    /// The time now in nanoseconds since the Unix epoch, as fine as the source has it.
+    fn nanos(&self) -> u128 {
+        u128::from(self.now().0) * 1_000_000
+    }
 }

@@ -116,16 +116,15 @@ impl Transcript {
         if item.status.is_final() {
             return;
         }
-        match (&mut item.content, delta.stream) {
-            (Content::AgentMessage { text } | Content::Reasoning { text }, DeltaStream::Text) => {
-                text.push_str(&delta.text);
-            }
-            _ => {
-                let output = self.live_output.entry(delta.item.clone()).or_default();
-                output.push_str(&delta.text);
-                keep_tail(output, LIVE_OUTPUT_KEPT);
-            }
+        if let (Content::AgentMessage { text } | Content::Reasoning { text }, DeltaStream::Text) =
+            (&mut item.content, delta.stream)
+        {
+            text.push_str(&delta.text);
+            return;
         }
+        let output = self.live_output.entry(delta.item.clone()).or_default();
+        output.push_str(&delta.text);
+        keep_tail(output, LIVE_OUTPUT_KEPT);
     }
 
     fn answer(&mut self, answered: &Answered) {

@@ -33,6 +33,6 @@ impl AddAssign for Usage {
         self.cache_write = self.cache_write.saturating_add(other.cache_write);
         self.output = self.output.saturating_add(other.output);
         self.reasoning_output = self.reasoning_output.saturating_add(other.reasoning_output);
-        self.estimated |= other.estimated;
+        self.estimated = self.estimated || other.estimated;
     }
 }

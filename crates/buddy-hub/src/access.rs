@@ -1,0 +1,85 @@
+//! Who may do what. This is the one place where that is decided.
+
+use buddy_protocol::{Command, Principal, PrincipalKind, SessionsError};
+
+/// Something that needs a right.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Permission {
+    Create,
+    Read,
+    Prompt,
+    Answer,
+    Change,
+}
+
+impl Permission {
+    pub(crate) fn of(command: &Command) -> Self {
+        match command {
+            Command::Prompt { .. } | Command::Interrupt => Self::Prompt,
+            Command::Answer { .. } => Self::Answer,
+            Command::Change { .. } | Command::End => Self::Change,
+        }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Create => "start a session",
+            Self::Read => "read this session",
+            Self::Prompt => "prompt in this session",
+            Self::Answer => "answer in this session",
+            Self::Change => "change this session",
+        }
+    }
+}
+
+/// May `who` do this in a session of `owner`? A person may do everything in their own sessions. An agent may never
+/// answer an ask: what is gated must not be able to open the gate.
+pub(crate) fn authorize(
+    who: &Principal,
+    owner: &Principal,
+    permission: Permission,
+) -> Result<(), SessionsError> {
+    let allowed = match who.kind {
+        PrincipalKind::Person => who == owner,
+        PrincipalKind::System => permission != Permission::Answer,
+        PrincipalKind::Agent => false,
+    };
+    if allowed {
+        return Ok(());
+    }
+    Err(SessionsError::Forbidden { who: who.name.clone(), what: permission.name() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: [Permission; 5] =
+        [Permission::Create, Permission::Read, Permission::Prompt, Permission::Answer, Permission::Change];
+
+    fn check(who: &Principal, allowed: &[Permission]) {
+        let owner = Principal::person("ann");
+        for permission in ALL {
+            assert_eq!(
+                authorize(who, &owner, permission).is_ok(),
+                allowed.contains(&permission),
+                "{permission:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn owners_do_everything_and_strangers_nothing() {
+        check(&Principal::person("ann"), &ALL);
+        check(&Principal::person("bob"), &[]);
+    }
+
+    #[test]
+    fn nothing_but_a_person_answers() {
+        check(&Principal { kind: PrincipalKind::Agent, name: "ann".to_owned() }, &[]);
+        check(
+            &Principal::system(),
+            &[Permission::Create, Permission::Read, Permission::Prompt, Permission::Change],
+        );
+    }
+}

@@ -1,0 +1,214 @@
+//! The session actor: the one writer of a session's log.
+//!
+//! It takes messages, drains what is ready, stamps the facts, appends them in one go, and then publishes them and
+//! answers those who wait. Nothing is published or acknowledged that the store has not taken. When the store fails the
+//! actor stops: a session whose log cannot grow must not go on.
+
+use std::sync::Arc;
+
+use buddy_protocol::{
+    Answer, Answered, Ask, AskId, Asked, Clock, Event, Fact, Principal, SessionId, SessionWriter,
+    SessionsError, SinkClosed, StoreError,
+};
+use fail::fail_point;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::Instant;
+
+use crate::asks::Asks;
+use crate::subscription::{Feed, Subscriber, pair};
+
+/// Messages that may wait for an actor before those who send have to wait.
+pub(crate) const MAILBOX: usize = 1_024;
+/// Messages taken into one append.
+const MAX_BATCH: usize = 512;
+
+/// What the actor is told.
+pub(crate) enum Message {
+    /// The agent or the hub reports facts; `done` waits until they are durable.
+    Facts { facts: Vec<Fact>, done: Option<oneshot::Sender<Result<(), SinkClosed>>> },
+    /// The agent asks.
+    Ask { ask: Ask, asker: oneshot::Sender<Answer> },
+    /// A person answers.
+    Answer { by: Principal, ask: AskId, answer: Answer, done: oneshot::Sender<Result<(), SessionsError>> },
+    /// A face wants to read along.
+    Subscribe { feed: oneshot::Sender<Feed> },
+    /// Finish what is queued and stop.
+    Stop,
+}
+
+/// What waits for the next flush.
+enum Waiter {
+    Durable(oneshot::Sender<Result<(), SinkClosed>>),
+    Answered { ask: AskId, answer: Answer, done: Option<oneshot::Sender<Result<(), SessionsError>>> },
+}
+
+/// The state of one live session.
+pub(crate) struct Actor {
+    pub(crate) session: SessionId,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) writer: Box<dyn SessionWriter>,
+    /// The number of the last event that the store has.
+    pub(crate) head: u64,
+    pub(crate) messages: mpsc::Receiver<Message>,
+    /// Asks that were given up. Unbounded, but an open ask sends at most once and open asks are bounded.
+    pub(crate) withdrawn: mpsc::UnboundedReceiver<AskId>,
+    pub(crate) state: State,
+}
+
+/// What the actor keeps between messages.
+#[derive(Default)]
+pub(crate) struct State {
+    subscribers: Vec<Subscriber>,
+    asks: Asks,
+    staged: Vec<Fact>,
+    waiters: Vec<Waiter>,
+    is_stopping: bool,
+}
+
+impl Actor {
+    /// Runs until it is told to stop, everyone who could tell it anything is gone, or the store fails.
+    pub(crate) async fn run(mut self) -> Result<(), StoreError> {
+        while !self.state.is_stopping {
+            let deadline = self.state.asks.next_deadline();
+            tokio::select! {
+                message = self.messages.recv() => match message {
+                    Some(message) => self.take(message).await?,
+                    None => break,
+                },
+                Some(ask) = self.withdrawn.recv() => self.settle(ask, Answer::Withdrawn),
+                () = sleep_until(deadline) => self.expire(),
+            }
+            self.flush().await?;
+        }
+        Ok(())
+    }
+
+    async fn take(&mut self, first: Message) -> Result<(), StoreError> {
+        self.handle(first).await?;
+        for _ in 1..MAX_BATCH {
+            match self.messages.try_recv() {
+                Ok(message) => self.handle(message).await?,
+                Err(_) => break,
+            }
+        }
+        Ok(())
+    }
+
+    async fn handle(&mut self, message: Message) -> Result<(), StoreError> {
+        match message {
+            Message::Facts { facts, done } => {
+                self.state.staged.extend(facts);
+                self.state.waiters.extend(done.map(Waiter::Durable));
+            }
+            Message::Ask { ask, asker } => self.ask(ask, asker),
+            Message::Answer { by, ask, answer, done } => self.answer(by, ask, answer, done),
+            Message::Subscribe { feed } => {
+                self.flush().await?;
+                let (subscriber, reader) = pair(self.head);
+                if feed.send(reader).is_ok() {
+                    self.state.subscribers.push(subscriber);
+                }
+            }
+            Message::Stop => self.state.is_stopping = true,
+        }
+        Ok(())
+    }
+
+    fn ask(&mut self, ask: Ask, asker: oneshot::Sender<Answer>) {
+        if self.state.asks.is_full() {
+            let reason = Some("too many asks wait in this session".to_owned());
+            let _ = asker.send(Answer::Deny { reason });
+            return;
+        }
+        self.state.asks.open(&ask, self.clock.now(), asker);
+        self.state.staged.push(Fact::Asked(Asked { ask }));
+    }
+
+    fn answer(
+        &mut self,
+        by: Principal,
+        ask: AskId,
+        answer: Answer,
+        done: oneshot::Sender<Result<(), SessionsError>>,
+    ) {
+        let is_taken =
+            |waiter: &Waiter| matches!(waiter, Waiter::Answered { ask: taken, .. } if *taken == ask);
+        if !self.state.asks.is_open(&ask) || self.state.waiters.iter().any(is_taken) {
+            let refusal = SessionsError::Conflict(format!("ask `{ask}` does not wait for an answer"));
+            let _ = done.send(Err(refusal));
+            return;
+        }
+        self.state.staged.push(Fact::Answered(Answered { ask: ask.clone(), answer: answer.clone(), by }));
+        self.state.waiters.push(Waiter::Answered { ask, answer, done: Some(done) });
+    }
+
+    /// Answers an ask in buddy's own name.
+    fn settle(&mut self, ask: AskId, answer: Answer) {
+        if self.state.asks.is_open(&ask) {
+            let by = Principal::system();
+            self.state.staged.push(Fact::Answered(Answered { ask: ask.clone(), answer: answer.clone(), by }));
+            self.state.waiters.push(Waiter::Answered { ask, answer, done: None });
+        }
+    }
+
+    fn expire(&mut self) {
+        for ask in self.state.asks.expired(Instant::now()) {
+            self.settle(ask, Answer::Expired);
+        }
+    }
+
+    /// Stamp, append, publish, answer: in this order.
+    async fn flush(&mut self) -> Result<(), StoreError> {
+        let events = self.stamp();
+        let durable: Vec<Arc<Event>> = events.iter().filter(|event| event.seq.is_some()).cloned().collect();
+        if !durable.is_empty() {
+            fail_point!("hub.stamped");
+            self.writer.append(durable).await.inspect_err(|error| {
+                tracing::error!(session = %self.session, %error, "cannot append to the session's log");
+            })?;
+            fail_point!("hub.appended");
+        }
+        self.head = events.iter().rev().find_map(|event| event.seq).unwrap_or(self.head);
+        self.publish(&events);
+        self.answer_waiters();
+        Ok(())
+    }
+
+    fn stamp(&mut self) -> Vec<Arc<Event>> {
+        let time = self.clock.now();
+        let mut seq = self.head;
+        let stamp = |fact: Fact| {
+            let seq = fact.is_durable().then(|| {
+                seq += 1;
+                seq
+            });
+            Arc::new(Event { session: self.session.clone(), seq, time, fact })
+        };
+        self.state.staged.drain(..).map(stamp).collect()
+    }
+
+    fn publish(&mut self, events: &[Arc<Event>]) {
+        self.state.subscribers.retain(|subscriber| events.iter().all(|event| subscriber.offer(event)));
+    }
+
+    fn answer_waiters(&mut self) {
+        for waiter in self.state.waiters.drain(..) {
+            match waiter {
+                Waiter::Durable(done) => {
+                    let _ = done.send(Ok(()));
+                }
+                Waiter::Answered { ask, answer, done } => {
+                    self.state.asks.settle(&ask, answer);
+                    let _ = done.map(|done| done.send(Ok(())));
+                }
+            }
+        }
+    }
+}
+
+async fn sleep_until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}

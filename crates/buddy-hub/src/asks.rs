@@ -1,0 +1,59 @@
+//! The open asks of a session. The first answer wins; an ask that nobody answers in time expires.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use buddy_protocol::{Answer, Ask, AskId, UnixMillis};
+use tokio::sync::oneshot;
+use tokio::time::Instant;
+
+/// Open asks in one session. More than this is an agent gone wild; further asks are denied at once.
+pub(crate) const MAX_OPEN: usize = 256;
+
+/// Asks that wait, each with the one who waits for it.
+#[derive(Default)]
+pub(crate) struct Asks {
+    open: HashMap<AskId, OpenAsk>,
+}
+
+struct OpenAsk {
+    asker: oneshot::Sender<Answer>,
+    /// On the monotonic clock, so that a clock set back does not keep an ask alive.
+    deadline: Option<Instant>,
+}
+
+impl Asks {
+    pub(crate) fn is_full(&self) -> bool {
+        self.open.len() >= MAX_OPEN
+    }
+
+    pub(crate) fn open(&mut self, ask: &Ask, now: UnixMillis, asker: oneshot::Sender<Answer>) {
+        let deadline = ask
+            .expires
+            .map(|UnixMillis(expires)| Instant::now() + Duration::from_millis(expires.saturating_sub(now.0)));
+        self.open.insert(ask.id.clone(), OpenAsk { asker, deadline });
+    }
+
+    pub(crate) fn is_open(&self, ask: &AskId) -> bool {
+        self.open.contains_key(ask)
+    }
+
+    /// Hands the answer to the asker. The caller has made it durable.
+    pub(crate) fn settle(&mut self, ask: &AskId, answer: Answer) {
+        if let Some(open) = self.open.remove(ask) {
+            // The asker may be gone; the answer then stands in the log alone.
+            let _ = open.asker.send(answer);
+        }
+    }
+
+    /// When the next ask expires.
+    pub(crate) fn next_deadline(&self) -> Option<Instant> {
+        self.open.values().filter_map(|open| open.deadline).min()
+    }
+
+    /// The asks whose time is up.
+    pub(crate) fn expired(&self, now: Instant) -> Vec<AskId> {
+        let is_over = |open: &OpenAsk| open.deadline.is_some_and(|deadline| deadline <= now);
+        self.open.iter().filter(|(_, open)| is_over(open)).map(|(id, _)| id.clone()).collect()
+    }
+}

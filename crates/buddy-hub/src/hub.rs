@@ -1,0 +1,195 @@
+//! The hub: all live sessions of this process, and the way to those that sleep in the store.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use async_trait::async_trait;
+use buddy_protocol::{
+    Agent, Clock, Command, Event, Fact, Ids, NewSession, Principal, SessionId, SessionQuery, SessionStarted,
+    SessionStore, SessionSummary, Sessions, SessionsError, Subscription,
+};
+use tokio::sync::OnceCell;
+
+use crate::access::{Permission, authorize};
+use crate::live::{Live, Parts};
+use crate::subscription;
+
+/// Live sessions in one process. Each holds its transcript in memory.
+const MAX_LIVE: usize = 1_024;
+/// Events given for one request.
+const MAX_EVENTS: usize = 10_000;
+/// How much a prompt may hold, in bytes.
+const MAX_PROMPT: usize = 4 * 1024 * 1024;
+
+/// What a hub is made of.
+pub struct HubParts {
+    /// Where the logs are.
+    pub store: Arc<dyn SessionStore>,
+    /// The agents that sessions can be started with.
+    pub agents: Vec<Arc<dyn Agent>>,
+    /// What stamps events.
+    pub clock: Arc<dyn Clock>,
+    /// What names sessions.
+    pub ids: Arc<dyn Ids>,
+}
+
+/// All live sessions of this process.
+pub struct Hub {
+    parts: HubParts,
+    /// Live sessions and those that are being taken up. Held for lookups only, never while waiting.
+    live: Mutex<HashMap<SessionId, Arc<OnceCell<Live>>>>,
+}
+
+impl Hub {
+    /// A hub without live sessions.
+    pub fn new(parts: HubParts) -> Self {
+        Self { parts, live: Mutex::default() }
+    }
+
+    /// Stops all sessions and frees them for other processes.
+    pub async fn close(&self) {
+        let cells: Vec<_> = self.cells().drain().map(|(_, cell)| cell).collect();
+        let close = |cell: Arc<OnceCell<Live>>| async move {
+            if let Some(live) = cell.get() {
+                live.close().await;
+            }
+        };
+        futures::future::join_all(cells.into_iter().map(close)).await;
+    }
+
+    fn cells(&self) -> std::sync::MutexGuard<'_, HashMap<SessionId, Arc<OnceCell<Live>>>> {
+        self.live.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn cell(&self, session: &SessionId) -> Result<Arc<OnceCell<Live>>, SessionsError> {
+        let mut cells = self.cells();
+        if cells.get(session).and_then(|cell| cell.get()).is_some_and(Live::is_closed) {
+            cells.remove(session);
+        }
+        if !cells.contains_key(session) && cells.len() >= MAX_LIVE {
+            // A cell that nobody is taking up holds a session that could not be taken up, or one that was closed.
+            cells.retain(|_, cell| {
+                Arc::strong_count(cell) > 1 || cell.get().is_some_and(|live| !live.is_closed())
+            });
+        }
+        if !cells.contains_key(session) && cells.len() >= MAX_LIVE {
+            return Err(SessionsError::Conflict(format!("{MAX_LIVE} sessions are live already")));
+        }
+        Ok(cells.entry(session.clone()).or_default().clone())
+    }
+
+    fn agent(&self, name: &str) -> Result<Arc<dyn Agent>, SessionsError> {
+        let agent = self.parts.agents.iter().find(|agent| agent.name() == name);
+        agent.cloned().ok_or_else(|| SessionsError::Invalid(format!("there is no agent `{name}`")))
+    }
+
+    fn live_parts(&self, session: &SessionId, agent: &str) -> Result<Parts, SessionsError> {
+        Ok(Parts {
+            session: session.clone(),
+            store: self.parts.store.clone(),
+            clock: self.parts.clock.clone(),
+            agent: self.agent(agent)?,
+        })
+    }
+
+    async fn summary(&self, session: &SessionId) -> Result<SessionSummary, SessionsError> {
+        self.parts.store.find(session).await?.ok_or_else(|| SessionsError::NotFound(session.clone()))
+    }
+
+    /// The owner of a session. A stranger learns no more of it than of one that is not there.
+    async fn permit(
+        &self,
+        who: &Principal,
+        session: &SessionId,
+        permission: Permission,
+    ) -> Result<(), SessionsError> {
+        let known = self.cells().get(session).and_then(|cell| cell.get()).map(|live| live.owner.clone());
+        let owner = match known {
+            Some(owner) => owner,
+            None => self.summary(session).await?.owner,
+        };
+        if authorize(who, &owner, Permission::Read).is_err() {
+            return Err(SessionsError::NotFound(session.clone()));
+        }
+        authorize(who, &owner, permission)
+    }
+
+    async fn with_live(&self, session: &SessionId) -> Result<Arc<OnceCell<Live>>, SessionsError> {
+        let cell = self.cell(session)?;
+        let taken_up = cell.get_or_try_init(|| async {
+            let summary = self.summary(session).await?;
+            Live::resume(self.live_parts(session, &summary.agent)?).await
+        });
+        taken_up.await?;
+        Ok(cell)
+    }
+}
+
+fn live(cell: &OnceCell<Live>) -> Result<&Live, SessionsError> {
+    cell.get().ok_or(SessionsError::Closed)
+}
+
+#[async_trait]
+impl Sessions for Hub {
+    async fn create(&self, who: &Principal, new: NewSession) -> Result<SessionId, SessionsError> {
+        authorize(who, who, Permission::Create)?;
+        let session = SessionId::new(&*self.parts.ids);
+        let parts = self.live_parts(&session, &new.agent)?;
+        let NewSession { agent, cwd, model, parent } = new;
+        let started = SessionStarted { owner: who.clone(), agent, cwd, model, parent };
+        let cell = self.cell(&session)?;
+        cell.get_or_try_init(|| Live::create(parts, Fact::SessionStarted(started))).await?;
+        Ok(session)
+    }
+
+    async fn send(
+        &self,
+        who: &Principal,
+        session: &SessionId,
+        command: Command,
+    ) -> Result<(), SessionsError> {
+        self.permit(who, session, Permission::of(&command)).await?;
+        check(&command)?;
+        live(&*self.with_live(session).await?)?.send(who.clone(), command).await
+    }
+
+    async fn subscribe(
+        &self,
+        who: &Principal,
+        session: &SessionId,
+        after: u64,
+    ) -> Result<Subscription, SessionsError> {
+        self.permit(who, session, Permission::Read).await?;
+        let feed = live(&*self.with_live(session).await?)?.subscribe().await?;
+        Ok(subscription::stream(self.parts.store.clone(), session.clone(), after, feed))
+    }
+
+    async fn events(
+        &self,
+        who: &Principal,
+        session: &SessionId,
+        after: u64,
+        limit: usize,
+    ) -> Result<Vec<Event>, SessionsError> {
+        self.permit(who, session, Permission::Read).await?;
+        Ok(self.parts.store.read(session, after, limit.min(MAX_EVENTS)).await?)
+    }
+
+    async fn list(&self, who: &Principal, query: SessionQuery) -> Result<Vec<SessionSummary>, SessionsError> {
+        let own = SessionQuery { owner: Some(who.name.clone()), ..query };
+        Ok(self.parts.store.list(own).await?)
+    }
+}
+
+fn check(command: &Command) -> Result<(), SessionsError> {
+    match command {
+        Command::Prompt { text } if text.trim().is_empty() => {
+            Err(SessionsError::Invalid("the prompt is empty".to_owned()))
+        }
+        Command::Prompt { text } if text.len() > MAX_PROMPT => Err(SessionsError::Invalid(format!(
+            "the prompt has {} bytes, {MAX_PROMPT} are allowed",
+            text.len()
+        ))),
+        _ => Ok(()),
+    }
+}

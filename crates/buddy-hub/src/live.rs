@@ -1,0 +1,234 @@
+//! A live session: its actor, and the pump that hands commands to its agent.
+//!
+//! The two are separate tasks, because an agent that takes a command reports facts to the actor before it accepts.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use buddy_protocol::{
+    Agent, AgentError, AgentSession, Answer, AskId, Clock, Command, Event, Fact, Opening, Principal,
+    SessionChanged, SessionEnded, SessionId, SessionStore, SessionWriter, SessionsError, StoreError,
+    Transcript, recovery,
+};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+
+use crate::actor::{Actor, MAILBOX, Message, State};
+use crate::sink::ActorSink;
+use crate::subscription::Feed;
+
+/// Commands that may wait for an agent.
+const COMMANDS: usize = 64;
+/// Events read from the store at once when a session is taken up.
+const PAGE: usize = 5_000;
+
+struct Order {
+    by: Principal,
+    command: Command,
+    done: oneshot::Sender<Result<(), AgentError>>,
+}
+
+/// A handle on a live session.
+pub(crate) struct Live {
+    session: SessionId,
+    pub(crate) owner: Principal,
+    messages: mpsc::Sender<Message>,
+    orders: Mutex<Option<mpsc::Sender<Order>>>,
+    tasks: tokio::sync::Mutex<JoinSet<()>>,
+}
+
+/// What a session is taken up with.
+pub(crate) struct Parts {
+    pub(crate) session: SessionId,
+    pub(crate) store: Arc<dyn SessionStore>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) agent: Arc<dyn Agent>,
+}
+
+impl Live {
+    /// Starts a session whose first fact is `first`.
+    pub(crate) async fn create(parts: Parts, first: Fact) -> Result<Self, SessionsError> {
+        let writer = parts.store.writer(&parts.session).await.map_err(busy)?;
+        Self::begin(parts, writer, Transcript::default(), vec![first]).await
+    }
+
+    /// Takes up a session from its log. Whatever a dead writer left open is closed first.
+    pub(crate) async fn resume(parts: Parts) -> Result<Self, SessionsError> {
+        let writer = parts.store.writer(&parts.session).await.map_err(busy)?;
+        let transcript = read_all(&*parts.store, &parts.session).await?;
+        let closing = recovery(&transcript, parts.clock.now());
+        Self::begin(parts, writer, transcript, closing).await
+    }
+
+    async fn begin(
+        parts: Parts,
+        writer: Box<dyn SessionWriter>,
+        mut transcript: Transcript,
+        facts: Vec<Fact>,
+    ) -> Result<Self, SessionsError> {
+        let time = parts.clock.now();
+        let stamp = |(place, fact)| {
+            let seq = Some(transcript.head() + 1 + place as u64);
+            Arc::new(Event { session: parts.session.clone(), seq, time, fact })
+        };
+        let events: Vec<Arc<Event>> = facts.into_iter().enumerate().map(stamp).collect();
+        if !events.is_empty() {
+            writer.append(events.clone()).await?;
+        }
+        for event in &events {
+            transcript.apply(event).map_err(|error| StoreError::Corrupt(error.to_string()))?;
+        }
+        let owner = transcript.started().map(|started| started.owner.clone());
+        let owner = owner.ok_or_else(|| SessionsError::NotFound(parts.session.clone()))?;
+        Self::spawn(parts, writer, transcript, owner).await
+    }
+
+    async fn spawn(
+        parts: Parts,
+        writer: Box<dyn SessionWriter>,
+        transcript: Transcript,
+        owner: Principal,
+    ) -> Result<Self, SessionsError> {
+        let Parts { session, clock, agent, .. } = parts;
+        let (messages, mailbox) = mpsc::channel(MAILBOX);
+        let (withdrawn, withdrawals) = mpsc::unbounded_channel();
+        let head = transcript.head();
+        let mut tasks = JoinSet::new();
+        let actor = Actor {
+            session: session.clone(),
+            clock,
+            writer,
+            head,
+            messages: mailbox,
+            withdrawn: withdrawals,
+            state: State::default(),
+        };
+        // A failure is logged where it happens; everyone who waits sees the actor's channel close.
+        tasks.spawn(async move { drop(actor.run().await) });
+        let sink = Arc::new(ActorSink { messages: messages.clone(), withdrawn });
+        let opening = Opening { session: session.clone(), transcript };
+        let agent_session =
+            agent.open(opening, sink).await.map_err(|error| SessionsError::Agent(error.failure))?;
+        let (orders, queue) = mpsc::channel(COMMANDS);
+        let stop = messages.clone();
+        tasks.spawn(async move {
+            pump(agent_session, queue).await;
+            // The actor may be gone already, when its store failed.
+            let _ = stop.send(Message::Stop).await;
+        });
+        let orders = Mutex::new(Some(orders));
+        Ok(Self { session, owner, messages, orders, tasks: tokio::sync::Mutex::new(tasks) })
+    }
+
+    /// Whether the session can take nothing more and must be taken up anew.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.messages.is_closed() || self.orders().is_none()
+    }
+
+    fn orders(&self) -> Option<mpsc::Sender<Order>> {
+        self.orders.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Passes a command to whom it concerns.
+    pub(crate) async fn send(&self, by: Principal, command: Command) -> Result<(), SessionsError> {
+        match command {
+            Command::Answer { ask, answer } => self.answer(by, ask, answer).await,
+            Command::Change { title, model } => self.change(by, title, model).await,
+            Command::End => self.end(by).await,
+            Command::Prompt { .. } | Command::Interrupt => self.order(by, command).await,
+        }
+    }
+
+    async fn order(&self, by: Principal, command: Command) -> Result<(), SessionsError> {
+        let orders = self.orders().ok_or(SessionsError::Closed)?;
+        let (done, outcome) = oneshot::channel();
+        orders.send(Order { by, command, done }).await.map_err(|_| SessionsError::Closed)?;
+        let outcome = outcome.await.map_err(|_| SessionsError::Closed)?;
+        outcome.map_err(|error| SessionsError::Agent(error.failure))
+    }
+
+    async fn answer(&self, by: Principal, ask: AskId, answer: Answer) -> Result<(), SessionsError> {
+        if matches!(answer, Answer::Expired | Answer::Withdrawn) {
+            return Err(SessionsError::Invalid("only buddy itself lets an ask expire".to_owned()));
+        }
+        let (done, outcome) = oneshot::channel();
+        self.tell(Message::Answer { by, ask, answer, done }).await?;
+        outcome.await.map_err(|_| SessionsError::Closed)?
+    }
+
+    async fn change(
+        &self,
+        by: Principal,
+        title: Option<String>,
+        model: Option<String>,
+    ) -> Result<(), SessionsError> {
+        if title.is_some() {
+            self.report(Fact::SessionChanged(SessionChanged { title, model: None })).await?;
+        }
+        if model.is_some() {
+            // What a model's name means is the agent's to know, so the agent reports the change.
+            self.order(by, Command::Change { title: None, model }).await?;
+        }
+        Ok(())
+    }
+
+    async fn end(&self, by: Principal) -> Result<(), SessionsError> {
+        self.order(by.clone(), Command::Interrupt).await?;
+        self.report(Fact::SessionEnded(SessionEnded { by })).await?;
+        self.close().await;
+        Ok(())
+    }
+
+    async fn report(&self, fact: Fact) -> Result<(), SessionsError> {
+        let (done, outcome) = oneshot::channel();
+        self.tell(Message::Facts { facts: vec![fact], done: Some(done) }).await?;
+        outcome.await.map_err(|_| SessionsError::Closed)?.map_err(|_| SessionsError::Closed)
+    }
+
+    /// The reader's end of a new subscription.
+    pub(crate) async fn subscribe(&self) -> Result<Feed, SessionsError> {
+        let (feed, reader) = oneshot::channel();
+        self.tell(Message::Subscribe { feed }).await?;
+        reader.await.map_err(|_| SessionsError::Closed)
+    }
+
+    async fn tell(&self, message: Message) -> Result<(), SessionsError> {
+        self.messages.send(message).await.map_err(|_| SessionsError::Closed)
+    }
+
+    /// Stops the agent, then the actor, and frees the session for other writers.
+    pub(crate) async fn close(&self) {
+        drop(self.orders.lock().unwrap_or_else(PoisonError::into_inner).take());
+        while let Some(ended) = self.tasks.lock().await.join_next().await {
+            if let Err(error) = ended {
+                tracing::error!(session = %self.session, %error, "a task of the session panicked");
+            }
+        }
+    }
+}
+
+async fn pump(mut agent: Box<dyn AgentSession>, mut queue: mpsc::Receiver<Order>) {
+    while let Some(Order { by, command, done }) = queue.recv().await {
+        let _ = done.send(agent.command(by, command).await);
+    }
+    agent.close().await;
+}
+
+async fn read_all(store: &dyn SessionStore, session: &SessionId) -> Result<Transcript, StoreError> {
+    let mut transcript = Transcript::default();
+    loop {
+        let page = store.read(session, transcript.head(), PAGE).await?;
+        if page.is_empty() {
+            return Ok(transcript);
+        }
+        for event in &page {
+            transcript.apply(event).map_err(|error| StoreError::Corrupt(error.to_string()))?;
+        }
+    }
+}
+
+fn busy(error: StoreError) -> SessionsError {
+    match error {
+        StoreError::Busy { session, holder } => SessionsError::Busy { session, holder },
+        other => SessionsError::Store(other),
+    }
+}

@@ -1,0 +1,129 @@
+//! Intents: what a call would read, write, run and reach.
+
+use std::path::{Path, PathBuf};
+
+use buddy_protocol::Risk;
+
+/// What a call would do.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Intent {
+    /// Everything it would do; empty means it touches nothing outside buddy.
+    pub actions: Vec<Action>,
+    /// What the model says about it.
+    pub claims: Option<Claims>,
+}
+
+/// One thing that a call would do. Paths are absolute.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// Read a file or directory.
+    Read(PathBuf),
+    /// Create or change a file.
+    Write(PathBuf),
+    /// Run a shell command.
+    Run {
+        /// The command line, exactly as it would be run.
+        command: String,
+        /// The directory it would run in.
+        cwd: PathBuf,
+    },
+}
+
+/// What the model says about its own call. It may raise the gate and never lowers it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Claims {
+    /// How risky it says the call is.
+    pub risk: Risk,
+    /// Whether it says that the call changes anything.
+    pub mutation: bool,
+    /// Whether it says that the call needs more rights.
+    pub privesc: bool,
+}
+
+impl Intent {
+    /// The intent of a call that touches nothing outside buddy.
+    pub fn nothing() -> Self {
+        Self::default()
+    }
+
+    /// The intent of a call that does one thing.
+    pub fn of(action: Action) -> Self {
+        Self { actions: vec![action], claims: None }
+    }
+
+    /// Whether the order of the two calls could matter, so that they must not run at the same time.
+    ///
+    /// What a command touches is not known, so one that may change something is in conflict with everything that
+    /// touches the host. This orders calls and opens no gate, so the model's word on `mutation` is enough here.
+    pub fn conflicts(&self, other: &Self) -> bool {
+        let meet = |first: &Action, second: &Action| match (first, second) {
+            (Action::Read(_), Action::Read(_)) => false,
+            (Action::Read(read), Action::Write(write)) | (Action::Write(write), Action::Read(read)) => {
+                overlap(read, write)
+            }
+            (Action::Write(first), Action::Write(second)) => overlap(first, second),
+            (Action::Run { .. }, Action::Read(_)) => self.may_change(),
+            (Action::Read(_), Action::Run { .. }) => other.may_change(),
+            (Action::Run { .. }, Action::Run { .. }) => self.may_change() || other.may_change(),
+            (Action::Run { .. }, Action::Write(_)) | (Action::Write(_), Action::Run { .. }) => true,
+        };
+        self.actions.iter().any(|first| other.actions.iter().any(|second| meet(first, second)))
+    }
+
+    fn may_change(&self) -> bool {
+        self.claims.is_none_or(|claims| claims.mutation || claims.privesc)
+    }
+}
+
+fn overlap(first: &Path, second: &Path) -> bool {
+    first.starts_with(second) || second.starts_with(first)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn run(mutation: bool) -> Intent {
+        let claims = Claims { risk: Risk::Low, mutation, privesc: false };
+        Intent {
+            actions: vec![Action::Run { command: "true".to_owned(), cwd: "/w".into() }],
+            claims: Some(claims),
+        }
+    }
+
+    fn read(path: &str) -> Intent {
+        Intent::of(Action::Read(path.into()))
+    }
+
+    fn write(path: &str) -> Intent {
+        Intent::of(Action::Write(path.into()))
+    }
+
+    fn check(first: &Intent, second: &Intent, conflict: bool) {
+        assert_eq!(first.conflicts(second), conflict, "{first:?} / {second:?}");
+        assert_eq!(second.conflicts(first), conflict, "{second:?} / {first:?}");
+    }
+
+    #[test]
+    fn reads_run_beside_each_other() {
+        check(&read("/w/a"), &read("/w/a"), false);
+        check(&Intent::nothing(), &write("/w/a"), false);
+    }
+
+    #[test]
+    fn writes_meet_what_they_touch() {
+        check(&write("/w/a"), &read("/w/a"), true);
+        check(&write("/w/a"), &read("/w"), true);
+        check(&write("/w/a"), &write("/w/b"), false);
+        check(&write("/w/a"), &read("/w/ab"), false);
+    }
+
+    #[test]
+    fn commands_that_may_change_something_run_alone() {
+        check(&run(false), &run(false), false);
+        check(&run(false), &run(true), true);
+        check(&run(true), &read("/w/a"), true);
+        check(&run(false), &write("/w/a"), true);
+        check(&run(false), &read("/w/a"), false);
+    }
+}
