@@ -31,6 +31,17 @@ pub struct Item {
     pub private: Option<Private>,
 }
 
+impl Item {
+    /// The same item with the result of its call. Content of another kind stays as it is.
+    #[must_use]
+    pub fn with_output(mut self, output: Envelope) -> Self {
+        if let Content::ToolCall(call) = &mut self.content {
+            call.output = Some(output);
+        }
+        self
+    }
+}
+
 /// Opaque provider data, with the provider, model and wire it may be sent back to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Private {

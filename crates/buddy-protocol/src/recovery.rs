@@ -4,7 +4,7 @@
 //! an unknown outcome and is never run again by itself.
 
 use crate::{
-    Answer, Answered, Content, Envelope, Fact, Item, ItemEnded, ItemStatus, Principal, ToolFailure,
+    Answer, Answered, Envelope, Fact, Item, ItemEnded, ItemStatus, Principal, ToolFailure,
     Transcript, TurnEnded, TurnOutcome, UnixMillis,
 };
 
@@ -21,20 +21,10 @@ pub fn recovery(transcript: &Transcript, now: UnixMillis) -> Vec<Fact> {
 }
 
 fn closed(item: &Item, now: UnixMillis) -> Item {
-    let mut item = item.clone();
-    if let Content::ToolCall(call) = &mut item.content {
-        let failure = match item.status {
-            ItemStatus::Pending => {
-                ToolFailure::new("not_run", "the call was not run: buddy stopped before it started")
-            }
-            _ => ToolFailure::new(
-                "outcome_unknown",
-                "buddy stopped while the call ran; its outcome is unknown",
-            )
+    let failure = match item.status {
+        ItemStatus::Pending => ToolFailure::new("not_run", "the call was not run: buddy stopped before it started"),
+        _ => ToolFailure::new("outcome_unknown", "buddy stopped while the call ran; its outcome is unknown")
             .hint("check what it did before you repeat it"),
-        };
-        call.output = Some(Envelope::new(now, Err(failure)));
-    }
-    item.status = ItemStatus::Interrupted;
-    item
+    };
+    Item { status: ItemStatus::Interrupted, ..item.clone() }.with_output(Envelope::new(now, Err(failure)))
 }

@@ -1,1 +1,18 @@
-//! The terminal face: headless runs and the REPL.
+//! The terminal face: headless runs, lists, and the REPL.
+//!
+//! Everything here talks to `Sessions` and knows neither models nor tools nor the store, so that the same code serves a
+//! hub in this process and a remote one.
+
+mod exec;
+mod exit;
+mod printer;
+mod repl;
+mod report;
+mod show;
+mod visible;
+
+pub use exec::{ExecRequest, ExecTarget, OutputFormat, run_exec};
+pub use exit::Exit;
+pub use printer::{OutputClosed, Printer};
+pub use repl::{ReplRequest, run_repl};
+pub use show::{show_sessions, show_transcript};

@@ -1,3 +1,60 @@
-//! The buddy binary: command line, configuration and wiring.
+//! The buddy binary: command line, configuration and wiring. The only crate that reads the environment and the home.
 
-fn main() {}
+mod cli;
+mod commands;
+mod environment;
+#[cfg(feature = "failpoints")]
+mod failpoints;
+mod models;
+mod signals;
+mod system;
+mod wiring;
+
+use std::process::ExitCode;
+
+use buddy_tui::Exit;
+use clap::Parser;
+
+use crate::cli::Cli;
+use crate::environment::Environment;
+
+/// The hidden first argument under which buddy supervises one command of an agent.
+pub(crate) const SUPERVISE: &str = "__supervise";
+
+fn main() -> ExitCode {
+    // The supervisor is started for every command, so it is told apart before anything else is done.
+    if std::env::args_os().nth(1).is_some_and(|argument| argument == SUPERVISE) {
+        return buddy_exec::supervise();
+    }
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return told(&error),
+    };
+    #[cfg(feature = "failpoints")]
+    failpoints::arm();
+    let exit = run(cli).unwrap_or_else(|error| {
+        complain(&error);
+        Exit::Failed
+    });
+    ExitCode::from(exit.code())
+}
+
+fn run(cli: Cli) -> anyhow::Result<Exit> {
+    let environment = Environment::read()?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    let exit = runtime.block_on(commands::run(cli, environment));
+    // A read of the standard input may still wait on a thread of the runtime; it must not hold up the end.
+    runtime.shutdown_background();
+    exit
+}
+
+/// Help and version go to the standard output and are no error.
+fn told(error: &clap::Error) -> ExitCode {
+    let _ = error.print();
+    ExitCode::from(if error.use_stderr() { Exit::Usage.code() } else { Exit::Ok.code() })
+}
+
+#[expect(clippy::print_stderr, reason = "the last word of a failed run")]
+fn complain(error: &anyhow::Error) {
+    eprintln!("buddy: {error:#}");
+}

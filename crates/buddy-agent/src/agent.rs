@@ -1,0 +1,204 @@
+//! The agent as the hub sees it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use buddy_exec::Target;
+use buddy_model::{Model, Prompt, PromptItem, ReplyStream, ToolDefinition};
+use buddy_policy::{Approvals, Rules};
+use buddy_protocol::{
+    Agent, AgentError, AgentSession, Clock, Command, EventSink, Failure, FailureKind, Ids, Opening, Principal,
+};
+use tokio::sync::{mpsc, oneshot};
+use tokio::task::JoinSet;
+
+use crate::driver::{Driver, Order, Work};
+use crate::prompt;
+use crate::tools::{Pipeline, PipelineParts, Place, Registry, TextLimits};
+use crate::turn::Machine;
+
+/// Commands that may wait for a driver.
+const ORDERS: usize = 16;
+
+/// Where models come from.
+pub trait ModelSource: Send + Sync {
+    /// The model of a name, or the one to use when no name is given.
+    fn model(&self, name: Option<&str>) -> Result<Arc<dyn Model>, Failure>;
+}
+
+/// What the agent works with in all its sessions.
+pub struct AgentSettings {
+    /// The models.
+    pub models: Arc<dyn ModelSource>,
+    /// The host.
+    pub target: Arc<dyn Target>,
+    /// The environment of commands.
+    pub env: Vec<(String, String)>,
+    /// What `~` stands for in paths.
+    pub home: Option<PathBuf>,
+    /// Where the logs of calls go.
+    pub logs: PathBuf,
+    /// What becomes of calls that a person would have to approve.
+    pub approvals: Approvals,
+    /// How long a person has to answer; none means for ever.
+    pub ask_within: Option<Duration>,
+    /// The cap on model calls in one turn.
+    pub max_steps: u32,
+    /// How much of a tool's texts the model is given.
+    pub texts: TextSettings,
+    /// Wall-clock time.
+    pub clock: Arc<dyn Clock>,
+    /// Fresh ids.
+    pub ids: Arc<dyn Ids>,
+}
+
+/// How many characters of a tool's texts the model is given.
+#[derive(Debug, Clone, Copy)]
+pub struct TextSettings {
+    /// Of each text that a command printed.
+    pub command: usize,
+    /// Of files and lists.
+    pub file: usize,
+}
+
+impl Default for TextSettings {
+    fn default() -> Self {
+        let TextLimits { command, file } = TextLimits::default();
+        Self { command, file }
+    }
+}
+
+/// buddy's own agent.
+pub struct BuddyAgent {
+    settings: Arc<AgentSettings>,
+}
+
+impl BuddyAgent {
+    /// The name that sessions are started with.
+    pub const NAME: &'static str = "buddy";
+
+    /// An agent with these settings.
+    pub fn new(settings: AgentSettings) -> Self {
+        Self { settings: Arc::new(settings) }
+    }
+}
+
+#[async_trait]
+impl Agent for BuddyAgent {
+    fn name(&self) -> &str {
+        Self::NAME
+    }
+
+    async fn open(&self, opening: Opening, sink: Arc<dyn EventSink>) -> Result<Box<dyn AgentSession>, AgentError> {
+        let (orders, queue) = mpsc::channel(ORDERS);
+        let driver = driver(&self.settings, &opening, sink, queue)?;
+        let mut tasks = JoinSet::new();
+        tasks.spawn(driver.run());
+        Ok(Box::new(BuddySession { orders, tasks }))
+    }
+}
+
+fn driver(
+    settings: &Arc<AgentSettings>,
+    opening: &Opening,
+    sink: Arc<dyn EventSink>,
+    orders: mpsc::Receiver<Order>,
+) -> Result<Driver, AgentError> {
+    let started = opening.transcript.started().ok_or_else(|| closed("the session has no beginning"))?;
+    let described = settings.target.describe();
+    let pipeline = Pipeline::new(PipelineParts {
+        target: settings.target.clone(),
+        place: Place { cwd: PathBuf::from(&started.cwd), home: settings.home.clone() },
+        env: settings.env.clone(),
+        logs: settings.logs.clone(),
+        rules: Rules { approvals: settings.approvals },
+        limits: TextLimits { command: settings.texts.command, file: settings.texts.file },
+        ask_within: settings.ask_within,
+        clock: settings.clock.clone(),
+        ids: settings.ids.clone(),
+        sink: sink.clone(),
+    });
+    let models = Models {
+        source: settings.models.clone(),
+        chosen: opening.transcript.model().map(str::to_owned),
+        system: prompt::system(),
+        environment: prompt::environment(
+            &described.user,
+            &described.host,
+            &described.os,
+            &described.shell,
+            &started.cwd,
+        ),
+        tools: Registry.definitions(),
+        cache_key: opening.session.to_string(),
+    };
+    let items = opening.transcript.items().to_vec();
+    let machine = Machine::new(settings.ids.clone(), described.name.clone(), settings.max_steps, items);
+    let clock = settings.clock.clone();
+    Ok(Driver { machine, models, pipeline, sink, orders, clock, work: Work::default() })
+}
+
+/// The model of a session and what every call to it starts with.
+pub(crate) struct Models {
+    source: Arc<dyn ModelSource>,
+    chosen: Option<String>,
+    system: String,
+    environment: String,
+    tools: Vec<ToolDefinition>,
+    cache_key: String,
+}
+
+impl Models {
+    /// Uses another model from the next call on.
+    pub(crate) fn choose(&mut self, name: Option<String>) -> Result<(), Failure> {
+        self.source.model(name.as_deref())?;
+        self.chosen = name;
+        Ok(())
+    }
+
+    /// Calls the model.
+    pub(crate) fn call(&self, history: Vec<PromptItem>) -> Result<ReplyStream, Failure> {
+        let model = self.source.model(self.chosen.as_deref())?;
+        let mut items = vec![PromptItem::User { text: self.environment.clone() }];
+        items.extend(history);
+        Ok(model.call(Prompt {
+            system: self.system.clone(),
+            tools: self.tools.clone(),
+            items,
+            max_output_tokens: None,
+            temperature: None,
+            cache_key: Some(self.cache_key.clone()),
+        }))
+    }
+}
+
+struct BuddySession {
+    orders: mpsc::Sender<Order>,
+    tasks: JoinSet<()>,
+}
+
+#[async_trait]
+impl AgentSession for BuddySession {
+    async fn command(&mut self, by: Principal, command: Command) -> Result<(), AgentError> {
+        let (done, outcome) = oneshot::channel();
+        let gone = || closed("the session is closed");
+        self.orders.send(Order { by, command, done }).await.map_err(|_| gone())?;
+        outcome.await.map_err(|_| gone())?
+    }
+
+    async fn close(self: Box<Self>) {
+        let Self { orders, mut tasks } = *self;
+        drop(orders);
+        while let Some(ended) = tasks.join_next().await {
+            if let Err(error) = ended {
+                tracing::error!(%error, "the driver panicked");
+            }
+        }
+    }
+}
+
+fn closed(message: &str) -> AgentError {
+    AgentError { failure: Failure { kind: FailureKind::Internal, message: message.to_owned(), hint: None } }
+}

@@ -1,0 +1,81 @@
+//! The history as a model is given it, made from the items of a session.
+//!
+//! The same items always give the same history, and more items only add to its end, so that a provider's prompt cache
+//! holds from call to call and after a restart.
+
+use std::collections::HashMap;
+
+use buddy_model::PromptItem;
+use buddy_protocol::{Content, Item, ItemStatus, ToolCall, TurnId};
+
+/// What a call is answered with when it has no result. Every call must have one before the model is called again.
+const NO_RESULT: &str = r#"{"ok":false,"error":{"code":"interrupted","message":"the call was not finished"}}"#;
+
+/// The items of a session as a prompt.
+pub(crate) fn history(items: &[Item]) -> Vec<PromptItem> {
+    let mut turns: HashMap<Option<&TurnId>, usize> = HashMap::new();
+    let mut ordered: Vec<(usize, u32, bool, &Item)> = Vec::with_capacity(items.len());
+    for item in items {
+        let next = turns.len();
+        let turn = *turns.entry(item.turn.as_ref()).or_insert(next);
+        let is_answer = !matches!(item.content, Content::UserMessage { .. });
+        ordered.push((turn, item.step.unwrap_or(0), is_answer, item));
+    }
+    // What a person said while a step ran belongs before the next step, where the model first saw it. The sort is
+    // stable, so everything else keeps the order of the log.
+    ordered.sort_by_key(|(turn, step, is_answer, _)| (*turn, *step, *is_answer));
+    let mut prompt = Vec::new();
+    for step in ordered.chunk_by(|first, second| (first.0, first.1) == (second.0, second.1)) {
+        push_step(&mut prompt, step.iter().map(|(_, _, _, item)| *item));
+    }
+    prompt
+}
+
+/// One model call's worth of items: what was said, then all calls, then all results.
+fn push_step<'a>(prompt: &mut Vec<PromptItem>, items: impl Iterator<Item = &'a Item>) {
+    let mut results = Vec::new();
+    for item in items {
+        match &item.content {
+            Content::UserMessage { text } => prompt.push(PromptItem::User { text: text.clone() }),
+            Content::AgentMessage { text } if !text.is_empty() => prompt.push(said(text, item.status)),
+            Content::Reasoning { text } if item.status == ItemStatus::Completed => {
+                prompt.push(PromptItem::Reasoning { text: text.clone(), private: item.private.clone() });
+            }
+            Content::ToolCall(call) => {
+                prompt.push(called(call));
+                results.push(result(call));
+            }
+            Content::Compaction { summary } => {
+                prompt.clear();
+                prompt.push(PromptItem::User { text: summary.clone() });
+            }
+            _ => {}
+        }
+    }
+    prompt.append(&mut results);
+}
+
+fn said(text: &str, status: ItemStatus) -> PromptItem {
+    let text = match status {
+        ItemStatus::Completed => text.to_owned(),
+        _ => format!("{text}\n[cut off here]"),
+    };
+    PromptItem::Assistant { text }
+}
+
+fn called(call: &ToolCall) -> PromptItem {
+    PromptItem::ToolCall {
+        id: call.call_id.clone(),
+        name: call.name.clone(),
+        arguments: if call.input.is_object() { call.input.to_string() } else { "{}".to_owned() },
+    }
+}
+
+fn result(call: &ToolCall) -> PromptItem {
+    let output = call.output.as_ref().and_then(|envelope| serde_json::to_string(envelope).ok());
+    PromptItem::ToolResult {
+        id: call.call_id.clone(),
+        name: call.name.clone(),
+        output: output.unwrap_or_else(|| NO_RESULT.to_owned()),
+    }
+}

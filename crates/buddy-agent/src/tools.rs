@@ -1,0 +1,18 @@
+//! The tools: one table of what there is, and one pipeline that every call goes through.
+
+mod clip;
+mod failure;
+mod list_directory;
+mod read_file;
+mod registry;
+mod run;
+mod run_shell;
+mod time;
+mod tool;
+mod wait;
+mod write_file;
+
+pub(crate) use clip::TextLimits;
+pub(crate) use registry::Registry;
+pub(crate) use run::{Call, Pipeline, PipelineParts};
+pub(crate) use tool::Place;

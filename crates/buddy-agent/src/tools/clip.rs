@@ -1,0 +1,112 @@
+//! Clipping: what the model is given of a result is bounded. Long texts keep their head and tail, long lists their
+//! head, and each says how much was left out.
+
+use serde_json::Value;
+
+use crate::tools::tool::TextClass;
+
+/// How many characters of a text the model is given.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TextLimits {
+    /// Of each text that a command printed.
+    pub(crate) command: usize,
+    /// Of files and lists.
+    pub(crate) file: usize,
+}
+
+impl Default for TextLimits {
+    fn default() -> Self {
+        Self { command: 4_000, file: 8_000 }
+    }
+}
+
+impl TextLimits {
+    pub(crate) fn of(self, class: TextClass) -> usize {
+        match class {
+            TextClass::Command => self.command,
+            TextClass::File => self.file,
+        }
+    }
+}
+
+/// Clips every text and list in a result. True when anything was left out.
+pub(crate) fn clip(value: &mut Value, limit: usize) -> bool {
+    match value {
+        Value::String(text) => match clip_text(text, limit) {
+            Some(clipped) => {
+                *text = clipped;
+                true
+            }
+            None => false,
+        },
+        Value::Array(elements) => clip_list(elements, limit),
+        Value::Object(fields) => fields.values_mut().fold(false, |cut, field| clip(field, limit) || cut),
+        _ => false,
+    }
+}
+
+fn clip_list(elements: &mut Vec<Value>, limit: usize) -> bool {
+    let mut cut = elements.iter_mut().fold(false, |cut, element| clip(element, limit) || cut);
+    let mut size = 0;
+    let fitting = elements.iter().take_while(|element| {
+        size += element.to_string().len();
+        size <= limit
+    });
+    let kept = fitting.count().max(1);
+    if kept < elements.len() {
+        let left_out = elements.len() - kept;
+        elements.truncate(kept);
+        elements.push(Value::String(format!("… {left_out} more left out …")));
+        cut = true;
+    }
+    cut
+}
+
+/// The head and tail of a text that is longer than `limit` characters; none when it is not.
+pub(crate) fn clip_text(text: &str, limit: usize) -> Option<String> {
+    // A text has at most as many characters as bytes, so most texts need no counting.
+    if text.len() <= limit {
+        return None;
+    }
+    let count = text.chars().count();
+    if count <= limit {
+        return None;
+    }
+    let head = limit / 2;
+    let left_out = count - limit;
+    let mut clipped: String = text.chars().take(head).collect();
+    clipped.push_str(&format!("\n… {left_out} characters left out …\n"));
+    clipped.extend(text.chars().skip(head + left_out));
+    Some(clipped)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn a_long_text_keeps_head_and_tail_and_says_what_is_missing() {
+        let text = format!("{}{}{}", "é".repeat(50), "x".repeat(1_000), "ü".repeat(50));
+        let clipped = clip_text(&text, 100).unwrap();
+        assert_eq!(clipped, format!("{}\n… 1000 characters left out …\n{}", "é".repeat(50), "ü".repeat(50)));
+        assert_eq!(clip_text(&"é".repeat(100), 100), None);
+    }
+
+    #[test]
+    fn every_text_of_a_result_is_clipped() {
+        let mut value = json!({"stdout": "a".repeat(300), "stderr": "short", "exit_code": 0});
+        assert!(clip(&mut value, 100));
+        assert!(value["stdout"].as_str().unwrap().contains("200 characters left out"));
+        assert_eq!(value["stderr"], "short");
+    }
+
+    #[test]
+    fn a_long_list_keeps_its_head() {
+        let mut value = json!({"entries": (0..1_000).collect::<Vec<_>>()});
+        assert!(clip(&mut value, 50));
+        let entries = value["entries"].as_array().unwrap();
+        assert!(entries.len() < 50);
+        assert_eq!(entries.last().unwrap(), &json!(format!("… {} more left out …", 1_001 - entries.len())));
+    }
+}

@@ -1,0 +1,75 @@
+//! `list_directory`: what is in a directory.
+
+use async_trait::async_trait;
+use buddy_policy::{Action, Intent};
+use buddy_protocol::{ToolFailure, ToolKind};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::tools::failure::target_failure;
+use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext, shown};
+
+/// Entries given at most.
+const MAX_ENTRIES: usize = 1_000;
+/// How deep a listing may go.
+const MAX_DEPTH: u32 = 16;
+
+pub(crate) struct ListDirectory;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ListDirectoryInput {
+    /// The directory, absolute or relative to the working directory, which is the default.
+    #[serde(default)]
+    path: Option<String>,
+    /// How many levels to list; 1, the default, is the directory itself.
+    #[serde(default)]
+    depth: Option<u32>,
+}
+
+impl ListDirectoryInput {
+    fn path(&self) -> &str {
+        self.path.as_deref().unwrap_or(".")
+    }
+}
+
+#[async_trait]
+impl Tool for ListDirectory {
+    type Input = ListDirectoryInput;
+
+    const SPEC: Spec = Spec {
+        name: "list_directory",
+        aliases: &["fs_list"],
+        kind: ToolKind::Read,
+        description: include_str!("list_directory.md"),
+        text: TextClass::File,
+    };
+
+    fn title(input: &ListDirectoryInput) -> String {
+        format!("list {}", input.path())
+    }
+
+    fn intent(input: &ListDirectoryInput, place: &Place) -> Intent {
+        Intent::of(Action::Read(place.resolve(input.path())))
+    }
+
+    async fn run(input: ListDirectoryInput, context: &ToolContext) -> Result<Value, ToolFailure> {
+        let path = context.place.resolve(input.path());
+        let depth = input.depth.unwrap_or(1).clamp(1, MAX_DEPTH);
+        let listing = context.target.list(&path, depth, MAX_ENTRIES).await.map_err(|error| target_failure(&error))?;
+        let entries: Vec<Value> = listing
+            .entries
+            .iter()
+            .map(|entry| {
+                json!({
+                    "name": shown(&entry.path),
+                    "type": entry.kind.name(),
+                    "size": entry.size,
+                    "modified_unix_millis": entry.modified_unix_ms,
+                })
+            })
+            .collect();
+        Ok(json!({"path": shown(&path), "entries": entries, "truncated": listing.truncated}))
+    }
+}

@@ -1,0 +1,156 @@
+//! `run_shell`: a command line in the target's shell, waited for.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use buddy_exec::{Chunk, Ended, Exec, Exit, LogFile, OutputLimits, OutputStream, Stdin};
+use buddy_policy::{Action, Claims, Intent};
+use buddy_protocol::{DeltaStream, Risk, ToolFailure, ToolKind};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::tools::failure::target_failure;
+use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext};
+use crate::tools::wait::Wait;
+
+/// How long a command may run when the call does not say.
+const DEFAULT_WAIT: Duration = Duration::from_secs(30);
+/// How long a call may say that a command runs.
+const MAX_WAIT: Duration = Duration::from_secs(600);
+/// Bytes of each stream kept in memory, from the start and from the end. The pipeline clips them further.
+const KEEP: usize = 128 * 1024;
+/// Bytes of a command's log on disk.
+const LOG_CAP: u64 = 64 * 1024 * 1024;
+
+pub(crate) struct RunShell;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct RunShellInput {
+    /// The command line, as typed into the shell.
+    command: String,
+    /// What it is for, in one sentence for the person who approves it.
+    why: String,
+    /// How risky it is.
+    risk: Risk,
+    /// Whether it changes anything.
+    mutation: bool,
+    /// Whether it needs more rights, as with sudo.
+    privesc: bool,
+    /// How long to wait: true for the usual 30 s, or a duration such as "10m" or a number of seconds, up to 10 minutes.
+    /// The command is stopped when the time is up.
+    #[serde(default)]
+    wait: Wait,
+    /// The directory to run in, the working directory by default.
+    #[serde(default)]
+    cwd: Option<String>,
+}
+
+#[async_trait]
+impl Tool for RunShell {
+    type Input = RunShellInput;
+
+    const SPEC: Spec = Spec {
+        name: "run_shell",
+        aliases: &["shell_exec", "exec_run"],
+        kind: ToolKind::Execute,
+        description: include_str!("run_shell.md"),
+        text: TextClass::Command,
+    };
+
+    fn title(input: &RunShellInput) -> String {
+        input.command.clone()
+    }
+
+    fn why(input: &RunShellInput) -> Option<&str> {
+        Some(&input.why)
+    }
+
+    fn intent(input: &RunShellInput, place: &Place) -> Intent {
+        let cwd = place.resolve(input.cwd.as_deref().unwrap_or("."));
+        let claims = Claims { risk: input.risk, mutation: input.mutation, privesc: input.privesc };
+        Intent { actions: vec![Action::Run { command: input.command.clone(), cwd }], claims: Some(claims) }
+    }
+
+    async fn run(input: RunShellInput, context: &ToolContext) -> Result<Value, ToolFailure> {
+        let timeout = timeout(&input.wait)?;
+        let exec = Exec {
+            argv: vec![context.target.describe().shell.clone(), "-c".to_owned(), input.command],
+            cwd: context.place.resolve(input.cwd.as_deref().unwrap_or(".")),
+            env: context.env.clone(),
+            stdin: Stdin::Null,
+            timeout: Some(timeout),
+            output: OutputLimits {
+                keep_head: KEEP,
+                keep_tail: KEEP,
+                log: Some(LogFile { path: context.log.clone(), cap_bytes: LOG_CAP }),
+            },
+        };
+        let mut running = context.target.start(exec).await.map_err(|error| target_failure(&error))?;
+        let mut is_stopping = false;
+        loop {
+            tokio::select! {
+                chunk = running.next() => match chunk {
+                    Some(chunk) => show(&chunk, context),
+                    None => break,
+                },
+                () = context.cancel.cancelled(), if !is_stopping => {
+                    running.stop();
+                    is_stopping = true;
+                }
+            }
+        }
+        let exit = running.wait().await.map_err(|error| target_failure(&error))?;
+        Ok(outcome(&exit, timeout))
+    }
+}
+
+fn timeout(wait: &Wait) -> Result<Duration, ToolFailure> {
+    match wait {
+        Wait::Default => Ok(DEFAULT_WAIT),
+        Wait::For(duration) if *duration <= MAX_WAIT => Ok(*duration),
+        Wait::For(_) => Err(ToolFailure::new("invalid_input", "`wait` is longer than 10 minutes")),
+        Wait::No => Err(ToolFailure::new("unsupported", "this target cannot run a command in the background")
+            .hint("leave `wait` out, or give a duration")),
+    }
+}
+
+fn show(chunk: &Chunk, context: &ToolContext) {
+    let stream = match chunk.stream {
+        OutputStream::Stdout => DeltaStream::Stdout,
+        OutputStream::Stderr => DeltaStream::Stderr,
+    };
+    // Live output is for watching; a full queue drops it, the result and the log have it all.
+    let _ = context.live.try_send((stream, String::from_utf8_lossy(&chunk.bytes).into_owned()));
+}
+
+/// A command that ran is a result, whatever became of it; only one that could not be started is a failure.
+fn outcome(exit: &Exit, timeout: Duration) -> Value {
+    let mut result = json!({
+        "exit_code": exit.code,
+        "signal": exit.signal,
+        "stdout": exit.stdout.text(),
+        "stderr": exit.stderr.text(),
+        "duration_ms": u64::try_from(exit.duration.as_millis()).unwrap_or(u64::MAX),
+        "truncated": exit.stdout.omitted() + exit.stderr.omitted() > 0,
+        "log": exit.log.as_ref().map(|log| log.path.to_string_lossy().into_owned()),
+    });
+    let note = match exit.ended {
+        Ended::TimedOut => Some(format!(
+            "the command was stopped after {} s; give a longer `wait`, or make it finish sooner",
+            timeout.as_secs_f32()
+        )),
+        Ended::Stopped => Some("the command was stopped by the person".to_owned()),
+        Ended::Exited if exit.leftovers > 0 => Some(format!(
+            "{} process(es) that the command left running were ended with it",
+            exit.leftovers
+        )),
+        Ended::Exited => None,
+    };
+    if let Some(note) = note {
+        result["timed_out"] = json!(exit.ended == Ended::TimedOut);
+        result["note"] = json!(note);
+    }
+    result
+}

@@ -1,0 +1,201 @@
+//! What a tool is: a typed input, an intent, and a run. It never asks, clips, logs or emits; the pipeline does.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use buddy_exec::Target;
+use buddy_model::ToolDefinition;
+use buddy_policy::Intent;
+use buddy_protocol::{Clock, DeltaStream, ToolFailure, ToolKind};
+use schemars::JsonSchema;
+use schemars::generate::SchemaSettings;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use tokio_util::sync::CancellationToken;
+
+/// A tool that the model can call.
+#[async_trait]
+pub(crate) trait Tool: Send + Sync + 'static {
+    /// What the model passes. Unknown fields are refused.
+    type Input: DeserializeOwned + JsonSchema + Send + Sync + 'static;
+
+    /// The facts of the registry about this tool.
+    const SPEC: Spec;
+
+    /// One line for people.
+    fn title(input: &Self::Input) -> String;
+
+    /// What the call would do.
+    fn intent(input: &Self::Input, place: &Place) -> Intent;
+
+    /// What the model says the call is for, where it says so.
+    fn why(_input: &Self::Input) -> Option<&str> {
+        None
+    }
+
+    /// Does it.
+    async fn run(input: Self::Input, context: &ToolContext) -> Result<Value, ToolFailure>;
+}
+
+/// What the registry knows of a tool.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Spec {
+    /// The name that the model is given.
+    pub(crate) name: &'static str,
+    /// Other names that dispatch accepts.
+    pub(crate) aliases: &'static [&'static str],
+    /// What kind of thing it does.
+    pub(crate) kind: ToolKind,
+    /// What the model reads about it.
+    pub(crate) description: &'static str,
+    /// Which limit its texts have.
+    pub(crate) text: TextClass,
+}
+
+/// Classes of text with a limit of their own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TextClass {
+    /// What commands print.
+    Command,
+    /// Files and lists.
+    File,
+}
+
+/// Where relative paths start.
+#[derive(Debug, Clone)]
+pub(crate) struct Place {
+    /// The session's directory.
+    pub(crate) cwd: PathBuf,
+    /// What `~` stands for.
+    pub(crate) home: Option<PathBuf>,
+}
+
+impl Place {
+    /// The absolute path that the model means, without `.` and `..`, so that policy judges what is opened.
+    pub(crate) fn resolve(&self, path: &str) -> PathBuf {
+        let expanded = match (path.strip_prefix('~'), &self.home) {
+            (Some(""), Some(home)) => home.clone(),
+            (Some(rest), Some(home)) if rest.starts_with('/') => home.join(rest.trim_start_matches('/')),
+            _ => self.cwd.join(path),
+        };
+        let mut resolved = PathBuf::new();
+        for component in expanded.components() {
+            match component {
+                std::path::Component::CurDir => {}
+                std::path::Component::ParentDir => {
+                    resolved.pop();
+                }
+                other => resolved.push(other),
+            }
+        }
+        resolved
+    }
+}
+
+/// What a running tool can reach.
+pub(crate) struct ToolContext {
+    /// The host it runs on.
+    pub(crate) target: Arc<dyn Target>,
+    /// Where relative paths start.
+    pub(crate) place: Place,
+    /// The environment of commands.
+    pub(crate) env: Vec<(String, String)>,
+    /// The file for the whole output of this call.
+    pub(crate) log: PathBuf,
+    /// Wall-clock time.
+    pub(crate) clock: Arc<dyn Clock>,
+    /// Cancelled when the call is to stop.
+    pub(crate) cancel: CancellationToken,
+    /// Where live output goes.
+    pub(crate) live: tokio::sync::mpsc::Sender<(DeltaStream, String)>,
+}
+
+/// A call whose input was understood.
+#[async_trait]
+pub(crate) trait Prepared: Send + Sync {
+    fn intent(&self, place: &Place) -> Intent;
+    fn why(&self) -> Option<&str>;
+    async fn run(self: Box<Self>, context: &ToolContext) -> Result<Value, ToolFailure>;
+}
+
+struct PreparedCall<T: Tool>(T::Input);
+
+#[async_trait]
+impl<T: Tool> Prepared for PreparedCall<T> {
+    fn intent(&self, place: &Place) -> Intent {
+        T::intent(&self.0, place)
+    }
+
+    fn why(&self) -> Option<&str> {
+        T::why(&self.0)
+    }
+
+    async fn run(self: Box<Self>, context: &ToolContext) -> Result<Value, ToolFailure> {
+        T::run(self.0, context).await
+    }
+}
+
+/// A row of the registry.
+pub(crate) struct Entry {
+    pub(crate) spec: Spec,
+    pub(crate) schema: fn() -> Value,
+    title: fn(&Value) -> Option<String>,
+    prepare: fn(Value) -> Result<Box<dyn Prepared>, ToolFailure>,
+}
+
+impl Entry {
+    /// The row of a tool.
+    pub(crate) const fn of<T: Tool>() -> Self {
+        Self { spec: T::SPEC, schema: schema::<T>, title: title::<T>, prepare: prepare::<T> }
+    }
+
+    /// What the model is told about the tool.
+    pub(crate) fn definition(&self) -> ToolDefinition {
+        ToolDefinition {
+            name: self.spec.name.to_owned(),
+            description: self.spec.description.trim().to_owned(),
+            parameters: (self.schema)(),
+        }
+    }
+
+    /// One line for people, also for an input that is not understood.
+    pub(crate) fn title(&self, input: &Value) -> String {
+        (self.title)(input).unwrap_or_else(|| self.spec.name.to_owned())
+    }
+
+    /// Reads the input.
+    pub(crate) fn prepare(&self, input: Value) -> Result<Box<dyn Prepared>, ToolFailure> {
+        (self.prepare)(input)
+    }
+}
+
+fn schema<T: Tool>() -> Value {
+    let settings = SchemaSettings::draft2020_12().with(|settings| {
+        settings.inline_subschemas = true;
+        settings.meta_schema = None;
+    });
+    let mut schema = settings.into_generator().into_root_schema_for::<T::Input>().to_value();
+    if let Some(object) = schema.as_object_mut() {
+        object.remove("title");
+        object.remove("description");
+    }
+    schema
+}
+
+fn title<T: Tool>(input: &Value) -> Option<String> {
+    T::Input::deserialize(input).ok().map(|input| T::title(&input))
+}
+
+fn prepare<T: Tool>(input: Value) -> Result<Box<dyn Prepared>, ToolFailure> {
+    match serde_json::from_value::<T::Input>(input) {
+        Ok(input) => Ok(Box::new(PreparedCall::<T>(input))),
+        Err(error) => Err(ToolFailure::new("invalid_input", format!("the arguments do not fit: {error}"))
+            .hint("call the tool again with arguments that follow its schema")),
+    }
+}
+
+/// A path as people and the model read it.
+pub(crate) fn shown(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}

@@ -1,0 +1,64 @@
+//! `write_file`: a file's whole new content, written so that a crash leaves the old or the new one.
+
+use async_trait::async_trait;
+use buddy_policy::{Action, Intent};
+use buddy_protocol::{ToolFailure, ToolKind};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use similar::TextDiff;
+
+use crate::tools::failure::target_failure;
+use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext, shown};
+
+/// Lines of context around each change in the diff.
+const DIFF_CONTEXT: usize = 3;
+
+pub(crate) struct WriteFile;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WriteFileInput {
+    /// The file, absolute or relative to the working directory. Missing directories are made.
+    path: String,
+    /// The whole new content.
+    content: String,
+}
+
+#[async_trait]
+impl Tool for WriteFile {
+    type Input = WriteFileInput;
+
+    const SPEC: Spec = Spec {
+        name: "write_file",
+        aliases: &["fs_write"],
+        kind: ToolKind::Edit,
+        description: include_str!("write_file.md"),
+        text: TextClass::File,
+    };
+
+    fn title(input: &WriteFileInput) -> String {
+        format!("write {} ({} bytes)", input.path, input.content.len())
+    }
+
+    fn intent(input: &WriteFileInput, place: &Place) -> Intent {
+        Intent::of(Action::Write(place.resolve(&input.path)))
+    }
+
+    async fn run(input: WriteFileInput, context: &ToolContext) -> Result<Value, ToolFailure> {
+        let path = context.place.resolve(&input.path);
+        let written = context.target.write(&path, input.content.as_bytes()).await;
+        let written = written.map_err(|error| target_failure(&error))?;
+        let diff = match &written.before {
+            Some(before) => unified(&shown(&path), &String::from_utf8_lossy(before), &input.content),
+            None if written.created => unified(&shown(&path), "", &input.content),
+            None => "the old content was too large for a diff".to_owned(),
+        };
+        Ok(json!({"path": shown(&path), "bytes": written.bytes, "created": written.created, "diff": diff}))
+    }
+}
+
+fn unified(path: &str, before: &str, after: &str) -> String {
+    let diff = TextDiff::from_lines(before, after);
+    diff.unified_diff().context_radius(DIFF_CONTEXT).header(path, path).to_string()
+}

@@ -1,0 +1,229 @@
+//! `buddy exec`: one prompt, one answer, no questions.
+//!
+//! The answer alone goes to the output; what happens on the way goes to the status stream. Nothing ever waits for a
+//! person: what would ask is denied with a reason that the model sees.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use buddy_protocol::{
+    Answer, Command, Content, Event, Fact, Item, ItemStatus, NewSession, NoticeLevel, Principal, SessionId, Sessions,
+    SessionsError, Subscription,
+};
+use futures::StreamExt;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use crate::exit::Exit;
+use crate::printer::{OutputClosed, Printer};
+use crate::report::{Report, Stop};
+use crate::visible::one_line;
+
+/// How long an interrupted turn may take to come to its end.
+const STOP_WITHIN: Duration = Duration::from_secs(15);
+/// Characters of a call's title on a status line.
+const TITLE: usize = 120;
+
+/// How the answer is printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OutputFormat {
+    /// The text of the answer.
+    Text,
+    /// One JSON object with the answer and what it took.
+    Json,
+    /// Every event of the run, one a line, and then that object.
+    StreamJson,
+}
+
+/// Which session a run belongs to.
+#[derive(Debug, Clone)]
+pub enum ExecTarget {
+    /// A new one.
+    New(NewSession),
+    /// One that goes on after event `head`.
+    Resume {
+        /// The session.
+        session: SessionId,
+        /// Its last event so far.
+        head: u64,
+        /// Another model from here on.
+        model: Option<String>,
+    },
+}
+
+/// A headless run.
+pub struct ExecRequest {
+    /// Who prompts.
+    pub who: Principal,
+    /// The session.
+    pub target: ExecTarget,
+    /// The prompt.
+    pub prompt: String,
+    /// How to print.
+    pub format: OutputFormat,
+    /// Whether live deltas are printed among the events.
+    pub include_deltas: bool,
+    /// How long the run may take.
+    pub timeout: Option<Duration>,
+    /// Cancelled when a signal asks to stop.
+    pub interrupt: CancellationToken,
+}
+
+struct Run<'a> {
+    sessions: Arc<dyn Sessions>,
+    request: &'a ExecRequest,
+    session: SessionId,
+    printer: &'a mut Printer,
+    report: Report,
+    stop: Option<Stop>,
+}
+
+/// Runs one prompt to the end of its turn.
+pub async fn run_exec(
+    sessions: Arc<dyn Sessions>,
+    request: ExecRequest,
+    printer: &mut Printer,
+) -> Result<Exit, SessionsError> {
+    let started = Instant::now();
+    let (session, head) = open(&*sessions, &request).await?;
+    let events = sessions.subscribe(&request.who, &session, head).await?;
+    let prompt = Command::Prompt { text: request.prompt.clone() };
+    sessions.send(&request.who, &session, prompt).await?;
+    let mut run = Run { sessions, request: &request, session, printer, report: Report::default(), stop: None };
+    run.follow(events, started).await?;
+    Ok(run.finish(started))
+}
+
+async fn open(sessions: &dyn Sessions, request: &ExecRequest) -> Result<(SessionId, u64), SessionsError> {
+    match &request.target {
+        ExecTarget::New(new) => Ok((sessions.create(&request.who, new.clone()).await?, 0)),
+        ExecTarget::Resume { session, head, model } => {
+            if model.is_some() {
+                let change = Command::Change { title: None, model: model.clone() };
+                sessions.send(&request.who, session, change).await?;
+            }
+            Ok((session.clone(), *head))
+        }
+    }
+}
+
+impl Run<'_> {
+    async fn follow(&mut self, mut events: Subscription, started: Instant) -> Result<(), SessionsError> {
+        let mut deadline = self.request.timeout.map(|timeout| started + timeout);
+        loop {
+            tokio::select! {
+                event = events.next() => match event {
+                    Some(Ok(event)) if self.take(&event).await? => return Ok(()),
+                    Some(Ok(_)) => {}
+                    Some(Err(error)) => return Err(SessionsError::Conflict(error.to_string())),
+                    None => return Err(SessionsError::Closed),
+                },
+                () = until(deadline) => {
+                    if self.stop.is_some() {
+                        return Ok(());
+                    }
+                    deadline = Some(self.interrupt(Stop::Timeout).await?);
+                }
+                () = self.request.interrupt.cancelled(), if self.stop.is_none() => {
+                    deadline = Some(self.interrupt(Stop::Signal).await?);
+                }
+            }
+        }
+    }
+
+    /// Stops the turn; returns how long to wait for its end.
+    async fn interrupt(&mut self, stop: Stop) -> Result<Instant, SessionsError> {
+        self.stop = Some(stop);
+        self.sessions.send(&self.request.who, &self.session, Command::Interrupt).await?;
+        Ok(Instant::now() + STOP_WITHIN)
+    }
+
+    async fn take(&mut self, event: &Event) -> Result<bool, SessionsError> {
+        if self.print(event).is_err() && self.stop.is_none() {
+            self.interrupt(Stop::OutputClosed).await?;
+        }
+        if let Fact::Asked(asked) = &event.fact {
+            let reason = Some("nobody is there to ask".to_owned());
+            let answer = Command::Answer { ask: asked.ask.id.clone(), answer: Answer::Deny { reason } };
+            self.sessions.send(&self.request.who, &self.session, answer).await?;
+        }
+        Ok(self.report.apply(event))
+    }
+
+    fn print(&mut self, event: &Event) -> Result<(), OutputClosed> {
+        if self.stop == Some(Stop::OutputClosed) {
+            return Ok(());
+        }
+        if self.request.format == OutputFormat::StreamJson {
+            if event.seq.is_some() || self.request.include_deltas {
+                let line = event.to_json().unwrap_or_default();
+                return self.printer.line(&line);
+            }
+            return Ok(());
+        }
+        if let Some(line) = status_line(event) {
+            self.printer.status(&line);
+        }
+        Ok(())
+    }
+
+    fn finish(self, started: Instant) -> Exit {
+        let exit = self.report.exit(self.stop);
+        if let Some(failure) = self.report.failure() {
+            self.printer.status(&format!("buddy: {}", failure.message));
+            if let Some(hint) = &failure.hint {
+                self.printer.status(&format!("  {hint}"));
+            }
+        }
+        if exit == Exit::Timeout {
+            self.printer.status("buddy: the time limit was reached");
+        }
+        let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let printed = match self.request.format {
+            OutputFormat::Text => self.printer.answer(&with_newline(self.report.text())),
+            OutputFormat::Json | OutputFormat::StreamJson => {
+                let result = self.report.result(&self.session, exit, duration_ms);
+                self.printer.line(&serde_json::to_string(&result).unwrap_or_default())
+            }
+        };
+        if printed.is_err() { Exit::OutputClosed } else { exit }
+    }
+}
+
+async fn until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => tokio::time::sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}
+
+fn with_newline(text: &str) -> String {
+    if text.is_empty() || text.ends_with('\n') { text.to_owned() } else { format!("{text}\n") }
+}
+
+/// What a person who watches is told about an event.
+fn status_line(event: &Event) -> Option<String> {
+    match &event.fact {
+        Fact::SessionStarted(_) => Some(format!("session {}", event.session)),
+        Fact::ItemChanged(changed) => call_line(&changed.item, "▶"),
+        Fact::ItemEnded(ended) => match ended.item.status {
+            ItemStatus::Failed => call_line(&ended.item, "✗"),
+            ItemStatus::Denied => call_line(&ended.item, "⊘ not allowed:"),
+            ItemStatus::Interrupted => call_line(&ended.item, "■ interrupted:"),
+            _ => None,
+        },
+        Fact::Notice(notice) => match notice.level {
+            NoticeLevel::Info => Some(notice.text.clone()),
+            NoticeLevel::Warning => Some(format!("warning: {}", notice.text)),
+            NoticeLevel::Error => Some(format!("error: {}", notice.text)),
+        },
+        _ => None,
+    }
+}
+
+fn call_line(item: &Item, mark: &str) -> Option<String> {
+    let Content::ToolCall(call) = &item.content else { return None };
+    let failure = call.output.as_ref().and_then(|output| output.error.as_ref());
+    let why = failure.map(|failure| format!(" ({})", one_line(&failure.message, TITLE))).unwrap_or_default();
+    Some(format!("{mark} {}: {}{why}", call.name, one_line(&call.title, TITLE)))
+}

@@ -1,0 +1,55 @@
+//! Exit codes: what a script can branch on. README lists them; they only grow.
+
+use buddy_protocol::FailureKind;
+
+/// How a run of buddy ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// All went well.
+    Ok,
+    /// The task or the model's API failed.
+    Failed,
+    /// The command line makes no sense.
+    Usage,
+    /// The cap on model calls was reached.
+    TurnLimit,
+    /// Something was not done because it needed an approval that nobody could give.
+    ApprovalNeeded,
+    /// The provider does not accept the key.
+    Auth,
+    /// The conversation no longer fits the model.
+    ContextOverflow,
+    /// The time limit was reached.
+    Timeout,
+    /// A signal stopped it.
+    Interrupted,
+    /// Whoever read the output went away.
+    OutputClosed,
+}
+
+impl Exit {
+    /// The number that the shell sees.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Ok => 0,
+            Self::Failed => 1,
+            Self::Usage => 2,
+            Self::TurnLimit => 3,
+            Self::ApprovalNeeded => 5,
+            Self::Auth => 6,
+            Self::ContextOverflow => 7,
+            Self::Timeout => 124,
+            Self::Interrupted => 130,
+            Self::OutputClosed => 141,
+        }
+    }
+
+    pub(crate) fn of(failure: FailureKind) -> Self {
+        match failure {
+            FailureKind::Auth => Self::Auth,
+            FailureKind::ContextOverflow => Self::ContextOverflow,
+            FailureKind::TurnLimit => Self::TurnLimit,
+            _ => Self::Failed,
+        }
+    }
+}

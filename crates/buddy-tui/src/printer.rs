@@ -1,0 +1,58 @@
+//! Where a face prints: the answer on one stream, everything else on the other.
+
+use std::io::{self, Write};
+
+use crate::visible::visible;
+
+/// Nobody reads the output any more.
+#[derive(Debug, thiserror::Error)]
+#[error("the output was closed")]
+pub struct OutputClosed;
+
+impl From<io::Error> for OutputClosed {
+    fn from(_: io::Error) -> Self {
+        Self
+    }
+}
+
+/// The two streams of a face.
+pub struct Printer {
+    output: Box<dyn Write + Send>,
+    status: Box<dyn Write + Send>,
+    /// Whether the output is a terminal, which text must not steer. A file or pipe gets the exact bytes.
+    is_terminal: bool,
+}
+
+impl Printer {
+    /// A printer on these streams.
+    pub fn new(output: Box<dyn Write + Send>, status: Box<dyn Write + Send>, is_terminal: bool) -> Self {
+        Self { output, status, is_terminal }
+    }
+
+    /// Prints a part of the answer.
+    pub fn answer(&mut self, text: &str) -> Result<(), OutputClosed> {
+        if self.is_terminal {
+            self.output.write_all(visible(text).as_bytes())?;
+        } else {
+            self.output.write_all(text.as_bytes())?;
+        }
+        Ok(self.output.flush()?)
+    }
+
+    /// Prints a line of the answer exactly as it is. For JSON, which has no raw control characters.
+    pub fn line(&mut self, text: &str) -> Result<(), OutputClosed> {
+        writeln!(self.output, "{text}")?;
+        Ok(self.output.flush()?)
+    }
+
+    /// Prints a line of status. Losing status is no reason to stop.
+    pub fn status(&mut self, text: &str) {
+        let _ = writeln!(self.status, "{}", visible(text));
+    }
+
+    /// Prints status without ending the line, as a prompt does.
+    pub fn prompt(&mut self, text: &str) {
+        let _ = write!(self.status, "{}", visible(text));
+        let _ = self.status.flush();
+    }
+}

@@ -1,0 +1,219 @@
+//! The REPL: prompts from lines, answers as they stream, approvals in one line.
+//!
+//! Each line of input is one prompt. While a turn runs, a line steers it; while an approval waits, a line answers it.
+
+use std::sync::Arc;
+
+use buddy_protocol::{
+    Answer, Approval, Ask, Command, Content, DeltaStream, Event, Fact, NoticeLevel, Principal, Question, SessionId,
+    Sessions, SessionsError, Subscription, Transcript, TurnOutcome,
+};
+use futures::StreamExt;
+use tokio::io::{AsyncBufRead, AsyncBufReadExt, Lines};
+use tokio::sync::mpsc;
+
+use crate::exit::Exit;
+use crate::printer::{OutputClosed, Printer};
+use crate::visible::one_line;
+
+/// Characters of a call's title.
+const TITLE: usize = 120;
+
+/// A conversation in the terminal.
+pub struct ReplRequest {
+    /// Who talks.
+    pub who: Principal,
+    /// The session.
+    pub session: SessionId,
+    /// Its last event so far.
+    pub head: u64,
+    /// One message each time a signal asks to interrupt.
+    pub interrupts: mpsc::Receiver<()>,
+}
+
+struct Repl<'a> {
+    sessions: Arc<dyn Sessions>,
+    who: Principal,
+    session: SessionId,
+    printer: &'a mut Printer,
+    transcript: Transcript,
+    /// Whether text of an answer was printed and its line is still open.
+    is_mid_line: bool,
+}
+
+/// Talks until the input ends.
+pub async fn run_repl(
+    sessions: Arc<dyn Sessions>,
+    request: ReplRequest,
+    input: impl AsyncBufRead + Unpin,
+    printer: &mut Printer,
+) -> Result<Exit, SessionsError> {
+    let ReplRequest { who, session, head, mut interrupts } = request;
+    let mut events = sessions.subscribe(&who, &session, 0).await?;
+    let mut repl =
+        Repl { sessions, who, session, printer, transcript: Transcript::default(), is_mid_line: false };
+    repl.catch_up(&mut events, head).await?;
+    repl.printer.prompt("> ");
+    repl.talk(events, input.lines(), &mut interrupts).await
+}
+
+impl Repl<'_> {
+    async fn catch_up(&mut self, events: &mut Subscription, head: u64) -> Result<(), SessionsError> {
+        while self.transcript.head() < head {
+            match events.next().await {
+                Some(Ok(event)) => self.fold(&event)?,
+                _ => return Err(SessionsError::Closed),
+            }
+        }
+        Ok(())
+    }
+
+    fn fold(&mut self, event: &Event) -> Result<(), SessionsError> {
+        self.transcript.apply(event).map_err(|error| SessionsError::Conflict(error.to_string()))
+    }
+
+    async fn talk<R: AsyncBufRead + Unpin>(
+        &mut self,
+        mut events: Subscription,
+        mut lines: Lines<R>,
+        interrupts: &mut mpsc::Receiver<()>,
+    ) -> Result<Exit, SessionsError> {
+        let mut is_open = true;
+        loop {
+            tokio::select! {
+                event = events.next() => match event {
+                    Some(Ok(event)) => {
+                        self.fold(&event)?;
+                        if self.draw(&event).is_err() {
+                            return Ok(Exit::OutputClosed);
+                        }
+                    }
+                    Some(Err(error)) => return Err(SessionsError::Conflict(error.to_string())),
+                    None => return Ok(Exit::Ok),
+                },
+                line = lines.next_line(), if is_open => match line {
+                    Ok(Some(line)) => self.enter(line.trim()).await?,
+                    Ok(None) | Err(_) => is_open = false,
+                },
+                Some(()) = interrupts.recv() => {
+                    if self.transcript.turn().is_none() {
+                        return Ok(Exit::Interrupted);
+                    }
+                    self.send(Command::Interrupt).await?;
+                }
+            }
+            // The input may end while a turn runs, as it does with a pipe; the turn is seen through, without approvals.
+            if !is_open && self.transcript.turn().is_none() {
+                return Ok(Exit::Ok);
+            }
+            if !is_open {
+                self.deny_all("the input has ended").await?;
+            }
+        }
+    }
+
+    async fn send(&self, command: Command) -> Result<(), SessionsError> {
+        self.sessions.send(&self.who, &self.session, command).await
+    }
+
+    async fn enter(&mut self, line: &str) -> Result<(), SessionsError> {
+        if let Some(ask) = self.transcript.asks().first().cloned() {
+            return self.answer(&ask, line).await;
+        }
+        if line.is_empty() {
+            self.printer.prompt("> ");
+            return Ok(());
+        }
+        let sent = self.send(Command::Prompt { text: line.to_owned() }).await;
+        self.forgive(sent)
+    }
+
+    /// A refused command is told and the conversation goes on.
+    fn forgive(&mut self, sent: Result<(), SessionsError>) -> Result<(), SessionsError> {
+        match sent {
+            Err(error @ (SessionsError::Conflict(_) | SessionsError::Invalid(_))) => {
+                self.printer.status(&format!("buddy: {error}"));
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    async fn answer(&mut self, ask: &Ask, line: &str) -> Result<(), SessionsError> {
+        let answer = match (&ask.question, line) {
+            (Question::Text { .. }, text) => Answer::Reply { text: text.to_owned() },
+            (Question::Approval(_), "y" | "yes") => Answer::Allow,
+            (Question::Approval(_), "n" | "no" | "") => Answer::Deny { reason: None },
+            (Question::Approval(_), reason) => Answer::Deny { reason: Some(reason.to_owned()) },
+        };
+        let sent = self.send(Command::Answer { ask: ask.id.clone(), answer }).await;
+        self.forgive(sent)
+    }
+
+    async fn deny_all(&mut self, reason: &str) -> Result<(), SessionsError> {
+        for ask in self.transcript.asks().to_vec() {
+            let answer = Answer::Deny { reason: Some(reason.to_owned()) };
+            let sent = self.send(Command::Answer { ask: ask.id, answer }).await;
+            self.forgive(sent)?;
+        }
+        Ok(())
+    }
+
+    fn draw(&mut self, event: &Event) -> Result<(), OutputClosed> {
+        match &event.fact {
+            Fact::ItemDelta(delta) if delta.stream == DeltaStream::Text => {
+                let item = self.transcript.item(&delta.item);
+                if matches!(item.map(|item| &item.content), Some(Content::AgentMessage { .. })) {
+                    self.printer.answer(&delta.text)?;
+                    self.is_mid_line = !delta.text.ends_with('\n');
+                }
+            }
+            Fact::ItemChanged(changed) => {
+                if let Content::ToolCall(call) = &changed.item.content {
+                    self.status(&format!("▶ {}: {}", call.name, one_line(&call.title, TITLE)))?;
+                }
+            }
+            Fact::Asked(asked) => {
+                self.end_line()?;
+                self.printer.prompt(&question(&asked.ask));
+            }
+            Fact::Notice(notice) if notice.level != NoticeLevel::Info => self.status(&notice.text)?,
+            Fact::TurnEnded(ended) => {
+                if let Some(failure) = &ended.failure {
+                    let hint = failure.hint.as_ref().map(|hint| format!("\n  {hint}")).unwrap_or_default();
+                    self.status(&format!("buddy: {}{hint}", failure.message))?;
+                } else if ended.outcome == TurnOutcome::Interrupted {
+                    self.status("interrupted")?;
+                }
+                self.end_line()?;
+                self.printer.prompt("> ");
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn status(&mut self, text: &str) -> Result<(), OutputClosed> {
+        self.end_line()?;
+        self.printer.status(text);
+        Ok(())
+    }
+
+    fn end_line(&mut self) -> Result<(), OutputClosed> {
+        if std::mem::take(&mut self.is_mid_line) {
+            self.printer.answer("\n")?;
+        }
+        Ok(())
+    }
+}
+
+fn question(ask: &Ask) -> String {
+    match &ask.question {
+        Question::Approval(Approval { place, action, why, .. }) => {
+            let why = why.as_ref().map(|why| format!("{why}\n")).unwrap_or_default();
+            format!("{why}{place}$ {action} -- approve? [y/n] ")
+        }
+        Question::Text { text, options } if options.is_empty() => format!("{text} "),
+        Question::Text { text, options } => format!("{text} [{}] ", options.join(" / ")),
+    }
+}

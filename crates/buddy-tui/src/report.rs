@@ -1,0 +1,117 @@
+//! What a headless run adds up to, folded from its events.
+
+use buddy_protocol::{
+    Content, Event, Fact, Failure, Item, ItemStatus, SessionId, TurnEnded, TurnOutcome, Usage,
+};
+use serde::Serialize;
+
+use crate::exit::Exit;
+
+/// The state of a headless run.
+#[derive(Debug, Default)]
+pub(crate) struct Report {
+    text: String,
+    usage: Usage,
+    steps: u32,
+    was_denied: bool,
+    ended: Option<TurnEnded>,
+}
+
+/// How a run was stopped from outside, where it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stop {
+    Timeout,
+    Signal,
+    OutputClosed,
+}
+
+/// The last object that a run prints.
+#[derive(Debug, Serialize)]
+pub(crate) struct RunResult<'a> {
+    r#type: &'static str,
+    status: &'static str,
+    text: &'a str,
+    session_id: &'a SessionId,
+    usage: Usage,
+    /// In US dollars; null while the price is not known.
+    cost: Option<f64>,
+    duration_ms: u64,
+    turns: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<&'a Failure>,
+}
+
+impl Report {
+    /// Takes in one event of the run. True when the run is over.
+    pub(crate) fn apply(&mut self, event: &Event) -> bool {
+        match &event.fact {
+            Fact::ItemEnded(ended) => self.note(&ended.item),
+            Fact::UsageReported(report) => self.usage += report.usage,
+            Fact::TurnEnded(ended) => self.ended = Some(ended.clone()),
+            _ => {}
+        }
+        self.ended.is_some()
+    }
+
+    fn note(&mut self, item: &Item) {
+        self.steps = self.steps.max(item.step.filter(|_| !is_prompt(item)).unwrap_or(0));
+        match &item.content {
+            Content::AgentMessage { text } => self.text.clone_from(text),
+            Content::ToolCall(_) if item.status == ItemStatus::Denied => self.was_denied = true,
+            _ => {}
+        }
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn failure(&self) -> Option<&Failure> {
+        self.ended.as_ref().and_then(|ended| ended.failure.as_ref())
+    }
+
+    pub(crate) fn exit(&self, stop: Option<Stop>) -> Exit {
+        match (stop, &self.ended) {
+            (Some(Stop::Timeout), _) => Exit::Timeout,
+            (Some(Stop::OutputClosed), _) => Exit::OutputClosed,
+            (None, Some(TurnEnded { failure: Some(failure), .. })) => Exit::of(failure.kind),
+            (None, Some(TurnEnded { outcome: TurnOutcome::Completed, .. })) if self.was_denied => Exit::ApprovalNeeded,
+            (None, Some(TurnEnded { outcome: TurnOutcome::Completed, .. })) => Exit::Ok,
+            (Some(Stop::Signal), _) | (None, Some(TurnEnded { outcome: TurnOutcome::Interrupted, .. })) => {
+                Exit::Interrupted
+            }
+            (None, _) => Exit::Failed,
+        }
+    }
+
+    pub(crate) fn result<'a>(&'a self, session: &'a SessionId, exit: Exit, duration_ms: u64) -> RunResult<'a> {
+        RunResult {
+            r#type: "result",
+            status: status(exit),
+            text: &self.text,
+            session_id: session,
+            usage: self.usage,
+            cost: None,
+            duration_ms,
+            turns: self.steps,
+            error: self.failure(),
+        }
+    }
+}
+
+fn is_prompt(item: &Item) -> bool {
+    matches!(item.content, Content::UserMessage { .. })
+}
+
+fn status(exit: Exit) -> &'static str {
+    match exit {
+        Exit::Ok => "completed",
+        Exit::TurnLimit => "turn_limit",
+        Exit::ApprovalNeeded => "approval_needed",
+        Exit::Timeout => "timeout",
+        Exit::Interrupted | Exit::OutputClosed => "interrupted",
+        Exit::Auth => "auth",
+        Exit::ContextOverflow => "context_overflow",
+        Exit::Failed | Exit::Usage => "failed",
+    }
+}

@@ -1,0 +1,73 @@
+//! Lists of sessions and the text of one.
+
+use buddy_protocol::{Content, Item, ItemStatus, SessionState, SessionSummary, Transcript, UnixMillis};
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+
+use crate::printer::{OutputClosed, Printer};
+use crate::visible::one_line;
+
+/// Characters of a title in a list.
+const TITLE: usize = 60;
+/// Characters of a call's title in a transcript.
+const CALL: usize = 160;
+
+/// Prints a list of sessions, one a line.
+pub fn show_sessions(sessions: &[SessionSummary], printer: &mut Printer) -> Result<(), OutputClosed> {
+    if sessions.is_empty() {
+        printer.status("no sessions yet; start one with `buddy exec \"…\"`");
+    }
+    for session in sessions {
+        let title = one_line(session.title.as_deref().unwrap_or(""), TITLE);
+        let state = match session.state {
+            SessionState::Idle => "idle",
+            SessionState::Running => "running",
+            SessionState::Waiting => "waiting",
+            SessionState::Ended => "ended",
+        };
+        printer.answer(&format!(
+            "{}  {}  {state:<7}  {:>3} turns  {title}\n",
+            session.id,
+            local_time(session.updated),
+            session.turns
+        ))?;
+    }
+    Ok(())
+}
+
+/// Prints what was said and done in a session.
+pub fn show_transcript(transcript: &Transcript, printer: &mut Printer) -> Result<(), OutputClosed> {
+    for item in transcript.items() {
+        if let Some(text) = item_text(item) {
+            printer.answer(&format!("{text}\n"))?;
+        }
+    }
+    Ok(())
+}
+
+fn item_text(item: &Item) -> Option<String> {
+    let cut = if item.status == ItemStatus::Interrupted { " [interrupted]" } else { "" };
+    match &item.content {
+        Content::UserMessage { text } => Some(format!("> {text}")),
+        Content::AgentMessage { text } if text.is_empty() => None,
+        Content::AgentMessage { text } => Some(format!("{text}{cut}\n")),
+        Content::ToolCall(call) => {
+            let outcome = match item.status {
+                ItemStatus::Completed => "",
+                ItemStatus::Failed => " [failed]",
+                ItemStatus::Denied => " [not allowed]",
+                ItemStatus::Interrupted => " [interrupted]",
+                ItemStatus::Pending | ItemStatus::Running => " [open]",
+            };
+            Some(format!("▶ {}: {}{outcome}", call.name, one_line(&call.title, CALL)))
+        }
+        Content::Compaction { .. } => Some("(earlier conversation summarised)".to_owned()),
+        _ => None,
+    }
+}
+
+fn local_time(UnixMillis(millis): UnixMillis) -> String {
+    let millis = i64::try_from(millis).unwrap_or(i64::MAX);
+    let time = Timestamp::from_millisecond(millis).unwrap_or(Timestamp::UNIX_EPOCH);
+    time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()
+}

@@ -1,0 +1,153 @@
+//! The command line.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// An agent that works on your own machine.
+#[derive(Debug, Parser)]
+#[command(name = "buddy", version, about, max_term_width = 100)]
+pub(crate) struct Cli {
+    /// What to do; without it a conversation starts.
+    #[command(subcommand)]
+    pub(crate) command: Option<Action>,
+
+    /// The model to use.
+    #[arg(short, long, global = true, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+
+    /// The directory to work in.
+    #[arg(short = 'C', long = "directory", global = true, value_name = "DIR")]
+    pub(crate) directory: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Action {
+    /// Answer one prompt and exit.
+    ///
+    /// The answer goes to the standard output and nothing else does. Nothing waits for a person: what would need an
+    /// approval is denied unless `--approve all` is given.
+    ///
+    /// Exit codes: 0 done; 1 the task or the model's API failed; 2 bad command line; 3 the limit on model calls was
+    /// reached; 5 something needed an approval; 6 the key was not accepted; 7 the conversation no longer fits the
+    /// model; 124 the time limit was reached; 130 interrupted; 141 the output was closed.
+    Exec(Exec),
+    /// List sessions, last used first.
+    Sessions(List),
+    /// Show what was said and done in a session.
+    Show(Show),
+    /// Go on with a session.
+    Resume(Resume),
+    /// Look after the store of all sessions.
+    #[command(subcommand)]
+    Store(Store),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Exec {
+    /// The prompt; `-` or nothing reads it from the standard input. With both, the input is added to the prompt.
+    pub(crate) prompt: Option<String>,
+
+    /// How the answer is printed.
+    #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
+    pub(crate) output_format: Format,
+
+    /// The same as `--output-format stream-json`.
+    #[arg(long, conflicts_with = "output_format")]
+    pub(crate) json: bool,
+
+    /// Print live deltas among the events of `stream-json`.
+    #[arg(long)]
+    pub(crate) include_deltas: bool,
+
+    /// Go on with this session.
+    #[arg(long, value_name = "ID", conflicts_with = "last")]
+    pub(crate) resume: Option<String>,
+
+    /// Go on with the session of this directory that was used last.
+    #[arg(long)]
+    pub(crate) last: bool,
+
+    /// The most model calls to make.
+    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_turns: u32,
+
+    /// The longest time to take, such as `90s` or `10m`.
+    #[arg(long, value_name = "DURATION", value_parser = duration)]
+    pub(crate) timeout: Option<std::time::Duration>,
+
+    /// What becomes of calls that need an approval: `none` denies them, `all` allows them.
+    #[arg(long, value_enum, env = "BUDDY_APPROVE", default_value_t = Approve::None, value_name = "POLICY")]
+    pub(crate) approve: Approve,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    Text,
+    Json,
+    StreamJson,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Approve {
+    None,
+    All,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// Print JSON, one object a session, as one array.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// The most sessions to list.
+    #[arg(long, value_name = "N", default_value_t = 50)]
+    pub(crate) limit: usize,
+
+    /// Only sessions of this directory.
+    #[arg(long)]
+    pub(crate) here: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Show {
+    /// The session.
+    pub(crate) id: String,
+
+    /// Print the events as they are in the log, one a line.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Resume {
+    /// The session.
+    #[arg(required_unless_present = "last", conflicts_with = "last")]
+    pub(crate) id: Option<String>,
+
+    /// The session that was used last.
+    #[arg(long)]
+    pub(crate) last: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Store {
+    /// Check that the log is whole and that the lists agree with it.
+    Check,
+    /// Make the lists anew from the log.
+    Rebuild,
+    /// Copy the store, while it is in use, to a new file.
+    Backup {
+        /// The file to make.
+        path: PathBuf,
+    },
+}
+
+fn duration(text: &str) -> Result<std::time::Duration, String> {
+    let seconds = text.parse::<f64>().ok().map(std::time::Duration::try_from_secs_f64);
+    if let Some(seconds) = seconds {
+        return seconds.map_err(|error| error.to_string());
+    }
+    let duration: jiff::SignedDuration = text.parse().map_err(|_| "not a duration such as `90s` or `10m`")?;
+    std::time::Duration::try_from(duration).map_err(|_| "a duration cannot be negative".to_owned())
+}

@@ -1,0 +1,70 @@
+//! What each command of the command line does.
+
+mod conversation;
+mod exec;
+mod sessions;
+mod store;
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, bail};
+use buddy_protocol::{SessionId, SessionQuery, SessionSummary, Sessions};
+use buddy_tui::{Exit, Printer};
+
+use crate::cli::{Action, Cli};
+use crate::environment::Environment;
+use crate::wiring::Buddy;
+
+/// Runs a command.
+pub(crate) async fn run(cli: Cli, environment: Environment) -> anyhow::Result<Exit> {
+    log_to_stderr(&environment)?;
+    let cwd = directory(cli.directory.as_deref())?;
+    match cli.command {
+        None => conversation::start(&environment, cwd, cli.model).await,
+        Some(Action::Exec(exec)) => exec::run(&environment, exec, cwd, cli.model).await,
+        Some(Action::Sessions(list)) => sessions::list(&environment, &list, cwd).await,
+        Some(Action::Show(show)) => sessions::show(&environment, &show, cwd).await,
+        Some(Action::Resume(resume)) => conversation::resume(&environment, &resume, cwd, cli.model).await,
+        Some(Action::Store(action)) => store::run(&environment, action).await,
+    }
+}
+
+fn log_to_stderr(environment: &Environment) -> anyhow::Result<()> {
+    let wish = environment.log.as_deref().unwrap_or("error");
+    let filter = tracing_subscriber::EnvFilter::try_new(wish).context("BUDDY_LOG is not a log filter")?;
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+    Ok(())
+}
+
+fn directory(wish: Option<&Path>) -> anyhow::Result<PathBuf> {
+    let path = wish.unwrap_or(Path::new("."));
+    let resolved = path.canonicalize().with_context(|| format!("cannot work in `{}`", path.display()))?;
+    if !resolved.is_dir() {
+        bail!("cannot work in `{}`: it is not a directory", path.display());
+    }
+    Ok(resolved)
+}
+
+fn printer() -> Printer {
+    let is_terminal = std::io::stdout().is_terminal();
+    Printer::new(Box::new(std::io::stdout()), Box::new(std::io::stderr()), is_terminal)
+}
+
+/// A session by its id.
+async fn find(buddy: &Buddy, id: &str) -> anyhow::Result<SessionSummary> {
+    let id: SessionId = id.parse()?;
+    let query = SessionQuery::default();
+    let all = buddy.hub.list(&buddy.who, query).await?;
+    match all.into_iter().find(|summary| summary.id == id) {
+        Some(summary) => Ok(summary),
+        None => bail!("there is no session `{id}`; `buddy sessions` lists them"),
+    }
+}
+
+/// The session that was used last, of a directory or of all.
+async fn last(buddy: &Buddy, cwd: Option<&Path>) -> anyhow::Result<SessionSummary> {
+    let cwd = cwd.map(|cwd| cwd.to_string_lossy().into_owned());
+    let found = buddy.hub.list(&buddy.who, SessionQuery { cwd, limit: 1, ..SessionQuery::default() }).await?;
+    found.into_iter().next().context("there is no session to go on with")
+}

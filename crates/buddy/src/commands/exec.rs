@@ -1,0 +1,104 @@
+//! `buddy exec`.
+
+use std::io::{IsTerminal, Read};
+use std::path::PathBuf;
+
+use anyhow::{Context, bail};
+use buddy_agent::BuddyAgent;
+use buddy_policy::Approvals;
+use buddy_protocol::NewSession;
+use buddy_tui::{ExecRequest, ExecTarget, Exit, OutputFormat, run_exec};
+use tokio_util::sync::CancellationToken;
+
+use crate::cli::{Approve, Exec, Format};
+use crate::commands::{find, last, printer};
+use crate::environment::Environment;
+use crate::signals::interrupts;
+use crate::wiring::{Buddy, Wishes, wire};
+
+/// How much is read from the standard input.
+const MAX_INPUT: u64 = 4 * 1024 * 1024;
+
+/// Runs one prompt.
+pub(crate) async fn run(
+    environment: &Environment,
+    exec: Exec,
+    cwd: PathBuf,
+    model: Option<String>,
+) -> anyhow::Result<Exit> {
+    let prompt = prompt(exec.prompt.as_deref())?;
+    let approvals = match exec.approve {
+        Approve::None => Approvals::None,
+        Approve::All => Approvals::All,
+    };
+    let buddy = wire(environment, Wishes { approvals, max_steps: exec.max_turns, cwd: cwd.clone() })?;
+    let request = ExecRequest {
+        who: buddy.who.clone(),
+        target: target(&buddy, &exec, cwd, model).await?,
+        prompt,
+        format: format(&exec),
+        include_deltas: exec.include_deltas,
+        timeout: exec.timeout,
+        interrupt: CancellationToken::new(),
+    };
+    let (mut signals, mut watch) = interrupts()?;
+    let interrupt = request.interrupt.clone();
+    watch.spawn(async move {
+        if signals.recv().await.is_some() {
+            interrupt.cancel();
+        }
+    });
+    let exit = run_exec(buddy.hub.clone(), request, &mut printer()).await;
+    buddy.close().await;
+    Ok(exit?)
+}
+
+fn format(exec: &Exec) -> OutputFormat {
+    match exec.output_format {
+        _ if exec.json => OutputFormat::StreamJson,
+        Format::Text => OutputFormat::Text,
+        Format::Json => OutputFormat::Json,
+        Format::StreamJson => OutputFormat::StreamJson,
+    }
+}
+
+async fn target(buddy: &Buddy, exec: &Exec, cwd: PathBuf, model: Option<String>) -> anyhow::Result<ExecTarget> {
+    let summary = match &exec.resume {
+        Some(id) => find(buddy, id).await?,
+        None if exec.last => last(buddy, Some(&cwd)).await?,
+        None => {
+            let cwd = cwd.into_os_string().into_string();
+            let cwd = cwd.map_err(|_| anyhow::anyhow!("the directory's name is not text"))?;
+            return Ok(ExecTarget::New(NewSession { agent: BuddyAgent::NAME.to_owned(), cwd, model, parent: None }));
+        }
+    };
+    Ok(ExecTarget::Resume { session: summary.id, head: summary.head, model })
+}
+
+/// The prompt from the argument, from the standard input, or from both.
+fn prompt(argument: Option<&str>) -> anyhow::Result<String> {
+    let argument = argument.filter(|text| *text != "-");
+    let input = match argument {
+        // A terminal is no pipe: with a prompt at hand nothing is read from it.
+        Some(_) if std::io::stdin().is_terminal() => String::new(),
+        _ => read_input()?,
+    };
+    let prompt = match (argument, input.trim().is_empty()) {
+        (Some(text), true) => text.to_owned(),
+        (Some(text), false) => format!("{text}\n\n<stdin>\n{input}\n</stdin>"),
+        (None, _) => input,
+    };
+    if prompt.trim().is_empty() {
+        bail!("there is no prompt: give it as an argument or on the standard input");
+    }
+    Ok(prompt)
+}
+
+fn read_input() -> anyhow::Result<String> {
+    let mut bytes = Vec::new();
+    std::io::stdin().take(MAX_INPUT + 1).read_to_end(&mut bytes).context("cannot read the standard input")?;
+    if bytes.len() as u64 > MAX_INPUT {
+        bail!("the standard input has more than {MAX_INPUT} bytes");
+    }
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}

@@ -1,0 +1,62 @@
+//! `buddy sessions` and `buddy show`.
+
+use std::path::PathBuf;
+
+use buddy_policy::Approvals;
+use buddy_protocol::{SessionQuery, Sessions, Transcript};
+use buddy_tui::{Exit, OutputClosed, show_sessions, show_transcript};
+
+use crate::cli::{List, Show};
+use crate::commands::{find, printer};
+use crate::environment::Environment;
+use crate::wiring::{Buddy, MAX_STEPS, Wishes, wire};
+
+/// Events read at once.
+const PAGE: usize = 5_000;
+
+fn reader(environment: &Environment, cwd: PathBuf) -> anyhow::Result<Buddy> {
+    wire(environment, Wishes { approvals: Approvals::None, max_steps: MAX_STEPS, cwd })
+}
+
+/// Lists sessions.
+pub(crate) async fn list(environment: &Environment, list: &List, cwd: PathBuf) -> anyhow::Result<Exit> {
+    let here = list.here.then(|| cwd.to_string_lossy().into_owned());
+    let buddy = reader(environment, cwd)?;
+    let query = SessionQuery { owner: None, cwd: here, limit: list.limit };
+    let sessions = buddy.hub.list(&buddy.who, query).await?;
+    buddy.close().await;
+    let mut printer = printer();
+    let printed = if list.json {
+        printer.line(&serde_json::to_string_pretty(&sessions)?)
+    } else {
+        show_sessions(&sessions, &mut printer)
+    };
+    Ok(outcome(&printed))
+}
+
+/// Shows a session.
+pub(crate) async fn show(environment: &Environment, show: &Show, cwd: PathBuf) -> anyhow::Result<Exit> {
+    let buddy = reader(environment, cwd)?;
+    let summary = find(&buddy, &show.id).await?;
+    let mut printer = printer();
+    let mut transcript = Transcript::default();
+    loop {
+        let page = buddy.hub.events(&buddy.who, &summary.id, transcript.head(), PAGE).await?;
+        if page.is_empty() {
+            break;
+        }
+        for event in &page {
+            transcript.apply(event)?;
+            if show.json && printer.line(&event.to_json()?).is_err() {
+                return Ok(Exit::OutputClosed);
+            }
+        }
+    }
+    buddy.close().await;
+    let printed = if show.json { Ok(()) } else { show_transcript(&transcript, &mut printer) };
+    Ok(outcome(&printed))
+}
+
+fn outcome(printed: &Result<(), OutputClosed>) -> Exit {
+    if printed.is_ok() { Exit::Ok } else { Exit::OutputClosed }
+}

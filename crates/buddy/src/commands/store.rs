@@ -1,0 +1,40 @@
+//! `buddy store`.
+
+use buddy_tui::Exit;
+
+use crate::cli::Store;
+use crate::commands::printer;
+use crate::environment::Environment;
+use crate::wiring::open_store;
+
+/// Looks after the store.
+pub(crate) async fn run(environment: &Environment, action: Store) -> anyhow::Result<Exit> {
+    let mut printer = printer();
+    let store = open_store(environment)?;
+    let exit = match action {
+        Store::Check => {
+            let report = store.check().await?;
+            let mut text = format!("{} sessions, {} events checked\n", report.sessions, report.events);
+            for finding in &report.findings {
+                text.push_str(&format!("{finding}\n"));
+            }
+            if report.findings.is_empty() {
+                text.push_str("all is well\n");
+            }
+            printer.answer(&text)?;
+            if report.findings.is_empty() { Exit::Ok } else { Exit::Failed }
+        }
+        Store::Rebuild => {
+            let rebuilt = store.rebuild().await?;
+            printer.answer(&format!("{} sessions made anew from {} events\n", rebuilt.sessions, rebuilt.events))?;
+            Exit::Ok
+        }
+        Store::Backup { path } => {
+            let backup = store.backup(&path).await?;
+            printer.answer(&format!("{} events copied to {}\n", backup.events, path.display()))?;
+            Exit::Ok
+        }
+    };
+    store.close().await;
+    Ok(exit)
+}

@@ -1,0 +1,26 @@
+//! Signals: the first asks for an orderly stop, the second stops at once.
+
+use anyhow::Context;
+use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+/// Signals that may wait to be seen.
+const QUEUE: usize = 4;
+
+/// Interrupts as they come. The set must be kept as long as they are wanted.
+pub(crate) fn interrupts() -> anyhow::Result<(mpsc::Receiver<()>, JoinSet<()>)> {
+    let (sender, receiver) = mpsc::channel(QUEUE);
+    let mut tasks = JoinSet::new();
+    for kind in [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()] {
+        let mut signals = signal(kind).context("cannot listen for signals")?;
+        let sender = sender.clone();
+        tasks.spawn(async move {
+            while signals.recv().await.is_some() {
+                // A full queue already holds the wish to stop.
+                let _ = sender.try_send(());
+            }
+        });
+    }
+    Ok((receiver, tasks))
+}
