@@ -1,1 +1,10 @@
 //! Execution targets: running commands and reaching files on a host.
+
+mod captured;
+pub mod env;
+mod exec;
+pub mod logs;
+mod tail;
+
+pub use captured::Captured;
+pub use exec::{Chunk, Ended, Exec, Exit, LogFile, LogInfo, OutputLimits, Stdin, Stream};
