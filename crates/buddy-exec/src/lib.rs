@@ -1,1 +1,31 @@
 //! Execution targets: running commands and reaching files on a host.
+//!
+//! A [`Target`] starts commands and reads, writes and lists files. [`LocalTarget`] is the machine that this process runs
+//! on. Each command runs under a small supervisor process (see [`supervise`]) that owns its whole process tree, so that
+//! stopping a command, running into its timeout, and losing this process all end every descendant.
+//!
+//! The crate never knows about models, agents or policy, and it reads neither environment nor home: paths, variables
+//! and limits come in as values.
+
+mod captured;
+mod control;
+mod drain;
+pub mod env;
+mod error;
+mod exec;
+mod files;
+mod local;
+pub mod logs;
+mod processes;
+mod running;
+pub mod supervise;
+mod tail;
+mod target;
+
+pub use captured::Captured;
+pub use error::{NotFile, TargetError};
+pub use exec::{Chunk, Ended, Exec, Exit, LogFile, LogInfo, OutputLimits, Stdin, Stream};
+pub use files::{BEFORE_CAP, Entry, EntryKind, FileContent, Listing, Written};
+pub use local::{DEFAULT_GRACE, LocalSettings, LocalTarget, SupervisorCommand};
+pub use running::{CHUNK_BYTES, MAX_CHUNKS, QUEUED_CHUNKS, Running, Stop, Stopper};
+pub use target::{Description, Target};

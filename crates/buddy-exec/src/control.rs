@@ -1,0 +1,84 @@
+//! The words between a target and the supervisor of one command: JSON lines over a socket pair.
+//!
+//! Down go one [`Spec`], the bytes of the command's standard input if it has any, and then [`Order`]s. Up come one of
+//! [`Report::Started`], [`Report::BadCwd`] and [`Report::NotStarted`], and after a start one [`Report::Exited`]. The end
+//! of the stream is a message too: down it means "kill everything", up it means that the supervisor was lost. Both ends
+//! are the same build of the same program, so the format has no versions.
+
+use std::io;
+
+use serde::{Deserialize, Serialize};
+
+use crate::Ended;
+
+/// The largest [`Spec`] line. Linux takes 2 MiB of arguments and environment by default; JSON may escape each byte.
+pub(crate) const MAX_SPEC_BYTES: u64 = 16 * 1024 * 1024;
+
+/// What to run.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Spec {
+    pub(crate) argv: Vec<String>,
+    /// Bytes, as a path need not be text.
+    pub(crate) cwd: Vec<u8>,
+    pub(crate) env: Vec<(String, String)>,
+    /// How many bytes of standard input follow this line; `None` for the null device.
+    pub(crate) stdin_bytes: Option<u64>,
+    pub(crate) timeout_ms: Option<u64>,
+    pub(crate) grace_ms: u64,
+}
+
+/// What to do with the command while it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Order {
+    /// Ask the whole tree to end, and kill what is left after the grace.
+    Term,
+    /// Kill the whole tree now.
+    Kill,
+}
+
+/// What the supervisor has to say.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Report {
+    Started { pid: i32 },
+    BadCwd(Reason),
+    NotStarted(Reason),
+    Exited(Outcome),
+}
+
+/// How the command ended, and what it left behind.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Outcome {
+    pub(crate) code: Option<i32>,
+    pub(crate) signal: Option<i32>,
+    pub(crate) ended: Ended,
+    pub(crate) leftovers: u32,
+    pub(crate) survivors: u32,
+}
+
+/// An [`io::Error`] that can be sent.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Reason {
+    errno: Option<i32>,
+    message: String,
+}
+
+impl From<io::Error> for Reason {
+    fn from(error: io::Error) -> Self {
+        Self { errno: error.raw_os_error(), message: error.to_string() }
+    }
+}
+
+impl From<Reason> for io::Error {
+    fn from(reason: Reason) -> Self {
+        reason.errno.map_or_else(|| Self::other(reason.message), Self::from_raw_os_error)
+    }
+}
+
+/// One message as a line.
+pub(crate) fn line(message: &impl Serialize) -> io::Result<Vec<u8>> {
+    let mut line = serde_json::to_vec(message)?;
+    line.push(b'\n');
+    Ok(line)
+}

@@ -1,0 +1,252 @@
+//! Drives one run on a thread of its own: drains both streams, listens to the supervisor, and ends with the [`Exit`].
+//!
+//! A plain thread and not a task, as the drain must keep up with the command whatever else the runtime does, and as
+//! writing the log blocks. Nothing here waits for a reader: chunks that do not fit are counted and dropped. The timeout
+//! is kept by the supervisor, which no amount of output can delay; here is only the backstop for a supervisor that does
+//! not answer.
+
+mod output;
+
+use std::io::{self, PipeReader, Read};
+use std::os::fd::AsFd;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use tokio::sync::{mpsc, oneshot};
+
+use crate::control::{Outcome, Report};
+use crate::local::Supervisor;
+use crate::running::QUEUED_CHUNKS;
+use crate::{Exec, Exit, Running, Stopper, Stream, SupervisorCommand, TargetError};
+use output::Output;
+
+/// How long the streams are still read after the end was reported. All writers are dead by then, so the end of file is
+/// there at once unless one of them could not be killed.
+const DRAIN_LIMIT: Duration = Duration::from_secs(2);
+
+/// How long a supervisor that should have ended everything may stay silent, on top of timeout and grace.
+const BACKSTOP: Duration = Duration::from_secs(10);
+
+/// How long a supervisor has to say that the command started.
+const START_LIMIT: Duration = Duration::from_secs(30);
+
+/// How often the backstop is looked at.
+const TICK: Duration = Duration::from_secs(1);
+
+/// Read at once: fits the second-level cache, and makes the cost per call vanish.
+const READ_BYTES: usize = 128 * 1024;
+
+/// Starts a run and returns once the command runs.
+pub(crate) async fn start(
+    command: SupervisorCommand,
+    exec: Exec,
+    grace: Duration,
+) -> Result<Running, TargetError> {
+    if exec.argv.is_empty() {
+        return Err(TargetError::EmptyCommand);
+    }
+    let program = command.program.clone();
+    let (started, is_started) = oneshot::channel();
+    let spawned = thread::Builder::new().name("exec-drain".into()).spawn(move || {
+        run(&command, exec, grace, started);
+    });
+    spawned.map_err(|source| TargetError::SupervisorNotStarted { program, source })?;
+    is_started.await.unwrap_or(Err(TargetError::SupervisorLost))
+}
+
+/// The whole life of the thread. If nobody waits for the start any more, the refused [`Running`] is dropped, and that
+/// kills the command.
+fn run(
+    command: &SupervisorCommand,
+    mut exec: Exec,
+    grace: Duration,
+    started: oneshot::Sender<Result<Running, TargetError>>,
+) {
+    let supervisor = match Supervisor::start(command, &exec, grace) {
+        Ok(supervisor) => supervisor,
+        Err(error) => return drop(started.send(Err(error))),
+    };
+    let (chunks, live) = mpsc::channel(QUEUED_CHUNKS);
+    let mut drain = Drain {
+        stopper: Stopper::new(supervisor.line.clone()),
+        supervisor,
+        output: Output::new(std::mem::take(&mut exec.output), chunks),
+        stdout_open: true,
+        stderr_open: true,
+        heard: Vec::new(),
+        buffer: vec![0; READ_BYTES],
+    };
+    if let Err(error) = drain.await_start(&exec) {
+        return drop(started.send(Err(error)));
+    }
+    let (exit, is_exited) = oneshot::channel();
+    drop(started.send(Ok(Running::new(live, is_exited, drain.stopper.clone()))));
+    let began = Instant::now();
+    let timed = exec.timeout.and_then(|timeout| began.checked_add(timeout));
+    let ended = drain.until_end(timed, grace);
+    let _ = exit.send(drain.finish(ended, began));
+}
+
+struct Drain {
+    supervisor: Supervisor,
+    stopper: Stopper,
+    output: Output,
+    stdout_open: bool,
+    stderr_open: bool,
+    /// What came over the control stream and is not yet a whole line.
+    heard: Vec<u8>,
+    buffer: Vec<u8>,
+}
+
+/// What one round of waiting brought.
+enum Heard {
+    Nothing,
+    Report(Report),
+    /// The control stream ended.
+    Lost,
+}
+
+impl Drain {
+    fn await_start(&mut self, exec: &Exec) -> Result<(), TargetError> {
+        let until = Instant::now() + START_LIMIT;
+        while Instant::now() < until {
+            let error = match self.round(until) {
+                Heard::Nothing => continue,
+                Heard::Report(Report::Started { pid }) => {
+                    tracing::debug!(pid, program = exec.argv.first(), "command started");
+                    return Ok(());
+                }
+                Heard::Report(Report::NotStarted(reason)) => TargetError::CommandNotStarted {
+                    program: exec.argv.first().cloned().unwrap_or_default(),
+                    source: reason.into(),
+                },
+                Heard::Report(Report::BadCwd(reason)) => {
+                    TargetError::CwdUnusable { cwd: exec.cwd.clone(), source: reason.into() }
+                }
+                Heard::Report(Report::Exited(_)) | Heard::Lost => break,
+            };
+            self.supervisor.reap();
+            return Err(error);
+        }
+        self.supervisor.clean_up();
+        Err(TargetError::SupervisorLost)
+    }
+
+    /// Until the supervisor has reported the end and the streams are drained. `None` if it never did.
+    fn until_end(&mut self, timed: Option<Instant>, grace: Duration) -> Option<Outcome> {
+        loop {
+            let asked = [timed, self.supervisor.line.stop_asked()].into_iter().flatten().min();
+            if let Some(asked) = asked.filter(|&asked| asked <= Instant::now()) {
+                self.supervisor.nudge();
+                if asked.elapsed() > grace + BACKSTOP {
+                    return None;
+                }
+            }
+            match self.round(Instant::now() + TICK) {
+                Heard::Report(Report::Exited(outcome)) => {
+                    self.drain_rest();
+                    return Some(outcome);
+                }
+                Heard::Lost => return None,
+                Heard::Report(_) | Heard::Nothing => {}
+            }
+        }
+    }
+
+    fn drain_rest(&mut self) {
+        let until = Instant::now() + DRAIN_LIMIT;
+        while (self.stdout_open || self.stderr_open) && Instant::now() < until {
+            self.round(until);
+        }
+    }
+
+    fn finish(mut self, ended: Option<Outcome>, began: Instant) -> Result<Exit, TargetError> {
+        let duration = began.elapsed();
+        let Some(outcome) = ended else {
+            tracing::warn!("the supervisor of a command was lost");
+            self.supervisor.clean_up();
+            self.drain_rest();
+            self.output.finish();
+            return Err(TargetError::SupervisorLost);
+        };
+        self.supervisor.reap();
+        let taken = self.output.finish();
+        Ok(Exit {
+            code: outcome.code,
+            signal: outcome.signal,
+            ended: outcome.ended,
+            duration,
+            stdout: taken.stdout,
+            stderr: taken.stderr,
+            leftovers: outcome.leftovers,
+            survivors: outcome.survivors,
+            log: taken.log,
+            chunks_dropped: taken.chunks_dropped,
+        })
+    }
+}
+
+/// Waiting and reading.
+impl Drain {
+    /// Waits until something is there or the time is over, and takes one read from each stream that is ready.
+    fn round(&mut self, until: Instant) -> Heard {
+        let [control, stdout, stderr] = self.ready(until);
+        if stdout {
+            self.stdout_open =
+                pump(&mut self.supervisor.stdout, Stream::Stdout, &mut self.buffer, &mut self.output);
+        }
+        if stderr {
+            self.stderr_open =
+                pump(&mut self.supervisor.stderr, Stream::Stderr, &mut self.buffer, &mut self.output);
+        }
+        if control { self.hear() } else { Heard::Nothing }
+    }
+
+    fn ready(&self, until: Instant) -> [bool; 3] {
+        let left = until.saturating_duration_since(Instant::now());
+        let timeout = Timespec::try_from(left).unwrap_or(Timespec { tv_sec: 1, tv_nsec: 0 });
+        let streams = [
+            (true, self.supervisor.line.stream().as_fd()),
+            (self.stdout_open, self.supervisor.stdout.as_fd()),
+            (self.stderr_open, self.supervisor.stderr.as_fd()),
+        ];
+        // A descriptor that asks for nothing would still report its hang-up, so closed streams are left out.
+        let open: Vec<usize> = (0..streams.len()).filter(|&at| streams[at].0).collect();
+        let mut polled: Vec<PollFd<'_>> =
+            open.iter().map(|&at| PollFd::from_borrowed_fd(streams[at].1, PollFlags::IN)).collect();
+        let mut ready = [false; 3];
+        if poll(&mut polled, Some(&timeout)).is_ok() {
+            for (at, descriptor) in open.into_iter().zip(&polled) {
+                ready[at] = !descriptor.revents().is_empty();
+            }
+        }
+        ready
+    }
+
+    fn hear(&mut self) -> Heard {
+        let mut bytes = [0; 4096];
+        match self.supervisor.line.stream().read(&mut bytes) {
+            Ok(0) => return Heard::Lost,
+            Ok(length) => self.heard.extend(bytes.iter().take(length)),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => return Heard::Nothing,
+            Err(_) => return Heard::Lost,
+        }
+        let Some(end) = self.heard.iter().position(|&byte| byte == b'\n') else { return Heard::Nothing };
+        let line: Vec<u8> = self.heard.drain(..=end).collect();
+        serde_json::from_slice(&line).map_or(Heard::Lost, Heard::Report)
+    }
+}
+
+/// Reads once. Says whether the stream is still open.
+fn pump(pipe: &mut PipeReader, stream: Stream, buffer: &mut [u8], output: &mut Output) -> bool {
+    match pipe.read(buffer) {
+        Ok(0) => false,
+        Ok(length) => {
+            output.push(stream, buffer.get(..length).unwrap_or_default());
+            true
+        }
+        Err(error) => error.raw_os_error() == Some(Errno::INTR.raw_os_error()),
+    }
+}

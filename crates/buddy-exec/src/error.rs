@@ -1,0 +1,138 @@
+//! Why a target could not do what it was asked to.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// A failure of a target.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TargetError {
+    /// Nothing exists at the path.
+    #[error("no such file or directory `{}`", path.display())]
+    NotFound {
+        /// What was asked for.
+        path: PathBuf,
+    },
+    /// The user of the target may not do this.
+    #[error("permission denied for `{}`", path.display())]
+    PermissionDenied {
+        /// What was asked for.
+        path: PathBuf,
+    },
+    /// The path is not a regular file.
+    #[error("`{}` is {what}, not a regular file", path.display())]
+    NotAFile {
+        /// What was asked for.
+        path: PathBuf,
+        /// What it is.
+        what: NotFile,
+    },
+    /// The path is not a directory.
+    #[error("`{}` is not a directory", path.display())]
+    NotADirectory {
+        /// What was asked for.
+        path: PathBuf,
+    },
+    /// There is no room left for the file.
+    #[error("no space left to write `{}`", path.display())]
+    NoSpace {
+        /// What was to be written.
+        path: PathBuf,
+    },
+    /// Something is larger than the target takes.
+    #[error("{what} has {size} bytes, the limit is {limit}")]
+    TooLarge {
+        /// What is too large.
+        what: &'static str,
+        /// Its size in bytes.
+        size: u64,
+        /// The largest size taken.
+        limit: u64,
+    },
+    /// The command has no program.
+    #[error("the command is empty")]
+    EmptyCommand,
+    /// The directory to run in cannot be used.
+    #[error("cannot run in the directory `{}`", cwd.display())]
+    CwdUnusable {
+        /// The directory.
+        cwd: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The program could not be started.
+    #[error("cannot start `{program}`")]
+    CommandNotStarted {
+        /// The first word of the command.
+        program: String,
+        /// Why.
+        source: io::Error,
+    },
+    /// The supervisor could not be started, so the command was not either.
+    #[error("cannot start the supervisor `{}`", program.display())]
+    SupervisorNotStarted {
+        /// The program of the supervisor.
+        program: PathBuf,
+        /// Why.
+        source: io::Error,
+    },
+    /// The supervisor went away without a report, so the outcome of the command is not known. What could still be
+    /// found of its processes was killed.
+    #[error("the supervisor of the command was lost, the outcome is unknown")]
+    SupervisorLost,
+    /// The exit of this run was already handed out.
+    #[error("the exit of the command was already taken")]
+    ExitTaken,
+    /// Anything else that the system refused.
+    #[error("cannot {action} `{}`", path.display())]
+    Io {
+        /// What was being done, as a verb.
+        action: &'static str,
+        /// What it was done to.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+}
+
+/// What a path is when it is not a regular file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum NotFile {
+    /// A directory.
+    Directory,
+    /// A named pipe.
+    Fifo,
+    /// A character or block device.
+    Device,
+    /// A socket.
+    Socket,
+    /// Something else.
+    Other,
+}
+
+impl fmt::Display for NotFile {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Directory => "a directory",
+            Self::Fifo => "a named pipe",
+            Self::Device => "a device",
+            Self::Socket => "a socket",
+            Self::Other => "something else",
+        })
+    }
+}
+
+impl TargetError {
+    /// Sorts an error of the system into the kind that a caller branches on.
+    pub(crate) fn from_io(action: &'static str, path: &Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::NotFound => Self::NotFound { path },
+            io::ErrorKind::PermissionDenied => Self::PermissionDenied { path },
+            io::ErrorKind::NotADirectory => Self::NotADirectory { path },
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::NoSpace { path },
+            _ => Self::Io { action, path, source },
+        }
+    }
+}

@@ -1,0 +1,180 @@
+//! The target's end of a supervisor: starts it, talks to it, and cleans up after one that was lost.
+
+use std::io::{self, PipeReader, Write};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use rustix::net::SendFlags;
+use rustix::pipe::fcntl_setpipe_size;
+use rustix::process::{Pid, Signal, kill_process};
+
+use super::SupervisorCommand;
+use crate::control::{self, MAX_SPEC_BYTES, Order, Spec};
+use crate::{Exec, Stdin, Stop, TargetError, processes};
+
+/// How much a command can write ahead of the draining. The default of 64 KiB makes both sides switch far more often.
+const PIPE_BYTES: usize = 1024 * 1024;
+
+/// How long a supervisor has to take the command: far more than a loaded machine needs.
+const HANDOVER_LIMIT: Duration = Duration::from_secs(30);
+
+/// How often the processes of a lost supervisor are looked for, and how long the killed get in between.
+const CLEANUP_PASSES: usize = 50;
+const CLEANUP_PAUSE: Duration = Duration::from_millis(20);
+
+/// The control stream, shared by the run and those who may stop it.
+pub(crate) struct Line {
+    stream: UnixStream,
+    /// When a stop was first asked for.
+    stop_asked: OnceLock<Instant>,
+}
+
+impl Line {
+    pub(crate) fn stream(&self) -> &UnixStream {
+        &self.stream
+    }
+
+    pub(crate) fn stop_asked(&self) -> Option<Instant> {
+        self.stop_asked.get().copied()
+    }
+
+    /// Never waits and never fails visibly: a supervisor that is gone needs no order, and one that does not listen is
+    /// dealt with by the run.
+    fn send(&self, order: Order) {
+        self.stop_asked.get_or_init(Instant::now);
+        if let Ok(line) = control::line(&order) {
+            let _ = rustix::net::send(&self.stream, &line, SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
+        }
+    }
+}
+
+impl Stop for Line {
+    fn stop(&self) {
+        self.send(Order::Term);
+    }
+
+    fn kill(&self) {
+        self.send(Order::Kill);
+    }
+}
+
+/// A supervisor process that has been given its command.
+pub(crate) struct Supervisor {
+    child: Child,
+    pub(crate) line: Arc<Line>,
+    pub(crate) stdout: PipeReader,
+    pub(crate) stderr: PipeReader,
+}
+
+impl Supervisor {
+    pub(crate) fn start(
+        command: &SupervisorCommand,
+        exec: &Exec,
+        grace: Duration,
+    ) -> Result<Self, TargetError> {
+        let spec = control::line(&spec_of(exec, grace)).map_err(|source| not_started(command, source))?;
+        let size = spec.len() as u64;
+        if size > MAX_SPEC_BYTES {
+            let what = "the command with its environment";
+            return Err(TargetError::TooLarge { what, size, limit: MAX_SPEC_BYTES });
+        }
+        let mut supervisor = Self::spawn(command).map_err(|source| not_started(command, source))?;
+        match supervisor.hand_over(&spec, &exec.stdin) {
+            Ok(()) => Ok(supervisor),
+            Err(source) => {
+                supervisor.clean_up();
+                Err(not_started(command, source))
+            }
+        }
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "this is where supervisors are started")]
+    fn spawn(command: &SupervisorCommand) -> io::Result<Self> {
+        let (ours, theirs) = UnixStream::pair()?;
+        let (stdout, stdout_writer) = io::pipe()?;
+        let (stderr, stderr_writer) = io::pipe()?;
+        for pipe in [&stdout, &stderr] {
+            // Refused when this user has many large pipes already; the default works too.
+            let _ = fcntl_setpipe_size(pipe, PIPE_BYTES);
+        }
+        // The command can read the environment of its parent, so the supervisor has none.
+        let child = Command::new(&command.program)
+            .args(&command.args)
+            .env_clear()
+            .stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)))
+            .stdout(stdout_writer)
+            .stderr(stderr_writer)
+            .spawn()?;
+        let line = Arc::new(Line { stream: ours, stop_asked: OnceLock::new() });
+        Ok(Self { child, line, stdout, stderr })
+    }
+
+    fn hand_over(&mut self, spec: &[u8], stdin: &Stdin) -> io::Result<()> {
+        let mut stream = self.line.stream();
+        stream.set_write_timeout(Some(HANDOVER_LIMIT))?;
+        stream.write_all(spec)?;
+        match stdin {
+            Stdin::Null => Ok(()),
+            Stdin::Bytes(bytes) => stream.write_all(bytes),
+        }
+    }
+
+    /// Wakes a supervisor that its own command has stopped.
+    pub(crate) fn nudge(&self) {
+        // It has not been reaped, so the id is still its own.
+        let _ = kill_process(Pid::from_child(&self.child), Signal::CONT);
+    }
+
+    /// Reaps a supervisor that has reported its end.
+    pub(crate) fn reap(&mut self) {
+        let _ = self.child.wait();
+    }
+
+    /// Kills what can be found of a supervisor that was lost or does not answer, and of its command.
+    ///
+    /// The supervisor is reaped last: as long as it is not, its id cannot be reused, and so the session that bears its
+    /// id is still its own.
+    pub(crate) fn clean_up(&mut self) {
+        let leader = Pid::from_child(&self.child).as_raw_pid();
+        for pass in 0..CLEANUP_PASSES {
+            let family = processes::session_family(&processes::all(), leader);
+            if pass == 0 {
+                // Only now: while it lives, all its descendants can be found.
+                let _ = self.child.kill();
+            }
+            if family.is_empty() {
+                break;
+            }
+            for process in family {
+                process.signal(Signal::KILL);
+            }
+            std::thread::sleep(CLEANUP_PAUSE);
+        }
+        let _ = self.child.wait();
+    }
+}
+
+fn spec_of(exec: &Exec, grace: Duration) -> Spec {
+    Spec {
+        argv: exec.argv.clone(),
+        cwd: exec.cwd.as_os_str().as_bytes().to_vec(),
+        env: exec.env.clone(),
+        stdin_bytes: match &exec.stdin {
+            Stdin::Null => None,
+            Stdin::Bytes(bytes) => Some(bytes.len() as u64),
+        },
+        timeout_ms: exec.timeout.map(millis),
+        grace_ms: millis(grace),
+    }
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn not_started(command: &SupervisorCommand, source: io::Error) -> TargetError {
+    TargetError::SupervisorNotStarted { program: command.program.clone(), source }
+}

@@ -1,0 +1,110 @@
+//! A command that runs: its live output, its end, and the handle that stops it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use tokio::sync::{mpsc, oneshot};
+
+use crate::{Chunk, Exit, TargetError};
+
+/// The size of the largest [`Chunk`].
+pub const CHUNK_BYTES: usize = 8 * 1024;
+
+/// How many chunks of one run are delivered at most. What comes later is in the captured output and in the log only:
+/// nobody reads 80 MB live, and every chunk becomes an event for every reader of the session.
+pub const MAX_CHUNKS: u64 = 10_000;
+
+/// How many chunks wait for a slow reader (2 MiB at most) before further ones are dropped.
+pub const QUEUED_CHUNKS: usize = 256;
+
+/// A command that was started. Dropping it kills the whole process tree.
+#[derive(Debug)]
+pub struct Running {
+    /// Bounded; filled without waiting, so a slow reader never slows the command down.
+    chunks: mpsc::Receiver<Chunk>,
+    /// `None` once the exit was handed out.
+    exit: Option<oneshot::Receiver<Result<Exit, TargetError>>>,
+    stopper: Stopper,
+}
+
+impl Running {
+    /// Puts a run together, for implementations of [`crate::Target`].
+    ///
+    /// The sender of `exit` going away without a value means that the run was lost.
+    pub fn new(
+        chunks: mpsc::Receiver<Chunk>,
+        exit: oneshot::Receiver<Result<Exit, TargetError>>,
+        stopper: Stopper,
+    ) -> Self {
+        Self { chunks, exit: Some(exit), stopper }
+    }
+
+    /// The next piece of live output; `None` when there will be no more. Cancel safe.
+    pub async fn next(&mut self) -> Option<Chunk> {
+        self.chunks.recv().await
+    }
+
+    /// Waits until the command and all its descendants have ended. Cancel safe; hands the exit out once.
+    ///
+    /// The live output need not be read for that.
+    pub async fn wait(&mut self) -> Result<Exit, TargetError> {
+        let receiver = self.exit.as_mut().ok_or(TargetError::ExitTaken)?;
+        let exit = receiver.await.unwrap_or(Err(TargetError::SupervisorLost));
+        self.exit = None;
+        exit
+    }
+
+    /// Asks the whole process tree to end, and kills what is left of it after the grace.
+    pub fn stop(&self) {
+        self.stopper.stop();
+    }
+
+    /// A handle that stops this run from elsewhere.
+    pub fn stopper(&self) -> Stopper {
+        self.stopper.clone()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if self.exit.is_some() {
+            self.stopper.kill();
+        }
+    }
+}
+
+/// Stops a run. Holding one keeps nothing alive, and using one after the end does nothing.
+#[derive(Clone)]
+pub struct Stopper(Arc<dyn Stop>);
+
+/// How a target stops a run. Both return at once.
+pub trait Stop: Send + Sync {
+    /// Asks the whole process tree to end, and kills what is left of it after the grace.
+    fn stop(&self);
+
+    /// Kills the whole process tree now.
+    fn kill(&self);
+}
+
+impl Stopper {
+    /// Wraps the way in which a target stops a run.
+    pub fn new(stop: Arc<dyn Stop>) -> Self {
+        Self(stop)
+    }
+
+    /// See [`Stop::stop`].
+    pub fn stop(&self) {
+        self.0.stop();
+    }
+
+    /// See [`Stop::kill`].
+    pub fn kill(&self) {
+        self.0.kill();
+    }
+}
+
+impl fmt::Debug for Stopper {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Stopper")
+    }
+}

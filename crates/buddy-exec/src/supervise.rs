@@ -1,0 +1,131 @@
+//! The supervisor: a small process between a target and one command, and the whole `main` of its hidden mode.
+//!
+//! It starts the command, and as a *subreaper* it stays the ancestor of every process that the command starts, also of
+//! those that fork twice, change their session and close everything. It ends only when none of them is left. What it
+//! guarantees: the tree is dead after a stop, after the timeout, after the command's own end, and after the death of
+//! the process that asked for it, of which it learns by the end of the control stream.
+//!
+//! Its standard input is the control stream (see `control.rs`). Its output streams are the command's: it hands them over,
+//! closes its own ends, and never writes to them. It is synchronous, so that it starts in about a millisecond.
+
+mod tree;
+mod watch;
+
+use std::ffi::OsStr;
+use std::fs::OpenOptions;
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::Path;
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::sync::mpsc;
+use std::thread;
+
+use rustix::io::Errno;
+use rustix::process::{DumpableBehavior, Pid, set_child_subreaper, set_dumpable_behavior, setsid};
+use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
+
+use crate::control::{self, MAX_SPEC_BYTES, Report, Spec};
+use watch::{Notice, Watch};
+
+/// Runs one command under supervision and returns when nothing of it is left.
+///
+/// The exit code is 0 when the protocol was kept; how the command ended is in the report, not in the code.
+pub fn supervise() -> ExitCode {
+    match supervise_stdin() {
+        Ok(()) => ExitCode::SUCCESS,
+        // The error has no reader: the control stream is what failed, and the output streams are the command's.
+        Err(_) => ExitCode::from(2),
+    }
+}
+
+fn supervise_stdin() -> io::Result<()> {
+    let control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    // Fails on anything but a socket: this mode is of no use to a person at a terminal.
+    control.peer_addr()?;
+    let mut reports = control.try_clone()?;
+    let mut control = BufReader::new(control);
+    let (spec, stdin) = receive(&mut control)?;
+    prepare()?;
+    let mut child = match start(&spec, stdin.is_some()) {
+        Ok(child) => child,
+        Err(report) => return reports.write_all(&control::line(&report)?),
+    };
+    let main = Pid::from_child(&child);
+    let (notices, inbox) = mpsc::channel();
+    // From here on the tree is watched whatever happens: a failure ends it, but never leaves it alone.
+    let begun = feed(&mut child, stdin)
+        .and_then(|()| release_streams())
+        .and_then(|()| reports.write_all(&control::line(&Report::Started { pid: main.as_raw_pid() })?))
+        .and_then(|()| watch::listen(control, notices.clone()).map(drop));
+    if begun.is_err() {
+        let _ = notices.send(Notice::Closed);
+    }
+    let outcome = Watch::new(main, &spec, notices, inbox).run();
+    reports.write_all(&control::line(&Report::Exited(outcome))?)
+}
+
+/// The command to run and what it reads.
+fn receive(control: &mut BufReader<UnixStream>) -> io::Result<(Spec, Option<Vec<u8>>)> {
+    let mut line = Vec::new();
+    control.by_ref().take(MAX_SPEC_BYTES).read_until(b'\n', &mut line)?;
+    let spec: Spec = serde_json::from_slice(&line)?;
+    let Some(length) = spec.stdin_bytes else { return Ok((spec, None)) };
+    let mut stdin = Vec::new();
+    control.by_ref().take(length).read_to_end(&mut stdin)?;
+    if stdin.len() as u64 != length {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    Ok((spec, Some(stdin)))
+}
+
+/// Leaves the terminal of the parent, becomes the ancestor of all orphans, and keeps the command from reading or
+/// changing this process.
+fn prepare() -> io::Result<()> {
+    setsid()?;
+    set_child_subreaper(Some(rustix::process::getpid()))?;
+    set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
+    dup2_stdin(null()?)?;
+    Ok(())
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is where commands are started")]
+fn start(spec: &Spec, has_stdin: bool) -> Result<Child, Report> {
+    let cwd = Path::new(OsStr::from_bytes(&spec.cwd));
+    // The error of a start does not tell a missing directory from a missing program.
+    match cwd.metadata() {
+        Ok(found) if found.is_dir() => {}
+        Ok(_) => return Err(Report::BadCwd(io::Error::from(Errno::NOTDIR).into())),
+        Err(error) => return Err(Report::BadCwd(error.into())),
+    }
+    let Some((program, arguments)) = spec.argv.split_first() else {
+        return Err(Report::NotStarted(io::Error::from(Errno::INVAL).into()));
+    };
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(cwd).process_group(0);
+    command.env_clear().envs(spec.env.iter().map(|(name, value)| (name, value)));
+    command.stdin(if has_stdin { Stdio::piped() } else { Stdio::null() });
+    command.spawn().map_err(|error| Report::NotStarted(error.into()))
+}
+
+/// Writes the standard input beside everything else: the command may read it slowly or not at all.
+fn feed(child: &mut Child, stdin: Option<Vec<u8>>) -> io::Result<()> {
+    if let (Some(mut pipe), Some(bytes)) = (child.stdin.take(), stdin) {
+        thread::Builder::new().spawn(move || pipe.write_all(&bytes))?;
+    }
+    Ok(())
+}
+
+/// Closes this process' ends of the command's output, so that the end of file comes when the command's own are closed.
+fn release_streams() -> io::Result<()> {
+    let null = null()?;
+    dup2_stdout(&null)?;
+    dup2_stderr(&null)?;
+    Ok(())
+}
+
+fn null() -> io::Result<std::fs::File> {
+    OpenOptions::new().read(true).write(true).open("/dev/null")
+}

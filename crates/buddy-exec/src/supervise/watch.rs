@@ -1,0 +1,219 @@
+//! Watches one command until nothing of it is left: its own end, orders, the timeout, and the end of the control stream.
+//!
+//! Two threads wait for what blocks (children, control stream) and send [`Notice`]s; all decisions, all signals and all
+//! reaping happen in [`Watch`], so a child's id cannot be reused while it is being looked at.
+
+use std::io::{self, BufRead, BufReader};
+use std::os::unix::net::UnixStream;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use rustix::io::Errno;
+use rustix::process::{Pid, WaitId, WaitIdOptions, WaitStatus, waitid};
+
+use super::tree;
+use crate::Ended;
+use crate::control::{Order, Outcome, Spec};
+
+/// What descendants get to end by themselves once the command has: the end of a `tee` behind a process substitution.
+const LINGER: Duration = Duration::from_millis(100);
+
+/// What they get after that between being asked to end and being killed.
+const LEFTOVER_GRACE: Duration = Duration::from_millis(200);
+
+/// How long the killed get to die before the tree is read again.
+const KILL_PAUSE: Duration = Duration::from_millis(5);
+
+/// What can happen to a watched command.
+pub(super) enum Notice {
+    /// A child ended. The sender waits for the answer, which comes when it has been reaped.
+    Child(SyncSender<()>),
+    /// The target wants something.
+    Order(Order),
+    /// The target is gone.
+    Closed,
+}
+
+/// One command and what is known of it.
+pub(super) struct Watch {
+    main: Pid,
+    status: Option<WaitStatus>,
+    none_left: bool,
+    ended: Ended,
+    /// Set by an order to kill and by the end of the control stream.
+    kill_now: bool,
+    /// The timeout at first; the end of the grace once the command is being stopped.
+    deadline: Option<Instant>,
+    grace: Duration,
+    inbox: Receiver<Notice>,
+}
+
+impl Watch {
+    pub(super) fn new(main: Pid, spec: &Spec, notices: Sender<Notice>, inbox: Receiver<Notice>) -> Self {
+        let deadline = spec.timeout_ms.and_then(|ms| Instant::now().checked_add(Duration::from_millis(ms)));
+        let grace = Duration::from_millis(spec.grace_ms);
+        match watch_children(notices.clone()) {
+            Ok(_) => drop(notices),
+            // Without it the end of the command would never be seen.
+            Err(_) => drop(notices.send(Notice::Closed)),
+        }
+        Self {
+            main,
+            status: None,
+            none_left: false,
+            ended: Ended::Exited,
+            kill_now: false,
+            deadline,
+            grace,
+            inbox,
+        }
+    }
+
+    pub(super) fn run(mut self) -> Outcome {
+        self.until_main_ends();
+        let leftovers = if self.ended == Ended::Exited { self.clear_leftovers() } else { self.finish_stop() };
+        Outcome {
+            code: self.status.and_then(WaitStatus::exit_status),
+            signal: self.status.and_then(WaitStatus::terminating_signal),
+            ended: self.ended,
+            leftovers,
+            survivors: if self.none_left { 0 } else { count(tree::living().len()) },
+        }
+    }
+
+    /// Until the command has ended, or the time for that is over.
+    fn until_main_ends(&mut self) {
+        while self.status.is_none() && !self.kill_now {
+            if self.step(self.deadline) {
+                continue;
+            }
+            if self.ended != Ended::Exited {
+                return;
+            }
+            self.ask_to_end(Ended::TimedOut);
+        }
+        if self.kill_now && self.ended == Ended::Exited && self.status.is_none() {
+            self.ended = Ended::Stopped;
+        }
+    }
+
+    fn ask_to_end(&mut self, ended: Ended) {
+        self.ended = ended;
+        self.deadline = Instant::now().checked_add(self.grace);
+        tree::terminate();
+    }
+
+    /// The command ended by itself: what it left running does not stay.
+    fn clear_leftovers(&mut self) -> u32 {
+        self.wait_for_none(LINGER);
+        if self.none_left {
+            return 0;
+        }
+        let leftovers = count(tree::living().len());
+        if !self.kill_now {
+            tree::terminate();
+            self.wait_for_none(LEFTOVER_GRACE);
+        }
+        self.kill_all();
+        leftovers
+    }
+
+    /// The command is being stopped: all of the tree has the same grace.
+    fn finish_stop(&mut self) -> u32 {
+        let left = self
+            .deadline
+            .map_or(Duration::ZERO, |deadline| deadline.saturating_duration_since(Instant::now()));
+        let main_ended = self.status.is_some();
+        self.wait_for_none(left);
+        let leftovers = if main_ended && !self.none_left { count(tree::living().len()) } else { 0 };
+        self.kill_all();
+        leftovers
+    }
+
+    fn wait_for_none(&mut self, limit: Duration) {
+        let until = Instant::now() + limit;
+        while !self.none_left && !self.kill_now && self.step(Some(until)) {}
+    }
+
+    fn kill_all(&mut self) {
+        let give_up_at = tree::give_up_at();
+        while !self.none_left && Instant::now() < give_up_at {
+            tree::kill_pass();
+            let again_at = Instant::now() + KILL_PAUSE;
+            while !self.none_left && self.step(Some(again_at)) {}
+            self.reap();
+        }
+    }
+
+    /// Takes one notice. Says `false` when the time was over before one came.
+    fn step(&mut self, until: Option<Instant>) -> bool {
+        let notice = match until {
+            None => self.inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
+            Some(until) => self.inbox.recv_timeout(until.saturating_duration_since(Instant::now())),
+        };
+        match notice {
+            Ok(Notice::Child(reaped)) => {
+                self.reap();
+                let _ = reaped.send(());
+            }
+            Ok(Notice::Order(Order::Term)) => self.on_term(),
+            Ok(Notice::Order(Order::Kill) | Notice::Closed) => self.kill_now = true,
+            Err(RecvTimeoutError::Timeout) => return false,
+            // Without listeners nobody could order a stop any more.
+            Err(RecvTimeoutError::Disconnected) => {
+                self.kill_now = true;
+                return false;
+            }
+        }
+        true
+    }
+
+    fn on_term(&mut self) {
+        if self.ended == Ended::Exited && self.status.is_none() {
+            self.ask_to_end(Ended::Stopped);
+        }
+    }
+
+    fn reap(&mut self) {
+        let found = tree::reap(self.main);
+        self.status = self.status.or(found.main);
+        self.none_left = found.none_left;
+    }
+}
+
+/// Sends a notice for every child that ends, until there is none.
+fn watch_children(notices: Sender<Notice>) -> io::Result<JoinHandle<()>> {
+    thread::Builder::new().spawn(move || {
+        let (reaped, was_reaped) = mpsc::sync_channel(1);
+        loop {
+            // `NOWAIT` leaves the reaping to the watch.
+            match waitid(WaitId::All, WaitIdOptions::EXITED | WaitIdOptions::NOWAIT) {
+                Err(Errno::INTR) => continue,
+                Err(_) => return,
+                Ok(_) => {}
+            }
+            if notices.send(Notice::Child(reaped.clone())).is_err() || was_reaped.recv().is_err() {
+                return;
+            }
+        }
+    })
+}
+
+/// Sends a notice for every order, and one for the end of the stream. A line that is no order is ignored.
+pub(super) fn listen(control: BufReader<UnixStream>, notices: Sender<Notice>) -> io::Result<JoinHandle<()>> {
+    thread::Builder::new().spawn(move || {
+        for line in control.lines().map_while(Result::ok) {
+            if let Ok(order) = serde_json::from_str(&line)
+                && notices.send(Notice::Order(order)).is_err()
+            {
+                return;
+            }
+        }
+        let _ = notices.send(Notice::Closed);
+    })
+}
+
+fn count(processes: usize) -> u32 {
+    u32::try_from(processes).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,48 @@
+//! The port: what every execution target can do.
+
+use std::path::{Path, PathBuf};
+
+use async_trait::async_trait;
+
+use crate::{Exec, FileContent, Listing, Running, TargetError, Written};
+
+/// A host on which commands run and files live.
+///
+/// Relative paths are taken from the `cwd` of the [`Description`]. Nothing here decides whether an access is allowed.
+#[async_trait]
+pub trait Target: Send + Sync {
+    /// What this target is, in words for people and models.
+    fn describe(&self) -> &Description;
+
+    /// Starts a command and returns once it runs, or with the reason why it does not.
+    async fn start(&self, exec: Exec) -> Result<Running, TargetError>;
+
+    /// Reads up to `limit` bytes of a regular file. Anything else is refused without waiting for it.
+    async fn read(&self, path: &Path, limit: u64) -> Result<FileContent, TargetError>;
+
+    /// Replaces a file in one step, with its parent directories made when missing.
+    ///
+    /// A reader sees the old content or the new, never a mixture; the mode of an existing file is kept; a symbolic
+    /// link is written through.
+    async fn write(&self, path: &Path, content: &[u8]) -> Result<Written, TargetError>;
+
+    /// Lists a directory and, with a `depth` above 1, the directories below it. Symbolic links are never followed.
+    async fn list(&self, path: &Path, depth: u32, limit: usize) -> Result<Listing, TargetError>;
+}
+
+/// What a target is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Description {
+    /// Short name, such as `local`.
+    pub name: String,
+    /// The user that commands run as.
+    pub user: String,
+    /// The name of the host.
+    pub host: String,
+    /// Operating system and version.
+    pub os: String,
+    /// The shell that understands command lines here.
+    pub shell: String,
+    /// The directory that relative paths are taken from.
+    pub cwd: PathBuf,
+}

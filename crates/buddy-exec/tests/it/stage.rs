@@ -1,0 +1,117 @@
+//! A local target with a directory of its own, and a look at the process table.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+use buddy_exec::{
+    Description, Exec, Exit, LocalSettings, LocalTarget, OutputLimits, Running, Stdin, SupervisorCommand,
+    Target, TargetError,
+};
+use tempfile::TempDir;
+
+/// Far more than anything here takes, also on a loaded machine.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
+
+pub(crate) struct Stage {
+    dir: TempDir,
+    target: LocalTarget,
+}
+
+impl Stage {
+    pub(crate) fn new() -> Self {
+        Self::with_grace(Duration::from_millis(300))
+    }
+
+    pub(crate) fn with_grace(grace: Duration) -> Self {
+        Self::with_supervisor(Path::new(env!("CARGO_BIN_EXE_buddy-supervise")), grace)
+    }
+
+    pub(crate) fn with_supervisor(program: &Path, grace: Duration) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let description = Description {
+            name: "local".into(),
+            user: "someone".into(),
+            host: "here".into(),
+            os: "linux".into(),
+            shell: "/bin/sh".into(),
+            cwd: dir.path().to_owned(),
+        };
+        let supervisor = SupervisorCommand { program: program.to_owned(), args: Vec::new() };
+        let target = LocalTarget::new(LocalSettings { supervisor, description, grace });
+        Self { dir, target }
+    }
+
+    pub(crate) fn target(&self) -> &LocalTarget {
+        &self.target
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub(crate) async fn start(&self, exec: Exec) -> Result<Running, TargetError> {
+        self.target.start(exec).await
+    }
+
+    /// Starts a script and returns once it has said `ready`.
+    pub(crate) async fn start_ready(&self, exec: Exec) -> Running {
+        let mut running = self.start(exec).await.unwrap();
+        let mut said = Vec::new();
+        while !said.windows(5).any(|window| window == b"ready") {
+            said.extend(running.next().await.unwrap().bytes);
+        }
+        running
+    }
+
+    pub(crate) async fn run(&self, exec: Exec) -> Exit {
+        self.start(exec).await.unwrap().wait().await.unwrap()
+    }
+}
+
+pub(crate) fn argv(argv: &[&str]) -> Exec {
+    Exec {
+        argv: argv.iter().map(ToString::to_string).collect(),
+        cwd: PathBuf::new(),
+        env: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())],
+        stdin: Stdin::Null,
+        timeout: Some(PATIENCE),
+        output: OutputLimits { keep_head: 64 * 1024, keep_tail: 64 * 1024, log: None },
+    }
+}
+
+pub(crate) fn sh(script: &str) -> Exec {
+    argv(&["/bin/sh", "-c", script])
+}
+
+/// A number of seconds that only one test sleeps, so that its processes can be told from all others.
+pub(crate) fn marker() -> String {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    format!("86400.{}{:04}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed))
+}
+
+/// The processes that have `marker` in their command line.
+pub(crate) fn alive(marker: &str) -> Vec<String> {
+    let processes = fs::read_dir("/proc").unwrap().flatten();
+    let command_lines = processes.filter_map(|process| fs::read(process.path().join("cmdline")).ok());
+    let texts = command_lines.map(|line| String::from_utf8_lossy(&line).into_owned());
+    texts.filter(|text| text.contains(marker)).collect()
+}
+
+pub(crate) async fn until_alive(marker: &str, count: usize) {
+    until(Duration::ZERO + PATIENCE, || alive(marker).len() >= count).await;
+}
+
+pub(crate) async fn until_gone(marker: &str, limit: Duration) {
+    until(limit, || alive(marker).is_empty()).await;
+}
+
+/// Polls: the process table has no events.
+async fn until(limit: Duration, is_so: impl Fn() -> bool) {
+    let end = Instant::now() + limit;
+    while !is_so() {
+        assert!(Instant::now() < end, "did not happen within {limit:?}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
