@@ -1,1 +1,40 @@
 //! Wire protocols to models: prompt in, deltas out.
+//!
+//! A [`Model`] takes a provider-neutral [`Prompt`] and gives back a stream of [`Delta`]s that ends with one
+//! [`Reply`] or one [`ModelError`]. [`HttpModel`] is the one that talks to a server; what it says and how it is
+//! understood is a [`Route`]: protocol × endpoint × auth × framing. Protocols and framings are pure (values in,
+//! values out); only `http` does I/O.
+//!
+//! This crate never knows sessions, what a tool does, or approvals, and never reads the environment.
+
+mod arguments;
+mod auth;
+mod clean;
+mod endpoint;
+mod error;
+mod failure;
+mod framing;
+mod http;
+mod ids;
+mod model;
+mod options;
+mod prompt;
+mod protocol;
+mod reply;
+mod retry;
+mod route;
+
+pub use arguments::{Arguments, MAX_ARGUMENTS_BYTES};
+pub use auth::Auth;
+pub use endpoint::{Endpoint, EndpointError};
+pub use error::{ModelError, ModelErrorKind};
+pub use framing::{Framer, Framing, FramingError, MAX_EVENT_BYTES};
+pub use http::{HttpModel, install_tls};
+pub use ids::Ids;
+pub use model::{Model, ReplyStream};
+pub use options::{MaxTokensField, Options, ReasoningReplay};
+pub use prompt::{Private, Prompt, PromptItem, ToolDefinition};
+pub use protocol::chat::{Chat, MAX_CALLS_PER_REPLY};
+pub use protocol::{Context, Decoder, Frame, Progress, Protocol, WireError};
+pub use reply::{Delta, Reply, ReplyItem, StopReason};
+pub use route::{Route, Settings};

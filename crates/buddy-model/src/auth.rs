@@ -1,0 +1,51 @@
+//! How a request proves who pays.
+
+use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
+use secrecy::{ExposeSecret, SecretString};
+
+use crate::{ModelError, ModelErrorKind};
+
+/// The credentials of a route. Debug output never shows them.
+#[derive(Debug, Clone, Default)]
+pub enum Auth {
+    /// No credentials.
+    #[default]
+    None,
+    /// `Authorization: Bearer …`.
+    Bearer(SecretString),
+    /// A header of the provider's own, such as `x-api-key`.
+    Header {
+        /// The header's name.
+        name: HeaderName,
+        /// Its value.
+        value: SecretString,
+    },
+}
+
+impl Auth {
+    /// The header to send.
+    pub(crate) fn header(&self) -> Result<Option<(HeaderName, HeaderValue)>, ModelError> {
+        let (name, text) = match self {
+            Self::None => return Ok(None),
+            Self::Bearer(key) => (AUTHORIZATION, format!("Bearer {}", key.expose_secret())),
+            Self::Header { name, value } => (name.clone(), value.expose_secret().to_owned()),
+        };
+        // The cause is left out on purpose: it could quote the key.
+        let mut value = HeaderValue::from_str(&text).map_err(|_| {
+            let message = "the API key contains characters that cannot be sent";
+            ModelError::new(ModelErrorKind::Auth, message)
+        })?;
+        value.set_sensitive(true);
+        Ok(Some((name, value)))
+    }
+
+    /// The text without the key: servers quote it back.
+    pub(crate) fn redacted(&self, text: String) -> String {
+        match self {
+            Self::Bearer(key) | Self::Header { value: key, .. } if !key.expose_secret().is_empty() => {
+                text.replace(key.expose_secret(), "***")
+            }
+            _ => text,
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Where a model lives: a base URL as people write it, joined with a protocol's path exactly once.
+
+use std::fmt;
+use std::net::IpAddr;
+
+use url::{Host, Url};
+
+/// A checked base URL.
+///
+/// `http://host:8080`, `http://host:8080/v1` and the full `…/v1/chat/completions` all mean the same; a path without a
+/// version gets `/v1`. Whoever needs another path writes it out in full.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Endpoint {
+    base: Url,
+}
+
+/// A base URL that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EndpointError {
+    /// Not a URL at all.
+    #[error("the provider's address is not a URL: {0}")]
+    NotAUrl(#[from] url::ParseError),
+    /// Some other scheme.
+    #[error("the provider's address must start with http:// or https://, not {0}:")]
+    Scheme(String),
+    /// A user or a password in the URL; it would show up in messages.
+    #[error("the provider's address must not contain a user or password; set them as the key")]
+    Credentials,
+}
+
+impl Endpoint {
+    /// Checks a base URL.
+    pub fn parse(base: &str) -> Result<Self, EndpointError> {
+        let base = Url::parse(base.trim())?;
+        if !matches!(base.scheme(), "http" | "https") {
+            return Err(EndpointError::Scheme(base.scheme().to_owned()));
+        }
+        if !base.username().is_empty() || base.password().is_some() {
+            return Err(EndpointError::Credentials);
+        }
+        Ok(Self { base })
+    }
+
+    /// The URL of a path of a protocol, such as `chat/completions`. A query of the base stays.
+    pub fn join(&self, path: &str) -> Url {
+        let base = self.base.path().trim_end_matches('/');
+        let joined = if base.ends_with(&format!("/{path}")) {
+            base.to_owned()
+        } else if base.split('/').any(is_rooted) {
+            format!("{base}/{path}")
+        } else {
+            format!("{base}/v1/{path}")
+        };
+        let mut url = self.base.clone();
+        url.set_path(&joined);
+        url
+    }
+
+    /// Whether it is reached over TLS.
+    pub fn is_https(&self) -> bool {
+        self.base.scheme() == "https"
+    }
+
+    /// Whether it is on this machine.
+    pub fn is_loopback(&self) -> bool {
+        match self.base.host() {
+            Some(Host::Domain(name)) => name == "localhost" || name.ends_with(".localhost"),
+            Some(Host::Ipv4(address)) => IpAddr::V4(address).is_loopback(),
+            Some(Host::Ipv6(address)) => IpAddr::V6(address).is_loopback(),
+            None => false,
+        }
+    }
+}
+
+/// The address without its path and query, for messages.
+impl fmt::Display for Endpoint {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.base.origin().ascii_serialization())
+    }
+}
+
+/// A path segment below which a protocol's path comes directly: a version, or a deployment that stands for one.
+fn is_rooted(segment: &str) -> bool {
+    let mut letters = segment.chars();
+    let is_version =
+        letters.next() == Some('v') && letters.next().is_some_and(|digit| digit.is_ascii_digit());
+    is_version || segment == "deployments"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(base: &str) -> String {
+        Endpoint::parse(base).unwrap().join("chat/completions").to_string()
+    }
+
+    #[test]
+    fn a_path_is_joined_once() {
+        let expected = "http://127.0.0.1:8080/v1/chat/completions";
+        for base in ["", "/", "/v1", "/v1/", "/v1/chat/completions", "/v1/chat/completions/"] {
+            assert_eq!(check(&format!("http://127.0.0.1:8080{base}")), expected, "{base}");
+        }
+    }
+
+    #[test]
+    fn versions_are_found_anywhere() {
+        assert_eq!(check("https://openrouter.ai/api"), "https://openrouter.ai/api/v1/chat/completions");
+        assert_eq!(check("https://openrouter.ai/api/v1"), "https://openrouter.ai/api/v1/chat/completions");
+        assert_eq!(check("https://h/v1beta/openai/"), "https://h/v1beta/openai/chat/completions");
+        assert_eq!(check("https://h/api/paas/v4"), "https://h/api/paas/v4/chat/completions");
+        assert_eq!(check("https://h/chat/completions"), "https://h/chat/completions");
+        assert_eq!(
+            check("https://h/openai/deployments/gpt?api-version=2024-10-21"),
+            "https://h/openai/deployments/gpt/chat/completions?api-version=2024-10-21"
+        );
+    }
+
+    #[test]
+    fn unusable_addresses_are_refused() {
+        assert!(matches!(Endpoint::parse("localhost:8080"), Err(EndpointError::Scheme(_))));
+        assert!(matches!(Endpoint::parse("nonsense"), Err(EndpointError::NotAUrl(_))));
+        assert_eq!(Endpoint::parse("http://me:secret@h"), Err(EndpointError::Credentials));
+    }
+
+    #[test]
+    fn loopback_is_known_by_name_and_number() {
+        let is_loopback = |base: &str| Endpoint::parse(base).unwrap().is_loopback();
+        assert!(
+            is_loopback("http://localhost:1")
+                && is_loopback("http://127.8.0.1")
+                && is_loopback("http://[::1]:9")
+        );
+        assert!(!is_loopback("http://example.com") && !is_loopback("http://10.0.0.1"));
+    }
+
+    #[test]
+    fn messages_show_the_origin_only() {
+        assert_eq!(Endpoint::parse("https://h/v1?key=secret").unwrap().to_string(), "https://h");
+    }
+}

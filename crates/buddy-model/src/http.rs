@@ -1,0 +1,13 @@
+//! The driver: the one place in this crate that opens connections.
+//!
+//! `model` runs a call with its retries, `exchange` sends one request and judges the status, `reader` turns the body
+//! into deltas, `learned` remembers what an endpoint refused, `client` sets up TLS, proxies and redirects.
+
+mod client;
+mod exchange;
+mod learned;
+mod model;
+mod reader;
+
+pub use client::install_tls;
+pub use model::HttpModel;

@@ -1,0 +1,146 @@
+//! One request, up to the point where its answer is known to be one.
+
+use std::error::Error;
+use std::time::Duration;
+
+use bytes::Bytes;
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION};
+use reqwest::{Client, Response};
+use tokio::time::timeout;
+use url::Url;
+
+use crate::clean::clipped;
+use crate::error::Retry;
+use crate::failure::{Complaint, Failure};
+use crate::retry::{delay_in_headers, delay_in_text};
+use crate::{ModelError, ModelErrorKind, Settings};
+
+/// Most of an error body that is read.
+const MAX_ERROR_BODY_BYTES: usize = 64 * 1024;
+
+/// How long an error body may take: the status alone will do.
+const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What a request needs besides its body.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    pub(super) client: Client,
+    pub(super) url: Url,
+    pub(super) auth: Option<(HeaderName, HeaderValue)>,
+}
+
+/// A failed attempt.
+#[derive(Debug)]
+pub(super) struct Failed {
+    pub(super) error: ModelError,
+    /// The server's words, where it refused the request and may be obliged.
+    pub(super) complaint: Option<Complaint>,
+}
+
+impl From<ModelError> for Failed {
+    fn from(error: ModelError) -> Self {
+        Self { error, complaint: None }
+    }
+}
+
+impl Exchange {
+    /// Sends the body; an answer with a good status comes back, everything else is an error.
+    pub(super) async fn send(&self, body: Bytes, settings: &Settings) -> Result<Response, Failed> {
+        let mut request = self
+            .client
+            .post(self.url.clone())
+            .header(CONTENT_TYPE, "application/json")
+            .header(ACCEPT, "text/event-stream, application/json")
+            .body(body);
+        if let Some((name, value)) = &self.auth {
+            request = request.header(name.clone(), value.clone());
+        }
+        let response = match timeout(settings.idle_timeout, request.send()).await {
+            Ok(Ok(response)) => response,
+            Ok(Err(error)) => return Err(self.unreachable(error).into()),
+            Err(_) => return Err(silent(settings.idle_timeout).into()),
+        };
+        if response.status().is_success() {
+            return Ok(response);
+        }
+        if response.status().is_redirection() {
+            return Err(redirected(&response).into());
+        }
+        Err(refused(response).await)
+    }
+
+    fn unreachable(&self, error: reqwest::Error) -> ModelError {
+        let cause = root_cause(&error);
+        let origin = self.url.origin().ascii_serialization();
+        let what = if error.is_connect() { "cannot connect to" } else { "lost the connection to" };
+        let message = format!("{what} {origin}: {}", clipped(&cause, 200));
+        // A certificate does not become valid by asking again.
+        let is_final = error.is_builder() || cause.contains("certificate");
+        let retry = if is_final { Retry::Never } else { Retry::Soon };
+        let failure = ModelError::new(ModelErrorKind::Transport, message).with_retry(retry);
+        failure.with_source(error.without_url())
+    }
+}
+
+/// The error for a connection that broke while the answer came.
+pub(super) fn broken(error: reqwest::Error) -> ModelError {
+    let message = format!("the connection broke during the answer: {}", clipped(&root_cause(&error), 200));
+    ModelError::new(ModelErrorKind::Transport, message)
+        .with_retry(Retry::Soon)
+        .with_source(error.without_url())
+}
+
+/// The error for a server that says nothing.
+pub(super) fn silent(limit: Duration) -> ModelError {
+    let message = format!("the model server was silent for {} s", limit.as_secs_f64());
+    ModelError::new(ModelErrorKind::Timeout, message).with_retry(Retry::Soon)
+}
+
+fn redirected(response: &Response) -> ModelError {
+    let status = response.status().as_u16();
+    let target = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
+    let target = target.and_then(|target| response.url().join(target).ok());
+    let origin = target.map_or_else(|| "elsewhere".to_owned(), |url| url.origin().ascii_serialization());
+    ModelError::new(
+        ModelErrorKind::InvalidRequest,
+        format!("the model server redirects to {origin} ({status})"),
+    )
+    .with_status(status)
+    .with_hint("set the provider's address to where the API really is; the key is not sent to other hosts")
+}
+
+async fn refused(response: Response) -> Failed {
+    let status = response.status().as_u16();
+    let in_headers = delay_in_headers(|name| response.headers().get(name)?.to_str().ok());
+    let complaint = Complaint::from_body(&error_body(response).await);
+    let retry_after = in_headers.or_else(|| delay_in_text(&complaint.message));
+    let error = Failure { status: Some(status), retry_after, complaint: complaint.clone() }.into_error();
+    let is_curable = matches!(status, 400 | 422) && error.kind == ModelErrorKind::InvalidRequest;
+    Failed { error, complaint: is_curable.then_some(complaint) }
+}
+
+/// As much of the body as comes in time and fits.
+async fn error_body(mut response: Response) -> String {
+    let mut body = Vec::new();
+    let read = async {
+        while let Ok(Some(chunk)) = response.chunk().await {
+            body.extend_from_slice(&chunk);
+            if body.len() >= MAX_ERROR_BODY_BYTES {
+                break;
+            }
+        }
+    };
+    // What came before the time was up is still worth reading.
+    let _in_time = timeout(ERROR_BODY_TIMEOUT, read).await;
+    body.truncate(MAX_ERROR_BODY_BYTES);
+    String::from_utf8_lossy(&body).into_owned()
+}
+
+/// The innermost cause: the outer ones only repeat that a request failed.
+fn root_cause(error: &reqwest::Error) -> String {
+    let mut cause: &dyn Error = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cause.to_string()
+}

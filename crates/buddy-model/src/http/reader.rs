@@ -1,0 +1,134 @@
+//! The body of an answer, from bytes to a reply.
+//!
+//! The first byte tells what came: server-sent events never start with `{` or `<`, so a JSON document (a server that
+//! does not stream) and a web page (a gateway) are known whatever their content type claims.
+
+use bytes::Bytes;
+use futures::SinkExt;
+use futures::channel::mpsc::Sender;
+use reqwest::Response;
+use tokio::time::timeout;
+
+use crate::error::Retry;
+use crate::failure::{Complaint, looks_like_html};
+use crate::http::exchange::{broken, silent};
+use crate::protocol::{Decoder, Progress, WireError};
+use crate::{Delta, Framer, MAX_EVENT_BYTES, ModelError, ModelErrorKind, Reply, Settings};
+
+/// Where the deltas of a call go. Closed only when the call is dropped, which drops the sender's task too.
+pub(super) type Outlet = Sender<Result<Delta, ModelError>>;
+
+/// Reads one answer.
+pub(super) struct Reader<'a> {
+    pub(super) response: Response,
+    pub(super) framer: Box<dyn Framer>,
+    pub(super) decoder: Box<dyn Decoder>,
+    pub(super) settings: &'a Settings,
+    pub(super) outlet: &'a mut Outlet,
+}
+
+impl Reader<'_> {
+    /// Passes the deltas on as they come and returns the whole reply.
+    pub(super) async fn read(mut self) -> Result<Reply, ModelError> {
+        let Some(first) = self.first_chunk().await? else { return self.finish() };
+        match first_letter(&first) {
+            Some(b'{') => self.read_document(first).await,
+            Some(b'<') => self.read_page(first).await,
+            _ => self.read_stream(first).await,
+        }
+    }
+
+    async fn read_stream(&mut self, first: Bytes) -> Result<Reply, ModelError> {
+        let (mut chunk, mut frames) = (first, Vec::new());
+        loop {
+            self.framer.push(&chunk, &mut frames).map_err(|error| {
+                ModelError::new(ModelErrorKind::BadStream, error.to_string()).with_source(error)
+            })?;
+            for frame in frames.drain(..) {
+                let deltas = self.decoder.step(frame).map_err(WireError::into_model_error)?;
+                self.pass(deltas).await;
+                if self.decoder.progress() == Progress::Done {
+                    return self.finish();
+                }
+            }
+            match self.next_chunk().await? {
+                Some(next) => chunk = next,
+                None => return self.finish(),
+            }
+        }
+    }
+
+    /// A whole answer although a stream was asked for, or because none was.
+    async fn read_document(&mut self, first: Bytes) -> Result<Reply, ModelError> {
+        let body = self.rest(first).await?;
+        let body = serde_json::from_slice(&body)
+            .map_err(|error| WireError::Malformed(error.to_string()).into_model_error())?;
+        let deltas = self.decoder.whole(&body).map_err(WireError::into_model_error)?;
+        self.pass(deltas).await;
+        self.finish()
+    }
+
+    async fn read_page(&mut self, first: Bytes) -> Result<Reply, ModelError> {
+        let page = self.rest(first).await?;
+        let page = String::from_utf8_lossy(&page);
+        debug_assert!(looks_like_html(&page));
+        let error = ModelError::new(ModelErrorKind::BadStream, Complaint::from_body(&page).message);
+        Err(error
+            .with_hint("check the provider's address: a web site or a gateway answers there, not a model"))
+    }
+
+    async fn rest(&mut self, first: Bytes) -> Result<Vec<u8>, ModelError> {
+        let mut body = first.to_vec();
+        while let Some(chunk) = self.next_chunk().await? {
+            body.extend_from_slice(&chunk);
+            if body.len() > MAX_EVENT_BYTES {
+                return Err(WireError::TooLarge.into_model_error());
+            }
+        }
+        Ok(body)
+    }
+
+    /// The first chunk with more than white space in it: gateways send blank lines to keep a connection alive.
+    async fn first_chunk(&mut self) -> Result<Option<Bytes>, ModelError> {
+        while let Some(chunk) = self.next_chunk().await? {
+            if first_letter(&chunk).is_some() {
+                return Ok(Some(chunk));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The next bytes, or none at the end. Once the answer is complete, silence and a broken connection are an end too.
+    async fn next_chunk(&mut self) -> Result<Option<Bytes>, ModelError> {
+        let is_complete = self.decoder.progress() != Progress::Open;
+        let limit = if is_complete { self.settings.settle_timeout } else { self.settings.idle_timeout };
+        match timeout(limit, self.response.chunk()).await {
+            Ok(Ok(chunk)) => Ok(chunk),
+            _ if is_complete => Ok(None),
+            Ok(Err(error)) => Err(broken(error)),
+            Err(_) => Err(silent(limit)),
+        }
+    }
+
+    async fn pass(&mut self, deltas: Vec<Delta>) {
+        for delta in deltas {
+            // Nobody listens only when this very task is being dropped.
+            let _sent = self.outlet.send(Ok(delta)).await;
+        }
+    }
+
+    fn finish(&mut self) -> Result<Reply, ModelError> {
+        self.decoder.finish().map_err(WireError::into_model_error)
+    }
+}
+
+fn first_letter(bytes: &[u8]) -> Option<u8> {
+    let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
+    bytes.iter().copied().find(|byte| !byte.is_ascii_whitespace())
+}
+
+/// The error for a call that went on for too long, though never silent.
+pub(super) fn endless(settings: &Settings) -> ModelError {
+    let message = format!("the answer was not complete after {} s", settings.total_timeout.as_secs_f64());
+    ModelError::new(ModelErrorKind::Timeout, message).with_retry(Retry::Never)
+}

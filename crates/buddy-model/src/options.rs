@@ -1,0 +1,68 @@
+//! How to speak to one endpoint: what it understands beyond the bare wire.
+//!
+//! Filled from a catalogue or configuration; a wire ignores what it has no use for. What an endpoint turns out not to
+//! accept is learned at run time (see `http::learned`) and does not change these values.
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+/// Wishes and capabilities of one endpoint.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Options {
+    /// Which provider this is: private data is replayed only to the one it came from.
+    pub provider: String,
+    /// Ask for a stream. Off for servers whose streaming parsers lose parts of calls.
+    pub stream: bool,
+    /// Ask for usage numbers at the end of a stream.
+    pub include_usage: bool,
+    /// Whether earlier reasoning is sent back.
+    pub reasoning_replay: ReasoningReplay,
+    /// The name of the bound on the answer.
+    pub max_tokens_field: MaxTokensField,
+    /// Send the prompt's cache key. Off by default: some servers refuse fields they do not know.
+    pub send_cache_key: bool,
+    /// Ask for several calls per answer (`true`), for one at most (`false`), or say nothing.
+    pub parallel_tool_calls: Option<bool>,
+    /// Further fields of the body, such as a reasoning effort; they win over the wire's own.
+    pub extra: Map<String, Value>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            provider: String::new(),
+            stream: true,
+            include_usage: true,
+            reasoning_replay: ReasoningReplay::default(),
+            max_tokens_field: MaxTokensField::default(),
+            send_cache_key: false,
+            parallel_tool_calls: None,
+            extra: Map::new(),
+        }
+    }
+}
+
+/// Which earlier reasoning a chat server gets back. Some require it, some refuse it, most ignore it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReasoningReplay {
+    /// None.
+    #[default]
+    Off,
+    /// That of answers that made calls.
+    ToolTurns,
+    /// All of it.
+    All,
+}
+
+/// How a chat server calls the bound on the answer.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum MaxTokensField {
+    /// What every local server and most providers know.
+    #[default]
+    MaxTokens,
+    /// What newer reasoning models want.
+    MaxCompletionTokens,
+}

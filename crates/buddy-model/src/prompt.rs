@@ -1,0 +1,97 @@
+//! What a model is asked, in words that belong to no provider.
+//!
+//! The list of items is flat: a wire groups neighbours into its own messages. Items are only ever appended, so the
+//! body a wire makes of a longer list starts with what it made of the shorter one (prompt caches depend on it).
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// One request to a model.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Prompt {
+    /// Standing instructions; empty means none.
+    pub system: String,
+    /// The tools on offer, in a stable order: changing it loses the prompt cache.
+    pub tools: Vec<ToolDefinition>,
+    /// The conversation so far, oldest first.
+    pub items: Vec<PromptItem>,
+    /// Bound on the answer, reasoning included where the provider counts it so.
+    pub max_output_tokens: Option<u64>,
+    /// Sampling temperature; absent leaves it to the provider.
+    pub temperature: Option<f64>,
+    /// Names the conversation for the provider's prompt cache.
+    pub cache_key: Option<String>,
+}
+
+/// A tool as the model sees it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ToolDefinition {
+    /// The name the model calls it by.
+    pub name: String,
+    /// What it does and when to use it.
+    pub description: String,
+    /// JSON schema of the arguments.
+    pub parameters: Value,
+}
+
+/// One element of the conversation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum PromptItem {
+    /// Something a person (or the program on their behalf) said.
+    User {
+        /// The words.
+        text: String,
+    },
+    /// Something the model said.
+    Assistant {
+        /// The words.
+        text: String,
+    },
+    /// Something the model thought, if it let us know.
+    Reasoning {
+        /// The readable part; may be empty.
+        text: String,
+        /// What the provider needs back to go on.
+        private: Option<Private>,
+    },
+    /// A call the model made. The caller puts exactly one result with the same id after it.
+    ToolCall {
+        /// Unique in the conversation.
+        id: String,
+        /// The tool.
+        name: String,
+        /// JSON text of an object; never empty: no arguments are `{}`.
+        arguments: String,
+    },
+    /// What came of a call.
+    ToolResult {
+        /// The id of the call.
+        id: String,
+        /// The tool.
+        name: String,
+        /// What the model reads.
+        output: String,
+    },
+}
+
+/// Provider-bound data, replayed only to whom it came from and dropped otherwise: signatures and encrypted reasoning
+/// are bound to one model, and a foreign one answers them with an error.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Private {
+    /// Who made it.
+    pub provider: String,
+    /// The model that made it.
+    pub model: String,
+    /// The wire it came over.
+    pub wire: String,
+    /// Opaque to everyone but that wire.
+    pub data: Value,
+}
+
+impl Private {
+    /// Whether this may be sent back on a call to this model over this wire.
+    pub fn belongs_to(&self, provider: &str, model: &str, wire: &str) -> bool {
+        self.provider == provider && self.model == model && self.wire == wire
+    }
+}

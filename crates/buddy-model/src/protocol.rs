@@ -1,0 +1,114 @@
+//! What a wire is: a body out of a prompt, deltas out of frames. No I/O.
+//!
+//! The driver in `http` sends the body, cuts the answer into [`Frame`]s by the route's framing and feeds them to a
+//! fresh [`Decoder`] per attempt. A decoder never emits [`Delta::Finished`] itself: the driver asks it to `finish`
+//! when it says that it is done or when the bytes end, so that "the stream just stopped" is decided in one place.
+
+pub(crate) mod chat;
+
+use std::collections::HashSet;
+
+use serde_json::Value;
+
+use crate::{Delta, Ids, Options, Prompt, PromptItem, Reply};
+
+/// One wire protocol.
+pub trait Protocol: Send + Sync {
+    /// Its name in private data and logs.
+    fn wire(&self) -> &'static str;
+
+    /// Its path below the version prefix, without a leading slash.
+    fn path(&self) -> &'static str;
+
+    /// The request body.
+    fn body(&self, model: &str, prompt: &Prompt, options: &Options) -> Value;
+
+    /// Changes a body for a server that refused these top-level fields; by default takes them out.
+    fn amend(&self, body: &mut Value, refused: &[String]) {
+        if let Some(fields) = body.as_object_mut() {
+            fields.retain(|name, _| !refused.contains(name));
+        }
+    }
+
+    /// Top-level fields that a request can do without (or say differently) when a server refuses them by name.
+    fn optional_fields(&self) -> &'static [&'static str];
+
+    /// Reads one answer.
+    fn decoder(&self, context: Context) -> Box<dyn Decoder>;
+}
+
+/// Reads one answer, frame by frame.
+pub trait Decoder: Send {
+    /// Takes the next frame.
+    fn step(&mut self, frame: Frame) -> Result<Vec<Delta>, WireError>;
+
+    /// How far the answer has come.
+    fn progress(&self) -> Progress;
+
+    /// Takes a whole answer that came as one JSON document instead of a stream; `finish` follows.
+    fn whole(&mut self, body: &Value) -> Result<Vec<Delta>, WireError>;
+
+    /// No more frames: the reply, or the reason why what came is not one.
+    fn finish(&mut self) -> Result<Reply, WireError>;
+}
+
+/// How far an answer has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Progress {
+    /// More must come.
+    Open,
+    /// The answer is complete, but usage or an end mark may still follow.
+    Complete,
+    /// Nothing more will come; reading on would only wait for the server to hang up.
+    Done,
+}
+
+/// What framing makes of bytes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Frame {
+    /// The event's name; empty when the framing has none.
+    pub event: String,
+    /// The payload, usually JSON.
+    pub data: String,
+}
+
+/// What a decoder knows about the call it reads the answer of.
+#[derive(Debug, Clone, Default)]
+pub struct Context {
+    /// Written into private data.
+    pub provider: String,
+    /// The model that was asked; written into private data.
+    pub model: String,
+    /// Makes ids for calls that came without a usable one.
+    pub ids: Ids,
+    /// Ids that are taken by earlier calls: servers that count per answer repeat them.
+    pub taken: HashSet<String>,
+}
+
+impl Context {
+    /// The context of a call with this prompt.
+    pub fn of(provider: &str, model: &str, ids: Ids, prompt: &Prompt) -> Self {
+        let taken = prompt.items.iter().filter_map(|item| match item {
+            PromptItem::ToolCall { id, .. } => Some(id.clone()),
+            _ => None,
+        });
+        Self { provider: provider.to_owned(), model: model.to_owned(), ids, taken: taken.collect() }
+    }
+}
+
+/// Why frames are not an answer.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum WireError {
+    /// A frame that is not of this wire.
+    #[error("the answer is not in the form of this protocol: {0}")]
+    Malformed(String),
+    /// The answer stopped before its end.
+    #[error("the answer stopped before its end")]
+    Truncated,
+    /// More than anyone could have meant.
+    #[error("the answer is larger than any answer should be")]
+    TooLarge,
+    /// The server said that it failed, in the answer itself.
+    #[error("the server reported an error in its answer")]
+    Reported(Value),
+}

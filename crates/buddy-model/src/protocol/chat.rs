@@ -1,0 +1,48 @@
+//! Chat Completions: the wire that every local server and most gateways speak.
+
+mod body;
+mod calls;
+mod decoder;
+mod reasoning;
+mod usage;
+
+use serde_json::Value;
+
+use crate::protocol::{Context, Decoder, Protocol};
+use crate::{Options, Prompt};
+use decoder::ChatDecoder;
+
+pub use calls::MAX_CALLS_PER_REPLY;
+
+/// The name of this wire in private data.
+const WIRE: &str = "chat";
+
+/// The protocol, without state.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Chat;
+
+impl Protocol for Chat {
+    fn wire(&self) -> &'static str {
+        WIRE
+    }
+
+    fn path(&self) -> &'static str {
+        "chat/completions"
+    }
+
+    fn body(&self, model: &str, prompt: &Prompt, options: &Options) -> Value {
+        body::render(model, prompt, options)
+    }
+
+    fn amend(&self, body: &mut Value, refused: &[String]) {
+        body::amend(body, refused);
+    }
+
+    fn optional_fields(&self) -> &'static [&'static str] {
+        &body::OPTIONAL_FIELDS
+    }
+
+    fn decoder(&self, context: Context) -> Box<dyn Decoder> {
+        Box::new(ChatDecoder::new(context))
+    }
+}

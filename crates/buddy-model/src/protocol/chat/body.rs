@@ -1,0 +1,196 @@
+//! A prompt as a Chat Completions body.
+//!
+//! The same prompt always gives the same bytes, and a longer list of items only adds messages at the end.
+
+use std::collections::HashSet;
+
+use serde::de::IgnoredAny;
+use serde_json::{Map, Value, json};
+
+use crate::prompt::{Private, Prompt, PromptItem, ToolDefinition};
+use crate::protocol::chat::{WIRE, reasoning};
+use crate::{MaxTokensField, Options, ReasoningReplay};
+
+/// Longest function name that strict servers take back.
+const MAX_NAME_CHARS: usize = 64;
+
+const MAX_TOKENS: &str = "max_tokens";
+const MAX_COMPLETION_TOKENS: &str = "max_completion_tokens";
+
+/// Fields that a request can do without.
+pub(super) const OPTIONAL_FIELDS: [&str; 7] = [
+    "stream_options",
+    "parallel_tool_calls",
+    MAX_COMPLETION_TOKENS,
+    MAX_TOKENS,
+    "temperature",
+    "prompt_cache_key",
+    "reasoning_effort",
+];
+
+pub(super) fn render(model: &str, prompt: &Prompt, options: &Options) -> Value {
+    debug_assert!(unpaired(&prompt.items).is_none(), "no result for call {:?}", unpaired(&prompt.items));
+    let mut body = Map::new();
+    body.insert("model".to_owned(), json!(model));
+    body.insert("stream".to_owned(), json!(options.stream));
+    if options.stream && options.include_usage {
+        body.insert("stream_options".to_owned(), json!({ "include_usage": true }));
+    }
+    if !prompt.tools.is_empty() {
+        body.insert("tools".to_owned(), prompt.tools.iter().map(tool).collect());
+        if let Some(parallel) = options.parallel_tool_calls {
+            body.insert("parallel_tool_calls".to_owned(), json!(parallel));
+        }
+    }
+    if let Some(limit) = prompt.max_output_tokens {
+        body.insert(max_tokens_name(options.max_tokens_field).to_owned(), json!(limit));
+    }
+    if let Some(temperature) = prompt.temperature {
+        body.insert("temperature".to_owned(), json!(temperature));
+    }
+    if let Some(key) = prompt.cache_key.as_ref().filter(|_| options.send_cache_key) {
+        body.insert("prompt_cache_key".to_owned(), json!(key));
+    }
+    body.insert("messages".to_owned(), Value::Array(messages(model, prompt, options)));
+    body.extend(options.extra.clone());
+    Value::Object(body)
+}
+
+/// Takes refused fields out; the bound on the answer is tried under its other name first.
+pub(super) fn amend(body: &mut Value, refused: &[String]) {
+    let Some(fields) = body.as_object_mut() else { return };
+    let is_refused = |name: &str| refused.iter().any(|field| field == name);
+    for (name, other) in [(MAX_TOKENS, MAX_COMPLETION_TOKENS), (MAX_COMPLETION_TOKENS, MAX_TOKENS)] {
+        if is_refused(name)
+            && !is_refused(other)
+            && let Some(limit) = fields.shift_remove(name)
+        {
+            fields.insert(other.to_owned(), limit);
+        }
+    }
+    fields.retain(|name, _| !is_refused(name));
+}
+
+fn max_tokens_name(field: MaxTokensField) -> &'static str {
+    match field {
+        MaxTokensField::MaxTokens => MAX_TOKENS,
+        MaxTokensField::MaxCompletionTokens => MAX_COMPLETION_TOKENS,
+    }
+}
+
+fn tool(tool: &ToolDefinition) -> Value {
+    json!({
+        "type": "function",
+        "function": { "name": tool.name, "description": tool.description, "parameters": tool.parameters },
+    })
+}
+
+fn messages(model: &str, prompt: &Prompt, options: &Options) -> Vec<Value> {
+    let mut messages = Vec::with_capacity(prompt.items.len() + 1);
+    if !prompt.system.is_empty() {
+        messages.push(json!({ "role": "system", "content": prompt.system }));
+    }
+    let mut answer = Answer::default();
+    for item in &prompt.items {
+        match item {
+            PromptItem::User { text } => {
+                answer.flush(&mut messages, options);
+                messages.push(json!({ "role": "user", "content": text }));
+            }
+            PromptItem::ToolResult { id, output, .. } => {
+                answer.flush(&mut messages, options);
+                messages.push(json!({ "role": "tool", "tool_call_id": id, "content": output }));
+            }
+            PromptItem::Assistant { text } => answer.say(text),
+            PromptItem::Reasoning { text, private } => {
+                let own = private.as_ref().filter(|own| own.belongs_to(&options.provider, model, WIRE));
+                answer.reasoning.extend(own.map(|own| (text.as_str(), own)));
+            }
+            PromptItem::ToolCall { id, name, arguments } => answer.call(id, name, arguments),
+        }
+    }
+    answer.flush(&mut messages, options);
+    messages
+}
+
+/// Neighbouring items of the model, which this wire wants as one message.
+#[derive(Default)]
+struct Answer<'a> {
+    text: String,
+    reasoning: Vec<(&'a str, &'a Private)>,
+    calls: Vec<Value>,
+}
+
+impl Answer<'_> {
+    fn say(&mut self, text: &str) {
+        if !self.text.is_empty() && !text.is_empty() {
+            self.text.push_str("\n\n");
+        }
+        self.text.push_str(text);
+    }
+
+    fn call(&mut self, id: &str, name: &str, arguments: &str) {
+        self.calls.push(json!({
+            "id": id,
+            "type": "function",
+            "function": { "name": safe_name(name), "arguments": safe_arguments(arguments) },
+        }));
+    }
+
+    /// Writes the message, unless there is nothing that a server would take as one.
+    fn flush(&mut self, messages: &mut Vec<Value>, options: &Options) {
+        let Self { text, reasoning, calls } = std::mem::take(self);
+        if text.is_empty() && calls.is_empty() {
+            return;
+        }
+        let mut message = Map::new();
+        message.insert("role".to_owned(), json!("assistant"));
+        let content = if text.is_empty() { Value::Null } else { Value::String(text) };
+        message.insert("content".to_owned(), content);
+        let replay = match options.reasoning_replay {
+            ReasoningReplay::Off => false,
+            ReasoningReplay::ToolTurns => !calls.is_empty(),
+            ReasoningReplay::All => true,
+        };
+        if replay {
+            reasoning::replay(&reasoning, &mut message);
+        }
+        if !calls.is_empty() {
+            message.insert("tool_calls".to_owned(), Value::Array(calls));
+        }
+        messages.push(Value::Object(message));
+    }
+}
+
+/// A name that strict servers take: a model can call what it likes, and its call stays in the history.
+fn safe_name(name: &str) -> String {
+    let is_fine = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
+    let name: String =
+        name.chars().map(|letter| if is_fine(letter) { letter } else { '_' }).take(MAX_NAME_CHARS).collect();
+    if name.is_empty() { "unnamed".to_owned() } else { name }
+}
+
+/// The arguments as they were, or `{}`: servers that parse the history answer anything else with a 500 for ever.
+fn safe_arguments(arguments: &str) -> &str {
+    let is_object = arguments.trim_start().starts_with('{');
+    if is_object && serde_json::from_str::<IgnoredAny>(arguments).is_ok() { arguments } else { "{}" }
+}
+
+/// The first call that lacks its result, or result that lacks its call. Every server refuses such a history, and the
+/// caller owns it; this only names the culprit.
+fn unpaired(items: &[PromptItem]) -> Option<&str> {
+    let mut open = HashSet::new();
+    for item in items {
+        match item {
+            PromptItem::ToolCall { id, .. } if !open.insert(id.as_str()) => return Some(id),
+            PromptItem::ToolResult { id, .. } if !open.remove(id.as_str()) => return Some(id),
+            PromptItem::User { .. } => {
+                if let Some(id) = open.iter().next() {
+                    return Some(id);
+                }
+            }
+            _ => {}
+        }
+    }
+    open.into_iter().next()
+}

@@ -1,0 +1,150 @@
+//! Tool calls put together from their pieces.
+//!
+//! Pieces belong together by `index`, but a new id on an old index is a new call; ids and names come once, always, late
+//! or never, and are taken from the first piece that has them. Arguments come in pieces or whole. Nothing here is
+//! run before the answer has ended: a call whose stream was cut never becomes a [`ReplyItem`].
+
+use std::collections::HashSet;
+
+use serde::de::IgnoredAny;
+use serde_json::Value;
+
+use crate::protocol::Context;
+use crate::{Arguments, Delta, ReplyItem};
+
+/// Most calls that are taken from one answer: weak models repeat themselves until the length limit.
+pub const MAX_CALLS_PER_REPLY: usize = 64;
+
+/// What stands in for a name that never came, so that the call and its result can be sent back.
+const UNNAMED: &str = "unnamed";
+
+/// The calls of one answer so far.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    open: Vec<OpenCall>,
+    bytes: usize,
+}
+
+#[derive(Debug, Default)]
+struct OpenCall {
+    /// The server's number for it, if it counts.
+    index: Option<u64>,
+    id: Option<String>,
+    name: Option<String>,
+    arguments: String,
+}
+
+/// Whether the answer ended as its model meant it to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// Yes: calls are as complete as they will ever be.
+    Meant,
+    /// No: the last call may lack its end.
+    Cut,
+}
+
+impl Calls {
+    pub(super) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// Bytes of arguments so far.
+    pub(super) fn len(&self) -> usize {
+        self.bytes
+    }
+
+    /// Takes one piece.
+    pub(super) fn take(&mut self, piece: &Value) -> Option<Delta> {
+        let function = piece.get("function").unwrap_or(&Value::Null);
+        let id = text_of(piece.get("id"));
+        let name = text_of(function.get("name"));
+        let arguments = match function.get("arguments") {
+            Some(Value::String(text)) => text.clone(),
+            Some(object @ Value::Object(_)) => object.to_string(),
+            _ => String::new(),
+        };
+        let index = piece.get("index").and_then(Value::as_u64);
+        let position = match self.position(index, id, name, &arguments) {
+            Some(position) => position,
+            None if self.open.len() >= MAX_CALLS_PER_REPLY => return None,
+            None => {
+                self.open.push(OpenCall { index, ..OpenCall::default() });
+                self.open.len() - 1
+            }
+        };
+        let call = self.open.get_mut(position)?;
+        call.id = call.id.take().or_else(|| id.map(str::to_owned));
+        call.name = call.name.take().or_else(|| name.map(str::to_owned));
+        call.arguments.push_str(&arguments);
+        self.bytes += arguments.len();
+        Some(Delta::ToolArguments { index: position, name: call.name.clone(), text: arguments })
+    }
+
+    /// Which open call a piece continues; none means that it starts one.
+    fn position(
+        &self,
+        index: Option<u64>,
+        id: Option<&str>,
+        name: Option<&str>,
+        arguments: &str,
+    ) -> Option<usize> {
+        let position = match (index, id) {
+            (Some(_), _) => self.open.iter().rposition(|call| call.index == index)?,
+            (None, Some(id)) => return self.open.iter().rposition(|call| call.id.as_deref() == Some(id)),
+            (None, None) => self.open.len().checked_sub(1)?,
+        };
+        let call = self.open.get(position)?;
+        let starts_anew = match (id, call.id.as_deref()) {
+            (Some(id), Some(known)) => id != known,
+            // Servers that give no ids send whole calls, one after the other.
+            (None, _) => name.is_some() && !arguments.is_empty() && is_whole(&call.arguments),
+            (Some(_), None) => false,
+        };
+        (!starts_anew).then_some(position)
+    }
+
+    /// The calls as items: each with a usable id, none twice.
+    pub(super) fn finish(self, ending: Ending, context: &mut Context) -> Vec<ReplyItem> {
+        let last = self.open.len().saturating_sub(1);
+        let mut seen: Vec<(String, Arguments)> = Vec::new();
+        let mut items = Vec::new();
+        for (position, call) in self.open.into_iter().enumerate() {
+            let is_cut = ending == Ending::Cut && position == last;
+            let (name, arguments) = match call.name {
+                None if call.arguments.is_empty() => continue,
+                None => (UNNAMED.to_owned(), nameless(call.arguments)),
+                Some(name) if is_cut => (name, Arguments::parse_cut(&call.arguments)),
+                Some(name) => (name, Arguments::parse(&call.arguments)),
+            };
+            let seen_before = |(known, value): &(String, Arguments)| *known == name && *value == arguments;
+            if seen.iter().any(seen_before) {
+                continue;
+            }
+            seen.push((name.clone(), arguments.clone()));
+            let id = usable_id(call.id, &mut context.taken, || context.ids.next());
+            items.push(ReplyItem::ToolCall { id, name, arguments });
+        }
+        items
+    }
+}
+
+fn text_of(value: Option<&Value>) -> Option<&str> {
+    value.and_then(Value::as_str).filter(|text| !text.is_empty())
+}
+
+fn is_whole(arguments: &str) -> bool {
+    serde_json::from_str::<IgnoredAny>(arguments).is_ok()
+}
+
+fn nameless(raw: String) -> Arguments {
+    Arguments::Broken { raw, error: "the call does not name a tool".to_owned() }
+}
+
+/// The server's id unless it is missing or taken; then a fresh one.
+fn usable_id(id: Option<String>, taken: &mut HashSet<String>, fresh: impl Fn() -> String) -> String {
+    let mut id = id.unwrap_or_else(&fresh);
+    while !taken.insert(id.clone()) {
+        id = fresh();
+    }
+    id
+}

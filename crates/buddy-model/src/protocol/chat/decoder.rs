@@ -1,0 +1,207 @@
+//! A Chat Completions answer read chunk by chunk.
+
+use buddy_protocol::Usage;
+use serde_json::Value;
+
+use crate::clean::clipped;
+use crate::protocol::chat::calls::{Calls, Ending};
+use crate::protocol::chat::reasoning::Reasoning;
+use crate::protocol::chat::usage;
+use crate::protocol::{Context, Decoder, Frame, Progress, WireError};
+use crate::{Delta, Reply, ReplyItem, StopReason};
+
+/// The end mark that most servers send.
+const DONE: &str = "[DONE]";
+
+/// Most text, reasoning and arguments of one answer; beyond it the server has lost its mind.
+const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
+
+/// The answer so far.
+#[derive(Debug)]
+pub(super) struct ChatDecoder {
+    context: Context,
+    text: String,
+    refused: bool,
+    reasoning: Reasoning,
+    calls: Calls,
+    finish_reason: Option<String>,
+    usage: Option<Usage>,
+    model: Option<String>,
+    done: bool,
+}
+
+impl ChatDecoder {
+    pub(super) fn new(context: Context) -> Self {
+        Self {
+            context,
+            text: String::new(),
+            refused: false,
+            reasoning: Reasoning::default(),
+            calls: Calls::default(),
+            finish_reason: None,
+            usage: None,
+            model: None,
+            done: false,
+        }
+    }
+
+    /// Takes a chunk or a whole answer; they differ in one word only.
+    fn take(&mut self, chunk: &Value, message_key: &str) -> Result<Vec<Delta>, WireError> {
+        if !chunk.is_object() {
+            return Err(WireError::Malformed("a chunk is not an object".to_owned()));
+        }
+        if let Some(error) = reported_error(chunk) {
+            return Err(WireError::Reported(error));
+        }
+        if let Some(model) = non_empty(chunk.get("model")) {
+            self.model.get_or_insert_with(|| model.to_owned());
+        }
+        self.usage = usage::read(chunk).or(self.usage);
+        let mut deltas = Vec::new();
+        if let Some(choice) = first_choice(chunk) {
+            if let Some(message) = choice.get(message_key) {
+                self.take_message(message, &mut deltas);
+            }
+            if let Some(reason) = non_empty(choice.get("finish_reason")) {
+                self.finish_reason.get_or_insert_with(|| reason.to_owned());
+            }
+        }
+        if self.text.len() + self.reasoning.len() + self.calls.len() > MAX_ANSWER_BYTES {
+            return Err(WireError::TooLarge);
+        }
+        Ok(deltas)
+    }
+
+    fn take_message(&mut self, message: &Value, deltas: &mut Vec<Delta>) {
+        deltas.extend(self.reasoning.take(message).map(Delta::Reasoning));
+        match message.get("content") {
+            Some(Value::String(text)) => self.say(text, deltas),
+            Some(Value::Array(parts)) => parts.iter().for_each(|part| self.take_part(part, deltas)),
+            _ => {}
+        }
+        if let Some(refusal) = non_empty(message.get("refusal")) {
+            self.refused = true;
+            self.say(refusal, deltas);
+        }
+        // The legacy `function_call` beside it is ignored: where both come, it is the wrong one.
+        if let Some(Value::Array(pieces)) = message.get("tool_calls") {
+            deltas.extend(pieces.iter().filter_map(|piece| self.calls.take(piece)));
+        }
+    }
+
+    fn take_part(&mut self, part: &Value, deltas: &mut Vec<Delta>) {
+        match part.get("type").and_then(Value::as_str) {
+            Some("thinking" | "reasoning") => {
+                let text = thinking(part);
+                if !text.is_empty() {
+                    self.reasoning.add(&text);
+                    deltas.push(Delta::Reasoning(text));
+                }
+            }
+            Some("refusal") => {
+                self.refused = true;
+                self.say(part.get("refusal").and_then(Value::as_str).unwrap_or_default(), deltas);
+            }
+            _ => self.say(part.get("text").and_then(Value::as_str).unwrap_or_default(), deltas),
+        }
+    }
+
+    fn say(&mut self, text: &str, deltas: &mut Vec<Delta>) {
+        if !text.is_empty() {
+            self.text.push_str(text);
+            deltas.push(Delta::Text(text.to_owned()));
+        }
+    }
+
+    fn stop(&self, reason: String) -> StopReason {
+        let calls = !self.calls.is_empty();
+        match reason.as_str() {
+            "length" | "max_tokens" | "model_length" => StopReason::Length,
+            "content_filter" => StopReason::Filter,
+            "refusal" => StopReason::Refusal,
+            // Several servers say `stop` although they call.
+            _ if calls => StopReason::ToolUse,
+            _ if self.refused => StopReason::Refusal,
+            "stop" | "end_turn" | "eos" | "stop_sequence" => StopReason::End,
+            _ => StopReason::Other(reason),
+        }
+    }
+}
+
+impl Decoder for ChatDecoder {
+    fn step(&mut self, frame: Frame) -> Result<Vec<Delta>, WireError> {
+        let data = frame.data.trim();
+        if data == DONE {
+            self.done = true;
+            return Ok(Vec::new());
+        }
+        if data.is_empty() {
+            return Ok(Vec::new());
+        }
+        let chunk: Value = serde_json::from_str(data)
+            .map_err(|error| WireError::Malformed(format!("{error} in `{}`", clipped(data, 80))))?;
+        if frame.event == "error" && reported_error(&chunk).is_none() {
+            return Err(WireError::Reported(chunk));
+        }
+        self.take(&chunk, "delta")
+    }
+
+    fn progress(&self) -> Progress {
+        match (self.done, &self.finish_reason) {
+            (true, _) => Progress::Done,
+            (false, Some(_)) => Progress::Complete,
+            (false, None) => Progress::Open,
+        }
+    }
+
+    fn whole(&mut self, body: &Value) -> Result<Vec<Delta>, WireError> {
+        self.take(body, "message")
+    }
+
+    fn finish(&mut self) -> Result<Reply, WireError> {
+        let Some(reason) = self.finish_reason.take() else { return Err(WireError::Truncated) };
+        if reason == "error" {
+            return Err(WireError::Reported(Value::Null));
+        }
+        let stop = self.stop(reason);
+        let ending = if matches!(stop, StopReason::ToolUse) { Ending::Meant } else { Ending::Cut };
+        let mut items = Vec::new();
+        if let Some((text, private)) = std::mem::take(&mut self.reasoning).finish(&self.context) {
+            items.push(ReplyItem::Reasoning { text, private });
+        }
+        let text = std::mem::take(&mut self.text);
+        if !text.is_empty() {
+            items.push(ReplyItem::Text { text });
+        }
+        items.extend(std::mem::take(&mut self.calls).finish(ending, &mut self.context));
+        Ok(Reply { items, stop, usage: self.usage, model: self.model.take() })
+    }
+}
+
+/// An error in the place of an answer, in the shapes servers have for it.
+fn reported_error(chunk: &Value) -> Option<Value> {
+    match chunk.get("error") {
+        Some(error) if !error.is_null() => Some(error.clone()),
+        _ if chunk.get("object").and_then(Value::as_str) == Some("error") => Some(chunk.clone()),
+        _ => None,
+    }
+}
+
+/// The choice with index zero or none; we never ask for more than one.
+fn first_choice(chunk: &Value) -> Option<&Value> {
+    let is_first = |choice: &&Value| choice.get("index").and_then(Value::as_u64).unwrap_or(0) == 0;
+    chunk.get("choices")?.as_array()?.iter().find(is_first)
+}
+
+fn non_empty(value: Option<&Value>) -> Option<&str> {
+    value.and_then(Value::as_str).filter(|text| !text.is_empty())
+}
+
+/// The text of a thinking part: a string or a list of text parts.
+fn thinking(part: &Value) -> String {
+    match part.get("thinking").or_else(|| part.get("text")) {
+        Some(Value::String(text)) => text.clone(),
+        Some(Value::Array(parts)) => parts.iter().filter_map(|part| part.get("text")?.as_str()).collect(),
+        _ => String::new(),
+    }
+}

@@ -1,0 +1,150 @@
+//! When to ask again. Pure: attempts, delays and a random number in, a decision out.
+
+use std::time::Duration;
+
+use crate::ModelError;
+use crate::error::Retry;
+
+/// First pause of our own pace; doubles each time.
+const FIRST_DELAY: Duration = Duration::from_millis(200);
+
+/// Longest pause of our own pace. A server may ask for more, within the budget.
+const MAX_DELAY: Duration = Duration::from_secs(30);
+
+/// How much a pause is stretched at most, so that many clients do not come back at once.
+const JITTER: f64 = 0.1;
+
+/// The retries of one call so far.
+#[derive(Debug)]
+pub(crate) struct Retries {
+    /// Retries made.
+    made: u32,
+    /// Retries allowed.
+    allowed: u32,
+    /// Waiting that is still allowed in this call.
+    budget: Duration,
+}
+
+impl Retries {
+    pub(crate) fn new(allowed: u32, budget: Duration) -> Self {
+        Self { made: 0, allowed, budget }
+    }
+
+    /// Counts a retry and gives the pause before it, or nothing when the error is final. `random` is in `0..1`.
+    pub(crate) fn next(&mut self, error: &ModelError, random: f64) -> Option<Duration> {
+        let delay = match error.retry {
+            Retry::Never => return None,
+            Retry::Soon => backoff(self.made, random),
+            Retry::After(delay) => delay,
+        };
+        if self.made >= self.allowed {
+            return None;
+        }
+        self.budget = self.budget.checked_sub(delay)?;
+        self.made += 1;
+        Some(delay)
+    }
+
+    /// Retries made.
+    pub(crate) fn made(&self) -> u32 {
+        self.made
+    }
+}
+
+fn backoff(made: u32, random: f64) -> Duration {
+    let delay = FIRST_DELAY.saturating_mul(1_u32.checked_shl(made).unwrap_or(u32::MAX)).min(MAX_DELAY);
+    delay.mul_f64(1.0 + JITTER * random.clamp(0.0, 1.0))
+}
+
+/// The delay a response asks for: `retry-after-ms`, else `retry-after` in seconds or as a date. A date is compared
+/// with the response's own `date`, so that a wrong clock on either side does not matter; without one it says nothing.
+pub(crate) fn delay_in_headers<'a>(header: impl Fn(&str) -> Option<&'a str>) -> Option<Duration> {
+    if let Some(milliseconds) = header("retry-after-ms").and_then(|text| text.trim().parse::<f64>().ok()) {
+        return Duration::try_from_secs_f64(milliseconds / 1000.0).ok();
+    }
+    let text = header("retry-after")?.trim();
+    if let Ok(seconds) = text.parse::<f64>() {
+        return Duration::try_from_secs_f64(seconds).ok();
+    }
+    let until = httpdate::parse_http_date(text).ok()?;
+    let now = httpdate::parse_http_date(header("date")?.trim()).ok()?;
+    Some(until.duration_since(now).unwrap_or_default())
+}
+
+/// The delay that a message asks for in words: "try again in 1.5s", "in 200 ms", "retry after 3 seconds".
+pub(crate) fn delay_in_text(message: &str) -> Option<Duration> {
+    let lower = message.to_lowercase();
+    let (_, rest) = lower.split_once("try again in ").or_else(|| lower.split_once("retry after "))?;
+    let number: String =
+        rest.chars().take_while(|letter| letter.is_ascii_digit() || *letter == '.').collect();
+    let unit = rest.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.').trim_start();
+    let number: f64 = number.trim_end_matches('.').parse().ok()?;
+    let scale = if unit.starts_with("ms") || unit.starts_with("milli") {
+        0.001
+    } else if unit.starts_with('m') {
+        60.0
+    } else if unit.starts_with('h') {
+        3600.0
+    } else {
+        1.0
+    };
+    Duration::try_from_secs_f64(number * scale).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ModelErrorKind;
+
+    fn error(retry: Retry) -> ModelError {
+        ModelError::new(ModelErrorKind::Overloaded, "busy").with_retry(retry)
+    }
+
+    #[test]
+    fn our_own_pace_doubles_and_is_capped() {
+        let delays: Vec<u128> = (0..10).map(|made| backoff(made, 0.0).as_millis()).collect();
+        assert_eq!(delays, [200, 400, 800, 1600, 3200, 6400, 12800, 25600, 30000, 30000]);
+        assert_eq!(backoff(0, 1.0).as_millis(), 220);
+        assert_eq!(backoff(1000, 0.0), MAX_DELAY);
+    }
+
+    #[test]
+    fn retries_are_counted_and_budgeted() {
+        let mut retries = Retries::new(2, Duration::from_secs(10));
+        assert_eq!(retries.next(&error(Retry::Never), 0.0), None);
+        assert_eq!(retries.next(&error(Retry::After(Duration::from_secs(11))), 0.0), None);
+        assert_eq!(retries.next(&error(Retry::Soon), 0.0), Some(Duration::from_millis(200)));
+        assert_eq!(retries.next(&error(Retry::After(Duration::ZERO)), 0.0), Some(Duration::ZERO));
+        assert_eq!(retries.next(&error(Retry::Soon), 0.0), None);
+        assert_eq!(retries.made(), 2);
+    }
+
+    fn in_headers(headers: &[(&str, &'static str)]) -> Option<u128> {
+        let find = |name: &str| headers.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
+        delay_in_headers(find).map(|delay| delay.as_millis())
+    }
+
+    #[test]
+    fn delays_in_headers() {
+        assert_eq!(in_headers(&[("retry-after", "3")]), Some(3000));
+        assert_eq!(in_headers(&[("retry-after", "9"), ("retry-after-ms", "40")]), Some(40));
+        let date = ("date", "Wed, 21 Oct 2026 07:28:00 GMT");
+        assert_eq!(in_headers(&[("retry-after", "Wed, 21 Oct 2026 07:28:05 GMT"), date]), Some(5000));
+        assert_eq!(in_headers(&[("retry-after", "Wed, 21 Oct 2026 07:27:05 GMT"), date]), Some(0));
+        assert_eq!(in_headers(&[("retry-after", "Wed, 21 Oct 2026 07:28:05 GMT")]), None);
+        assert_eq!(in_headers(&[("retry-after", "-3")]), None);
+        assert_eq!(in_headers(&[("retry-after", "soon")]), None);
+        assert_eq!(in_headers(&[]), None);
+    }
+
+    #[test]
+    fn delays_in_words() {
+        let check = |text: &str| delay_in_text(text).map(|delay| delay.as_millis());
+        assert_eq!(check("Rate limit reached. Please try again in 1.5s."), Some(1500));
+        assert_eq!(check("Please try again in 200ms."), Some(200));
+        assert_eq!(check("try again in 2 minutes"), Some(120_000));
+        assert_eq!(check("Retry after 3 seconds"), Some(3000));
+        assert_eq!(check("try again in a moment"), None);
+        assert_eq!(check("try again later"), None);
+    }
+}

@@ -1,0 +1,86 @@
+//! A provider is a route: protocol × endpoint × auth × framing, and how patient to be with it.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::{Auth, Chat, Endpoint, Framing, Ids, Options, Protocol};
+
+/// Everything needed to talk to one provider.
+#[derive(Clone)]
+pub struct Route {
+    /// What is said.
+    pub protocol: Arc<dyn Protocol>,
+    /// To whom.
+    pub endpoint: Endpoint,
+    /// On whose behalf.
+    pub auth: Auth,
+    /// How answers are cut into frames.
+    pub framing: Framing,
+    /// What the endpoint understands.
+    pub options: Options,
+    /// How patient to be.
+    pub settings: Settings,
+    /// Ids for calls that come without one.
+    pub ids: Ids,
+}
+
+impl Route {
+    /// Chat Completions over server-sent events, with the defaults of everything else.
+    pub fn chat(endpoint: Endpoint, auth: Auth) -> Self {
+        let options = Options { provider: endpoint.to_string(), ..Options::default() };
+        Self {
+            protocol: Arc::new(Chat),
+            endpoint,
+            auth,
+            framing: Framing::Sse,
+            options,
+            settings: Settings::default(),
+            ids: Ids::default(),
+        }
+    }
+}
+
+impl fmt::Debug for Route {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("Route")
+            .field("protocol", &self.protocol.wire())
+            .field("endpoint", &self.endpoint)
+            .field("auth", &self.auth)
+            .field("framing", &self.framing)
+            .field("options", &self.options)
+            .field("settings", &self.settings)
+            .finish_non_exhaustive()
+    }
+}
+
+/// How long to wait and how often to ask again.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Settings {
+    /// Until the connection stands.
+    pub connect_timeout: Duration,
+    /// Longest silence, before the first byte and between two. Local servers read long prompts for minutes.
+    pub idle_timeout: Duration,
+    /// The whole call with all its retries: keep-alives are not silence, so they need this bound.
+    pub total_timeout: Duration,
+    /// How long to wait for usage and the end mark once the answer is complete.
+    pub settle_timeout: Duration,
+    /// How often a call is made again.
+    pub retries: u32,
+    /// All pauses between retries together; a server that asks for more gets no retry.
+    pub retry_budget: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            connect_timeout: Duration::from_secs(10),
+            idle_timeout: Duration::from_mins(5),
+            total_timeout: Duration::from_hours(1),
+            settle_timeout: Duration::from_secs(5),
+            retries: 4,
+            retry_budget: Duration::from_mins(2),
+        }
+    }
+}

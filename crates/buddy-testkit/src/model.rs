@@ -1,0 +1,36 @@
+//! A model server that answers from a script, over real HTTP on this machine.
+//!
+//! ```no_run
+//! # async fn example() {
+//! use buddy_testkit::model::{ModelServer, turn};
+//! use serde_json::json;
+//!
+//! let server = ModelServer::start([
+//!     turn().reasoning("Let me look.").call("list_files", json!({ "path": "." })),
+//!     turn().text("Two files").gate("half").text(", both empty."),
+//!     turn().status(429).header("retry-after-ms", "5").body("slow down"),
+//! ])
+//! .await;
+//! // … point a client at `server.url()` …
+//! server.gate("half").reached().await; // "Two files" is on its way, the rest waits
+//! server.gate("half").open();
+//! assert_eq!(server.requests().len(), 2);
+//! # }
+//! ```
+//!
+//! It is as strict about histories as the strictest provider, so a test that sends a broken one sees a 400.
+
+mod answer;
+mod chat;
+mod gate;
+mod script;
+mod server;
+mod socket;
+mod strict;
+mod turn;
+
+pub use gate::Gate;
+pub use script::{Script, Select, WhenExhausted};
+pub use server::{ModelServer, RecordedRequest};
+pub use strict::check_history;
+pub use turn::{Turn, turn};

@@ -1,0 +1,117 @@
+//! A turn on its way out: steps that are taken one by one as the client reads.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures::Stream;
+use futures::stream;
+use hyper::body::Frame;
+use tokio::sync::watch;
+
+use crate::model::chat::Piece;
+use crate::model::gate::Gates;
+use crate::model::turn::{Ending, Fault, Turn};
+
+/// What the server does next.
+#[derive(Debug)]
+pub(super) enum Step {
+    Send(Bytes),
+    Gate(String),
+    Pause(Duration),
+    Hang,
+    Reset,
+}
+
+/// The steps of a streamed turn, its fault included.
+pub(super) fn steps(turn: &Turn, pieces: Vec<Piece>) -> VecDeque<Step> {
+    let mut steps = VecDeque::new();
+    let mut chunks = 0;
+    for piece in pieces {
+        if let Some(Fault::After { chunks: limit, ending }) = turn.fault
+            && limit == chunks
+        {
+            match ending {
+                Ending::Truncated => return steps,
+                Ending::Reset => steps.push_back(Step::Reset),
+                Ending::Hang => steps.push_back(Step::Hang),
+                Ending::Malformed => {
+                    steps.push_back(Step::Send(Bytes::from_static(b"data: {\"choices\": [oops\n\n")));
+                }
+            }
+            if !matches!(ending, Ending::Malformed) {
+                return steps;
+            }
+        }
+        match piece {
+            Piece::Gate(name) => steps.push_back(Step::Gate(name)),
+            Piece::Chunk(data) => {
+                steps.extend(turn.chunk_delay.map(Step::Pause));
+                steps.push_back(Step::Send(format!("data: {data}\n\n").into()));
+                chunks += 1;
+            }
+        }
+    }
+    steps
+}
+
+/// A response body under way.
+pub(super) struct Answer {
+    pub(super) steps: VecDeque<Step>,
+    pub(super) gates: Arc<Gates>,
+    /// Tells the connection to end in a reset.
+    pub(super) reset: Arc<AtomicBool>,
+    pub(super) departure: Departure,
+}
+
+/// Notices a client that leaves before the answer is complete.
+pub(super) struct Departure {
+    pub(super) completed: bool,
+    pub(super) departures: watch::Sender<usize>,
+}
+
+impl Drop for Departure {
+    fn drop(&mut self) {
+        if !self.completed {
+            self.departures.send_modify(|count| *count += 1);
+        }
+    }
+}
+
+impl Answer {
+    /// The body as a stream of frames; an error ends the connection.
+    pub(super) fn into_frames(self) -> impl Stream<Item = Result<Frame<Bytes>, io::Error>> + Send {
+        stream::unfold(self, async |mut answer| {
+            let frame = answer.next().await?;
+            Some((frame.map(Frame::data), answer))
+        })
+    }
+
+    async fn next(&mut self) -> Option<Result<Bytes, io::Error>> {
+        loop {
+            let Some(step) = self.steps.pop_front() else {
+                self.departure.completed = true;
+                return None;
+            };
+            match step {
+                Step::Send(bytes) => return Some(Ok(bytes)),
+                Step::Pause(delay) => tokio::time::sleep(delay).await,
+                Step::Hang => std::future::pending().await,
+                Step::Gate(name) => {
+                    // The HTTP layer writes out what it has when the body is not ready, hence once around.
+                    tokio::task::yield_now().await;
+                    self.gates.get(&name).wait().await;
+                }
+                Step::Reset => {
+                    tokio::task::yield_now().await;
+                    self.departure.completed = true;
+                    self.reset.store(true, Ordering::SeqCst);
+                    return Some(Err(io::Error::other("cut by the script")));
+                }
+            }
+        }
+    }
+}

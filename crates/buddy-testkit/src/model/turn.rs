@@ -1,0 +1,201 @@
+//! What the server answers once.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use serde_json::Value;
+
+/// An empty turn, to be filled.
+pub fn turn() -> Turn {
+    Turn::default()
+}
+
+/// One answer: what it says in order, and what goes wrong with it.
+#[derive(Debug, Clone, Default)]
+pub struct Turn {
+    pub(super) parts: Vec<Part>,
+    pub(super) stop: Option<String>,
+    pub(super) usage: Usage,
+    pub(super) chunk_chars: Option<usize>,
+    pub(super) chunk_delay: Option<Duration>,
+    pub(super) fault: Option<Fault>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Part {
+    Text(String),
+    Reasoning(String),
+    Call { id: Option<String>, name: String, arguments: String },
+    Gate(String),
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Usage {
+    Absent,
+    Tokens { input: u64, output: u64 },
+}
+
+impl Default for Usage {
+    fn default() -> Self {
+        Self::Tokens { input: 100, output: 20 }
+    }
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum Fault {
+    /// Close the connection without a word.
+    Refuse,
+    /// This response instead of an answer.
+    Response { status: u16, headers: Vec<(String, String)>, body: Bytes },
+    /// The answer goes wrong after so many chunks.
+    After { chunks: usize, ending: Ending },
+}
+
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Ending {
+    /// The connection is reset.
+    Reset,
+    /// The body ends properly, but the answer is not complete.
+    Truncated,
+    /// A chunk that is not JSON, then the rest.
+    Malformed,
+    /// Nothing more, for ever.
+    Hang,
+}
+
+impl Turn {
+    /// Says something.
+    pub fn text(mut self, text: impl Into<String>) -> Self {
+        self.parts.push(Part::Text(text.into()));
+        self
+    }
+
+    /// Thinks something.
+    pub fn reasoning(mut self, text: impl Into<String>) -> Self {
+        self.parts.push(Part::Reasoning(text.into()));
+        self
+    }
+
+    /// Calls a tool.
+    #[expect(clippy::needless_pass_by_value, reason = "a test writes `json!(…)` in place")]
+    pub fn call(self, name: &str, arguments: Value) -> Self {
+        self.call_raw(name, arguments.to_string())
+    }
+
+    /// Calls a tool with argument text that need not be JSON.
+    pub fn call_raw(mut self, name: &str, arguments: impl Into<String>) -> Self {
+        self.parts.push(Part::Call { id: None, name: name.to_owned(), arguments: arguments.into() });
+        self
+    }
+
+    /// Calls a tool under a given id.
+    #[expect(clippy::needless_pass_by_value, reason = "a test writes `json!(…)` in place")]
+    pub fn call_with_id(mut self, id: &str, name: &str, arguments: Value) -> Self {
+        let (id, arguments) = (Some(id.to_owned()), arguments.to_string());
+        self.parts.push(Part::Call { id, name: name.to_owned(), arguments });
+        self
+    }
+
+    /// Waits here until the test opens the gate of this name.
+    pub fn gate(mut self, name: &str) -> Self {
+        self.parts.push(Part::Gate(name.to_owned()));
+        self
+    }
+
+    /// Ends with this `finish_reason` instead of `stop` or `tool_calls`.
+    pub fn stop(mut self, reason: &str) -> Self {
+        self.stop = Some(reason.to_owned());
+        self
+    }
+
+    /// Reports these numbers.
+    pub fn usage(mut self, input: u64, output: u64) -> Self {
+        self.usage = Usage::Tokens { input, output };
+        self
+    }
+
+    /// Reports no numbers.
+    pub fn no_usage(mut self) -> Self {
+        self.usage = Usage::Absent;
+        self
+    }
+
+    /// Sends so many characters per chunk.
+    pub fn chunk_chars(mut self, count: usize) -> Self {
+        self.chunk_chars = Some(count.max(1));
+        self
+    }
+
+    /// Pauses before each chunk: for benches and demonstrations, never for tests.
+    pub fn chunk_delay(mut self, delay: Duration) -> Self {
+        self.chunk_delay = Some(delay);
+        self
+    }
+
+    /// Answers with this status instead; `header` and `body` say more.
+    pub fn status(mut self, status: u16) -> Self {
+        let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
+        self.fault = Some(Fault::Response { status, headers, body: Bytes::new() });
+        self
+    }
+
+    /// A header of the response that `status` or `sse` began.
+    pub fn header(mut self, name: &str, value: &str) -> Self {
+        if let Some(Fault::Response { headers, .. }) = &mut self.fault {
+            headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+            headers.push((name.to_owned(), value.to_owned()));
+        }
+        self
+    }
+
+    /// The body of the response that `status` began.
+    pub fn body(mut self, text: impl Into<Bytes>) -> Self {
+        if let Some(Fault::Response { body, .. }) = &mut self.fault {
+            *body = text.into();
+        }
+        self
+    }
+
+    /// Answers with an error object as providers do.
+    pub fn error(self, status: u16, code: &str, message: &str) -> Self {
+        let body =
+            serde_json::json!({ "error": { "message": message, "type": code, "param": null, "code": code } });
+        self.status(status).body(body.to_string())
+    }
+
+    /// Answers with these bytes as an event stream.
+    pub fn sse(self, bytes: impl Into<Bytes>) -> Self {
+        self.status(200).header("content-type", "text/event-stream").body(bytes)
+    }
+
+    /// Resets the connection after so many chunks.
+    pub fn cut_after(self, chunks: usize) -> Self {
+        self.ending(chunks, Ending::Reset)
+    }
+
+    /// Ends the body properly after so many chunks, without a finish reason.
+    pub fn truncate_after(self, chunks: usize) -> Self {
+        self.ending(chunks, Ending::Truncated)
+    }
+
+    /// Sends something that is not JSON after so many chunks.
+    pub fn malformed_after(self, chunks: usize) -> Self {
+        self.ending(chunks, Ending::Malformed)
+    }
+
+    /// Falls silent after so many chunks; zero means that not even headers come late, only no event ever does.
+    pub fn hang_after(self, chunks: usize) -> Self {
+        self.ending(chunks, Ending::Hang)
+    }
+
+    /// Closes the connection without a response.
+    pub fn refuse(mut self) -> Self {
+        self.fault = Some(Fault::Refuse);
+        self
+    }
+
+    fn ending(mut self, chunks: usize, ending: Ending) -> Self {
+        self.fault = Some(Fault::After { chunks, ending });
+        self
+    }
+}
