@@ -21,7 +21,7 @@ pub(crate) struct LogState {
 /// Why a transaction failed.
 #[derive(Debug)]
 pub(crate) enum Failed {
-    /// SQLite says why.
+    /// `SQLite` says why.
     Sqlite(rusqlite::Error),
     /// What is stored makes no sense.
     Stored(StoreError),

@@ -1,4 +1,4 @@
-//! A check of everything stored: SQLite's own, the order and checksums of the log, and the list against the log.
+//! A check of everything stored: `SQLite`'s own, the order and checksums of the log, and the list against the log.
 
 use std::fmt;
 
@@ -12,6 +12,10 @@ use crate::summaries;
 
 /// How many findings a report keeps; the rest are counted.
 const MAX_FINDINGS: usize = 1000;
+
+/// Rows of the list whose log is not there.
+const DANGLING: &str =
+    "SELECT 'a row of `' || \"table\" || '` refers to nothing' FROM pragma_foreign_key_check";
 
 /// What a check found.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -44,7 +48,7 @@ impl CheckReport {
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finding {
-    /// SQLite finds its file damaged.
+    /// `SQLite` finds its file damaged.
     Database(String),
     /// Events are missing from a log.
     Gap {
@@ -113,10 +117,7 @@ impl fmt::Display for Finding {
 pub(crate) fn check(connection: &mut Connection) -> Result<CheckReport, StoreError> {
     let moment = connection.transaction().map_err(|error| from_sqlite(&error))?;
     let mut report = CheckReport::default();
-    for pragma in [
-        "PRAGMA integrity_check",
-        "SELECT 'a row of ' || \"table\" || ' refers to nothing' FROM pragma_foreign_key_check",
-    ] {
+    for pragma in ["PRAGMA integrity_check", DANGLING] {
         match problems(&moment, pragma) {
             Ok(found) => found.into_iter().for_each(|problem| report.add(Finding::Database(problem))),
             Err(error) => report.add(Finding::Database(error.to_string())),
@@ -137,53 +138,59 @@ pub(crate) fn check(connection: &mut Connection) -> Result<CheckReport, StoreErr
     Ok(report)
 }
 
+/// What was read of a log.
+struct Reading {
+    /// The last event that was read.
+    after: u64,
+    /// Whether nothing is wrong with it so far.
+    whole: bool,
+    summary: Option<SessionSummary>,
+}
+
 fn check_log(connection: &Connection, log: i64, session: &SessionId, report: &mut CheckReport) {
     report.sessions += 1;
-    let mut after = 0;
-    match read_log(connection, log, session, &mut after, report) {
-        Ok(Some(derived)) => check_row(connection, log, session, derived.as_ref(), report),
+    let mut reading = Reading { after: 0, whole: true, summary: None };
+    match read_log(connection, log, session, &mut reading, report) {
+        Ok(()) if reading.whole => check_row(connection, log, session, reading.summary.as_ref(), report),
         // Without all of its events there is nothing to hold the row against.
-        Ok(None) => {}
+        Ok(()) => {}
         Err(error) => {
             let reason = error.to_string();
-            report.add(Finding::Unreadable { session: session.clone(), after, reason });
+            report.add(Finding::Unreadable { session: session.clone(), after: reading.after, reason });
         }
     }
 }
 
-/// Reads a log to its end. Gives what it adds up to, unless something is wrong with it.
 fn read_log(
     connection: &Connection,
     log: i64,
     session: &SessionId,
-    after: &mut u64,
+    reading: &mut Reading,
     report: &mut CheckReport,
-) -> rusqlite::Result<Option<Option<SessionSummary>>> {
+) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM events WHERE place > ?1 AND place < ?2 ORDER BY place"
     ))?;
     let mut rows = statement.query(range(log, 0))?;
-    let mut summary = None;
-    let mut whole = true;
     while let Some(row) = rows.next()? {
         let (_, seq) = at(row.get(0)?);
         report.events += 1;
-        if seq != *after + 1 {
-            whole = false;
-            report.add(Finding::Gap { session: session.clone(), expected: *after + 1, found: seq });
+        if seq != reading.after + 1 {
+            reading.whole = false;
+            report.add(Finding::Gap { session: session.clone(), expected: reading.after + 1, found: seq });
         }
         match decode(session, row) {
-            Ok((event, _)) => summaries::fold(&mut summary, &event),
+            Ok((event, _)) => summaries::fold(&mut reading.summary, &event),
             Err(Flaw::Unreadable(error)) => return Err(error),
             Err(flaw) => {
-                whole = false;
+                reading.whole = false;
                 let reason = flaw.into_error(session, seq).to_string();
                 report.add(Finding::Event { session: session.clone(), seq, reason });
             }
         }
-        *after = seq;
+        reading.after = seq;
     }
-    Ok(whole.then_some(summary))
+    Ok(())
 }
 
 fn check_row(

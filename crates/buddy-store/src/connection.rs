@@ -9,11 +9,11 @@ use rusqlite::{Connection, OpenFlags};
 
 use crate::error::from_sqlite;
 
-/// The first SQLite without the race between a checkpoint and a commit that corrupts WAL databases.
+/// The first `SQLite` without the race between a checkpoint and a commit that corrupts WAL databases.
 const OLDEST_SQLITE: i32 = 3_051_003;
 
-/// How long SQLite waits for another process's transaction.
-pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_millis(5000);
+/// How long `SQLite` waits for another process's transaction.
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Statements kept ready for a connection: all that this crate has.
 const STATEMENTS: usize = 32;
@@ -21,13 +21,23 @@ const STATEMENTS: usize = 32;
 /// How many problems of a damaged database are told at once.
 const PROBLEMS: usize = 20;
 
-const WRITER: &str = "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;
-    PRAGMA wal_autocheckpoint = 1000";
+const WRITER: &str = "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 1000";
 
 /// The one connection that writes.
 pub(crate) fn open_writer(path: &Path) -> Result<Connection, StoreError> {
     let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
-    connection.execute_batch(WRITER).map_err(|error| name_damage(path, &error))?;
+    let mode = connection
+        .execute_batch(WRITER)
+        .and_then(|()| {
+            connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0))
+        })
+        .map_err(|error| name_damage(path, &error))?;
+    if mode != "wal" {
+        return Err(StoreError::Io(format!(
+            "the file system of `{}` cannot hold a database that is written and read at once",
+            path.display()
+        )));
+    }
     Ok(connection)
 }
 
@@ -68,7 +78,7 @@ fn open(path: &Path, access: OpenFlags) -> Result<Connection, StoreError> {
     opened.map_err(|error| name_damage(path, &error))
 }
 
-/// SQLite's quick check: all but the agreement of indexes with their tables.
+/// `SQLite`'s quick check: all but the agreement of indexes with their tables.
 pub(crate) fn quick_check(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     let problems = problems(connection, "PRAGMA quick_check").map_err(|error| name_damage(path, &error))?;
     match problems.first() {

@@ -13,7 +13,7 @@ use crate::error::from_io;
 const DIRECTORY_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
 
-/// File systems over a network, by the magic numbers of `statfs(2)`: their locks and syncs do not mean what SQLite
+/// File systems over a network, by the magic numbers of `statfs(2)`: their locks and syncs do not mean what `SQLite`
 /// takes them to mean.
 const NETWORK_FILE_SYSTEMS: &[(i64, &str)] = &[
     (0x6969, "NFS"),
@@ -81,10 +81,10 @@ impl Directory {
         self.run().join("leases")
     }
 
-    /// Makes an empty database file when there is none; SQLite gives its other files the same mode.
+    /// Makes an empty database file when there is none; `SQLite` gives its other files the same mode.
     ///
     /// Only to be called when no connection of this process has the file open: closing any descriptor of it would
-    /// drop SQLite's locks.
+    /// drop `SQLite`'s locks.
     pub(crate) fn make_database(&self) -> Result<bool, StoreError> {
         let path = self.database();
         match create_new(&path) {

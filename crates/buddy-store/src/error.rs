@@ -1,4 +1,4 @@
-//! What SQLite's and the file system's failures mean for the store.
+//! What `SQLite`'s and the file system's failures mean for the store.
 
 use std::io;
 use std::path::Path;
@@ -23,8 +23,7 @@ pub(crate) enum Verdict {
 pub(crate) fn verdict(error: &rusqlite::Error) -> Verdict {
     let Some(failure) = error.sqlite_error() else { return Verdict::Suspect };
     match failure.code {
-        ErrorCode::DiskFull => Verdict::Transient,
-        ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Verdict::Transient,
+        ErrorCode::DiskFull | ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Verdict::Transient,
         // The shared index cannot grow on a full disk; it is no part of what is durable.
         ErrorCode::SystemIoFailure if failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE => {
             Verdict::Transient
@@ -34,7 +33,7 @@ pub(crate) fn verdict(error: &rusqlite::Error) -> Verdict {
     }
 }
 
-/// The store's word for a failure of SQLite.
+/// The store's word for a failure of `SQLite`.
 pub(crate) fn from_sqlite(error: &rusqlite::Error) -> StoreError {
     let Some(failure) = error.sqlite_error() else { return StoreError::Io(error.to_string()) };
     match failure.code {

@@ -20,6 +20,9 @@ use crate::lock::{Attempt, try_exclusive, write_holder};
 /// in between, so that only heavy contention gets near the bound.
 const ATTEMPTS: usize = 100;
 
+/// How many files of dead holders are removed at once; the rest have their turn the next time.
+const SWEPT: usize = 1000;
+
 /// The right to write to one session. Dropping it gives it back.
 #[derive(Debug)]
 pub(crate) struct Lease {
@@ -52,6 +55,18 @@ impl Lease {
             }
         }
         Err(StoreError::Busy { session: session.clone(), holder: "other processes, by turns".to_owned() })
+    }
+}
+
+/// Removes lease files whose holders died.
+pub(crate) fn sweep(directory: &Directory) {
+    let Ok(entries) = fs::read_dir(directory.leases()) else { return };
+    for entry in entries.flatten().take(SWEPT) {
+        let path = entry.path();
+        match try_exclusive(&path) {
+            Ok(Attempt::Locked(file)) if leads_to(&path, &file) => drop(fs::remove_file(&path)),
+            _ => {}
+        }
     }
 }
 

@@ -1,4 +1,4 @@
-//! The event log and what is derived from it, in SQLite.
+//! The event log and what is derived from it, in `SQLite`.
 //!
 //! The log is the truth: `logs` and `events` are only ever appended to. The list of sessions is derived from it and
 //! can be rebuilt. An append that was acknowledged survives `kill -9` and a power cut. One thread of a process

@@ -19,7 +19,7 @@ use crate::error::from_io;
 use crate::lock::{Attempt, wait_exclusive};
 
 /// How long an opener waits at the gate: as long as the check of a large database may take another one.
-const OPEN_PATIENCE: Duration = Duration::from_secs(120);
+const OPEN_PATIENCE: Duration = Duration::from_mins(2);
 
 /// How long a closer waits at the gate. Without the mark nothing is lost: the next opener checks the database.
 const CLOSE_PATIENCE: Duration = Duration::from_secs(5);

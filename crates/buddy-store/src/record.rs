@@ -81,7 +81,7 @@ pub(crate) fn at(place: i64) -> (i64, u64) {
 /// What is wrong with a row.
 #[derive(Debug)]
 pub(crate) enum Flaw {
-    /// SQLite could not read it.
+    /// `SQLite` could not read it.
     Unreadable(rusqlite::Error),
     /// Its form is newer than this version knows.
     Newer(i64),

@@ -40,7 +40,7 @@ pub struct OpenReport {
     pub migrated: Vec<&'static str>,
     /// Files and directories that others could read until now.
     pub modes_fixed: Vec<PathBuf>,
-    /// The version of SQLite in use.
+    /// The version of `SQLite` in use.
     pub sqlite: &'static str,
 }
 

@@ -17,7 +17,7 @@ use crate::check::{self, CheckReport};
 use crate::connection::{open_reader, open_writer, quick_check};
 use crate::directory::Directory;
 use crate::error::from_io;
-use crate::lease::Lease;
+use crate::lease::{self, Lease};
 use crate::lock::{Attempt, try_exclusive, write_holder};
 use crate::presence::{Arrival, Found, Presence, boot_id};
 use crate::readers::{MAX_LIST, Readers, read_page};
@@ -28,12 +28,12 @@ use crate::summaries::{self, RebuildReport};
 use crate::writer::{StoreStats, Writer};
 
 /// How long closing waits for what is queued: beyond any wait for another process and a slow disk.
-const CLOSE_PATIENCE: Duration = Duration::from_secs(60);
+const CLOSE_PATIENCE: Duration = Duration::from_mins(1);
 
 /// How long dropping the store waits for what is queued. Nothing that was acknowledged depends on it.
 const DROP_PATIENCE: Duration = Duration::from_secs(10);
 
-/// The event log of all sessions, in SQLite. Clones are handles of one store.
+/// The event log of all sessions, in `SQLite`. Clones are handles of one store.
 #[derive(Clone)]
 pub struct SqliteStore {
     inner: Arc<Inner>,
@@ -229,6 +229,7 @@ fn open_database(
         Found::Clean => Integrity::Clean,
         Found::Open => Integrity::Shared,
         Found::Abandoned => {
+            lease::sweep(directory);
             quick_check(&connection, &path)?;
             Integrity::Checked
         }

@@ -34,10 +34,10 @@ const QUEUE_KIB: usize = MAX_APPEND_BYTES >> 10;
 const BATCH_EVENTS: usize = 4096;
 const BATCH_BYTES: usize = 8 << 20;
 
-/// How often a transaction is tried when another process keeps the database locked beyond SQLite's own wait.
+/// How often a transaction is tried when another process keeps the database locked beyond `SQLite`'s own wait.
 const BUSY_ATTEMPTS: usize = 3;
 
-/// The log ahead is cut when it is larger than this and nobody waits. SQLite keeps it near 4 MiB by itself; it grows
+/// The log ahead is cut when it is larger than this and nobody waits. `SQLite` keeps it near 4 MiB by itself; it grows
 /// beyond that while a reader holds on to an old state.
 const LARGE_LOG_AHEAD: u64 = 8 << 20;
 
@@ -230,7 +230,7 @@ impl Worker {
 
     fn write(&mut self, batch: Vec<Append>) {
         if let Some(error) = &self.failed {
-            return batch.into_iter().for_each(|append| append.answer(Err(error.clone())));
+            return refuse(batch, error);
         }
         let failed = match self.attempt(&batch) {
             Ok(results) => return self.acknowledge(batch, results),
@@ -238,7 +238,9 @@ impl Worker {
         };
         match judge(&failed) {
             Verdict::Suspect if batch.len() > 1 => {
-                batch.into_iter().for_each(|append| self.write(vec![append]))
+                for append in batch {
+                    self.write(vec![append]);
+                }
             }
             Verdict::Fatal => {
                 self.fail(&failed);
@@ -246,8 +248,7 @@ impl Worker {
             }
             Verdict::Suspect | Verdict::Transient => {
                 self.clean &= !matches!(failed, Failed::Stored(_));
-                let error = failed.to_error();
-                batch.into_iter().for_each(|append| append.answer(Err(error.clone())));
+                refuse(batch, &failed.to_error());
             }
         }
     }
@@ -332,6 +333,12 @@ impl Append {
         drop(lease);
         // The caller may no longer wait.
         let _ = done.send(result);
+    }
+}
+
+fn refuse(batch: Vec<Append>, error: &StoreError) {
+    for append in batch {
+        append.answer(Err(error.clone()));
     }
 }
 
