@@ -4,10 +4,10 @@ use std::io::{BufRead, BufReader, Lines, Write, stdin, stdout};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-use buddy_protocol::SessionStore;
-use buddy_store::{Role, SqliteStore};
+use buddy_protocol::{SessionStore, StoreError};
+use buddy_store::{Integrity, Role, SqliteStore};
 
-use crate::support::{events, open, session, settings};
+use crate::support::{assert_whole, events, open, session, settings};
 
 /// What the other process is to do.
 #[derive(Debug, Clone, Copy)]
@@ -24,6 +24,8 @@ pub(crate) enum Task {
     Open,
     /// Append to session 1 until that fails, then once more.
     Fail,
+    /// Append to session 1 until the disk is full, make room and go on.
+    Fill,
 }
 
 /// A running other process.
@@ -98,6 +100,7 @@ fn encode(task: Task) -> String {
         Task::Umask => "umask".to_owned(),
         Task::Open => "open".to_owned(),
         Task::Fail => "fail".to_owned(),
+        Task::Fill => "fill".to_owned(),
     }
 }
 
@@ -134,6 +137,7 @@ fn child() {
                 lines.next();
             }
             "fail" => fail(&open(directory)).await,
+            "fill" => fill(directory).await,
             other => panic!("{other}"),
         }
     });
@@ -166,6 +170,32 @@ async fn fail(store: &SqliteStore) {
     say(&format!("first {first}"));
     let second = writer.append(events(1, [seq])).await.unwrap_err();
     say(&format!("second {second}"));
+}
+
+async fn fill(directory: &Path) {
+    const EVENTS: u64 = 100;
+    let filler = directory.join("filler");
+    std::fs::write(&filler, vec![1; 1 << 20]).unwrap();
+    let store = open(directory);
+    let writer = store.writer(&session(1)).await.unwrap();
+    let mut head = 0;
+    let error = loop {
+        match writer.append(events(1, head + 1..=head + EVENTS)).await {
+            Ok(()) => head += EVENTS,
+            Err(error) => break error,
+        }
+    };
+    assert!(matches!(error, StoreError::Full), "{error}");
+    assert_whole(&store, 1, head).await;
+    std::fs::remove_file(&filler).unwrap();
+    writer.append(events(1, head + 1..=head + EVENTS)).await.unwrap();
+    drop(writer);
+    store.close().await.unwrap();
+    let store = open(directory);
+    assert_eq!(store.report().integrity, Integrity::Clean);
+    assert_whole(&store, 1, head + EVENTS).await;
+    assert_eq!(store.check().await.unwrap().findings, []);
+    say("recovered");
 }
 
 fn say(text: &str) {

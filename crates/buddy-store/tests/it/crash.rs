@@ -92,6 +92,21 @@ async fn a_failed_sync_stops_the_store_for_good() {
     assert_kept(directory.path(), &acknowledged).await;
 }
 
+#[tokio::test]
+async fn a_full_disk_loses_nothing_and_is_recovered_from() {
+    // A file system of three mebibytes that only the other process sees.
+    let mount = ["unshare", "-m", "sh", "-c", "mount -t tmpfs -o size=3m none \"$0\" && exec \"$@\""];
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().display().to_string();
+    let wrapper: Vec<&str> = mount.into_iter().chain([&*path]).collect();
+    if !works(&[&wrapper[..], &["true"]].concat()) {
+        return;
+    }
+    let mut other = Other::start_under(&wrapper, directory.path(), Task::Fill);
+    assert_eq!(other.hear().as_deref(), Some("recovered"));
+    assert!(other.end());
+}
+
 #[expect(clippy::disallowed_methods, reason = "asks whether a program that the test needs works here")]
 fn works(words: &[&str]) -> bool {
     std::process::Command::new(words[0])

@@ -7,7 +7,7 @@ use buddy_store::{Integrity, Role, SqliteStore};
 use tempfile::TempDir;
 
 use crate::child::{Other, Task};
-use crate::support::{append, assert_whole, fresh, open, session, settings};
+use crate::support::{append, assert_whole, events, fresh, open, session, settings};
 
 fn leases(directory: &TempDir) -> usize {
     directory.path().join("run/leases").read_dir().unwrap().count()
@@ -50,29 +50,27 @@ async fn a_session_has_one_writer_among_processes_and_a_dead_one_has_none() {
     assert_eq!(leases(&directory), 0);
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn a_lease_changes_hands_under_contention() {
     let (_directory, store) = fresh();
-    let turns = futures::future::join_all((0..8).map(|_| {
+    let mut tasks = tokio::task::JoinSet::new();
+    for _ in 0..8 {
         let store = store.clone();
-        async move {
-            tokio::task::spawn(async move {
-                let mut wins = 0;
-                for _ in 0..200 {
-                    if let Ok(writer) = store.writer(&session(1)).await {
-                        let head = store.find(&session(1)).await.unwrap().map_or(0, |summary| summary.head);
-                        writer.append(crate::support::events(1, [head + 1])).await.unwrap();
-                        wins += 1;
-                    }
+        tasks.spawn(async move {
+            let mut wins = 0;
+            for _ in 0..100 {
+                if let Ok(writer) = store.writer(&session(1)).await {
+                    let head = store.find(&session(1)).await.unwrap().map_or(0, |summary| summary.head);
+                    writer.append(events(1, [head + 1])).await.unwrap();
+                    wins += 1;
                 }
-                wins
-            })
-            .await
-            .unwrap()
-        }
-    }))
-    .await;
-    assert_whole(&store, 1, turns.into_iter().sum()).await;
+            }
+            wins
+        });
+    }
+    let wins: u64 = tasks.join_all().await.into_iter().sum();
+    assert!(wins > 0);
+    assert_whole(&store, 1, wins).await;
 }
 
 #[tokio::test]

@@ -15,7 +15,9 @@ fn assert_private(path: &Path) {
     let mode = metadata.permissions().mode() & 0o777;
     assert_eq!(mode, expected, "{} has {mode:o}", path.display());
     if metadata.is_dir() {
-        fs::read_dir(path).unwrap().for_each(|entry| assert_private(&entry.unwrap().path()));
+        for entry in fs::read_dir(path).unwrap() {
+            assert_private(&entry.unwrap().path());
+        }
     }
 }
 
