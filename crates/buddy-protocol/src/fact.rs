@@ -44,6 +44,17 @@ macro_rules! facts {
                 }
             }
 
+            /// Reads a fact from its payload as text, which is parsed once.
+            pub fn from_json(kind: &str, data: &str) -> Result<Self, serde_json::Error> {
+                match kind {
+                    $($kind => serde_json::from_str(data).map(Self::$name),)*
+                    _ => Ok(Self::Unknown(UnknownFact {
+                        kind: kind.to_owned(),
+                        data: RawValue::from_string(data.to_owned())?,
+                    })),
+                }
+            }
+
             /// The schema of each kind's payload.
             pub(crate) fn schemas(generator: &mut SchemaGenerator) -> Vec<(&'static str, Schema)> {
                 vec![$(($kind, generator.subschema_for::<$payload>())),*]

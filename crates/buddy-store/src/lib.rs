@@ -1,1 +1,32 @@
-//! The event log and what is derived from it, in SQLite.
+//! The event log and what is derived from it, in `SQLite`.
+//!
+//! The log is the truth: `logs` and `events` are only ever appended to. The list of sessions is derived from it and
+//! can be rebuilt. An append that was acknowledged survives `kill -9` and a power cut. One thread of a process
+//! writes; what is queued when it comes round goes into one transaction. A session has one writer among all
+//! processes, held by a kernel lock that dies with its process. This crate reads no environment and knows no agent.
+
+mod append;
+mod backup;
+mod check;
+mod connection;
+mod directory;
+mod error;
+mod lease;
+mod lock;
+mod presence;
+mod readers;
+mod record;
+mod schema;
+mod settings;
+mod store;
+mod summaries;
+mod writer;
+
+pub use backup::BackupReport;
+pub use check::{CheckReport, Finding};
+pub use readers::{MAX_LIST, MAX_READ_BYTES, MAX_READ_EVENTS};
+pub use schema::SCHEMA;
+pub use settings::{Integrity, OpenReport, Role, StoreSettings};
+pub use store::SqliteStore;
+pub use summaries::RebuildReport;
+pub use writer::{MAX_APPEND_BYTES, StoreStats};

@@ -1,0 +1,216 @@
+//! A check of everything stored: `SQLite`'s own, the order and checksums of the log, and the list against the log.
+
+use std::fmt;
+
+use buddy_protocol::{SessionId, SessionSummary, StoreError};
+use rusqlite::Connection;
+
+use crate::connection::problems;
+use crate::error::from_sqlite;
+use crate::record::{COLUMNS, Flaw, at, decode, range};
+use crate::summaries;
+
+/// How many findings a report keeps; the rest are counted.
+const MAX_FINDINGS: usize = 1000;
+
+/// Rows of the list whose log is not there.
+const DANGLING: &str =
+    "SELECT 'a row of `' || \"table\" || '` refers to nothing' FROM pragma_foreign_key_check";
+
+/// What a check found.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct CheckReport {
+    /// The sessions that were read.
+    pub sessions: u64,
+    /// The events that were read.
+    pub events: u64,
+    /// What is wrong, up to a bound.
+    pub findings: Vec<Finding>,
+    /// How many findings there were beyond the bound.
+    pub more: u64,
+}
+
+impl CheckReport {
+    /// Whether nothing is wrong.
+    pub fn is_clean(&self) -> bool {
+        self.findings.is_empty()
+    }
+
+    fn add(&mut self, finding: Finding) {
+        if self.findings.len() < MAX_FINDINGS {
+            self.findings.push(finding);
+        } else {
+            self.more += 1;
+        }
+    }
+}
+
+/// One thing that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Finding {
+    /// `SQLite` finds its file damaged.
+    Database(String),
+    /// Events are missing from a log.
+    Gap {
+        /// The session.
+        session: SessionId,
+        /// The event that should have come.
+        expected: u64,
+        /// The event that came.
+        found: u64,
+    },
+    /// An event is not what was written, or makes no sense.
+    Event {
+        /// The session.
+        session: SessionId,
+        /// The event.
+        seq: u64,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The rest of a log cannot be read.
+    Unreadable {
+        /// The session.
+        session: SessionId,
+        /// The last event that could be read.
+        after: u64,
+        /// Why.
+        reason: String,
+    },
+    /// Events belong to no session.
+    Orphans {
+        /// How many.
+        events: u64,
+    },
+    /// The list does not say what the log says; a rebuild repairs it.
+    Derived {
+        /// The session.
+        session: SessionId,
+        /// How they differ.
+        reason: String,
+    },
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Database(reason) => write!(formatter, "database: {reason}"),
+            Self::Gap { session, expected, found } => {
+                write!(
+                    formatter,
+                    "session `{session}`: event {expected} is missing, event {found} comes instead"
+                )
+            }
+            Self::Event { session, seq, reason } => {
+                write!(formatter, "session `{session}`: event {seq}: {reason}")
+            }
+            Self::Unreadable { session, after, reason } => {
+                write!(formatter, "session `{session}`: nothing after event {after} can be read: {reason}")
+            }
+            Self::Orphans { events } => write!(formatter, "{events} events belong to no session"),
+            Self::Derived { session, reason } => write!(formatter, "list: session `{session}`: {reason}"),
+        }
+    }
+}
+
+/// Checks everything, as of one moment.
+pub(crate) fn check(connection: &mut Connection) -> Result<CheckReport, StoreError> {
+    let moment = connection.transaction().map_err(|error| from_sqlite(&error))?;
+    let mut report = CheckReport::default();
+    for pragma in ["PRAGMA integrity_check", DANGLING] {
+        match problems(&moment, pragma) {
+            Ok(found) => found.into_iter().for_each(|problem| report.add(Finding::Database(problem))),
+            Err(error) => report.add(Finding::Database(error.to_string())),
+        }
+    }
+    match summaries::logs(&moment) {
+        Ok(logs) => logs.iter().for_each(|(log, session)| check_log(&moment, *log, session, &mut report)),
+        Err(error) => report.add(Finding::Database(error.to_string())),
+    }
+    let total = moment.query_row("SELECT count(*) FROM events", [], |row| row.get::<_, i64>(0));
+    match total.map(|total| total.cast_unsigned().saturating_sub(report.events)) {
+        Ok(0) => {}
+        Ok(events) if report.is_clean() => report.add(Finding::Orphans { events }),
+        // What could not be read was told of already.
+        Ok(_) => {}
+        Err(error) => report.add(Finding::Database(error.to_string())),
+    }
+    Ok(report)
+}
+
+/// What was read of a log.
+struct Reading {
+    /// The last event that was read.
+    after: u64,
+    /// Whether nothing is wrong with it so far.
+    whole: bool,
+    summary: Option<SessionSummary>,
+}
+
+fn check_log(connection: &Connection, log: i64, session: &SessionId, report: &mut CheckReport) {
+    report.sessions += 1;
+    let mut reading = Reading { after: 0, whole: true, summary: None };
+    match read_log(connection, log, session, &mut reading, report) {
+        Ok(()) if reading.whole => check_row(connection, log, session, reading.summary.as_ref(), report),
+        // Without all of its events there is nothing to hold the row against.
+        Ok(()) => {}
+        Err(error) => {
+            let reason = error.to_string();
+            report.add(Finding::Unreadable { session: session.clone(), after: reading.after, reason });
+        }
+    }
+}
+
+fn read_log(
+    connection: &Connection,
+    log: i64,
+    session: &SessionId,
+    reading: &mut Reading,
+    report: &mut CheckReport,
+) -> rusqlite::Result<()> {
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS} FROM events WHERE place > ?1 AND place < ?2 ORDER BY place"
+    ))?;
+    let mut rows = statement.query(range(log, 0))?;
+    while let Some(row) = rows.next()? {
+        let (_, seq) = at(row.get(0)?);
+        report.events += 1;
+        if seq != reading.after + 1 {
+            reading.whole = false;
+            report.add(Finding::Gap { session: session.clone(), expected: reading.after + 1, found: seq });
+        }
+        match decode(session, row) {
+            Ok((event, _)) => summaries::fold(&mut reading.summary, &event),
+            Err(Flaw::Unreadable(error)) => return Err(error),
+            Err(flaw) => {
+                reading.whole = false;
+                let reason = flaw.into_error(session, seq).to_string();
+                report.add(Finding::Event { session: session.clone(), seq, reason });
+            }
+        }
+        reading.after = seq;
+    }
+    Ok(())
+}
+
+fn check_row(
+    connection: &Connection,
+    log: i64,
+    session: &SessionId,
+    derived: Option<&SessionSummary>,
+    report: &mut CheckReport,
+) {
+    let reason = match (summaries::load(connection, log), derived) {
+        (Ok(row), derived) if row.as_ref() == derived => return,
+        (Ok(None), _) => "its row is missing".to_owned(),
+        (Ok(Some(_)), None) => "it has a row though it never started".to_owned(),
+        (Ok(Some(row)), Some(derived)) => {
+            format!(
+                "its row stands at event {} and differs from the log, which ends at {}",
+                row.head, derived.head
+            )
+        }
+        (Err(error), _) => error.to_string(),
+    };
+    report.add(Finding::Derived { session: session.clone(), reason });
+}

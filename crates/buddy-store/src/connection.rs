@@ -1,0 +1,120 @@
+//! Connections to the database and the settings that make them safe.
+
+use std::path::Path;
+use std::time::Duration;
+
+use buddy_protocol::StoreError;
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, OpenFlags};
+
+use crate::error::from_sqlite;
+
+/// The first `SQLite` without the race between a checkpoint and a commit that corrupts WAL databases.
+const OLDEST_SQLITE: i32 = 3_051_003;
+
+/// How long `SQLite` waits for another process's transaction.
+pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Statements kept ready for a connection: all that this crate has.
+const STATEMENTS: usize = 32;
+
+/// How many problems of a damaged database are told at once.
+const PROBLEMS: usize = 20;
+
+const WRITER: &str = "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 1000";
+
+/// The one connection that writes.
+pub(crate) fn open_writer(path: &Path) -> Result<Connection, StoreError> {
+    let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    let mode = connection
+        .execute_batch(WRITER)
+        .and_then(|()| {
+            connection.pragma_update_and_check(None, "journal_mode", "WAL", |row| row.get::<_, String>(0))
+        })
+        .map_err(|error| name_damage(path, &error))?;
+    if mode != "wal" {
+        return Err(StoreError::Io(format!(
+            "the file system of `{}` cannot hold a database that is written and read at once",
+            path.display()
+        )));
+    }
+    Ok(connection)
+}
+
+/// A connection that only reads. Opened for writing all the same: readers take part in the shared index of the log
+/// ahead, and may have to make it.
+pub(crate) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
+    let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
+    connection.execute_batch("PRAGMA query_only = ON").map_err(|error| name_damage(path, &error))?;
+    Ok(connection)
+}
+
+/// A connection to a finished file that nobody writes to, such as a backup.
+pub(crate) fn open_finished(path: &Path) -> Result<Connection, StoreError> {
+    open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
+}
+
+/// A connection that may write to a file that is being made.
+pub(crate) fn open_target(path: &Path) -> Result<Connection, StoreError> {
+    open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
+}
+
+#[expect(clippy::disallowed_methods, reason = "this crate contains the SQL")]
+fn open(path: &Path, access: OpenFlags) -> Result<Connection, StoreError> {
+    if rusqlite::version_number() < OLDEST_SQLITE {
+        let version = rusqlite::version();
+        return Err(StoreError::Io(format!(
+            "SQLite {version} can corrupt a database; 3.51.3 or newer is needed"
+        )));
+    }
+    let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let opened = Connection::open_with_flags(path, flags).and_then(|connection| {
+        connection.busy_timeout(BUSY_TIMEOUT)?;
+        // The end of a short run costs no sync; the writer looks after the size of the log ahead.
+        connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+        connection.set_prepared_statement_cache_capacity(STATEMENTS);
+        Ok(connection)
+    });
+    opened.map_err(|error| name_damage(path, &error))
+}
+
+/// `SQLite`'s quick check: all but the agreement of indexes with their tables.
+pub(crate) fn quick_check(connection: &Connection, path: &Path) -> Result<(), StoreError> {
+    let problems = problems(connection, "PRAGMA quick_check").map_err(|error| name_damage(path, &error))?;
+    match problems.first() {
+        None => Ok(()),
+        Some(first) => Err(damaged(path, &format!("{first} ({} problems in all)", problems.len()))),
+    }
+}
+
+/// What a check pragma finds wrong.
+pub(crate) fn problems(connection: &Connection, pragma: &str) -> rusqlite::Result<Vec<String>> {
+    let mut statement = connection.prepare(pragma)?;
+    let rows = statement.query_map([], |row| row.get::<_, String>(0))?;
+    rows.filter(|row| !matches!(row, Ok(text) if text == "ok")).take(PROBLEMS).collect()
+}
+
+/// As [`from_sqlite`], with the file's name where it is damaged.
+pub(crate) fn name_damage(path: &Path, error: &rusqlite::Error) -> StoreError {
+    match from_sqlite(error) {
+        StoreError::Corrupt(reason) => damaged(path, &reason),
+        other => other,
+    }
+}
+
+fn damaged(path: &Path, reason: &str) -> StoreError {
+    StoreError::Corrupt(format!(
+        "`{}`: {reason}; the file was left as it is, and can still be opened for reading",
+        path.display()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_bundled_sqlite_is_new_enough() {
+        assert!(rusqlite::version_number() >= OLDEST_SQLITE, "{}", rusqlite::version());
+    }
+}

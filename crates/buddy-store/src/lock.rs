@@ -1,0 +1,67 @@
+//! Locks on files, which the kernel frees when their process dies, with a note of who holds them.
+
+use std::fs::{File, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use buddy_protocol::{Clock, StoreError};
+
+use crate::directory::open_private;
+use crate::error::from_io;
+
+/// How much of a lock file is read to learn its holder.
+const HOLDER_BYTES: u64 = 200;
+
+/// How long to wait before asking for a lock again: long enough to cost nothing, short enough not to be felt.
+const POLL: Duration = Duration::from_millis(2);
+
+/// Whether a lock was free.
+pub(crate) enum Attempt {
+    /// It is ours while the file is open.
+    Locked(File),
+    /// Somebody has it.
+    Held {
+        /// Who, for people.
+        holder: String,
+    },
+}
+
+/// Opens a lock file and takes its lock alone, if nobody has it.
+pub(crate) fn try_exclusive(path: &Path) -> Result<Attempt, StoreError> {
+    let mut file = open_private(path).map_err(|error| from_io("open the lock", path, &error))?;
+    match file.try_lock() {
+        Ok(()) => Ok(Attempt::Locked(file)),
+        Err(TryLockError::WouldBlock) => Ok(Attempt::Held { holder: read_holder(&mut file) }),
+        Err(TryLockError::Error(error)) => Err(from_io("lock", path, &error)),
+    }
+}
+
+/// Takes a lock alone and waits for it up to `patience`.
+pub(crate) fn wait_exclusive(path: &Path, patience: Duration) -> Result<Attempt, StoreError> {
+    let start = Instant::now();
+    loop {
+        match try_exclusive(path)? {
+            Attempt::Held { .. } if start.elapsed() < patience => thread::sleep(POLL),
+            outcome => return Ok(outcome),
+        }
+    }
+}
+
+/// Notes in a lock file that this process holds it since now.
+pub(crate) fn write_holder(file: &mut File, clock: &dyn Clock) -> io::Result<()> {
+    file.set_len(0)?;
+    file.seek(SeekFrom::Start(0))?;
+    writeln!(file, "{} {}", std::process::id(), clock.now().0)
+}
+
+fn read_holder(file: &mut File) -> String {
+    let mut text = String::new();
+    // The holder may be about to write its note; not knowing its number is no reason to fail.
+    let _ = file.take(HOLDER_BYTES).read_to_string(&mut text);
+    match text.split_whitespace().next().and_then(|pid| pid.parse::<u32>().ok()) {
+        Some(pid) => format!("process {pid}"),
+        None => "another process".to_owned(),
+    }
+}

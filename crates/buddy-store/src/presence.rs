@@ -1,0 +1,140 @@
+//! Who has the store open, and whether the last one closed it cleanly.
+//!
+//! Every process that may write holds a shared lock on `run/store.lock`. Whoever can have it alone is the first to
+//! open or the last to close. The first takes the clean mark away, the last puts it back. Opening and closing happen
+//! behind the lock `run/gate.lock`, one process at a time, so that no two can both be first or both be last.
+//!
+//! The mark names the run of the machine it was written in. Neither writing nor removing it is synced: after a power
+//! cut it may be there though it was removed, but it names another run then, and is not believed.
+
+use std::fs::{self, File, TryLockError};
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use buddy_protocol::StoreError;
+
+use crate::directory::{Directory, create_new, open_private};
+use crate::error::from_io;
+use crate::lock::{Attempt, wait_exclusive};
+
+/// How long an opener waits at the gate: as long as the check of a large database may take another one.
+const OPEN_PATIENCE: Duration = Duration::from_mins(2);
+
+/// How long a closer waits at the gate. Without the mark nothing is lost: the next opener checks the database.
+const CLOSE_PATIENCE: Duration = Duration::from_secs(5);
+
+/// A process among those that have the store open.
+#[derive(Debug)]
+pub(crate) struct Presence {
+    gate: PathBuf,
+    mark: PathBuf,
+    boot: Option<String>,
+    store: File,
+}
+
+/// The gate, held while the store is being opened.
+pub(crate) struct Arrival {
+    presence: Presence,
+    _gate: File,
+    /// How the store was found.
+    pub(crate) found: Found,
+}
+
+/// How an opener finds the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// Others have it open.
+    Open,
+    /// Nobody has it open; the last one closed it.
+    Clean,
+    /// Nobody has it open, and nobody closed it.
+    Abandoned,
+}
+
+impl Presence {
+    /// Comes in. Others wait at the gate until [`Arrival::settle`].
+    pub(crate) fn arrive(directory: &Directory, boot: Option<String>) -> Result<Arrival, StoreError> {
+        let run = directory.run();
+        let gate = run.join("gate.lock");
+        let held = match wait_exclusive(&gate, OPEN_PATIENCE)? {
+            Attempt::Locked(file) => file,
+            Attempt::Held { .. } => {
+                return Err(StoreError::Io(
+                    "another process has been opening the store for too long".to_owned(),
+                ));
+            }
+        };
+        let path = run.join("store.lock");
+        let store = open_private(&path).map_err(|error| from_io("open the lock", &path, &error))?;
+        let presence = Self { gate, mark: run.join("clean"), boot, store };
+        let found = presence.look().map_err(|error| from_io("lock", &path, &error))?;
+        Ok(Arrival { presence, _gate: held, found })
+    }
+
+    fn look(&self) -> io::Result<Found> {
+        if !alone(&self.store)? {
+            return Ok(Found::Open);
+        }
+        let mark = fs::read_to_string(&self.mark).ok();
+        match fs::remove_file(&self.mark) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        let clean = self.boot.is_some() && mark.as_deref() == self.boot.as_deref();
+        Ok(if clean { Found::Clean } else { Found::Abandoned })
+    }
+
+    /// Leaves. The last one marks the store as clean, unless `clean` says that it must not be believed to be.
+    pub(crate) fn leave(self, clean: bool) -> Result<(), StoreError> {
+        let Attempt::Locked(gate) = wait_exclusive(&self.gate, CLOSE_PATIENCE)? else {
+            return Ok(());
+        };
+        let outcome = self.mark_when_last(clean).map_err(|error| from_io("write", &self.mark, &error));
+        // The shared lock goes before the gate opens.
+        drop(self);
+        drop(gate);
+        outcome
+    }
+
+    fn mark_when_last(&self, clean: bool) -> io::Result<()> {
+        let Some(boot) = self.boot.as_deref().filter(|_| clean) else { return Ok(()) };
+        self.store.unlock()?;
+        if alone(&self.store)? {
+            create_new(&self.mark)?.write_all(boot.as_bytes())?;
+        }
+        Ok(())
+    }
+}
+
+impl Arrival {
+    /// Opens the gate for others; from here on the store counts as open.
+    pub(crate) fn settle(self) -> Result<Presence, StoreError> {
+        let Self { presence, _gate, .. } = self;
+        let shared = presence.store.unlock().and_then(|()| presence.store.lock_shared());
+        shared.map_err(|error| from_io("lock", &presence.gate, &error))?;
+        Ok(presence)
+    }
+
+    /// Turns round because the store cannot be used. What was found is left for the next one to find.
+    pub(crate) fn turn_round(self) {
+        if self.found == Found::Clean {
+            let _ = self.presence.mark_when_last(true);
+        }
+    }
+}
+
+/// The kernel's name for this run of the machine.
+pub(crate) fn boot_id() -> Option<String> {
+    let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+    Some(text.trim().to_owned()).filter(|text| !text.is_empty())
+}
+
+/// Whether nobody else holds the lock, in which case it is held alone.
+fn alone(file: &File) -> io::Result<bool> {
+    match file.try_lock() {
+        Ok(()) => Ok(true),
+        Err(TryLockError::WouldBlock) => Ok(false),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}

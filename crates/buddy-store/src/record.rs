@@ -1,0 +1,186 @@
+//! The record: an event as a row of the log, with its version and its checksum.
+
+use std::sync::Arc;
+
+use buddy_protocol::{Event, Fact, SessionId, StoreError, UnixMillis};
+use crc32fast::Hasher;
+use rusqlite::Row;
+use serde_json::value::RawValue;
+
+use crate::error::from_sqlite;
+
+/// The version of the record's form that is written.
+pub(crate) const VERSION: i64 = 1;
+
+/// How many events a log can have; the rest of a place's 63 bits is the log's number.
+const EVENTS_A_LOG: i64 = 1 << 32;
+
+/// The highest number of a log.
+pub(crate) const MAX_LOG: i64 = (1 << 31) - 1;
+
+/// The columns that [`decode`] takes, in order.
+pub(crate) const COLUMNS: &str = "place, version, time, kind, data, private, crc";
+
+/// An event made ready to be written.
+#[derive(Debug)]
+pub(crate) struct Record {
+    pub(crate) event: Arc<Event>,
+    pub(crate) seq: u64,
+    pub(crate) time: i64,
+    pub(crate) data: Box<RawValue>,
+    pub(crate) private: Option<String>,
+    pub(crate) crc: u32,
+}
+
+impl Record {
+    pub(crate) fn new(event: Arc<Event>) -> Result<Self, StoreError> {
+        let Some(seq) = event.seq.filter(|_| event.fact.is_durable()) else {
+            return Err(StoreError::Io(format!(
+                "`{}` is a live event and cannot be stored",
+                event.fact.kind()
+            )));
+        };
+        if place(0, seq).is_none() {
+            return Err(StoreError::Io(format!("a session cannot have an event {seq}")));
+        }
+        let time = i64::try_from(event.time.0)
+            .map_err(|_| StoreError::Io(format!("{} is no time", event.time.0)))?;
+        let json =
+            |error: serde_json::Error| StoreError::Io(format!("cannot write an event as JSON: {error}"));
+        let data = event.fact.data().map_err(json)?;
+        let private = event.fact.item().and_then(|item| item.private.as_ref());
+        let private = private.map(serde_json::to_string).transpose().map_err(json)?;
+        let crc = checksum(VERSION, seq, time, event.fact.kind(), data.get(), private.as_deref());
+        Ok(Self { event, seq, time, data, private, crc })
+    }
+
+    /// About how much room it takes.
+    pub(crate) fn bytes(&self) -> usize {
+        const OVERHEAD: usize = 64;
+        OVERHEAD + self.data.get().len() + self.private.as_ref().map_or(0, String::len)
+    }
+}
+
+/// Where an event of a log lies; none when there is no such place.
+pub(crate) fn place(log: i64, seq: u64) -> Option<i64> {
+    let seq = i64::try_from(seq).ok().filter(|seq| *seq < EVENTS_A_LOG)?;
+    Some(log * EVENTS_A_LOG + seq)
+}
+
+/// The places of the events after `after`: more than the first, less than the second.
+pub(crate) fn range(log: i64, after: u64) -> (i64, i64) {
+    let end = log * EVENTS_A_LOG + EVENTS_A_LOG;
+    (place(log, after).unwrap_or(end - 1), end)
+}
+
+/// The number of a log and of an event in it.
+pub(crate) fn at(place: i64) -> (i64, u64) {
+    (place.div_euclid(EVENTS_A_LOG), place.rem_euclid(EVENTS_A_LOG).cast_unsigned())
+}
+
+/// What is wrong with a row.
+#[derive(Debug)]
+pub(crate) enum Flaw {
+    /// `SQLite` could not read it.
+    Unreadable(rusqlite::Error),
+    /// Its form is newer than this version knows.
+    Newer(i64),
+    /// It is not what was written.
+    Checksum,
+    /// It is what was written, and makes no sense.
+    Payload { kind: String, reason: String },
+}
+
+impl Flaw {
+    pub(crate) fn into_error(self, session: &SessionId, seq: u64) -> StoreError {
+        match self {
+            Self::Unreadable(error) => from_sqlite(&error),
+            Self::Newer(version) => StoreError::Corrupt(format!(
+                "event {seq} of session `{session}` has the form {version}, which a newer buddy wrote"
+            )),
+            Self::Checksum => {
+                StoreError::Corrupt(format!("event {seq} of session `{session}` does not match its checksum"))
+            }
+            Self::Payload { kind, reason } => {
+                StoreError::Corrupt(format!("event {seq} of session `{session}` is not a `{kind}`: {reason}"))
+            }
+        }
+    }
+}
+
+impl From<rusqlite::Error> for Flaw {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Unreadable(error)
+    }
+}
+
+/// An event from a row of [`COLUMNS`], and its size.
+pub(crate) fn decode(session: &SessionId, row: &Row<'_>) -> Result<(Event, usize), Flaw> {
+    let text = |index| row.get_ref(index).and_then(|value| value.as_str().map_err(rusqlite::Error::from));
+    let (_, seq) = at(row.get(0)?);
+    let version: i64 = row.get(1)?;
+    let time: i64 = row.get(2)?;
+    let kind = text(3)?;
+    let data = text(4)?;
+    let private = row.get_ref(5)?.as_str_or_null().map_err(rusqlite::Error::from)?;
+    let crc: i64 = row.get(6)?;
+    if version != VERSION {
+        return Err(Flaw::Newer(version));
+    }
+    if crc != i64::from(checksum(version, seq, time, kind, data, private)) {
+        return Err(Flaw::Checksum);
+    }
+    let bad = |error: serde_json::Error| Flaw::Payload { kind: kind.to_owned(), reason: error.to_string() };
+    let mut fact = Fact::from_json(kind, data).map_err(bad)?;
+    if let (Some(item), Some(private)) = (fact.item_mut(), private) {
+        item.private = Some(serde_json::from_str(private).map_err(bad)?);
+    }
+    let time = UnixMillis(time.cast_unsigned());
+    let size = data.len() + private.map_or(0, str::len);
+    Ok((Event { session: session.clone(), seq: Some(seq), time, fact }, size))
+}
+
+fn checksum(version: i64, seq: u64, time: i64, kind: &str, data: &str, private: Option<&str>) -> u32 {
+    /// Stands between texts; no UTF-8 text contains it.
+    const BOUNDARY: &[u8] = &[0xff];
+    let mut hasher = Hasher::new();
+    hasher.update(&version.to_le_bytes());
+    hasher.update(&seq.to_le_bytes());
+    hasher.update(&time.to_le_bytes());
+    hasher.update(kind.as_bytes());
+    hasher.update(BOUNDARY);
+    hasher.update(data.as_bytes());
+    if let Some(private) = private {
+        hasher.update(BOUNDARY);
+        hasher.update(private.as_bytes());
+    }
+    hasher.finalize()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_place_tells_its_log_and_its_number() {
+        for (log, seq) in [(0, 1), (7, 1), (MAX_LOG, u64::from(u32::MAX))] {
+            assert_eq!(place(log, seq).map(at), Some((log, seq)));
+        }
+        assert_eq!(place(1, 1 << 32), None);
+    }
+
+    #[test]
+    fn nothing_of_a_record_can_change_unseen() {
+        let whole = checksum(1, 2, 3, "native", "{}", Some("{}"));
+        let changed = [
+            checksum(2, 2, 3, "native", "{}", Some("{}")),
+            checksum(1, 3, 3, "native", "{}", Some("{}")),
+            checksum(1, 2, 4, "native", "{}", Some("{}")),
+            checksum(1, 2, 3, "notice", "{}", Some("{}")),
+            checksum(1, 2, 3, "native", "{ }", Some("{}")),
+            checksum(1, 2, 3, "native", "{}{}", None),
+            checksum(1, 2, 3, "native", "{}", None),
+        ];
+        assert!(!changed.contains(&whole));
+    }
+}

@@ -1,0 +1,264 @@
+//! The store: the files, the locks, the writer and the readers put together.
+
+use std::fmt;
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use buddy_protocol::{
+    Clock, Event, SessionId, SessionQuery, SessionStore, SessionSummary, SessionWriter, StoreError,
+};
+use rusqlite::Connection;
+
+use crate::backup::{self, BackupReport};
+use crate::check::{self, CheckReport};
+use crate::connection::{open_reader, open_writer, quick_check};
+use crate::directory::Directory;
+use crate::error::from_io;
+use crate::lease::{self, Lease};
+use crate::lock::{Attempt, try_exclusive, write_holder};
+use crate::presence::{Arrival, Found, Presence, boot_id};
+use crate::readers::{MAX_LIST, Readers, read_page};
+use crate::record::Record;
+use crate::schema::{self, SCHEMA};
+use crate::settings::{Integrity, OpenReport, Role, StoreSettings};
+use crate::summaries::{self, RebuildReport};
+use crate::writer::{StoreStats, Writer};
+
+/// How long closing waits for what is queued: beyond any wait for another process and a slow disk.
+const CLOSE_PATIENCE: Duration = Duration::from_mins(1);
+
+/// How long dropping the store waits for what is queued. Nothing that was acknowledged depends on it.
+const DROP_PATIENCE: Duration = Duration::from_secs(10);
+
+/// The event log of all sessions, in `SQLite`. Clones are handles of one store.
+#[derive(Clone)]
+pub struct SqliteStore {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
+    directory: Directory,
+    clock: Arc<dyn Clock>,
+    report: OpenReport,
+    readers: Arc<Readers>,
+    /// None when the store is open for reading only.
+    writer: Option<Writer>,
+    /// Given up when the store is closed.
+    presence: Mutex<Option<Presence>>,
+    /// Keeps other servers out; given up when the store is closed.
+    server: Mutex<Option<File>>,
+}
+
+impl SqliteStore {
+    /// Opens the store of a directory, makes it when there is none, brings it up to date, and checks it when it was
+    /// not closed cleanly. Blocks while another process does the same.
+    pub fn open(settings: StoreSettings) -> Result<Self, StoreError> {
+        let (directory, modes_fixed) = Directory::prepare(&settings.directory)?;
+        let server = match settings.role {
+            Role::Server => Some(lock_server(&directory, &*settings.clock)?),
+            Role::Terminal => None,
+        };
+        let arrival = Presence::arrive(&directory, settings.boot_id.or_else(boot_id))?;
+        let (connection, report) = match open_database(&directory, arrival.found, &*settings.clock) {
+            Ok((connection, report)) => (connection, OpenReport { modes_fixed, ..report }),
+            Err(error) => return Err(turn_round(arrival, error)),
+        };
+        let presence = arrival.settle()?;
+        let writer = Writer::start(connection, directory.clone())?;
+        Ok(Self::new(directory, settings.clock, report, Some(writer), Some(presence), server))
+    }
+
+    /// As [`SqliteStore::open`], on a thread that may block.
+    pub async fn open_async(settings: StoreSettings) -> Result<Self, StoreError> {
+        let task = tokio::task::spawn_blocking(|| Self::open(settings));
+        task.await.map_err(|error| StoreError::Io(format!("opening the store broke off: {error}")))?
+    }
+
+    /// Opens what is there for reading only, even when it is damaged: what can be read is read.
+    pub fn open_read_only(settings: StoreSettings) -> Result<Self, StoreError> {
+        let directory = Directory::existing(&settings.directory)?;
+        schema::version(&open_reader(&directory.database())?)?;
+        let report = OpenReport {
+            created: false,
+            integrity: Integrity::Unchecked,
+            migrated: Vec::new(),
+            modes_fixed: Vec::new(),
+            sqlite: rusqlite::version(),
+        };
+        Ok(Self::new(directory, settings.clock, report, None, None, None))
+    }
+
+    fn new(
+        directory: Directory,
+        clock: Arc<dyn Clock>,
+        report: OpenReport,
+        writer: Option<Writer>,
+        presence: Option<Presence>,
+        server: Option<File>,
+    ) -> Self {
+        let readers = Arc::new(Readers::new(directory.database()));
+        let (presence, server) = (Mutex::new(presence), Mutex::new(server));
+        Self { inner: Arc::new(Inner { directory, clock, report, readers, writer, presence, server }) }
+    }
+
+    /// What opening found and did.
+    pub fn report(&self) -> &OpenReport {
+        &self.inner.report
+    }
+
+    /// What was written since the store was opened.
+    pub fn stats(&self) -> StoreStats {
+        self.inner.writer.as_ref().map(Writer::stats).unwrap_or_default()
+    }
+
+    /// Derives the list of sessions anew from the log.
+    pub async fn rebuild(&self) -> Result<RebuildReport, StoreError> {
+        self.inner.writing()?.rebuild().await
+    }
+
+    /// Reads everything and says what is wrong with it.
+    pub async fn check(&self) -> Result<CheckReport, StoreError> {
+        self.inner.readers.run(check::check).await
+    }
+
+    /// Copies the database as it is now to a file that must not exist, and reads the copy back.
+    pub async fn backup(&self, target: PathBuf) -> Result<BackupReport, StoreError> {
+        self.inner.readers.run(move |connection| backup::backup(connection, &target)).await
+    }
+
+    /// Takes nothing more, writes what is queued and closes the database. Later calls fail; closing again does nothing.
+    pub async fn close(&self) -> Result<(), StoreError> {
+        let inner = self.inner.clone();
+        let task = tokio::task::spawn_blocking(move || inner.close(CLOSE_PATIENCE));
+        task.await.map_err(|error| StoreError::Io(format!("closing the store broke off: {error}")))?
+    }
+}
+
+#[async_trait]
+impl SessionStore for SqliteStore {
+    async fn writer(&self, session: &SessionId) -> Result<Box<dyn SessionWriter>, StoreError> {
+        self.inner.writing()?;
+        let lease = Lease::take(&self.inner.directory, session, &*self.inner.clock)?;
+        Ok(Box::new(LeasedWriter { store: self.inner.clone(), lease: Arc::new(lease) }))
+    }
+
+    async fn read(&self, session: &SessionId, after: u64, limit: usize) -> Result<Vec<Event>, StoreError> {
+        let session = session.clone();
+        self.inner.readers.run(move |connection| read_page(connection, &session, after, limit)).await
+    }
+
+    async fn find(&self, session: &SessionId) -> Result<Option<SessionSummary>, StoreError> {
+        let session = session.clone();
+        let find = move |connection: &mut Connection| match summaries::log_of(connection, &session)? {
+            Some(log) => summaries::load(connection, log),
+            None => Ok(None),
+        };
+        self.inner.readers.run(find).await
+    }
+
+    async fn list(&self, query: SessionQuery) -> Result<Vec<SessionSummary>, StoreError> {
+        let limit = if query.limit == 0 { MAX_LIST } else { query.limit.min(MAX_LIST) };
+        self.inner.readers.run(move |connection| summaries::list(connection, &query, limit)).await
+    }
+}
+
+/// The right to write to one session, in this store.
+struct LeasedWriter {
+    store: Arc<Inner>,
+    lease: Arc<Lease>,
+}
+
+#[async_trait]
+impl SessionWriter for LeasedWriter {
+    async fn append(&self, events: Vec<Arc<Event>>) -> Result<(), StoreError> {
+        let records = events.into_iter().map(Record::new).collect::<Result<_, _>>()?;
+        self.store.writing()?.append(self.lease.clone(), records).await
+    }
+}
+
+impl Inner {
+    fn writing(&self) -> Result<&Writer, StoreError> {
+        self.writer.as_ref().ok_or_else(|| StoreError::Io("the store is open for reading only".to_owned()))
+    }
+
+    fn close(&self, patience: Duration) -> Result<(), StoreError> {
+        self.readers.close();
+        let ended = self.writer.as_ref().map(|writer| writer.close(patience));
+        let presence = self.presence.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let server = self.server.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if ended == Some(None) {
+            // The thread still writes: the locks stay until the process ends.
+            std::mem::forget((presence, server));
+            return Err(StoreError::Io("what is queued could not be written in time".to_owned()));
+        }
+        presence.map_or(Ok(()), |presence| presence.leave(ended == Some(Some(true))))
+    }
+}
+
+impl Drop for Inner {
+    fn drop(&mut self) {
+        if let Err(error) = self.close(DROP_PATIENCE) {
+            tracing::warn!(%error, "the store was not closed cleanly");
+        }
+    }
+}
+
+impl fmt::Debug for SqliteStore {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter
+            .debug_struct("SqliteStore")
+            .field("directory", &self.inner.directory)
+            .field("report", &self.inner.report)
+            .finish_non_exhaustive()
+    }
+}
+
+fn open_database(
+    directory: &Directory,
+    found: Found,
+    clock: &dyn Clock,
+) -> Result<(Connection, OpenReport), StoreError> {
+    let created = directory.make_database()?;
+    let path = directory.database();
+    let mut connection = open_writer(&path)?;
+    let integrity = match found {
+        _ if created => Integrity::Clean,
+        Found::Clean => Integrity::Clean,
+        Found::Open => Integrity::Shared,
+        Found::Abandoned => {
+            lease::sweep(directory);
+            quick_check(&connection, &path)?;
+            Integrity::Checked
+        }
+    };
+    let mut migrated = Vec::new();
+    let version = schema::version(&connection)?;
+    if version < SCHEMA && found == Found::Open {
+        // Those who have it open know only the tables as they were.
+        return Err(StoreError::InUse { holder: "an older buddy that still runs".to_owned() });
+    }
+    if version < SCHEMA {
+        migrated = schema::migrate(&mut connection, clock)?;
+    }
+    let sqlite = rusqlite::version();
+    Ok((connection, OpenReport { created, integrity, migrated, modes_fixed: Vec::new(), sqlite }))
+}
+
+fn turn_round(arrival: Arrival, error: StoreError) -> StoreError {
+    arrival.turn_round();
+    error
+}
+
+fn lock_server(directory: &Directory, clock: &dyn Clock) -> Result<File, StoreError> {
+    let path = directory.run().join("server.lock");
+    match try_exclusive(&path)? {
+        Attempt::Held { holder } => Err(StoreError::InUse { holder }),
+        Attempt::Locked(mut file) => {
+            write_holder(&mut file, clock).map_err(|error| from_io("write", &path, &error))?;
+            Ok(file)
+        }
+    }
+}

@@ -1,0 +1,354 @@
+//! The writer: one thread that owns the writing connection and commits whatever is queued at once.
+//!
+//! A sync costs the same for one event as for a thousand. So the thread takes all that waits, up to a bound, writes
+//! it in one transaction, and answers each append. What was answered survives a power cut. After a failed write to
+//! the file itself the thread takes nothing more: what the kernel failed to write it may have dropped, and a second
+//! attempt would only seem to succeed.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+use std::time::Duration;
+
+use buddy_protocol::StoreError;
+use rusqlite::{Connection, ErrorCode, TransactionBehavior};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+
+use crate::append::{Failed, append_all};
+use crate::connection::BUSY_TIMEOUT;
+use crate::directory::Directory;
+use crate::error::{Verdict, from_sqlite, verdict};
+use crate::lease::Lease;
+use crate::record::Record;
+use crate::summaries::{self, RebuildReport};
+
+/// How much one append may hold.
+pub const MAX_APPEND_BYTES: usize = 64 << 20;
+
+/// How much may wait to be written, in KiB. Appends beyond it wait for room.
+const QUEUE_KIB: usize = MAX_APPEND_BYTES >> 10;
+
+/// Where a transaction stops taking in more. Large enough that a sync is shared by all that wait, small enough that
+/// the first of them does not wait for long.
+const BATCH_EVENTS: usize = 4096;
+const BATCH_BYTES: usize = 8 << 20;
+
+/// How often a transaction is tried when another process keeps the database locked beyond `SQLite`'s own wait.
+const BUSY_ATTEMPTS: usize = 3;
+
+/// The log ahead is cut when it is larger than this and nobody waits. `SQLite` keeps it near 4 MiB by itself; it grows
+/// beyond that while a reader holds on to an old state.
+const LARGE_LOG_AHEAD: u64 = 8 << 20;
+
+/// How long nothing is queued before the writer counts as idle.
+const IDLE: Duration = Duration::from_secs(1);
+
+/// How long cutting the log ahead may wait for readers; appends wait behind it.
+const CUT_PATIENCE: Duration = Duration::from_millis(50);
+
+/// The writer's handle.
+pub(crate) struct Writer {
+    /// Where the thread takes from; none once the writer is closed.
+    queue: Mutex<Option<Sender<Job>>>,
+    /// Room in the queue, in KiB.
+    room: Arc<Semaphore>,
+    counters: Arc<Counters>,
+    ended: Arc<Ended>,
+}
+
+/// What the writer did since it was started.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct StoreStats {
+    /// Transactions that were committed.
+    pub commits: u64,
+    /// Appends that were written.
+    pub appends: u64,
+    /// Events that were written.
+    pub events: u64,
+    /// How often the log ahead was cut.
+    pub cuts: u64,
+}
+
+enum Job {
+    Append(Append),
+    Rebuild(oneshot::Sender<Result<RebuildReport, StoreError>>),
+}
+
+struct Append {
+    /// Kept until the append is done, even when its caller no longer waits: nobody else may write before.
+    lease: Arc<Lease>,
+    records: Vec<Record>,
+    bytes: usize,
+    done: oneshot::Sender<Result<(), StoreError>>,
+    _room: OwnedSemaphorePermit,
+}
+
+#[derive(Default)]
+struct Counters {
+    commits: AtomicU64,
+    appends: AtomicU64,
+    events: AtomicU64,
+    cuts: AtomicU64,
+}
+
+/// How the thread ended, once it has.
+#[derive(Default)]
+struct Ended {
+    clean: Mutex<Option<bool>>,
+    changed: Condvar,
+}
+
+impl Writer {
+    /// Starts the thread.
+    pub(crate) fn start(connection: Connection, directory: Directory) -> Result<Self, StoreError> {
+        let (sender, queue) = channel();
+        let counters = Arc::<Counters>::default();
+        let ended = Arc::<Ended>::default();
+        let worker =
+            Worker { connection, directory, queue, counters: counters.clone(), failed: None, clean: true };
+        let end = End(ended.clone());
+        thread::Builder::new()
+            .name("store-writer".to_owned())
+            .spawn(move || worker.run(&end))
+            .map_err(|error| StoreError::Io(format!("cannot start the store's thread: {error}")))?;
+        let room = Arc::new(Semaphore::new(QUEUE_KIB));
+        Ok(Self { queue: Mutex::new(Some(sender)), room, counters, ended })
+    }
+
+    /// Appends to the lease's session and returns when that is durable.
+    pub(crate) async fn append(&self, lease: Arc<Lease>, records: Vec<Record>) -> Result<(), StoreError> {
+        let bytes = records.iter().map(Record::bytes).sum::<usize>();
+        let Some(kib) = u32::try_from((bytes >> 10).max(1)).ok().filter(|_| bytes <= MAX_APPEND_BYTES) else {
+            return Err(StoreError::Io(format!("an append of {bytes} bytes is too large")));
+        };
+        let room = self.room.clone().acquire_many_owned(kib).await.map_err(|_| closed())?;
+        let (done, answer) = oneshot::channel();
+        self.send(Job::Append(Append { lease, records, bytes, done, _room: room }))?;
+        answer.await.map_err(|_| closed())?
+    }
+
+    /// Derives the list of sessions anew.
+    pub(crate) async fn rebuild(&self) -> Result<RebuildReport, StoreError> {
+        let (done, answer) = oneshot::channel();
+        self.send(Job::Rebuild(done))?;
+        answer.await.map_err(|_| closed())?
+    }
+
+    pub(crate) fn stats(&self) -> StoreStats {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        StoreStats {
+            commits: read(&self.counters.commits),
+            appends: read(&self.counters.appends),
+            events: read(&self.counters.events),
+            cuts: read(&self.counters.cuts),
+        }
+    }
+
+    /// Takes nothing more, writes what is queued and ends the thread. Says whether what is stored can be believed to
+    /// be whole; none when it took longer than `patience`.
+    pub(crate) fn close(&self, patience: Duration) -> Option<bool> {
+        self.room.close();
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let clean = self.ended.clean.lock().unwrap_or_else(PoisonError::into_inner);
+        let waited = self.ended.changed.wait_timeout_while(clean, patience, |clean| clean.is_none());
+        *waited.unwrap_or_else(PoisonError::into_inner).0
+    }
+
+    fn send(&self, job: Job) -> Result<(), StoreError> {
+        let queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        queue.as_ref().and_then(|queue| queue.send(job).ok()).ok_or_else(closed)
+    }
+}
+
+/// Tells that the thread ended, even when it panicked.
+struct End(Arc<Ended>);
+
+impl End {
+    fn tell(&self, clean: bool) {
+        self.0.clean.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(clean);
+        self.0.changed.notify_all();
+    }
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        self.tell(false);
+    }
+}
+
+/// The thread's own.
+struct Worker {
+    connection: Connection,
+    directory: Directory,
+    queue: Receiver<Job>,
+    counters: Arc<Counters>,
+    /// Why nothing can be written any more.
+    failed: Option<StoreError>,
+    /// Whether what is stored can be believed to be whole.
+    clean: bool,
+}
+
+impl Worker {
+    fn run(mut self, end: &End) {
+        let mut written = false;
+        loop {
+            let next =
+                if written { self.queue.recv_timeout(IDLE) } else { self.queue.recv().map_err(Into::into) };
+            written = next.is_ok();
+            match next {
+                Ok(job) => self.work(job),
+                Err(RecvTimeoutError::Timeout) => self.cut_log_ahead(),
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        self.cut_log_ahead();
+        let closed = self.connection.close().is_ok();
+        end.tell(closed && self.clean);
+    }
+
+    /// Does a job, and with it all appends that wait already.
+    fn work(&mut self, first: Job) {
+        let mut batch = Vec::new();
+        let mut events = 0;
+        let mut bytes = 0;
+        let mut next = Some(first);
+        while let Some(Job::Append(append)) = next {
+            events += append.records.len();
+            bytes += append.bytes;
+            batch.push(append);
+            let full = events >= BATCH_EVENTS || bytes >= BATCH_BYTES;
+            next = if full { None } else { self.queue.try_recv().ok() };
+        }
+        if !batch.is_empty() {
+            self.write(batch);
+        }
+        if let Some(Job::Rebuild(done)) = next {
+            let _ = done.send(self.rebuild());
+        }
+    }
+
+    fn write(&mut self, batch: Vec<Append>) {
+        if let Some(error) = &self.failed {
+            return refuse(batch, error);
+        }
+        let failed = match self.attempt(&batch) {
+            Ok(results) => return self.acknowledge(batch, results),
+            Err(failed) => failed,
+        };
+        match judge(&failed) {
+            Verdict::Suspect if batch.len() > 1 => {
+                for append in batch {
+                    self.write(vec![append]);
+                }
+            }
+            Verdict::Fatal => {
+                self.fail(&failed);
+                self.write(batch);
+            }
+            Verdict::Suspect | Verdict::Transient => {
+                self.clean &= !matches!(failed, Failed::Stored(_));
+                refuse(batch, &failed.to_error());
+            }
+        }
+    }
+
+    fn attempt(&mut self, batch: &[Append]) -> Result<Vec<Result<(), StoreError>>, Failed> {
+        let appends: Vec<_> = batch.iter().map(|append| (&*append.lease, &append.records[..])).collect();
+        let mut outcome = append_all(&mut self.connection, &appends);
+        for _ in 1..BUSY_ATTEMPTS {
+            match &outcome {
+                Err(Failed::Sqlite(error)) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
+                    outcome = append_all(&mut self.connection, &appends);
+                }
+                _ => break,
+            }
+        }
+        outcome
+    }
+
+    fn acknowledge(&self, batch: Vec<Append>, results: Vec<Result<(), StoreError>>) {
+        self.counters.commits.fetch_add(1, Ordering::Relaxed);
+        for (append, result) in batch.into_iter().zip(results) {
+            if result.is_ok() {
+                self.counters.appends.fetch_add(1, Ordering::Relaxed);
+                self.counters.events.fetch_add(append.records.len() as u64, Ordering::Relaxed);
+            }
+            append.answer(result);
+        }
+    }
+
+    fn rebuild(&mut self) -> Result<RebuildReport, StoreError> {
+        if let Some(error) = &self.failed {
+            return Err(error.clone());
+        }
+        let sql = |error: rusqlite::Error| from_sqlite(&error);
+        let transaction =
+            self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(sql)?;
+        let report = summaries::rebuild(&transaction)?;
+        if let Err(error) = transaction.commit() {
+            let failed = Failed::Sqlite(error);
+            if judge(&failed) == Verdict::Fatal {
+                self.fail(&failed);
+            }
+            return Err(failed.to_error());
+        }
+        self.counters.commits.fetch_add(1, Ordering::Relaxed);
+        Ok(report)
+    }
+
+    fn fail(&mut self, failed: &Failed) {
+        self.clean = false;
+        let error = match failed.to_error() {
+            StoreError::Io(reason) => StoreError::Io(format!(
+                "a write to the store failed ({reason}); it takes nothing more until it is opened anew"
+            )),
+            other => other,
+        };
+        tracing::error!(%error, "the store takes nothing more");
+        self.failed = Some(error);
+    }
+
+    fn cut_log_ahead(&mut self) {
+        let size = std::fs::metadata(self.directory.log_ahead()).map_or(0, |metadata| metadata.len());
+        if size <= LARGE_LOG_AHEAD || self.failed.is_some() {
+            return;
+        }
+        let cut = self.connection.busy_timeout(CUT_PATIENCE).and_then(|()| {
+            self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get::<_, i64>(0))
+        });
+        let restored = self.connection.busy_timeout(BUSY_TIMEOUT);
+        match cut.and_then(|busy| restored.map(|()| busy)) {
+            Ok(0) => drop(self.counters.cuts.fetch_add(1, Ordering::Relaxed)),
+            Ok(_) => tracing::warn!(size, "readers keep the log ahead from being cut"),
+            Err(error) => tracing::warn!(size, %error, "cannot cut the log ahead"),
+        }
+    }
+}
+
+impl Append {
+    fn answer(self, result: Result<(), StoreError>) {
+        // The lease goes first: who was answered may take it at once.
+        let Self { lease, done, .. } = self;
+        drop(lease);
+        // The caller may no longer wait.
+        let _ = done.send(result);
+    }
+}
+
+fn refuse(batch: Vec<Append>, error: &StoreError) {
+    for append in batch {
+        append.answer(Err(error.clone()));
+    }
+}
+
+fn judge(failed: &Failed) -> Verdict {
+    match failed {
+        Failed::Sqlite(error) => verdict(error),
+        Failed::Stored(_) => Verdict::Suspect,
+    }
+}
+
+fn closed() -> StoreError {
+    StoreError::Io("the store is closed".to_owned())
+}

@@ -1,0 +1,22 @@
+//! The store as its callers meet it, alone and among other processes.
+
+#[cfg(test)]
+mod bounds;
+#[cfg(test)]
+mod child;
+#[cfg(test)]
+mod crash;
+#[cfg(test)]
+mod damage;
+#[cfg(test)]
+mod locks;
+#[cfg(test)]
+mod log;
+#[cfg(test)]
+mod migration;
+#[cfg(test)]
+mod modes;
+#[cfg(test)]
+mod sessions;
+#[cfg(test)]
+mod support;

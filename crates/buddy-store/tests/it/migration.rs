@@ -1,0 +1,69 @@
+//! Databases of older and newer versions.
+
+use std::fs;
+
+use buddy_protocol::{SessionQuery, SessionStore, StoreError};
+use buddy_store::{Role, SCHEMA, SqliteStore};
+use tempfile::TempDir;
+
+use crate::damage::tamper;
+use crate::support::{append, assert_whole, fresh, open, settings};
+
+#[tokio::test]
+async fn a_new_database_gets_every_migration_once() {
+    let (directory, store) = fresh();
+    assert_eq!(store.report().migrated, ["0001_log", "0002_sessions"]);
+    drop(store);
+    assert!(open(directory.path()).report().migrated.is_empty());
+}
+
+#[tokio::test]
+async fn an_empty_file_becomes_a_database() {
+    let directory = TempDir::new().unwrap();
+    fs::write(directory.path().join("buddy.db"), "").unwrap();
+    let store = open(directory.path());
+    assert_eq!((store.report().created, store.report().migrated.len()), (false, 2));
+    append(&store, 1, 1..=1).await;
+}
+
+/// The database as the first schema left it: the log without the list.
+#[tokio::test]
+async fn a_database_of_the_first_schema_is_brought_up_to_date() {
+    let directory = TempDir::new().unwrap();
+    tamper(directory.path(), include_str!("../fixtures/schema-1.sql"));
+    let store = open(directory.path());
+    assert_eq!(store.report().migrated, ["0002_sessions"]);
+    for number in [1, 2] {
+        assert_whole(&store, number, 3).await;
+    }
+    let list = store.list(SessionQuery::default()).await.unwrap();
+    assert_eq!(list.iter().map(|summary| summary.head).collect::<Vec<_>>(), [3, 3]);
+    assert_eq!(store.check().await.unwrap().findings, []);
+    append(&store, 1, 4..=4).await;
+}
+
+#[tokio::test]
+async fn a_newer_database_is_refused_untouched() {
+    let (directory, store) = fresh();
+    store.close().await.unwrap();
+    tamper(directory.path(), "PRAGMA user_version = 99; PRAGMA wal_checkpoint(TRUNCATE)");
+    let before = fs::read(directory.path().join("buddy.db")).unwrap();
+    for opened in [
+        SqliteStore::open(settings(directory.path(), Role::Terminal)),
+        SqliteStore::open_read_only(settings(directory.path(), Role::Terminal)),
+    ] {
+        assert!(matches!(opened, Err(StoreError::TooNew { found: 99, known: SCHEMA })), "{opened:?}");
+    }
+    assert_eq!(fs::read(directory.path().join("buddy.db")).unwrap(), before);
+    tamper(directory.path(), &format!("PRAGMA user_version = {SCHEMA}"));
+    assert_eq!(open(directory.path()).report().integrity, buddy_store::Integrity::Clean);
+}
+
+#[tokio::test]
+async fn an_older_database_in_use_is_left_alone() {
+    let (directory, store) = fresh();
+    tamper(directory.path(), "PRAGMA user_version = 1");
+    let opened = SqliteStore::open(settings(directory.path(), Role::Terminal));
+    assert!(matches!(opened, Err(StoreError::InUse { .. })), "{opened:?}");
+    drop(store);
+}
