@@ -91,7 +91,11 @@ impl Agent for BuddyAgent {
         Self::NAME
     }
 
-    async fn open(&self, opening: Opening, sink: Arc<dyn EventSink>) -> Result<Box<dyn AgentSession>, AgentError> {
+    async fn open(
+        &self,
+        opening: Opening,
+        sink: Arc<dyn EventSink>,
+    ) -> Result<Box<dyn AgentSession>, AgentError> {
         let (orders, queue) = mpsc::channel(ORDERS);
         let driver = driver(&self.settings, &opening, sink, queue)?;
         let mut tasks = JoinSet::new();

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use buddy_model::{ModelError, ModelErrorKind, PromptItem, ReplyStream};
 use buddy_protocol::{
-    AgentError, Command, Envelope, EventSink, Fact, Failure, FailureKind, Item, ItemEnded, ItemStatus, Principal,
-    SessionChanged, SinkClosed, ToolFailure,
+    AgentError, Command, Envelope, EventSink, Fact, Failure, FailureKind, Item, ItemEnded, ItemStatus,
+    Principal, SessionChanged, SinkClosed, ToolFailure,
 };
 use futures::StreamExt;
 use tokio::sync::{mpsc, oneshot};
@@ -161,7 +161,8 @@ impl Driver {
         tracing::error!(%error, "a tool panicked");
         let item = self.work.items.remove(&error.id()).ok_or(SinkClosed)?;
         let failure = ToolFailure::new("internal", "the tool broke; its outcome is unknown");
-        let item = Item { status: ItemStatus::Failed, ..item }.with_output(Envelope::new(self.clock.now(), Err(failure)));
+        let item = Item { status: ItemStatus::Failed, ..item }
+            .with_output(Envelope::new(self.clock.now(), Err(failure)));
         self.sink.push(vec![Fact::ItemEnded(ItemEnded { item: item.clone() })]).await?;
         Ok(item)
     }
@@ -171,7 +172,9 @@ impl Driver {
 async fn next_input(reply: &mut Option<ReplyStream>) -> Input {
     let Some(stream) = reply else { return std::future::pending().await };
     let input = match stream.next().await {
-        Some(Ok(delta)) if !matches!(delta, buddy_model::Delta::Finished(_)) => return Input::Streamed(delta),
+        Some(Ok(delta)) if !matches!(delta, buddy_model::Delta::Finished(_)) => {
+            return Input::Streamed(delta);
+        }
         Some(Ok(finished)) => Input::Streamed(finished),
         Some(Err(error)) => Input::ModelFailed(failure(&error)),
         None => Input::ModelFailed(Failure {

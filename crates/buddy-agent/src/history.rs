@@ -9,7 +9,8 @@ use buddy_model::PromptItem;
 use buddy_protocol::{Content, Item, ItemStatus, ToolCall, TurnId};
 
 /// What a call is answered with when it has no result. Every call must have one before the model is called again.
-const NO_RESULT: &str = r#"{"ok":false,"error":{"code":"interrupted","message":"the call was not finished"}}"#;
+const NO_RESULT: &str =
+    r#"{"ok":false,"error":{"code":"interrupted","message":"the call was not finished"}}"#;
 
 /// The items of a session as a prompt.
 pub(crate) fn history(items: &[Item]) -> Vec<PromptItem> {

@@ -2,7 +2,8 @@
 
 use buddy_model::{Reply, ReplyItem};
 use buddy_protocol::{
-    Content, DeltaStream, Fact, Ids, Item, ItemChanged, ItemDelta, ItemEnded, ItemId, ItemStarted, ItemStatus, TurnId,
+    Content, DeltaStream, Fact, Ids, Item, ItemChanged, ItemDelta, ItemEnded, ItemId, ItemStarted,
+    ItemStatus, TurnId,
 };
 
 /// The two kinds of text that stream.
@@ -67,7 +68,8 @@ impl LiveAnswer {
         let Some(first) = self.growing.first() else { return Vec::new() };
         let mut facts = Vec::new();
         for growing in &self.growing {
-            let item = self.item(growing.id.clone(), ItemStatus::Running, growing.voice.content(String::new()));
+            let item =
+                self.item(growing.id.clone(), ItemStatus::Running, growing.voice.content(String::new()));
             facts.push(Fact::ItemChanged(ItemChanged { item }));
         }
         // Only the first item is kept for the next try; the rest would not come in the same order.

@@ -10,5 +10,7 @@ pub(crate) fn system() -> String {
 
 /// What the model should know of the place it works in, as the first thing it is told.
 pub(crate) fn environment(user: &str, host: &str, os: &str, shell: &str, cwd: &str) -> String {
-    format!("<environment>\nhost: {user}@{host}\nsystem: {os}\nshell: {shell}\nworking directory: {cwd}\n</environment>")
+    format!(
+        "<environment>\nhost: {user}@{host}\nsystem: {os}\nshell: {shell}\nworking directory: {cwd}\n</environment>"
+    )
 }

@@ -26,8 +26,11 @@ impl Repeats {
     pub(crate) fn refusal(&self, call: &ToolCall) -> Option<ToolFailure> {
         let (last, times) = self.last.as_ref()?;
         (*times >= MAX_FAILURES && *last == key(call)).then(|| {
-            ToolFailure::new("repeated_failure", format!("this same call failed {times} times in a row; it was not run"))
-                .hint("do something else, or ask the person")
+            ToolFailure::new(
+                "repeated_failure",
+                format!("this same call failed {times} times in a row; it was not run"),
+            )
+            .hint("do something else, or ask the person")
         })
     }
 }

@@ -8,8 +8,9 @@ use std::sync::Arc;
 
 use buddy_model::{Arguments, Delta, PromptItem, Reply, ReplyItem, StopReason};
 use buddy_protocol::{
-    Content, Fact, Failure, FailureKind, Ids, Item, ItemEnded, ItemId, ItemStarted, ItemStatus, Notice, NoticeLevel,
-    Principal, ToolCall, ToolFailure, TurnEnded, TurnId, TurnOutcome, TurnStarted, UsageReported,
+    Content, Fact, Failure, FailureKind, Ids, Item, ItemEnded, ItemId, ItemStarted, ItemStatus, Notice,
+    NoticeLevel, Principal, ToolCall, ToolFailure, ToolKind, TurnEnded, TurnId, TurnOutcome, TurnStarted,
+    UsageReported,
 };
 use serde_json::json;
 
@@ -84,11 +85,6 @@ impl Machine {
     /// A machine that goes on from these items.
     pub(crate) fn new(ids: Arc<dyn Ids>, target: String, max_steps: u32, items: Vec<Item>) -> Self {
         Self { ids, target, max_steps, items, repeats: Repeats::default(), state: State::Idle }
-    }
-
-    /// Whether no turn runs.
-    pub(crate) fn is_idle(&self) -> bool {
-        matches!(self.state, State::Idle)
     }
 
     /// Takes in what happened and says what to do.
@@ -193,7 +189,11 @@ impl Machine {
         }
         if let Some(usage) = reply.usage {
             let model = reply.model.clone().unwrap_or_default();
-            effects.push(Effect::Emit(Fact::UsageReported(UsageReported { turn: turn.id.clone(), model, usage })));
+            effects.push(Effect::Emit(Fact::UsageReported(UsageReported {
+                turn: turn.id.clone(),
+                model,
+                usage,
+            })));
         }
         effects.extend(remark(&reply).map(Effect::Emit));
         let calls = self.calls(&answer, reply);
@@ -222,14 +222,15 @@ impl Machine {
     }
 
     fn call(&self, answer: &LiveAnswer, call_id: String, name: String, arguments: Arguments) -> Call {
-        let (input, broken) = match arguments {
-            Arguments::Object(input) => (input.into(), None),
-            Arguments::Broken { raw, error } => (json!({}), Some(not_json(&raw, &error))),
+        let (input, is_repaired, broken) = match arguments {
+            Arguments::Object { value, repaired } => (value.into(), repaired, None),
+            Arguments::Broken { raw, error } => (json!({}), false, Some(not_json(&raw, &error))),
         };
         let (kind, title) = Registry.describe(&name, &input);
+        let guessed = (is_repaired && !is_harmless(kind)).then(not_whole);
         let target = Some(self.target.clone());
         let call = ToolCall { call_id, name, kind, title, input, output: None, target };
-        let refusal = broken.or_else(|| self.repeats.refusal(&call));
+        let refusal = broken.or(guessed).or_else(|| self.repeats.refusal(&call));
         let content = Content::ToolCall(Box::new(call));
         Call { item: answer.item(ItemId::new(&*self.ids), ItemStatus::Pending, content), refusal }
     }
@@ -296,6 +297,19 @@ fn remark(reply: &Reply) -> Option<Fact> {
 
 fn notice(level: NoticeLevel, code: &str, text: String) -> Fact {
     Fact::Notice(Notice { level, code: code.to_owned(), text })
+}
+
+/// Whether a call of this kind may run with arguments that had to be mended.
+fn is_harmless(kind: ToolKind) -> bool {
+    matches!(kind, ToolKind::Read | ToolKind::Search | ToolKind::Think)
+}
+
+fn not_whole() -> ToolFailure {
+    ToolFailure::new(
+        "invalid_input",
+        "the arguments were not whole JSON; what changes things is not run on a guess",
+    )
+    .hint("nothing was run; call the tool again with complete arguments")
 }
 
 fn not_json(raw: &str, error: &str) -> ToolFailure {

@@ -26,6 +26,7 @@ mod route;
 
 pub use arguments::{Arguments, MAX_ARGUMENTS_BYTES};
 pub use auth::Auth;
+pub use buddy_protocol::Private;
 pub use endpoint::{Endpoint, EndpointError};
 pub use error::{ModelError, ModelErrorKind};
 pub use framing::{Framer, Framing, FramingError, MAX_EVENT_BYTES};
@@ -33,7 +34,7 @@ pub use http::{HttpModel, install_tls};
 pub use ids::Ids;
 pub use model::{Model, ReplyStream};
 pub use options::{MaxTokensField, Options, ReasoningReplay};
-pub use prompt::{Private, Prompt, PromptItem, ToolDefinition};
+pub use prompt::{Prompt, PromptItem, ToolDefinition};
 pub use protocol::chat::{Chat, MAX_CALLS_PER_REPLY};
 pub use protocol::{Context, Decoder, Frame, Progress, Protocol, WireError};
 pub use reply::{Delta, Reply, ReplyItem, StopReason};

@@ -3,6 +3,7 @@
 //! The list of items is flat: a wire groups neighbours into its own messages. Items are only ever appended, so the
 //! body a wire makes of a longer list starts with what it made of the shorter one (prompt caches depend on it).
 
+use buddy_protocol::Private;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -73,25 +74,4 @@ pub enum PromptItem {
         /// What the model reads.
         output: String,
     },
-}
-
-/// Provider-bound data, replayed only to whom it came from and dropped otherwise: signatures and encrypted reasoning
-/// are bound to one model, and a foreign one answers them with an error.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Private {
-    /// Who made it.
-    pub provider: String,
-    /// The model that made it.
-    pub model: String,
-    /// The wire it came over.
-    pub wire: String,
-    /// Opaque to everyone but that wire.
-    pub data: Value,
-}
-
-impl Private {
-    /// Whether this may be sent back on a call to this model over this wire.
-    pub fn belongs_to(&self, provider: &str, model: &str, wire: &str) -> bool {
-        self.provider == provider && self.model == model && self.wire == wire
-    }
 }

@@ -55,6 +55,13 @@ pub struct Private {
     pub data: Value,
 }
 
+impl Private {
+    /// Whether this may be sent back on a call to this model over this wire.
+    pub fn belongs_to(&self, provider: &str, model: &str, wire: &str) -> bool {
+        self.provider == provider && self.model == model && self.wire == wire
+    }
+}
+
 /// How far an item is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]

@@ -4,8 +4,8 @@
 //! an unknown outcome and is never run again by itself.
 
 use crate::{
-    Answer, Answered, Envelope, Fact, Item, ItemEnded, ItemStatus, Principal, ToolFailure,
-    Transcript, TurnEnded, TurnOutcome, UnixMillis,
+    Answer, Answered, Envelope, Fact, Item, ItemEnded, ItemStatus, Principal, ToolFailure, Transcript,
+    TurnEnded, TurnOutcome, UnixMillis,
 };
 
 /// The facts to append before anything else happens in the session; none when it was left whole.
@@ -22,7 +22,9 @@ pub fn recovery(transcript: &Transcript, now: UnixMillis) -> Vec<Fact> {
 
 fn closed(item: &Item, now: UnixMillis) -> Item {
     let failure = match item.status {
-        ItemStatus::Pending => ToolFailure::new("not_run", "the call was not run: buddy stopped before it started"),
+        ItemStatus::Pending => {
+            ToolFailure::new("not_run", "the call was not run: buddy stopped before it started")
+        }
         _ => ToolFailure::new("outcome_unknown", "buddy stopped while the call ran; its outcome is unknown")
             .hint("check what it did before you repeat it"),
     };

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use buddy_protocol::{
-    Answer, Command, Content, Event, Fact, Item, ItemStatus, NewSession, NoticeLevel, Principal, SessionId, Sessions,
-    SessionsError, Subscription,
+    Answer, Command, Content, Event, Fact, Item, ItemStatus, NewSession, NoticeLevel, Principal, SessionId,
+    Sessions, SessionsError, Subscription,
 };
 use futures::StreamExt;
 use tokio::time::Instant;
@@ -89,7 +89,8 @@ pub async fn run_exec(
     let events = sessions.subscribe(&request.who, &session, head).await?;
     let prompt = Command::Prompt { text: request.prompt.clone() };
     sessions.send(&request.who, &session, prompt).await?;
-    let mut run = Run { sessions, request: &request, session, printer, report: Report::default(), stop: None };
+    let mut run =
+        Run { sessions, request: &request, session, printer, report: Report::default(), stop: None };
     run.follow(events, started).await?;
     Ok(run.finish(started))
 }

@@ -2,11 +2,12 @@
 //!
 //! Each line of input is one prompt. While a turn runs, a line steers it; while an approval waits, a line answers it.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use buddy_protocol::{
-    Answer, Approval, Ask, Command, Content, DeltaStream, Event, Fact, NoticeLevel, Principal, Question, SessionId,
-    Sessions, SessionsError, Subscription, Transcript, TurnOutcome,
+    Answer, Approval, Ask, AskId, Command, Content, DeltaStream, Event, Fact, NoticeLevel, Principal,
+    Question, SessionId, Sessions, SessionsError, Subscription, Transcript, TurnOutcome,
 };
 use futures::StreamExt;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, Lines};
@@ -39,6 +40,8 @@ struct Repl<'a> {
     transcript: Transcript,
     /// Whether text of an answer was printed and its line is still open.
     is_mid_line: bool,
+    /// Asks that were denied because the input has ended, and whose answer may not be seen yet.
+    denied: HashSet<AskId>,
 }
 
 /// Talks until the input ends.
@@ -50,8 +53,8 @@ pub async fn run_repl(
 ) -> Result<Exit, SessionsError> {
     let ReplRequest { who, session, head, mut interrupts } = request;
     let mut events = sessions.subscribe(&who, &session, 0).await?;
-    let mut repl =
-        Repl { sessions, who, session, printer, transcript: Transcript::default(), is_mid_line: false };
+    let (transcript, denied) = (Transcript::default(), HashSet::new());
+    let mut repl = Repl { sessions, who, session, printer, transcript, is_mid_line: false, denied };
     repl.catch_up(&mut events, head).await?;
     repl.printer.prompt("> ");
     repl.talk(events, input.lines(), &mut interrupts).await
@@ -152,6 +155,9 @@ impl Repl<'_> {
 
     async fn deny_all(&mut self, reason: &str) -> Result<(), SessionsError> {
         for ask in self.transcript.asks().to_vec() {
+            if !self.denied.insert(ask.id.clone()) {
+                continue;
+            }
             let answer = Answer::Deny { reason: Some(reason.to_owned()) };
             let sent = self.send(Command::Answer { ask: ask.id, answer }).await;
             self.forgive(sent)?;

@@ -75,7 +75,9 @@ impl Report {
             (Some(Stop::Timeout), _) => Exit::Timeout,
             (Some(Stop::OutputClosed), _) => Exit::OutputClosed,
             (None, Some(TurnEnded { failure: Some(failure), .. })) => Exit::of(failure.kind),
-            (None, Some(TurnEnded { outcome: TurnOutcome::Completed, .. })) if self.was_denied => Exit::ApprovalNeeded,
+            (None, Some(TurnEnded { outcome: TurnOutcome::Completed, .. })) if self.was_denied => {
+                Exit::ApprovalNeeded
+            }
             (None, Some(TurnEnded { outcome: TurnOutcome::Completed, .. })) => Exit::Ok,
             (Some(Stop::Signal), _) | (None, Some(TurnEnded { outcome: TurnOutcome::Interrupted, .. })) => {
                 Exit::Interrupted
@@ -84,7 +86,12 @@ impl Report {
         }
     }
 
-    pub(crate) fn result<'a>(&'a self, session: &'a SessionId, exit: Exit, duration_ms: u64) -> RunResult<'a> {
+    pub(crate) fn result<'a>(
+        &'a self,
+        session: &'a SessionId,
+        exit: Exit,
+        duration_ms: u64,
+    ) -> RunResult<'a> {
         RunResult {
             r#type: "result",
             status: status(exit),

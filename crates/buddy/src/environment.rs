@@ -15,8 +15,6 @@ pub(crate) struct Environment {
     pub(crate) user: String,
     /// The name of this machine.
     pub(crate) host: String,
-    /// Tells one boot of the machine from another.
-    pub(crate) boot_id: Option<String>,
     /// The model's server, from `BUDDY_BASE_URL`.
     pub(crate) base_url: Option<String>,
     /// The model, from `BUDDY_MODEL`.
@@ -49,11 +47,12 @@ impl Environment {
             home,
             user: account(uid).unwrap_or_else(|| format!("uid-{uid}")),
             host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
-            boot_id: std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok().map(|id| id.trim().to_owned()),
             base_url: text("BUDDY_BASE_URL"),
             model: text("BUDDY_MODEL"),
             api_key: text("BUDDY_API_KEY").map(SecretString::from),
-            idle_timeout: idle_timeout.transpose().context("BUDDY_MODEL_IDLE_TIMEOUT is not a number of seconds")?,
+            idle_timeout: idle_timeout
+                .transpose()
+                .context("BUDDY_MODEL_IDLE_TIMEOUT is not a number of seconds")?,
             command_env: buddy_exec::env::clean(std::env::vars_os().filter_map(|(name, value)| {
                 // A variable that is not text cannot be passed on, and is none that a command needs.
                 Some((name.into_string().ok()?, value.into_string().ok()?))

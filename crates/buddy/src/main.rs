@@ -24,7 +24,7 @@ pub(crate) const SUPERVISE: &str = "__supervise";
 fn main() -> ExitCode {
     // The supervisor is started for every command, so it is told apart before anything else is done.
     if std::env::args_os().nth(1).is_some_and(|argument| argument == SUPERVISE) {
-        return buddy_exec::supervise();
+        return buddy_exec::supervise::supervise();
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

@@ -38,9 +38,9 @@ pub(crate) struct Buddy {
 
 impl Buddy {
     /// Stops all sessions and closes the store.
-    pub(crate) async fn close(self) {
+    pub(crate) async fn close(self) -> anyhow::Result<()> {
         self.hub.close().await;
-        self.store.close().await;
+        self.store.close().await.context("cannot close the store")
     }
 }
 
@@ -49,7 +49,8 @@ pub(crate) fn open_store(environment: &Environment) -> anyhow::Result<Arc<Sqlite
     let settings = StoreSettings {
         directory: environment.data.clone(),
         role: Role::Terminal,
-        boot_id: environment.boot_id.clone(),
+        boot_id: None,
+        clock: Arc::new(SystemClock),
     };
     let store = SqliteStore::open(settings).context("cannot open the store")?;
     Ok(Arc::new(store))

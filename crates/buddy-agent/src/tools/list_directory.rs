@@ -1,6 +1,7 @@
 //! `list_directory`: what is in a directory.
 
 use async_trait::async_trait;
+use buddy_exec::EntryKind;
 use buddy_policy::{Action, Intent};
 use buddy_protocol::{ToolFailure, ToolKind};
 use schemars::JsonSchema;
@@ -57,19 +58,29 @@ impl Tool for ListDirectory {
     async fn run(input: ListDirectoryInput, context: &ToolContext) -> Result<Value, ToolFailure> {
         let path = context.place.resolve(input.path());
         let depth = input.depth.unwrap_or(1).clamp(1, MAX_DEPTH);
-        let listing = context.target.list(&path, depth, MAX_ENTRIES).await.map_err(|error| target_failure(&error))?;
+        let listing =
+            context.target.list(&path, depth, MAX_ENTRIES).await.map_err(|error| target_failure(&error))?;
         let entries: Vec<Value> = listing
             .entries
             .iter()
             .map(|entry| {
                 json!({
                     "name": shown(&entry.path),
-                    "type": entry.kind.name(),
+                    "type": kind_name(entry.kind),
                     "size": entry.size,
                     "modified_unix_millis": entry.modified_unix_ms,
                 })
             })
             .collect();
         Ok(json!({"path": shown(&path), "entries": entries, "truncated": listing.truncated}))
+    }
+}
+
+fn kind_name(kind: EntryKind) -> &'static str {
+    match kind {
+        EntryKind::File => "file",
+        EntryKind::Directory => "directory",
+        EntryKind::Symlink => "symlink",
+        EntryKind::Other => "other",
     }
 }

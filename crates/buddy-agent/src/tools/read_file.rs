@@ -55,7 +55,9 @@ impl Tool for ReadFile {
         let content = context.target.read(&path, MAX_BYTES).await.map_err(|error| target_failure(&error))?;
         if content.bytes.iter().take(BINARY_PROBE).any(|&byte| byte == 0) {
             let message = format!("`{}` is a binary file of {} bytes", shown(&path), content.size);
-            return Err(ToolFailure::new("binary", message).hint("look at it with a command such as `file` or `xxd`"));
+            return Err(
+                ToolFailure::new("binary", message).hint("look at it with a command such as `file` or `xxd`")
+            );
         }
         let text = String::from_utf8_lossy(&content.bytes);
         let total = text.lines().count();

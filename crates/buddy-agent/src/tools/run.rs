@@ -9,8 +9,8 @@ use std::time::Duration;
 use buddy_exec::Target;
 use buddy_policy::{Action, Decision, Intent, Rules, Verdict, decide};
 use buddy_protocol::{
-    Answer, Approval, Ask, AskId, Clock, Content, DeltaStream, Envelope, EventSink, Fact, Ids, Item, ItemChanged,
-    ItemDelta, ItemEnded, ItemId, ItemStatus, Question, SinkClosed, ToolFailure, UnixMillis,
+    Answer, Approval, Ask, AskId, Clock, Content, DeltaStream, Envelope, EventSink, Fact, Ids, Item,
+    ItemChanged, ItemDelta, ItemEnded, ItemId, ItemStatus, Question, SinkClosed, ToolFailure, UnixMillis,
 };
 use fail::fail_point;
 use serde_json::Value;
@@ -93,7 +93,8 @@ impl Outcome {
     }
 
     fn interrupted() -> Self {
-        let failure = ToolFailure::new("interrupted", "the person interrupted before the call ran; it was not run");
+        let failure =
+            ToolFailure::new("interrupted", "the person interrupted before the call ran; it was not run");
         Self { status: ItemStatus::Interrupted, result: Err(failure) }
     }
 }
@@ -177,7 +178,8 @@ impl Pipeline {
 
     fn ask(&self, item: &Item, ready: &Ready, decision: Decision) -> Ask {
         let UnixMillis(now) = self.parts.clock.now();
-        let within = self.parts.ask_within.map(|within| u64::try_from(within.as_millis()).unwrap_or(u64::MAX));
+        let within =
+            self.parts.ask_within.map(|within| u64::try_from(within.as_millis()).unwrap_or(u64::MAX));
         let described = self.parts.target.describe();
         let (action, cwd) = action_line(&ready.intent, &self.parts.place);
         Ask {
@@ -265,7 +267,8 @@ async fn all_ended(after: Vec<watch::Receiver<bool>>) {
 
 fn refusal(answer: Answer) -> Option<Outcome> {
     let denied = |message: String| {
-        let failure = ToolFailure::new("denied", message).hint("do not try to get around it; ask what to do instead");
+        let failure =
+            ToolFailure::new("denied", message).hint("do not try to get around it; ask what to do instead");
         Some(Outcome::denied(failure))
     };
     match answer {
@@ -279,7 +282,8 @@ fn refusal(answer: Answer) -> Option<Outcome> {
 }
 
 fn nobody_to_ask(decision: &Decision) -> ToolFailure {
-    let message = format!("this needs a person's approval and nobody is there to ask: {}", decision.reasons.join("; "));
+    let message =
+        format!("this needs a person's approval and nobody is there to ask: {}", decision.reasons.join("; "));
     ToolFailure::new("approval_needed", message).hint("go on without it, or say what you would have done")
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use buddy_exec::{Chunk, Ended, Exec, Exit, LogFile, OutputLimits, OutputStream, Stdin};
+use buddy_exec::{Chunk, Ended, Exec, Exit, LogFile, OutputLimits, Stdin, Stream};
 use buddy_policy::{Action, Claims, Intent};
 use buddy_protocol::{DeltaStream, Risk, ToolFailure, ToolKind};
 use schemars::JsonSchema;
@@ -111,15 +111,17 @@ fn timeout(wait: &Wait) -> Result<Duration, ToolFailure> {
         Wait::Default => Ok(DEFAULT_WAIT),
         Wait::For(duration) if *duration <= MAX_WAIT => Ok(*duration),
         Wait::For(_) => Err(ToolFailure::new("invalid_input", "`wait` is longer than 10 minutes")),
-        Wait::No => Err(ToolFailure::new("unsupported", "this target cannot run a command in the background")
-            .hint("leave `wait` out, or give a duration")),
+        Wait::No => {
+            Err(ToolFailure::new("unsupported", "this target cannot run a command in the background")
+                .hint("leave `wait` out, or give a duration"))
+        }
     }
 }
 
 fn show(chunk: &Chunk, context: &ToolContext) {
     let stream = match chunk.stream {
-        OutputStream::Stdout => DeltaStream::Stdout,
-        OutputStream::Stderr => DeltaStream::Stderr,
+        Stream::Stdout => DeltaStream::Stdout,
+        Stream::Stderr => DeltaStream::Stderr,
     };
     // Live output is for watching; a full queue drops it, the result and the log have it all.
     let _ = context.live.try_send((stream, String::from_utf8_lossy(&chunk.bytes).into_owned()));
@@ -142,10 +144,9 @@ fn outcome(exit: &Exit, timeout: Duration) -> Value {
             timeout.as_secs_f32()
         )),
         Ended::Stopped => Some("the command was stopped by the person".to_owned()),
-        Ended::Exited if exit.leftovers > 0 => Some(format!(
-            "{} process(es) that the command left running were ended with it",
-            exit.leftovers
-        )),
+        Ended::Exited if exit.leftovers > 0 => {
+            Some(format!("{} process(es) that the command left running were ended with it", exit.leftovers))
+        }
         Ended::Exited => None,
     };
     if let Some(note) = note {

@@ -184,7 +184,7 @@ fn schema<T: Tool>() -> Value {
 }
 
 fn title<T: Tool>(input: &Value) -> Option<String> {
-    T::Input::deserialize(input).ok().map(|input| T::title(&input))
+    <T::Input as serde::Deserialize>::deserialize(input).ok().map(|input| T::title(&input))
 }
 
 fn prepare<T: Tool>(input: Value) -> Result<Box<dyn Prepared>, ToolFailure> {

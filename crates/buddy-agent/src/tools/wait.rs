@@ -40,7 +40,8 @@ fn parse(text: &str) -> Result<Duration, String> {
     if let Ok(seconds) = text.parse::<f64>() {
         return Duration::try_from_secs_f64(seconds).map_err(|error| error.to_string());
     }
-    let duration: SignedDuration = text.parse().map_err(|_| format!("`{text}` is not a duration such as \"10m\""))?;
+    let duration: SignedDuration =
+        text.parse().map_err(|_| format!("`{text}` is not a duration such as \"10m\""))?;
     Duration::try_from(duration).map_err(|_| format!("`{text}` is negative"))
 }
 

@@ -50,7 +50,12 @@ fn wish(environment: &Environment, cwd: PathBuf) -> anyhow::Result<Buddy> {
     wire(environment, Wishes { approvals: Approvals::Ask, max_steps: MAX_STEPS, cwd })
 }
 
-async fn talk(environment: &Environment, buddy: Buddy, session: SessionId, head: u64) -> anyhow::Result<Exit> {
+async fn talk(
+    environment: &Environment,
+    buddy: Buddy,
+    session: SessionId,
+    head: u64,
+) -> anyhow::Result<Exit> {
     let mut printer = printer();
     printer.status(&format!("buddy {} · session {session}", env!("CARGO_PKG_VERSION")));
     if let Err(failure) = EnvironmentModels::new(environment).check() {
@@ -60,7 +65,7 @@ async fn talk(environment: &Environment, buddy: Buddy, session: SessionId, head:
     let request = ReplRequest { who: buddy.who.clone(), session: session.clone(), head, interrupts };
     let input = BufReader::new(tokio::io::stdin());
     let exit = run_repl(buddy.hub.clone(), request, input, &mut printer).await;
-    buddy.close().await;
+    buddy.close().await?;
     printer.status(&format!("\ngo on with: buddy resume {session}"));
     Ok(exit?)
 }

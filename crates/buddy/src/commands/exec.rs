@@ -49,7 +49,7 @@ pub(crate) async fn run(
         }
     });
     let exit = run_exec(buddy.hub.clone(), request, &mut printer()).await;
-    buddy.close().await;
+    buddy.close().await?;
     Ok(exit?)
 }
 
@@ -62,14 +62,24 @@ fn format(exec: &Exec) -> OutputFormat {
     }
 }
 
-async fn target(buddy: &Buddy, exec: &Exec, cwd: PathBuf, model: Option<String>) -> anyhow::Result<ExecTarget> {
+async fn target(
+    buddy: &Buddy,
+    exec: &Exec,
+    cwd: PathBuf,
+    model: Option<String>,
+) -> anyhow::Result<ExecTarget> {
     let summary = match &exec.resume {
         Some(id) => find(buddy, id).await?,
         None if exec.last => last(buddy, Some(&cwd)).await?,
         None => {
             let cwd = cwd.into_os_string().into_string();
             let cwd = cwd.map_err(|_| anyhow::anyhow!("the directory's name is not text"))?;
-            return Ok(ExecTarget::New(NewSession { agent: BuddyAgent::NAME.to_owned(), cwd, model, parent: None }));
+            return Ok(ExecTarget::New(NewSession {
+                agent: BuddyAgent::NAME.to_owned(),
+                cwd,
+                model,
+                parent: None,
+            }));
         }
     };
     Ok(ExecTarget::Resume { session: summary.id, head: summary.head, model })

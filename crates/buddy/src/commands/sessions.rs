@@ -24,7 +24,7 @@ pub(crate) async fn list(environment: &Environment, list: &List, cwd: PathBuf) -
     let buddy = reader(environment, cwd)?;
     let query = SessionQuery { owner: None, cwd: here, limit: list.limit };
     let sessions = buddy.hub.list(&buddy.who, query).await?;
-    buddy.close().await;
+    buddy.close().await?;
     let mut printer = printer();
     let printed = if list.json {
         printer.line(&serde_json::to_string_pretty(&sessions)?)
@@ -52,7 +52,7 @@ pub(crate) async fn show(environment: &Environment, show: &Show, cwd: PathBuf) -
             }
         }
     }
-    buddy.close().await;
+    buddy.close().await?;
     let printed = if show.json { Ok(()) } else { show_transcript(&transcript, &mut printer) };
     Ok(outcome(&printed))
 }

@@ -26,15 +26,16 @@ pub(crate) async fn run(environment: &Environment, action: Store) -> anyhow::Res
         }
         Store::Rebuild => {
             let rebuilt = store.rebuild().await?;
-            printer.answer(&format!("{} sessions made anew from {} events\n", rebuilt.sessions, rebuilt.events))?;
+            printer
+                .answer(&format!("{} sessions made anew from {} events\n", rebuilt.after, rebuilt.events))?;
             Exit::Ok
         }
         Store::Backup { path } => {
-            let backup = store.backup(&path).await?;
+            let backup = store.backup(path.clone()).await?;
             printer.answer(&format!("{} events copied to {}\n", backup.events, path.display()))?;
             Exit::Ok
         }
     };
-    store.close().await;
+    store.close().await?;
     Ok(exit)
 }

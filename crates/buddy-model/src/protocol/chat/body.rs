@@ -7,7 +7,8 @@ use std::collections::HashSet;
 use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
-use crate::prompt::{Private, Prompt, PromptItem, ToolDefinition};
+use crate::Private;
+use crate::prompt::{Prompt, PromptItem, ToolDefinition};
 use crate::protocol::chat::{WIRE, reasoning};
 use crate::{MaxTokensField, Options, ReasoningReplay};
 

@@ -6,7 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::prompt::Private;
+use crate::Private;
 use crate::protocol::Context;
 use crate::protocol::chat::WIRE;
 
