@@ -192,6 +192,10 @@ impl Drain {
 impl Drain {
     /// Waits until something is there or the time is over, and takes one read from each stream that is ready.
     fn round(&mut self, until: Instant) -> Heard {
+        // Two reports may have come in one read.
+        if let Some(report) = self.next_report() {
+            return report;
+        }
         let [control, stdout, stderr] = self.ready(until);
         if stdout {
             self.stdout_open =
@@ -233,9 +237,13 @@ impl Drain {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Heard::Nothing,
             Err(_) => return Heard::Lost,
         }
-        let Some(end) = self.heard.iter().position(|&byte| byte == b'\n') else { return Heard::Nothing };
+        self.next_report().unwrap_or(Heard::Nothing)
+    }
+
+    fn next_report(&mut self) -> Option<Heard> {
+        let end = self.heard.iter().position(|&byte| byte == b'\n')?;
         let line: Vec<u8> = self.heard.drain(..=end).collect();
-        serde_json::from_slice(&line).map_or(Heard::Lost, Heard::Report)
+        Some(serde_json::from_slice(&line).map_or(Heard::Lost, Heard::Report))
     }
 }
 

@@ -78,7 +78,7 @@ impl Watch {
             signal: self.status.and_then(WaitStatus::terminating_signal),
             ended: self.ended,
             leftovers,
-            survivors: if self.none_left { 0 } else { count(tree::living().len()) },
+            survivors: if self.none_left { 0 } else { count(tree::living().len()).max(1) },
         }
     }
 
@@ -110,7 +110,7 @@ impl Watch {
         if self.none_left {
             return 0;
         }
-        let leftovers = count(tree::living().len());
+        let leftovers = count(tree::living().len()).max(1);
         if !self.kill_now {
             tree::terminate();
             self.wait_for_none(LEFTOVER_GRACE);
@@ -146,11 +146,13 @@ impl Watch {
         }
     }
 
-    /// Takes one notice. Says `false` when the time was over before one came.
+    /// Takes one notice. Says `false` when the time is over, also when there are more: a command whose children end all
+    /// the time must not put off its own timeout.
     fn step(&mut self, until: Option<Instant>) -> bool {
-        let notice = match until {
+        let notice = match until.map(|until| until.saturating_duration_since(Instant::now())) {
             None => self.inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            Some(until) => self.inbox.recv_timeout(until.saturating_duration_since(Instant::now())),
+            Some(Duration::ZERO) => Err(RecvTimeoutError::Timeout),
+            Some(left) => self.inbox.recv_timeout(left),
         };
         match notice {
             Ok(Notice::Child(reaped)) => {

@@ -31,6 +31,15 @@ async fn no_amount_of_output_delays_the_timeout() {
 }
 
 #[tokio::test]
+async fn no_number_of_ended_children_delays_the_timeout() {
+    let mut exec = sh("while :; do (true &); done");
+    exec.timeout = Some(Duration::from_millis(300));
+    let exit = Stage::new().run(exec).await;
+    assert_eq!(exit.ended, Ended::TimedOut);
+    assert!(exit.duration < SOON, "{:?}", exit.duration);
+}
+
+#[tokio::test]
 async fn a_stop_lets_the_command_clean_up() {
     let stage = Stage::with_grace(PATIENCE);
     let mut running =
