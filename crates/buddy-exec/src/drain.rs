@@ -112,8 +112,12 @@ impl Drain {
     fn await_start(&mut self, exec: &Exec) -> Result<(), TargetError> {
         let until = Instant::now() + START_LIMIT;
         while Instant::now() < until {
-            let error = match self.round(until) {
-                Heard::Nothing => continue,
+            let error = match self.round(Instant::now() + TICK) {
+                Heard::Nothing => {
+                    // The command may run already, and may have stopped the supervisor before it could say so.
+                    self.supervisor.nudge();
+                    continue;
+                }
                 Heard::Report(Report::Started { pid }) => {
                     tracing::debug!(pid, program = exec.argv.first(), "command started");
                     return Ok(());
