@@ -83,10 +83,9 @@ fn run(
     }
     let (exit, is_exited) = oneshot::channel();
     drop(started.send(Ok(Running::new(live, is_exited, drain.stopper.clone()))));
-    let began = Instant::now();
-    let timed = exec.timeout.and_then(|timeout| began.checked_add(timeout));
+    let timed = exec.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     let ended = drain.until_end(timed, grace);
-    let _ = exit.send(drain.finish(ended, began));
+    let _ = exit.send(drain.finish(ended));
 }
 
 struct Drain {
@@ -166,8 +165,7 @@ impl Drain {
         }
     }
 
-    fn finish(mut self, ended: Option<Outcome>, began: Instant) -> Result<Exit, TargetError> {
-        let duration = began.elapsed();
+    fn finish(mut self, ended: Option<Outcome>) -> Result<Exit, TargetError> {
         let Some(outcome) = ended else {
             tracing::warn!("the supervisor of a command was lost");
             self.supervisor.clean_up();
@@ -181,7 +179,7 @@ impl Drain {
             code: outcome.code,
             signal: outcome.signal,
             ended: outcome.ended,
-            duration,
+            duration: Duration::from_micros(outcome.took_us),
             stdout: taken.stdout,
             stderr: taken.stderr,
             leftovers: outcome.leftovers,

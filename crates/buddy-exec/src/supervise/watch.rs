@@ -38,6 +38,7 @@ pub(super) enum Notice {
 /// One command and what is known of it.
 pub(super) struct Watch {
     main: Pid,
+    began: Instant,
     status: Option<WaitStatus>,
     none_left: bool,
     ended: Ended,
@@ -51,7 +52,8 @@ pub(super) struct Watch {
 
 impl Watch {
     pub(super) fn new(main: Pid, spec: &Spec, notices: Sender<Notice>, inbox: Receiver<Notice>) -> Self {
-        let deadline = spec.timeout_ms.and_then(|ms| Instant::now().checked_add(Duration::from_millis(ms)));
+        let began = Instant::now();
+        let deadline = spec.timeout_ms.and_then(|ms| began.checked_add(Duration::from_millis(ms)));
         let grace = Duration::from_millis(spec.grace_ms);
         match watch_children(notices.clone()) {
             Ok(_) => drop(notices),
@@ -60,6 +62,7 @@ impl Watch {
         }
         Self {
             main,
+            began,
             status: None,
             none_left: false,
             ended: Ended::Exited,
@@ -77,6 +80,7 @@ impl Watch {
             code: self.status.and_then(WaitStatus::exit_status),
             signal: self.status.and_then(WaitStatus::terminating_signal),
             ended: self.ended,
+            took_us: u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX),
             leftovers,
             survivors: if self.none_left { 0 } else { count(tree::living().len()).max(1) },
         }
