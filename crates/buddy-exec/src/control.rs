@@ -53,6 +53,8 @@ pub(crate) struct Outcome {
     pub(crate) code: Option<i32>,
     pub(crate) signal: Option<i32>,
     pub(crate) ended: Ended,
+    /// From the start of the command until nothing of it was left, by the clock that also keeps the timeout.
+    pub(crate) took_us: u64,
     pub(crate) leftovers: u32,
     pub(crate) survivors: u32,
 }

@@ -83,10 +83,9 @@ fn run(
     }
     let (exit, is_exited) = oneshot::channel();
     drop(started.send(Ok(Running::new(live, is_exited, drain.stopper.clone()))));
-    let began = Instant::now();
-    let timed = exec.timeout.and_then(|timeout| began.checked_add(timeout));
+    let timed = exec.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     let ended = drain.until_end(timed, grace);
-    let _ = exit.send(drain.finish(ended, began));
+    let _ = exit.send(drain.finish(ended));
 }
 
 struct Drain {
@@ -112,8 +111,12 @@ impl Drain {
     fn await_start(&mut self, exec: &Exec) -> Result<(), TargetError> {
         let until = Instant::now() + START_LIMIT;
         while Instant::now() < until {
-            let error = match self.round(until) {
-                Heard::Nothing => continue,
+            let error = match self.round(Instant::now() + TICK) {
+                Heard::Nothing => {
+                    // The command may run already, and may have stopped the supervisor before it could say so.
+                    self.supervisor.nudge();
+                    continue;
+                }
                 Heard::Report(Report::Started { pid }) => {
                     tracing::debug!(pid, program = exec.argv.first(), "command started");
                     return Ok(());
@@ -162,8 +165,7 @@ impl Drain {
         }
     }
 
-    fn finish(mut self, ended: Option<Outcome>, began: Instant) -> Result<Exit, TargetError> {
-        let duration = began.elapsed();
+    fn finish(mut self, ended: Option<Outcome>) -> Result<Exit, TargetError> {
         let Some(outcome) = ended else {
             tracing::warn!("the supervisor of a command was lost");
             self.supervisor.clean_up();
@@ -177,7 +179,7 @@ impl Drain {
             code: outcome.code,
             signal: outcome.signal,
             ended: outcome.ended,
-            duration,
+            duration: Duration::from_micros(outcome.took_us),
             stdout: taken.stdout,
             stderr: taken.stderr,
             leftovers: outcome.leftovers,
@@ -192,6 +194,10 @@ impl Drain {
 impl Drain {
     /// Waits until something is there or the time is over, and takes one read from each stream that is ready.
     fn round(&mut self, until: Instant) -> Heard {
+        // Two reports may have come in one read.
+        if let Some(report) = self.next_report() {
+            return report;
+        }
         let [control, stdout, stderr] = self.ready(until);
         if stdout {
             self.stdout_open =
@@ -233,9 +239,13 @@ impl Drain {
             Err(error) if error.kind() == io::ErrorKind::Interrupted => return Heard::Nothing,
             Err(_) => return Heard::Lost,
         }
-        let Some(end) = self.heard.iter().position(|&byte| byte == b'\n') else { return Heard::Nothing };
+        self.next_report().unwrap_or(Heard::Nothing)
+    }
+
+    fn next_report(&mut self) -> Option<Heard> {
+        let end = self.heard.iter().position(|&byte| byte == b'\n')?;
         let line: Vec<u8> = self.heard.drain(..=end).collect();
-        serde_json::from_slice(&line).map_or(Heard::Lost, Heard::Report)
+        Some(serde_json::from_slice(&line).map_or(Heard::Lost, Heard::Report))
     }
 }
 

@@ -82,7 +82,7 @@ pub struct Exit {
     pub signal: Option<i32>,
     /// Who ended it.
     pub ended: Ended,
-    /// From the start of the command to the report of its end.
+    /// From the start of the command until nothing of it was left.
     pub duration: Duration,
     /// Standard output.
     pub stdout: Captured,

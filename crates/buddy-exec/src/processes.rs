@@ -1,13 +1,15 @@
 //! The process table: who descends from whom, and signals that reach only those who were meant.
 //!
 //! A process is named by its id and its start time, and is signalled through a descriptor that was opened before the
-//! start time was read again. So an id that was reused in between is never hit.
+//! start time was read again. So an id that was reused in between is never hit. Children of this process must be reaped
+//! by the thread that signals them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::ops::RangeInclusive;
 
 use rustix::io::Errno;
-use rustix::process::{Pid, PidfdFlags, Signal, kill_process, pidfd_open, pidfd_send_signal};
+use rustix::process::{Pid, PidfdFlags, Signal, getpid, kill_process, pidfd_open, pidfd_send_signal};
 
 /// A process as the kernel describes it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,6 +27,10 @@ impl Process {
     /// Sends a signal if this is still the same process. Says whether it was sent.
     pub(crate) fn signal(&self, signal: Signal) -> bool {
         let Some(pid) = Pid::from_raw(self.pid) else { return false };
+        if self.parent == getpid().as_raw_pid() {
+            // A child keeps its id until it is reaped, which the same thread does that signals; so this can be quick.
+            return kill_process(pid, signal).is_ok();
+        }
         match pidfd_open(pid, PidfdFlags::empty()) {
             Ok(descriptor) => self.is_still_there() && pidfd_send_signal(&descriptor, signal).is_ok(),
             // Before Linux 5.3, and under filters that forbid it: the check alone has to do.
@@ -43,6 +49,16 @@ pub(crate) fn all() -> Vec<Process> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let pids = entries.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     pids.filter_map(read).collect()
+}
+
+/// The id that was given out last. Linux gives them out in rising order and then starts again from the bottom.
+pub(crate) fn newest_pid() -> Option<i32> {
+    fs::read_to_string("/proc/loadavg").ok()?.split_ascii_whitespace().last()?.parse().ok()
+}
+
+/// The processes with an id in `pids`, each read when it is asked for. Far cheaper than [`all`] when the range is small.
+pub(crate) fn among(pids: RangeInclusive<i32>) -> impl Iterator<Item = Process> {
+    pids.filter_map(read)
 }
 
 /// The living processes of `table` that descend from `root`, parents before their children.
@@ -138,6 +154,13 @@ mod tests {
     fn a_session_includes_orphans_and_their_children() {
         let table = [process(10, 5, 10), process(11, 1, 10), process(12, 11, 12), process(13, 1, 13)];
         assert_eq!(pids(session_family(&table, 10)), [11, 12]);
+    }
+
+    #[test]
+    fn a_new_process_is_among_the_newest() {
+        let me = i32::try_from(std::process::id()).unwrap();
+        assert!(newest_pid().is_some());
+        assert_eq!(pids(among(me..=me).collect()), [me]);
     }
 
     #[test]

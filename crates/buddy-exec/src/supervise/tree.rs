@@ -8,9 +8,12 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, wait};
 
 use crate::processes::{self, Process};
 
-/// How often the tree is read again while it is being frozen. A tree that still grows after that is killed as far as it
-/// is known, and then frozen again.
-const FREEZE_PASSES: usize = 20;
+/// How often the newest processes are looked through while the tree is being frozen. A tree that still grows after that
+/// is killed as far as it is known, and then frozen again.
+const FREEZE_ROUNDS: usize = 500;
+
+/// How many ids are looked up one by one before reading the whole process table is cheaper.
+const MAX_WINDOW: i32 = 4000;
 
 /// How long killing goes on. Only what cannot be killed lasts longer: another user's process, or one stuck in the kernel.
 pub(super) const KILL_LIMIT: Duration = Duration::from_secs(5);
@@ -38,19 +41,66 @@ pub(super) fn terminate() {
 
 /// Kills all descendants that are found, having frozen them first so that none can start another one meanwhile.
 pub(super) fn kill_pass() {
-    let mut frozen: BTreeSet<Process> = BTreeSet::new();
-    for _ in 0..FREEZE_PASSES {
-        let fresh: Vec<Process> = living().into_iter().filter(|process| !frozen.contains(process)).collect();
-        if fresh.is_empty() {
+    let mut freeze =
+        Freeze { frozen: BTreeSet::new(), family: BTreeSet::new(), newest: processes::newest_pid() };
+    for process in living() {
+        freeze.take(process);
+    }
+    for _ in 0..FREEZE_ROUNDS {
+        if !freeze.take_newest() {
             break;
         }
-        for process in &fresh {
+    }
+    for process in &freeze.frozen {
+        process.signal(Signal::KILL);
+    }
+}
+
+/// A tree being frozen.
+///
+/// Reading the whole table takes long enough for a process to start its successor and end, again and again, and never
+/// be there when its signal comes. So after the first reading only the ids are looked up that were given out since: that
+/// is faster than a process can fork.
+struct Freeze {
+    frozen: BTreeSet<Process>,
+    /// The ids of all that were found, also of those that are dead by now: their children are still on the way.
+    family: BTreeSet<i32>,
+    newest: Option<i32>,
+}
+
+impl Freeze {
+    fn take(&mut self, process: Process) {
+        self.family.insert(process.pid);
+        if !process.is_zombie && self.frozen.insert(process) {
             process.signal(Signal::STOP);
         }
-        frozen.extend(fresh);
     }
-    for process in &frozen {
-        process.signal(Signal::KILL);
+
+    /// Takes what is new of the tree. Says whether there was anything, dead or alive.
+    fn take_newest(&mut self) -> bool {
+        let (before, newest) = (self.newest, processes::newest_pid());
+        self.newest = newest;
+        let size = self.family.len();
+        match (before, newest) {
+            (Some(before), Some(newest)) if (before..before.saturating_add(MAX_WINDOW)).contains(&newest) => {
+                // In rising order: parents before their children, and the newest is signalled right after it was read.
+                self.take_family(processes::among(before.saturating_add(1)..=newest));
+            }
+            _ => self.take_family(processes::all().into_iter()),
+        }
+        self.family.len() > size
+    }
+
+    fn take_family(&mut self, processes: impl Iterator<Item = Process>) {
+        for process in processes {
+            if self.is_parent(process.parent) {
+                self.take(process);
+            }
+        }
+    }
+
+    fn is_parent(&self, pid: i32) -> bool {
+        pid == getpid().as_raw_pid() || self.family.contains(&pid)
     }
 }
 

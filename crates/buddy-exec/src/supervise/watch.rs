@@ -38,6 +38,7 @@ pub(super) enum Notice {
 /// One command and what is known of it.
 pub(super) struct Watch {
     main: Pid,
+    began: Instant,
     status: Option<WaitStatus>,
     none_left: bool,
     ended: Ended,
@@ -51,7 +52,8 @@ pub(super) struct Watch {
 
 impl Watch {
     pub(super) fn new(main: Pid, spec: &Spec, notices: Sender<Notice>, inbox: Receiver<Notice>) -> Self {
-        let deadline = spec.timeout_ms.and_then(|ms| Instant::now().checked_add(Duration::from_millis(ms)));
+        let began = Instant::now();
+        let deadline = spec.timeout_ms.and_then(|ms| began.checked_add(Duration::from_millis(ms)));
         let grace = Duration::from_millis(spec.grace_ms);
         match watch_children(notices.clone()) {
             Ok(_) => drop(notices),
@@ -60,6 +62,7 @@ impl Watch {
         }
         Self {
             main,
+            began,
             status: None,
             none_left: false,
             ended: Ended::Exited,
@@ -77,8 +80,9 @@ impl Watch {
             code: self.status.and_then(WaitStatus::exit_status),
             signal: self.status.and_then(WaitStatus::terminating_signal),
             ended: self.ended,
+            took_us: u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX),
             leftovers,
-            survivors: if self.none_left { 0 } else { count(tree::living().len()) },
+            survivors: if self.none_left { 0 } else { count(tree::living().len()).max(1) },
         }
     }
 
@@ -110,7 +114,7 @@ impl Watch {
         if self.none_left {
             return 0;
         }
-        let leftovers = count(tree::living().len());
+        let leftovers = count(tree::living().len()).max(1);
         if !self.kill_now {
             tree::terminate();
             self.wait_for_none(LEFTOVER_GRACE);
@@ -146,11 +150,13 @@ impl Watch {
         }
     }
 
-    /// Takes one notice. Says `false` when the time was over before one came.
+    /// Takes one notice. Says `false` when the time is over, also when there are more: a command whose children end all
+    /// the time must not put off its own timeout.
     fn step(&mut self, until: Option<Instant>) -> bool {
-        let notice = match until {
+        let notice = match until.map(|until| until.saturating_duration_since(Instant::now())) {
             None => self.inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            Some(until) => self.inbox.recv_timeout(until.saturating_duration_since(Instant::now())),
+            Some(Duration::ZERO) => Err(RecvTimeoutError::Timeout),
+            Some(left) => self.inbox.recv_timeout(left),
         };
         match notice {
             Ok(Notice::Child(reaped)) => {

@@ -29,6 +29,16 @@ impl Stage {
     }
 
     pub(crate) fn with_supervisor(program: &Path, grace: Duration) -> Self {
+        Self::with(SupervisorCommand { program: program.to_owned(), args: Vec::new() }, grace)
+    }
+
+    /// With a shell script that plays the supervisor; the control stream is its standard input, both ways.
+    pub(crate) fn with_scripted_supervisor(script: &str) -> Self {
+        let args = vec!["-c".into(), script.into()];
+        Self::with(SupervisorCommand { program: "/bin/sh".into(), args }, Duration::ZERO)
+    }
+
+    fn with(supervisor: SupervisorCommand, grace: Duration) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let description = Description {
             name: "local".into(),
@@ -38,7 +48,6 @@ impl Stage {
             shell: "/bin/sh".into(),
             cwd: dir.path().to_owned(),
         };
-        let supervisor = SupervisorCommand { program: program.to_owned(), args: Vec::new() };
         let target = LocalTarget::new(LocalSettings { supervisor, description, grace });
         Self { dir, target }
     }
@@ -100,7 +109,7 @@ pub(crate) fn alive(marker: &str) -> Vec<String> {
 }
 
 pub(crate) async fn until_alive(marker: &str, count: usize) {
-    until(Duration::ZERO + PATIENCE, || alive(marker).len() >= count).await;
+    until(PATIENCE, || alive(marker).len() >= count).await;
 }
 
 pub(crate) async fn until_gone(marker: &str, limit: Duration) {

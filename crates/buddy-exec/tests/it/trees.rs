@@ -31,6 +31,15 @@ async fn no_amount_of_output_delays_the_timeout() {
 }
 
 #[tokio::test]
+async fn no_number_of_ended_children_delays_the_timeout() {
+    let mut exec = sh("while :; do (true &); done");
+    exec.timeout = Some(Duration::from_millis(300));
+    let exit = Stage::new().run(exec).await;
+    assert_eq!(exit.ended, Ended::TimedOut);
+    assert!(exit.duration < SOON, "{:?}", exit.duration);
+}
+
+#[tokio::test]
 async fn a_stop_lets_the_command_clean_up() {
     let stage = Stage::with_grace(PATIENCE);
     let mut running =
@@ -175,11 +184,13 @@ async fn a_stop_in_the_grace_of_the_timeout_changes_nothing() {
 async fn a_killed_supervisor_is_told_and_its_command_is_killed() {
     let marker = marker();
     let stage = Stage::new();
-    let mut running = stage
-        .start(sh(&format!("trap '' TERM; sleep {marker} & kill -9 $PPID; sleep {marker}")))
-        .await
-        .unwrap();
-    assert!(matches!(running.wait().await, Err(TargetError::SupervisorLost)));
+    let script = sh(&format!("trap '' TERM; sleep {marker} & kill -9 $PPID; sleep {marker}"));
+    // The supervisor may be dead before it could say that the command runs.
+    let lost = match stage.start(script).await {
+        Ok(mut running) => running.wait().await.unwrap_err(),
+        Err(error) => error,
+    };
+    assert!(matches!(lost, TargetError::SupervisorLost), "{lost:?}");
     until_gone(&marker, SOON).await;
 }
 
