@@ -90,3 +90,13 @@ async fn the_key_is_sent_and_never_shown() {
     assert!(!format!("{model:?}").contains("secret"));
     assert_eq!(outcome(model.call(prompt())).await.text(), "ok");
 }
+
+#[tokio::test]
+async fn calls_share_a_connection() {
+    let server = ModelServer::start([turn().text("one"), turn().text("two"), turn().text("three")]).await;
+    let model = model(&server);
+    for text in ["one", "two", "three"] {
+        assert_eq!(outcome(model.call(prompt())).await.text(), text);
+    }
+    assert_eq!(server.connections(), 1);
+}
