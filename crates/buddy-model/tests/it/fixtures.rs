@@ -24,7 +24,7 @@ fixtures! {
     plain tools parallel_tools same_index_different_ids late_and_missing_ids finish_stop_with_calls repeated_calls
     reasoning_content reasoning_field reasoning_details content_parts refusal content_filter length_cut_call
     length_before_arguments cut_stream done_without_finish empty broken_arguments llama_cpp llama_cpp_python ollama_v1
-    object_arguments error_mid_stream error_event usage_in_every_chunk usage_nonsense windows_line_ends garbage
+    object_arguments unnumbered_calls error_mid_stream error_event usage_in_every_chunk usage_nonsense windows_line_ends garbage
 }
 
 fn check(name: &str) {

@@ -108,7 +108,8 @@ impl Calls {
         let call = self.open.get(position)?;
         let starts_anew = match (id, call.id.as_deref()) {
             (Some(id), Some(known)) => id != known,
-            // Servers that give no ids send whole calls, one after the other.
+            // Servers that do not number their calls send them whole, one after the other.
+            (None, _) if index.is_none() && name.is_some() && name != call.name.as_deref() => true,
             (None, _) => name.is_some() && !arguments.is_empty() && is_whole(&call.arguments),
             (Some(_), None) => false,
         };
