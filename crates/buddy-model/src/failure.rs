@@ -140,7 +140,7 @@ impl Failure {
             Kind::Policy
         } else if complaint.mentions_any(&MODEL_MISSING) {
             Kind::ModelMissing
-        } else if matches!(status, 500..=599) && complaint.mentions_any(&DETERMINISTIC) {
+        } else if matches!(status, 0 | 500..=599) && complaint.mentions_any(&DETERMINISTIC) {
             Kind::InvalidRequest
         } else {
             self.kind_by_status(status)

@@ -36,6 +36,6 @@ pub use model::{Model, ReplyStream};
 pub use options::{MaxTokensField, Options, ReasoningReplay};
 pub use prompt::{Prompt, PromptItem, ToolDefinition};
 pub use protocol::chat::{Chat, MAX_CALLS_PER_REPLY};
-pub use protocol::{Context, Decoder, Frame, Progress, Protocol, WireError};
+pub use protocol::{Decoder, DecoderContext, Frame, Progress, Protocol, WireError};
 pub use reply::{Delta, Reply, ReplyItem, StopReason};
 pub use route::{Route, Settings};

@@ -34,7 +34,7 @@ pub trait Protocol: Send + Sync {
     fn optional_fields(&self) -> &'static [&'static str];
 
     /// Reads one answer.
-    fn decoder(&self, context: Context) -> Box<dyn Decoder>;
+    fn decoder(&self, context: DecoderContext) -> Box<dyn Decoder>;
 }
 
 /// Reads one answer, frame by frame.
@@ -74,7 +74,7 @@ pub struct Frame {
 
 /// What a decoder knows about the call it reads the answer of.
 #[derive(Debug, Clone, Default)]
-pub struct Context {
+pub struct DecoderContext {
     /// Written into private data.
     pub provider: String,
     /// The model that was asked; written into private data.
@@ -85,7 +85,7 @@ pub struct Context {
     pub taken: HashSet<String>,
 }
 
-impl Context {
+impl DecoderContext {
     /// The context of a call with this prompt.
     pub fn of(provider: &str, model: &str, ids: Ids, prompt: &Prompt) -> Self {
         let taken = prompt.items.iter().filter_map(|item| match item {

@@ -47,3 +47,16 @@ fn cannot_build(error: impl std::error::Error + Send + Sync + 'static) -> ModelE
     ModelError::new(ModelErrorKind::Transport, format!("cannot set up the HTTP client: {error}"))
         .with_source(error)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_schemes_have_a_client_without_any_preparation() {
+        for base in ["http://127.0.0.1:1", "https://api.example.com/v1"] {
+            let endpoint = Endpoint::parse(base).unwrap();
+            assert!(build(&endpoint, &Settings::default()).is_ok(), "{base}");
+        }
+    }
+}

@@ -15,7 +15,7 @@ use crate::http::client;
 use crate::http::exchange::{Exchange, Failed};
 use crate::http::learned::Learned;
 use crate::http::reader::{Outlet, Reader, endless};
-use crate::protocol::Context;
+use crate::protocol::DecoderContext;
 use crate::retry::Retries;
 use crate::{Delta, Model, ModelError, Options, Prompt, Reply, ReplyStream, Route};
 
@@ -110,7 +110,7 @@ impl Shared {
     async fn attempt(&self, prompt: &Prompt, body: Bytes, outlet: &mut Outlet) -> Result<Reply, Failed> {
         let Route { protocol, framing, options, settings, ids, .. } = &self.route;
         let response = self.exchange.send(body, settings).await?;
-        let context = Context::of(&options.provider, &self.name, ids.clone(), prompt);
+        let context = DecoderContext::of(&options.provider, &self.name, ids.clone(), prompt);
         let decoder = protocol.decoder(context);
         let reader = Reader { response, framer: framing.framer(), decoder, settings, outlet };
         Ok(reader.read().await?)

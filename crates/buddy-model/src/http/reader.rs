@@ -3,6 +3,8 @@
 //! The first byte tells what came: server-sent events never start with `{` or `<`, so a JSON document (a server that
 //! does not stream) and a web page (a gateway) are known whatever their content type claims.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use futures::SinkExt;
 use futures::channel::mpsc::Sender;
@@ -14,6 +16,9 @@ use crate::failure::{Complaint, looks_like_html};
 use crate::http::exchange::{broken, silent};
 use crate::protocol::{Decoder, Progress, WireError};
 use crate::{Delta, Framer, MAX_EVENT_BYTES, ModelError, ModelErrorKind, Reply, Settings};
+
+/// How long a finished answer waits for the formal end of its body; a new connection costs about as much.
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// Where the deltas of a call go. Closed only when the call is dropped, which drops the sender's task too.
 pub(super) type Outlet = Sender<Result<Delta, ModelError>>;
@@ -48,6 +53,7 @@ impl Reader<'_> {
                 let deltas = self.decoder.step(frame).map_err(WireError::into_model_error)?;
                 self.pass(deltas).await;
                 if self.decoder.progress() == Progress::Done {
+                    self.drain().await;
                     return self.finish();
                 }
             }
@@ -108,6 +114,12 @@ impl Reader<'_> {
             Ok(Err(error)) => Err(broken(error)),
             Err(_) => Err(silent(limit)),
         }
+    }
+
+    /// Reads the formal end of the body, if it is there: only then can the next call use this connection.
+    async fn drain(&mut self) {
+        let end = async { while let Ok(Some(_)) = self.response.chunk().await {} };
+        let _in_time = timeout(DRAIN_TIMEOUT, end).await;
     }
 
     async fn pass(&mut self, deltas: Vec<Delta>) {

@@ -8,7 +8,7 @@ mod usage;
 
 use serde_json::Value;
 
-use crate::protocol::{Context, Decoder, Protocol};
+use crate::protocol::{Decoder, DecoderContext, Protocol};
 use crate::{Options, Prompt};
 use decoder::ChatDecoder;
 
@@ -42,7 +42,7 @@ impl Protocol for Chat {
         &body::OPTIONAL_FIELDS
     }
 
-    fn decoder(&self, context: Context) -> Box<dyn Decoder> {
+    fn decoder(&self, context: DecoderContext) -> Box<dyn Decoder> {
         Box::new(ChatDecoder::new(context))
     }
 }

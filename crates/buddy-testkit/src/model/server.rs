@@ -55,6 +55,8 @@ pub struct RecordedRequest {
 struct Shared {
     script: Script,
     gates: Arc<Gates>,
+    /// Connections accepted so far.
+    connections: AtomicUsize,
     /// Turns handed out so far.
     served: AtomicUsize,
     requests: Mutex<Vec<RecordedRequest>>,
@@ -77,6 +79,7 @@ impl ModelServer {
         let shared = Arc::new(Shared {
             script,
             gates: Arc::default(),
+            connections: AtomicUsize::new(0),
             served: AtomicUsize::new(0),
             requests: Mutex::default(),
             arrivals: watch::Sender::new(0),
@@ -100,6 +103,11 @@ impl ModelServer {
     /// The chat requests so far, refused ones included.
     pub fn requests(&self) -> Vec<RecordedRequest> {
         self.shared.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// How many connections were opened so far.
+    pub fn connections(&self) -> usize {
+        self.shared.connections.load(Ordering::SeqCst)
     }
 
     /// Waits until so many chat requests have come.
@@ -135,6 +143,7 @@ async fn wait_for(counter: &watch::Sender<usize>, count: usize, what: &str) {
 async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     let mut connections = JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
+        shared.connections.fetch_add(1, Ordering::SeqCst);
         while connections.try_join_next().is_some() {}
         connections.spawn(serve_connection(stream, Arc::clone(&shared)));
     }

@@ -43,9 +43,9 @@ fn by_the_rules(bytes: &[u8]) -> Vec<Frame> {
 }
 
 fn parse(chunks: &[&[u8]]) -> Vec<Frame> {
-    let (mut framer, mut frames) = (SseFramer::default(), Vec::new());
+    let (mut parser, mut frames) = (SseFramer::default(), Vec::new());
     for chunk in chunks {
-        framer.push(chunk, &mut frames).unwrap();
+        parser.push(chunk, &mut frames).unwrap();
     }
     frames
 }
@@ -94,15 +94,15 @@ fn text_beyond_ascii_and_unfinished_ends() {
 
 #[test]
 fn an_event_without_end_is_refused() {
-    let (mut framer, mut frames) = (SseFramer::default(), Vec::new());
+    let (mut parser, mut frames) = (SseFramer::default(), Vec::new());
     let chunk = vec![b'x'; 1024 * 1024];
-    framer.push(b"data: ", &mut frames).unwrap();
-    let refused = (0..64).find(|_| framer.push(&chunk, &mut frames).is_err());
+    parser.push(b"data: ", &mut frames).unwrap();
+    let refused = (0..64).find(|_| parser.push(&chunk, &mut frames).is_err());
     assert_eq!(refused, Some(15));
-    let (mut framer, mut lines) = (SseFramer::default(), b"data: ".to_vec());
+    let (mut parser, mut lines) = (SseFramer::default(), b"data: ".to_vec());
     lines.extend_from_slice(&chunk);
     lines.push(b'\n');
-    let refused = (0..64).find(|_| framer.push(&lines, &mut frames).is_err());
+    let refused = (0..64).find(|_| parser.push(&lines, &mut frames).is_err());
     assert_eq!(refused, Some(15));
     assert!(frames.is_empty());
 }
@@ -127,13 +127,13 @@ fn stream() -> impl Strategy<Value = Vec<u8>> {
 proptest! {
     #[test]
     fn every_split_follows_the_rules(bytes in stream(), sizes in proptest::collection::vec(1_usize..9, 1..64)) {
-        let (mut framer, mut frames, mut rest) = (SseFramer::default(), Vec::new(), &bytes[..]);
+        let (mut parser, mut frames, mut rest) = (SseFramer::default(), Vec::new(), &bytes[..]);
         for size in sizes.iter().cycle() {
             if rest.is_empty() {
                 break;
             }
             let (head, tail) = rest.split_at((*size).min(rest.len()));
-            framer.push(head, &mut frames).unwrap();
+            parser.push(head, &mut frames).unwrap();
             rest = tail;
         }
         prop_assert_eq!(frames, by_the_rules(&bytes));

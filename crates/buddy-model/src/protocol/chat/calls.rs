@@ -9,7 +9,7 @@ use std::collections::HashSet;
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
-use crate::protocol::Context;
+use crate::protocol::DecoderContext;
 use crate::{Arguments, Delta, ReplyItem};
 
 /// Most calls that are taken from one answer: weak models repeat themselves until the length limit.
@@ -23,6 +23,8 @@ const UNNAMED: &str = "unnamed";
 pub(super) struct Calls {
     open: Vec<OpenCall>,
     bytes: usize,
+    /// A call was left out for being one too many, so later pieces may belong to it rather than to those before it.
+    full: bool,
 }
 
 #[derive(Debug, Default)]
@@ -55,6 +57,9 @@ impl Calls {
 
     /// Takes one piece.
     pub(super) fn take(&mut self, piece: &Value) -> Option<Delta> {
+        if self.full {
+            return None;
+        }
         let function = piece.get("function").unwrap_or(&Value::Null);
         let id = text_of(piece.get("id"));
         let name = text_of(function.get("name"));
@@ -66,7 +71,14 @@ impl Calls {
         let index = piece.get("index").and_then(Value::as_u64);
         let position = match self.position(index, id, name, &arguments) {
             Some(position) => position,
-            None if self.open.len() >= MAX_CALLS_PER_REPLY => return None,
+            None if self.open.len() >= MAX_CALLS_PER_REPLY => {
+                tracing::warn!(
+                    limit = MAX_CALLS_PER_REPLY,
+                    "too many calls in one answer; leaving out the rest"
+                );
+                self.full = true;
+                return None;
+            }
             None => {
                 self.open.push(OpenCall { index, ..OpenCall::default() });
                 self.open.len() - 1
@@ -96,7 +108,8 @@ impl Calls {
         let call = self.open.get(position)?;
         let starts_anew = match (id, call.id.as_deref()) {
             (Some(id), Some(known)) => id != known,
-            // Servers that give no ids send whole calls, one after the other.
+            // Servers that do not number their calls send them whole, one after the other.
+            (None, _) if index.is_none() && name.is_some() && name != call.name.as_deref() => true,
             (None, _) => name.is_some() && !arguments.is_empty() && is_whole(&call.arguments),
             (Some(_), None) => false,
         };
@@ -104,7 +117,7 @@ impl Calls {
     }
 
     /// The calls as items: each with a usable id, none twice.
-    pub(super) fn finish(self, ending: Ending, context: &mut Context) -> Vec<ReplyItem> {
+    pub(super) fn finish(self, ending: Ending, context: &mut DecoderContext) -> Vec<ReplyItem> {
         let last = self.open.len().saturating_sub(1);
         let mut seen: Vec<(String, Arguments)> = Vec::new();
         let mut items = Vec::new();

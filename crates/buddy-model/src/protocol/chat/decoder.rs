@@ -7,7 +7,7 @@ use crate::clean::clipped;
 use crate::protocol::chat::calls::{Calls, Ending};
 use crate::protocol::chat::reasoning::Reasoning;
 use crate::protocol::chat::usage;
-use crate::protocol::{Context, Decoder, Frame, Progress, WireError};
+use crate::protocol::{Decoder, DecoderContext, Frame, Progress, WireError};
 use crate::{Delta, Reply, ReplyItem, StopReason};
 
 /// The end mark that most servers send.
@@ -19,7 +19,7 @@ const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
 /// The answer so far.
 #[derive(Debug)]
 pub(super) struct ChatDecoder {
-    context: Context,
+    context: DecoderContext,
     text: String,
     refused: bool,
     reasoning: Reasoning,
@@ -31,7 +31,7 @@ pub(super) struct ChatDecoder {
 }
 
 impl ChatDecoder {
-    pub(super) fn new(context: Context) -> Self {
+    pub(super) fn new(context: DecoderContext) -> Self {
         Self {
             context,
             text: String::new(),

@@ -7,7 +7,7 @@
 use serde_json::{Map, Value, json};
 
 use crate::Private;
-use crate::protocol::Context;
+use crate::protocol::DecoderContext;
 use crate::protocol::chat::WIRE;
 
 const FIELDS: [&str; 2] = ["reasoning_content", "reasoning"];
@@ -54,7 +54,7 @@ impl Reasoning {
     }
 
     /// The text and what must be kept to send it back, if there was any.
-    pub(super) fn finish(self, context: &Context) -> Option<(String, Option<Private>)> {
+    pub(super) fn finish(self, context: &DecoderContext) -> Option<(String, Option<Private>)> {
         if self.text.is_empty() && self.details.is_empty() {
             return None;
         }

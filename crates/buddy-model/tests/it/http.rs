@@ -1,0 +1,90 @@
+//! The driver against a real server on this machine: what goes right, what goes wrong, and how it is told.
+
+mod answers;
+mod cancel;
+mod faults;
+mod refusals;
+
+use std::time::Duration;
+
+use buddy_model::{
+    Auth, Delta, Endpoint, HttpModel, Ids, ModelError, Prompt, PromptItem, Reply, ReplyItem, ReplyStream,
+    Route, Settings, ToolDefinition,
+};
+use buddy_testkit::model::ModelServer;
+use futures::StreamExt;
+use serde_json::json;
+
+/// Times that keep a failing test short; none of them is slept through in a passing one.
+fn settings() -> Settings {
+    Settings {
+        connect_timeout: Duration::from_secs(5),
+        idle_timeout: Duration::from_secs(10),
+        settle_timeout: Duration::from_secs(5),
+        ..Settings::default()
+    }
+}
+
+fn route(url: &str) -> Route {
+    let mut route = Route::chat(Endpoint::parse(url).unwrap(), Auth::None);
+    route.settings = settings();
+    route.ids = Ids::counting();
+    route
+}
+
+fn model(server: &ModelServer) -> HttpModel {
+    HttpModel::new("test-model", route(&server.url())).unwrap()
+}
+
+fn prompt() -> Prompt {
+    let parameters = json!({"type": "object", "properties": {"path": {"type": "string"}}});
+    let tool = ToolDefinition { name: "read_file".to_owned(), description: "Reads.".to_owned(), parameters };
+    Prompt {
+        system: "Be brief.".to_owned(),
+        tools: vec![tool],
+        items: vec![PromptItem::User { text: "hi".to_owned() }],
+        ..Prompt::default()
+    }
+}
+
+/// What came of a call: the deltas for show, then the reply or the error.
+struct Outcome {
+    deltas: Vec<Delta>,
+    end: Result<Reply, ModelError>,
+}
+
+async fn outcome(mut stream: ReplyStream) -> Outcome {
+    let mut deltas = Vec::new();
+    let end = loop {
+        match stream.next().await.expect("a stream ends with a reply or an error") {
+            Ok(Delta::Finished(reply)) => break Ok(reply),
+            Ok(delta) => deltas.push(delta),
+            Err(error) => break Err(error),
+        }
+    };
+    assert!(stream.next().await.is_none(), "nothing follows the end");
+    Outcome { deltas, end }
+}
+
+impl Outcome {
+    fn restarts(&self) -> Vec<(u32, Duration, &str)> {
+        self.deltas
+            .iter()
+            .filter_map(|delta| match delta {
+                Delta::Restarted { attempt, delay, error } => Some((*attempt, *delay, error.as_str())),
+                _ => None,
+            })
+            .collect()
+    }
+
+    fn text(&self) -> String {
+        let items = self.end.as_ref().unwrap().items.iter();
+        items
+            .filter_map(|item| if let ReplyItem::Text { text } = item { Some(text.as_str()) } else { None })
+            .collect()
+    }
+
+    fn error(self) -> ModelError {
+        self.end.unwrap_err()
+    }
+}

@@ -1,0 +1,7 @@
+//! Tests of buddy-model through its public face.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a broken assumption ends the test")]
+
+mod body;
+mod fixtures;
+mod http;
+mod splits;
