@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 
 use crate::driver::{Driver, Order, Work};
 use crate::prompt;
-use crate::tools::{Pipeline, PipelineParts, Place, Registry, TextLimits};
+use crate::tools::{Pipeline, PipelineParts, Place, TextLimits, registry};
 use crate::turn::Machine;
 
 /// Commands that may wait for a driver.
@@ -135,7 +135,7 @@ fn driver(
             &described.shell,
             &started.cwd,
         ),
-        tools: Registry.definitions(),
+        tools: registry::definitions(),
         cache_key: opening.session.to_string(),
     };
     let items = opening.transcript.items().to_vec();

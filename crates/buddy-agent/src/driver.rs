@@ -120,7 +120,7 @@ impl Driver {
 
     async fn perform(&mut self, effect: Effect) -> Result<Option<Input>, SinkClosed> {
         match effect {
-            Effect::Emit(fact) => self.sink.push(vec![fact]).await?,
+            Effect::Emit(facts) => self.sink.push(facts).await?,
             Effect::CallModel(items) => return Ok(self.call_model(items)),
             Effect::DropModel => self.work.reply = None,
             Effect::RunCalls(calls) => self.run_calls(calls),

@@ -4,7 +4,7 @@ mod clip;
 mod failure;
 mod list_directory;
 mod read_file;
-mod registry;
+pub(crate) mod registry;
 mod run;
 mod run_shell;
 mod time;
@@ -13,6 +13,5 @@ mod wait;
 mod write_file;
 
 pub(crate) use clip::TextLimits;
-pub(crate) use registry::Registry;
 pub(crate) use run::{Call, Pipeline, PipelineParts};
 pub(crate) use tool::Place;

@@ -17,7 +17,7 @@ use serde_json::json;
 use crate::history::history;
 use crate::live::{LiveAnswer, Voice};
 use crate::repeat::Repeats;
-use crate::tools::{Call, Registry};
+use crate::tools::{Call, registry};
 
 /// How much of arguments that are not JSON the model is shown of its own words.
 const RAW_SHOWN: usize = 500;
@@ -38,8 +38,8 @@ pub(crate) enum Input {
 
 /// What the driver is to do.
 pub(crate) enum Effect {
-    /// Report a fact.
-    Emit(Fact),
+    /// Report facts.
+    Emit(Vec<Fact>),
     /// Call the model with this history.
     CallModel(Vec<PromptItem>),
     /// Let go of the model call.
@@ -100,7 +100,7 @@ impl Machine {
         // Anything but a prompt is an echo of a turn that is over.
         let Input::Prompted { by, text } = input else { return Vec::new() };
         let turn = Turn { id: TurnId::new(&*self.ids), step: 0, is_steered: false };
-        let mut effects = vec![Effect::Emit(Fact::TurnStarted(TurnStarted { turn: turn.id.clone(), by }))];
+        let mut effects = vec![emit(Fact::TurnStarted(TurnStarted { turn: turn.id.clone(), by }))];
         effects.push(self.said(&turn, text));
         effects.extend(self.call_model(turn));
         effects
@@ -157,7 +157,7 @@ impl Machine {
             private: None,
         };
         self.put(item.clone());
-        Effect::Emit(Fact::ItemEnded(ItemEnded { item }))
+        emit(Fact::ItemEnded(ItemEnded { item }))
     }
 
     fn steer(&mut self, turn: &mut Turn, text: String) -> Effect {
@@ -185,21 +185,17 @@ impl Machine {
         let mut effects = Vec::new();
         for item in answer.finish(&reply, &*self.ids) {
             self.put(item.clone());
-            effects.push(Effect::Emit(Fact::ItemEnded(ItemEnded { item })));
+            effects.push(emit(Fact::ItemEnded(ItemEnded { item })));
         }
         if let Some(usage) = reply.usage {
             let model = reply.model.clone().unwrap_or_default();
-            effects.push(Effect::Emit(Fact::UsageReported(UsageReported {
-                turn: turn.id.clone(),
-                model,
-                usage,
-            })));
+            effects.push(emit(Fact::UsageReported(UsageReported { turn: turn.id.clone(), model, usage })));
         }
-        effects.extend(remark(&reply).map(Effect::Emit));
+        effects.extend(remark(&reply).map(emit));
         let calls = self.calls(&answer, reply);
         for call in &calls {
             self.put(call.item.clone());
-            effects.push(Effect::Emit(Fact::ItemStarted(ItemStarted { item: call.item.clone() })));
+            effects.push(emit(Fact::ItemStarted(ItemStarted { item: call.item.clone() })));
         }
         if !calls.is_empty() {
             let running = Running { open: calls.len(), is_interrupted: false };
@@ -226,7 +222,7 @@ impl Machine {
             Arguments::Object { value, repaired } => (value.into(), repaired, None),
             Arguments::Broken { raw, error } => (json!({}), false, Some(not_json(&raw, &error))),
         };
-        let (kind, title) = Registry.describe(&name, &input);
+        let (kind, title) = registry::describe(&name, &input);
         let guessed = (is_repaired && !is_harmless(kind)).then(not_whole);
         let target = Some(self.target.clone());
         let call = ToolCall { call_id, name, kind, title, input, output: None, target };
@@ -253,7 +249,7 @@ impl Machine {
         for item in &cut {
             self.put(item.clone());
         }
-        cut.into_iter().map(|item| Effect::Emit(Fact::ItemEnded(ItemEnded { item }))).collect()
+        cut.into_iter().map(|item| emit(Fact::ItemEnded(ItemEnded { item }))).collect()
     }
 
     fn put(&mut self, item: Item) {
@@ -276,11 +272,15 @@ fn grow(answer: &mut LiveAnswer, delta: Delta, ids: &dyn Ids) -> Vec<Effect> {
         }
         Delta::ToolArguments { .. } | Delta::Finished(_) => Vec::new(),
     };
-    facts.into_iter().map(Effect::Emit).collect()
+    if facts.is_empty() { Vec::new() } else { vec![Effect::Emit(facts)] }
+}
+
+fn emit(fact: Fact) -> Effect {
+    Effect::Emit(vec![fact])
 }
 
 fn end(turn: &Turn, outcome: TurnOutcome, failure: Option<Failure>) -> Effect {
-    Effect::Emit(Fact::TurnEnded(TurnEnded { turn: turn.id.clone(), outcome, failure }))
+    emit(Fact::TurnEnded(TurnEnded { turn: turn.id.clone(), outcome, failure }))
 }
 
 /// What people should know about how an answer ended.

@@ -40,13 +40,17 @@ pub(crate) fn clip(value: &mut Value, limit: usize) -> bool {
             None => false,
         },
         Value::Array(elements) => clip_list(elements, limit),
-        Value::Object(fields) => fields.values_mut().fold(false, |cut, field| clip(field, limit) || cut),
+        Value::Object(fields) => clip_each(fields.values_mut(), limit),
         _ => false,
     }
 }
 
+fn clip_each<'a>(values: impl Iterator<Item = &'a mut Value>, limit: usize) -> bool {
+    values.map(|value| clip(value, limit)).filter(|&cut| cut).count() > 0
+}
+
 fn clip_list(elements: &mut Vec<Value>, limit: usize) -> bool {
-    let mut cut = elements.iter_mut().fold(false, |cut, element| clip(element, limit) || cut);
+    let mut cut = clip_each(elements.iter_mut(), limit);
     let mut size = 0;
     let fitting = elements.iter().take_while(|element| {
         size += element.to_string().len();
@@ -74,10 +78,9 @@ pub(crate) fn clip_text(text: &str, limit: usize) -> Option<String> {
     }
     let head = limit / 2;
     let left_out = count - limit;
-    let mut clipped: String = text.chars().take(head).collect();
-    clipped.push_str(&format!("\n… {left_out} characters left out …\n"));
-    clipped.extend(text.chars().skip(head + left_out));
-    Some(clipped)
+    let kept_head: String = text.chars().take(head).collect();
+    let kept_tail: String = text.chars().skip(head + left_out).collect();
+    Some(format!("{kept_head}\n… {left_out} characters left out …\n{kept_tail}"))
 }
 
 #[cfg(test)]

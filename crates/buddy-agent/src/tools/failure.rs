@@ -17,11 +17,8 @@ pub(crate) fn target_failure(error: &TargetError) -> ToolFailure {
         TargetError::SupervisorLost => "outcome_unknown",
         _ => "failed",
     };
-    let mut message = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        message.push_str(&format!(": {error}"));
-        cause = error.source();
-    }
-    ToolFailure::new(code, message)
+    let first: &dyn Error = error;
+    let chain = std::iter::successors(Some(first), |&error| error.source());
+    let causes: Vec<String> = chain.map(ToString::to_string).collect();
+    ToolFailure::new(code, causes.join(": "))
 }

@@ -52,14 +52,14 @@ impl Tool for ReadFile {
 
     async fn run(input: ReadFileInput, context: &ToolContext) -> Result<Value, ToolFailure> {
         let path = context.place.resolve(&input.path);
-        let content = context.target.read(&path, MAX_BYTES).await.map_err(|error| target_failure(&error))?;
-        if content.bytes.iter().take(BINARY_PROBE).any(|&byte| byte == 0) {
-            let message = format!("`{}` is a binary file of {} bytes", shown(&path), content.size);
+        let file = context.target.read(&path, MAX_BYTES).await.map_err(|error| target_failure(&error))?;
+        if file.bytes.iter().take(BINARY_PROBE).any(|&byte| byte == 0) {
+            let message = format!("`{}` is a binary file of {} bytes", shown(&path), file.size);
             return Err(
                 ToolFailure::new("binary", message).hint("look at it with a command such as `file` or `xxd`")
             );
         }
-        let text = String::from_utf8_lossy(&content.bytes);
+        let text = String::from_utf8_lossy(&file.bytes);
         let total = text.lines().count();
         let first = input.offset.unwrap_or(1).max(1);
         let wanted = input.limit.unwrap_or(usize::MAX);
@@ -70,8 +70,8 @@ impl Tool for ReadFile {
             "first_line": first,
             "lines": picked.len(),
             "total_lines": total,
-            "size": content.size,
-            "truncated": content.truncated,
+            "size": file.size,
+            "truncated": file.truncated,
         }))
     }
 }

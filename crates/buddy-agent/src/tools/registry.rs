@@ -23,35 +23,29 @@ const TOOLS: &[Entry] = &[
 /// The longest title shown, in characters.
 const TITLE_CHARS: usize = 200;
 
-/// The tools of a session.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Registry;
+/// What the model is told about the tools.
+pub(crate) fn definitions() -> Vec<ToolDefinition> {
+    TOOLS.iter().map(Entry::definition).collect()
+}
 
-impl Registry {
-    /// What the model is told about the tools.
-    pub(crate) fn definitions(self) -> Vec<ToolDefinition> {
-        TOOLS.iter().map(Entry::definition).collect()
-    }
+/// The tool of a name or alias.
+pub(crate) fn find(name: &str) -> Result<&'static Entry, ToolFailure> {
+    let is_called = |entry: &&Entry| entry.spec.name == name || entry.spec.aliases.contains(&name);
+    TOOLS.iter().find(is_called).ok_or_else(|| {
+        let names: Vec<&str> = TOOLS.iter().map(|entry| entry.spec.name).collect();
+        let name: String = name.chars().take(TITLE_CHARS).collect();
+        ToolFailure::new("unknown_tool", format!("there is no tool `{name}`"))
+            .hint(format!("the tools are {}", names.join(", ")))
+    })
+}
 
-    /// The tool of a name or alias.
-    pub(crate) fn find(self, name: &str) -> Result<&'static Entry, ToolFailure> {
-        let is_called = |entry: &&Entry| entry.spec.name == name || entry.spec.aliases.contains(&name);
-        TOOLS.iter().find(is_called).ok_or_else(|| {
-            let names: Vec<&str> = TOOLS.iter().map(|entry| entry.spec.name).collect();
-            let name: String = name.chars().take(TITLE_CHARS).collect();
-            ToolFailure::new("unknown_tool", format!("there is no tool `{name}`"))
-                .hint(format!("the tools are {}", names.join(", ")))
-        })
-    }
-
-    /// The kind and a title for people, also for calls that make no sense.
-    pub(crate) fn describe(self, name: &str, input: &Value) -> (ToolKind, String) {
-        let (kind, title) = match self.find(name) {
-            Ok(entry) => (entry.spec.kind, entry.title(input)),
-            Err(_) => (ToolKind::Other, name.to_owned()),
-        };
-        (kind, title.chars().take(TITLE_CHARS).collect())
-    }
+/// The kind and a title for people, also for calls that make no sense.
+pub(crate) fn describe(name: &str, input: &Value) -> (ToolKind, String) {
+    let (kind, title) = match find(name) {
+        Ok(entry) => (entry.spec.kind, entry.title(input)),
+        Err(_) => (ToolKind::Other, name.to_owned()),
+    };
+    (kind, title.chars().take(TITLE_CHARS).collect())
 }
 
 #[cfg(test)]
@@ -73,21 +67,21 @@ mod tests {
 
     #[test]
     fn schemas_are_closed_objects_without_references() {
-        for definition in Registry.definitions() {
+        for definition in definitions() {
             let schema = &definition.parameters;
             assert_eq!(schema["type"], "object", "{}", definition.name);
             assert_eq!(schema["additionalProperties"], json!(false), "{}", definition.name);
             assert!(!schema.to_string().contains("$ref"), "{}", definition.name);
             assert!(!definition.description.is_empty(), "{}", definition.name);
         }
-        let shell = Registry.find("run_shell").unwrap().definition();
+        let shell = find("run_shell").unwrap().definition();
         assert_eq!(shell.parameters["required"], json!(["command", "why", "risk", "mutation", "privesc"]));
     }
 
     #[test]
     fn aliases_dispatch_and_strangers_are_told_the_names() {
-        assert_eq!(Registry.find("fs_read").unwrap().spec.name, "read_file");
-        let failure = Registry.find("rm").err().unwrap();
+        assert_eq!(find("fs_read").unwrap().spec.name, "read_file");
+        let failure = find("rm").err().unwrap();
         assert_eq!(failure.code, "unknown_tool");
         assert!(failure.hint.unwrap().contains("run_shell"));
     }

@@ -18,7 +18,7 @@ use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
 use crate::tools::clip::{TextLimits, clip, clip_text};
-use crate::tools::registry::Registry;
+use crate::tools::registry;
 use crate::tools::tool::{Place, Prepared, TextClass, ToolContext, shown};
 
 /// Live output that may wait for the session's actor before more of it is dropped.
@@ -123,7 +123,7 @@ impl Pipeline {
         let Content::ToolCall(call) = &item.content else {
             return Err(ToolFailure::new("internal", "the item is not a tool call"));
         };
-        let entry = Registry.find(&call.name)?;
+        let entry = registry::find(&call.name)?;
         let prepared = entry.prepare(call.input.clone())?;
         let intent = prepared.intent(&self.parts.place);
         Ok(Ready { prepared, intent, text: entry.spec.text })

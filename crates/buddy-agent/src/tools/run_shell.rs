@@ -17,7 +17,7 @@ use crate::tools::wait::Wait;
 /// How long a command may run when the call does not say.
 const DEFAULT_WAIT: Duration = Duration::from_secs(30);
 /// How long a call may say that a command runs.
-const MAX_WAIT: Duration = Duration::from_secs(600);
+const MAX_WAIT: Duration = Duration::from_mins(10);
 /// Bytes of each stream kept in memory, from the start and from the end. The pipeline clips them further.
 const KEEP: usize = 128 * 1024;
 /// Bytes of a command's log on disk.

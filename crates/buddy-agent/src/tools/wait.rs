@@ -60,20 +60,20 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn check(input: Value, expected: Option<Wait>) {
+    fn check(input: &Value, expected: Option<Wait>) {
         assert_eq!(serde_json::from_value::<Wait>(input.clone()).ok(), expected, "{input}");
     }
 
     #[test]
     fn reads_every_form_and_refuses_the_rest() {
-        check(json!(true), Some(Wait::Default));
-        check(json!(false), Some(Wait::No));
-        check(json!(90), Some(Wait::For(Duration::from_secs(90))));
-        check(json!("10m"), Some(Wait::For(Duration::from_secs(600))));
-        check(json!("1.5"), Some(Wait::For(Duration::from_millis(1500))));
-        check(json!("2h 30m"), Some(Wait::For(Duration::from_secs(9_000))));
+        check(&json!(true), Some(Wait::Default));
+        check(&json!(false), Some(Wait::No));
+        check(&json!(90), Some(Wait::For(Duration::from_secs(90))));
+        check(&json!("10m"), Some(Wait::For(Duration::from_mins(10))));
+        check(&json!("1.5"), Some(Wait::For(Duration::from_millis(1500))));
+        check(&json!("2h 30m"), Some(Wait::For(Duration::from_mins(150))));
         for bad in [json!(-1), json!("-5s"), json!("soon"), json!([]), json!(1e300)] {
-            check(bad, None);
+            check(&bad, None);
         }
     }
 }

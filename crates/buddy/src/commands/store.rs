@@ -14,13 +14,10 @@ pub(crate) async fn run(environment: &Environment, action: Store) -> anyhow::Res
     let exit = match action {
         Store::Check => {
             let report = store.check().await?;
-            let mut text = format!("{} sessions, {} events checked\n", report.sessions, report.events);
-            for finding in &report.findings {
-                text.push_str(&format!("{finding}\n"));
-            }
-            if report.findings.is_empty() {
-                text.push_str("all is well\n");
-            }
+            let counted = format!("{} sessions, {} events checked", report.sessions, report.events);
+            let findings: Vec<String> = report.findings.iter().map(ToString::to_string).collect();
+            let verdict = if findings.is_empty() { "all is well".to_owned() } else { findings.join("\n") };
+            let text = format!("{counted}\n{verdict}\n");
             printer.answer(&text)?;
             if report.findings.is_empty() { Exit::Ok } else { Exit::Failed }
         }
