@@ -317,3 +317,6 @@ fn not_json(raw: &str, error: &str) -> ToolFailure {
     ToolFailure::new("invalid_input", format!("the arguments were not whole JSON ({error}): {raw}"))
         .hint("nothing was run; call the tool again with complete arguments")
 }
+
+#[cfg(test)]
+mod tests;
