@@ -6,6 +6,7 @@
 
 mod ask;
 mod command;
+mod content;
 mod envelope;
 mod event;
 mod fact;
