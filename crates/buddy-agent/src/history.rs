@@ -68,7 +68,7 @@ fn called(call: &ToolCall) -> PromptItem {
     PromptItem::ToolCall {
         id: call.call_id.clone(),
         name: call.name.clone(),
-        arguments: if call.input.is_object() { call.input.to_string() } else { "{}".to_owned() },
+        arguments: call.input.text().to_owned(),
     }
 }
 

@@ -12,7 +12,7 @@ use buddy_protocol::{
     NoticeLevel, Principal, ToolCall, ToolFailure, ToolKind, TurnEnded, TurnId, TurnOutcome, TurnStarted,
     UsageReported,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::history::history;
 use crate::live::{LiveAnswer, Voice};
@@ -219,13 +219,13 @@ impl Machine {
 
     fn call(&self, answer: &LiveAnswer, call_id: String, name: String, arguments: Arguments) -> Call {
         let (input, is_repaired, broken) = match arguments {
-            Arguments::Object { value, repaired } => (value.into(), repaired, None),
+            Arguments::Object { value, repaired } => (Value::Object(value), repaired, None),
             Arguments::Broken { raw, error } => (json!({}), false, Some(not_json(&raw, &error))),
         };
         let (kind, title) = registry::describe(&name, &input);
         let guessed = (is_repaired && !is_harmless(kind)).then(not_whole);
         let target = Some(self.target.clone());
-        let call = ToolCall { call_id, name, kind, title, input, output: None, target };
+        let call = ToolCall { call_id, name, kind, title, input: input.into(), output: None, target };
         let refusal = broken.or(guessed).or_else(|| self.repeats.refusal(&call));
         let content = Content::ToolCall(Box::new(call));
         Call { item: answer.item(ItemId::new(&*self.ids), ItemStatus::Pending, content), refusal }

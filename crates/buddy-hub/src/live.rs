@@ -220,8 +220,8 @@ async fn read_all(store: &dyn SessionStore, session: &SessionId) -> Result<Trans
         if page.is_empty() {
             return Ok(transcript);
         }
-        for event in &page {
-            transcript.apply(event).map_err(|error| StoreError::Corrupt(error.to_string()))?;
+        for event in page {
+            transcript.take(event).map_err(|error| StoreError::Corrupt(error.to_string()))?;
         }
     }
 }

@@ -10,7 +10,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-use crate::{Content, PlanStep, SessionId};
+use crate::{Content, Json, PlanStep, SessionId};
 
 const TAG: &str = "type";
 
@@ -95,7 +95,7 @@ struct SubSession {
 
 #[derive(serde::Deserialize)]
 struct Canvas {
-    element: Value,
+    element: Json,
 }
 
 #[derive(serde::Deserialize)]

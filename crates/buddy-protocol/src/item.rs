@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Envelope, ItemId, SessionId, TurnId};
+use crate::{Envelope, ItemId, Json, SessionId, TurnId};
 
 /// One piece of content. `item.started` introduces it, `item.ended` carries its whole value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -125,7 +125,7 @@ pub enum Content {
     /// Something drawn on the canvas.
     Canvas {
         /// The element, as the canvas describes it.
-        element: Value,
+        element: Json,
     },
     /// From here on the model sees the summary instead of what came before.
     Compaction {
@@ -146,7 +146,7 @@ pub struct ToolCall {
     /// One line for people.
     pub title: String,
     /// The arguments.
-    pub input: Value,
+    pub input: Json,
     /// The result; absent until the call ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Envelope>,

@@ -12,6 +12,7 @@ mod event;
 mod fact;
 mod id;
 mod item;
+mod json;
 mod port;
 mod recovery;
 mod schema;
@@ -31,6 +32,7 @@ pub use fact::{
 };
 pub use id::{AskId, BadId, Ids, ItemId, SessionId, TurnId};
 pub use item::{Content, FileChange, Item, ItemStatus, PlanStep, PlanStepState, Private, ToolCall, ToolKind};
+pub use json::Json;
 pub use port::{
     Agent, AgentError, AgentSession, EventSink, Opening, SessionQuery, SessionStore, SessionWriter, Sessions,
     SessionsError, SinkClosed, StoreError, Subscription, SubscriptionError,

@@ -81,7 +81,7 @@ fn item(number: u64, status: ItemStatus) -> Item {
         name: "shell".to_owned(),
         kind: ToolKind::Execute,
         title: "cargo test".to_owned(),
-        input: json!({ "command": "cargo test --workspace", "timeout_ms": 120_000 }),
+        input: json!({ "command": "cargo test --workspace", "timeout_ms": 120_000 }).into(),
         output,
         target: None,
     }));
@@ -141,8 +141,8 @@ async fn long_session(store: &SqliteStore) -> Outcome<()> {
             let page = store.read(&session(2), after, PAGE).await?;
             let Some(last) = page.last() else { break };
             after = last.seq.unwrap_or(after);
-            for event in &page {
-                transcript.apply(event)?;
+            for event in page {
+                transcript.take(event)?;
             }
         }
         tell("100,000 events read and folded", format!("{:.1?}", start.elapsed()))?;

@@ -3,10 +3,8 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use buddy_protocol::{Envelope, Transcript, UnixMillis};
-use serde_json::Value;
-
 use super::*;
+use buddy_protocol::{Envelope, Transcript, UnixMillis};
 
 struct Counter(Mutex<u128>);
 

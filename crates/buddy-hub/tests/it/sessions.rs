@@ -1,6 +1,7 @@
 //! Starting, finding, changing and ending sessions.
 
 use buddy_protocol::{Command, NewSession, Principal, SessionQuery, SessionState, Sessions, SessionsError};
+use futures::StreamExt;
 
 use crate::bench::{Bench, next};
 
@@ -43,6 +44,7 @@ async fn a_title_is_changed_and_an_ended_session_stays_readable() {
     let listed = bench.hub.list(&bench.ann, SessionQuery::default()).await.unwrap();
     assert_eq!((listed[0].title.as_deref(), listed[0].state), (Some("trip"), SessionState::Ended));
     assert_eq!(bench.hub.events(&bench.ann, &session, 0, 10).await.unwrap().len(), 3);
+    assert_eq!(bench.subscribe(&session, 1).await.count().await, 2);
     let late = bench.hub.send(&bench.ann, &session, Command::Prompt { text: "say 1".to_owned() }).await;
     assert!(matches!(late, Err(SessionsError::Conflict(_))), "{late:?}");
 }
