@@ -151,6 +151,7 @@ impl Machine {
             id: ItemId::new(&*self.ids),
             turn: Some(turn.id.clone()),
             step: Some(turn.step + 1),
+            place: None,
             parent: None,
             status: ItemStatus::Completed,
             content: Content::UserMessage { text },
@@ -210,14 +211,12 @@ impl Machine {
     }
 
     fn calls(&self, answer: &LiveAnswer, reply: Reply) -> Vec<Call> {
-        let called = reply.items.into_iter().filter_map(|said| match said {
-            ReplyItem::ToolCall { id, name, arguments } => Some((id, name, arguments)),
-            _ => None,
-        });
-        called.map(|(id, name, arguments)| self.call(answer, id, name, arguments)).collect()
+        let numbered = (1..).zip(reply.items);
+        numbered.filter_map(|(place, said)| self.call(answer, place, said)).collect()
     }
 
-    fn call(&self, answer: &LiveAnswer, call_id: String, name: String, arguments: Arguments) -> Call {
+    fn call(&self, answer: &LiveAnswer, place: u32, said: ReplyItem) -> Option<Call> {
+        let ReplyItem::ToolCall { id: call_id, name, arguments, private } = said else { return None };
         let (input, is_repaired, broken) = match arguments {
             Arguments::Object { value, repaired } => (Value::Object(value), repaired, None),
             Arguments::Broken { raw, error } => (json!({}), false, Some(not_json(&raw, &error))),
@@ -228,7 +227,9 @@ impl Machine {
         let call = ToolCall { call_id, name, kind, title, input: input.into(), output: None, target };
         let refusal = broken.or(guessed).or_else(|| self.repeats.refusal(&call));
         let content = Content::ToolCall(Box::new(call));
-        Call { item: answer.item(ItemId::new(&*self.ids), ItemStatus::Pending, content), refusal }
+        let mut item = answer.item(ItemId::new(&*self.ids), ItemStatus::Pending, content);
+        (item.place, item.private) = (Some(place), private);
+        Some(Call { item, refusal })
     }
 
     fn fail(&mut self, turn: &Turn, answer: &mut LiveAnswer, failure: Failure) -> Vec<Effect> {

@@ -225,7 +225,7 @@ async fn read_all(
     session: &SessionId,
     head: u64,
 ) -> Result<Transcript, StoreError> {
-    let starts = (0..head).step_by(PART as usize);
+    let starts = (0..head.div_ceil(PART)).map(|part| part * PART);
     let parts = starts.map(|after| read_part(store, session, after, (after + PART).min(head)));
     let mut parts = stream::iter(parts).buffered(READS_AT_ONCE);
     let mut transcript = Transcript::default();

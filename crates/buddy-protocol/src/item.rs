@@ -18,6 +18,10 @@ pub struct Item {
     /// model, so a reader that builds a prompt keeps them together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,
+    /// Where in that model call's answer it stood, counted from 1. Items can stream in another order than the one in
+    /// which they must be sent back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<u32>,
     /// The item it stands under, for example the call that a change came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<ItemId>,

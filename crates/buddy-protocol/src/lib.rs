@@ -7,6 +7,7 @@
 mod ask;
 mod command;
 mod content;
+mod cost;
 mod envelope;
 mod event;
 mod fact;
@@ -23,6 +24,7 @@ mod usage;
 
 pub use ask::{Answer, Approval, Ask, Question, Risk};
 pub use command::{Command, NewSession};
+pub use cost::MicroUsd;
 pub use envelope::{Envelope, HarnessTimestamp, ToolFailure};
 pub use event::{Event, WireError};
 pub use fact::{

@@ -252,7 +252,16 @@ mod tests {
 
     fn item(number: u32, status: ItemStatus, content: Content) -> Item {
         let id = format!("itm_{}", id(number)).parse().unwrap();
-        Item { id, turn: Some(turn()), step: Some(1), parent: None, status, content, private: None }
+        Item {
+            id,
+            turn: Some(turn()),
+            step: Some(1),
+            place: None,
+            parent: None,
+            status,
+            content,
+            private: None,
+        }
     }
 
     fn message(text: &str) -> Content {

@@ -86,7 +86,16 @@ fn item(number: u64, status: ItemStatus) -> Item {
         target: None,
     }));
     let id = ItemId::new(&Fixed(u128::from(number)));
-    Item { id, turn: Some(TurnId::new(&Fixed(2))), step: None, parent: None, status, content, private: None }
+    Item {
+        id,
+        turn: Some(TurnId::new(&Fixed(2))),
+        step: None,
+        place: None,
+        parent: None,
+        status,
+        content,
+        private: None,
+    }
 }
 
 async fn one_session(store: &SqliteStore) -> Outcome<()> {

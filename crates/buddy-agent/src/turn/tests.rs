@@ -102,11 +102,12 @@ impl Bench {
 }
 
 fn reply(text: &str, calls: &[&str]) -> Reply {
-    let said = (!text.is_empty()).then(|| ReplyItem::Text { text: text.to_owned() });
+    let said = (!text.is_empty()).then(|| ReplyItem::Text { text: text.to_owned(), private: None });
     let called = calls.iter().map(|id| ReplyItem::ToolCall {
         id: (*id).to_owned(),
         name: "time".to_owned(),
         arguments: Arguments::Object { value: serde_json::Map::new(), repaired: false },
+        private: None,
     });
     let stop = if calls.is_empty() { StopReason::End } else { StopReason::ToolUse };
     Reply { items: said.into_iter().chain(called).collect(), stop, usage: None, model: None }
@@ -255,7 +256,7 @@ fn a_restart_voids_what_was_streamed() {
         .resumed()
         .iter()
         .filter_map(|item| match item {
-            PromptItem::Assistant { text } => Some(text.clone()),
+            PromptItem::Assistant { text, .. } => Some(text.clone()),
             _ => None,
         })
         .collect();
@@ -278,7 +279,7 @@ fn a_failed_model_call_ends_the_turn_with_what_was_said() {
     bench.prompt("go").text("par").feed(Input::ModelFailed(failure));
     assert_eq!(bench.outcome(), Some(TurnOutcome::Failed));
     assert!(
-        matches!(bench.resumed().last(), Some(PromptItem::Assistant { text }) if text.starts_with("par"))
+        matches!(bench.resumed().last(), Some(PromptItem::Assistant { text, .. }) if text.starts_with("par"))
     );
 }
 
@@ -304,7 +305,8 @@ fn mended_arguments_run_for_reading_alone() {
         value.insert("path".to_owned(), "a".into());
         value.insert("content".to_owned(), "b".into());
         let arguments = Arguments::Object { value, repaired: true };
-        let items = vec![ReplyItem::ToolCall { id: "a".to_owned(), name: name.to_owned(), arguments }];
+        let items =
+            vec![ReplyItem::ToolCall { id: "a".to_owned(), name: name.to_owned(), arguments, private: None }];
         let reply = Reply { items, stop: StopReason::ToolUse, usage: None, model: None };
         let mut bench = Bench::new(9);
         bench.prompt("go");

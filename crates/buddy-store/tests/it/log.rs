@@ -26,6 +26,7 @@ fn item_with_private() -> Fact {
         id,
         turn: None,
         step: None,
+        place: None,
         parent: None,
         status: ItemStatus::Completed,
         content,
