@@ -1,7 +1,7 @@
 //! What a headless run adds up to, folded from its events.
 
 use buddy_protocol::{
-    Content, Event, Fact, Failure, Item, ItemStatus, SessionId, TurnEnded, TurnOutcome, Usage,
+    Bill, Content, Event, Fact, Failure, Item, ItemStatus, MicroUsd, SessionId, TurnEnded, TurnOutcome, Usage,
 };
 use serde::Serialize;
 
@@ -11,7 +11,7 @@ use crate::exit::Exit;
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     text: String,
-    usage: Usage,
+    bill: Bill,
     steps: u32,
     was_denied: bool,
     ended: Option<TurnEnded>,
@@ -46,7 +46,7 @@ impl Report {
     pub(crate) fn apply(&mut self, event: &Event) -> bool {
         match &event.fact {
             Fact::ItemEnded(ended) => self.note(&ended.item),
-            Fact::UsageReported(report) => self.usage += report.usage,
+            Fact::UsageReported(report) => self.bill.add(report.usage, report.cost),
             Fact::TurnEnded(ended) => self.ended = Some(ended.clone()),
             _ => {}
         }
@@ -97,8 +97,8 @@ impl Report {
             status: status(exit),
             text: &self.text,
             session_id: session,
-            usage: self.usage,
-            cost: None,
+            usage: self.bill.usage,
+            cost: self.bill.total().map(MicroUsd::dollars),
             duration_ms,
             turns: self.steps,
             error: self.failure(),
@@ -114,6 +114,7 @@ fn status(exit: Exit) -> &'static str {
     match exit {
         Exit::Ok => "completed",
         Exit::TurnLimit => "turn_limit",
+        Exit::Budget => "budget",
         Exit::ApprovalNeeded => "approval_needed",
         Exit::Timeout => "timeout",
         Exit::Interrupted | Exit::OutputClosed => "interrupted",

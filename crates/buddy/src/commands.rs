@@ -54,12 +54,7 @@ fn printer() -> Printer {
 /// A session by its id.
 async fn find(buddy: &Buddy, id: &str) -> anyhow::Result<SessionSummary> {
     let id: SessionId = id.parse()?;
-    let query = SessionQuery::default();
-    let all = buddy.hub.list(&buddy.who, query).await?;
-    match all.into_iter().find(|summary| summary.id == id) {
-        Some(summary) => Ok(summary),
-        None => bail!("there is no session `{id}`; `buddy sessions` lists them"),
-    }
+    buddy.hub.find(&buddy.who, &id).await.context("`buddy sessions` lists what there is")
 }
 
 /// The session that was used last, of a directory or of all.
