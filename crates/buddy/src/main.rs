@@ -3,7 +3,6 @@
 mod cli;
 mod commands;
 mod environment;
-#[cfg(feature = "failpoints")]
 mod failpoints;
 mod models;
 mod signals;
@@ -30,8 +29,9 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return told(&error),
     };
-    #[cfg(feature = "failpoints")]
-    failpoints::arm();
+    if fail::has_failpoints() {
+        failpoints::arm();
+    }
     let exit = run(cli).unwrap_or_else(|error| {
         complain(&error);
         Exit::Failed
