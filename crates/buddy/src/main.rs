@@ -9,6 +9,7 @@ mod signals;
 mod system;
 mod wiring;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use buddy_tui::Exit;
@@ -54,7 +55,7 @@ fn told(error: &clap::Error) -> ExitCode {
     ExitCode::from(if error.use_stderr() { Exit::Usage.code() } else { Exit::Ok.code() })
 }
 
-#[expect(clippy::print_stderr, reason = "the last word of a failed run")]
+/// The last word of a failed run. That nobody reads it is no reason to fail in another way.
 fn complain(error: &anyhow::Error) {
-    eprintln!("buddy: {error:#}");
+    let _ = writeln!(std::io::stderr(), "buddy: {error:#}");
 }
