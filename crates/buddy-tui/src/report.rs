@@ -1,7 +1,7 @@
 //! What a headless run adds up to, folded from its events.
 
 use buddy_protocol::{
-    Content, Event, Fact, Failure, Item, ItemStatus, SessionId, TurnEnded, TurnOutcome, Usage,
+    Content, Event, Fact, Failure, Item, ItemStatus, SessionId, TurnEnded, TurnId, TurnOutcome, Usage,
 };
 use serde::Serialize;
 
@@ -10,6 +10,8 @@ use crate::exit::Exit;
 /// The state of a headless run.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
+    /// The turn of this run. What comes before it closes what a dead writer left open, and is none of this run's.
+    turn: Option<TurnId>,
     text: String,
     usage: Usage,
     steps: u32,
@@ -44,10 +46,11 @@ pub(crate) struct RunResult<'a> {
 impl Report {
     /// Takes in one event of the run. True when the run is over.
     pub(crate) fn apply(&mut self, event: &Event) -> bool {
-        match &event.fact {
-            Fact::ItemEnded(ended) => self.note(&ended.item),
-            Fact::UsageReported(report) => self.usage += report.usage,
-            Fact::TurnEnded(ended) => self.ended = Some(ended.clone()),
+        match (&event.fact, &self.turn) {
+            (Fact::TurnStarted(started), None) => self.turn = Some(started.turn.clone()),
+            (Fact::ItemEnded(ended), Some(_)) => self.note(&ended.item),
+            (Fact::UsageReported(report), Some(_)) => self.usage += report.usage,
+            (Fact::TurnEnded(ended), Some(turn)) if ended.turn == *turn => self.ended = Some(ended.clone()),
             _ => {}
         }
         self.ended.is_some()
