@@ -80,3 +80,86 @@ impl<'de> Deserialize<'de> for Event {
         Ok(Self { session, seq, time, fact })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::{Content, Item, ItemEnded, ItemStatus, Private};
+
+    const SESSION: &str = "ses_00000000000000000000000001";
+
+    fn event(kind: &str, data: &str) -> String {
+        format!(r#"{{"session":"{SESSION}","seq":7,"time":12,"type":"{kind}","data":{data}}}"#)
+    }
+
+    fn round_trip(text: &str) -> String {
+        Event::from_json(text).unwrap().to_json().unwrap()
+    }
+
+    #[test]
+    fn an_unknown_kind_is_kept_byte_for_byte() {
+        for data in [r#"{"b" : 1, "a":[ 1.0 ,2e3],"c":"\u00e9"}"#, "null", "17", r#""text""#, "{}"] {
+            let text = event("weather.changed", data);
+            assert_eq!(round_trip(&text), text);
+        }
+    }
+
+    #[test]
+    fn a_known_kind_with_a_bad_payload_is_an_error() {
+        let error = Event::from_json(&event("turn.ended", r#"{"turn":"nonsense"}"#)).unwrap_err().to_string();
+        assert!(error.contains("turn.ended"), "{error}");
+        for kind in Fact::KINDS {
+            assert!(Event::from_json(&event(kind, "3")).is_err(), "{kind}");
+        }
+    }
+
+    #[test]
+    fn there_are_fourteen_kinds_and_one_is_live() {
+        assert_eq!(Fact::KINDS.len(), 14);
+        let delta =
+            event("item.delta", r#"{"item":"itm_00000000000000000000000001","stream":"text","text":"x"}"#);
+        assert!(!Event::from_json(&delta).unwrap().fact.is_durable());
+    }
+
+    #[test]
+    fn private_data_never_reaches_the_wire() {
+        let item = Item {
+            id: "itm_00000000000000000000000001".parse().unwrap(),
+            turn: None,
+            step: None,
+            place: None,
+            parent: None,
+            status: ItemStatus::Completed,
+            content: Content::Reasoning { text: "hm".to_owned() },
+            private: Some(Private {
+                provider: "p".to_owned(),
+                model: "m".to_owned(),
+                wire: "w".to_owned(),
+                data: serde_json::json!({"signature": "SECRET"}),
+            }),
+        };
+        let session = SESSION.parse().unwrap();
+        let event =
+            Event { session, seq: Some(1), time: UnixMillis(1), fact: Fact::ItemEnded(ItemEnded { item }) };
+        assert!(!event.to_json().unwrap().contains("SECRET"));
+        let forged = event.to_json().unwrap().replace(r#""status""#, r#""private":{"data":1},"status""#);
+        assert!(Event::from_json(&forged).unwrap().fact.item().unwrap().private.is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_read_or_refused(text in "\\PC{0,200}") {
+            let _ = Event::from_json(&text);
+            let _ = Event::from_json(&event("notice", &text));
+        }
+
+        #[test]
+        fn any_words_survive_the_wire(words in "\\PC{0,80}", level in prop::sample::select(vec!["info", "warning"])) {
+            let data = serde_json::json!({"level": level, "code": "c", "text": words}).to_string();
+            let text = event("notice", &data);
+            prop_assert_eq!(round_trip(&text), text);
+        }
+    }
+}

@@ -43,70 +43,79 @@ pub struct FoldError {
 impl Transcript {
     /// Folds one more event. Durable events must come in order and without a gap.
     pub fn apply(&mut self, event: &Event) -> Result<(), FoldError> {
-        if let Some(seq) = event.seq {
-            if seq != self.head + 1 {
-                return Err(FoldError { head: self.head, found: seq });
-            }
-            self.head = seq;
-        }
-        self.apply_fact(&event.fact);
+        self.advance(event.seq)?;
+        self.take_fact(event.fact.clone());
         Ok(())
     }
 
-    fn apply_fact(&mut self, fact: &Fact) {
+    /// Folds one more event that nobody else needs. Reading a long log this way copies nothing.
+    pub fn take(&mut self, event: Event) -> Result<(), FoldError> {
+        self.advance(event.seq)?;
+        self.take_fact(event.fact);
+        Ok(())
+    }
+
+    fn advance(&mut self, seq: Option<u64>) -> Result<(), FoldError> {
+        match seq {
+            Some(found) if found != self.head + 1 => Err(FoldError { head: self.head, found }),
+            Some(found) => {
+                self.head = found;
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn take_fact(&mut self, fact: Fact) {
         match fact {
             Fact::SessionStarted(started) => self.start(started),
             Fact::SessionChanged(changed) => self.change(changed),
             Fact::SessionEnded(_) => self.ended = true,
-            Fact::TurnStarted(started) => self.start_turn(&started.turn),
+            Fact::TurnStarted(started) => self.start_turn(started.turn),
             Fact::TurnEnded(ended) => self.end_turn(ended),
-            Fact::ItemStarted(started) => self.put(&started.item),
-            Fact::ItemChanged(changed) => self.put(&changed.item),
-            Fact::ItemEnded(ended) => self.put(&ended.item),
-            Fact::ItemDelta(delta) => self.grow(delta),
-            Fact::Asked(asked) => self.asks.push(asked.ask.clone()),
-            Fact::Answered(answered) => self.answer(answered),
+            Fact::ItemStarted(started) => self.put(started.item),
+            Fact::ItemChanged(changed) => self.put(changed.item),
+            Fact::ItemEnded(ended) => self.put(ended.item),
+            Fact::ItemDelta(delta) => self.grow(&delta),
+            Fact::Asked(asked) => self.asks.push(asked.ask),
+            Fact::Answered(answered) => self.answer(&answered),
             Fact::UsageReported(report) => self.add_usage(report.usage),
             Fact::Notice(_) | Fact::Native(_) | Fact::Unknown(_) => {}
         }
     }
 
-    fn start(&mut self, started: &SessionStarted) {
+    fn start(&mut self, started: SessionStarted) {
         self.model.clone_from(&started.model);
-        self.started = Some(started.clone());
+        self.started = Some(started);
     }
 
-    fn change(&mut self, changed: &SessionChanged) {
-        if changed.title.is_some() {
-            self.title.clone_from(&changed.title);
-        }
-        if changed.model.is_some() {
-            self.model.clone_from(&changed.model);
-        }
+    fn change(&mut self, changed: SessionChanged) {
+        self.title = changed.title.or(self.title.take());
+        self.model = changed.model.or(self.model.take());
     }
 
-    fn start_turn(&mut self, turn: &TurnId) {
-        self.turn = Some(turn.clone());
+    fn start_turn(&mut self, turn: TurnId) {
+        self.turn = Some(turn);
         self.turns += 1;
     }
 
-    fn end_turn(&mut self, ended: &TurnEnded) {
+    fn end_turn(&mut self, ended: TurnEnded) {
         self.turn = None;
-        self.last_turn = Some(ended.clone());
+        self.last_turn = Some(ended);
     }
 
-    fn put(&mut self, item: &Item) {
-        if let Some(&place) = self.index.get(&item.id) {
-            self.items[place] = item.clone();
-        } else {
-            self.index.insert(item.id.clone(), self.items.len());
-            self.items.push(item.clone());
-        }
+    fn put(&mut self, item: Item) {
         self.open_items.retain(|open| *open != item.id);
         if item.status.is_final() {
             self.live_output.remove(&item.id);
         } else {
             self.open_items.push(item.id.clone());
+        }
+        if let Some(&place) = self.index.get(&item.id) {
+            self.items[place] = item;
+        } else {
+            self.index.insert(item.id.clone(), self.items.len());
+            self.items.push(item);
         }
     }
 
@@ -222,5 +231,150 @@ fn keep_tail(text: &mut String, limit: usize) {
     if text.len() > 2 * limit {
         let cut = (text.len() - limit..=text.len()).find(|&cut| text.is_char_boundary(cut)).unwrap_or(0);
         text.drain(..cut);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{
+        Answer, Asked, ItemEnded, ItemStarted, ItemStatus, Principal, Question, ToolCall, ToolKind,
+        TurnOutcome, TurnStarted, UnixMillis, recovery,
+    };
+
+    fn id(number: u32) -> String {
+        format!("{number:026}")
+    }
+
+    fn turn() -> TurnId {
+        format!("trn_{}", id(1)).parse().unwrap()
+    }
+
+    fn item(number: u32, status: ItemStatus, content: Content) -> Item {
+        let id = format!("itm_{}", id(number)).parse().unwrap();
+        Item {
+            id,
+            turn: Some(turn()),
+            step: Some(1),
+            place: None,
+            parent: None,
+            status,
+            content,
+            private: None,
+        }
+    }
+
+    fn message(text: &str) -> Content {
+        Content::AgentMessage { text: text.to_owned() }
+    }
+
+    fn call() -> Content {
+        Content::ToolCall(Box::new(ToolCall {
+            call_id: "call_1".to_owned(),
+            name: "run_shell".to_owned(),
+            kind: ToolKind::Execute,
+            title: "ls".to_owned(),
+            input: serde_json::json!({}).into(),
+            output: None,
+            target: None,
+        }))
+    }
+
+    fn delta(number: u32, text: &str) -> Fact {
+        let item = format!("itm_{}", id(number)).parse().unwrap();
+        Fact::ItemDelta(ItemDelta { item, stream: DeltaStream::Text, text: text.to_owned() })
+    }
+
+    fn fold(facts: impl IntoIterator<Item = Fact>) -> Transcript {
+        let mut transcript = Transcript::default();
+        for fact in facts {
+            let seq = fact.is_durable().then(|| transcript.head() + 1);
+            let session = format!("ses_{}", id(1)).parse().unwrap();
+            transcript.apply(&Event { session, seq, time: UnixMillis(0), fact }).unwrap();
+        }
+        transcript
+    }
+
+    fn started(item: Item) -> Fact {
+        Fact::ItemStarted(ItemStarted { item })
+    }
+
+    fn text(transcript: &Transcript) -> &str {
+        match &transcript.items()[0].content {
+            Content::AgentMessage { text } => text,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn deltas_grow_an_open_item_and_the_end_replaces_it() {
+        let open = started(item(1, ItemStatus::Running, message("")));
+        let ended = Fact::ItemEnded(ItemEnded { item: item(1, ItemStatus::Completed, message("whole")) });
+        assert_eq!(text(&fold([open.clone(), delta(1, "a"), delta(1, "b")])), "ab");
+        assert_eq!(text(&fold([open, delta(1, "a"), ended, delta(1, "late")])), "whole");
+    }
+
+    #[test]
+    fn a_gap_and_a_repetition_are_refused() {
+        let mut transcript =
+            fold([Fact::TurnStarted(TurnStarted { turn: turn(), by: Principal::person("ann") })]);
+        for seq in [1, 3] {
+            let session = format!("ses_{}", id(1)).parse().unwrap();
+            let fact = started(item(1, ItemStatus::Running, message("")));
+            let refused = transcript.apply(&Event { session, seq: Some(seq), time: UnixMillis(0), fact });
+            assert_eq!(refused, Err(FoldError { head: 1, found: seq }));
+            assert!(transcript.items().is_empty());
+        }
+    }
+
+    #[test]
+    fn recovery_closes_everything_that_was_open_and_then_nothing() {
+        let ask = Ask {
+            id: format!("ask_{}", id(1)).parse().unwrap(),
+            turn: Some(turn()),
+            item: None,
+            question: Question::Text { text: "?".to_owned(), options: vec![] },
+            expires: None,
+        };
+        let mut facts = vec![
+            Fact::TurnStarted(TurnStarted { turn: turn(), by: Principal::person("ann") }),
+            started(item(1, ItemStatus::Running, message("par"))),
+            started(item(2, ItemStatus::Pending, call())),
+            started(item(3, ItemStatus::Running, call())),
+            Fact::Asked(Asked { ask }),
+        ];
+        let closing = recovery(&fold(facts.clone()), UnixMillis(5));
+        facts.extend(closing);
+        let whole = fold(facts);
+        assert!(recovery(&whole, UnixMillis(6)).is_empty());
+        assert_eq!(whole.last_turn().unwrap().outcome, TurnOutcome::Interrupted);
+        let codes: Vec<String> = whole.items().iter().filter_map(code).collect();
+        assert_eq!(codes, ["not_run", "outcome_unknown"]);
+        assert!(whole.items().iter().all(|item| item.status == ItemStatus::Interrupted));
+    }
+
+    fn code(item: &Item) -> Option<String> {
+        match &item.content {
+            Content::ToolCall(call) => Some(call.output.clone()?.error?.code),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn an_answer_closes_its_ask_alone() {
+        let ask = |number| Ask {
+            id: format!("ask_{}", id(number)).parse().unwrap(),
+            turn: None,
+            item: None,
+            question: Question::Text { text: "?".to_owned(), options: vec![] },
+            expires: None,
+        };
+        let answered = Answered { ask: ask(1).id, answer: Answer::Allow, by: Principal::person("ann") };
+        let transcript = fold([
+            Fact::Asked(Asked { ask: ask(1) }),
+            Fact::Asked(Asked { ask: ask(2) }),
+            Fact::Answered(answered),
+        ]);
+        assert_eq!(transcript.asks(), [ask(2)]);
     }
 }
