@@ -60,7 +60,11 @@ impl Report {
         self.steps = self.steps.max(item.step.filter(|_| !is_prompt(item)).unwrap_or(0));
         match &item.content {
             Content::AgentMessage { text } => self.text.clone_from(text),
-            Content::ToolCall(_) if item.status == ItemStatus::Denied => self.was_denied = true,
+            Content::ToolCall(_) => {
+                // What was said before a call announces it and answers nothing.
+                self.text.clear();
+                self.was_denied |= item.status == ItemStatus::Denied;
+            }
             _ => {}
         }
     }
