@@ -40,6 +40,9 @@ pub trait Sessions: Send + Sync {
         limit: usize,
     ) -> Result<Vec<Event>, SessionsError>;
 
+    /// What a list would show of one session.
+    async fn find(&self, who: &Principal, session: &SessionId) -> Result<SessionSummary, SessionsError>;
+
     /// Sessions that `who` may see, last used first.
     async fn list(&self, who: &Principal, query: SessionQuery) -> Result<Vec<SessionSummary>, SessionsError>;
 }
