@@ -8,6 +8,7 @@ use buddy_agent::BuddyAgent;
 use buddy_policy::Approvals;
 use buddy_protocol::NewSession;
 use buddy_tui::{ExecRequest, ExecTarget, Exit, OutputFormat, run_exec};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{Approve, Exec, Format};
@@ -26,7 +27,11 @@ pub(crate) async fn run(
     cwd: PathBuf,
     model: Option<String>,
 ) -> anyhow::Result<Exit> {
-    let prompt = prompt(exec.prompt.as_deref())?;
+    let began = Instant::now();
+    let Some(prompt) = prompt_in_time(&exec).await? else {
+        printer().status("buddy: the time limit was reached while the prompt was read");
+        return Ok(Exit::Timeout);
+    };
     let approvals = match exec.approve {
         Approve::None => Approvals::None,
         Approve::All => Approvals::All,
@@ -38,7 +43,7 @@ pub(crate) async fn run(
         prompt,
         format: format(&exec),
         include_deltas: exec.include_deltas,
-        timeout: exec.timeout,
+        timeout: exec.timeout.map(|timeout| timeout.saturating_sub(began.elapsed())),
         interrupt: CancellationToken::new(),
     };
     let (mut signals, mut watch) = interrupts()?;
@@ -83,6 +88,20 @@ async fn target(
         }
     };
     Ok(ExecTarget::Resume { session: summary.id, head: summary.head, model })
+}
+
+/// The prompt; none when an input that does not end took all the time there was.
+async fn prompt_in_time(exec: &Exec) -> anyhow::Result<Option<String>> {
+    let argument = exec.prompt.clone();
+    let reading = tokio::task::spawn_blocking(move || prompt(argument.as_deref()));
+    let read = match exec.timeout {
+        Some(timeout) => match tokio::time::timeout(timeout, reading).await {
+            Ok(read) => read,
+            Err(_) => return Ok(None),
+        },
+        None => reading.await,
+    };
+    read.context("reading the prompt broke off")?.map(Some)
 }
 
 /// The prompt from the argument, from the standard input, or from both.
