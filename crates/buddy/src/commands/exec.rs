@@ -17,7 +17,7 @@ use crate::environment::Environment;
 use crate::signals::interrupts;
 use crate::wiring::{Buddy, Wishes, wire};
 
-/// How much is read from the standard input.
+/// How much a prompt may hold, in bytes, and so how much is read from the standard input.
 const MAX_INPUT: u64 = 4 * 1024 * 1024;
 
 /// Runs one prompt.
@@ -119,6 +119,9 @@ fn prompt(argument: Option<&str>) -> anyhow::Result<String> {
     };
     if prompt.trim().is_empty() {
         bail!("there is no prompt: give it as an argument or on the standard input");
+    }
+    if prompt.len() as u64 > MAX_INPUT {
+        bail!("the prompt has {} bytes, {MAX_INPUT} are allowed", prompt.len());
     }
     Ok(prompt)
 }

@@ -66,6 +66,16 @@ async fn an_empty_prompt_is_refused() {
 }
 
 #[tokio::test]
+async fn a_prompt_that_is_too_long_is_refused() {
+    const LIMIT: usize = 4 * 1024 * 1024;
+    for (arguments, length) in [(&[][..], LIMIT + 1), (&["look:"], LIMIT)] {
+        let stage = Stage::new([]).await;
+        let program = stage.buddy(["exec"]).args(arguments).input(vec![b'x'; length]);
+        check_failure(&stage, program, "bytes").await;
+    }
+}
+
+#[tokio::test]
 async fn an_unknown_session_is_named() {
     let stage = Stage::new([]).await;
     let id = "ses_01jzzzzzzzzzzzzzzzzzzzzzzz";
