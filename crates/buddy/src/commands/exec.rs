@@ -47,15 +47,25 @@ pub(crate) async fn run(
         interrupt: CancellationToken::new(),
     };
     let (mut signals, mut watch) = interrupts()?;
-    let interrupt = request.interrupt.clone();
+    let (interrupt, at_once) = (request.interrupt.clone(), CancellationToken::new());
+    let stop_at_once = at_once.clone();
     watch.spawn(async move {
-        if signals.recv().await.is_some() {
-            interrupt.cancel();
+        for stop in [interrupt, stop_at_once] {
+            if signals.recv().await.is_some() {
+                stop.cancel();
+            }
         }
     });
-    let exit = run_exec(buddy.hub.clone(), request, &mut printer()).await;
-    buddy.close().await?;
-    Ok(exit?)
+    let run = async {
+        let exit = run_exec(buddy.hub.clone(), request, &mut printer()).await;
+        buddy.close().await?;
+        Ok(exit?)
+    };
+    tokio::select! {
+        exit = run => exit,
+        // What is cut off here is closed when the session is taken up again; commands end with this process.
+        () = at_once.cancelled() => Ok(Exit::Interrupted),
+    }
 }
 
 fn format(exec: &Exec) -> OutputFormat {

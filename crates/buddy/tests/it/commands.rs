@@ -105,6 +105,18 @@ async fn a_code_and_a_signal_are_told() {
     assert_eq!(result["result"]["signal"], 11, "{result}");
 }
 
+#[tokio::test]
+async fn a_command_that_kills_its_supervisor_is_told() {
+    let (_, result) = ran(shell("sleep 60 & kill -9 $PPID; sleep 61")).await;
+    assert_eq!(result["ok"], false, "{result}");
+}
+
+#[tokio::test]
+async fn a_command_that_stops_itself_is_stopped() {
+    let (_, result) = ran(waiting("kill -STOP $PPID; kill -STOP $$", "1s")).await;
+    assert_eq!(result["result"]["timed_out"], true, "{result}");
+}
+
 /// The call fails; made three times in a row, it is not run the third time.
 async fn check_repeated(call: impl Fn() -> Turn, code: &str) {
     let stage = Stage::new([call(), call(), call(), turn().text("I give up.")]).await;

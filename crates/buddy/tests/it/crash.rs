@@ -174,6 +174,17 @@ async fn killed_around_each_append() {
 /// Appends that every run makes at the least.
 const APPENDS: usize = 6;
 
+#[tokio::test]
+async fn a_stubborn_tree_dies_with_buddy() {
+    let stubborn = "trap '' TERM HUP INT; (setsid sh -c \"trap '' TERM HUP INT; sleep 60\" &); \
+        (setsid sleep 61 >/dev/null 2>&1 &); echo effect >> effects; yes";
+    let stage = Stage::new(script(stubborn)).await;
+    let killed = first_life(&stage, &Kill::WhileToolRuns).await;
+    assert_eq!(killed.signal, Some(9));
+    let left = processes::wait_until_gone(stage.home.path(), GONE_WITHIN);
+    assert!(left.is_empty(), "{left:?}");
+}
+
 /// Sessions that are killed again and again at moments that nobody chose, each life going on where the last one ended.
 const CHAINS: u64 = 8;
 /// Lives of each session.

@@ -118,6 +118,25 @@ async fn a_command_that_ignores_requests_to_end_is_killed() {
     check_stopped(&stage, started.finish().await, 130).await;
 }
 
+#[tokio::test]
+async fn a_second_interrupt_does_not_wait() {
+    let stubborn = "trap '' TERM INT HUP; touch began; while :; do sleep 0.1; done";
+    let stage = Stage::new([turn().call("run_shell", shell(stubborn)), turn().text("Well.")]).await;
+    let started = stage.exec(["go"]).start();
+    begun(&stage).await;
+    let asked = std::time::Instant::now();
+    started.signal(Signal::INT);
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    started.signal(Signal::INT);
+    let finished = started.finish().await.expect_code(130);
+    assert!(asked.elapsed() < Duration::from_millis(700), "{:?}: {finished}", asked.elapsed());
+    assert_eq!(processes::wait_until_gone(stage.home.path(), Duration::from_secs(2)), []);
+    let session = stage.only_log().await.session;
+    let resumed = stage.exec(["and now?", "--resume", session.as_str()]).run().await.expect_code(0);
+    assert_eq!(resumed.stdout, b"Well.\n");
+    stage.requests();
+}
+
 /// Leaves the outputs once the first line was printed, then lets the model go on.
 async fn leave(stage: &Stage, mut started: Started) -> Finished {
     started.stdout.wait_for("\n", 1).await;

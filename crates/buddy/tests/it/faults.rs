@@ -166,6 +166,19 @@ async fn a_call_is_not_made_again_when_the_answer_to_it_fails() {
     check_once([counted(), turn().refuse(), turn().hang_after(0), done()]).await;
 }
 
+#[tokio::test]
+async fn a_turn_that_failed_after_a_call_can_be_gone_on_with() {
+    let broken = || turn().error(500, "server_error", "on fire").header("retry-after-ms", "5");
+    let turns: Vec<Turn> =
+        [counted()].into_iter().chain((0..5).map(|_| broken())).chain([turn().text("Done.")]).collect();
+    let stage = Stage::new(turns).await;
+    run(&stage).await.expect_code(1).expect_stderr("on fire");
+    let session = stage.only_log().await.session;
+    let resumed = stage.exec(["go on", "--resume", session.as_str()]).run().await.expect_code(0);
+    assert_eq!(resumed.stdout, b"Done.\n");
+    assert_eq!((stage.home.text("effects").as_str(), stage.results().len()), ("effect\n", 1));
+}
+
 /// The model makes a call that cannot be; it is told so and the turn goes on.
 async fn check_bad_call(call: Turn, codes: &[&str]) {
     let stage = Stage::new([call, turn().text("I see.")]).await;
