@@ -160,7 +160,7 @@ async fn with_nothing_under_way_the_conversation_ends() {
     let mut started = stage.buddy([]).converse();
     started.stderr.wait_for("> ", 1).await;
     started.signal(Signal::INT);
-    started.finish().await.expect_code(130);
+    started.finish_with_open_input().await.expect_code(130);
 }
 
 #[tokio::test]
