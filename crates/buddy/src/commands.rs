@@ -9,7 +9,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use buddy_protocol::{SessionId, SessionQuery, SessionSummary, Sessions};
+use buddy_protocol::{SessionId, SessionQuery, SessionSummary, Sessions, SessionsError};
 use buddy_tui::{Exit, Printer};
 
 use crate::cli::{Action, Cli};
@@ -54,7 +54,10 @@ fn printer() -> Printer {
 /// A session by its id.
 async fn find(buddy: &Buddy, id: &str) -> anyhow::Result<SessionSummary> {
     let id: SessionId = id.parse()?;
-    buddy.hub.find(&buddy.who, &id).await.context("`buddy sessions` lists what there is")
+    match buddy.hub.find(&buddy.who, &id).await {
+        Err(error @ SessionsError::NotFound(_)) => bail!("{error}; `buddy sessions` lists them"),
+        found => Ok(found?),
+    }
 }
 
 /// The session that was used last, of a directory or of all.
