@@ -12,22 +12,34 @@ use buddy_protocol::{Content, Item, ItemStatus, ToolCall, TurnId};
 const NO_RESULT: &str =
     r#"{"ok":false,"error":{"code":"interrupted","message":"the call was not finished"}}"#;
 
+/// Where an item stands in the history. Fields count in this order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Place {
+    turn: usize,
+    step: u32,
+    is_answer: bool,
+    order: u32,
+}
+
 /// The items of a session as a prompt.
 pub(crate) fn history(items: &[Item]) -> Vec<PromptItem> {
     let mut turns: HashMap<Option<&TurnId>, usize> = HashMap::new();
-    let mut ordered: Vec<(usize, u32, bool, &Item)> = Vec::with_capacity(items.len());
+    let mut ordered: Vec<(Place, &Item)> = Vec::with_capacity(items.len());
     for item in items {
         let next = turns.len();
         let turn = *turns.entry(item.turn.as_ref()).or_insert(next);
         let is_answer = !matches!(item.content, Content::UserMessage { .. });
-        ordered.push((turn, item.step.unwrap_or(0), is_answer, item));
+        let step = item.step.unwrap_or(0);
+        ordered.push((Place { turn, step, is_answer, order: item.place.unwrap_or(0) }, item));
     }
     // What a person said while a step ran belongs before the next step, where the model first saw it. The sort is
     // stable, so everything else keeps the order of the log.
-    ordered.sort_by_key(|(turn, step, is_answer, _)| (*turn, *step, *is_answer));
+    ordered.sort_by_key(|(place, _)| *place);
     let mut prompt = Vec::new();
-    for step in ordered.chunk_by(|first, second| (first.0, first.1) == (second.0, second.1)) {
-        push_step(&mut prompt, step.iter().map(|(_, _, _, item)| *item));
+    for step in
+        ordered.chunk_by(|(first, _), (second, _)| (first.turn, first.step) == (second.turn, second.step))
+    {
+        push_step(&mut prompt, step.iter().map(|(_, item)| *item));
     }
     prompt
 }
@@ -38,12 +50,12 @@ fn push_step<'a>(prompt: &mut Vec<PromptItem>, items: impl Iterator<Item = &'a I
     for item in items {
         match &item.content {
             Content::UserMessage { text } => prompt.push(PromptItem::User { text: text.clone() }),
-            Content::AgentMessage { text } if !text.is_empty() => prompt.push(said(text, item.status)),
+            Content::AgentMessage { text } if !text.is_empty() => prompt.push(said(text, item)),
             Content::Reasoning { text } if item.status == ItemStatus::Completed => {
                 prompt.push(PromptItem::Reasoning { text: text.clone(), private: item.private.clone() });
             }
             Content::ToolCall(call) => {
-                prompt.push(called(call));
+                prompt.push(called(call, item));
                 results.push(result(call));
             }
             Content::Compaction { summary } => {
@@ -56,19 +68,20 @@ fn push_step<'a>(prompt: &mut Vec<PromptItem>, items: impl Iterator<Item = &'a I
     prompt.append(&mut results);
 }
 
-fn said(text: &str, status: ItemStatus) -> PromptItem {
-    let text = match status {
+fn said(text: &str, item: &Item) -> PromptItem {
+    let text = match item.status {
         ItemStatus::Completed => text.to_owned(),
         _ => format!("{text}\n[cut off here]"),
     };
-    PromptItem::Assistant { text }
+    PromptItem::Assistant { text, private: item.private.clone() }
 }
 
-fn called(call: &ToolCall) -> PromptItem {
+fn called(call: &ToolCall, item: &Item) -> PromptItem {
     PromptItem::ToolCall {
         id: call.call_id.clone(),
         name: call.name.clone(),
-        arguments: if call.input.is_object() { call.input.to_string() } else { "{}".to_owned() },
+        arguments: call.input.text().to_owned(),
+        private: item.private.clone(),
     }
 }
 

@@ -43,7 +43,7 @@ impl LiveAnswer {
     /// An item of this answer.
     pub(crate) fn item(&self, id: ItemId, status: ItemStatus, content: Content) -> Item {
         let (turn, step) = (Some(self.turn.clone()), Some(self.step));
-        Item { id, turn, step, parent: None, status, content, private: None }
+        Item { id, turn, step, place: None, parent: None, status, content, private: None }
     }
 
     /// Takes in a piece of text.
@@ -97,16 +97,16 @@ impl LiveAnswer {
     pub(crate) fn finish(&mut self, reply: &Reply, ids: &dyn Ids) -> Vec<Item> {
         let mut growing: Vec<Growing> = self.growing.drain(..).collect();
         let mut items = Vec::new();
-        for said in &reply.items {
+        for (place, said) in (1..).zip(&reply.items) {
             let (voice, text, private) = match said {
-                ReplyItem::Text { text } => (Voice::Message, text, None),
+                ReplyItem::Text { text, private } => (Voice::Message, text, private.clone()),
                 ReplyItem::Reasoning { text, private } => (Voice::Reasoning, text, private.clone()),
                 ReplyItem::ToolCall { .. } => continue,
             };
-            let place = growing.iter().position(|growing| growing.voice == voice);
-            let id = place.map_or_else(|| ItemId::new(ids), |place| growing.remove(place).id);
+            let known = growing.iter().position(|growing| growing.voice == voice);
+            let id = known.map_or_else(|| ItemId::new(ids), |known| growing.remove(known).id);
             let mut item = self.item(id, ItemStatus::Completed, voice.content(text.clone()));
-            item.private = private;
+            (item.place, item.private) = (Some(place), private);
             items.push(item);
         }
         let orphans = growing.into_iter().map(|growing| {

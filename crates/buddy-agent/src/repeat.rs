@@ -36,5 +36,5 @@ impl Repeats {
 }
 
 fn key(call: &ToolCall) -> String {
-    format!("{}\n{}", call.name, call.input)
+    format!("{}\n{}", call.name, call.input.text())
 }

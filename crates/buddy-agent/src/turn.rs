@@ -12,7 +12,7 @@ use buddy_protocol::{
     NoticeLevel, Principal, ToolCall, ToolFailure, ToolKind, TurnEnded, TurnId, TurnOutcome, TurnStarted,
     UsageReported,
 };
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::history::history;
 use crate::live::{LiveAnswer, Voice};
@@ -151,6 +151,7 @@ impl Machine {
             id: ItemId::new(&*self.ids),
             turn: Some(turn.id.clone()),
             step: Some(turn.step + 1),
+            place: None,
             parent: None,
             status: ItemStatus::Completed,
             content: Content::UserMessage { text },
@@ -210,25 +211,25 @@ impl Machine {
     }
 
     fn calls(&self, answer: &LiveAnswer, reply: Reply) -> Vec<Call> {
-        let called = reply.items.into_iter().filter_map(|said| match said {
-            ReplyItem::ToolCall { id, name, arguments } => Some((id, name, arguments)),
-            _ => None,
-        });
-        called.map(|(id, name, arguments)| self.call(answer, id, name, arguments)).collect()
+        let numbered = (1..).zip(reply.items);
+        numbered.filter_map(|(place, said)| self.call(answer, place, said)).collect()
     }
 
-    fn call(&self, answer: &LiveAnswer, call_id: String, name: String, arguments: Arguments) -> Call {
+    fn call(&self, answer: &LiveAnswer, place: u32, said: ReplyItem) -> Option<Call> {
+        let ReplyItem::ToolCall { id: call_id, name, arguments, private } = said else { return None };
         let (input, is_repaired, broken) = match arguments {
-            Arguments::Object { value, repaired } => (value.into(), repaired, None),
+            Arguments::Object { value, repaired } => (Value::Object(value), repaired, None),
             Arguments::Broken { raw, error } => (json!({}), false, Some(not_json(&raw, &error))),
         };
         let (kind, title) = registry::describe(&name, &input);
         let guessed = (is_repaired && !is_harmless(kind)).then(not_whole);
         let target = Some(self.target.clone());
-        let call = ToolCall { call_id, name, kind, title, input, output: None, target };
+        let call = ToolCall { call_id, name, kind, title, input: input.into(), output: None, target };
         let refusal = broken.or(guessed).or_else(|| self.repeats.refusal(&call));
         let content = Content::ToolCall(Box::new(call));
-        Call { item: answer.item(ItemId::new(&*self.ids), ItemStatus::Pending, content), refusal }
+        let mut item = answer.item(ItemId::new(&*self.ids), ItemStatus::Pending, content);
+        (item.place, item.private) = (Some(place), private);
+        Some(Call { item, refusal })
     }
 
     fn fail(&mut self, turn: &Turn, answer: &mut LiveAnswer, failure: Failure) -> Vec<Effect> {
@@ -317,3 +318,6 @@ fn not_json(raw: &str, error: &str) -> ToolFailure {
     ToolFailure::new("invalid_input", format!("the arguments were not whole JSON ({error}): {raw}"))
         .hint("nothing was run; call the tool again with complete arguments")
 }
+
+#[cfg(test)]
+mod tests;

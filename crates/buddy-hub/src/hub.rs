@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use buddy_protocol::{
     Agent, Clock, Command, Event, Fact, Ids, NewSession, Principal, SessionId, SessionQuery, SessionStarted,
-    SessionStore, SessionSummary, Sessions, SessionsError, Subscription,
+    SessionState, SessionStore, SessionSummary, Sessions, SessionsError, Subscription,
 };
 use tokio::sync::OnceCell;
 
@@ -114,10 +114,14 @@ impl Hub {
         authorize(who, &owner, permission)
     }
 
+    /// The session, live. One that has ended stays so.
     async fn with_live(&self, session: &SessionId) -> Result<Arc<OnceCell<Live>>, SessionsError> {
         let cell = self.cell(session)?;
         let taken_up = cell.get_or_try_init(|| async {
             let summary = self.summary(session).await?;
+            if summary.state == SessionState::Ended {
+                return Err(SessionsError::Conflict(format!("session `{session}` has ended")));
+            }
             Live::resume(self.live_parts(session, &summary.agent)?).await
         });
         taken_up.await?;
@@ -160,8 +164,14 @@ impl Sessions for Hub {
         after: u64,
     ) -> Result<Subscription, SessionsError> {
         self.permit(who, session, Permission::Read).await?;
-        let feed = live(&*self.with_live(session).await?)?.subscribe().await?;
-        Ok(subscription::stream(self.parts.store.clone(), session.clone(), after, feed))
+        let store = self.parts.store.clone();
+        let summary = self.summary(session).await?;
+        let feed = match summary.state {
+            // Nothing can happen in it any more, so its log is all there is to see.
+            SessionState::Ended => subscription::pair(summary.head).1,
+            _ => live(&*self.with_live(session).await?)?.subscribe().await?,
+        };
+        Ok(subscription::stream(store, session.clone(), after, feed))
     }
 
     async fn events(

@@ -9,6 +9,7 @@ use buddy_protocol::{
     SessionChanged, SessionEnded, SessionId, SessionStore, SessionWriter, SessionsError, StoreError,
     Transcript, recovery,
 };
+use futures::{StreamExt, stream};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
@@ -18,8 +19,10 @@ use crate::subscription::Feed;
 
 /// Commands that may wait for an agent.
 const COMMANDS: usize = 64;
-/// Events read from the store at once when a session is taken up.
-const PAGE: usize = 5_000;
+/// Events in one part of a log that is read when a session is taken up.
+const PART: u64 = 2_000;
+/// Parts that are read at the same time.
+const READS_AT_ONCE: usize = 2;
 
 struct Order {
     by: Principal,
@@ -54,7 +57,10 @@ impl Live {
     /// Takes up a session from its log. Whatever a dead writer left open is closed first.
     pub(crate) async fn resume(parts: Parts) -> Result<Self, SessionsError> {
         let writer = parts.store.writer(&parts.session).await.map_err(busy)?;
-        let transcript = read_all(&*parts.store, &parts.session).await?;
+        // Nobody else writes from here on, so the head stays where it is.
+        let summary = parts.store.find(&parts.session).await?;
+        let head = summary.ok_or_else(|| SessionsError::NotFound(parts.session.clone()))?.head;
+        let transcript = read_all(&*parts.store, &parts.session, head).await?;
         let closing = recovery(&transcript, parts.clock.now());
         Self::begin(parts, writer, transcript, closing).await
     }
@@ -213,17 +219,39 @@ async fn pump(mut agent: Box<dyn AgentSession>, mut queue: mpsc::Receiver<Order>
     agent.close().await;
 }
 
-async fn read_all(store: &dyn SessionStore, session: &SessionId) -> Result<Transcript, StoreError> {
+/// Folds a whole log. Parts of it are read at the same time, since reading is most of the work.
+async fn read_all(
+    store: &dyn SessionStore,
+    session: &SessionId,
+    head: u64,
+) -> Result<Transcript, StoreError> {
+    let starts = (0..head.div_ceil(PART)).map(|part| part * PART);
+    let parts = starts.map(|after| read_part(store, session, after, (after + PART).min(head)));
+    let mut parts = stream::iter(parts).buffered(READS_AT_ONCE);
     let mut transcript = Transcript::default();
-    loop {
-        let page = store.read(session, transcript.head(), PAGE).await?;
-        if page.is_empty() {
-            return Ok(transcript);
-        }
-        for event in &page {
-            transcript.apply(event).map_err(|error| StoreError::Corrupt(error.to_string()))?;
+    while let Some(part) = parts.next().await {
+        for event in part? {
+            transcript.take(event).map_err(|error| StoreError::Corrupt(error.to_string()))?;
         }
     }
+    Ok(transcript)
+}
+
+async fn read_part(
+    store: &dyn SessionStore,
+    session: &SessionId,
+    mut after: u64,
+    end: u64,
+) -> Result<Vec<Event>, StoreError> {
+    let mut events = Vec::new();
+    while after < end {
+        let wanted = usize::try_from(end - after).unwrap_or(usize::MAX);
+        let page = store.read(session, after, wanted).await?;
+        let last = page.last().and_then(|event| event.seq);
+        after = last.ok_or_else(|| StoreError::Corrupt(format!("event {} is missing", after + 1)))?;
+        events.extend(page);
+    }
+    Ok(events)
 }
 
 fn busy(error: StoreError) -> SessionsError {

@@ -48,6 +48,8 @@ pub enum PromptItem {
     Assistant {
         /// The words.
         text: String,
+        /// What the provider needs back beside them.
+        private: Option<Private>,
     },
     /// Something the model thought, if it let us know.
     Reasoning {
@@ -64,6 +66,8 @@ pub enum PromptItem {
         name: String,
         /// JSON text of an object; never empty: no arguments are `{}`.
         arguments: String,
+        /// What the provider needs back beside them.
+        private: Option<Private>,
     },
     /// What came of a call.
     ToolResult {

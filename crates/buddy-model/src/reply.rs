@@ -57,6 +57,8 @@ pub enum ReplyItem {
     Text {
         /// The words.
         text: String,
+        /// What the provider needs back beside them.
+        private: Option<Private>,
     },
     /// What the model thought.
     Reasoning {
@@ -73,6 +75,8 @@ pub enum ReplyItem {
         name: String,
         /// Its arguments, or why there are none.
         arguments: Arguments,
+        /// What the provider needs back beside them.
+        private: Option<Private>,
     },
 }
 

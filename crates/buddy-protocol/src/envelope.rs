@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::UnixMillis;
+use crate::{Json, UnixMillis};
 
 /// What the model is given for a tool call: when, whether it worked, and the result or the error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -15,7 +15,7 @@ pub struct Envelope {
     pub ok: bool,
     /// What the tool gave back; absent on failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub result: Option<Value>,
+    pub result: Option<Json>,
     /// Why it did not work; absent on success.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ToolFailure>,
@@ -61,7 +61,7 @@ impl Envelope {
     pub fn new(now: UnixMillis, outcome: Result<Value, ToolFailure>) -> Self {
         let harness_timestamp = HarnessTimestamp { source: "harness".to_owned(), unix_millis: now };
         match outcome {
-            Ok(result) => Self { harness_timestamp, ok: true, result: Some(result), error: None },
+            Ok(result) => Self { harness_timestamp, ok: true, result: Some(result.into()), error: None },
             Err(error) => Self { harness_timestamp, ok: false, result: None, error: Some(error) },
         }
     }

@@ -129,6 +129,7 @@ mod tests {
             id: "itm_00000000000000000000000001".parse().unwrap(),
             turn: None,
             step: None,
+            place: None,
             parent: None,
             status: ItemStatus::Completed,
             content: Content::Reasoning { text: "hm".to_owned() },

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Envelope, ItemId, SessionId, TurnId};
+use crate::{Envelope, ItemId, Json, SessionId, TurnId};
 
 /// One piece of content. `item.started` introduces it, `item.ended` carries its whole value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -18,6 +18,10 @@ pub struct Item {
     /// model, so a reader that builds a prompt keeps them together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,
+    /// Where in that model call's answer it stood, counted from 1. Items can stream in another order than the one in
+    /// which they must be sent back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<u32>,
     /// The item it stands under, for example the call that a change came from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<ItemId>,
@@ -88,7 +92,7 @@ impl ItemStatus {
 }
 
 /// What an item is.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Content {
     /// What a person said.
@@ -125,7 +129,7 @@ pub enum Content {
     /// Something drawn on the canvas.
     Canvas {
         /// The element, as the canvas describes it.
-        element: Value,
+        element: Json,
     },
     /// From here on the model sees the summary instead of what came before.
     Compaction {
@@ -146,7 +150,7 @@ pub struct ToolCall {
     /// One line for people.
     pub title: String,
     /// The arguments.
-    pub input: Value,
+    pub input: Json,
     /// The result; absent until the call ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Envelope>,

@@ -6,11 +6,14 @@
 
 mod ask;
 mod command;
+mod content;
+mod cost;
 mod envelope;
 mod event;
 mod fact;
 mod id;
 mod item;
+mod json;
 mod port;
 mod recovery;
 mod schema;
@@ -21,6 +24,7 @@ mod usage;
 
 pub use ask::{Answer, Approval, Ask, Question, Risk};
 pub use command::{Command, NewSession};
+pub use cost::MicroUsd;
 pub use envelope::{Envelope, HarnessTimestamp, ToolFailure};
 pub use event::{Event, WireError};
 pub use fact::{
@@ -30,6 +34,7 @@ pub use fact::{
 };
 pub use id::{AskId, BadId, Ids, ItemId, SessionId, TurnId};
 pub use item::{Content, FileChange, Item, ItemStatus, PlanStep, PlanStepState, Private, ToolCall, ToolKind};
+pub use json::Json;
 pub use port::{
     Agent, AgentError, AgentSession, EventSink, Opening, SessionQuery, SessionStore, SessionWriter, Sessions,
     SessionsError, SinkClosed, StoreError, Subscription, SubscriptionError,

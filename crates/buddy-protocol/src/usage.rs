@@ -5,6 +5,8 @@ use std::ops::AddAssign;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::MicroUsd;
+
 /// Tokens of one model call or a sum of calls.
 ///
 /// `input` is the whole prompt: `cached_input` and `cache_write` are parts of it, never additions to it.
@@ -22,6 +24,9 @@ pub struct Usage {
     pub output: u64,
     /// Part of `output` that was reasoning.
     pub reasoning_output: u64,
+    /// What the provider itself says the call cost, where it does.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reported_cost: Option<MicroUsd>,
     /// True when any of the numbers was estimated because the provider did not report it.
     pub estimated: bool,
 }
@@ -33,6 +38,10 @@ impl AddAssign for Usage {
         self.cache_write = self.cache_write.saturating_add(other.cache_write);
         self.output = self.output.saturating_add(other.output);
         self.reasoning_output = self.reasoning_output.saturating_add(other.reasoning_output);
+        self.reported_cost = match (self.reported_cost, other.reported_cost) {
+            (Some(MicroUsd(mine)), Some(MicroUsd(theirs))) => Some(MicroUsd(mine.saturating_add(theirs))),
+            (mine, theirs) => mine.or(theirs),
+        };
         self.estimated = self.estimated || other.estimated;
     }
 }

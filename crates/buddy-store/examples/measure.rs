@@ -10,12 +10,15 @@ use buddy_protocol::{
     Clock, Content, Envelope, Event, Fact, Ids, Item, ItemEnded, ItemId, ItemStarted, ItemStatus, Principal,
     SessionId, SessionStarted, SessionStore, ToolCall, ToolKind, Transcript, TurnId, TurnStarted, UnixMillis,
 };
-use buddy_store::{MAX_READ_EVENTS, Role, SqliteStore, StoreSettings};
+use buddy_store::{Role, SqliteStore, StoreSettings};
 use serde_json::json;
 
 type Outcome<T> = Result<T, Box<dyn Error>>;
 
 const LONG: u64 = 100_000;
+
+/// Pages of this size stay in the processor's cache between being read and being folded.
+const PAGE: usize = 1000;
 
 struct Fixed(u128);
 
@@ -73,17 +76,26 @@ fn item(number: u64, status: ItemStatus) -> Item {
     let line = "a line of output that a command printed, \"quoted\" here and there\n";
     let output =
         status.is_final().then(|| Envelope::new(UnixMillis(1), Ok(json!({ "stdout": line.repeat(12) }))));
-    let content = Content::ToolCall(ToolCall {
+    let content = Content::ToolCall(Box::new(ToolCall {
         call_id: format!("call_{number}"),
         name: "shell".to_owned(),
         kind: ToolKind::Execute,
         title: "cargo test".to_owned(),
-        input: json!({ "command": "cargo test --workspace", "timeout_ms": 120_000 }),
+        input: json!({ "command": "cargo test --workspace", "timeout_ms": 120_000 }).into(),
         output,
         target: None,
-    });
+    }));
     let id = ItemId::new(&Fixed(u128::from(number)));
-    Item { id, turn: Some(TurnId::new(&Fixed(2))), parent: None, status, content, private: None }
+    Item {
+        id,
+        turn: Some(TurnId::new(&Fixed(2))),
+        step: None,
+        place: None,
+        parent: None,
+        status,
+        content,
+        private: None,
+    }
 }
 
 async fn one_session(store: &SqliteStore) -> Outcome<()> {
@@ -135,11 +147,11 @@ async fn long_session(store: &SqliteStore) -> Outcome<()> {
         let mut transcript = Transcript::default();
         let mut after = 0;
         loop {
-            let page = store.read(&session(2), after, MAX_READ_EVENTS).await?;
+            let page = store.read(&session(2), after, PAGE).await?;
             let Some(last) = page.last() else { break };
             after = last.seq.unwrap_or(after);
-            for event in &page {
-                transcript.apply(event)?;
+            for event in page {
+                transcript.take(event)?;
             }
         }
         tell("100,000 events read and folded", format!("{:.1?}", start.elapsed()))?;
@@ -147,7 +159,7 @@ async fn long_session(store: &SqliteStore) -> Outcome<()> {
     let start = Instant::now();
     let mut after = 0;
     while after < LONG {
-        after += store.read(&session(2), after, MAX_READ_EVENTS).await?.len() as u64;
+        after += store.read(&session(2), after, PAGE).await?.len() as u64;
     }
     tell("100,000 events read", format!("{:.1?}", start.elapsed()))?;
     let start = Instant::now();

@@ -124,7 +124,7 @@ impl Pipeline {
             return Err(ToolFailure::new("internal", "the item is not a tool call"));
         };
         let entry = registry::find(&call.name)?;
-        let prepared = entry.prepare(call.input.clone())?;
+        let prepared = entry.prepare(call.input.value())?;
         let intent = prepared.intent(&self.parts.place);
         Ok(Ready { prepared, intent, text: entry.spec.text })
     }

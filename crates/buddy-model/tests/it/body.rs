@@ -9,11 +9,16 @@ fn user(text: &str) -> PromptItem {
 }
 
 fn assistant(text: &str) -> PromptItem {
-    PromptItem::Assistant { text: text.to_owned() }
+    PromptItem::Assistant { text: text.to_owned(), private: None }
 }
 
 fn call(id: &str, arguments: &str) -> PromptItem {
-    PromptItem::ToolCall { id: id.to_owned(), name: "read_file".to_owned(), arguments: arguments.to_owned() }
+    PromptItem::ToolCall {
+        id: id.to_owned(),
+        name: "read_file".to_owned(),
+        arguments: arguments.to_owned(),
+        private: None,
+    }
 }
 
 fn result(id: &str) -> PromptItem {
@@ -116,6 +121,7 @@ fn what_servers_choke_on_is_kept_from_them() {
         id: "a".to_owned(),
         name: "read file:".to_owned(),
         arguments: "{}".to_owned(),
+        private: None,
     };
     let sent = messages(vec![user("go"), odd, result("a")], &options());
     assert_eq!(sent[1]["tool_calls"][0]["function"]["name"], "read_file_");

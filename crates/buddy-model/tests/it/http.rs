@@ -80,7 +80,9 @@ impl Outcome {
     fn text(&self) -> String {
         let items = self.end.as_ref().unwrap().items.iter();
         items
-            .filter_map(|item| if let ReplyItem::Text { text } = item { Some(text.as_str()) } else { None })
+            .filter_map(
+                |item| if let ReplyItem::Text { text, .. } = item { Some(text.as_str()) } else { None },
+            )
             .collect()
     }
 

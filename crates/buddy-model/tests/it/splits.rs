@@ -69,7 +69,7 @@ proptest! {
         let reply = read([bytes.as_bytes()]).1.unwrap();
         let mut ids = std::collections::HashSet::new();
         for item in reply.items {
-            let ReplyItem::ToolCall { id, name, arguments } = item else { continue };
+            let ReplyItem::ToolCall { id, name, arguments, .. } = item else { continue };
             prop_assert!(!id.is_empty() && !name.is_empty());
             prop_assert!(ids.insert(id));
             if let Arguments::Broken { error, .. } = arguments {

@@ -22,8 +22,16 @@ fn item_with_private() -> Fact {
     };
     let id: ItemId = "itm_00000000000000000000000001".parse().unwrap();
     let content = Content::Reasoning { text: "hm \u{1f600} \u{0}".to_owned() };
-    let item =
-        Item { id, turn: None, parent: None, status: ItemStatus::Completed, content, private: Some(private) };
+    let item = Item {
+        id,
+        turn: None,
+        step: None,
+        place: None,
+        parent: None,
+        status: ItemStatus::Completed,
+        content,
+        private: Some(private),
+    };
     Fact::ItemEnded(ItemEnded { item })
 }
 

@@ -102,12 +102,12 @@ fn messages(model: &str, prompt: &Prompt, options: &Options) -> Vec<Value> {
                 answer.flush(&mut messages, options);
                 messages.push(json!({ "role": "tool", "tool_call_id": id, "content": output }));
             }
-            PromptItem::Assistant { text } => answer.say(text),
+            PromptItem::Assistant { text, .. } => answer.say(text),
             PromptItem::Reasoning { text, private } => {
                 let own = private.as_ref().filter(|own| own.belongs_to(&options.provider, model, WIRE));
                 answer.reasoning.extend(own.map(|own| (text.as_str(), own)));
             }
-            PromptItem::ToolCall { id, name, arguments } => answer.call(id, name, arguments),
+            PromptItem::ToolCall { id, name, arguments, .. } => answer.call(id, name, arguments),
         }
     }
     answer.flush(&mut messages, options);

@@ -135,7 +135,7 @@ impl Calls {
             }
             seen.push((name.clone(), arguments.clone()));
             let id = usable_id(call.id, &mut context.taken, || context.ids.next());
-            items.push(ReplyItem::ToolCall { id, name, arguments });
+            items.push(ReplyItem::ToolCall { id, name, arguments, private: None });
         }
         items
     }

@@ -171,7 +171,7 @@ impl Decoder for ChatDecoder {
         }
         let text = std::mem::take(&mut self.text);
         if !text.is_empty() {
-            items.push(ReplyItem::Text { text });
+            items.push(ReplyItem::Text { text, private: None });
         }
         items.extend(std::mem::take(&mut self.calls).finish(ending, &mut self.context));
         Ok(Reply { items, stop, usage: self.usage, model: self.model.take() })

@@ -1,6 +1,6 @@
 //! Token counts on this wire, in their several dialects, made sane.
 
-use buddy_protocol::Usage;
+use buddy_protocol::{MicroUsd, Usage};
 use serde_json::Value;
 
 /// More tokens than any model will ever see; a larger number is a mistake of the server and must not poison sums.
@@ -31,6 +31,7 @@ fn from_usage(usage: &Value) -> Option<Usage> {
         cache_write: written.unwrap_or(0),
         output: output.unwrap_or(0),
         reasoning_output: count(reasoning).unwrap_or(0),
+        reported_cost: usage.get("cost").and_then(Value::as_f64).and_then(MicroUsd::from_dollars),
         estimated: false,
     }))
 }

@@ -42,13 +42,23 @@ async fn a_conversation_with_calls_satisfies_a_strict_server() {
     let mut results = Vec::new();
     for item in reply.items {
         prompt.items.push(match item {
-            ReplyItem::Text { text } => PromptItem::Assistant { text },
+            ReplyItem::Text { text, private } => PromptItem::Assistant { text, private },
             ReplyItem::Reasoning { text, private } => PromptItem::Reasoning { text, private },
-            ReplyItem::ToolCall { id, name, arguments: Arguments::Object { value, repaired: false } } => {
+            ReplyItem::ToolCall {
+                id,
+                name,
+                arguments: Arguments::Object { value, repaired: false },
+                private,
+            } => {
                 let result =
                     PromptItem::ToolResult { id: id.clone(), name: name.clone(), output: String::new() };
                 results.push(result);
-                PromptItem::ToolCall { id, name, arguments: serde_json::Value::from(value).to_string() }
+                PromptItem::ToolCall {
+                    id,
+                    name,
+                    arguments: serde_json::Value::from(value).to_string(),
+                    private,
+                }
             }
             other @ ReplyItem::ToolCall { .. } => panic!("{other:?}"),
         });

@@ -1,0 +1,332 @@
+//! Every state of the machine against every input, and every order in which results can come.
+
+use std::sync::Mutex;
+use std::time::Duration;
+
+use super::*;
+use buddy_protocol::{Envelope, Transcript, UnixMillis};
+
+struct Counter(Mutex<u128>);
+
+impl Ids for Counter {
+    fn next(&self) -> u128 {
+        let mut number = self.0.lock().unwrap();
+        *number += 1;
+        *number
+    }
+}
+
+/// A machine with a log of what it did.
+struct Bench {
+    machine: Machine,
+    facts: Vec<Fact>,
+    calls: Vec<Item>,
+    history: Vec<PromptItem>,
+    done: Vec<&'static str>,
+}
+
+impl Bench {
+    fn new(max_steps: u32) -> Self {
+        let ids = Arc::new(Counter(Mutex::new(0)));
+        let machine = Machine::new(ids, "local".to_owned(), max_steps, Vec::new());
+        Self { machine, facts: vec![], calls: vec![], history: vec![], done: vec![] }
+    }
+
+    fn feed(&mut self, input: Input) -> &mut Self {
+        for effect in self.machine.step(input) {
+            match effect {
+                Effect::Emit(facts) => self.facts.extend(facts),
+                Effect::CallModel(history) => {
+                    check_history(&history);
+                    self.history = history;
+                    self.done.push("call");
+                }
+                Effect::DropModel => self.done.push("drop"),
+                Effect::RunCalls(calls) => {
+                    self.done.push("run");
+                    self.calls.extend(calls.into_iter().map(|call| call.item));
+                }
+                Effect::StopCalls => self.done.push("stop"),
+            }
+        }
+        self
+    }
+
+    fn prompt(&mut self, text: &str) -> &mut Self {
+        self.feed(Input::Prompted { by: Principal::person("ann"), text: text.to_owned() })
+    }
+
+    fn text(&mut self, text: &str) -> &mut Self {
+        self.feed(Input::Streamed(Delta::Text(text.to_owned())))
+    }
+
+    fn reply(&mut self, text: &str, calls: &[&str]) -> &mut Self {
+        self.feed(Input::Streamed(Delta::Finished(reply(text, calls))))
+    }
+
+    /// Ends the call with this id.
+    fn end_call(&mut self, call_id: &str, status: ItemStatus) -> &mut Self {
+        let place = self.calls.iter().position(|item| id_of(item) == call_id).unwrap();
+        let item = self.calls.remove(place);
+        let outcome = match status {
+            ItemStatus::Completed => Ok(Value::Null),
+            _ => Err(ToolFailure::new("failed", "it did not work")),
+        };
+        let item = Item { status, ..item }.with_output(Envelope::new(UnixMillis(1), outcome));
+        self.facts.push(Fact::ItemEnded(ItemEnded { item: item.clone() }));
+        self.feed(Input::CallEnded(item))
+    }
+
+    fn interrupt(&mut self) -> &mut Self {
+        self.feed(Input::Interrupted)
+    }
+
+    fn outcome(&self) -> Option<TurnOutcome> {
+        match self.facts.last() {
+            Some(Fact::TurnEnded(ended)) => Some(ended.outcome),
+            _ => None,
+        }
+    }
+
+    /// The history as a machine sees it that takes the session up from its log.
+    fn resumed(&self) -> Vec<PromptItem> {
+        let mut transcript = Transcript::default();
+        for (place, fact) in self.facts.iter().filter(|fact| fact.is_durable()).enumerate() {
+            let session = "ses_00000000000000000000000001".parse().unwrap();
+            let seq = Some(place as u64 + 1);
+            let event = buddy_protocol::Event { session, seq, time: UnixMillis(0), fact: fact.clone() };
+            transcript.apply(&event).unwrap();
+        }
+        history(transcript.items())
+    }
+}
+
+fn reply(text: &str, calls: &[&str]) -> Reply {
+    let said = (!text.is_empty()).then(|| ReplyItem::Text { text: text.to_owned(), private: None });
+    let called = calls.iter().map(|id| ReplyItem::ToolCall {
+        id: (*id).to_owned(),
+        name: "time".to_owned(),
+        arguments: Arguments::Object { value: serde_json::Map::new(), repaired: false },
+        private: None,
+    });
+    let stop = if calls.is_empty() { StopReason::End } else { StopReason::ToolUse };
+    Reply { items: said.into_iter().chain(called).collect(), stop, usage: None, model: None }
+}
+
+fn id_of(item: &Item) -> &str {
+    match &item.content {
+        Content::ToolCall(call) => &call.call_id,
+        _ => "",
+    }
+}
+
+/// What every model API demands: each call has exactly one result, after it and before anything else is said.
+fn check_history(history: &[PromptItem]) {
+    let mut open: Vec<&str> = Vec::new();
+    for item in history {
+        match item {
+            PromptItem::ToolCall { id, .. } => open.push(id),
+            PromptItem::ToolResult { id, .. } => {
+                let place =
+                    open.iter().position(|call| call == id).expect("a result belongs to an open call");
+                open.remove(place);
+            }
+            _ => assert!(open.is_empty(), "{open:?} have no result in {history:?}"),
+        }
+    }
+    assert!(open.is_empty(), "{open:?} have no result in {history:?}");
+}
+
+#[test]
+fn an_answer_without_calls_ends_the_turn() {
+    let mut bench = Bench::new(9);
+    bench.prompt("hi").text("hel").text("lo").reply("hello", &[]);
+    assert_eq!(bench.outcome(), Some(TurnOutcome::Completed));
+    assert_eq!(bench.done, ["call"]);
+}
+
+#[test]
+fn calls_run_and_the_model_is_called_again_when_all_have_ended() {
+    for order in [["a", "b", "c"], ["c", "a", "b"], ["b", "c", "a"]] {
+        let mut bench = Bench::new(9);
+        bench.prompt("hi").reply("I look", &["a", "b", "c"]);
+        for call in order {
+            assert_eq!(bench.done, ["call", "run"]);
+            bench.end_call(call, ItemStatus::Completed);
+        }
+        assert_eq!(bench.done, ["call", "run", "call"]);
+        let ids = bench.history.iter().filter_map(|item| match item {
+            PromptItem::ToolResult { id, .. } => Some(id.as_str()),
+            _ => None,
+        });
+        assert_eq!(ids.collect::<Vec<_>>(), ["a", "b", "c"], "results keep the order of the calls");
+        bench.reply("done", &[]);
+        assert_eq!(bench.outcome(), Some(TurnOutcome::Completed));
+    }
+}
+
+#[test]
+fn two_steps_with_calls_and_no_text_stay_two_messages() {
+    let mut bench = Bench::new(9);
+    bench.prompt("hi").reply("", &["a"]).end_call("a", ItemStatus::Completed);
+    bench.reply("", &["b"]).end_call("b", ItemStatus::Completed);
+    let kinds: Vec<&str> = bench.history.iter().map(kind).collect();
+    assert_eq!(kinds, ["user", "call", "result", "call", "result"]);
+}
+
+fn kind(item: &PromptItem) -> &'static str {
+    match item {
+        PromptItem::User { .. } => "user",
+        PromptItem::Assistant { .. } => "assistant",
+        PromptItem::Reasoning { .. } => "reasoning",
+        PromptItem::ToolCall { .. } => "call",
+        PromptItem::ToolResult { .. } => "result",
+    }
+}
+
+#[test]
+fn each_history_begins_with_the_one_before_and_is_the_same_after_a_restart() {
+    let mut bench = Bench::new(9);
+    let mut before: Vec<PromptItem> = Vec::new();
+    bench.prompt("one").reply("look", &["a", "b"]);
+    bench.end_call("b", ItemStatus::Completed).prompt("steer").end_call("a", ItemStatus::Failed);
+    for round in 0..3 {
+        assert_eq!(bench.history[..before.len()], before, "round {round}");
+        assert_eq!(bench.history, bench.resumed(), "round {round}");
+        before.clone_from(&bench.history);
+        bench.reply("answer", &[]).prompt("next");
+    }
+}
+
+#[test]
+fn an_interrupt_at_any_moment_leaves_a_history_that_the_api_accepts() {
+    type Moment = fn(&mut Bench);
+    let moments: [(&str, Moment); 7] = [
+        ("before the first byte", |_| {}),
+        ("in the middle of text", |bench| _ = bench.text("hal")),
+        ("in the middle of arguments", |bench| {
+            let delta = Delta::ToolArguments { index: 0, name: None, text: "{\"co".to_owned() };
+            bench.feed(Input::Streamed(delta));
+        }),
+        ("when calls run", |bench| _ = bench.reply("look", &["a", "b"])),
+        ("when one call has ended", |bench| {
+            bench.reply("look", &["a", "b"]).end_call("b", ItemStatus::Completed);
+        }),
+        ("in the second step", |bench| {
+            bench.reply("look", &["a"]).end_call("a", ItemStatus::Completed).text("so");
+        }),
+        ("after a steer", |bench| _ = bench.reply("look", &["a"]).prompt("wait")),
+    ];
+    for (name, moment) in moments {
+        let mut bench = Bench::new(9);
+        bench.prompt("go");
+        moment(&mut bench);
+        bench.interrupt().interrupt();
+        while let Some(item) = bench.calls.first() {
+            let id = id_of(item).to_owned();
+            assert_eq!(bench.outcome(), None, "{name}: the turn waits for its calls");
+            bench.end_call(&id, ItemStatus::Interrupted);
+        }
+        assert_eq!(bench.outcome(), Some(TurnOutcome::Interrupted), "{name}");
+        check_history(&bench.resumed());
+        bench.prompt("go on");
+        assert_eq!(bench.history, bench.resumed(), "{name}");
+        bench.reply("fine", &[]);
+        assert_eq!(bench.outcome(), Some(TurnOutcome::Completed), "{name}");
+    }
+}
+
+#[test]
+fn a_steer_is_seen_by_the_next_step_and_keeps_the_turn_going() {
+    let mut bench = Bench::new(9);
+    bench.prompt("go").text("ans").prompt("also this").reply("answer", &[]);
+    assert_eq!(bench.outcome(), None);
+    let kinds: Vec<&str> = bench.history.iter().map(kind).collect();
+    assert_eq!(kinds, ["user", "assistant", "user"]);
+    bench.reply("both", &[]);
+    assert_eq!(bench.outcome(), Some(TurnOutcome::Completed));
+}
+
+#[test]
+fn a_restart_voids_what_was_streamed() {
+    let mut bench = Bench::new(9);
+    let restarted = Delta::Restarted { attempt: 1, delay: Duration::ZERO, error: "cut".to_owned() };
+    bench.prompt("go").text("wrong").feed(Input::Streamed(restarted)).text("right").reply("right", &[]);
+    let answers: Vec<String> = bench
+        .resumed()
+        .iter()
+        .filter_map(|item| match item {
+            PromptItem::Assistant { text, .. } => Some(text.clone()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(answers, ["right"]);
+}
+
+#[test]
+fn the_cap_on_steps_ends_the_turn() {
+    let mut bench = Bench::new(2);
+    bench.prompt("go").reply("", &["a"]).end_call("a", ItemStatus::Completed);
+    bench.reply("", &["b"]).end_call("b", ItemStatus::Completed);
+    assert_eq!(bench.outcome(), Some(TurnOutcome::TurnLimit));
+    assert_eq!(bench.done, ["call", "run", "call", "run"]);
+}
+
+#[test]
+fn a_failed_model_call_ends_the_turn_with_what_was_said() {
+    let mut bench = Bench::new(9);
+    let failure = Failure { kind: FailureKind::Auth, message: "no".to_owned(), hint: None };
+    bench.prompt("go").text("par").feed(Input::ModelFailed(failure));
+    assert_eq!(bench.outcome(), Some(TurnOutcome::Failed));
+    assert!(
+        matches!(bench.resumed().last(), Some(PromptItem::Assistant { text, .. }) if text.starts_with("par"))
+    );
+}
+
+#[test]
+fn the_third_identical_failure_in_a_row_is_not_run() {
+    let mut bench = Bench::new(9);
+    bench.prompt("go");
+    for call in ["a", "b"] {
+        bench.reply("", &[call]).end_call(call, ItemStatus::Failed);
+    }
+    let effects = bench.machine.step(Input::Streamed(Delta::Finished(reply("", &["c"]))));
+    let refusal = effects.into_iter().find_map(|effect| match effect {
+        Effect::RunCalls(calls) => calls.into_iter().next()?.refusal,
+        _ => None,
+    });
+    assert_eq!(refusal.unwrap().code, "repeated_failure");
+}
+
+#[test]
+fn mended_arguments_run_for_reading_alone() {
+    let call = |name: &str| {
+        let mut value = serde_json::Map::new();
+        value.insert("path".to_owned(), "a".into());
+        value.insert("content".to_owned(), "b".into());
+        let arguments = Arguments::Object { value, repaired: true };
+        let items =
+            vec![ReplyItem::ToolCall { id: "a".to_owned(), name: name.to_owned(), arguments, private: None }];
+        let reply = Reply { items, stop: StopReason::ToolUse, usage: None, model: None };
+        let mut bench = Bench::new(9);
+        bench.prompt("go");
+        let effects = bench.machine.step(Input::Streamed(Delta::Finished(reply)));
+        effects.into_iter().find_map(|effect| match effect {
+            Effect::RunCalls(calls) => Some(calls.into_iter().next()?.refusal.is_some()),
+            _ => None,
+        })
+    };
+    assert_eq!(call("read_file"), Some(false));
+    assert_eq!(call("write_file"), Some(true));
+    assert_eq!(call("run_shell"), Some(true));
+}
+
+#[test]
+fn echoes_of_a_turn_that_is_over_change_nothing() {
+    let mut bench = Bench::new(9);
+    bench.prompt("go").interrupt();
+    let facts = bench.facts.len();
+    bench.text("late").reply("late", &["x"]).interrupt();
+    assert_eq!(bench.facts.len(), facts);
+    assert_eq!(bench.done, ["call", "drop"]);
+}

@@ -1,0 +1,195 @@
+//! A hub with a scripted agent.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use async_trait::async_trait;
+use buddy_hub::{Hub, HubParts};
+use buddy_protocol::{
+    Agent, AgentError, AgentSession, Answer, Ask, AskId, Clock, Command, DeltaStream, Event, EventSink, Fact,
+    Ids, ItemDelta, ItemId, NewSession, Notice, NoticeLevel, Opening, Principal, Question, SessionId,
+    Sessions, Subscription, UnixMillis,
+};
+use buddy_store::{Role, SqliteStore, StoreSettings};
+use futures::StreamExt;
+use tempfile::TempDir;
+use tokio::task::JoinSet;
+
+/// A clock that stands still.
+pub(crate) struct Still;
+
+impl Clock for Still {
+    fn now(&self) -> UnixMillis {
+        UnixMillis(1_000)
+    }
+}
+
+/// Numbers from one on.
+#[derive(Default)]
+pub(crate) struct Counter(AtomicU64);
+
+impl Ids for Counter {
+    fn next(&self) -> u128 {
+        u128::from(self.0.fetch_add(1, Ordering::SeqCst) + 1)
+    }
+}
+
+/// An agent whose prompts are orders: `say N` reports N facts one by one, `flood N` reports N deltas, `ask` asks and
+/// reports the answer, `ask MILLIS` asks with an expiry, `give-up` asks and drops the question.
+struct Scripted(Arc<Counter>);
+
+struct ScriptedSession {
+    sink: Arc<dyn EventSink>,
+    ids: Arc<Counter>,
+    tasks: JoinSet<()>,
+}
+
+#[async_trait]
+impl Agent for Scripted {
+    fn name(&self) -> &'static str {
+        "scripted"
+    }
+
+    async fn open(&self, _: Opening, sink: Arc<dyn EventSink>) -> Result<Box<dyn AgentSession>, AgentError> {
+        Ok(Box::new(ScriptedSession { sink, ids: self.0.clone(), tasks: JoinSet::new() }))
+    }
+}
+
+#[async_trait]
+impl AgentSession for ScriptedSession {
+    async fn command(&mut self, _: Principal, command: Command) -> Result<(), AgentError> {
+        if let Command::Prompt { text } = command {
+            self.tasks.spawn(act(self.sink.clone(), self.ids.clone(), text));
+        }
+        Ok(())
+    }
+
+    async fn close(mut self: Box<Self>) {
+        self.tasks.shutdown().await;
+    }
+}
+
+async fn act(sink: Arc<dyn EventSink>, ids: Arc<Counter>, order: String) {
+    let (verb, number) = order.split_once(' ').unwrap_or((&order, "0"));
+    let number: u64 = number.parse().unwrap();
+    match verb {
+        "say" => {
+            for place in 0..number {
+                if place % 3 == 0 {
+                    sink.push(vec![notice(place), delta(&ids)]).await.unwrap();
+                } else {
+                    sink.commit(vec![notice(place)]).await.unwrap();
+                }
+            }
+        }
+        "flood" => {
+            for _ in 0..number {
+                sink.push(vec![delta(&ids)]).await.unwrap();
+            }
+            sink.commit(vec![notice(number)]).await.unwrap();
+        }
+        "ask" => {
+            let answer = sink.ask(ask(&ids, number)).await.unwrap();
+            sink.commit(vec![said(&format!("{answer:?}"))]).await.unwrap();
+        }
+        "give-up" => {
+            let asked = sink.ask(ask(&ids, 0));
+            tokio::time::timeout(std::time::Duration::from_millis(20), asked).await.unwrap_err();
+        }
+        other => panic!("no order `{other}`"),
+    }
+}
+
+fn ask(ids: &Counter, millis: u64) -> Ask {
+    Ask {
+        id: AskId::new(ids),
+        turn: None,
+        item: None,
+        question: Question::Text { text: "may I?".to_owned(), options: vec![] },
+        expires: (millis > 0).then_some(UnixMillis(1_000 + millis)),
+    }
+}
+
+fn notice(place: u64) -> Fact {
+    said(&place.to_string())
+}
+
+fn said(text: &str) -> Fact {
+    Fact::Notice(Notice { level: NoticeLevel::Info, code: "said".to_owned(), text: text.to_owned() })
+}
+
+fn delta(ids: &Counter) -> Fact {
+    let item = ItemId::new(ids);
+    Fact::ItemDelta(ItemDelta { item, stream: DeltaStream::Text, text: "x".to_owned() })
+}
+
+/// A hub on a store of its own.
+pub(crate) struct Bench {
+    pub(crate) hub: Arc<Hub>,
+    pub(crate) ann: Principal,
+    pub(crate) store: Arc<SqliteStore>,
+    ids: Arc<Counter>,
+    _directory: TempDir,
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        let directory = TempDir::new().unwrap();
+        let settings = StoreSettings {
+            directory: directory.path().to_owned(),
+            role: Role::Terminal,
+            boot_id: None,
+            clock: Arc::new(Still),
+        };
+        let store = Arc::new(SqliteStore::open(settings).unwrap());
+        let ids = Arc::new(Counter::default());
+        let hub = hub(&store, &ids);
+        Self { hub, ann: Principal::person("ann"), store, ids, _directory: directory }
+    }
+
+    /// A second hub on the same store, as a process has it that comes later.
+    pub(crate) fn another_hub(&self) -> Arc<Hub> {
+        hub(&self.store, &self.ids)
+    }
+
+    pub(crate) async fn session(&self) -> SessionId {
+        let new = NewSession { agent: "scripted".to_owned(), cwd: "/".to_owned(), model: None, parent: None };
+        self.hub.create(&self.ann, new).await.unwrap()
+    }
+
+    pub(crate) async fn prompt(&self, session: &SessionId, text: &str) {
+        let prompt = Command::Prompt { text: text.to_owned() };
+        self.hub.send(&self.ann, session, prompt).await.unwrap();
+    }
+
+    pub(crate) async fn subscribe(&self, session: &SessionId, after: u64) -> Subscription {
+        self.hub.subscribe(&self.ann, session, after).await.unwrap()
+    }
+
+    pub(crate) async fn answer(
+        &self,
+        who: &Principal,
+        session: &SessionId,
+        ask: &AskId,
+        answer: Answer,
+    ) -> Result<(), buddy_protocol::SessionsError> {
+        self.hub.send(who, session, Command::Answer { ask: ask.clone(), answer }).await
+    }
+}
+
+fn hub(store: &Arc<SqliteStore>, ids: &Arc<Counter>) -> Arc<Hub> {
+    let agent: Arc<dyn Agent> = Arc::new(Scripted(ids.clone()));
+    let parts =
+        HubParts { store: store.clone(), agents: vec![agent], clock: Arc::new(Still), ids: ids.clone() };
+    Arc::new(Hub::new(parts))
+}
+
+/// The next durable event.
+pub(crate) async fn next(events: &mut Subscription) -> Arc<Event> {
+    loop {
+        let event = events.next().await.unwrap().unwrap();
+        if event.seq.is_some() {
+            return event;
+        }
+    }
+}

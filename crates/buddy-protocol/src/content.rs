@@ -1,0 +1,153 @@
+//! Reading an item's content.
+//!
+//! serde's own way with a tag inside the object copies the whole object before it knows what it is. Items are most of
+//! a log, and buddy writes the tag first: then the rest is read straight into its type. A tag that comes later is
+//! read all the same, by way of a copy.
+
+use std::fmt;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
+use serde_json::{Map, Value};
+
+use crate::{Content, Json, PlanStep, SessionId};
+
+const TAG: &str = "type";
+
+const KINDS: &[&str] = &[
+    "user_message",
+    "agent_message",
+    "reasoning",
+    "tool_call",
+    "file_change",
+    "plan",
+    "sub_session",
+    "canvas",
+    "compaction",
+];
+
+impl<'de> Deserialize<'de> for Content {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(ContentVisitor)
+    }
+}
+
+struct ContentVisitor;
+
+impl<'de> Visitor<'de> for ContentVisitor {
+    type Value = Content;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("the content of an item")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Content, A::Error> {
+        let Some(first) = map.next_key::<String>()? else { return Err(Error::missing_field(TAG)) };
+        if first == TAG {
+            let kind: String = map.next_value()?;
+            return read(&kind, MapAccessDeserializer::new(map));
+        }
+        let mut object = Map::new();
+        object.insert(first, map.next_value()?);
+        while let Some((key, value)) = map.next_entry::<String, Value>()? {
+            object.insert(key, value);
+        }
+        match object.shift_remove(TAG) {
+            Some(Value::String(kind)) => read(&kind, Value::Object(object)).map_err(Error::custom),
+            _ => Err(Error::missing_field(TAG)),
+        }
+    }
+}
+
+fn read<'de, D: Deserializer<'de>>(kind: &str, rest: D) -> Result<Content, D::Error> {
+    match kind {
+        "user_message" => Text::deserialize(rest).map(|Text { text }| Content::UserMessage { text }),
+        "agent_message" => Text::deserialize(rest).map(|Text { text }| Content::AgentMessage { text }),
+        "reasoning" => Text::deserialize(rest).map(|Text { text }| Content::Reasoning { text }),
+        "tool_call" => Deserialize::deserialize(rest).map(Content::ToolCall),
+        "file_change" => Deserialize::deserialize(rest).map(Content::FileChange),
+        "plan" => Plan::deserialize(rest).map(|Plan { steps }| Content::Plan { steps }),
+        "sub_session" => SubSession::deserialize(rest)
+            .map(|SubSession { session, title }| Content::SubSession { session, title }),
+        "canvas" => Canvas::deserialize(rest).map(|Canvas { element }| Content::Canvas { element }),
+        "compaction" => {
+            Compaction::deserialize(rest).map(|Compaction { summary }| Content::Compaction { summary })
+        }
+        other => Err(Error::unknown_variant(other, KINDS)),
+    }
+}
+
+#[derive(serde::Deserialize)]
+struct Text {
+    text: String,
+}
+
+#[derive(serde::Deserialize)]
+struct Plan {
+    steps: Vec<PlanStep>,
+}
+
+#[derive(serde::Deserialize)]
+struct SubSession {
+    session: SessionId,
+    title: String,
+}
+
+#[derive(serde::Deserialize)]
+struct Canvas {
+    element: Json,
+}
+
+#[derive(serde::Deserialize)]
+struct Compaction {
+    summary: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn every_content_is_read_wherever_its_tag_stands() {
+        let call = json!({
+            "call_id": "c", "name": "shell", "kind": "execute", "title": "t", "input": { "type": "inner" },
+        });
+        let step = json!([{ "text": "s", "state": "done" }]);
+        let session = "ses_00000000000000000000000001";
+        let contents = [
+            ("user_message", json!({ "text": "a" })),
+            ("agent_message", json!({ "text": "a" })),
+            ("reasoning", json!({ "text": "a" })),
+            ("tool_call", call),
+            ("file_change", json!({ "path": "p", "diff": "d" })),
+            ("plan", json!({ "steps": step })),
+            ("sub_session", json!({ "session": session, "title": "t" })),
+            ("canvas", json!({ "element": { "type": "box" } })),
+            ("compaction", json!({ "summary": "s" })),
+        ];
+        assert_eq!(contents.each_ref().map(|(kind, _)| *kind), KINDS);
+        for (kind, fields) in contents {
+            let Value::Object(fields) = fields else { panic!("{fields}") };
+            let mut last = fields.clone();
+            last.insert(TAG.to_owned(), json!(kind));
+            let mut first = Map::from_iter([(TAG.to_owned(), json!(kind))]);
+            first.extend(fields);
+            let first = Value::Object(first);
+            let read: Content = serde_json::from_str(&first.to_string()).unwrap();
+            assert_eq!(serde_json::to_value(&read).unwrap(), first);
+            let again: Content = serde_json::from_str(&Value::Object(last).to_string()).unwrap();
+            assert_eq!(again, read);
+        }
+    }
+
+    #[test]
+    fn content_without_a_known_tag_is_refused() {
+        for text in
+            ["{}", r#"{"text":"a"}"#, r#"{"type":"song"}"#, r#"{"type":1}"#, r#"{"type":"plan"}"#, "[]"]
+        {
+            assert!(serde_json::from_str::<Content>(text).is_err(), "{text}");
+        }
+    }
+}
