@@ -43,10 +43,12 @@ fn item(id: ItemId, status: ItemStatus) -> Item {
         name: "run_shell".to_owned(),
         kind: ToolKind::Execute,
         title: "cargo test".to_owned(),
-        input: json!({"command": "cargo test --workspace", "risk": "low", "mutation": true, "privesc": false}),
+        input:
+            json!({"command": "cargo test --workspace", "risk": "low", "mutation": true, "privesc": false})
+                .into(),
         output: status.is_final().then(result),
         target: Some("local".to_owned()),
     };
     let content = Content::ToolCall(Box::new(call));
-    Item { id, turn: None, step: Some(1), parent: None, status, content, private: None }
+    Item { id, turn: None, step: Some(1), place: None, parent: None, status, content, private: None }
 }
