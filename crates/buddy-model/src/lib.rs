@@ -9,7 +9,9 @@
 
 mod arguments;
 mod auth;
+mod catalogue;
 mod clean;
+mod demo;
 mod endpoint;
 mod error;
 mod failure;
@@ -23,10 +25,13 @@ mod protocol;
 mod reply;
 mod retry;
 mod route;
+pub mod tokens;
 
 pub use arguments::{Arguments, MAX_ARGUMENTS_BYTES};
 pub use auth::Auth;
 pub use buddy_protocol::Private;
+pub use catalogue::{Catalogue, CatalogueError, Encoding, ModelFacts, Price, SAFE_CONTEXT_WINDOW};
+pub use demo::{DEMO_MODEL, DemoModel};
 pub use endpoint::{Endpoint, EndpointError};
 pub use error::{ModelError, ModelErrorKind};
 pub use framing::{Framer, Framing, FramingError, MAX_EVENT_BYTES};

@@ -1,0 +1,254 @@
+//! The catalogue: what is known about models by their names.
+//!
+//! The rules are data, `models.toml`, tried in order. A person's own rules stand before the built-in ones. What no rule
+//! says is unknown and stays so: no price is guessed.
+
+use buddy_protocol::{MicroUsd, Usage};
+use serde::Deserialize;
+
+use crate::ReasoningReplay;
+
+const BUILT_IN: &str = include_str!("models.toml");
+/// The context window of a model that nobody knows.
+pub const SAFE_CONTEXT_WINDOW: u64 = 8_192;
+
+/// What is known about models.
+#[derive(Debug, Clone)]
+pub struct Catalogue {
+    rules: Vec<Rule>,
+}
+
+/// A catalogue file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum CatalogueError {
+    /// It is not TOML of the right shape.
+    #[error("{0}")]
+    Toml(#[from] toml::de::Error),
+    /// A rule has no pattern, or more than one.
+    #[error("rule {0} must have exactly one of `exact`, `prefix` and `contains`")]
+    Pattern(usize),
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    models: Vec<Rule>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Rule {
+    exact: Option<String>,
+    prefix: Option<String>,
+    contains: Option<String>,
+    context: Option<u64>,
+    output: Option<u64>,
+    price: Option<Price>,
+    long: Option<LongPrice>,
+    #[serde(default)]
+    reasoning: bool,
+    replay: Option<ReasoningReplay>,
+    encoding: Option<Encoding>,
+}
+
+/// Prices in US dollars per million tokens.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Price {
+    /// Input that is neither read from nor written to the cache.
+    pub input: f64,
+    /// Input read from the cache; the input price where it is not said.
+    pub cached_input: Option<f64>,
+    /// Input written to the cache; the input price where it is not said.
+    pub cache_write: Option<f64>,
+    /// Output, reasoning included.
+    pub output: f64,
+}
+
+/// The price of calls with a long prompt.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LongPrice {
+    above: u64,
+    input: f64,
+    cached_input: Option<f64>,
+    cache_write: Option<f64>,
+    output: f64,
+}
+
+/// How a model's tokens are counted when its provider does not say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Encoding {
+    /// The newer OpenAI vocabulary.
+    O200k,
+    /// The older one.
+    Cl100k,
+}
+
+/// What is known about one model.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ModelFacts {
+    /// The context window in tokens.
+    pub context_window: Option<u64>,
+    /// The most tokens that an answer may have.
+    pub output_limit: Option<u64>,
+    /// Whether it thinks before it answers.
+    pub reasoning: bool,
+    /// Whether chat completions want reasoning back.
+    pub replay: Option<ReasoningReplay>,
+    /// How its tokens are counted.
+    pub encoding: Option<Encoding>,
+    price: Option<Price>,
+    long: Option<(u64, Price)>,
+}
+
+impl Catalogue {
+    /// The rules that come with buddy.
+    pub fn built_in() -> Result<Self, CatalogueError> {
+        Self::parse(BUILT_IN)
+    }
+
+    /// These rules first, then the ones that were there.
+    pub fn extended(mut self, text: &str) -> Result<Self, CatalogueError> {
+        let mut rules = Self::parse(text)?.rules;
+        rules.append(&mut self.rules);
+        Ok(Self { rules })
+    }
+
+    fn parse(text: &str) -> Result<Self, CatalogueError> {
+        let rules = toml::from_str::<File>(text)?.models;
+        let is_unclear = |rule: &Rule| {
+            [&rule.exact, &rule.prefix, &rule.contains]
+                .into_iter()
+                .filter(|pattern| pattern.is_some())
+                .count()
+                != 1
+        };
+        match rules.iter().position(is_unclear) {
+            Some(place) => Err(CatalogueError::Pattern(place + 1)),
+            None => Ok(Self { rules }),
+        }
+    }
+
+    /// What is known about the model of this name; nothing when no rule matches.
+    pub fn facts(&self, name: &str) -> ModelFacts {
+        let name = name.to_lowercase();
+        let short = name.rsplit('/').next().unwrap_or(&name);
+        // Gateways add a variant behind a colon, as in `model:free`; Ollama adds a size.
+        let bare = short.split(':').next().unwrap_or(short);
+        let found =
+            self.rules.iter().find(|rule| [&*name, short, bare].iter().any(|name| rule.matches(name)));
+        found.map(Rule::facts).unwrap_or_default()
+    }
+}
+
+impl Rule {
+    fn matches(&self, name: &str) -> bool {
+        let exact = self.exact.as_deref().is_some_and(|pattern| name == pattern);
+        let prefix = self.prefix.as_deref().is_some_and(|pattern| name.starts_with(pattern));
+        exact || prefix || self.contains.as_deref().is_some_and(|pattern| name.contains(pattern))
+    }
+
+    fn facts(&self) -> ModelFacts {
+        let long = self.long.map(|LongPrice { above, input, cached_input, cache_write, output }| {
+            (above, Price { input, cached_input, cache_write, output })
+        });
+        ModelFacts {
+            context_window: self.context,
+            output_limit: self.output,
+            reasoning: self.reasoning,
+            replay: self.replay,
+            encoding: self.encoding,
+            price: self.price,
+            long,
+        }
+    }
+}
+
+impl ModelFacts {
+    /// What a call cost: as the provider says, else by the price list; none when neither knows.
+    pub fn cost(&self, usage: &Usage) -> Option<MicroUsd> {
+        if usage.reported_cost.is_some() {
+            return usage.reported_cost;
+        }
+        let price = match self.long {
+            Some((above, long)) if usage.input > above => long,
+            _ => self.price?,
+        };
+        let fresh = usage.input.saturating_sub(usage.cached_input).saturating_sub(usage.cache_write);
+        // Dollars per million tokens are millionths of a dollar per token.
+        let micros = tokens(fresh) * price.input
+            + tokens(usage.cached_input) * price.cached_input.unwrap_or(price.input)
+            + tokens(usage.cache_write) * price.cache_write.unwrap_or(price.input)
+            + tokens(usage.output) * price.output;
+        MicroUsd::from_dollars(micros / 1_000_000.0)
+    }
+}
+
+#[expect(clippy::cast_precision_loss, reason = "no call has 2^53 tokens")]
+fn tokens(count: u64) -> f64 {
+    count as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn facts(name: &str) -> ModelFacts {
+        Catalogue::built_in().unwrap().facts(name)
+    }
+
+    #[test]
+    fn the_first_rule_that_matches_wins() {
+        assert_eq!(facts("gpt-5.3-codex").context_window, Some(400_000));
+        assert_eq!(facts("gpt-5.3-codex-spark").context_window, Some(128_000));
+        assert_eq!(facts("gpt-5").output_limit, Some(128_000));
+        assert_eq!(facts("Anthropic/Claude-Sonnet-4.5").context_window, Some(200_000));
+        assert_eq!(facts("deepseek/deepseek-v3.2:free").context_window, Some(131_072));
+        assert_eq!(facts("qwen3-coder:30b").context_window, Some(262_144));
+        assert_eq!(facts("nobody-knows-me"), ModelFacts::default());
+    }
+
+    #[test]
+    fn a_persons_rules_stand_first() {
+        let own = "[[models]]\nexact = \"gpt-5\"\ncontext = 7\n";
+        let catalogue = Catalogue::built_in().unwrap().extended(own).unwrap();
+        assert_eq!(catalogue.facts("gpt-5").context_window, Some(7));
+        assert_eq!(catalogue.facts("gpt-5-mini").context_window, Some(400_000));
+        for bad in [
+            "[[models]]\ncontext = 1\n",
+            "[[models]]\nexact = \"a\"\nprefix = \"b\"\n",
+            "[[models]]\nsize = 1\n",
+        ] {
+            assert!(Catalogue::built_in().unwrap().extended(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn cost_counts_each_token_once() {
+        let usage = Usage {
+            input: 1_000_000,
+            cached_input: 400_000,
+            cache_write: 100_000,
+            output: 10_000,
+            ..Usage::default()
+        };
+        // 500k at 3, 400k at 0.30, 100k at 3.75, 10k at 15.
+        assert_eq!(
+            facts("claude-sonnet-4-5").cost(&usage),
+            Some(MicroUsd(1_500_000 + 120_000 + 375_000 + 150_000))
+        );
+        assert_eq!(facts("nobody-knows-me").cost(&usage), None);
+        let told = Usage { reported_cost: Some(MicroUsd(5)), ..usage };
+        assert_eq!(facts("nobody-knows-me").cost(&told), Some(MicroUsd(5)));
+    }
+
+    #[test]
+    fn long_prompts_have_their_own_price() {
+        let call = |input| facts("gpt-5.4").cost(&Usage { input, ..Usage::default() }).unwrap();
+        assert_eq!(call(100_000), MicroUsd(250_000));
+        assert_eq!(call(300_000), MicroUsd(1_500_000));
+    }
+}

@@ -1,0 +1,230 @@
+//! The demo model: a small scripted guide for a machine without a model.
+//!
+//! It is no language model and always says so. It speaks through the same pipeline as a real one: it streams, it calls
+//! real tools, and what it calls is judged and asked for like any call. What it does depends on the prompt alone.
+
+use std::time::Duration;
+
+use futures::{StreamExt, stream};
+use serde_json::{Map, Value, json};
+
+use crate::{Arguments, Delta, Model, Prompt, PromptItem, Reply, ReplyItem, ReplyStream, StopReason};
+
+/// The name under which the demo model runs.
+pub const DEMO_MODEL: &str = "buddy-demo";
+
+/// What every answer starts with.
+const BADGE: &str = "[demo]";
+/// How much of a tool's output is shown again.
+const SHOWN: usize = 600;
+
+const WELCOME: &str = "I am buddy's built-in demo, not a language model: I follow a small script, but everything around \
+me is real. Let me look around with two real tools.";
+
+const MENU: &str = "Try one of these:\n\
+    - `tour` shows a command that needs your approval\n\
+    - `run <command>` runs a command, once you approve it\n\
+    - `read <file>`, `list [directory]` and `time` use the other tools\n\
+    - `connect` tells how to connect a real model";
+
+const CONNECT: &str = "To connect a real model, do one of these and start buddy again:\n\
+    - set OPENAI_API_KEY, ANTHROPIC_API_KEY or OPENROUTER_API_KEY\n\
+    - start a local server (Ollama, llama.cpp, LM Studio or vLLM); buddy finds it\n\
+    - set BUDDY_BASE_URL, BUDDY_MODEL and BUDDY_API_KEY for any OpenAI-compatible server\n\
+    - choose or add a profile in ~/.config/buddy/buddy.toml";
+
+/// The guide.
+#[derive(Debug, Clone)]
+pub struct DemoModel {
+    /// The pause between two words.
+    pace: Duration,
+}
+
+impl DemoModel {
+    /// A guide that speaks at a pace that can be read along.
+    pub fn new(pace: Duration) -> Self {
+        Self { pace }
+    }
+}
+
+impl Model for DemoModel {
+    fn name(&self) -> &str {
+        DEMO_MODEL
+    }
+
+    fn call(&self, prompt: Prompt) -> ReplyStream {
+        let reply = answer(&prompt);
+        let words: Vec<String> = reply.items.iter().flat_map(words).collect();
+        let pace = self.pace;
+        let spoken = stream::iter(words).then(move |word| async move {
+            tokio::time::sleep(pace).await;
+            Ok(Delta::Text(word))
+        });
+        Box::pin(spoken.chain(stream::once(async { Ok(Delta::Finished(reply)) })))
+    }
+}
+
+fn words(item: &ReplyItem) -> Vec<String> {
+    match item {
+        ReplyItem::Text { text, .. } => text.split_inclusive(' ').map(str::to_owned).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// What the guide says and calls next.
+fn answer(prompt: &Prompt) -> Reply {
+    let asked = prompt.items.iter().rposition(|item| matches!(item, PromptItem::User { .. })).unwrap_or(0);
+    let said = match prompt.items.get(asked) {
+        Some(PromptItem::User { text }) => text.trim(),
+        _ => "",
+    };
+    let results: Vec<(&str, &str)> = prompt.items.iter().skip(asked).filter_map(result).collect();
+    let (verb, rest) = said.split_once(char::is_whitespace).unwrap_or((said, ""));
+    let rest = rest.trim();
+    match (verb.to_lowercase().trim_matches(['`', '/', '.', '!']), results.as_slice()) {
+        ("connect" | "model" | "login", _) => say(CONNECT, vec![]),
+        ("help" | "menu" | "?", _) => say(MENU, vec![]),
+        ("tour", []) => say(
+            "Here comes a command. It changes nothing, but every command needs your approval unless you say otherwise.",
+            vec![shell("echo \"hello from buddy\" && uname -sr")],
+        ),
+        ("run", []) if !rest.is_empty() => say("I run what you asked for.", vec![shell(rest)]),
+        ("read", []) if !rest.is_empty() => say("I read it.", vec![("read_file", json!({"path": rest}))]),
+        ("list", []) => say("I list it.", vec![("list_directory", listing(rest))]),
+        ("time", []) => say("I look at the clock.", vec![("time", json!({}))]),
+        ("tour" | "run" | "read" | "list" | "time", [.., (name, output)]) => {
+            say(&report(name, output), vec![])
+        }
+        (_, []) => say(WELCOME, vec![("list_directory", json!({})), ("time", json!({}))]),
+        (_, results) => say(&greeting(results), vec![]),
+    }
+}
+
+fn result(item: &PromptItem) -> Option<(&str, &str)> {
+    match item {
+        PromptItem::ToolResult { name, output, .. } => Some((name, output)),
+        _ => None,
+    }
+}
+
+fn listing(rest: &str) -> Value {
+    if rest.is_empty() { json!({}) } else { json!({"path": rest}) }
+}
+
+fn shell(command: &str) -> (&'static str, Value) {
+    let why = "the demo shows how a command is approved and run";
+    ("run_shell", json!({"command": command, "why": why, "risk": "low", "mutation": false, "privesc": false}))
+}
+
+fn say(text: &str, calls: Vec<(&str, Value)>) -> Reply {
+    let stop = if calls.is_empty() { StopReason::End } else { StopReason::ToolUse };
+    let mut items = vec![ReplyItem::Text { text: format!("{BADGE} {text}"), private: None }];
+    items.extend(calls.into_iter().map(|(name, arguments)| ReplyItem::ToolCall {
+        id: format!("demo_{:016x}", rand::random::<u64>()),
+        name: name.to_owned(),
+        arguments: Arguments::Object { value: object(arguments), repaired: false },
+        private: None,
+    }));
+    Reply { items, stop, usage: None, model: Some(DEMO_MODEL.to_owned()) }
+}
+
+fn object(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(map) => map,
+        _ => Map::new(),
+    }
+}
+
+/// What the first look around found.
+fn greeting(results: &[(&str, &str)]) -> String {
+    let parsed = |wanted: &str| {
+        let output = results.iter().find(|(name, _)| *name == wanted)?.1;
+        serde_json::from_str::<Value>(output).ok()
+    };
+    let entries =
+        parsed("list_directory").and_then(|value| Some(value["result"]["entries"].as_array()?.len()));
+    let weekday = parsed("time").and_then(|value| Some(value["result"]["weekday_utc"].as_str()?.to_owned()));
+    let here = entries.map_or_else(String::new, |count| format!("This directory has {count} entries. "));
+    let today = weekday.map_or_else(String::new, |day| format!("The clock says it is {day}. "));
+    format!("{here}{today}I am only a demo and cannot answer what you asked.\n\n{MENU}")
+}
+
+/// What became of a call.
+fn report(name: &str, output: &str) -> String {
+    let value: Value = serde_json::from_str(output).unwrap_or_default();
+    let text = match (&value["ok"], name) {
+        (Value::Bool(true), "run_shell") => {
+            format!(
+                "The command ended with exit code {}. It printed:\n\n{}",
+                value["result"]["exit_code"],
+                shown(value["result"]["stdout"].as_str().unwrap_or_default())
+            )
+        }
+        (Value::Bool(true), "read_file") => shown(value["result"]["content"].as_str().unwrap_or_default()),
+        (Value::Bool(true), _) => shown(&value["result"].to_string()),
+        _ => format!(
+            "It was not done: {}",
+            shown(value["error"]["message"].as_str().unwrap_or("for an unknown reason"))
+        ),
+    };
+    format!(
+        "{text}\n\nThat was real; I am the only part that is a demo. Say `connect` to see how to connect a model."
+    )
+}
+
+fn shown(text: &str) -> String {
+    let kept: String = text.chars().take(SHOWN).collect();
+    format!("```\n{}\n```", kept.trim_end())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn user(text: &str) -> PromptItem {
+        PromptItem::User { text: text.to_owned() }
+    }
+
+    fn done(name: &str, output: &Value) -> PromptItem {
+        PromptItem::ToolResult { id: "c".to_owned(), name: name.to_owned(), output: output.to_string() }
+    }
+
+    fn check(items: Vec<PromptItem>, calls: &[&str]) -> String {
+        let reply = answer(&Prompt { items, ..Prompt::default() });
+        let called: Vec<&str> = reply
+            .items
+            .iter()
+            .filter_map(|item| match item {
+                ReplyItem::ToolCall { name, .. } => Some(name.as_str()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(called, calls);
+        let Some(ReplyItem::Text { text, .. }) = reply.items.first() else { panic!("it says nothing") };
+        assert!(text.starts_with(BADGE), "{text}");
+        text.clone()
+    }
+
+    #[test]
+    fn it_looks_around_first_and_says_what_it_is() {
+        assert!(check(vec![user("hello")], &["list_directory", "time"]).contains("not a language model"));
+        let looked = json!({"ok": true, "result": {"entries": [1, 2, 3]}});
+        assert!(check(vec![user("hello"), done("list_directory", &looked)], &[]).contains("3 entries"));
+    }
+
+    #[test]
+    fn the_tour_runs_a_command_and_tells_what_became_of_it() {
+        check(vec![user("tour")], &["run_shell"]);
+        let ran = json!({"ok": true, "result": {"exit_code": 0, "stdout": "hello from buddy\n"}});
+        assert!(check(vec![user("tour"), done("run_shell", &ran)], &[]).contains("hello from buddy"));
+        let denied = json!({"ok": false, "error": {"code": "denied", "message": "the person said no"}});
+        assert!(check(vec![user("tour"), done("run_shell", &denied)], &[]).contains("the person said no"));
+    }
+
+    #[test]
+    fn it_tells_how_to_connect_a_model() {
+        for words in ["connect", "Connect!", "model", "login now"] {
+            assert!(check(vec![user(words)], &[]).contains("ANTHROPIC_API_KEY"), "{words}");
+        }
+    }
+}
