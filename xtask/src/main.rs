@@ -1,3 +1,72 @@
-//! The project's own chores.
+//! The project's own chores: `cargo xtask test`, `check`, `tidy`, `codegen`, `bench`, `fuzz` and `soak`.
+//!
+//! Each chore is one file. They set up what they need by themselves, and a missing part is a failure, never a skip.
+#![expect(
+    clippy::disallowed_methods,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "chores start programs, read the environment and talk to the one who ran them"
+)]
 
-fn main() {}
+mod bench;
+mod check;
+mod codegen;
+mod counts;
+mod fuzz;
+mod gate;
+mod packages;
+mod place;
+mod run;
+mod soak;
+mod test;
+mod tidy;
+mod tools;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// The project's own chores.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", max_term_width = 100)]
+struct Cli {
+    #[command(subcommand)]
+    chore: Chore,
+}
+
+#[derive(Debug, Subcommand)]
+enum Chore {
+    /// Run everything that must pass: fmt, tidy, clippy, tests, documentation. Sets up what is missing.
+    Test(test::Options),
+    /// Everything about the sources but the tests: fmt, tidy, clippy, documentation, licences, spelling.
+    Check,
+    /// Check the rules of the project that no compiler knows.
+    Tidy,
+    /// Write the generated files under `api/`.
+    Codegen,
+    /// Measure the release build and hold the figures against the goals.
+    Bench(bench::Options),
+    /// Feed the parsers with damaged input.
+    Fuzz(fuzz::Options),
+    /// Flood the release build with output, and kill it over and over.
+    Soak(soak::Options),
+}
+
+fn main() -> ExitCode {
+    let done = match Cli::parse().chore {
+        Chore::Test(options) => test::test(&options),
+        Chore::Check => check::check(),
+        Chore::Tidy => tidy::tidy(),
+        Chore::Codegen => codegen::codegen(),
+        Chore::Bench(options) => bench::bench(&options),
+        Chore::Fuzz(options) => fuzz::fuzz(&options),
+        Chore::Soak(options) => soak::soak(&options),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! The words as others see them.
+
+mod schema;

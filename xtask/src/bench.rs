@@ -1,0 +1,33 @@
+//! `cargo xtask bench`: builds the release programs and runs the measuring one beside them.
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::place;
+use crate::run::{cargo, program, run};
+
+/// How to measure.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Fail when a goal is missed.
+    #[arg(long)]
+    strict: bool,
+}
+
+/// Measures.
+pub(crate) fn bench(options: &Options) -> Result<()> {
+    build_release(&["--package", "xtask", "--bin", "bench", "--features", "xtask/bench"])?;
+    build_release(&["--package", "buddy"])?;
+    let release = place::target()?.join("release");
+    let mut bench = program(&release.join("bench").to_string_lossy());
+    bench.arg(release.join("buddy"));
+    if options.strict {
+        bench.arg("--strict");
+    }
+    run(&mut bench)
+}
+
+/// Builds as it is shipped: each program by itself, so that features of one do not leak into another.
+pub(crate) fn build_release(words: &[&str]) -> Result<()> {
+    run(cargo(&["build", "--release", "--locked", "--quiet"])?.args(words))
+}

@@ -1,0 +1,107 @@
+//! `buddy exec` beside the same request made by a client that does nothing else.
+
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use buddy_testkit::model::{ModelServer, Script, WhenExhausted, turn};
+use tokio::runtime::Runtime;
+
+use crate::programs::{peak, wall};
+use crate::sample::{median, millis, shown, timed};
+use crate::table::{Row, Table};
+
+/// Runs of each, by turns.
+const RUNS: usize = 51;
+/// Runs that are watched for their memory.
+const WATCHED: usize = 11;
+
+/// Wall time and memory of a one-shot run against a scripted model on this machine.
+pub(crate) fn measure(buddy: &Path, folder: &Path, table: &mut Table) -> Result<()> {
+    let runtime = Runtime::new()?;
+    let mut script = Script::from([turn().text("It is a bench.")]);
+    script.when_exhausted = WhenExhausted::RepeatLast;
+    let server = runtime.block_on(ModelServer::start(script));
+    let home = folder.join("oneshot");
+    let exec = || exec(buddy, &home, &server.url());
+    // The first run makes the home and shows what a request looks like.
+    let first = wall(&mut exec())?;
+    let request = request(&server)?;
+    let (mut runs, mut raws) = (Vec::new(), Vec::new());
+    for _ in 0..RUNS {
+        raws.push(raw(&server.url(), &request)?);
+        runs.push(wall(&mut exec())?);
+    }
+    let (run, raw) = (median(runs), median(raws));
+    let overhead = run.saturating_sub(raw);
+    table.add(Row {
+        what: "buddy exec, wall (home exists)",
+        figure: shown(run),
+        beside: format!("raw request {}", shown(raw)),
+        ratio: Some(millis(run) / millis(raw)),
+        goal: None,
+    });
+    table.add(Row {
+        what: "buddy exec, on top of the server's time",
+        figure: shown(overhead),
+        beside: format!("first run in a new home {}", shown(first)),
+        ratio: None,
+        goal: Some(("< 30 ms", overhead < Duration::from_millis(30))),
+    });
+    let mut peaks = (0..WATCHED).map(|_| peak(&mut exec())).collect::<Result<Vec<u64>>>()?;
+    peaks.sort_unstable();
+    let nothing = peak(Command::new("/bin/sleep").arg("0.05"))?;
+    table.add(Row {
+        what: "buddy exec, peak memory",
+        figure: format!("{} kB", peaks[WATCHED / 2]),
+        beside: format!("/bin/sleep {nothing} kB"),
+        ratio: None,
+        goal: Some(("< 30 MB", peaks[WATCHED / 2] < 30_000)),
+    });
+    Ok(())
+}
+
+fn exec(buddy: &Path, home: &Path, url: &str) -> Command {
+    let mut command = Command::new(buddy);
+    command
+        .args(["exec", "what is this?"])
+        .env("BUDDY_HOME", home)
+        .env("BUDDY_BASE_URL", url)
+        .env("BUDDY_MODEL", "scripted")
+        .env_remove("BUDDY_API_KEY");
+    command
+}
+
+/// The request that buddy made, as bytes.
+fn request(server: &ModelServer) -> Result<Vec<u8>> {
+    let recorded = server.requests().into_iter().next().context("buddy made no request")?;
+    let body = recorded.body.to_string();
+    let head = format!(
+        "POST {} HTTP/1.1\r\nhost: bench\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
+        recorded.path,
+        body.len()
+    );
+    Ok([head.into_bytes(), body.into_bytes()].concat())
+}
+
+/// Connects, asks, and reads until the end mark.
+fn raw(url: &str, request: &[u8]) -> Result<Duration> {
+    let address = url.strip_prefix("http://").context("not an address")?;
+    let (answer, time) = timed(|| -> Result<Vec<u8>> {
+        let mut stream = TcpStream::connect(address)?;
+        stream.write_all(request)?;
+        let mut answer = Vec::new();
+        let mut piece = [0; 4096];
+        while !answer.windows(6).any(|window| window == b"[DONE]") {
+            let count = stream.read(&mut piece)?;
+            ensure!(count > 0, "the server hung up: {}", String::from_utf8_lossy(&answer));
+            answer.extend_from_slice(&piece[..count]);
+        }
+        Ok(answer)
+    });
+    ensure!(answer?.starts_with(b"HTTP/1.1 200"), "the server refused the raw request");
+    Ok(time)
+}

@@ -1,0 +1,56 @@
+//! Programs from outside: how long they run and how much memory they take.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use anyhow::{Result, ensure};
+
+use crate::sample::{median, millis, shown, timed};
+use crate::table::{Row, Table};
+
+/// Runs of each program. By turns, so that load on the machine hits both alike.
+const RUNS: usize = 101;
+
+/// `buddy --version` beside a program that does nothing.
+pub(crate) fn measure(buddy: &Path, table: &mut Table) -> Result<()> {
+    let (mut version, mut nothing) = (Vec::new(), Vec::new());
+    for _ in 0..RUNS {
+        nothing.push(wall(&mut Command::new("/bin/true"))?);
+        version.push(wall(Command::new(buddy).arg("--version"))?);
+    }
+    let (version, nothing) = (median(version), median(nothing));
+    table.add(Row {
+        what: "buddy --version, wall",
+        figure: shown(version),
+        beside: format!("/bin/true {}", shown(nothing)),
+        ratio: Some(millis(version) / millis(nothing)),
+        goal: Some(("< 5 ms", version < Duration::from_millis(5))),
+    });
+    Ok(())
+}
+
+/// How long a program runs, from its start until it has been waited for.
+pub(crate) fn wall(command: &mut Command) -> Result<Duration> {
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let (status, time) = timed(|| command.status());
+    ensure!(status?.success(), "{command:?} failed");
+    Ok(time)
+}
+
+/// The peak of a program's memory in kilobytes, looked at without a pause until it ends.
+pub(crate) fn peak(command: &mut Command) -> Result<u64> {
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn()?;
+    let path = format!("/proc/{}/status", child.id());
+    let mut peak = 0;
+    while child.try_wait()?.is_none() {
+        let status = fs::read_to_string(&path).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let figure = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
+        peak = peak.max(figure.unwrap_or(0));
+        std::thread::sleep(Duration::from_micros(200));
+    }
+    Ok(peak)
+}

@@ -1,0 +1,63 @@
+//! The table of figures: what, how much, beside what, and whether it is enough.
+
+/// One figure.
+pub(crate) struct Row {
+    /// What was measured.
+    pub(crate) what: &'static str,
+    /// The figure, with its unit.
+    pub(crate) figure: String,
+    /// What stands beside it, measured in the same run.
+    pub(crate) beside: String,
+    /// How they relate.
+    pub(crate) ratio: Option<f64>,
+    /// What is wanted, and whether it was reached; none where nothing is.
+    pub(crate) goal: Option<(&'static str, bool)>,
+}
+
+/// All figures of a run.
+#[derive(Default)]
+pub(crate) struct Table {
+    rows: Vec<Row>,
+}
+
+impl Table {
+    pub(crate) fn add(&mut self, row: Row) {
+        self.rows.push(row);
+    }
+
+    /// Goals that were not reached.
+    pub(crate) fn misses(&self) -> usize {
+        self.rows.iter().filter(|row| matches!(row.goal, Some((_, false)))).count()
+    }
+
+    /// Prints the figures in columns.
+    pub(crate) fn print(&self) {
+        let head = ["what", "figure", "beside", "ratio", "goal", ""].map(str::to_owned);
+        let lines: Vec<[String; 6]> = std::iter::once(head).chain(self.rows.iter().map(cells)).collect();
+        let widths = lines.iter().fold([0; 6], |widths: [usize; 6], line| {
+            std::array::from_fn(|column| widths[column].max(line[column].chars().count()))
+        });
+        for line in &lines {
+            let [what, figure, beside, ratio, goal, verdict] = line;
+            println!(
+                "{what:<0$}  {figure:>1$}  {beside:<2$}  {ratio:>3$}  {goal:<4$}  {verdict}",
+                widths[0], widths[1], widths[2], widths[3], widths[4]
+            );
+        }
+        println!(
+            "{} of {} goals missed",
+            self.misses(),
+            self.rows.iter().filter(|row| row.goal.is_some()).count()
+        );
+    }
+}
+
+fn cells(row: &Row) -> [String; 6] {
+    let ratio = row.ratio.map_or_else(|| "-".to_owned(), |ratio| format!("{ratio:.2}"));
+    let (goal, verdict) = match row.goal {
+        Some((goal, true)) => (goal, "ok"),
+        Some((goal, false)) => (goal, "MISS"),
+        None => ("-", ""),
+    };
+    [row.what.to_owned(), row.figure.clone(), row.beside.clone(), ratio, goal.to_owned(), verdict.to_owned()]
+}

@@ -1,0 +1,85 @@
+//! Debian packages that the tests need, installed when one of them is missing.
+
+use std::env;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+
+use crate::run::{program, run};
+
+/// A package, the program by which it is known to be there, and why it is needed.
+struct Package {
+    name: &'static str,
+    program: &'static str,
+    why: &'static str,
+}
+
+const PACKAGES: &[Package] = &[
+    Package { name: "bash", program: "bash", why: "runs the agent's commands" },
+    Package { name: "coreutils", program: "head", why: "commands in tests: head, seq, sleep" },
+    Package { name: "e2fsprogs", program: "mke2fs", why: "small real file systems for tests of full disks" },
+    Package { name: "mount", program: "mount", why: "mounts them" },
+    Package { name: "procps", program: "ps", why: "looks at process trees" },
+    Package { name: "python3", program: "python3", why: "scripted servers in tests, and the spelling check" },
+    Package { name: "strace", program: "strace", why: "fails syncs on purpose" },
+    Package { name: "util-linux", program: "unshare", why: "private mounts, and setsid in tests" },
+];
+
+/// Makes sure that every package is there.
+pub(crate) fn ensure() -> Result<()> {
+    let missing = missing(&search_path());
+    if missing.is_empty() {
+        return Ok(());
+    }
+    for package in &missing {
+        println!("missing: {} ({})", package.program, package.why);
+    }
+    install(&missing).context("cannot install Debian packages that the tests need")
+}
+
+fn missing(folders: &[PathBuf]) -> Vec<&'static Package> {
+    let is_there = |package: &&Package| folders.iter().any(|folder| folder.join(package.program).is_file());
+    PACKAGES.iter().filter(|package| !is_there(package)).collect()
+}
+
+/// The folders of `PATH`, and those for administrators, which a user's `PATH` may lack.
+fn search_path() -> Vec<PathBuf> {
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path).chain(["/usr/sbin", "/sbin"].map(PathBuf::from)).collect()
+}
+
+fn install(packages: &[&Package]) -> Result<()> {
+    let names: Vec<&str> = packages.iter().map(|package| package.name).collect();
+    if !Path::new("/usr/bin/apt-get").exists() {
+        bail!("there is no apt-get here; install {} by hand", names.join(", "));
+    }
+    run(apt().arg("update"))?;
+    run(apt().args(["install", "--yes", "--no-install-recommends"]).args(names))
+}
+
+fn apt() -> std::process::Command {
+    let mut command = if rustix::process::geteuid().is_root() {
+        program("apt-get")
+    } else {
+        let mut sudo = program("sudo");
+        sudo.args(["--non-interactive", "apt-get"]);
+        sudo
+    };
+    command.env("DEBIAN_FRONTEND", "noninteractive");
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_in_the_folders_is_missing() {
+        assert_eq!(missing(&[]).len(), PACKAGES.len());
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("strace"), "").unwrap();
+        let missing = missing(&[folder.path().to_owned()]);
+        assert!(missing.iter().all(|package| package.name != "strace"));
+        assert_eq!(missing.len(), PACKAGES.len() - 1);
+    }
+}

@@ -1,0 +1,60 @@
+//! `cargo xtask test`: the one command that says whether the project is well.
+
+use anyhow::Result;
+use clap::Args;
+
+use crate::gate::Gate;
+use crate::{check, fuzz, packages, soak};
+
+/// What to test.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Also judge licences and sources of dependencies.
+    #[arg(long)]
+    with_deny: bool,
+
+    /// Also check the spelling.
+    #[arg(long)]
+    with_typos: bool,
+
+    /// Also feed every parser with damaged input for a while.
+    #[arg(long)]
+    with_fuzz: bool,
+
+    /// Also flood and kill the release build.
+    #[arg(long)]
+    with_soak: bool,
+
+    /// Passed to the test runner, for example a part of a test's name. With it only the tests run that it selects, and
+    /// nothing else.
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "FILTER")]
+    filter: Vec<String>,
+}
+
+/// Runs everything that must pass.
+pub(crate) fn test(options: &Options) -> Result<()> {
+    packages::ensure()?;
+    let mut gate = Gate::default();
+    if !options.filter.is_empty() {
+        gate.tests(&options.filter);
+        return gate.close();
+    }
+    gate.format();
+    gate.tidy();
+    gate.clippy();
+    gate.tests(&[]);
+    gate.documentation();
+    if options.with_deny {
+        gate.step("deny", check::deny);
+    }
+    if options.with_typos {
+        gate.step("typos", check::typos);
+    }
+    if options.with_fuzz {
+        gate.step("fuzz", || fuzz::fuzz(&fuzz::Options::default()));
+    }
+    if options.with_soak {
+        gate.step("soak", || soak::soak(&soak::Options::default()));
+    }
+    gate.close()
+}

@@ -1,0 +1,39 @@
+//! `cargo xtask tidy`: the rules of the project that no compiler knows.
+//!
+//! Every rule is a function from the tree to its offences, so that each can be tried on a small made-up tree.
+
+mod edges;
+mod files;
+mod text;
+mod tree;
+
+use anyhow::{Result, bail};
+
+use crate::place;
+use tree::Tree;
+
+/// Something that breaks a rule: where, and what is wrong.
+pub(crate) type Offence = String;
+
+const RULES: &[fn(&Tree) -> Vec<Offence>] = &[
+    edges::unknown_edges,
+    files::long_without_reason,
+    files::missing_module_docs,
+    files::empty_names,
+    text::loose_wire_types,
+    text::machine_paths,
+    text::nameless_todos,
+];
+
+/// Checks the project.
+pub(crate) fn tidy() -> Result<()> {
+    let tree = Tree::read(place::root())?;
+    let offences: Vec<Offence> = RULES.iter().flat_map(|rule| rule(&tree)).collect();
+    for offence in &offences {
+        eprintln!("tidy: {offence}");
+    }
+    match offences.len() {
+        0 => Ok(()),
+        count => bail!("{count} breaches of the project's rules"),
+    }
+}
