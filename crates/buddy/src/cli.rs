@@ -12,9 +12,21 @@ pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Option<Action>,
 
-    /// The model to use.
+    /// The model to use: a profile, `profile/model`, or a model of the active profile.
     #[arg(short, long, global = true, value_name = "NAME")]
     pub(crate) model: Option<String>,
+
+    /// The configuration file to read in place of all others.
+    #[arg(long, global = true, value_name = "PATH")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Set a key of the configuration for this run, such as `-c agent.temperature=0`.
+    #[arg(short = 'c', global = true, value_name = "KEY=VALUE")]
+    pub(crate) overrides: Vec<String>,
+
+    /// Fail when the configuration has a key that buddy does not know.
+    #[arg(long, global = true)]
+    pub(crate) strict_config: bool,
 
     /// The directory to work in.
     #[arg(short = 'C', long = "directory", global = true, value_name = "DIR")]
@@ -41,6 +53,61 @@ pub(crate) enum Action {
     /// Look after the store of all sessions.
     #[command(subcommand)]
     Store(Store),
+    /// List the model profiles.
+    Models {
+        /// Print JSON, one object a profile, as one array.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Look at the configuration and change it.
+    #[command(subcommand)]
+    Config(ConfigAction),
+    /// Trust the project files of a directory.
+    Trust(Trust),
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigAction {
+    /// Print every key that is set, without secrets.
+    Show {
+        /// Say who set each key.
+        #[arg(long)]
+        origins: bool,
+
+        /// Print JSON: a list of keys with value and origin.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the path of the file that `set` and `unset` change.
+    Path,
+    /// Set a key in the person's file, or in the one that `--config` names.
+    Set {
+        /// The key, such as `agent.model`.
+        key: String,
+        /// The value, as TOML or as plain text.
+        value: String,
+    },
+    /// Take a key out of that file.
+    Unset {
+        /// The key, such as `agent.model`.
+        key: String,
+    },
+    /// Print the JSON Schema of the file.
+    Schema,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Trust {
+    /// The directory; without it the one to work in.
+    pub(crate) directory: Option<PathBuf>,
+
+    /// Trust it no longer.
+    #[arg(long)]
+    pub(crate) remove: bool,
+
+    /// List what is trusted.
+    #[arg(long, conflicts_with_all = ["remove", "directory"])]
+    pub(crate) list: bool,
 }
 
 #[derive(Debug, Args)]
@@ -68,17 +135,18 @@ pub(crate) struct Exec {
     #[arg(long)]
     pub(crate) last: bool,
 
-    /// The most model calls to make.
-    #[arg(long, value_name = "N", default_value_t = 50, value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) max_turns: u32,
+    /// The most model calls to make; without it `agent.max_iterations` of the configuration.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_turns: Option<u32>,
 
     /// The longest time to take, such as `90s` or `10m`.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) timeout: Option<std::time::Duration>,
 
-    /// What becomes of calls that need an approval: `none` denies them, `all` allows them.
-    #[arg(long, value_enum, env = "BUDDY_APPROVE", default_value_t = Approve::None, value_name = "POLICY")]
-    pub(crate) approve: Approve,
+    /// What becomes of calls that need an approval: `none` denies them, `all` allows them. Without it BUDDY_APPROVE
+    /// or `approvals.policy` of the configuration, of which `ask` denies, as nobody can be asked.
+    #[arg(long, value_enum, value_name = "POLICY")]
+    pub(crate) approve: Option<Approve>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -144,10 +212,5 @@ pub(crate) enum Store {
 }
 
 fn duration(text: &str) -> Result<std::time::Duration, String> {
-    let seconds = text.parse::<f64>().ok().map(std::time::Duration::try_from_secs_f64);
-    if let Some(seconds) = seconds {
-        return seconds.map_err(|error| error.to_string());
-    }
-    let duration: jiff::SignedDuration = text.parse().map_err(|_| "not a duration such as `90s` or `10m`")?;
-    std::time::Duration::try_from(duration).map_err(|_| "a duration cannot be negative".to_owned())
+    crate::config::Wait::parse(text).map(|wait| wait.0)
 }

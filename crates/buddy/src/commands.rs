@@ -1,9 +1,13 @@
 //! What each command of the command line does.
 
+mod config;
 mod conversation;
 mod exec;
+mod models;
 mod sessions;
+mod setup;
 mod store;
+mod trust;
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -13,6 +17,8 @@ use buddy_protocol::{SessionId, SessionQuery, SessionSummary, Sessions, Sessions
 use buddy_tui::{Exit, Printer};
 
 use crate::cli::{Action, Cli};
+use crate::commands::setup::Invocation;
+use crate::config::{ConfigError, Request};
 use crate::environment::Environment;
 use crate::wiring::Buddy;
 
@@ -20,13 +26,29 @@ use crate::wiring::Buddy;
 pub(crate) async fn run(cli: Cli, environment: Environment) -> anyhow::Result<Exit> {
     log_to_stderr(&environment)?;
     let cwd = directory(cli.directory.as_deref())?;
+    let ran = dispatch(cli, &environment, cwd).await;
+    match ran {
+        Err(error) if error.is::<ConfigError>() => {
+            printer().status(&format!("buddy: {error:#}"));
+            Ok(Exit::Usage)
+        }
+        ran => ran,
+    }
+}
+
+async fn dispatch(cli: Cli, environment: &Environment, cwd: PathBuf) -> anyhow::Result<Exit> {
+    let request = Request { named: cli.config, overrides: cli.overrides, is_strict: cli.strict_config };
+    let invocation = Invocation { environment, request, cwd, model: cli.model };
     match cli.command {
-        None => conversation::start(&environment, cwd, cli.model).await,
-        Some(Action::Exec(exec)) => exec::run(&environment, exec, cwd, cli.model).await,
-        Some(Action::Sessions(list)) => sessions::list(&environment, &list, cwd).await,
-        Some(Action::Show(show)) => sessions::show(&environment, &show, cwd).await,
-        Some(Action::Resume(resume)) => conversation::resume(&environment, &resume, cwd, cli.model).await,
-        Some(Action::Store(action)) => store::run(&environment, action).await,
+        None => conversation::start(invocation).await,
+        Some(Action::Exec(exec)) => exec::run(invocation, exec).await,
+        Some(Action::Sessions(list)) => sessions::list(environment, &list, invocation.cwd).await,
+        Some(Action::Show(show)) => sessions::show(environment, &show, invocation.cwd).await,
+        Some(Action::Resume(resume)) => conversation::resume(invocation, &resume).await,
+        Some(Action::Store(action)) => store::run(environment, action).await,
+        Some(Action::Models { json }) => models::list(&invocation, json).await,
+        Some(Action::Config(action)) => config::run(&invocation, action),
+        Some(Action::Trust(trust)) => trust::run(environment, &trust, &invocation.cwd),
     }
 }
 

@@ -1,64 +1,95 @@
 //! What buddy takes from the environment and the home, read once.
+//!
+//! Built from a map, so that tests bring their own and no test changes that of the process. Files such as `.env` are
+//! never read.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use secrecy::SecretString;
 
-/// Everything that comes from outside the command line.
+/// Everything that comes from outside the command line. Not `Debug`: the variables hold keys.
+#[derive(Clone)]
 pub(crate) struct Environment {
     /// Where the data is: `BUDDY_HOME`, or `.buddy` in the home.
     pub(crate) data: PathBuf,
     /// The person's home.
     pub(crate) home: Option<PathBuf>,
+    /// Where configuration is: `XDG_CONFIG_HOME`, or `.config` in the home.
+    pub(crate) config_home: Option<PathBuf>,
     /// The name of the account that buddy runs under.
     pub(crate) user: String,
     /// The name of this machine.
     pub(crate) host: String,
-    /// The model's server, from `BUDDY_BASE_URL`.
-    pub(crate) base_url: Option<String>,
-    /// The model, from `BUDDY_MODEL`.
-    pub(crate) model: Option<String>,
-    /// The key for that server, from `BUDDY_API_KEY`.
-    pub(crate) api_key: Option<SecretString>,
-    /// How long a model may say nothing, in seconds, from `BUDDY_MODEL_IDLE_TIMEOUT`.
-    pub(crate) idle_timeout: Option<u64>,
     /// The environment that commands of agents get: cleaned.
     pub(crate) command_env: Vec<(String, String)>,
     /// What to log, from `BUDDY_LOG`.
     pub(crate) log: Option<String>,
+    variables: BTreeMap<String, String>,
 }
 
-#[expect(clippy::disallowed_methods, reason = "the binary reads the environment, here and nowhere else")]
 impl Environment {
     /// Reads it.
+    #[expect(clippy::disallowed_methods, reason = "the binary reads the environment, here and nowhere else")]
     pub(crate) fn read() -> anyhow::Result<Self> {
-        let text = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
-        let home = text("HOME").map(PathBuf::from);
-        let data = match (text("BUDDY_HOME").map(PathBuf::from), &home) {
+        // A variable that is not text cannot be passed on, and is none that buddy or a command needs.
+        let variables = std::env::vars_os()
+            .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+        Self::of(variables.collect())
+    }
+
+    /// The environment of these variables.
+    pub(crate) fn of(variables: BTreeMap<String, String>) -> anyhow::Result<Self> {
+        let path = |name: &str| variables.get(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+        let home = path("HOME");
+        let data = match (path("BUDDY_HOME"), &home) {
             (Some(data), _) => data,
             (None, Some(home)) => home.join(".buddy"),
             (None, None) => bail!("neither BUDDY_HOME nor HOME is set, so there is no place for the data"),
         };
+        // The XDG rules ignore a path that is not absolute.
+        let config_home = path("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
         let uid = rustix::process::getuid().as_raw();
-        let idle_timeout = text("BUDDY_MODEL_IDLE_TIMEOUT").map(|seconds| seconds.parse());
         Ok(Self {
             data: std::path::absolute(data)?,
+            config_home: config_home.or_else(|| home.as_ref().map(|home| home.join(".config"))),
             home,
             user: account(uid).unwrap_or_else(|| format!("uid-{uid}")),
             host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
-            base_url: text("BUDDY_BASE_URL"),
-            model: text("BUDDY_MODEL"),
-            api_key: text("BUDDY_API_KEY").map(SecretString::from),
-            idle_timeout: idle_timeout
-                .transpose()
-                .context("BUDDY_MODEL_IDLE_TIMEOUT is not a number of seconds")?,
-            command_env: buddy_exec::env::clean(std::env::vars_os().filter_map(|(name, value)| {
-                // A variable that is not text cannot be passed on, and is none that a command needs.
-                Some((name.into_string().ok()?, value.into_string().ok()?))
-            })),
-            log: text("BUDDY_LOG"),
+            command_env: buddy_exec::env::clean(variables.clone().into_iter()),
+            log: variables.get("BUDDY_LOG").filter(|wish| !wish.is_empty()).cloned(),
+            variables,
         })
+    }
+
+    /// A variable; an empty one counts as none.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        self.variables.get(name).map(String::as_str).filter(|value| !value.is_empty())
+    }
+
+    /// `BUDDY_<name>`, or its older name `AGENT_<name>`: the variable and its value.
+    pub(crate) fn setting(&self, name: &str) -> Option<(String, String)> {
+        let names = [format!("BUDDY_{name}"), format!("AGENT_{name}")];
+        names.into_iter().find_map(|name| {
+            let value = self.get(&name)?.to_owned();
+            Some((name, value))
+        })
+    }
+
+    /// `BUDDY_API_KEY`, with the name it was found under.
+    pub(crate) fn api_key(&self) -> Option<(String, SecretString)> {
+        self.setting("API_KEY").map(|(name, key)| (name, key.into()))
+    }
+
+    /// The configuration file that `BUDDY_CONFIG` names.
+    pub(crate) fn named_config(&self) -> Option<PathBuf> {
+        self.setting("CONFIG").map(|(_, path)| path.into())
+    }
+
+    /// All variables, for programs that the person configured and that act for the person.
+    pub(crate) fn all(&self) -> Vec<(String, String)> {
+        self.variables.clone().into_iter().collect()
     }
 }
 

@@ -2,6 +2,7 @@
 
 mod cli;
 mod commands;
+mod config;
 mod environment;
 mod failpoints;
 mod models;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use buddy_agent::{AgentSettings, BuddyAgent, Budget, TextSettings};
+use buddy_agent::{AgentSettings, BuddyAgent, Budget, ModelSource, TextSettings};
 use buddy_exec::{Description, LocalSettings, LocalTarget, SupervisorCommand};
 use buddy_hub::{Hub, HubParts};
 use buddy_policy::Approvals;
@@ -14,19 +14,37 @@ use buddy_store::{Role, SqliteStore, StoreSettings};
 
 use crate::SUPERVISE;
 use crate::environment::Environment;
-use crate::models::EnvironmentModels;
+use crate::models::NoModels;
 use crate::system::{SystemClock, SystemIds};
 
 /// How long a command that is stopped may take to end by itself.
 const STOP_GRACE: Duration = Duration::from_secs(1);
-/// The cap on model calls in a turn of a conversation.
-pub(crate) const MAX_STEPS: u32 = 50;
 
 /// What differs from one way of running to another.
 pub(crate) struct Wishes {
     pub(crate) approvals: Approvals,
     pub(crate) max_steps: u32,
     pub(crate) cwd: PathBuf,
+    pub(crate) models: Arc<dyn ModelSource>,
+    /// How long a person has to answer; none means for ever.
+    pub(crate) ask_within: Option<Duration>,
+    pub(crate) texts: TextSettings,
+    pub(crate) budget: Budget,
+}
+
+impl Wishes {
+    /// Those of a command that only looks at sessions.
+    pub(crate) fn reading(cwd: PathBuf) -> Self {
+        Self {
+            approvals: Approvals::None,
+            max_steps: 1,
+            cwd,
+            models: Arc::new(NoModels),
+            ask_within: None,
+            texts: TextSettings::default(),
+            budget: Budget::default(),
+        }
+    }
 }
 
 /// buddy, put together.
@@ -62,17 +80,17 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
     let clock = Arc::new(SystemClock);
     let ids: Arc<dyn Ids> = Arc::new(SystemIds);
     let agent = BuddyAgent::new(AgentSettings {
-        models: Arc::new(EnvironmentModels::new(environment)),
+        models: wishes.models,
         target: Arc::new(local_target(environment, wishes.cwd)?),
         env: environment.command_env.clone(),
         home: environment.home.clone(),
         logs: environment.data.join("logs"),
         approvals: wishes.approvals,
-        ask_within: None,
+        ask_within: wishes.ask_within,
         max_steps: wishes.max_steps,
-        budget: Budget::default(),
+        budget: wishes.budget,
         ledger: store.clone(),
-        texts: TextSettings::default(),
+        texts: wishes.texts,
         clock: clock.clone(),
         ids: ids.clone(),
     });
@@ -80,7 +98,8 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
     Ok(Buddy { hub: Arc::new(hub), who: Principal::person(environment.user.clone()), store })
 }
 
-fn local_target(environment: &Environment, cwd: PathBuf) -> anyhow::Result<LocalTarget> {
+/// This machine, to run commands on.
+pub(crate) fn local_target(environment: &Environment, cwd: PathBuf) -> anyhow::Result<LocalTarget> {
     let program = std::env::current_exe().context("cannot find buddy's own program")?;
     let system = rustix::system::uname();
     let description = Description {

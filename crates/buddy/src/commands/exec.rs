@@ -12,8 +12,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{Approve, Exec, Format};
+use crate::commands::setup::{Invocation, Notes};
 use crate::commands::{find, last, printer};
-use crate::environment::Environment;
 use crate::signals::interrupts;
 use crate::wiring::{Buddy, Wishes, wire};
 
@@ -21,27 +21,28 @@ use crate::wiring::{Buddy, Wishes, wire};
 const MAX_INPUT: u64 = 4 * 1024 * 1024;
 
 /// Runs one prompt.
-pub(crate) async fn run(
-    environment: &Environment,
-    exec: Exec,
-    cwd: PathBuf,
-    model: Option<String>,
-) -> anyhow::Result<Exit> {
+pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Result<Exit> {
     let began = Instant::now();
     let Some(prompt) = prompt_in_time(&exec).await? else {
         printer().status("buddy: the time limit was reached while the prompt was read");
         return Ok(Exit::Timeout);
     };
-    let approvals = match exec.approve {
-        Approve::None => Approvals::None,
-        Approve::All => Approvals::All,
+    let format = format(&exec);
+    let notes = if matches!(format, OutputFormat::Text) { Notes::Shown } else { Notes::Warnings };
+    let setup = invocation.prepare(notes).await?;
+    let model = setup.session_model(&invocation)?;
+    let wishes = setup.wishes(invocation.cwd.clone());
+    let wishes = Wishes {
+        approvals: approvals(exec.approve, wishes.approvals),
+        max_steps: exec.max_turns.unwrap_or(wishes.max_steps),
+        ..wishes
     };
-    let buddy = wire(environment, Wishes { approvals, max_steps: exec.max_turns, cwd: cwd.clone() })?;
+    let buddy = wire(invocation.environment, wishes)?;
     let request = ExecRequest {
         who: buddy.who.clone(),
-        target: target(&buddy, &exec, cwd, model).await?,
+        target: target(&buddy, &exec, invocation.cwd, model).await?,
         prompt,
-        format: format(&exec),
+        format,
         include_deltas: exec.include_deltas,
         timeout: exec.timeout.map(|timeout| timeout.saturating_sub(began.elapsed())),
         interrupt: CancellationToken::new(),
@@ -65,6 +66,14 @@ pub(crate) async fn run(
         exit = run => exit,
         // What is cut off here is closed when the session is taken up again; commands end with this process.
         () = at_once.cancelled() => Ok(Exit::Interrupted),
+    }
+}
+
+/// Nobody can be asked, so what would be asked is denied.
+fn approvals(flag: Option<Approve>, configured: Approvals) -> Approvals {
+    match (flag, configured) {
+        (Some(Approve::All), _) | (None, Approvals::All) => Approvals::All,
+        _ => Approvals::None,
     }
 }
 

@@ -2,20 +2,19 @@
 
 use std::path::PathBuf;
 
-use buddy_policy::Approvals;
 use buddy_protocol::{SessionQuery, Sessions, Transcript};
 use buddy_tui::{Exit, OutputClosed, show_sessions, show_transcript};
 
 use crate::cli::{List, Show};
 use crate::commands::{find, printer};
 use crate::environment::Environment;
-use crate::wiring::{Buddy, MAX_STEPS, Wishes, wire};
+use crate::wiring::{Buddy, Wishes, wire};
 
 /// Events read at once.
 const PAGE: usize = 5_000;
 
 fn reader(environment: &Environment, cwd: PathBuf) -> anyhow::Result<Buddy> {
-    wire(environment, Wishes { approvals: Approvals::None, max_steps: MAX_STEPS, cwd })
+    wire(environment, Wishes::reading(cwd))
 }
 
 /// Lists sessions.

@@ -1,0 +1,64 @@
+//! `buddy config`.
+
+use std::io;
+use std::path::PathBuf;
+
+use anyhow::Context;
+use buddy_tui::Exit;
+
+use crate::cli::ConfigAction;
+use crate::commands::printer;
+use crate::commands::setup::Invocation;
+use crate::config::{as_json, as_text, create, replace, schema, set, text_of, unset, user_file};
+
+/// Shows or changes the configuration.
+pub(crate) fn run(invocation: &Invocation<'_>, action: ConfigAction) -> anyhow::Result<Exit> {
+    let mut printer = printer();
+    match action {
+        ConfigAction::Show { json: true, .. } => {
+            printer.line(&serde_json::to_string_pretty(&as_json(&invocation.load()?))?)?;
+        }
+        ConfigAction::Show { origins, json: false } => {
+            printer.answer(&as_text(&invocation.load()?, origins))?
+        }
+        ConfigAction::Path => printer.line(&file(invocation)?.to_string_lossy())?,
+        ConfigAction::Schema => printer.line(&serde_json::to_string_pretty(schema())?)?,
+        ConfigAction::Set { key, value } => {
+            let path = file(invocation)?;
+            let text = current(invocation, &path)?;
+            write(&path, &set(&path, &text, &key, &value)?)?;
+        }
+        ConfigAction::Unset { key } => {
+            let path = file(invocation)?;
+            match unset(&path, &current(invocation, &path)?, &key)? {
+                Some(text) => write(&path, &text)?,
+                None => printer.status(&format!("`{key}` is not set in {}", path.display())),
+            }
+        }
+    }
+    Ok(Exit::Ok)
+}
+
+/// The file that is changed: the one that was named, else the person's own.
+fn file(invocation: &Invocation<'_>) -> anyhow::Result<PathBuf> {
+    let named = invocation.request.named.clone().or_else(|| invocation.environment.named_config());
+    match named {
+        Some(path) => Ok(invocation.cwd.join(path)),
+        None => user_file(invocation.environment).context("neither XDG_CONFIG_HOME nor HOME is set"),
+    }
+}
+
+/// The text to change. The person's file starts as the template, a named one as nothing.
+fn current(invocation: &Invocation<'_>, path: &std::path::Path) -> anyhow::Result<String> {
+    if user_file(invocation.environment).is_some_and(|user| user == path) {
+        create(invocation.environment);
+    }
+    match path.symlink_metadata() {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(String::new()),
+        _ => Ok(text_of(path)?),
+    }
+}
+
+fn write(path: &std::path::Path, text: &str) -> anyhow::Result<()> {
+    replace(path, text).with_context(|| format!("cannot write {}", path.display()))
+}

@@ -1,0 +1,35 @@
+//! The configuration: what can be set, where it is read from, and who won.
+//!
+//! The typed sections in `settings` and `profile` are the one truth: key names, defaults, the JSON Schema and the
+//! comments of the template all come from them. Layers are merged key by key, and each key keeps its [`Origin`].
+
+mod document;
+mod edit;
+mod keys;
+mod layers;
+mod load;
+mod private_file;
+mod profile;
+mod search;
+mod secret;
+mod settings;
+mod show;
+mod template;
+mod trust;
+mod variables;
+mod wait;
+
+pub(crate) use document::ConfigError;
+pub(crate) use edit::{set, unset};
+pub(crate) use keys::schema;
+pub(crate) use layers::{Effective, Origin};
+pub(crate) use load::{Loaded, Request, is_open, load};
+pub(crate) use private_file::replace;
+pub(crate) use profile::{Api, AuthKind, KeySource, Profile};
+pub(crate) use search::{text_of, user_file};
+pub(crate) use settings::{ApprovalPolicy, Config};
+pub(crate) use show::{as_json, as_text};
+pub(crate) use template::{builtin, create};
+pub(crate) use trust::TrustStore;
+pub(crate) use variables::ENVIRONMENT_PROFILE;
+pub(crate) use wait::Wait;

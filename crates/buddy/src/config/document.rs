@@ -1,0 +1,157 @@
+//! A configuration file, read: its values with the lines they stand in, and what it has that buddy does not know.
+
+use std::path::Path;
+
+use serde_json::Value;
+use toml_edit::{Document, Item, TableLike};
+
+use super::keys::{Known, know, written};
+
+/// A configuration that cannot be used. Names the place and the key, never a value that may be a secret.
+#[derive(Debug, thiserror::Error)]
+#[error("{place}: {message}")]
+pub(crate) struct ConfigError {
+    /// `file:line`, or the name of a variable or option.
+    pub(crate) place: String,
+    /// What is wrong there.
+    pub(crate) message: String,
+}
+
+impl ConfigError {
+    pub(crate) fn new(place: impl Into<String>, message: impl Into<String>) -> Self {
+        Self { place: place.into(), message: message.into() }
+    }
+
+    pub(crate) fn at(file: &Path, line: usize, message: impl Into<String>) -> Self {
+        Self::new(format!("{}:{line}", file.display()), message)
+    }
+}
+
+/// A value with its place.
+pub(crate) struct Line {
+    pub(crate) path: Vec<String>,
+    pub(crate) value: Value,
+    pub(crate) number: usize,
+}
+
+/// A key that buddy does not know.
+#[derive(Debug)]
+pub(crate) struct Unknown {
+    pub(crate) key: String,
+    pub(crate) meant: Option<String>,
+    pub(crate) number: usize,
+}
+
+/// What is in a file.
+#[derive(Default)]
+pub(crate) struct Contents {
+    pub(crate) lines: Vec<Line>,
+    pub(crate) unknown: Vec<Unknown>,
+}
+
+/// Reads the text of a file.
+pub(crate) fn read(file: &Path, text: &str) -> Result<Contents, ConfigError> {
+    let document = Document::parse(text).map_err(|error| {
+        let start = error.span().map_or(0, |span| span.start);
+        // The message alone: its other form quotes the line, which may hold a key.
+        ConfigError::at(file, line_of(text, start), error.message())
+    })?;
+    let mut reader = Reader { file, text, contents: Contents::default() };
+    reader.table(&mut Vec::new(), document.as_table())?;
+    Ok(reader.contents)
+}
+
+struct Reader<'a> {
+    file: &'a Path,
+    text: &'a str,
+    contents: Contents,
+}
+
+impl Reader<'_> {
+    fn table(&mut self, path: &mut Vec<String>, table: &dyn TableLike) -> Result<(), ConfigError> {
+        for (name, item) in table.iter() {
+            let span = table.key(name).and_then(toml_edit::Key::span).or_else(|| item.span());
+            let number = line_of(self.text, span.map_or(0, |span| span.start));
+            path.push(name.to_owned());
+            self.item(path, item, number)?;
+            path.pop();
+        }
+        Ok(())
+    }
+
+    fn item(&mut self, path: &mut Vec<String>, item: &Item, number: usize) -> Result<(), ConfigError> {
+        match know(path) {
+            Known::Unknown { meant } => {
+                self.contents.unknown.push(Unknown { key: written(path), meant, number });
+            }
+            Known::Table => {
+                let table = item.as_table_like().ok_or_else(|| {
+                    ConfigError::at(self.file, number, format!("`{}` must be a table", written(path)))
+                })?;
+                self.table(path, table)?;
+            }
+            Known::Value => {
+                self.contents.lines.push(Line { path: path.clone(), value: json(item), number });
+            }
+        }
+        Ok(())
+    }
+}
+
+fn line_of(text: &str, offset: usize) -> usize {
+    text.bytes().take(offset).filter(|byte| *byte == b'\n').count() + 1
+}
+
+/// A TOML value as JSON. Dates become text; no key takes one.
+pub(crate) fn json(item: &Item) -> Value {
+    if let Some(table) = item.as_table_like() {
+        return table.iter().map(|(name, item)| (name.to_owned(), json(item))).collect();
+    }
+    if let Some(tables) = item.as_array_of_tables() {
+        return tables.iter().map(|table| json(&Item::Table(table.clone()))).collect();
+    }
+    match item.as_value() {
+        Some(toml_edit::Value::String(text)) => text.value().as_str().into(),
+        Some(toml_edit::Value::Integer(number)) => (*number.value()).into(),
+        Some(toml_edit::Value::Float(number)) => (*number.value()).into(),
+        Some(toml_edit::Value::Boolean(is)) => (*is.value()).into(),
+        Some(toml_edit::Value::Datetime(date)) => date.value().to_string().into(),
+        Some(toml_edit::Value::Array(values)) => {
+            values.iter().map(|value| json(&Item::Value(value.clone()))).collect()
+        }
+        _ => Value::Null,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str) -> Result<Contents, String> {
+        read(Path::new("b.toml"), text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn values_come_with_their_lines() {
+        let contents =
+            check("# c\n[agent]\nname = \"x\"\n\n[models.a]\nextra = { k = [1, 2] }\napi = \"ollama\"\n");
+        let lines: Vec<_> =
+            contents.unwrap().lines.into_iter().map(|l| (written(&l.path), l.number)).collect();
+        let expected = [("agent.name", 3), ("models.a.extra", 6), ("models.a.api", 7)];
+        assert_eq!(lines, expected.map(|(key, number)| (key.to_owned(), number)));
+    }
+
+    #[test]
+    fn unknown_keys_are_named_with_their_line() {
+        let contents = check("agent.modle = 1\n[models.\"a.b\"]\nurl = 1\n[nonsense]\nx = 1\n").unwrap();
+        let unknown: Vec<_> = contents.unknown.iter().map(|u| (u.key.as_str(), u.number)).collect();
+        assert_eq!(unknown, [("agent.modle", 1), ("models.\"a.b\".url", 3), ("nonsense", 4)]);
+    }
+
+    #[test]
+    fn broken_files_are_explained_without_quoting_them() {
+        let error = check("a = 1\napi_key = \"sk-secret\n").err().unwrap();
+        assert!(error.starts_with("b.toml:2: ") && !error.contains("sk-secret"), "{error}");
+        assert_eq!(check("\nagent = 3").err().unwrap(), "b.toml:2: `agent` must be a table");
+    }
+}

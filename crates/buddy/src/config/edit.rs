@@ -1,0 +1,179 @@
+//! Changing a configuration file: one key at a time, with everything else, comments included, left as it is.
+
+use std::path::Path;
+
+use serde_json::Value;
+use toml_edit::{DocumentMut, Item, Table, TableLike};
+
+use super::document::{self, ConfigError, Contents, Unknown};
+use super::keys::{Known, know, written};
+use super::layers::{Effective, Origin, Setting, check};
+
+/// The text of a file with a key set.
+pub(crate) fn set(file: &Path, text: &str, key: &str, value: &str) -> Result<String, ConfigError> {
+    let path = known(key)?;
+    let (value, _) = typed(&path, value)?;
+    let mut document = parse(file, text)?;
+    let (last, tables) = path.split_last().ok_or_else(|| refused(key, "no key"))?;
+    let table = tables.iter().try_fold(document.as_table_mut() as &mut dyn TableLike, |table, name| {
+        let item = table.entry(name).or_insert_with(|| {
+            let mut table = Table::new();
+            table.set_implicit(true);
+            Item::Table(table)
+        });
+        item.as_table_like_mut()
+    });
+    let table = table.ok_or_else(|| refused(key, "something above it is not a table"))?;
+    put(table, last, value);
+    let text = document.to_string();
+    proved(file, text)
+}
+
+/// The text of a file without a key; none when it has no such key.
+pub(crate) fn unset(file: &Path, text: &str, key: &str) -> Result<Option<String>, ConfigError> {
+    let path = path(key).map_err(|message| refused(key, &message))?;
+    let mut document = parse(file, text)?;
+    let (last, tables) = path.split_last().ok_or_else(|| refused(key, "no key"))?;
+    let table = tables.iter().try_fold(document.as_table_mut() as &mut dyn TableLike, |table, name| {
+        table.get_mut(name).and_then(Item::as_table_like_mut)
+    });
+    let removed = table.and_then(|table| table.remove(last));
+    Ok(removed.map(|_| document.to_string()))
+}
+
+/// A dotted key as a path.
+pub(crate) fn path(key: &str) -> Result<Vec<String>, String> {
+    let keys = toml_edit::Key::parse(key).map_err(|_| "not a key such as `agent.model`".to_owned())?;
+    Ok(keys.iter().map(|key| key.get().to_owned()).collect())
+}
+
+/// What is wrong with the name of a single value.
+pub(crate) fn lookup(path: &[String]) -> Contents {
+    let mut contents = Contents::default();
+    let unknown = |meant| Unknown { key: written(path), meant, number: 0 };
+    match know(path) {
+        Known::Value => {}
+        Known::Table => contents.unknown.push(unknown(None)),
+        Known::Unknown { meant } => contents.unknown.push(unknown(meant)),
+    }
+    contents
+}
+
+/// A value of the command line.
+pub(crate) fn setting(path: Vec<String>, value: &str) -> Result<Setting, ConfigError> {
+    let (_, value) = typed(&path, value)?;
+    Ok(Setting { path, value, origin: Origin::CommandLine })
+}
+
+fn known(key: &str) -> Result<Vec<String>, ConfigError> {
+    let path = path(key).map_err(|message| refused(key, &message))?;
+    match know(&path) {
+        Known::Value => Ok(path),
+        Known::Table => Err(refused(key, "it is a table; name a key in it")),
+        Known::Unknown { meant } => {
+            let meant = meant.map(|meant| format!("; did you mean `{meant}`?"));
+            Err(refused(key, &format!("there is no such key{}", meant.unwrap_or_default())))
+        }
+    }
+}
+
+/// A value as TOML where it is one and fits, else as text.
+fn typed(path: &[String], value: &str) -> Result<(toml_edit::Value, Value), ConfigError> {
+    let text = toml_edit::Value::from(value);
+    let read = value.parse::<toml_edit::Value>().unwrap_or_else(|_| text.clone());
+    let fits = |value: &toml_edit::Value| {
+        let json = document::json(&Item::Value(value.clone()));
+        let setting = Setting { path: path.to_vec(), value: json.clone(), origin: Origin::CommandLine };
+        check(&setting).map(|()| json)
+    };
+    match fits(&read) {
+        Ok(json) => Ok((read, json)),
+        Err(error) => fits(&text).map(|json| (text, json)).map_err(|_| error),
+    }
+}
+
+/// Sets a value and keeps the comment behind the one that was there.
+fn put(table: &mut dyn TableLike, key: &str, mut value: toml_edit::Value) {
+    match table.get_mut(key) {
+        Some(Item::Value(old)) => {
+            *value.decor_mut() = old.decor().clone();
+            *old = value;
+        }
+        _ => {
+            value.decor_mut().clear();
+            table.insert(key, Item::Value(value));
+        }
+    }
+}
+
+fn parse(file: &Path, text: &str) -> Result<DocumentMut, ConfigError> {
+    document::read(file, text)?;
+    text.parse()
+        .map_err(|error: toml_edit::TomlError| ConfigError::new(file.display().to_string(), error.message()))
+}
+
+/// Refuses a change that would leave a file which cannot be read.
+fn proved(file: &Path, text: String) -> Result<String, ConfigError> {
+    let lines = document::read(file, &text)?.lines.into_iter();
+    let origin = |line| Origin::File { path: file.to_owned(), line };
+    let layer = lines.map(|line| Setting { path: line.path, value: line.value, origin: origin(line.number) });
+    Effective::default().add(layer.collect())?;
+    Ok(text)
+}
+
+fn refused(key: &str, message: &str) -> ConfigError {
+    ConfigError::new(format!("`{key}`"), message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FILE: &str = "# mine\n[agent] # who\nname = \"a\" # short\n# last words\n\n[tools]\ntime = true\n";
+
+    fn check(key: &str, value: &str) -> Result<String, String> {
+        set(Path::new("f"), FILE, key, value).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn comments_and_order_survive() {
+        assert_eq!(check("agent.name", "b").unwrap(), FILE.replace("\"a\"", "\"b\""));
+        let added = "name = \"a\" # short\nmax_iterations = 7\n";
+        assert_eq!(
+            check("agent.max_iterations", "7").unwrap(),
+            FILE.replace("name = \"a\" # short\n", added)
+        );
+    }
+
+    #[test]
+    fn tables_are_made_where_they_are_missing() {
+        let text = check("models.\"my.model\".api", "ollama").unwrap();
+        assert_eq!(text, format!("{FILE}\n[models.\"my.model\"]\napi = \"ollama\"\n"));
+        let text = check("models.a.extra", "{ top_k = 3 }").unwrap();
+        assert!(text.ends_with("[models.a]\nextra = { top_k = 3 }\n"), "{text}");
+    }
+
+    #[test]
+    fn text_that_looks_like_a_number_is_text_where_text_is_wanted() {
+        assert!(check("agent.name", "42").unwrap().contains("name = \"42\""));
+        assert!(check("agent.system_prompt", "be = brief").unwrap().contains("\"be = brief\""));
+    }
+
+    #[test]
+    fn wrong_values_and_names_are_refused() {
+        assert!(check("agent.max_iterations", "many").unwrap_err().contains("invalid type"));
+        assert!(check("agent.nam", "x").unwrap_err().contains("did you mean `agent.name`?"));
+        assert!(check("agent", "x").unwrap_err().contains("table"));
+        let one = check("models.m.api_key_env", "A").unwrap();
+        let error = set(Path::new("f"), &one, "models.m.api_key", "k").unwrap_err();
+        assert!(error.to_string().contains("both say where the key is"), "{error}");
+    }
+
+    #[test]
+    fn a_key_is_taken_out_alone() {
+        let file = Path::new("f");
+        assert_eq!(unset(file, FILE, "tools.time").unwrap().unwrap(), FILE.replace("time = true\n", ""));
+        assert_eq!(unset(file, FILE, "tools.send_keys").unwrap(), None);
+        assert_eq!(unset(file, FILE, "budget.max_turns").unwrap(), None);
+    }
+}

@@ -1,0 +1,160 @@
+//! The keys that there are, as the JSON Schema of the configuration has them.
+
+use std::sync::LazyLock;
+
+use schemars::generate::SchemaSettings;
+use serde_json::Value;
+
+use super::secret::HIDDEN;
+use super::settings::Config;
+
+/// How alike a name must be to be suggested: 1 is the same.
+const ALIKE: f64 = 0.75;
+
+static TREE: LazyLock<Value> = LazyLock::new(|| {
+    let settings = SchemaSettings::draft2020_12().with(|settings| settings.inline_subschemas = true);
+    settings.into_generator().into_root_schema_for::<Config>().to_value()
+});
+
+/// The JSON Schema of `buddy.toml`.
+pub(crate) fn schema() -> &'static Value {
+    &TREE
+}
+
+/// What a path is.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// A value.
+    Value,
+    /// A table with further keys.
+    Table,
+    /// Nothing that buddy knows; perhaps this was meant.
+    Unknown { meant: Option<String> },
+}
+
+/// What this path is.
+pub(crate) fn know(path: &[String]) -> Known {
+    let mut node = schema();
+    for (depth, name) in path.iter().enumerate() {
+        match child(node, name) {
+            Some(below) => node = below,
+            None if is_table(node) => {
+                let before = path.get(..depth).unwrap_or_default();
+                let meant = meant(node, name).map(|meant| joined(before, &meant));
+                return Known::Unknown { meant };
+            }
+            None => return Known::Unknown { meant: None },
+        }
+    }
+    if is_table(node) { Known::Table } else { Known::Value }
+}
+
+/// The keys directly below a table that always exist.
+#[cfg(test)]
+pub(crate) fn below(path: &[&str]) -> Vec<String> {
+    let node = path.iter().try_fold(schema(), |node, name| child(node, name));
+    let properties = node.and_then(|node| node["properties"].as_object());
+    properties.map(|properties| properties.keys().cloned().collect()).unwrap_or_default()
+}
+
+/// What the schema says about a key.
+#[cfg(test)]
+pub(crate) fn description(path: &[&str]) -> String {
+    let node = path.iter().try_fold(schema(), |node, name| child(node, name)).unwrap();
+    node["description"].as_str().unwrap().to_owned()
+}
+
+/// Whether values of this path are never shown.
+pub(crate) fn is_secret(path: &[String]) -> bool {
+    matches!(path, [models, _, key] if models == "models" && matches!(key.as_str(), "api_key" | "headers"))
+}
+
+/// The value as it may be shown.
+pub(crate) fn shown(path: &[String], value: &Value) -> Value {
+    match value {
+        Value::Object(fields) if is_secret(path) => {
+            fields.keys().map(|name| (name.clone(), Value::from(HIDDEN))).collect()
+        }
+        _ if is_secret(path) => HIDDEN.into(),
+        // A query of an address can hold a key.
+        Value::String(text) if path.last().is_some_and(|key| key == "api_base_url") => {
+            text.split_once('?').map_or_else(|| value.clone(), |(base, _)| format!("{base}?{HIDDEN}").into())
+        }
+        _ => value.clone(),
+    }
+}
+
+/// A path as people write it.
+pub(crate) fn written(path: &[String]) -> String {
+    let parts = path.iter().map(|name| toml_edit::Key::new(name.clone()).display_repr().into_owned());
+    parts.collect::<Vec<_>>().join(".")
+}
+
+fn joined(before: &[String], name: &str) -> String {
+    let mut path = before.to_vec();
+    path.push(name.to_owned());
+    written(&path)
+}
+
+fn is_table(node: &Value) -> bool {
+    node["properties"].is_object() || node["additionalProperties"]["properties"].is_object()
+}
+
+fn child<'a>(node: &'a Value, name: &str) -> Option<&'a Value> {
+    let named = node["properties"].get(name);
+    let any = &node["additionalProperties"];
+    named.or_else(|| any["properties"].is_object().then_some(any))
+}
+
+fn meant(node: &Value, name: &str) -> Option<String> {
+    let known = node["properties"].as_object()?.keys();
+    closest(name, known.map(String::as_str))
+}
+
+/// The name that was probably meant.
+pub(crate) fn closest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+    let scored = known.map(|known| (strsim::jaro_winkler(name, known), known));
+    let best = scored.max_by(|one, other| one.0.total_cmp(&other.0))?;
+    (best.0 >= ALIKE).then(|| best.1.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(path: &str) -> Known {
+        know(&path.split('.').map(str::to_owned).collect::<Vec<_>>())
+    }
+
+    #[test]
+    fn tables_values_and_neither() {
+        assert_eq!(check("agent"), Known::Table);
+        assert_eq!(check("models"), Known::Table);
+        assert_eq!(check("models.anything"), Known::Table);
+        assert_eq!(check("models.anything.headers"), Known::Value);
+        assert_eq!(check("models.anything.extra"), Known::Value);
+        assert_eq!(check("agent.model"), Known::Value);
+        assert_eq!(check("agent.model.x"), Known::Unknown { meant: None });
+    }
+
+    #[test]
+    fn what_was_meant_is_suggested() {
+        let meant = |path| match check(path) {
+            Known::Unknown { meant } => meant,
+            known => panic!("{path} is {known:?}"),
+        };
+        assert_eq!(meant("agnet.model").as_deref(), Some("agent"));
+        assert_eq!(meant("agent.modle").as_deref(), Some("agent.model"));
+        assert_eq!(meant("models.my-gpt.api_keyenv").as_deref(), Some("models.my-gpt.api_key_env"));
+        assert_eq!(meant("zzz"), None);
+    }
+
+    #[test]
+    fn secrets_are_not_shown() {
+        let path = |key: &str| ["models", "m", key].map(str::to_owned);
+        assert_eq!(shown(&path("api_key"), &"sk-1".into()), "***");
+        let headers = serde_json::json!({"x-key": "sk-1"});
+        assert_eq!(shown(&path("headers"), &headers), serde_json::json!({"x-key": "***"}));
+        assert_eq!(shown(&path("api_base_url"), &"https://h/v1?key=sk-1".into()), "https://h/v1?***");
+    }
+}

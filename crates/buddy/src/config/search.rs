@@ -1,0 +1,87 @@
+//! Where configuration files are looked for.
+
+use std::io::{self, Read};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use super::document::ConfigError;
+use super::trust::TrustStore;
+use crate::environment::Environment;
+
+/// The largest configuration file; people write kilobytes.
+const MAX_BYTES: u64 = 1024 * 1024;
+
+/// What a file is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// Named by the person; no other file is read.
+    Named,
+    /// The person's own.
+    User,
+    /// Of the directory to work in, which is trusted.
+    Project,
+    /// Of the directory to work in, which nobody trusted. It is not read.
+    Untrusted,
+}
+
+/// A configuration file that is there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Found {
+    pub(crate) path: PathBuf,
+    pub(crate) role: Role,
+}
+
+/// The files, lowest first. A named one is listed whether it is there or not.
+pub(crate) fn search(environment: &Environment, cwd: &Path, named: Option<&Path>) -> Vec<Found> {
+    if let Some(path) = named.map(Path::to_owned).or_else(|| environment.named_config()) {
+        return vec![Found { path: cwd.join(path), role: Role::Named }];
+    }
+    let user = user_file(environment).filter(|path| path.exists()).or_else(|| legacy_user_file(environment));
+    let project = project_file(cwd).filter(|path| user.as_ref().is_none_or(|user| !is_same(path, user)));
+    let project = project.map(|path| {
+        let is_trusted = TrustStore::new(&environment.data).trusts(cwd);
+        Found { path, role: if is_trusted { Role::Project } else { Role::Untrusted } }
+    });
+    user.map(|path| Found { path, role: Role::User }).into_iter().chain(project).collect()
+}
+
+/// The person's file, whether it is there or not.
+pub(crate) fn user_file(environment: &Environment) -> Option<PathBuf> {
+    environment.config_home.as_ref().map(|home| home.join("buddy").join("buddy.toml"))
+}
+
+/// The person's file under its older name, when it is there.
+pub(crate) fn legacy_user_file(environment: &Environment) -> Option<PathBuf> {
+    let path = environment.home.as_ref()?.join(".config/agent/agent.toml");
+    path.exists().then_some(path)
+}
+
+fn project_file(cwd: &Path) -> Option<PathBuf> {
+    ["buddy.toml", "agent.toml"].map(|name| cwd.join(name)).into_iter().find(|path| path.exists())
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    let identity =
+        |path: &Path| std::fs::metadata(path).map(|metadata| (metadata.dev(), metadata.ino())).ok();
+    identity(one).is_some_and(|one| Some(one) == identity(other))
+}
+
+/// The text of a file. Anything but a regular file of a sensible size is refused without waiting for it.
+pub(crate) fn text_of(path: &Path) -> Result<String, ConfigError> {
+    let refused = |message: String| ConfigError::new(path.display().to_string(), message);
+    read_regular(path).map_err(|error| refused(format!("cannot be read: {error}")))
+}
+
+fn read_regular(path: &Path) -> io::Result<String> {
+    let nonblocking = rustix::fs::OFlags::NONBLOCK.bits().cast_signed();
+    let file = std::fs::OpenOptions::new().read(true).custom_flags(nonblocking).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    let mut text = String::new();
+    file.take(MAX_BYTES + 1).read_to_string(&mut text)?;
+    if text.len() as u64 > MAX_BYTES {
+        return Err(io::Error::other(format!("it has more than {MAX_BYTES} bytes")));
+    }
+    Ok(text)
+}

@@ -1,0 +1,212 @@
+//! The sections of the configuration. The doc of a field is also its comment in the template and its description in
+//! the JSON Schema.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::profile::Profile;
+use super::wait::Wait;
+
+/// The profile that is used when nobody chose one.
+pub(crate) const DEFAULT_PROFILE: &str = "gpt-codex";
+
+/// Everything that can be set in `buddy.toml`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(crate) struct Config {
+    /// Model profiles by name.
+    pub(crate) models: BTreeMap<String, Profile>,
+    /// buddy's own agent.
+    pub(crate) agent: AgentSection,
+    /// What the agent may use.
+    pub(crate) tools: ToolsSection,
+    /// How patient buddy is with providers.
+    pub(crate) network: NetworkSection,
+    /// What the terminal shows.
+    pub(crate) display: DisplaySection,
+    /// Terminals that agents share with people.
+    pub(crate) tmux: TmuxSection,
+    /// What becomes of calls that a person would have to approve.
+    pub(crate) approvals: ApprovalsSection,
+    /// What a session or a day may cost.
+    pub(crate) budget: BudgetSection,
+}
+
+/// buddy's own agent.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(crate) struct AgentSection {
+    /// The profile to use: its name, `profile/model`, or a model of the default profile.
+    pub(crate) model: String,
+    /// What the agent calls itself.
+    pub(crate) name: String,
+    /// Instructions that are added to the built-in ones.
+    pub(crate) system_prompt: Option<String>,
+    /// The most model calls in one turn.
+    pub(crate) max_iterations: u32,
+    /// The sampling temperature; absent leaves it to the provider.
+    pub(crate) temperature: Option<f64>,
+    /// Nucleus sampling; absent leaves it to the provider.
+    pub(crate) top_p: Option<f64>,
+}
+
+impl Default for AgentSection {
+    fn default() -> Self {
+        Self {
+            model: DEFAULT_PROFILE.to_owned(),
+            name: "buddy".to_owned(),
+            system_prompt: None,
+            max_iterations: 50,
+            temperature: None,
+            top_p: None,
+        }
+    }
+}
+
+/// What the agent may use.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(crate) struct ToolsSection {
+    /// Run commands.
+    pub(crate) run_shell: bool,
+    /// Read files.
+    pub(crate) read_file: bool,
+    /// Write files.
+    pub(crate) write_file: bool,
+    /// List directories.
+    pub(crate) list_directory: bool,
+    /// Fetch pages.
+    pub(crate) fetch_url: bool,
+    /// Search the web.
+    pub(crate) web_search: bool,
+    /// Look at a shared terminal.
+    pub(crate) capture_pane: bool,
+    /// Type into a shared terminal.
+    pub(crate) send_keys: bool,
+    /// Tell the time.
+    pub(crate) time: bool,
+    /// Ask before commands that change something. `false` is the same as `approvals.policy = "all"`.
+    pub(crate) shell_confirm: bool,
+    /// How many characters of each text that a command printed the model is given.
+    pub(crate) command_characters: Option<usize>,
+    /// How many characters of a file or a list the model is given.
+    pub(crate) file_characters: Option<usize>,
+}
+
+impl Default for ToolsSection {
+    fn default() -> Self {
+        Self {
+            run_shell: true,
+            read_file: true,
+            write_file: true,
+            list_directory: true,
+            fetch_url: true,
+            web_search: true,
+            capture_pane: true,
+            send_keys: true,
+            time: true,
+            shell_confirm: true,
+            command_characters: None,
+            file_characters: None,
+        }
+    }
+}
+
+/// How patient buddy is with providers.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(crate) struct NetworkSection {
+    /// How long a connection may take to stand.
+    pub(crate) connect_timeout: Wait,
+    /// How long a server may say nothing. Local servers read long prompts for minutes.
+    pub(crate) idle_timeout: Wait,
+    /// How long one call may take with all its retries.
+    pub(crate) total_timeout: Wait,
+    /// How often a call that failed is made again.
+    pub(crate) retries: u32,
+}
+
+impl Default for NetworkSection {
+    fn default() -> Self {
+        let settings = buddy_model::Settings::default();
+        Self {
+            connect_timeout: Wait(settings.connect_timeout),
+            idle_timeout: Wait(settings.idle_timeout),
+            total_timeout: Wait(settings.total_timeout),
+            retries: settings.retries,
+        }
+    }
+}
+
+/// What the terminal shows.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(crate) struct DisplaySection {
+    /// Colours on a terminal. `NO_COLOR` turns them off too.
+    pub(crate) color: bool,
+    /// Show how many tokens were used.
+    pub(crate) show_tokens: bool,
+    /// Show what tools are called with.
+    pub(crate) show_tool_calls: bool,
+}
+
+impl Default for DisplaySection {
+    fn default() -> Self {
+        Self { color: true, show_tokens: false, show_tool_calls: true }
+    }
+}
+
+/// Terminals that agents share with people.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(crate) struct TmuxSection {
+    /// The most tmux sessions that buddy keeps.
+    pub(crate) max_sessions: u32,
+    /// The most panes in one of them.
+    pub(crate) max_panes: u32,
+}
+
+impl Default for TmuxSection {
+    fn default() -> Self {
+        Self { max_sessions: 1, max_panes: 5 }
+    }
+}
+
+/// What becomes of calls that a person would have to approve.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(crate) struct ApprovalsSection {
+    /// `ask` asks the person and denies where nobody can be asked; `none` denies; `all` allows.
+    pub(crate) policy: ApprovalPolicy,
+    /// How long a person has to answer; absent waits for ever.
+    pub(crate) timeout: Option<Wait>,
+}
+
+/// What becomes of calls that a person would have to approve.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ApprovalPolicy {
+    /// The person is asked.
+    #[default]
+    Ask,
+    /// They are denied.
+    None,
+    /// They are allowed.
+    All,
+}
+
+/// What a session or a day may cost.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(crate) struct BudgetSection {
+    /// The most that one session may cost, in US dollars.
+    pub(crate) max_cost_per_session: Option<f64>,
+    /// The most that one day may cost, in US dollars.
+    pub(crate) max_cost_per_day: Option<f64>,
+    /// The most tokens that one session may use.
+    pub(crate) max_tokens: Option<u64>,
+    /// The most turns in one session.
+    pub(crate) max_turns: Option<u32>,
+}

@@ -1,0 +1,57 @@
+//! The configuration as it holds, for people and for programs. Secrets are not in it.
+
+use serde_json::{Map, Value, json};
+
+use super::keys::{shown, written};
+use super::load::Loaded;
+
+/// One `key = value` a line; with origins, who set it. What is not set is left out.
+pub(crate) fn as_text(loaded: &Loaded, with_origins: bool) -> String {
+    let mut text = String::new();
+    for (path, value) in values(loaded) {
+        if value.is_null() || value.as_object().is_some_and(Map::is_empty) {
+            continue;
+        }
+        let line = format!("{} = {value}", written(&path));
+        text.push_str(&line);
+        if with_origins {
+            text.push_str(&format!("  # {}", origin(loaded, &path)));
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// A list of keys with value and origin.
+pub(crate) fn as_json(loaded: &Loaded) -> Value {
+    let entries = values(loaded).into_iter();
+    entries
+        .map(|(path, value)| json!({"key": written(&path), "value": value, "origin": origin(loaded, &path)}))
+        .collect()
+}
+
+fn origin(loaded: &Loaded, path: &[String]) -> String {
+    let path: Vec<&str> = path.iter().map(String::as_str).collect();
+    loaded.effective.origin(&path).to_string()
+}
+
+/// Every key, as it may be shown.
+fn values(loaded: &Loaded) -> Vec<(Vec<String>, Value)> {
+    let Ok(Value::Object(sections)) = serde_json::to_value(&loaded.config) else { return Vec::new() };
+    let mut values = Vec::new();
+    for (section, keys) in sections {
+        let Value::Object(keys) = keys else { continue };
+        for (key, value) in keys {
+            match value {
+                Value::Object(fields) if section == "models" => {
+                    let profile = fields
+                        .into_iter()
+                        .map(|(field, value)| (vec![section.clone(), key.clone(), field], value));
+                    values.extend(profile);
+                }
+                value => values.push((vec![section.clone(), key], value)),
+            }
+        }
+    }
+    values.into_iter().map(|(path, value)| (path.clone(), shown(&path, &value))).collect()
+}

@@ -1,0 +1,96 @@
+//! The configuration file that a person starts with. Its profiles are also the built-in ones.
+
+use std::io;
+use std::path::Path;
+
+use super::document::{self, ConfigError};
+use super::layers::{Effective, Origin, Setting};
+use super::private_file;
+use super::profile::Profile;
+use super::search::{legacy_user_file, user_file};
+use crate::environment::Environment;
+
+/// The template.
+pub(crate) const TEMPLATE: &str = include_str!("buddy.toml");
+
+/// Writes the person's file unless there is one, under this or its older name. Says why it could not.
+pub(crate) fn create(environment: &Environment) -> Option<String> {
+    let path = user_file(environment)?;
+    if path.symlink_metadata().is_ok() || legacy_user_file(environment).is_some() {
+        return None;
+    }
+    let made = path.parent().map_or(Ok(()), private_file::make_directory);
+    match made.and_then(|()| private_file::create(&path, TEMPLATE)) {
+        Ok(()) => None,
+        // Another process was faster.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => None,
+        Err(error) => Some(format!("cannot make {}: {error}", path.display())),
+    }
+}
+
+/// The built-in profiles as the lowest layer.
+pub(crate) fn builtin_settings() -> Result<Vec<Setting>, ConfigError> {
+    let contents = document::read(Path::new("template"), TEMPLATE)?;
+    let lines = contents.lines.into_iter();
+    Ok(lines.map(|line| Setting { path: line.path, value: line.value, origin: Origin::Default }).collect())
+}
+
+/// A built-in profile.
+pub(crate) fn builtin(name: &str) -> Option<Profile> {
+    let mut effective = Effective::default();
+    effective.add(builtin_settings().ok()?).ok()?;
+    effective.config().ok()?.models.remove(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::keys;
+
+    #[test]
+    fn the_template_has_no_unknown_keys_and_sets_profiles_only() {
+        let contents = document::read(Path::new("template"), TEMPLATE).unwrap();
+        assert!(contents.unknown.is_empty(), "{:?}", contents.unknown);
+        let mut effective = Effective::default();
+        effective.add(builtin_settings().unwrap()).unwrap();
+        assert!(effective.iter().all(|(path, _, _)| path.first().unwrap() == "models"));
+        let config = effective.config().unwrap();
+        for name in [
+            "gpt-codex",
+            "gpt-spark",
+            "claude",
+            "deepseek",
+            "glm",
+            "ollama",
+            "llama-cpp",
+            "lm-studio",
+            "vllm",
+        ] {
+            assert!(config.models.contains_key(name), "{name}");
+        }
+        assert_eq!(config.models["gpt-codex"].model.as_deref(), Some("gpt-5.3-codex"));
+    }
+
+    #[test]
+    fn every_key_is_explained_in_the_words_of_its_doc() {
+        for section in keys::below(&[]).into_iter().filter(|section| section != "models") {
+            for key in keys::below(&[&section]) {
+                explained(&keys::description(&[&section, &key]), &key);
+            }
+        }
+        for key in keys::below(&["models", "any"]) {
+            explained(&keys::description(&["models", "any", &key]), &key);
+        }
+    }
+
+    /// Fails unless the key stands in the template, commented out or not, with this text above it.
+    #[track_caller]
+    fn explained(description: &str, key: &str) {
+        let wanted = [
+            format!("\n# {description}\n# {key} = "),
+            // The profile that shows all keys is commented out as a whole.
+            format!("\n# # {description}\n# {key} = "),
+        ];
+        assert!(wanted.iter().any(|text| TEMPLATE.contains(text)), "missing in the template: {}", wanted[0]);
+    }
+}

@@ -1,0 +1,47 @@
+//! What environment variables set. `AGENT_…` is the older name of each `BUDDY_…`.
+
+use serde_json::Value;
+
+use super::layers::{Origin, Setting};
+use crate::environment::Environment;
+
+/// The profile that `BUDDY_BASE_URL` makes. Files cannot define it.
+pub(crate) const ENVIRONMENT_PROFILE: &str = "environment";
+
+/// The settings of the environment.
+pub(crate) fn settings(environment: &Environment) -> Vec<Setting> {
+    let mut settings = Vec::new();
+    let mut set = |path: &[&str], value: Value, variable: &str| {
+        settings.push(Setting {
+            path: path.iter().map(|name| (*name).to_owned()).collect(),
+            value,
+            origin: Origin::Variable(variable.to_owned()),
+        });
+    };
+    let base_url = environment.setting("BASE_URL");
+    if let Some((variable, url)) = &base_url {
+        set(&["models", ENVIRONMENT_PROFILE, "api_base_url"], url.as_str().into(), variable);
+        set(&["agent", "model"], ENVIRONMENT_PROFILE.into(), variable);
+    }
+    if let Some((variable, model)) = environment.setting("MODEL") {
+        match base_url {
+            Some(_) => set(&["models", ENVIRONMENT_PROFILE, "model"], model.into(), &variable),
+            None => set(&["agent", "model"], model.into(), &variable),
+        }
+    }
+    if let (Some((variable, api)), true) =
+        (environment.setting("API"), environment.setting("BASE_URL").is_some())
+    {
+        set(&["models", ENVIRONMENT_PROFILE, "api"], api.into(), &variable);
+    }
+    if let Some((variable, wait)) = environment.setting("MODEL_IDLE_TIMEOUT") {
+        set(&["network", "idle_timeout"], wait.into(), &variable);
+    }
+    if let Some((variable, policy)) = environment.setting("APPROVE") {
+        set(&["approvals", "policy"], policy.into(), &variable);
+    }
+    if environment.get("NO_COLOR").is_some() {
+        set(&["display", "color"], false.into(), "NO_COLOR");
+    }
+    settings
+}

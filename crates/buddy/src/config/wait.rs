@@ -1,0 +1,91 @@
+//! A duration as people write it: `90s`, `10m`, or a plain number of seconds.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::time::Duration;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Error, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A duration in the configuration.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Wait(pub(crate) Duration);
+
+impl Wait {
+    pub(crate) const fn seconds(seconds: u64) -> Self {
+        Self(Duration::from_secs(seconds))
+    }
+
+    /// Reads one.
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
+        if let Ok(seconds) = text.parse::<f64>() {
+            return Duration::try_from_secs_f64(seconds).map(Self).map_err(|error| error.to_string());
+        }
+        let duration: jiff::SignedDuration =
+            text.parse().map_err(|_| "not a duration such as `90s` or `10m`")?;
+        Duration::try_from(duration).map(Self).map_err(|_| "a duration cannot be negative".to_owned())
+    }
+}
+
+impl Serialize for Wait {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let seconds = self.0.as_secs_f64();
+        serializer.serialize_str(&format!("{seconds}s"))
+    }
+}
+
+impl<'de> Deserialize<'de> for Wait {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(WaitVisitor)
+    }
+}
+
+struct WaitVisitor;
+
+impl Visitor<'_> for WaitVisitor {
+    type Value = Wait;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a duration such as `90s`, or a number of seconds")
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<Wait, E> {
+        Wait::parse(text).map_err(E::custom)
+    }
+
+    fn visit_u64<E: Error>(self, seconds: u64) -> Result<Wait, E> {
+        Ok(Wait::seconds(seconds))
+    }
+
+    fn visit_f64<E: Error>(self, seconds: f64) -> Result<Wait, E> {
+        Duration::try_from_secs_f64(seconds).map(Wait).map_err(E::custom)
+    }
+}
+
+impl JsonSchema for Wait {
+    fn schema_name() -> Cow<'static, str> {
+        "Wait".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": ["string", "number"] })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn seconds_units_and_nothing_else() {
+        for (text, millis) in
+            [("90", 90_000), ("1.5", 1500), ("90s", 90_000), ("10m", 600_000), ("1h 5s", 3_605_000)]
+        {
+            assert_eq!(Wait::parse(text).map(|wait| wait.0.as_millis()), Ok(millis), "{text}");
+        }
+        for text in ["", "soon", "-5s", "-1", "inf"] {
+            assert!(Wait::parse(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,171 @@
+//! Which model is used when nobody chose one.
+//!
+//! What the person chose is taken, whether it works or not. Else the built-in default is taken if its key is there; else
+//! a vendor's key in the environment, else a server on this machine. The network is asked only in the last case.
+
+use std::time::Duration;
+
+use buddy_model::Endpoint;
+use buddy_protocol::Failure;
+
+use super::connect::endpoint;
+use super::key::{KeyState, Keys};
+use super::reference::{Reference, explicit, resolve};
+use crate::config::{Api, Config, ENVIRONMENT_PROFILE, Loaded, Origin, Profile, builtin};
+use crate::environment::Environment;
+
+/// How long servers on this machine have to answer.
+pub(crate) const PROBE_TIME: Duration = Duration::from_millis(300);
+
+/// Where the model comes from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum ModelChoice {
+    /// A profile that the person chose, or the default one, which has a key.
+    Profile(String),
+    /// `BUDDY_BASE_URL`.
+    Environment,
+    /// A vendor whose key is in this variable.
+    Vendor(&'static str),
+    /// A server that answers on this machine.
+    Local(LocalServer),
+    /// Nothing was found.
+    Demo,
+}
+
+/// A model server on this machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct LocalServer {
+    /// The built-in profile for this kind of server.
+    pub(crate) profile: &'static str,
+    /// Where it listens.
+    pub(crate) base_url: String,
+    /// A model that it has.
+    pub(crate) model: Option<String>,
+}
+
+/// A choice, made.
+#[derive(Debug)]
+pub(crate) struct Choice {
+    pub(crate) choice: ModelChoice,
+    /// The model to use when a session names none.
+    pub(crate) active: Option<Reference>,
+    /// A profile that takes the place of the configured one of its name.
+    pub(crate) profile: Option<(String, Profile)>,
+    /// Why, when the person did not choose.
+    pub(crate) why: Option<String>,
+}
+
+/// A vendor's variables.
+struct Vendor {
+    key: &'static str,
+    base_url: &'static str,
+    profile: &'static str,
+}
+
+const VENDORS: [Vendor; 3] = [
+    Vendor { key: "OPENAI_API_KEY", base_url: "OPENAI_BASE_URL", profile: "gpt-codex" },
+    Vendor { key: "ANTHROPIC_API_KEY", base_url: "ANTHROPIC_BASE_URL", profile: "claude" },
+    Vendor { key: "OPENROUTER_API_KEY", base_url: "OPENROUTER_BASE_URL", profile: "deepseek" },
+];
+
+/// Chooses. `wish` is the model that the command line names; `probe` looks for servers on this machine.
+pub(crate) async fn choose(
+    environment: &Environment,
+    loaded: &Loaded,
+    keys: &Keys,
+    wish: Option<&str>,
+    probe: impl AsyncFnOnce() -> Vec<LocalServer>,
+) -> Result<Choice, Failure> {
+    let Config { models, agent, .. } = &loaded.config;
+    let is_set = loaded.effective.origin(&["agent", "model"]) != Origin::Default;
+    let named = explicit(&agent.model, models).filter(|_| is_set);
+    if let Some(active) = named.clone().or_else(|| explicit(wish?, models)) {
+        let choice = match active.profile.as_str() {
+            ENVIRONMENT_PROFILE => ModelChoice::Environment,
+            name => ModelChoice::Profile(name.to_owned()),
+        };
+        // A profile that only the command line names is not the one for bare names of models later on, but nothing
+        // else was chosen either.
+        return Ok(Choice { choice, active: Some(active), profile: None, why: None });
+    }
+    let default = Config::default().agent.model;
+    // A bare model that somebody set goes with whatever is found.
+    let model = is_set.then(|| resolve(&agent.model, models, Some(&default))).transpose()?;
+    let model = model.and_then(|reference| reference.model);
+    let found = default_profile(environment, loaded, keys, &default).or_else(|| vendor(environment));
+    let found = match found {
+        Some(found) => found,
+        None => probe().await.into_iter().next().map_or_else(nothing, local),
+    };
+    Ok(with_model(found, model))
+}
+
+/// The default profile, if it has a key. `OPENAI_BASE_URL` would be ignored by it, so then it is not taken.
+fn default_profile(environment: &Environment, loaded: &Loaded, keys: &Keys, name: &str) -> Option<Choice> {
+    let profile = loaded.config.models.get(name)?;
+    let address = endpoint(name, profile).ok()?.to_string();
+    let (state, source) = keys.state(name, profile, &address);
+    let is_moved =
+        VENDORS.iter().any(|vendor| source == vendor.key && environment.get(vendor.base_url).is_some());
+    if is_moved || state == KeyState::Missing {
+        return None;
+    }
+    Some(Choice {
+        choice: ModelChoice::Profile(name.to_owned()),
+        active: Some(Reference { profile: name.to_owned(), model: None }),
+        profile: None,
+        why: Some(format!("from {source}")),
+    })
+}
+
+fn vendor(environment: &Environment) -> Option<Choice> {
+    let vendor = VENDORS.iter().find(|vendor| environment.get(vendor.key).is_some())?;
+    let mut profile = builtin(vendor.profile)?;
+    if let Some(base_url) = environment.get(vendor.base_url) {
+        let address = |url: &str| Endpoint::parse(url).ok().map(|endpoint| endpoint.to_string());
+        let is_elsewhere = address(base_url) != profile.api_base_url.as_deref().and_then(address);
+        if is_elsewhere && profile.api == Api::Responses {
+            // What calls itself compatible is so on this wire.
+            profile.api = Api::Completions;
+        }
+        profile.api_base_url = Some(base_url.to_owned());
+    }
+    Some(Choice {
+        choice: ModelChoice::Vendor(vendor.key),
+        active: Some(Reference { profile: vendor.profile.to_owned(), model: None }),
+        profile: Some((vendor.profile.to_owned(), profile)),
+        why: Some(format!("from {}", vendor.key)),
+    })
+}
+
+fn local(server: LocalServer) -> Choice {
+    let mut profile = builtin(server.profile).unwrap_or_default();
+    profile.api_base_url = Some(server.base_url.clone());
+    profile.model = server.model.clone().or(profile.model);
+    Choice {
+        active: Some(Reference { profile: server.profile.to_owned(), model: None }),
+        profile: Some((server.profile.to_owned(), profile)),
+        why: Some(format!("{} answers at {}", server.profile, server.base_url)),
+        choice: ModelChoice::Local(server),
+    }
+}
+
+fn nothing() -> Choice {
+    Choice { choice: ModelChoice::Demo, active: None, profile: None, why: None }
+}
+
+fn with_model(mut found: Choice, model: Option<String>) -> Choice {
+    if let (Some(active), Some(model)) = (&mut found.active, model) {
+        active.model = Some(model);
+    }
+    found
+}
+
+/// Servers that answer on this machine.
+pub(crate) async fn local_servers(_environment: &Environment) -> Vec<LocalServer> {
+    let _bound = PROBE_TIME;
+    Vec::new()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,59 @@
+//! From a profile to a route.
+
+use buddy_model::{Auth, Endpoint, Route, Settings};
+use buddy_protocol::{Failure, FailureKind};
+use secrecy::SecretString;
+use serde_json::Value;
+
+use crate::config::{Api, Config, ENVIRONMENT_PROFILE, Profile};
+
+/// The endpoint of a profile.
+pub(crate) fn endpoint(name: &str, profile: &Profile) -> Result<Endpoint, Failure> {
+    let place = match name {
+        ENVIRONMENT_PROFILE => "BUDDY_BASE_URL".to_owned(),
+        _ => format!("models.{name}.api_base_url"),
+    };
+    let base = profile.api_base_url.as_deref().ok_or_else(|| invalid(format!("{place} is not set")))?;
+    Endpoint::parse(base).map_err(|error| invalid(format!("{place}: {error}")))
+}
+
+/// The route of a profile with this key.
+pub(crate) fn route(
+    name: &str,
+    profile: &Profile,
+    config: &Config,
+    key: Option<SecretString>,
+) -> Result<Route, Failure> {
+    let endpoint = endpoint(name, profile)?;
+    let mut route = match profile.api {
+        Api::Completions => Route::chat(endpoint, key.map_or(Auth::None, Auth::Bearer)),
+        api @ (Api::Responses | Api::Messages | Api::Ollama) => {
+            return Err(invalid(format!("`{name}` speaks `{}`, which is not built in yet", api.name())));
+        }
+    };
+    let options = &mut route.options;
+    options.stream = profile.stream;
+    options.max_tokens_field = profile.max_tokens_field;
+    options.reasoning_replay = profile.reasoning_replay;
+    options.parallel_tool_calls = profile.parallel_tool_calls;
+    if let Some(effort) = &profile.reasoning_effort {
+        options.extra.insert("reasoning_effort".to_owned(), effort.as_str().into());
+    }
+    if let Some(top_p) = config.agent.top_p {
+        options.extra.insert("top_p".to_owned(), Value::from(top_p));
+    }
+    options.extra.extend(profile.extra.clone());
+    let network = &config.network;
+    route.settings = Settings {
+        connect_timeout: network.connect_timeout.0,
+        idle_timeout: profile.idle_timeout.unwrap_or(network.idle_timeout).0,
+        total_timeout: network.total_timeout.0,
+        retries: network.retries,
+        ..Settings::default()
+    };
+    Ok(route)
+}
+
+fn invalid(message: String) -> Failure {
+    Failure { kind: FailureKind::InvalidRequest, message, hint: None }
+}

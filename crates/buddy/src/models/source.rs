@@ -1,0 +1,185 @@
+//! The models that the agent can use.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use buddy_agent::ModelSource;
+use buddy_model::{HttpModel, Model, ModelError, ModelErrorKind};
+use buddy_protocol::{Failure, FailureKind};
+use tokio::sync::OnceCell;
+
+use super::choice::Choice;
+use super::configured::{LateModel, PromptDefaults, ReadyModel};
+use super::connect::{endpoint, route};
+use super::key::{Key, KeyState, Keys};
+use super::reference::{Reference, resolve};
+use crate::config::{Config, ENVIRONMENT_PROFILE, Loaded, Profile};
+
+/// Models of the configured profiles. Each key goes only to the address it was configured for.
+pub(crate) struct Models {
+    config: Config,
+    keys: Keys,
+    active: Option<Reference>,
+    why: Option<String>,
+    /// Models that were used, so that each keeps its connections; held for a look or a note only.
+    known: Mutex<HashMap<String, Arc<dyn Model>>>,
+}
+
+/// A profile in a list.
+#[derive(Debug, serde::Serialize)]
+pub(crate) struct Row {
+    pub(crate) name: String,
+    pub(crate) active: bool,
+    pub(crate) api: &'static str,
+    pub(crate) host: String,
+    pub(crate) model: String,
+    pub(crate) key_source: String,
+    pub(crate) key: String,
+}
+
+impl Models {
+    /// The models of a configuration with this choice among them.
+    pub(crate) fn new(loaded: &Loaded, keys: Keys, choice: Choice) -> Self {
+        let mut config = loaded.config.clone();
+        config.models.extend(choice.profile);
+        Self { config, keys, active: choice.active, why: choice.why, known: Mutex::default() }
+    }
+
+    /// Whether there is a model to talk to.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        self.model(None).map(drop)
+    }
+
+    /// What was found and why, when the person did not choose; one line.
+    pub(crate) fn found(&self) -> Option<String> {
+        let active = self.active.as_ref()?;
+        let why = self.why.as_ref()?;
+        let profile = self.config.models.get(&active.profile)?;
+        Some(format!("model: {} ({why})", self.model_name(active, profile).ok()?))
+    }
+
+    /// The name under which a session keeps a model that the person named.
+    pub(crate) fn canonical(&self, name: &str) -> Result<String, Failure> {
+        self.resolve(name).map(|reference| reference.name())
+    }
+
+    /// What should be said about the keys that are in use.
+    pub(crate) fn warnings(&self) -> Vec<String> {
+        let profile =
+            self.active.as_ref().and_then(|active| self.config.models.get_key_value(&active.profile));
+        profile.and_then(|(name, profile)| self.keys.warning(name, profile)).into_iter().collect()
+    }
+
+    /// All profiles.
+    pub(crate) fn rows(&self) -> Vec<Row> {
+        let active = self.active.as_ref().map(|active| active.profile.as_str());
+        let row = |(name, profile): (&String, &Profile)| {
+            let host = endpoint(name, profile).map(|endpoint| endpoint.to_string());
+            let (state, key_source) = match &host {
+                Ok(host) => self.keys.state(name, profile, host),
+                Err(_) => (KeyState::Missing, "-".to_owned()),
+            };
+            let is_active = active == Some(name);
+            let named = self.active.as_ref().filter(|_| is_active).and_then(|active| active.model.clone());
+            Row {
+                name: name.clone(),
+                active: is_active,
+                api: profile.api.name(),
+                host: host.unwrap_or_else(|failure| failure.message),
+                model: named.unwrap_or_else(|| profile.model_or(name).to_owned()),
+                key_source,
+                key: state.to_string(),
+            }
+        };
+        self.config.models.iter().map(row).collect()
+    }
+
+    fn resolve(&self, name: &str) -> Result<Reference, Failure> {
+        let active = self.active.as_ref().map(|active| active.profile.as_str());
+        resolve(name, &self.config.models, active)
+    }
+
+    fn model_name(&self, reference: &Reference, profile: &Profile) -> Result<String, Failure> {
+        match (&reference.model, &profile.model) {
+            (Some(model), _) | (None, Some(model)) => Ok(model.clone()),
+            (None, None) if reference.profile == ENVIRONMENT_PROFILE => Err(missing()),
+            (None, None) => Ok(reference.profile.clone()),
+        }
+    }
+
+    fn connect(&self, reference: &Reference) -> Result<Arc<dyn Model>, Failure> {
+        let name = &reference.profile;
+        let profile = self.config.models.get(name).ok_or_else(missing)?;
+        let model = self.model_name(reference, profile)?;
+        let address = endpoint(name, profile)?.to_string();
+        let defaults = PromptDefaults {
+            max_output_tokens: profile.max_output_tokens,
+            temperature: self.config.agent.temperature,
+        };
+        let key = match self.keys.key(name, profile, &address)? {
+            Key::None => None,
+            Key::Ready(key) => Some(key),
+            Key::Command(command) => return self.late(reference, profile, model, command, defaults),
+        };
+        let route = route(name, profile, &self.config, key)?;
+        let model = HttpModel::new(model, route).map_err(|error| invalid(error.to_string()))?;
+        Ok(Arc::new(ReadyModel { model, defaults }))
+    }
+
+    fn late(
+        &self,
+        reference: &Reference,
+        profile: &Profile,
+        model: String,
+        command: Arc<super::key::KeyCommand>,
+        defaults: PromptDefaults,
+    ) -> Result<Arc<dyn Model>, Failure> {
+        // What is wrong with the profile apart from its key is said now.
+        route(&reference.profile, profile, &self.config, None)?;
+        let (name, profile, config) = (reference.profile.clone(), profile.clone(), self.config.clone());
+        let make = move |key| {
+            let refused = |failure: Failure| ModelError::new(ModelErrorKind::InvalidRequest, failure.message);
+            route(&name, &profile, &config, Some(key)).map_err(refused)
+        };
+        let ready = Arc::new(OnceCell::new());
+        Ok(Arc::new(LateModel { name: model, command, route: Arc::new(make), defaults, ready }))
+    }
+}
+
+impl ModelSource for Models {
+    fn model(&self, name: Option<&str>) -> Result<Arc<dyn Model>, Failure> {
+        let reference = match name {
+            Some(name) => self.resolve(name)?,
+            None => self.active.clone().ok_or_else(missing)?,
+        };
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(model) = known.get(&reference.name()) {
+            return Ok(model.clone());
+        }
+        let model = self.connect(&reference)?;
+        known.insert(reference.name(), model.clone());
+        Ok(model)
+    }
+}
+
+/// For commands that talk to no model.
+pub(crate) struct NoModels;
+
+impl ModelSource for NoModels {
+    fn model(&self, _: Option<&str>) -> Result<Arc<dyn Model>, Failure> {
+        Err(missing())
+    }
+}
+
+fn missing() -> Failure {
+    let hint = "put a key into OPENAI_API_KEY, ANTHROPIC_API_KEY or OPENROUTER_API_KEY, choose a profile with `buddy config set agent.model NAME`, or set BUDDY_BASE_URL to an OpenAI-compatible server, BUDDY_MODEL to a model there and BUDDY_API_KEY to its key";
+    let message = "no model is configured".to_owned();
+    Failure { kind: FailureKind::ModelMissing, message, hint: Some(hint.to_owned()) }
+}
+
+fn invalid(message: String) -> Failure {
+    Failure { kind: FailureKind::InvalidRequest, message, hint: None }
+}
+
+#[cfg(test)]
+mod tests;
