@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use buddy_agent::TextSettings;
+use buddy_agent::{Budget, Limit, TextSettings};
 use buddy_policy::Approvals;
-use buddy_protocol::Failure;
+use buddy_protocol::{Failure, MicroUsd};
 
 use crate::commands::printer;
 use crate::config::{ApprovalPolicy, Loaded, Request, load};
@@ -74,6 +74,14 @@ impl Setup {
         name.map(|name| self.models.canonical(name)).transpose().map_err(told)
     }
 
+    fn budget(&self) -> Budget {
+        let budget = &self.loaded.config.budget;
+        Budget {
+            session: Limit { cost: budget.max_cost_per_session.map(money), tokens: budget.max_tokens },
+            day: Limit { cost: budget.max_cost_per_day.map(money), tokens: None },
+        }
+    }
+
     /// What the configuration wants of the agent.
     pub(crate) fn wishes(&self, cwd: PathBuf) -> Wishes {
         let config = &self.loaded.config;
@@ -93,8 +101,14 @@ impl Setup {
                 command: config.tools.command_characters.unwrap_or(texts.command),
                 file: config.tools.file_characters.unwrap_or(texts.file),
             },
+            budget: self.budget(),
         }
     }
+}
+
+/// An amount that makes no sense leaves nothing to spend.
+fn money(dollars: f64) -> MicroUsd {
+    MicroUsd::from_dollars(dollars).unwrap_or(MicroUsd(0))
 }
 
 fn told(failure: Failure) -> anyhow::Error {

@@ -205,7 +205,7 @@ pub(crate) struct BudgetSection {
     pub(crate) max_cost_per_session: Option<f64>,
     /// The most that one day may cost, in US dollars.
     pub(crate) max_cost_per_day: Option<f64>,
-    /// The most tokens that one session may use.
+    /// The most tokens that one session may use, in and out.
     pub(crate) max_tokens: Option<u64>,
     /// The most turns in one session.
     pub(crate) max_turns: Option<u32>,

@@ -19,12 +19,15 @@ pub(crate) fn create(environment: &Environment) -> Option<String> {
     if path.symlink_metadata().is_ok() || legacy_user_file(environment).is_some() {
         return None;
     }
-    let made = path.parent().map_or(Ok(()), private_file::make_directory);
-    match made.and_then(|()| private_file::create(&path, TEMPLATE)) {
+    let failed = |error: io::Error| Some(format!("cannot make {}: {error}", path.display()));
+    if let Err(error) = path.parent().map_or(Ok(()), private_file::make_directory) {
+        return failed(error);
+    }
+    match private_file::create(&path, TEMPLATE) {
         Ok(()) => None,
         // Another process was faster.
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => None,
-        Err(error) => Some(format!("cannot make {}: {error}", path.display())),
+        Err(error) => failed(error),
     }
 }
 

@@ -1,6 +1,6 @@
 //! From a profile to a route.
 
-use buddy_model::{Auth, Endpoint, Route, Settings};
+use buddy_model::{Auth, Endpoint, ModelFacts, Route, Settings};
 use buddy_protocol::{Failure, FailureKind};
 use secrecy::SecretString;
 use serde_json::Value;
@@ -17,12 +17,13 @@ pub(crate) fn endpoint(name: &str, profile: &Profile) -> Result<Endpoint, Failur
     Endpoint::parse(base).map_err(|error| invalid(format!("{place}: {error}")))
 }
 
-/// The route of a profile with this key.
+/// The route of a profile with this key, for a model of which this is known.
 pub(crate) fn route(
     name: &str,
     profile: &Profile,
     config: &Config,
     key: Option<SecretString>,
+    facts: &ModelFacts,
 ) -> Result<Route, Failure> {
     let endpoint = endpoint(name, profile)?;
     let mut route = match profile.api {
@@ -34,7 +35,9 @@ pub(crate) fn route(
     let options = &mut route.options;
     options.stream = profile.stream;
     options.max_tokens_field = profile.max_tokens_field;
-    options.reasoning_replay = profile.reasoning_replay;
+    if let Some(replay) = profile.reasoning_replay.or(facts.replay) {
+        options.reasoning_replay = replay;
+    }
     options.parallel_tool_calls = profile.parallel_tool_calls;
     if let Some(effort) = &profile.reasoning_effort {
         options.extra.insert("reasoning_effort".to_owned(), effort.as_str().into());

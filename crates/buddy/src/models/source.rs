@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use buddy_agent::ModelSource;
-use buddy_model::{HttpModel, Model, ModelError, ModelErrorKind};
+use buddy_model::{Catalogue, HttpModel, Model, ModelError, ModelErrorKind, ModelFacts};
 use buddy_protocol::{Failure, FailureKind};
 use tokio::sync::OnceCell;
 
@@ -19,6 +19,7 @@ use crate::config::{Config, ENVIRONMENT_PROFILE, Loaded, Profile};
 pub(crate) struct Models {
     config: Config,
     keys: Keys,
+    catalogue: Catalogue,
     active: Option<Reference>,
     why: Option<String>,
     /// Models that were used, so that each keeps its connections; held for a look or a note only.
@@ -42,7 +43,14 @@ impl Models {
     pub(crate) fn new(loaded: &Loaded, keys: Keys, choice: Choice) -> Self {
         let mut config = loaded.config.clone();
         config.models.extend(choice.profile);
-        Self { config, keys, active: choice.active, why: choice.why, known: Mutex::default() }
+        Self {
+            config,
+            keys,
+            catalogue: Catalogue::built_in().unwrap_or_default(),
+            active: choice.active,
+            why: choice.why,
+            known: Mutex::default(),
+        }
     }
 
     /// Whether there is a model to talk to.
@@ -121,7 +129,7 @@ impl Models {
             Key::Ready(key) => Some(key),
             Key::Command(command) => return self.late(reference, profile, model, command, defaults),
         };
-        let route = route(name, profile, &self.config, key)?;
+        let route = route(name, profile, &self.config, key, &self.catalogue.facts(&model))?;
         let model = HttpModel::new(model, route).map_err(|error| invalid(error.to_string()))?;
         Ok(Arc::new(ReadyModel { model, defaults }))
     }
@@ -135,11 +143,12 @@ impl Models {
         defaults: PromptDefaults,
     ) -> Result<Arc<dyn Model>, Failure> {
         // What is wrong with the profile apart from its key is said now.
-        route(&reference.profile, profile, &self.config, None)?;
+        let facts = self.catalogue.facts(&model);
+        route(&reference.profile, profile, &self.config, None, &facts)?;
         let (name, profile, config) = (reference.profile.clone(), profile.clone(), self.config.clone());
         let make = move |key| {
             let refused = |failure: Failure| ModelError::new(ModelErrorKind::InvalidRequest, failure.message);
-            route(&name, &profile, &config, Some(key)).map_err(refused)
+            route(&name, &profile, &config, Some(key), &facts).map_err(refused)
         };
         let ready = Arc::new(OnceCell::new());
         Ok(Arc::new(LateModel { name: model, command, route: Arc::new(make), defaults, ready }))
@@ -160,6 +169,20 @@ impl ModelSource for Models {
         known.insert(reference.name(), model.clone());
         Ok(model)
     }
+
+    fn facts(&self, name: Option<&str>) -> ModelFacts {
+        let reference = match name {
+            Some(name) => self.resolve(name).ok(),
+            None => self.active.clone(),
+        };
+        let known = reference.and_then(|reference| {
+            let profile = self.config.models.get(&reference.profile)?;
+            let mut facts = self.catalogue.facts(&self.model_name(&reference, profile).ok()?);
+            facts.context_window = profile.context_limit.or(facts.context_window);
+            Some(facts)
+        });
+        known.unwrap_or_default()
+    }
 }
 
 /// For commands that talk to no model.
@@ -168,6 +191,10 @@ pub(crate) struct NoModels;
 impl ModelSource for NoModels {
     fn model(&self, _: Option<&str>) -> Result<Arc<dyn Model>, Failure> {
         Err(missing())
+    }
+
+    fn facts(&self, _: Option<&str>) -> ModelFacts {
+        ModelFacts::default()
     }
 }
 
