@@ -168,7 +168,7 @@ impl Machine {
             Input::CompactRequested { by, window } => {
                 let mut effects = vec![started(by)];
                 turn.is_compaction = true;
-                effects.extend(self.compact(turn, window));
+                effects.extend(self.compact(turn, window, None));
                 effects
             }
             // Anything else is an echo of a turn that is over.
@@ -182,12 +182,12 @@ impl Machine {
             Input::Answered(answered) => return self.finish_answer(turn, answer, answered),
             Input::Streamed(delta) => effects.extend(grow(&mut answer, delta, &*self.ids)),
             Input::Prompted { text, .. } => effects.push(self.steer(&mut turn, text)),
-            Input::ContextFull { window } => return self.compact(turn, window),
+            Input::ContextFull { window } => return self.compact(turn, window, None),
             Input::ModelFailed(failure) if is_overflow(&failure) && !turn.is_compacted => {
                 let mut effects = self.cut_off(&mut answer);
                 // What did not fit is more than the window holds; half of it is a safe guess.
                 let window = self.size() / 2;
-                effects.extend(self.compact(turn, window));
+                effects.extend(self.compact(turn, window, Some(failure)));
                 return effects;
             }
             Input::ModelFailed(failure) => return self.fail(&turn, &mut answer, failure),
@@ -299,8 +299,9 @@ impl Machine {
         }
     }
 
-    /// Makes room in a window of so many tokens, or says that it cannot be made.
-    fn compact(&mut self, mut turn: Turn, window: u64) -> Vec<Effect> {
+    /// Makes room in a window of so many tokens, or says that it cannot be made, in the provider's words where it has
+    /// some.
+    fn compact(&mut self, mut turn: Turn, window: u64, refusal: Option<Failure>) -> Vec<Effect> {
         let cut = if turn.is_compacted { None } else { cut(&self.items, window, size) };
         let Some(cut) = cut else {
             if turn.is_compaction {
