@@ -309,12 +309,12 @@ impl Machine {
                 let notice = emit(notice(NoticeLevel::Info, "nothing_to_compact", text));
                 return vec![notice, end(&turn, TurnOutcome::Completed, None)];
             }
-            let failure = Failure {
+            let failure = refusal.unwrap_or_else(|| Failure {
                 kind: FailureKind::ContextOverflow,
                 message: "the conversation does not fit the model's context window, and cannot be made to"
                     .to_owned(),
                 hint: Some("start a new session, or choose a model with a larger context window".to_owned()),
-            };
+            });
             return vec![end(&turn, TurnOutcome::Failed, Some(failure))];
         };
         turn.calls = turn.calls.saturating_sub(1);
