@@ -6,27 +6,23 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use buddy_exec::Target;
-use buddy_model::{Model, Prompt, PromptItem, ReplyStream, ToolDefinition};
 use buddy_policy::{Approvals, Rules};
 use buddy_protocol::{
-    Agent, AgentError, AgentSession, Clock, Command, EventSink, Failure, FailureKind, Ids, Opening, Principal,
+    Agent, AgentError, AgentSession, Clock, Command, EventSink, Failure, FailureKind, Ids, Ledger, Opening,
+    Principal,
 };
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
-use crate::driver::{Driver, Order, Work};
+use crate::budget::Budget;
+use crate::driver::{Driver, Funds, Order, Work};
+use crate::models::{Meter, ModelSource, Models};
 use crate::prompt;
 use crate::tools::{Pipeline, PipelineParts, Place, TextLimits, registry};
 use crate::turn::Machine;
 
 /// Commands that may wait for a driver.
 const ORDERS: usize = 16;
-
-/// Where models come from.
-pub trait ModelSource: Send + Sync {
-    /// The model of a name, or the one to use when no name is given.
-    fn model(&self, name: Option<&str>) -> Result<Arc<dyn Model>, Failure>;
-}
 
 /// What the agent works with in all its sessions.
 pub struct AgentSettings {
@@ -46,6 +42,10 @@ pub struct AgentSettings {
     pub ask_within: Option<Duration>,
     /// The cap on model calls in one turn.
     pub max_steps: u32,
+    /// What may be spent.
+    pub budget: Budget,
+    /// What was spent.
+    pub ledger: Arc<dyn Ledger>,
     /// How much of a tool's texts the model is given.
     pub texts: TextSettings,
     /// Wall-clock time.
@@ -137,45 +137,22 @@ fn driver(
         ),
         tools: registry::definitions(),
         cache_key: opening.session.to_string(),
+        meter: Meter::default(),
+    };
+    let funds = Funds {
+        budget: settings.budget,
+        ledger: settings.ledger.clone(),
+        session: opening.session.clone(),
+        owner: started.owner.name.clone(),
+        is_attended: settings.approvals == Approvals::Ask,
+        ids: settings.ids.clone(),
+        place: format!("{}@{}", described.user, described.host),
+        cwd: started.cwd.clone(),
     };
     let items = opening.transcript.items().to_vec();
     let machine = Machine::new(settings.ids.clone(), described.name.clone(), settings.max_steps, items);
     let clock = settings.clock.clone();
-    Ok(Driver { machine, models, pipeline, sink, orders, clock, work: Work::default() })
-}
-
-/// The model of a session and what every call to it starts with.
-pub(crate) struct Models {
-    source: Arc<dyn ModelSource>,
-    chosen: Option<String>,
-    system: String,
-    environment: String,
-    tools: Vec<ToolDefinition>,
-    cache_key: String,
-}
-
-impl Models {
-    /// Uses another model from the next call on.
-    pub(crate) fn choose(&mut self, name: Option<String>) -> Result<(), Failure> {
-        self.source.model(name.as_deref())?;
-        self.chosen = name;
-        Ok(())
-    }
-
-    /// Calls the model.
-    pub(crate) fn call(&self, history: Vec<PromptItem>) -> Result<ReplyStream, Failure> {
-        let model = self.source.model(self.chosen.as_deref())?;
-        let mut items = vec![PromptItem::User { text: self.environment.clone() }];
-        items.extend(history);
-        Ok(model.call(Prompt {
-            system: self.system.clone(),
-            tools: self.tools.clone(),
-            items,
-            max_output_tokens: None,
-            temperature: None,
-            cache_key: Some(self.cache_key.clone()),
-        }))
-    }
+    Ok(Driver { machine, models, pipeline, sink, orders, clock, funds, work: Work::default() })
 }
 
 struct BuddySession {

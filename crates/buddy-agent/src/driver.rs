@@ -3,17 +3,20 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use buddy_model::{ModelError, ModelErrorKind, PromptItem, ReplyStream};
+use buddy_model::{Delta, ModelError, ModelErrorKind, PromptItem, Reply, ReplyStream};
 use buddy_protocol::{
-    AgentError, Command, Envelope, EventSink, Fact, Failure, FailureKind, Item, ItemEnded, ItemStatus,
-    Principal, SessionChanged, SinkClosed, ToolFailure,
+    AgentError, Answer, Approval, Ask, AskId, Clock, Command, Envelope, EventSink, Fact, Failure,
+    FailureKind, Ids, Item, ItemEnded, ItemStatus, Ledger, Notice, NoticeLevel, Principal, Question, Risk,
+    SessionChanged, SessionId, SinkClosed, ToolFailure, TurnId,
 };
 use futures::StreamExt;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
-use crate::agent::Models;
+use crate::budget::Budget;
+use crate::models::Models;
+use crate::summarise::summarise;
 use crate::tools::{Call, Pipeline};
 use crate::turn::{Effect, Input, Machine};
 
@@ -31,8 +34,23 @@ pub(crate) struct Driver {
     pub(crate) pipeline: Arc<Pipeline>,
     pub(crate) sink: Arc<dyn EventSink>,
     pub(crate) orders: mpsc::Receiver<Order>,
-    pub(crate) clock: Arc<dyn buddy_protocol::Clock>,
+    pub(crate) clock: Arc<dyn Clock>,
+    pub(crate) funds: Funds,
     pub(crate) work: Work,
+}
+
+/// What may be spent, and who is asked for more.
+pub(crate) struct Funds {
+    pub(crate) budget: Budget,
+    pub(crate) ledger: Arc<dyn Ledger>,
+    pub(crate) session: SessionId,
+    pub(crate) owner: String,
+    /// Whether a person is there to ask.
+    pub(crate) is_attended: bool,
+    pub(crate) ids: Arc<dyn Ids>,
+    /// Where it happens, for the question.
+    pub(crate) place: String,
+    pub(crate) cwd: String,
 }
 
 /// What is under way.
@@ -46,6 +64,8 @@ pub(crate) struct Work {
     items: HashMap<Id, Item>,
     /// Cancelled to stop all calls of the turn.
     cancel: CancellationToken,
+    /// A summary or a question under way, ending in an input.
+    aside: JoinSet<Input>,
 }
 
 impl Driver {
@@ -63,7 +83,15 @@ impl Driver {
                     Some(order) => self.take(order).await?,
                     None => return Ok(()),
                 },
-                input = next_input(&mut self.work.reply) => self.feed(input).await?,
+                spoken = next_words(&mut self.work.reply) => {
+                    let input = self.understood(spoken);
+                    self.feed(input).await?;
+                }
+                Some(ended) = self.work.aside.join_next() => {
+                    // A task that panicked ends what waited for it in the safe way.
+                    let input = ended.unwrap_or(Input::Summarised { summary: None, bills: Vec::new() });
+                    self.feed(input).await?;
+                }
                 Some(ended) = self.work.calls.join_next_with_id() => {
                     let item = self.ended(ended).await?;
                     self.feed(Input::CallEnded(item)).await?;
@@ -87,6 +115,10 @@ impl Driver {
         match command {
             Command::Prompt { text } => self.feed(Input::Prompted { by, text }).await?,
             Command::Interrupt => self.feed(Input::Interrupted).await?,
+            Command::Compact => {
+                let window = self.models.window();
+                self.feed(Input::CompactRequested { by, window }).await?;
+            }
             Command::Change { model, .. } => {
                 let changed = self.change_model(model).await?;
                 let _ = done.send(changed);
@@ -121,22 +153,89 @@ impl Driver {
     async fn perform(&mut self, effect: Effect) -> Result<Option<Input>, SinkClosed> {
         match effect {
             Effect::Emit(facts) => self.sink.push(facts).await?,
-            Effect::CallModel(items) => return Ok(self.call_model(items)),
+            Effect::CallModel { history, is_funded } => return self.call_model(history, is_funded).await,
             Effect::DropModel => self.work.reply = None,
             Effect::RunCalls(calls) => self.run_calls(calls),
             Effect::StopCalls => self.work.cancel.cancel(),
+            Effect::Summarise(old) => self.summarise(old),
+            Effect::AskForFunds { turn, reason } => return Ok(self.ask_for_funds(turn, reason)),
+            Effect::DropAside => self.work.aside.abort_all(),
         }
         Ok(None)
     }
 
-    fn call_model(&mut self, items: Vec<PromptItem>) -> Option<Input> {
-        match self.models.call(items) {
-            Ok(reply) => {
-                self.work.reply = Some(reply);
-                None
+    /// Calls the model, unless the budget or the window says otherwise.
+    async fn call_model(
+        &mut self,
+        history: Vec<PromptItem>,
+        is_funded: bool,
+    ) -> Result<Option<Input>, SinkClosed> {
+        if !is_funded && self.funds.budget.is_set() {
+            // What was spent until now must be in the log before it is added up.
+            self.sink.commit(Vec::new()).await?;
+            let Funds { budget, ledger, session, owner, .. } = &self.funds;
+            let facts = self.models.facts();
+            if let Some(reason) = budget.breach(&**ledger, session, owner, self.clock.now(), &facts).await {
+                return Ok(Some(Input::BudgetReached(reason)));
             }
-            Err(failure) => Some(Input::ModelFailed(failure)),
         }
+        let ready = match self.models.prepare(history) {
+            Ok(ready) => ready,
+            Err(failure) => return Ok(Some(Input::ModelFailed(failure))),
+        };
+        if let Some(window) = ready.overflow() {
+            return Ok(Some(Input::ContextFull { window }));
+        }
+        if let Some(text) = self.models.warning(&ready) {
+            let code = "context_nearly_full".to_owned();
+            self.sink.push(vec![Fact::Notice(Notice { level: NoticeLevel::Warning, code, text })]).await?;
+        }
+        self.work.reply = Some(self.models.call(ready));
+        Ok(None)
+    }
+
+    fn understood(&mut self, spoken: Spoken) -> Input {
+        match spoken {
+            Spoken::Words(delta) => Input::Streamed(delta),
+            Spoken::Answer(reply) => Input::Answered(self.models.answered(reply)),
+            Spoken::Failed(failure) => Input::ModelFailed(failure),
+        }
+    }
+
+    fn summarise(&mut self, old: Vec<PromptItem>) {
+        let (model, facts) = (self.models.model(), self.models.facts());
+        self.models.forget();
+        self.work.aside.spawn(async move {
+            let (summary, bills) = match model {
+                Ok(model) => summarise(model, facts, old).await,
+                Err(_) => (None, Vec::new()),
+            };
+            Input::Summarised { summary, bills }
+        });
+    }
+
+    fn ask_for_funds(&mut self, turn: TurnId, reason: String) -> Option<Input> {
+        if !self.funds.is_attended {
+            return Some(Input::BudgetAnswered(false));
+        }
+        let ask = Ask {
+            id: AskId::new(&*self.funds.ids),
+            turn: Some(turn),
+            item: None,
+            question: Question::Approval(Approval {
+                actor: "buddy".to_owned(),
+                place: self.funds.place.clone(),
+                cwd: self.funds.cwd.clone(),
+                action: "go on beyond the budget for this turn".to_owned(),
+                why: Some(reason.clone()),
+                risk: Risk::Medium,
+                reasons: vec![reason],
+            }),
+            expires: None,
+        };
+        let sink = self.sink.clone();
+        self.work.aside.spawn(async move { Input::BudgetAnswered(sink.ask(ask).await == Ok(Answer::Allow)) });
+        None
     }
 
     fn run_calls(&mut self, calls: Vec<Call>) {
@@ -168,23 +267,28 @@ impl Driver {
     }
 }
 
+/// What came from the model.
+enum Spoken {
+    Words(Delta),
+    Answer(Reply),
+    Failed(Failure),
+}
+
 /// What the model says next. Waits for ever when no call is under way.
-async fn next_input(reply: &mut Option<ReplyStream>) -> Input {
+async fn next_words(reply: &mut Option<ReplyStream>) -> Spoken {
     let Some(stream) = reply else { return std::future::pending().await };
-    let input = match stream.next().await {
-        Some(Ok(delta)) if !matches!(delta, buddy_model::Delta::Finished(_)) => {
-            return Input::Streamed(delta);
-        }
-        Some(Ok(finished)) => Input::Streamed(finished),
-        Some(Err(error)) => Input::ModelFailed(failure(&error)),
-        None => Input::ModelFailed(Failure {
+    let spoken = match stream.next().await {
+        Some(Ok(Delta::Finished(reply))) => Spoken::Answer(reply),
+        Some(Ok(delta)) => return Spoken::Words(delta),
+        Some(Err(error)) => Spoken::Failed(failure(&error)),
+        None => Spoken::Failed(Failure {
             kind: FailureKind::Transport,
             message: "the model's answer broke off".to_owned(),
             hint: None,
         }),
     };
     *reply = None;
-    input
+    spoken
 }
 
 fn failure(error: &ModelError) -> Failure {

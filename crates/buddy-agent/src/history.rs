@@ -23,9 +23,29 @@ struct Place {
 
 /// The items of a session as a prompt.
 pub(crate) fn history(items: &[Item]) -> Vec<PromptItem> {
+    let mut prompt = Vec::new();
+    for step in
+        visible(items).chunk_by(|first, second| (&first.turn, first.step) == (&second.turn, second.step))
+    {
+        push_step(&mut prompt, step.iter().copied());
+    }
+    prompt
+}
+
+/// The items that the model sees, in the order in which it sees them. A compaction stands first and in the place of
+/// everything before the items that it kept.
+pub(crate) fn visible(items: &[Item]) -> Vec<&Item> {
+    let compaction = items.iter().rposition(|item| matches!(item.content, Content::Compaction { .. }));
+    let (summary, kept_from) = match compaction.and_then(|place| items.get(place)) {
+        Some(item) => (Some(item), kept_from(item, items)),
+        None => (None, 0),
+    };
     let mut turns: HashMap<Option<&TurnId>, usize> = HashMap::new();
     let mut ordered: Vec<(Place, &Item)> = Vec::with_capacity(items.len());
-    for item in items {
+    for item in items.iter().skip(kept_from) {
+        if matches!(item.content, Content::Compaction { .. }) {
+            continue;
+        }
         let next = turns.len();
         let turn = *turns.entry(item.turn.as_ref()).or_insert(next);
         let is_answer = !matches!(item.content, Content::UserMessage { .. });
@@ -35,13 +55,14 @@ pub(crate) fn history(items: &[Item]) -> Vec<PromptItem> {
     // What a person said while a step ran belongs before the next step, where the model first saw it. The sort is
     // stable, so everything else keeps the order of the log.
     ordered.sort_by_key(|(place, _)| *place);
-    let mut prompt = Vec::new();
-    for step in
-        ordered.chunk_by(|(first, _), (second, _)| (first.turn, first.step) == (second.turn, second.step))
-    {
-        push_step(&mut prompt, step.iter().map(|(_, item)| *item));
-    }
-    prompt
+    summary.into_iter().chain(ordered.into_iter().map(|(_, item)| item)).collect()
+}
+
+/// The place of the first item that a compaction kept.
+fn kept_from(compaction: &Item, items: &[Item]) -> usize {
+    let Content::Compaction { kept_from, .. } = &compaction.content else { return 0 };
+    let kept = kept_from.as_ref().and_then(|id| items.iter().position(|item| item.id == *id));
+    kept.or_else(|| items.iter().position(|item| item.id == compaction.id)).unwrap_or(0)
 }
 
 /// One model call's worth of items: what was said, then all calls, then all results.
@@ -58,9 +79,9 @@ fn push_step<'a>(prompt: &mut Vec<PromptItem>, items: impl Iterator<Item = &'a I
                 prompt.push(called(call, item));
                 results.push(result(call));
             }
-            Content::Compaction { summary } => {
-                prompt.clear();
-                prompt.push(PromptItem::User { text: summary.clone() });
+            Content::Compaction { summary, .. } => {
+                let text = format!("<summary of the conversation so far>\n{summary}\n</summary>");
+                prompt.push(PromptItem::User { text });
             }
             _ => {}
         }

@@ -4,12 +4,18 @@
 //! `buddy-exec`. It knows no HTTP server, no SQL and no terminal.
 
 mod agent;
+mod budget;
+mod compaction;
 mod driver;
 mod history;
 mod live;
+mod models;
 mod prompt;
 mod repeat;
+mod summarise;
 mod tools;
 mod turn;
 
-pub use agent::{AgentSettings, BuddyAgent, ModelSource, TextSettings};
+pub use agent::{AgentSettings, BuddyAgent, TextSettings};
+pub use budget::{Budget, Limit};
+pub use models::ModelSource;

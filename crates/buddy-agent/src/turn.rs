@@ -6,15 +6,16 @@
 
 use std::sync::Arc;
 
-use buddy_model::{Arguments, Delta, PromptItem, Reply, ReplyItem, StopReason};
+use buddy_model::{Arguments, Delta, PromptItem, Reply, ReplyItem, StopReason, tokens};
 use buddy_protocol::{
-    Content, Fact, Failure, FailureKind, Ids, Item, ItemEnded, ItemId, ItemStarted, ItemStatus, Notice,
-    NoticeLevel, Principal, ToolCall, ToolFailure, ToolKind, TurnEnded, TurnId, TurnOutcome, TurnStarted,
-    UsageReported,
+    Content, Fact, Failure, FailureKind, Ids, Item, ItemEnded, ItemId, ItemStarted, ItemStatus, MicroUsd,
+    Notice, NoticeLevel, Principal, ToolCall, ToolFailure, ToolKind, TurnEnded, TurnId, TurnOutcome,
+    TurnStarted, Usage, UsageReported,
 };
 use serde_json::{Value, json};
 
-use crate::history::history;
+use crate::compaction::{Cut, cut, mechanical, reminders};
+use crate::history::{history, visible};
 use crate::live::{LiveAnswer, Voice};
 use crate::repeat::Repeats;
 use crate::tools::{Call, registry};
@@ -28,6 +29,18 @@ pub(crate) enum Input {
     Prompted { by: Principal, text: String },
     /// The model streams.
     Streamed(Delta),
+    /// The model has answered.
+    Answered(Answered),
+    /// The history does not fit the model's window, which holds so many tokens.
+    ContextFull { window: u64 },
+    /// A person wants room to be made in the model's window.
+    CompactRequested { by: Principal, window: u64 },
+    /// The summary is made; none when no model could make it. With it comes what making it took.
+    Summarised { summary: Option<String>, bills: Vec<Charge> },
+    /// The budget does not allow the call, for this reason.
+    BudgetReached(String),
+    /// A person has decided whether to go on beyond the budget.
+    BudgetAnswered(bool),
     /// The model call failed for good.
     ModelFailed(Failure),
     /// A call ended; its item is recorded already.
@@ -36,12 +49,32 @@ pub(crate) enum Input {
     Interrupted,
 }
 
+/// A whole answer and what it took.
+pub(crate) struct Answered {
+    pub(crate) reply: Reply,
+    pub(crate) charge: Charge,
+}
+
+/// What a model call took.
+#[derive(Debug, Clone)]
+pub(crate) struct Charge {
+    pub(crate) model: String,
+    pub(crate) usage: Usage,
+    pub(crate) cost: Option<MicroUsd>,
+}
+
 /// What the driver is to do.
 pub(crate) enum Effect {
     /// Report facts.
     Emit(Vec<Fact>),
-    /// Call the model with this history.
-    CallModel(Vec<PromptItem>),
+    /// Call the model with this history. A funded call is made whatever the budget says.
+    CallModel { history: Vec<PromptItem>, is_funded: bool },
+    /// Have a model sum this up.
+    Summarise(Vec<PromptItem>),
+    /// Ask a person whether to go on beyond the budget.
+    AskForFunds { turn: TurnId, reason: String },
+    /// Let go of the summary or the question that is under way.
+    DropAside,
     /// Let go of the model call.
     DropModel,
     /// Run these calls; each must come back as `CallEnded`.
@@ -65,14 +98,38 @@ enum State {
     Idle,
     Calling(Turn, LiveAnswer),
     Running(Turn, Running),
+    Compacting(Turn, Cut),
+    Asking(Turn),
 }
 
 struct Turn {
     id: TurnId,
-    /// The model calls made in this turn.
+    /// The model call that is being made or was made last; each has its number once.
     step: u32,
+    /// The model calls that were made.
+    calls: u32,
     /// Whether a person said something that no model call has seen yet.
     is_steered: bool,
+    /// Whether a person allowed this turn to go on beyond the budget.
+    is_funded: bool,
+    /// Whether room was made since the last answer. Making it again would not help.
+    is_compacted: bool,
+    /// Whether the turn only makes room.
+    is_compaction: bool,
+}
+
+impl Turn {
+    fn new(ids: &dyn Ids) -> Self {
+        Self {
+            id: TurnId::new(ids),
+            step: 0,
+            calls: 0,
+            is_steered: false,
+            is_funded: false,
+            is_compacted: false,
+            is_compaction: false,
+        }
+    }
 }
 
 struct Running {
@@ -93,28 +150,57 @@ impl Machine {
             State::Idle => self.step_idle(input),
             State::Calling(turn, answer) => self.step_calling(turn, answer, input),
             State::Running(turn, running) => self.step_running(turn, running, input),
+            State::Compacting(turn, cut) => self.step_compacting(turn, cut, input),
+            State::Asking(turn) => self.step_asking(turn, input),
         }
     }
 
     fn step_idle(&mut self, input: Input) -> Vec<Effect> {
-        // Anything but a prompt is an echo of a turn that is over.
-        let Input::Prompted { by, text } = input else { return Vec::new() };
-        let turn = Turn { id: TurnId::new(&*self.ids), step: 0, is_steered: false };
-        let mut effects = vec![emit(Fact::TurnStarted(TurnStarted { turn: turn.id.clone(), by }))];
-        effects.push(self.said(&turn, text));
-        effects.extend(self.call_model(turn));
-        effects
+        let mut turn = Turn::new(&*self.ids);
+        let started = |by| emit(Fact::TurnStarted(TurnStarted { turn: turn.id.clone(), by }));
+        match input {
+            Input::Prompted { by, text } => {
+                let mut effects = vec![started(by)];
+                effects.push(self.said(&turn, text));
+                effects.extend(self.call_model(turn));
+                effects
+            }
+            Input::CompactRequested { by, window } => {
+                let mut effects = vec![started(by)];
+                turn.is_compaction = true;
+                effects.extend(self.compact(turn, window));
+                effects
+            }
+            // Anything else is an echo of a turn that is over.
+            _ => Vec::new(),
+        }
     }
 
     fn step_calling(&mut self, mut turn: Turn, mut answer: LiveAnswer, input: Input) -> Vec<Effect> {
         let mut effects = Vec::new();
         match input {
-            Input::Streamed(Delta::Finished(reply)) => return self.finish_answer(turn, answer, reply),
+            Input::Answered(answered) => return self.finish_answer(turn, answer, answered),
             Input::Streamed(delta) => effects.extend(grow(&mut answer, delta, &*self.ids)),
             Input::Prompted { text, .. } => effects.push(self.steer(&mut turn, text)),
+            Input::ContextFull { window } => return self.compact(turn, window),
+            Input::ModelFailed(failure) if is_overflow(&failure) && !turn.is_compacted => {
+                let mut effects = self.cut_off(&mut answer);
+                // What did not fit is more than the window holds; half of it is a safe guess.
+                let window = self.size() / 2;
+                effects.extend(self.compact(turn, window));
+                return effects;
+            }
             Input::ModelFailed(failure) => return self.fail(&turn, &mut answer, failure),
+            Input::BudgetReached(reason) => {
+                let ask = Effect::AskForFunds { turn: turn.id.clone(), reason };
+                self.state = State::Asking(turn);
+                return vec![ask];
+            }
             Input::Interrupted => return self.interrupt_answer(&turn, &mut answer),
-            Input::CallEnded(_) => {}
+            Input::CallEnded(_)
+            | Input::CompactRequested { .. }
+            | Input::Summarised { .. }
+            | Input::BudgetAnswered(_) => {}
         }
         self.state = State::Calling(turn, answer);
         effects
@@ -133,7 +219,8 @@ impl Machine {
                 running.is_interrupted = true;
                 effects.push(Effect::StopCalls);
             }
-            Input::Interrupted | Input::Streamed(_) | Input::ModelFailed(_) => {}
+            // A second interrupt changes nothing, and the rest are echoes of a model call that is over.
+            _ => {}
         }
         if running.open > 0 {
             self.state = State::Running(turn, running);
@@ -166,8 +253,119 @@ impl Machine {
         self.said(turn, text)
     }
 
+    fn step_compacting(&mut self, mut turn: Turn, cut: Cut, input: Input) -> Vec<Effect> {
+        match input {
+            Input::Summarised { summary, bills } => self.finish_compaction(turn, &cut, summary, bills),
+            Input::Interrupted => vec![Effect::DropAside, end(&turn, TurnOutcome::Interrupted, None)],
+            Input::Prompted { text, .. } => {
+                let said = self.steer(&mut turn, text);
+                // Whoever says something while room is made wants an answer.
+                turn.is_compaction = false;
+                self.state = State::Compacting(turn, cut);
+                vec![said]
+            }
+            _ => {
+                self.state = State::Compacting(turn, cut);
+                Vec::new()
+            }
+        }
+    }
+
+    fn step_asking(&mut self, mut turn: Turn, input: Input) -> Vec<Effect> {
+        match input {
+            Input::BudgetAnswered(true) => {
+                turn.is_funded = true;
+                turn.calls = turn.calls.saturating_sub(1);
+                self.call_model(turn)
+            }
+            Input::BudgetAnswered(false) => {
+                let failure = Failure {
+                    kind: FailureKind::Budget,
+                    message: "the budget is used up".to_owned(),
+                    hint: Some("raise the limit in [budget], or with --max-cost and --max-tokens".to_owned()),
+                };
+                vec![end(&turn, TurnOutcome::Failed, Some(failure))]
+            }
+            Input::Interrupted => vec![Effect::DropAside, end(&turn, TurnOutcome::Interrupted, None)],
+            Input::Prompted { text, .. } => {
+                let said = self.steer(&mut turn, text);
+                self.state = State::Asking(turn);
+                vec![said]
+            }
+            _ => {
+                self.state = State::Asking(turn);
+                Vec::new()
+            }
+        }
+    }
+
+    /// Makes room in a window of so many tokens, or says that it cannot be made.
+    fn compact(&mut self, mut turn: Turn, window: u64) -> Vec<Effect> {
+        let cut = if turn.is_compacted { None } else { cut(&self.items, window, size) };
+        let Some(cut) = cut else {
+            if turn.is_compaction {
+                let text = "there is nothing to sum up yet".to_owned();
+                let notice = emit(notice(NoticeLevel::Info, "nothing_to_compact", text));
+                return vec![notice, end(&turn, TurnOutcome::Completed, None)];
+            }
+            let failure = Failure {
+                kind: FailureKind::ContextOverflow,
+                message: "the conversation does not fit the model's context window, and cannot be made to"
+                    .to_owned(),
+                hint: Some("start a new session, or choose a model with a larger context window".to_owned()),
+            };
+            return vec![end(&turn, TurnOutcome::Failed, Some(failure))];
+        };
+        turn.calls = turn.calls.saturating_sub(1);
+        let old: Vec<Item> = visible(&self.items).into_iter().take(cut.summed_up).cloned().collect();
+        self.state = State::Compacting(turn, cut);
+        vec![Effect::Summarise(history(&old))]
+    }
+
+    fn finish_compaction(
+        &mut self,
+        mut turn: Turn,
+        cut: &Cut,
+        summary: Option<String>,
+        bills: Vec<Charge>,
+    ) -> Vec<Effect> {
+        let mut effects: Vec<Effect> = bills.into_iter().map(|charge| charged(&turn, charge)).collect();
+        let is_mechanical = summary.is_none();
+        let seen = visible(&self.items);
+        let old = seen.get(..cut.summed_up).unwrap_or_default();
+        let mut text = summary.unwrap_or_else(|| mechanical(old));
+        text.push_str(&reminders(&self.items));
+        let item = Item {
+            id: ItemId::new(&*self.ids),
+            turn: Some(turn.id.clone()),
+            step: None,
+            place: None,
+            parent: None,
+            status: ItemStatus::Completed,
+            content: Content::Compaction { summary: text, kept_from: cut.kept_from.clone() },
+            private: None,
+        };
+        let how = if is_mechanical { "by rule, as no model could do it" } else { "by the model" };
+        let text = format!("{} earlier items were summed up {how}", cut.summed_up);
+        effects.push(emit(notice(NoticeLevel::Info, "compacted", text)));
+        self.put(item.clone());
+        effects.push(emit(Fact::ItemEnded(ItemEnded { item })));
+        turn.is_compacted = true;
+        if turn.is_compaction {
+            effects.push(end(&turn, TurnOutcome::Completed, None));
+        } else {
+            effects.extend(self.call_model(turn));
+        }
+        effects
+    }
+
+    /// About how many tokens the history has.
+    fn size(&self) -> u64 {
+        visible(&self.items).into_iter().map(size).sum()
+    }
+
     fn call_model(&mut self, mut turn: Turn) -> Vec<Effect> {
-        if turn.step >= self.max_steps {
+        if turn.calls >= self.max_steps {
             let failure = Failure {
                 kind: FailureKind::TurnLimit,
                 message: format!("the turn was stopped after {} model calls", self.max_steps),
@@ -176,22 +374,23 @@ impl Machine {
             return vec![end(&turn, TurnOutcome::TurnLimit, Some(failure))];
         }
         turn.step += 1;
+        turn.calls += 1;
         turn.is_steered = false;
         let answer = LiveAnswer::new(turn.id.clone(), turn.step);
+        let is_funded = turn.is_funded;
         self.state = State::Calling(turn, answer);
-        vec![Effect::CallModel(history(&self.items))]
+        vec![Effect::CallModel { history: history(&self.items), is_funded }]
     }
 
-    fn finish_answer(&mut self, turn: Turn, mut answer: LiveAnswer, reply: Reply) -> Vec<Effect> {
+    fn finish_answer(&mut self, mut turn: Turn, mut answer: LiveAnswer, answered: Answered) -> Vec<Effect> {
+        let Answered { reply, charge } = answered;
+        turn.is_compacted = false;
         let mut effects = Vec::new();
         for item in answer.finish(&reply, &*self.ids) {
             self.put(item.clone());
             effects.push(emit(Fact::ItemEnded(ItemEnded { item })));
         }
-        if let Some(usage) = reply.usage {
-            let model = reply.model.clone().unwrap_or_default();
-            effects.push(emit(Fact::UsageReported(UsageReported { turn: turn.id.clone(), model, usage })));
-        }
+        effects.push(charged(&turn, charge));
         effects.extend(remark(&reply).map(emit));
         let calls = self.calls(&answer, reply);
         for call in &calls {
@@ -282,6 +481,20 @@ fn emit(fact: Fact) -> Effect {
 
 fn end(turn: &Turn, outcome: TurnOutcome, failure: Option<Failure>) -> Effect {
     emit(Fact::TurnEnded(TurnEnded { turn: turn.id.clone(), outcome, failure }))
+}
+
+fn charged(turn: &Turn, charge: Charge) -> Effect {
+    let Charge { model, usage, cost } = charge;
+    emit(Fact::UsageReported(UsageReported { turn: turn.id.clone(), model, usage, cost }))
+}
+
+fn is_overflow(failure: &Failure) -> bool {
+    failure.kind == FailureKind::ContextOverflow
+}
+
+/// About how many tokens an item takes in a prompt.
+fn size(item: &Item) -> u64 {
+    tokens::of_items(&history(std::slice::from_ref(item)), None)
 }
 
 /// What people should know about how an answer ended.

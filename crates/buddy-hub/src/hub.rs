@@ -185,6 +185,11 @@ impl Sessions for Hub {
         Ok(self.parts.store.read(session, after, limit.min(MAX_EVENTS)).await?)
     }
 
+    async fn find(&self, who: &Principal, session: &SessionId) -> Result<SessionSummary, SessionsError> {
+        self.permit(who, session, Permission::Read).await?;
+        self.summary(session).await
+    }
+
     async fn list(&self, who: &Principal, query: SessionQuery) -> Result<Vec<SessionSummary>, SessionsError> {
         let own = SessionQuery { owner: Some(who.name.clone()), ..query };
         Ok(self.parts.store.list(own).await?)

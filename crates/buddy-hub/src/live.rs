@@ -140,7 +140,7 @@ impl Live {
             Command::Answer { ask, answer } => self.answer(by, ask, answer).await,
             Command::Change { title, model } => self.change(by, title, model).await,
             Command::End => self.end(by).await,
-            Command::Prompt { .. } | Command::Interrupt => self.order(by, command).await,
+            Command::Prompt { .. } | Command::Interrupt | Command::Compact => self.order(by, command).await,
         }
     }
 

@@ -13,7 +13,7 @@ const BUILT_IN: &str = include_str!("models.toml");
 pub const SAFE_CONTEXT_WINDOW: u64 = 8_192;
 
 /// What is known about models.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Catalogue {
     rules: Vec<Rule>,
 }

@@ -32,6 +32,8 @@ pub enum Command {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         model: Option<String>,
     },
+    /// Put a summary in the place of what was said so far, to make room.
+    Compact,
     /// End the session for good.
     End,
 }

@@ -10,7 +10,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-use crate::{Content, Json, PlanStep, SessionId};
+use crate::{Content, ItemId, Json, PlanStep, SessionId};
 
 const TAG: &str = "type";
 
@@ -70,9 +70,8 @@ fn read<'de, D: Deserializer<'de>>(kind: &str, rest: D) -> Result<Content, D::Er
         "sub_session" => SubSession::deserialize(rest)
             .map(|SubSession { session, title }| Content::SubSession { session, title }),
         "canvas" => Canvas::deserialize(rest).map(|Canvas { element }| Content::Canvas { element }),
-        "compaction" => {
-            Compaction::deserialize(rest).map(|Compaction { summary }| Content::Compaction { summary })
-        }
+        "compaction" => Compaction::deserialize(rest)
+            .map(|Compaction { summary, kept_from }| Content::Compaction { summary, kept_from }),
         other => Err(Error::unknown_variant(other, KINDS)),
     }
 }
@@ -101,6 +100,8 @@ struct Canvas {
 #[derive(serde::Deserialize)]
 struct Compaction {
     summary: String,
+    #[serde(default)]
+    kept_from: Option<ItemId>,
 }
 
 #[cfg(test)]

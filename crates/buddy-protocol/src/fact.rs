@@ -4,7 +4,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, Value};
 
-use crate::{Answer, Ask, AskId, Item, ItemId, SessionId, TurnId, Usage};
+use crate::{Answer, Ask, AskId, Item, ItemId, MicroUsd, SessionId, TurnId, Usage};
 
 macro_rules! facts {
     ($($(#[$doc:meta])* $kind:literal => $name:ident($payload:ident);)*) => {
@@ -277,6 +277,8 @@ pub enum FailureKind {
     Timeout,
     /// The cap on model calls in a turn.
     TurnLimit,
+    /// The person's own limit on money or tokens.
+    Budget,
     /// Something in buddy itself.
     Internal,
 }
@@ -352,6 +354,9 @@ pub struct UsageReported {
     pub model: String,
     /// What the call consumed.
     pub usage: Usage,
+    /// What it cost; absent while the price is not known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost: Option<MicroUsd>,
 }
 
 /// Payload of `notice`.

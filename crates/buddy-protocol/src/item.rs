@@ -135,6 +135,9 @@ pub enum Content {
     Compaction {
         /// What stands for the items before.
         summary: String,
+        /// The first of the items before that the model still sees as they are; none when it sees none of them.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        kept_from: Option<ItemId>,
     },
 }
 

@@ -5,6 +5,7 @@
 //! It does no I/O, reads no clock and knows no sibling crate.
 
 mod ask;
+mod bill;
 mod command;
 mod content;
 mod cost;
@@ -23,6 +24,7 @@ mod transcript;
 mod usage;
 
 pub use ask::{Answer, Approval, Ask, Question, Risk};
+pub use bill::Bill;
 pub use command::{Command, NewSession};
 pub use cost::MicroUsd;
 pub use envelope::{Envelope, HarnessTimestamp, ToolFailure};
@@ -36,8 +38,8 @@ pub use id::{AskId, BadId, Ids, ItemId, SessionId, TurnId};
 pub use item::{Content, FileChange, Item, ItemStatus, PlanStep, PlanStepState, Private, ToolCall, ToolKind};
 pub use json::Json;
 pub use port::{
-    Agent, AgentError, AgentSession, EventSink, Opening, SessionQuery, SessionStore, SessionWriter, Sessions,
-    SessionsError, SinkClosed, StoreError, Subscription, SubscriptionError,
+    Agent, AgentError, AgentSession, EventSink, Ledger, Opening, SessionQuery, SessionStore, SessionWriter,
+    Sessions, SessionsError, SinkClosed, Spending, StoreError, Subscription, SubscriptionError,
 };
 pub use recovery::recovery;
 pub use schema::event_schema;

@@ -10,7 +10,8 @@ use async_trait::async_trait;
 use futures::Stream;
 
 use crate::{
-    Answer, Ask, Command, Event, Fact, Failure, NewSession, Principal, SessionId, SessionSummary, Transcript,
+    Answer, Ask, Bill, Command, Event, Fact, Failure, NewSession, Principal, SessionId, SessionSummary,
+    Transcript, UnixMillis,
 };
 
 /// Sessions as a face sees them: the hub in this process, or a remote one.
@@ -39,6 +40,9 @@ pub trait Sessions: Send + Sync {
         after: u64,
         limit: usize,
     ) -> Result<Vec<Event>, SessionsError>;
+
+    /// What a list would show of one session.
+    async fn find(&self, who: &Principal, session: &SessionId) -> Result<SessionSummary, SessionsError>;
 
     /// Sessions that `who` may see, last used first.
     async fn list(&self, who: &Principal, query: SessionQuery) -> Result<Vec<SessionSummary>, SessionsError>;
@@ -185,6 +189,27 @@ pub trait SessionStore: Send + Sync {
 
     /// Summaries, last used first.
     async fn list(&self, query: SessionQuery) -> Result<Vec<SessionSummary>, StoreError>;
+}
+
+/// What was spent.
+#[async_trait]
+pub trait Ledger: Send + Sync {
+    /// The bill of everything in a scope.
+    async fn bill(&self, scope: Spending) -> Result<Bill, StoreError>;
+}
+
+/// A scope of spending.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Spending {
+    /// A session, the sessions above it and all sessions that these opened.
+    Tree(SessionId),
+    /// All sessions of an owner since a time.
+    Since {
+        /// The owner's name.
+        owner: String,
+        /// From when on.
+        time: UnixMillis,
+    },
 }
 
 /// The right to write to one session.

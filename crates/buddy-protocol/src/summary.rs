@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Content, Event, Fact, Principal, SessionId, SessionStarted, UnixMillis, Usage};
+use crate::{Bill, Content, Event, Fact, Principal, SessionId, SessionStarted, UnixMillis};
 
 /// How long a title may be that was taken from the first prompt.
 const TITLE_CHARS: usize = 80;
@@ -35,8 +35,9 @@ pub struct SessionSummary {
     pub head: u64,
     /// How many turns were started.
     pub turns: u64,
-    /// What its model calls consumed.
-    pub usage: Usage,
+    /// What its model calls consumed and cost.
+    #[serde(default)]
+    pub bill: Bill,
 }
 
 /// How far a session is.
@@ -69,7 +70,7 @@ impl SessionSummary {
             updated: time,
             head: 0,
             turns: 0,
-            usage: Usage::default(),
+            bill: Bill::default(),
         }
     }
 
@@ -91,7 +92,7 @@ impl SessionSummary {
             Fact::ItemEnded(ended) => self.adopt_title(&ended.item.content),
             Fact::Asked(_) => self.state = SessionState::Waiting,
             Fact::Answered(_) if self.state == SessionState::Waiting => self.state = SessionState::Running,
-            Fact::UsageReported(report) => self.usage += report.usage,
+            Fact::UsageReported(report) => self.bill.add(report.usage, report.cost),
             _ => {}
         }
     }

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use crate::{
-    Answered, Ask, AskId, Content, DeltaStream, Event, Fact, Item, ItemDelta, ItemId, SessionChanged,
-    SessionStarted, TurnEnded, TurnId, Usage,
+    Answered, Ask, AskId, Bill, Content, DeltaStream, Event, Fact, Item, ItemDelta, ItemId, SessionChanged,
+    SessionStarted, TurnEnded, TurnId, Usage, UsageReported,
 };
 
 /// Live output kept for one running tool call. Its whole output is in its result and its log.
@@ -25,7 +25,7 @@ pub struct Transcript {
     turn: Option<TurnId>,
     last_turn: Option<TurnEnded>,
     turns: u64,
-    usage: Usage,
+    bill: Bill,
     last_usage: Option<Usage>,
     ended: bool,
 }
@@ -79,7 +79,7 @@ impl Transcript {
             Fact::ItemDelta(delta) => self.grow(&delta),
             Fact::Asked(asked) => self.asks.push(asked.ask),
             Fact::Answered(answered) => self.answer(&answered),
-            Fact::UsageReported(report) => self.add_usage(report.usage),
+            Fact::UsageReported(report) => self.add_usage(&report),
             Fact::Notice(_) | Fact::Native(_) | Fact::Unknown(_) => {}
         }
     }
@@ -140,9 +140,9 @@ impl Transcript {
         self.asks.retain(|ask| ask.id != answered.ask);
     }
 
-    fn add_usage(&mut self, usage: Usage) {
-        self.usage += usage;
-        self.last_usage = Some(usage);
+    fn add_usage(&mut self, report: &UsageReported) {
+        self.bill.add(report.usage, report.cost);
+        self.last_usage = Some(report.usage);
     }
 
     /// The number of the last durable event that was folded; 0 before the first.
@@ -210,9 +210,9 @@ impl Transcript {
         self.turns
     }
 
-    /// What all model calls consumed.
-    pub fn usage(&self) -> Usage {
-        self.usage
+    /// What all model calls consumed and cost.
+    pub fn bill(&self) -> &Bill {
+        &self.bill
     }
 
     /// What the last model call consumed.

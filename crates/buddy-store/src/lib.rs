@@ -12,6 +12,7 @@ mod connection;
 mod directory;
 mod error;
 mod lease;
+mod ledger;
 mod lock;
 mod presence;
 mod readers;

@@ -27,6 +27,12 @@ const MIGRATIONS: &[Migration] = &[
         sql: include_str!("migrations/0002_sessions.sql"),
         fill: |transaction| summaries::rebuild(transaction).map(drop),
     },
+    Migration {
+        name: "0003_usage",
+        sql: include_str!("migrations/0003_usage.sql"),
+        // The list has told the cost of each session since.
+        fill: |transaction| summaries::rebuild(transaction).map(drop),
+    },
 ];
 
 const MARKERS: &str = "CREATE TABLE IF NOT EXISTS migrations (

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use buddy_protocol::{
-    Clock, Event, SessionId, SessionQuery, SessionStore, SessionSummary, SessionWriter, StoreError,
+    Bill, Clock, Event, Ledger, SessionId, SessionQuery, SessionStore, SessionSummary, SessionWriter,
+    Spending, StoreError,
 };
 use rusqlite::Connection;
 
@@ -18,6 +19,7 @@ use crate::connection::{open_reader, open_writer, quick_check};
 use crate::directory::Directory;
 use crate::error::from_io;
 use crate::lease::{self, Lease};
+use crate::ledger;
 use crate::lock::{Attempt, try_exclusive, write_holder};
 use crate::presence::{Arrival, Found, Presence, boot_id};
 use crate::readers::{MAX_LIST, Readers, read_page};
@@ -162,6 +164,13 @@ impl SessionStore for SqliteStore {
     async fn list(&self, query: SessionQuery) -> Result<Vec<SessionSummary>, StoreError> {
         let limit = if query.limit == 0 { MAX_LIST } else { query.limit.min(MAX_LIST) };
         self.inner.readers.run(move |connection| summaries::list(connection, &query, limit)).await
+    }
+}
+
+#[async_trait]
+impl Ledger for SqliteStore {
+    async fn bill(&self, scope: Spending) -> Result<Bill, StoreError> {
+        self.inner.readers.run(move |connection| ledger::bill(connection, &scope)).await
     }
 }
 

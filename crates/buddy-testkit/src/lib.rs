@@ -1,4 +1,7 @@
 //! Scripted peers and helpers for tests.
 #![expect(clippy::expect_used, reason = "this crate runs in tests only: a broken setup ends the test")]
 
+pub mod home;
 pub mod model;
+pub mod processes;
+pub mod program;

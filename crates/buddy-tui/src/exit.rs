@@ -13,6 +13,8 @@ pub enum Exit {
     Usage,
     /// The cap on model calls was reached.
     TurnLimit,
+    /// The person's own limit on money or tokens was reached.
+    Budget,
     /// Something was not done because it needed an approval that nobody could give.
     ApprovalNeeded,
     /// The provider does not accept the key.
@@ -35,6 +37,7 @@ impl Exit {
             Self::Failed => 1,
             Self::Usage => 2,
             Self::TurnLimit => 3,
+            Self::Budget => 4,
             Self::ApprovalNeeded => 5,
             Self::Auth => 6,
             Self::ContextOverflow => 7,
@@ -49,6 +52,7 @@ impl Exit {
             FailureKind::Auth => Self::Auth,
             FailureKind::ContextOverflow => Self::ContextOverflow,
             FailureKind::TurnLimit => Self::TurnLimit,
+            FailureKind::Budget => Self::Budget,
             _ => Self::Failed,
         }
     }

@@ -40,6 +40,8 @@ struct Repl<'a> {
     transcript: Transcript,
     /// Whether text of an answer was printed and its line is still open.
     is_mid_line: bool,
+    /// Prompts that were accepted and are not folded yet. Until they are, no turn seems to run although one does.
+    unseen: usize,
     /// Asks that were denied because the input has ended, and whose answer may not be seen yet.
     denied: HashSet<AskId>,
 }
@@ -54,7 +56,8 @@ pub async fn run_repl(
     let ReplRequest { who, session, head, mut interrupts } = request;
     let mut events = sessions.subscribe(&who, &session, 0).await?;
     let (transcript, denied) = (Transcript::default(), HashSet::new());
-    let mut repl = Repl { sessions, who, session, printer, transcript, is_mid_line: false, denied };
+    let mut repl =
+        Repl { sessions, who, session, printer, transcript, is_mid_line: false, unseen: 0, denied };
     repl.catch_up(&mut events, head).await?;
     repl.printer.prompt("> ");
     repl.talk(events, input.lines(), &mut interrupts).await
@@ -87,6 +90,7 @@ impl Repl<'_> {
                 event = events.next() => match event {
                     Some(Ok(event)) => {
                         self.fold(&event)?;
+                        self.notice_prompt(&event);
                         if self.draw(&event).is_err() {
                             return Ok(Exit::OutputClosed);
                         }
@@ -99,20 +103,32 @@ impl Repl<'_> {
                     Ok(None) | Err(_) => is_open = false,
                 },
                 Some(()) = interrupts.recv() => {
-                    if self.transcript.turn().is_none() {
+                    if self.is_idle() {
                         return Ok(Exit::Interrupted);
                     }
                     self.send(Command::Interrupt).await?;
                 }
             }
             // The input may end while a turn runs, as it does with a pipe; the turn is seen through, without approvals.
-            if !is_open && self.transcript.turn().is_none() {
+            if !is_open && self.is_idle() {
                 return Ok(Exit::Ok);
             }
             if !is_open {
                 self.deny_all("the input has ended").await?;
             }
         }
+    }
+
+    fn notice_prompt(&mut self, event: &Event) {
+        if let Fact::ItemEnded(ended) = &event.fact
+            && matches!(ended.item.content, Content::UserMessage { .. })
+        {
+            self.unseen = self.unseen.saturating_sub(1);
+        }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.transcript.turn().is_none() && self.unseen == 0
     }
 
     async fn send(&self, command: Command) -> Result<(), SessionsError> {
@@ -128,6 +144,7 @@ impl Repl<'_> {
             return Ok(());
         }
         let sent = self.send(Command::Prompt { text: line.to_owned() }).await;
+        self.unseen += usize::from(sent.is_ok());
         self.forgive(sent)
     }
 

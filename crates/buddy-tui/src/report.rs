@@ -1,7 +1,8 @@
 //! What a headless run adds up to, folded from its events.
 
 use buddy_protocol::{
-    Content, Event, Fact, Failure, Item, ItemStatus, SessionId, TurnEnded, TurnOutcome, Usage,
+    Bill, Content, Event, Fact, Failure, Item, ItemStatus, MicroUsd, SessionId, TurnEnded, TurnId,
+    TurnOutcome, Usage,
 };
 use serde::Serialize;
 
@@ -10,8 +11,10 @@ use crate::exit::Exit;
 /// The state of a headless run.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
+    /// The turn of this run. What comes before it closes what a dead writer left open, and is none of this run's.
+    turn: Option<TurnId>,
     text: String,
-    usage: Usage,
+    bill: Bill,
     steps: u32,
     was_denied: bool,
     ended: Option<TurnEnded>,
@@ -44,10 +47,11 @@ pub(crate) struct RunResult<'a> {
 impl Report {
     /// Takes in one event of the run. True when the run is over.
     pub(crate) fn apply(&mut self, event: &Event) -> bool {
-        match &event.fact {
-            Fact::ItemEnded(ended) => self.note(&ended.item),
-            Fact::UsageReported(report) => self.usage += report.usage,
-            Fact::TurnEnded(ended) => self.ended = Some(ended.clone()),
+        match (&event.fact, &self.turn) {
+            (Fact::TurnStarted(started), None) => self.turn = Some(started.turn.clone()),
+            (Fact::ItemEnded(ended), Some(_)) => self.note(&ended.item),
+            (Fact::UsageReported(report), Some(_)) => self.bill.add(report.usage, report.cost),
+            (Fact::TurnEnded(ended), Some(turn)) if ended.turn == *turn => self.ended = Some(ended.clone()),
             _ => {}
         }
         self.ended.is_some()
@@ -57,7 +61,11 @@ impl Report {
         self.steps = self.steps.max(item.step.filter(|_| !is_prompt(item)).unwrap_or(0));
         match &item.content {
             Content::AgentMessage { text } => self.text.clone_from(text),
-            Content::ToolCall(_) if item.status == ItemStatus::Denied => self.was_denied = true,
+            Content::ToolCall(_) => {
+                // What was said before a call announces it and answers nothing.
+                self.text.clear();
+                self.was_denied |= item.status == ItemStatus::Denied;
+            }
             _ => {}
         }
     }
@@ -97,8 +105,8 @@ impl Report {
             status: status(exit),
             text: &self.text,
             session_id: session,
-            usage: self.usage,
-            cost: None,
+            usage: self.bill.usage,
+            cost: self.bill.total().map(MicroUsd::dollars),
             duration_ms,
             turns: self.steps,
             error: self.failure(),
@@ -114,6 +122,7 @@ fn status(exit: Exit) -> &'static str {
     match exit {
         Exit::Ok => "completed",
         Exit::TurnLimit => "turn_limit",
+        Exit::Budget => "budget",
         Exit::ApprovalNeeded => "approval_needed",
         Exit::Timeout => "timeout",
         Exit::Interrupted | Exit::OutputClosed => "interrupted",

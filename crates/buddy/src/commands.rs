@@ -9,7 +9,7 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use buddy_protocol::{SessionId, SessionQuery, SessionSummary, Sessions};
+use buddy_protocol::{SessionId, SessionQuery, SessionSummary, Sessions, SessionsError};
 use buddy_tui::{Exit, Printer};
 
 use crate::cli::{Action, Cli};
@@ -54,11 +54,9 @@ fn printer() -> Printer {
 /// A session by its id.
 async fn find(buddy: &Buddy, id: &str) -> anyhow::Result<SessionSummary> {
     let id: SessionId = id.parse()?;
-    let query = SessionQuery::default();
-    let all = buddy.hub.list(&buddy.who, query).await?;
-    match all.into_iter().find(|summary| summary.id == id) {
-        Some(summary) => Ok(summary),
-        None => bail!("there is no session `{id}`; `buddy sessions` lists them"),
+    match buddy.hub.find(&buddy.who, &id).await {
+        Err(error @ SessionsError::NotFound(_)) => bail!("{error}; `buddy sessions` lists them"),
+        found => Ok(found?),
     }
 }
 

@@ -1,4 +1,5 @@
-//! Points at which a test can stop the process dead, as `kill -9` would. Only in builds with the `failpoints` feature.
+//! Points at which a test can stop the process dead, as `kill -9` would. They exist in builds for tests only: a
+//! development dependency turns them on, and without it `fail` compiles every point to nothing.
 
 /// Arms the point that `BUDDY_KILL_AT` names, as `POINT` or `POINT:N` for its N-th time.
 #[expect(clippy::disallowed_methods, reason = "the binary reads the environment")]

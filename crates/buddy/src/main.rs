@@ -3,13 +3,13 @@
 mod cli;
 mod commands;
 mod environment;
-#[cfg(feature = "failpoints")]
 mod failpoints;
 mod models;
 mod signals;
 mod system;
 mod wiring;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use buddy_tui::Exit;
@@ -30,8 +30,9 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(error) => return told(&error),
     };
-    #[cfg(feature = "failpoints")]
-    failpoints::arm();
+    if fail::has_failpoints() {
+        failpoints::arm();
+    }
     let exit = run(cli).unwrap_or_else(|error| {
         complain(&error);
         Exit::Failed
@@ -54,7 +55,7 @@ fn told(error: &clap::Error) -> ExitCode {
     ExitCode::from(if error.use_stderr() { Exit::Usage.code() } else { Exit::Ok.code() })
 }
 
-#[expect(clippy::print_stderr, reason = "the last word of a failed run")]
+/// The last word of a failed run. That nobody reads it is no reason to fail in another way.
 fn complain(error: &anyhow::Error) {
-    eprintln!("buddy: {error:#}");
+    let _ = writeln!(std::io::stderr(), "buddy: {error:#}");
 }

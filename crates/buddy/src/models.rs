@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use buddy_agent::ModelSource;
-use buddy_model::{Auth, Endpoint, HttpModel, Model, Route};
+use buddy_model::{Auth, Catalogue, Endpoint, HttpModel, Model, ModelFacts, Route};
 use buddy_protocol::{Failure, FailureKind};
 use secrecy::SecretString;
 
@@ -17,6 +17,7 @@ pub(crate) struct EnvironmentModels {
     default: Option<String>,
     key: Option<SecretString>,
     idle_timeout: Option<Duration>,
+    catalogue: Catalogue,
     /// Models that were used, so that each keeps its connections.
     known: Mutex<HashMap<String, Arc<dyn Model>>>,
 }
@@ -28,6 +29,7 @@ impl EnvironmentModels {
             default: environment.model.clone(),
             key: environment.api_key.clone(),
             idle_timeout: environment.idle_timeout.map(Duration::from_secs),
+            catalogue: Catalogue::built_in().unwrap_or_default(),
             known: Mutex::default(),
         }
     }
@@ -61,6 +63,11 @@ impl ModelSource for EnvironmentModels {
         let model = self.connect(name)?;
         known.insert(name.to_owned(), model.clone());
         Ok(model)
+    }
+
+    fn facts(&self, name: Option<&str>) -> ModelFacts {
+        let name = name.or(self.default.as_deref()).unwrap_or_default();
+        self.catalogue.facts(name)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use buddy_agent::{AgentSettings, BuddyAgent, TextSettings};
+use buddy_agent::{AgentSettings, BuddyAgent, Budget, TextSettings};
 use buddy_exec::{Description, LocalSettings, LocalTarget, SupervisorCommand};
 use buddy_hub::{Hub, HubParts};
 use buddy_policy::Approvals;
@@ -70,6 +70,8 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
         approvals: wishes.approvals,
         ask_within: None,
         max_steps: wishes.max_steps,
+        budget: Budget::default(),
+        ledger: store.clone(),
         texts: TextSettings::default(),
         clock: clock.clone(),
         ids: ids.clone(),

@@ -36,7 +36,7 @@ impl Bench {
         for effect in self.machine.step(input) {
             match effect {
                 Effect::Emit(facts) => self.facts.extend(facts),
-                Effect::CallModel(history) => {
+                Effect::CallModel { history, .. } => {
                     check_history(&history);
                     self.history = history;
                     self.done.push("call");
@@ -47,6 +47,12 @@ impl Bench {
                     self.calls.extend(calls.into_iter().map(|call| call.item));
                 }
                 Effect::StopCalls => self.done.push("stop"),
+                Effect::Summarise(old) => {
+                    self.history = old;
+                    self.done.push("summarise");
+                }
+                Effect::AskForFunds { .. } => self.done.push("ask"),
+                Effect::DropAside => self.done.push("drop aside"),
             }
         }
         self
@@ -61,7 +67,7 @@ impl Bench {
     }
 
     fn reply(&mut self, text: &str, calls: &[&str]) -> &mut Self {
-        self.feed(Input::Streamed(Delta::Finished(reply(text, calls))))
+        self.feed(Input::Answered(answered(reply(text, calls))))
     }
 
     /// Ends the call with this id.
@@ -111,6 +117,11 @@ fn reply(text: &str, calls: &[&str]) -> Reply {
     });
     let stop = if calls.is_empty() { StopReason::End } else { StopReason::ToolUse };
     Reply { items: said.into_iter().chain(called).collect(), stop, usage: None, model: None }
+}
+
+fn answered(reply: Reply) -> Answered {
+    let charge = Charge { model: "m".to_owned(), usage: Usage::default(), cost: None };
+    Answered { reply, charge }
 }
 
 fn id_of(item: &Item) -> &str {
@@ -290,7 +301,7 @@ fn the_third_identical_failure_in_a_row_is_not_run() {
     for call in ["a", "b"] {
         bench.reply("", &[call]).end_call(call, ItemStatus::Failed);
     }
-    let effects = bench.machine.step(Input::Streamed(Delta::Finished(reply("", &["c"]))));
+    let effects = bench.machine.step(Input::Answered(answered(reply("", &["c"]))));
     let refusal = effects.into_iter().find_map(|effect| match effect {
         Effect::RunCalls(calls) => calls.into_iter().next()?.refusal,
         _ => None,
@@ -310,7 +321,7 @@ fn mended_arguments_run_for_reading_alone() {
         let reply = Reply { items, stop: StopReason::ToolUse, usage: None, model: None };
         let mut bench = Bench::new(9);
         bench.prompt("go");
-        let effects = bench.machine.step(Input::Streamed(Delta::Finished(reply)));
+        let effects = bench.machine.step(Input::Answered(answered(reply)));
         effects.into_iter().find_map(|effect| match effect {
             Effect::RunCalls(calls) => Some(calls.into_iter().next()?.refusal.is_some()),
             _ => None,
@@ -329,4 +340,111 @@ fn echoes_of_a_turn_that_is_over_change_nothing() {
     bench.text("late").reply("late", &["x"]).interrupt();
     assert_eq!(bench.facts.len(), facts);
     assert_eq!(bench.done, ["call", "drop"]);
+}
+
+/// A session with three turns behind it, of which each has a call with a long title.
+fn long_session() -> Bench {
+    let mut bench = Bench::new(9);
+    for (prompt, call) in [("one", "a"), ("two", "b"), ("three", "c")] {
+        bench.prompt(&format!("{prompt} {}", "word ".repeat(200))).reply("look", &[call]);
+        bench.end_call(call, ItemStatus::Failed).reply("done", &[]);
+    }
+    bench
+}
+
+fn summarised(text: &str) -> Input {
+    Input::Summarised { summary: Some(text.to_owned()), bills: vec![] }
+}
+
+#[test]
+fn a_full_window_is_made_room_in_once_and_the_call_is_made_again() {
+    let mut bench = long_session();
+    bench.done.clear();
+    bench.prompt("four").feed(Input::ContextFull { window: 1_200 });
+    assert_eq!(bench.done, ["call", "summarise"]);
+    assert!(bench.history.len() > 3, "the old part is what is summed up: {:?}", bench.history);
+    bench.feed(summarised("SUMMARY"));
+    assert_eq!(bench.done, ["call", "summarise", "call"]);
+    let Some(PromptItem::User { text }) = bench.history.first() else { panic!("{:?}", bench.history) };
+    assert!(text.contains("SUMMARY") && text.contains("Calls that did not work"), "{text}");
+    assert!(matches!(bench.history.last(), Some(PromptItem::User { text }) if text == "four"));
+    assert!(bench.history.len() < bench.resumed().len() + 1);
+    assert_eq!(bench.history, bench.resumed(), "it is the same after a restart");
+    bench.feed(Input::ContextFull { window: 1_200 });
+    assert_eq!(bench.outcome(), Some(TurnOutcome::Failed), "a second time would not help");
+}
+
+#[test]
+fn an_overflow_told_by_the_provider_is_made_room_for_once() {
+    let overflow =
+        || Failure { kind: FailureKind::ContextOverflow, message: "too long".to_owned(), hint: None };
+    let mut bench = long_session();
+    bench.prompt("four").text("par").feed(Input::ModelFailed(overflow()));
+    bench.feed(Input::Summarised { summary: None, bills: vec![] });
+    let Some(PromptItem::User { text }) = bench.history.first() else { panic!("{:?}", bench.history) };
+    assert!(text.contains("the person said: one"), "without a model it is summed up by rule: {text}");
+    bench.feed(Input::ModelFailed(overflow()));
+    assert_eq!(bench.outcome(), Some(TurnOutcome::Failed));
+    bench.prompt("five").reply("fine", &[]);
+    assert_eq!(bench.outcome(), Some(TurnOutcome::Completed), "the session is not wedged");
+}
+
+#[test]
+fn compaction_keeps_calls_and_results_together_wherever_it_cuts() {
+    for window in (0..6_000).step_by(250) {
+        let mut bench = long_session();
+        let by = Principal::person("ann");
+        bench.feed(Input::CompactRequested { by, window }).feed(summarised("S"));
+        assert_eq!(bench.outcome(), Some(TurnOutcome::Completed), "window {window}");
+        bench.prompt("go on");
+        check_history(&bench.history);
+        assert_eq!(bench.history, bench.resumed(), "window {window}");
+    }
+}
+
+#[test]
+fn room_can_be_made_again_and_again() {
+    let mut bench = long_session();
+    for round in 0..3 {
+        let by = Principal::person("ann");
+        bench.feed(Input::CompactRequested { by, window: 100 }).feed(summarised(&format!("S{round}")));
+        bench.prompt("more").reply("done", &[]);
+    }
+    let summaries = bench
+        .resumed()
+        .iter()
+        .filter(|item| matches!(item, PromptItem::User { text } if text.contains("<summary")))
+        .count();
+    assert_eq!(summaries, 1, "the last summary stands for those before");
+}
+
+#[test]
+fn what_is_said_while_room_is_made_is_answered() {
+    let mut bench = long_session();
+    let by = Principal::person("ann");
+    bench.feed(Input::CompactRequested { by, window: 100 }).prompt("and now?").feed(summarised("S"));
+    assert!(matches!(bench.history.last(), Some(PromptItem::User { text }) if text == "and now?"));
+    bench.reply("this", &[]);
+    assert_eq!(bench.outcome(), Some(TurnOutcome::Completed));
+    bench.feed(Input::CompactRequested { by: Principal::person("ann"), window: 100 }).interrupt();
+    assert_eq!(bench.outcome(), Some(TurnOutcome::Interrupted));
+    assert_eq!(bench.done.last(), Some(&"drop aside"));
+}
+
+#[test]
+fn a_used_up_budget_asks_and_an_allowance_holds_for_the_turn() {
+    let mut bench = Bench::new(1);
+    bench.prompt("go").feed(Input::BudgetReached("all spent".to_owned()));
+    assert_eq!(bench.done, ["call", "ask"]);
+    bench.feed(Input::BudgetAnswered(true));
+    assert_eq!(bench.done, ["call", "ask", "call"], "the call that was not made does not count");
+    bench.reply("done", &[]);
+    assert_eq!(bench.outcome(), Some(TurnOutcome::Completed));
+    bench
+        .prompt("more")
+        .feed(Input::BudgetReached("all spent".to_owned()))
+        .feed(Input::BudgetAnswered(false));
+    assert_eq!(bench.outcome(), Some(TurnOutcome::Failed));
+    bench.prompt("more").feed(Input::BudgetReached("all spent".to_owned())).interrupt();
+    assert_eq!(bench.outcome(), Some(TurnOutcome::Interrupted));
 }

@@ -31,6 +31,12 @@ pub(super) fn steps(turn: &Turn, pieces: Vec<Piece>) -> VecDeque<Step> {
     let mut steps = VecDeque::new();
     let mut chunks = 0;
     for piece in pieces {
+        if let Some((after, name)) = &turn.inner_gate
+            && *after == chunks
+            && matches!(piece, Piece::Chunk(_))
+        {
+            steps.push_back(Step::Gate(name.clone()));
+        }
         if let Some(Fault::After { chunks: limit, ending }) = turn.fault
             && limit == chunks
         {

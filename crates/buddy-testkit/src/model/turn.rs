@@ -19,6 +19,8 @@ pub struct Turn {
     pub(super) chunk_chars: Option<usize>,
     pub(super) chunk_delay: Option<Duration>,
     pub(super) fault: Option<Fault>,
+    /// A gate after so many chunks, wherever in the answer that is.
+    pub(super) inner_gate: Option<(usize, String)>,
 }
 
 #[derive(Debug, Clone)]
@@ -99,6 +101,12 @@ impl Turn {
     /// Waits here until the test opens the gate of this name.
     pub fn gate(mut self, name: &str) -> Self {
         self.parts.push(Part::Gate(name.to_owned()));
+        self
+    }
+
+    /// Waits at the gate of this name after so many chunks, which may be in the middle of a call.
+    pub fn gate_after(mut self, chunks: usize, name: &str) -> Self {
+        self.inner_gate = Some((chunks, name.to_owned()));
         self
     }
 

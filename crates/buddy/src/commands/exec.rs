@@ -8,6 +8,7 @@ use buddy_agent::BuddyAgent;
 use buddy_policy::Approvals;
 use buddy_protocol::NewSession;
 use buddy_tui::{ExecRequest, ExecTarget, Exit, OutputFormat, run_exec};
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{Approve, Exec, Format};
@@ -16,7 +17,7 @@ use crate::environment::Environment;
 use crate::signals::interrupts;
 use crate::wiring::{Buddy, Wishes, wire};
 
-/// How much is read from the standard input.
+/// How much a prompt may hold, in bytes, and so how much is read from the standard input.
 const MAX_INPUT: u64 = 4 * 1024 * 1024;
 
 /// Runs one prompt.
@@ -26,7 +27,11 @@ pub(crate) async fn run(
     cwd: PathBuf,
     model: Option<String>,
 ) -> anyhow::Result<Exit> {
-    let prompt = prompt(exec.prompt.as_deref())?;
+    let began = Instant::now();
+    let Some(prompt) = prompt_in_time(&exec).await? else {
+        printer().status("buddy: the time limit was reached while the prompt was read");
+        return Ok(Exit::Timeout);
+    };
     let approvals = match exec.approve {
         Approve::None => Approvals::None,
         Approve::All => Approvals::All,
@@ -38,19 +43,29 @@ pub(crate) async fn run(
         prompt,
         format: format(&exec),
         include_deltas: exec.include_deltas,
-        timeout: exec.timeout,
+        timeout: exec.timeout.map(|timeout| timeout.saturating_sub(began.elapsed())),
         interrupt: CancellationToken::new(),
     };
     let (mut signals, mut watch) = interrupts()?;
-    let interrupt = request.interrupt.clone();
+    let (interrupt, at_once) = (request.interrupt.clone(), CancellationToken::new());
+    let stop_at_once = at_once.clone();
     watch.spawn(async move {
-        if signals.recv().await.is_some() {
-            interrupt.cancel();
+        for stop in [interrupt, stop_at_once] {
+            if signals.recv().await.is_some() {
+                stop.cancel();
+            }
         }
     });
-    let exit = run_exec(buddy.hub.clone(), request, &mut printer()).await;
-    buddy.close().await?;
-    Ok(exit?)
+    let run = async {
+        let exit = run_exec(buddy.hub.clone(), request, &mut printer()).await;
+        buddy.close().await?;
+        Ok(exit?)
+    };
+    tokio::select! {
+        exit = run => exit,
+        // What is cut off here is closed when the session is taken up again; commands end with this process.
+        () = at_once.cancelled() => Ok(Exit::Interrupted),
+    }
 }
 
 fn format(exec: &Exec) -> OutputFormat {
@@ -85,6 +100,20 @@ async fn target(
     Ok(ExecTarget::Resume { session: summary.id, head: summary.head, model })
 }
 
+/// The prompt; none when an input that does not end took all the time there was.
+async fn prompt_in_time(exec: &Exec) -> anyhow::Result<Option<String>> {
+    let argument = exec.prompt.clone();
+    let reading = tokio::task::spawn_blocking(move || prompt(argument.as_deref()));
+    let read = match exec.timeout {
+        Some(timeout) => match tokio::time::timeout(timeout, reading).await {
+            Ok(read) => read,
+            Err(_) => return Ok(None),
+        },
+        None => reading.await,
+    };
+    read.context("reading the prompt broke off")?.map(Some)
+}
+
 /// The prompt from the argument, from the standard input, or from both.
 fn prompt(argument: Option<&str>) -> anyhow::Result<String> {
     let argument = argument.filter(|text| *text != "-");
@@ -100,6 +129,9 @@ fn prompt(argument: Option<&str>) -> anyhow::Result<String> {
     };
     if prompt.trim().is_empty() {
         bail!("there is no prompt: give it as an argument or on the standard input");
+    }
+    if prompt.len() as u64 > MAX_INPUT {
+        bail!("the prompt has {} bytes, {MAX_INPUT} are allowed", prompt.len());
     }
     Ok(prompt)
 }

@@ -9,30 +9,27 @@ use crate::wiring::open_store;
 
 /// Looks after the store.
 pub(crate) async fn run(environment: &Environment, action: Store) -> anyhow::Result<Exit> {
-    let mut printer = printer();
     let store = open_store(environment)?;
-    let exit = match action {
+    let (text, exit) = match action {
         Store::Check => {
             let report = store.check().await?;
             let counted = format!("{} sessions, {} events checked", report.sessions, report.events);
             let findings: Vec<String> = report.findings.iter().map(ToString::to_string).collect();
             let verdict = if findings.is_empty() { "all is well".to_owned() } else { findings.join("\n") };
-            let text = format!("{counted}\n{verdict}\n");
-            printer.answer(&text)?;
-            if report.findings.is_empty() { Exit::Ok } else { Exit::Failed }
+            let exit = if report.findings.is_empty() { Exit::Ok } else { Exit::Failed };
+            (format!("{counted}\n{verdict}\n"), exit)
         }
         Store::Rebuild => {
             let rebuilt = store.rebuild().await?;
-            printer
-                .answer(&format!("{} sessions made anew from {} events\n", rebuilt.after, rebuilt.events))?;
-            Exit::Ok
+            let text = format!("{} sessions made anew from {} events\n", rebuilt.after, rebuilt.events);
+            (text, Exit::Ok)
         }
         Store::Backup { path } => {
             let backup = store.backup(path.clone()).await?;
-            printer.answer(&format!("{} events copied to {}\n", backup.events, path.display()))?;
-            Exit::Ok
+            (format!("{} events copied to {}\n", backup.events, path.display()), Exit::Ok)
         }
     };
     store.close().await?;
-    Ok(exit)
+    let is_printed = printer().answer(&text).is_ok();
+    Ok(if is_printed { exit } else { Exit::OutputClosed })
 }

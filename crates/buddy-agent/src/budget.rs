@@ -1,0 +1,81 @@
+//! The budget: money and tokens that a session's tree and a day may take, held against what was spent before each call.
+
+use buddy_model::ModelFacts;
+use buddy_protocol::{Bill, Ledger, MicroUsd, SessionId, Spending, UnixMillis, Usage};
+
+/// Milliseconds of a day.
+const DAY: u64 = 24 * 60 * 60 * 1_000;
+
+/// What may be spent.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Budget {
+    /// By a session and all that it opened.
+    pub session: Limit,
+    /// By all sessions of a person on one day, in UTC.
+    pub day: Limit,
+}
+
+/// A limit on spending; what is absent is not limited.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Limit {
+    /// Money.
+    pub cost: Option<MicroUsd>,
+    /// Tokens, in and out.
+    pub tokens: Option<u64>,
+}
+
+impl Budget {
+    /// Whether anything is limited.
+    pub fn is_set(&self) -> bool {
+        [self.session, self.day].iter().any(|limit| limit.cost.is_some() || limit.tokens.is_some())
+    }
+
+    /// Why the next call must not be made without asking; none when it may.
+    pub(crate) async fn breach(
+        &self,
+        ledger: &dyn Ledger,
+        session: &SessionId,
+        owner: &str,
+        now: UnixMillis,
+        facts: &ModelFacts,
+    ) -> Option<String> {
+        if !self.is_set() {
+            return None;
+        }
+        let has_money = self.session.cost.is_some() || self.day.cost.is_some();
+        if has_money && facts.cost(&Usage::default()).is_none() {
+            return Some("money is limited and the price of this model is not known".to_owned());
+        }
+        let today = UnixMillis(now.0 - now.0 % DAY);
+        let scopes = [
+            ("this session", self.session, Spending::Tree(session.clone())),
+            ("today", self.day, Spending::Since { owner: owner.to_owned(), time: today }),
+        ];
+        for (name, limit, scope) in scopes {
+            if limit == Limit::default() {
+                continue;
+            }
+            match ledger.bill(scope).await {
+                Ok(bill) => {
+                    if let Some(reason) = limit.breach(name, &bill) {
+                        return Some(reason);
+                    }
+                }
+                Err(error) => return Some(format!("what was spent cannot be read: {error}")),
+            }
+        }
+        None
+    }
+}
+
+impl Limit {
+    fn breach(&self, name: &str, bill: &Bill) -> Option<String> {
+        if let Some(limit) = self.cost.filter(|limit| bill.cost >= *limit) {
+            return Some(
+                format!("{} of {limit} are spent in {name}", bill.cost).replace("in today", "today"),
+            );
+        }
+        let limit = self.tokens.filter(|limit| bill.tokens() >= *limit)?;
+        Some(format!("{} of {limit} tokens are used in {name}", bill.tokens()).replace("in today", "today"))
+    }
+}

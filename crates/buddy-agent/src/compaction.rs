@@ -1,0 +1,122 @@
+//! Compaction, the pure part: what is summed up, what is kept, and a summary made without a model.
+
+use buddy_protocol::{Content, Item, ItemId, ItemStatus};
+
+use crate::history::visible;
+
+/// How much of the window the kept items may fill, as one part in so many.
+const KEPT_PART: u64 = 4;
+/// Characters of one line of a mechanical summary.
+const LINE: usize = 300;
+/// Lines of a mechanical summary.
+const LINES: usize = 120;
+/// Failed calls that a summary tells of.
+const FAILURES: usize = 10;
+
+/// Where a history is cut.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Cut {
+    /// How many of the visible items are summed up.
+    pub(crate) summed_up: usize,
+    /// The first item that is kept as it is.
+    pub(crate) kept_from: Option<ItemId>,
+}
+
+/// Cuts a history so that what is kept fills a quarter of the window at most. Items of one model call stay together, so
+/// that no result loses its call. None when there is nothing to sum up.
+pub(crate) fn cut(items: &[Item], window: u64, size: impl Fn(&Item) -> u64) -> Option<Cut> {
+    let seen = visible(items);
+    let mut room = window / KEPT_PART;
+    let mut kept = seen.len();
+    // What was said last is kept in any case: it is what the model is to answer.
+    let last_prompt = seen.iter().rposition(|item| matches!(item.content, Content::UserMessage { .. }));
+    for (start, step) in steps_from_the_end(&seen) {
+        let tokens: u64 = step.iter().map(|item| size(item)).sum();
+        if tokens > room && last_prompt.is_none_or(|prompt| start < prompt) {
+            break;
+        }
+        room = room.saturating_sub(tokens);
+        kept = start;
+    }
+    let summed_up = if kept == 0 { return None } else { kept };
+    Some(Cut { summed_up, kept_from: seen.get(kept).map(|item| item.id.clone()) })
+}
+
+/// The steps of a history, last first, each with the place of its first item.
+fn steps_from_the_end<'a>(seen: &'a [&'a Item]) -> impl Iterator<Item = (usize, &'a [&'a Item])> {
+    let mut end = seen.len();
+    seen.chunk_by(|first, second| (&first.turn, first.step) == (&second.turn, second.step)).rev().map(
+        move |step| {
+            end -= step.len();
+            (end, step)
+        },
+    )
+}
+
+/// What is kept of a summary whichever way it was made: the plan and what went wrong, so that neither is forgotten.
+pub(crate) fn reminders(items: &[Item]) -> String {
+    let plan = items.iter().rev().find_map(|item| match &item.content {
+        Content::Plan { steps } => Some(steps),
+        _ => None,
+    });
+    let mut text = String::new();
+    if let Some(steps) = plan {
+        let lines: Vec<String> =
+            steps.iter().map(|step| format!("- [{:?}] {}", step.state, step.text)).collect();
+        text.push_str("\n\nThe plan:\n");
+        text.push_str(&lines.join("\n"));
+    }
+    let failed = items.iter().rev().filter_map(failure).take(FAILURES);
+    let mut lines: Vec<String> = failed.collect();
+    if !lines.is_empty() {
+        lines.reverse();
+        text.push_str("\n\nCalls that did not work:\n");
+        text.push_str(&lines.join("\n"));
+    }
+    text
+}
+
+fn failure(item: &Item) -> Option<String> {
+    let Content::ToolCall(call) = &item.content else { return None };
+    let failure = call.output.as_ref()?.error.as_ref()?;
+    Some(short(&format!("- {}: {} ({})", call.name, call.title, failure.message)))
+}
+
+/// A summary made by rule: what was asked, what was done and what was said, one line each.
+pub(crate) fn mechanical(items: &[&Item]) -> String {
+    let lines: Vec<String> = items.iter().filter_map(|item| line(item)).collect();
+    let left_out = lines.len().saturating_sub(LINES);
+    let head = match left_out {
+        0 => "What happened so far, in short:".to_owned(),
+        _ => format!("What happened so far, in short ({left_out} earlier lines left out):"),
+    };
+    let shown = lines.into_iter().skip(left_out);
+    std::iter::once(head).chain(shown).collect::<Vec<_>>().join("\n")
+}
+
+fn line(item: &Item) -> Option<String> {
+    match &item.content {
+        Content::UserMessage { text } => Some(short(&format!("- the person said: {text}"))),
+        Content::AgentMessage { text } if !text.is_empty() => Some(short(&format!("- you said: {text}"))),
+        Content::ToolCall(call) => {
+            let outcome = match item.status {
+                ItemStatus::Completed => "done",
+                ItemStatus::Denied => "not allowed",
+                ItemStatus::Interrupted => "interrupted",
+                _ => "failed",
+            };
+            Some(short(&format!("- you called {}: {} ({outcome})", call.name, call.title)))
+        }
+        Content::Compaction { summary, .. } => Some(summary.clone()),
+        _ => None,
+    }
+}
+
+fn short(text: &str) -> String {
+    let line = text.replace('\n', " ");
+    if line.chars().count() <= LINE {
+        return line;
+    }
+    let kept: String = line.chars().take(LINE).collect();
+    format!("{kept}…")
+}

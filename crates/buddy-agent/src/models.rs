@@ -1,0 +1,153 @@
+//! The model of a session: what every call starts with, whether it fits, and what it took.
+
+use std::sync::Arc;
+
+use buddy_model::{Model, ModelFacts, Prompt, PromptItem, Reply, ReplyStream, ToolDefinition, tokens};
+use buddy_protocol::{Failure, Usage};
+
+use crate::turn::{Answered, Charge};
+
+/// Room is made when a prompt fills so much of the window, in percent.
+const FULL: u64 = 95;
+/// People are told when it fills so much.
+const NEARLY_FULL: u64 = 80;
+
+/// Where models come from.
+pub trait ModelSource: Send + Sync {
+    /// The model of a name, or the one to use when no name is given.
+    fn model(&self, name: Option<&str>) -> Result<Arc<dyn Model>, Failure>;
+
+    /// What is known about that model.
+    fn facts(&self, name: Option<&str>) -> ModelFacts;
+}
+
+/// The model of a session.
+pub(crate) struct Models {
+    pub(crate) source: Arc<dyn ModelSource>,
+    pub(crate) chosen: Option<String>,
+    pub(crate) system: String,
+    pub(crate) environment: String,
+    pub(crate) tools: Vec<ToolDefinition>,
+    pub(crate) cache_key: String,
+    pub(crate) meter: Meter,
+}
+
+/// What the last call was measured to take.
+#[derive(Default)]
+pub(crate) struct Meter {
+    /// The prompt of the call that is under way.
+    sent: Option<Prompt>,
+    /// The items that were counted, and their tokens, by the provider's own count.
+    counted: Option<(usize, u64)>,
+    /// Whether people were told that the window is nearly full.
+    is_told: bool,
+}
+
+/// A call that is ready to be made, and how full the window is.
+pub(crate) struct Ready {
+    prompt: Prompt,
+    model: Arc<dyn Model>,
+    used: u64,
+    window: Option<u64>,
+}
+
+impl Ready {
+    /// The window, when the prompt does not fit into it with room for an answer. A window that is not known is found
+    /// out by the provider's refusal.
+    pub(crate) fn overflow(&self) -> Option<u64> {
+        self.window.filter(|window| self.used * 100 >= window * FULL)
+    }
+}
+
+impl Models {
+    /// Uses another model from the next call on.
+    pub(crate) fn choose(&mut self, name: Option<String>) -> Result<(), Failure> {
+        self.source.model(name.as_deref())?;
+        self.chosen = name;
+        self.meter = Meter::default();
+        Ok(())
+    }
+
+    /// What is known about the model in use.
+    pub(crate) fn facts(&self) -> ModelFacts {
+        self.source.facts(self.chosen.as_deref())
+    }
+
+    /// The model in use.
+    pub(crate) fn model(&self) -> Result<Arc<dyn Model>, Failure> {
+        self.source.model(self.chosen.as_deref())
+    }
+
+    /// The window to make room in, also when nobody knows it.
+    pub(crate) fn window(&self) -> u64 {
+        self.facts().context_window.unwrap_or_else(|| self.meter.counted.map_or(0, |(_, tokens)| tokens))
+    }
+
+    /// Makes a call ready.
+    pub(crate) fn prepare(&self, history: Vec<PromptItem>) -> Result<Ready, Failure> {
+        let model = self.model()?;
+        let facts = self.facts();
+        let mut items = vec![PromptItem::User { text: self.environment.clone() }];
+        items.extend(history);
+        let prompt = Prompt {
+            system: self.system.clone(),
+            tools: self.tools.clone(),
+            items,
+            max_output_tokens: None,
+            temperature: None,
+            cache_key: Some(self.cache_key.clone()),
+        };
+        let used = self.meter.used(&prompt);
+        Ok(Ready { prompt, model, used, window: facts.context_window })
+    }
+
+    /// Makes the call.
+    pub(crate) fn call(&mut self, ready: Ready) -> ReplyStream {
+        self.meter.sent = Some(ready.prompt.clone());
+        ready.model.call(ready.prompt)
+    }
+
+    /// What to tell people about the window, once when it gets nearly full.
+    pub(crate) fn warning(&mut self, ready: &Ready) -> Option<String> {
+        let window = ready.window?;
+        let is_nearly_full = ready.used * 100 >= window * NEARLY_FULL;
+        if !is_nearly_full || std::mem::replace(&mut self.meter.is_told, true) {
+            return None;
+        }
+        let percent = ready.used * 100 / window.max(1);
+        Some(format!("{percent} % of the model's context window of {window} tokens is used"))
+    }
+
+    /// Forgets what was measured, because the history is another one now.
+    pub(crate) fn forget(&mut self) {
+        self.meter = Meter::default();
+    }
+
+    /// What an answer took: by the provider's count, else by an estimate that says so.
+    pub(crate) fn answered(&mut self, reply: Reply) -> Answered {
+        let facts = self.facts();
+        let sent = self.meter.sent.take().unwrap_or_default();
+        let usage = reply.usage.unwrap_or_else(|| Usage {
+            input: tokens::of_prompt(&sent, facts.encoding),
+            output: tokens::of_reply(&reply, facts.encoding),
+            estimated: true,
+            ..Usage::default()
+        });
+        self.meter.counted =
+            Some((sent.items.len() + reply.items.len(), usage.input.saturating_add(usage.output)));
+        let model = reply.model.clone().or_else(|| self.chosen.clone()).unwrap_or_default();
+        Answered { charge: Charge { model, usage, cost: facts.cost(&usage) }, reply }
+    }
+}
+
+impl Meter {
+    /// The tokens of a prompt: what was counted, and an estimate of what came since.
+    fn used(&self, prompt: &Prompt) -> u64 {
+        match self.counted {
+            Some((count, tokens)) if count <= prompt.items.len() => {
+                tokens + tokens::of_items(prompt.items.get(count..).unwrap_or_default(), None)
+            }
+            _ => tokens::of_prompt(prompt, None),
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! A bill: what a number of model calls consumed and cost together.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{MicroUsd, Usage};
+
+/// The sum of model calls.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Bill {
+    /// How many calls there were.
+    pub calls: u64,
+    /// What they consumed.
+    pub usage: Usage,
+    /// What the calls with a known price cost.
+    pub cost: MicroUsd,
+    /// How many calls had no known price.
+    pub unpriced: u64,
+}
+
+impl Bill {
+    /// Adds one call.
+    pub fn add(&mut self, usage: Usage, cost: Option<MicroUsd>) {
+        self.calls += 1;
+        self.usage += usage;
+        match cost {
+            Some(cost) => self.cost += cost,
+            None => self.unpriced += 1,
+        }
+    }
+
+    /// What all calls cost; none when the price of any is unknown.
+    pub fn total(&self) -> Option<MicroUsd> {
+        (self.unpriced == 0).then_some(self.cost)
+    }
+
+    /// All tokens, in and out.
+    pub fn tokens(&self) -> u64 {
+        self.usage.input.saturating_add(self.usage.output)
+    }
+}

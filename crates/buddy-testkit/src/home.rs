@@ -1,0 +1,67 @@
+//! A home of its own for one test: a place for data, a directory to work in, and nothing of the person's.
+//!
+//! Dropping it fails the test when a process that belongs to it is still alive, and ends that process.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use tempfile::TempDir;
+
+use crate::processes;
+
+/// How long processes may take to be gone after a test, unless the test says otherwise.
+const GONE_WITHIN: Duration = Duration::from_secs(3);
+
+/// A temporary home.
+#[derive(Debug)]
+pub struct Home {
+    directory: TempDir,
+    path: PathBuf,
+}
+
+impl Home {
+    /// An empty home.
+    pub fn new() -> Self {
+        let directory =
+            tempfile::Builder::new().prefix("buddy-it-").tempdir().expect("a temporary directory");
+        let path = directory.path().canonicalize().expect("a directory that was just made");
+        std::fs::create_dir(path.join("work")).expect("a new directory");
+        Self { directory, path }
+    }
+
+    /// The home itself.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Where the program under test keeps its data. Not made yet.
+    pub fn data(&self) -> PathBuf {
+        self.path.join("data")
+    }
+
+    /// The directory to work in.
+    pub fn work(&self) -> PathBuf {
+        self.path.join("work")
+    }
+
+    /// The text of a file in the directory to work in; empty when there is none.
+    pub fn text(&self, name: &str) -> String {
+        std::fs::read_to_string(self.work().join(name)).unwrap_or_default()
+    }
+}
+
+impl Default for Home {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Drop for Home {
+    fn drop(&mut self) {
+        let left = processes::wait_until_gone(self.directory.path(), GONE_WITHIN);
+        for process in &left {
+            process.kill();
+        }
+        assert!(left.is_empty() || std::thread::panicking(), "processes were left behind: {left:?}");
+    }
+}

@@ -1,0 +1,184 @@
+//! Commands of every awkward kind, and what is left of them.
+
+use std::time::Duration;
+
+use buddy_protocol::ItemStatus;
+use buddy_testkit::model::{Turn, turn};
+use buddy_testkit::processes;
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, shell};
+
+/// The cap on the log of one command.
+const LOG_CAP: u64 = 64 * 1024 * 1024;
+/// What buddy may need while a command prints without end.
+const MEMORY: u64 = 60 * 1024 * 1024;
+
+fn waiting(command: &str, wait: &str) -> Value {
+    let mut arguments = shell(command);
+    arguments["wait"] = json!(wait);
+    arguments
+}
+
+/// Runs the call; the run ends well and nothing of it lives.
+async fn ran(call: Value) -> (Stage, Value) {
+    let stage = Stage::new([turn().call("run_shell", call), turn().text("Done.")]).await;
+    let finished = stage.exec(["go"]).run().await.expect_code(0);
+    assert_eq!(processes::of(stage.home.path()), [], "{finished}");
+    let result = stage.results().remove(0);
+    (stage, result)
+}
+
+#[tokio::test]
+async fn a_gigabyte_is_bounded() {
+    let command = "head -c 1000000000 /dev/zero | tr '\\0' 'x'; echo END";
+    let call = turn().call("run_shell", waiting(command, "2m"));
+    let stage = Stage::new([call, turn().text("Done.")]).await;
+    let finished = stage.exec(["go"]).within(Duration::from_secs(100)).run().await.expect_code(0);
+    println!("a gigabyte took {:?}, {} KiB of memory", finished.took, finished.peak_memory / 1024);
+    assert!(finished.peak_memory > 0 && finished.peak_memory < MEMORY, "{} bytes", finished.peak_memory);
+    let result = &stage.results()[0]["result"];
+    let stdout = result["stdout"].as_str().unwrap();
+    assert!(stdout.starts_with("xxxx") && stdout.ends_with("xEND\n"), "{stdout}");
+    assert!(stdout.len() < 10_000 && result["truncated"] == true);
+    let log = std::path::PathBuf::from(result["log"].as_str().unwrap());
+    assert!(log.starts_with(stage.home.data()) && std::fs::metadata(&log).unwrap().len() <= LOG_CAP);
+    assert!(std::fs::read(&log).unwrap().ends_with(b"xEND\n"));
+}
+
+#[tokio::test]
+async fn a_command_that_never_ends_is_stopped() {
+    let (_, result) = ran(waiting("echo begun; sleep 60", "1s")).await;
+    assert_eq!((&result["ok"], &result["result"]["timed_out"]), (&json!(true), &json!(true)), "{result}");
+    assert_eq!(result["result"]["stdout"], "begun\n");
+    assert!(result["result"]["note"].as_str().unwrap().contains("longer `wait`"), "{result}");
+}
+
+#[tokio::test]
+async fn a_command_that_prints_for_ever_is_stopped() {
+    let (_, result) = ran(waiting("yes", "1s")).await;
+    assert_eq!(result["result"]["timed_out"], true, "{result}");
+    assert!(result["result"]["duration_ms"].as_u64().unwrap() < 5_000, "{result}");
+}
+
+#[tokio::test]
+async fn a_command_that_reads_gets_nothing() {
+    for command in ["cat", "read line; echo \"[$line]\"", "cat </dev/tty || echo none"] {
+        let (_, result) = ran(shell(command)).await;
+        assert_ne!(result["result"]["timed_out"], true, "{command}: {result}");
+    }
+}
+
+#[tokio::test]
+async fn what_forks_away_does_not_stay() {
+    let command =
+        "(setsid sh -c 'trap \"\" TERM HUP; sleep 60 & exec sleep 61' >/dev/null 2>&1 &) ; echo gone";
+    let (_, result) = ran(shell(command)).await;
+    assert_eq!(result["result"]["stdout"], "gone\n");
+    assert!(result["result"]["note"].as_str().unwrap().contains("left running"), "{result}");
+}
+
+#[tokio::test]
+async fn a_child_that_holds_the_output_holds_up_nothing() {
+    let (_, result) = ran(shell("sleep 60 & echo here")).await;
+    assert_eq!(result["result"]["stdout"], "here\n");
+    assert!(result["result"]["duration_ms"].as_u64().unwrap() < 3_000, "{result}");
+}
+
+#[tokio::test]
+async fn bytes_that_are_no_text_are_shown() {
+    let (stage, result) = ran(shell(r"printf 'a\377\376b\303'; printf '\200' >&2")).await;
+    assert_eq!(result["result"]["stdout"], "a\u{fffd}\u{fffd}b\u{fffd}");
+    assert_eq!(result["result"]["stderr"], "\u{fffd}");
+    let log = result["result"]["log"].as_str().unwrap();
+    assert_eq!(std::fs::read(log).unwrap().iter().filter(|byte| **byte >= 0x80).count(), 4);
+    drop(stage);
+}
+
+#[tokio::test]
+async fn a_code_and_a_signal_are_told() {
+    let (_, result) = ran(shell("echo out; echo err >&2; exit 3")).await;
+    let result = &result["result"];
+    assert_eq!((&result["exit_code"], &result["stdout"]), (&json!(3), &json!("out\n")));
+    assert_eq!(result["stderr"], "err\n");
+    let (_, result) = ran(shell("kill -SEGV $$")).await;
+    assert_eq!(result["result"]["signal"], 11, "{result}");
+}
+
+#[tokio::test]
+async fn a_command_that_kills_its_supervisor_is_told() {
+    let (_, result) = ran(shell("sleep 60 & kill -9 $PPID; sleep 61")).await;
+    assert_eq!(result["ok"], false, "{result}");
+}
+
+#[tokio::test]
+async fn a_command_that_stops_itself_is_stopped() {
+    let (_, result) = ran(waiting("kill -STOP $PPID; kill -STOP $$", "1s")).await;
+    assert_eq!(result["result"]["timed_out"], true, "{result}");
+}
+
+/// The call fails; made three times in a row, it is not run the third time.
+async fn check_repeated(call: impl Fn() -> Turn, code: &str) {
+    let stage = Stage::new([call(), call(), call(), turn().text("I give up.")]).await;
+    stage.exec(["go"]).run().await.expect_code(0);
+    let codes: Vec<Value> = stage.results().iter().map(|result| result["error"]["code"].clone()).collect();
+    assert_eq!(codes, [code, code, "repeated_failure"]);
+}
+
+#[tokio::test]
+async fn the_third_same_failure_is_not_run() {
+    check_repeated(|| turn().call("read_file", json!({"path": "missing"})), "not_found").await;
+    let nowhere = || {
+        let mut call = shell("true");
+        call["cwd"] = json!("nowhere");
+        turn().call("run_shell", call)
+    };
+    let stage = Stage::new([nowhere(), nowhere(), nowhere(), turn().text("I give up.")]).await;
+    stage.exec(["go"]).run().await.expect_code(0);
+    assert_eq!(stage.results()[2]["error"]["code"], "repeated_failure");
+}
+
+/// Two calls in one answer, each telling when it began and ended.
+async fn spans(mutation: bool) -> [(u128, u128); 2] {
+    // The same call twice in one answer would be taken for one.
+    let call = |number: u8| {
+        let mut call = shell(&format!("date +%s%N; sleep 0.7; date +%s%N # {number}"));
+        call["mutation"] = json!(mutation);
+        call
+    };
+    let answer = turn().call("run_shell", call(1)).call("run_shell", call(2));
+    let stage = Stage::new([answer, turn().text("Done.")]).await;
+    stage.exec(["go"]).run().await.expect_code(0);
+    let span = |result: &Value| {
+        let times = result["result"]["stdout"].as_str().unwrap();
+        let times: Vec<u128> = times.lines().map(|line| line.parse().unwrap()).collect();
+        (times[0], times[1])
+    };
+    let results = stage.results();
+    [span(&results[0]), span(&results[1])]
+}
+
+#[tokio::test]
+async fn calls_that_change_nothing_run_beside_each_other() {
+    let [first, second] = spans(false).await;
+    assert!(first.0 < second.1 && second.0 < first.1, "{first:?} {second:?}");
+}
+
+#[tokio::test]
+async fn calls_that_change_something_run_in_order() {
+    let [first, second] = spans(true).await;
+    assert!(first.1 <= second.0, "{first:?} {second:?}");
+}
+
+#[tokio::test]
+async fn sixty_calls_in_one_answer_each_have_their_result() {
+    let answer =
+        (0..60).fold(turn(), |turn, number| turn.call("read_file", json!({"path": format!("{number}")})));
+    let stage = Stage::new([answer, turn().text("Done.")]).await;
+    std::fs::write(stage.home.work().join("7"), "seven").unwrap();
+    stage.exec(["go"]).run().await.expect_code(0);
+    let results = stage.results();
+    assert_eq!((results.len(), &results[7]["result"]["content"]), (60, &json!("seven")));
+    let log = stage.only_log().await;
+    assert!(log.calls().iter().all(|(item, _)| item.status != ItemStatus::Running));
+}

@@ -1,0 +1,14 @@
+//! The whole program, run as people and scripts run it: real processes, real files, a scripted model over real HTTP.
+#![expect(clippy::unwrap_used, clippy::expect_used, reason = "a broken assumption ends the test")]
+
+mod commands;
+mod crash;
+mod exec;
+mod exec_refusals;
+mod exec_stops;
+mod faults;
+mod foreign;
+mod interrupts;
+mod repl;
+mod sessions;
+mod stage;

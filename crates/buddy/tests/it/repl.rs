@@ -1,0 +1,146 @@
+//! The conversation in the terminal, over pipes: prompts, approvals, the end of the input.
+
+use buddy_protocol::{ItemStatus, TurnOutcome};
+use buddy_testkit::model::{Turn, turn};
+use buddy_testkit::program::Started;
+
+use crate::stage::{Stage, said, shell};
+
+const APPROVE: &str = "approve? [y/n]";
+
+async fn stage(turns: impl IntoIterator<Item = Turn>) -> (Stage, Started) {
+    let stage = Stage::new(std::iter::once(turn().text("Hello.")).chain(turns).collect::<Vec<_>>()).await;
+    let session = stage.completed("hi").await.session();
+    let started = stage.buddy(["resume", &session]).converse();
+    (stage, started)
+}
+
+fn touching() -> [Turn; 2] {
+    [turn().call("run_shell", shell("touch sentinel")), turn().text("So be it.")]
+}
+
+/// Prompts, answers the approval with a line, and sees the turn through.
+async fn check_approval(line: &str, is_done: bool, model_sees: &str) {
+    let (stage, mut started) = stage(touching()).await;
+    started.write(b"make it\n").await;
+    started.stderr.wait_for(APPROVE, 1).await;
+    assert!(!stage.home.work().join("sentinel").exists(), "nothing is done before the answer");
+    started.write(format!("{line}\n").as_bytes()).await;
+    started.stdout.wait_for("So be it.", 1).await;
+    let finished = started.finish().await.expect_code(0);
+    assert!(finished.text().ends_with("So be it.\n"), "{finished}");
+    assert_eq!(stage.home.work().join("sentinel").exists(), is_done);
+    let seen = stage.results()[0].to_string();
+    assert!(seen.contains(model_sees), "{seen}");
+}
+
+#[tokio::test]
+async fn yes_lets_it_run() {
+    check_approval("y", true, r#""exit_code":0"#).await;
+}
+
+#[tokio::test]
+async fn no_does_not() {
+    check_approval("n", false, r#""code":"denied""#).await;
+}
+
+#[tokio::test]
+async fn an_empty_line_is_no() {
+    check_approval("", false, r#""code":"denied""#).await;
+}
+
+#[tokio::test]
+async fn anything_else_is_no_with_a_reason() {
+    check_approval("use another name", false, "the person said no: use another name").await;
+}
+
+#[tokio::test]
+async fn the_approval_says_what_would_be_done() {
+    let (stage, mut started) = stage(touching()).await;
+    started.write(b"make it\n").await;
+    started.stderr.wait_for(APPROVE, 1).await;
+    assert!(
+        started.stderr.text().contains("$ touch sentinel -- approve? [y/n]"),
+        "{}",
+        started.stderr.text()
+    );
+    started.write(b"n\n").await;
+    started.finish().await.expect_code(0);
+    drop(stage);
+}
+
+#[tokio::test]
+async fn the_end_of_the_input_denies() {
+    let (stage, mut started) = stage(touching()).await;
+    started.write(b"make it\n").await;
+    let finished = started.finish().await.expect_code(0);
+    assert!(finished.text().contains("So be it."), "the turn is seen through: {finished}");
+    assert!(!stage.home.work().join("sentinel").exists());
+    assert!(stage.results()[0].to_string().contains("the input has ended"));
+}
+
+#[tokio::test]
+async fn a_conversation_goes_on_line_by_line() {
+    let (stage, mut started) = stage([turn().text("One."), turn().text("Two.")]).await;
+    started.write(b"first\n").await;
+    started.stdout.wait_for("One.", 1).await;
+    started.stderr.wait_for("> ", 2).await;
+    started.write(b"\nsecond").await;
+    let finished = started.finish().await.expect_code(0);
+    assert_eq!(finished.stdout, b"One.\nTwo.\n");
+    let last = stage.requests().pop().unwrap().body;
+    assert_eq!(said(&last, "user")[1..], ["hi", "first", "second"]);
+    assert_eq!(said(&last, "assistant"), ["Hello.", "One."]);
+    let session = stage.only_log().await.session;
+    finished.expect_stderr(&format!("go on with: buddy resume {session}"));
+}
+
+#[tokio::test]
+async fn a_new_conversation_needs_no_name() {
+    let stage = Stage::new([turn().text("Hello.")]).await;
+    let finished = stage.buddy([]).input("hi\n").run().await.expect_code(0);
+    assert_eq!(finished.stdout, b"Hello.\n");
+    assert_eq!(stage.only_log().await.transcript.turns(), 1);
+}
+
+#[tokio::test]
+async fn last_is_the_last_of_all() {
+    let stage = Stage::new([turn().text("Hello."), turn().text("Again.")]).await;
+    stage.completed("hi").await;
+    let elsewhere = stage.home.path().join("elsewhere");
+    std::fs::create_dir(&elsewhere).unwrap();
+    let program = stage.buddy(["resume", "--last"]).cwd(&elsewhere).input("again\n");
+    assert_eq!(program.run().await.expect_code(0).stdout, b"Again.\n");
+    assert_eq!(stage.only_log().await.transcript.turns(), 2);
+}
+
+#[tokio::test]
+async fn a_failure_is_told_and_the_conversation_goes_on() {
+    let (stage, mut started) =
+        stage([turn().error(400, "bad", "not like this"), turn().text("Better.")]).await;
+    started.write(b"first\n").await;
+    started.stderr.wait_for("not like this", 1).await;
+    started.write(b"second\n").await;
+    started.stdout.wait_for("Better.", 1).await;
+    started.finish().await.expect_code(0);
+    assert_eq!(stage.requests().len(), 3);
+}
+
+#[tokio::test]
+async fn nothing_is_lost_when_the_terminal_is_killed_while_it_asks() {
+    let (stage, mut started) = stage(touching()).await;
+    started.write(b"make it\n").await;
+    started.stderr.wait_for(APPROVE, 1).await;
+    started.signal(rustix::process::Signal::KILL);
+    assert_eq!(started.finish().await.signal, Some(9));
+    let session = stage.only_log().await.session;
+    stage.exec(["and?", "--resume", session.as_str()]).run().await.expect_code(0);
+    let log = stage.only_log().await;
+    let (item, call) = log.calls()[0];
+    assert_eq!(item.status, ItemStatus::Interrupted);
+    assert_eq!(call.output.as_ref().unwrap().error.as_ref().unwrap().code, "not_run");
+    assert!(log.transcript.asks().is_empty());
+    assert_eq!(log.transcript.last_turn().unwrap().outcome, TurnOutcome::Completed);
+    assert!(!stage.home.work().join("sentinel").exists());
+    stage.requests();
+}
