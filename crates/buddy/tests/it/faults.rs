@@ -127,7 +127,7 @@ async fn an_error_inside_the_stream_is_seen() {
 #[tokio::test]
 async fn a_conversation_that_is_too_long_has_its_own_code() {
     let message = "This model's maximum context length is 8192 tokens.";
-    check_failure([turn().error(400, "context_length_exceeded", message)], 1, 7, "context window").await;
+    check_failure([turn().error(400, "context_length_exceeded", message)], 1, 7, "too long").await;
 }
 
 #[tokio::test]
