@@ -13,7 +13,7 @@ use crate::run::{cargo, program, run};
 const NEXTEST: (&str, &str) = ("cargo-nextest", "0.9.143");
 const DENY: (&str, &str) = ("cargo-deny", "0.20.2");
 const FUZZ: (&str, &str) = ("cargo-fuzz", "0.13.2");
-const TYPOS: &str = "typos==1.52.0";
+const TYPOS: &str = "typos==1.51.1";
 
 /// The runner of tests.
 pub(crate) fn nextest() -> Result<()> {

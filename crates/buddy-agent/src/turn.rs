@@ -4,24 +4,26 @@
 //! driver does what the effects say and reports back as inputs. Whatever order results come in and whenever an
 //! interrupt strikes, every call has exactly one result before the model is called again.
 
+mod answering;
+mod asking;
+mod compacting;
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
-use buddy_model::{Arguments, Delta, PromptItem, Reply, ReplyItem, StopReason, tokens};
+use buddy_model::{Delta, PromptItem, Reply};
 use buddy_protocol::{
-    Content, Fact, Failure, FailureKind, Ids, Item, ItemEnded, ItemId, ItemStarted, ItemStatus, MicroUsd,
-    Notice, NoticeLevel, Principal, ToolCall, ToolFailure, ToolKind, TurnEnded, TurnId, TurnOutcome,
-    TurnStarted, Usage, UsageReported,
+    Content, Fact, Failure, FailureKind, Ids, Item, ItemEnded, ItemId, ItemStatus, MicroUsd, Notice,
+    NoticeLevel, Principal, TurnEnded, TurnId, TurnOutcome, TurnStarted, Usage, UsageReported,
 };
-use serde_json::{Value, json};
 
-use crate::compaction::{Cut, cut, mechanical, reminders};
-use crate::history::{history, visible};
-use crate::live::{LiveAnswer, Voice};
+use crate::compaction::Cut;
+use crate::history::history;
+use crate::live::LiveAnswer;
 use crate::repeat::Repeats;
-use crate::tools::{Call, registry};
-
-/// How much of arguments that are not JSON the model is shown of its own words.
-const RAW_SHOWN: usize = 500;
+use crate::tools::Call;
+use crate::turn::answering::grow;
 
 /// What happened, as the driver tells it.
 pub(crate) enum Input {
@@ -168,7 +170,7 @@ impl Machine {
             Input::CompactRequested { by, window } => {
                 let mut effects = vec![started(by)];
                 turn.is_compaction = true;
-                effects.extend(self.compact(turn, window));
+                effects.extend(self.compact(turn, window, None));
                 effects
             }
             // Anything else is an echo of a turn that is over.
@@ -182,12 +184,12 @@ impl Machine {
             Input::Answered(answered) => return self.finish_answer(turn, answer, answered),
             Input::Streamed(delta) => effects.extend(grow(&mut answer, delta, &*self.ids)),
             Input::Prompted { text, .. } => effects.push(self.steer(&mut turn, text)),
-            Input::ContextFull { window } => return self.compact(turn, window),
+            Input::ContextFull { window } => return self.compact(turn, window, None),
             Input::ModelFailed(failure) if is_overflow(&failure) && !turn.is_compacted => {
                 let mut effects = self.cut_off(&mut answer);
                 // What did not fit is more than the window holds; half of it is a safe guess.
                 let window = self.size() / 2;
-                effects.extend(self.compact(turn, window));
+                effects.extend(self.compact(turn, window, Some(failure)));
                 return effects;
             }
             Input::ModelFailed(failure) => return self.fail(&turn, &mut answer, failure),
@@ -253,117 +255,6 @@ impl Machine {
         self.said(turn, text)
     }
 
-    fn step_compacting(&mut self, mut turn: Turn, cut: Cut, input: Input) -> Vec<Effect> {
-        match input {
-            Input::Summarised { summary, bills } => self.finish_compaction(turn, &cut, summary, bills),
-            Input::Interrupted => vec![Effect::DropAside, end(&turn, TurnOutcome::Interrupted, None)],
-            Input::Prompted { text, .. } => {
-                let said = self.steer(&mut turn, text);
-                // Whoever says something while room is made wants an answer.
-                turn.is_compaction = false;
-                self.state = State::Compacting(turn, cut);
-                vec![said]
-            }
-            _ => {
-                self.state = State::Compacting(turn, cut);
-                Vec::new()
-            }
-        }
-    }
-
-    fn step_asking(&mut self, mut turn: Turn, input: Input) -> Vec<Effect> {
-        match input {
-            Input::BudgetAnswered(true) => {
-                turn.is_funded = true;
-                turn.calls = turn.calls.saturating_sub(1);
-                self.call_model(turn)
-            }
-            Input::BudgetAnswered(false) => {
-                let failure = Failure {
-                    kind: FailureKind::Budget,
-                    message: "the budget is used up".to_owned(),
-                    hint: Some("raise the limit in [budget], or with --max-cost and --max-tokens".to_owned()),
-                };
-                vec![end(&turn, TurnOutcome::Failed, Some(failure))]
-            }
-            Input::Interrupted => vec![Effect::DropAside, end(&turn, TurnOutcome::Interrupted, None)],
-            Input::Prompted { text, .. } => {
-                let said = self.steer(&mut turn, text);
-                self.state = State::Asking(turn);
-                vec![said]
-            }
-            _ => {
-                self.state = State::Asking(turn);
-                Vec::new()
-            }
-        }
-    }
-
-    /// Makes room in a window of so many tokens, or says that it cannot be made.
-    fn compact(&mut self, mut turn: Turn, window: u64) -> Vec<Effect> {
-        let cut = if turn.is_compacted { None } else { cut(&self.items, window, size) };
-        let Some(cut) = cut else {
-            if turn.is_compaction {
-                let text = "there is nothing to sum up yet".to_owned();
-                let notice = emit(notice(NoticeLevel::Info, "nothing_to_compact", text));
-                return vec![notice, end(&turn, TurnOutcome::Completed, None)];
-            }
-            let failure = Failure {
-                kind: FailureKind::ContextOverflow,
-                message: "the conversation does not fit the model's context window, and cannot be made to"
-                    .to_owned(),
-                hint: Some("start a new session, or choose a model with a larger context window".to_owned()),
-            };
-            return vec![end(&turn, TurnOutcome::Failed, Some(failure))];
-        };
-        turn.calls = turn.calls.saturating_sub(1);
-        let old: Vec<Item> = visible(&self.items).into_iter().take(cut.summed_up).cloned().collect();
-        self.state = State::Compacting(turn, cut);
-        vec![Effect::Summarise(history(&old))]
-    }
-
-    fn finish_compaction(
-        &mut self,
-        mut turn: Turn,
-        cut: &Cut,
-        summary: Option<String>,
-        bills: Vec<Charge>,
-    ) -> Vec<Effect> {
-        let mut effects: Vec<Effect> = bills.into_iter().map(|charge| charged(&turn, charge)).collect();
-        let is_mechanical = summary.is_none();
-        let seen = visible(&self.items);
-        let old = seen.get(..cut.summed_up).unwrap_or_default();
-        let mut text = summary.unwrap_or_else(|| mechanical(old));
-        text.push_str(&reminders(&self.items));
-        let item = Item {
-            id: ItemId::new(&*self.ids),
-            turn: Some(turn.id.clone()),
-            step: None,
-            place: None,
-            parent: None,
-            status: ItemStatus::Completed,
-            content: Content::Compaction { summary: text, kept_from: cut.kept_from.clone() },
-            private: None,
-        };
-        let how = if is_mechanical { "by rule, as no model could do it" } else { "by the model" };
-        let text = format!("{} earlier items were summed up {how}", cut.summed_up);
-        effects.push(emit(notice(NoticeLevel::Info, "compacted", text)));
-        self.put(item.clone());
-        effects.push(emit(Fact::ItemEnded(ItemEnded { item })));
-        turn.is_compacted = true;
-        if turn.is_compaction {
-            effects.push(end(&turn, TurnOutcome::Completed, None));
-        } else {
-            effects.extend(self.call_model(turn));
-        }
-        effects
-    }
-
-    /// About how many tokens the history has.
-    fn size(&self) -> u64 {
-        visible(&self.items).into_iter().map(size).sum()
-    }
-
     fn call_model(&mut self, mut turn: Turn) -> Vec<Effect> {
         if turn.calls >= self.max_steps {
             let failure = Failure {
@@ -380,55 +271,6 @@ impl Machine {
         let is_funded = turn.is_funded;
         self.state = State::Calling(turn, answer);
         vec![Effect::CallModel { history: history(&self.items), is_funded }]
-    }
-
-    fn finish_answer(&mut self, mut turn: Turn, mut answer: LiveAnswer, answered: Answered) -> Vec<Effect> {
-        let Answered { reply, charge } = answered;
-        turn.is_compacted = false;
-        let mut effects = Vec::new();
-        for item in answer.finish(&reply, &*self.ids) {
-            self.put(item.clone());
-            effects.push(emit(Fact::ItemEnded(ItemEnded { item })));
-        }
-        effects.push(charged(&turn, charge));
-        effects.extend(remark(&reply).map(emit));
-        let calls = self.calls(&answer, reply);
-        for call in &calls {
-            self.put(call.item.clone());
-            effects.push(emit(Fact::ItemStarted(ItemStarted { item: call.item.clone() })));
-        }
-        if !calls.is_empty() {
-            let running = Running { open: calls.len(), is_interrupted: false };
-            self.state = State::Running(turn, running);
-            effects.push(Effect::RunCalls(calls));
-        } else if turn.is_steered {
-            effects.extend(self.call_model(turn));
-        } else {
-            effects.push(end(&turn, TurnOutcome::Completed, None));
-        }
-        effects
-    }
-
-    fn calls(&self, answer: &LiveAnswer, reply: Reply) -> Vec<Call> {
-        let numbered = (1..).zip(reply.items);
-        numbered.filter_map(|(place, said)| self.call(answer, place, said)).collect()
-    }
-
-    fn call(&self, answer: &LiveAnswer, place: u32, said: ReplyItem) -> Option<Call> {
-        let ReplyItem::ToolCall { id: call_id, name, arguments, private } = said else { return None };
-        let (input, is_repaired, broken) = match arguments {
-            Arguments::Object { value, repaired } => (Value::Object(value), repaired, None),
-            Arguments::Broken { raw, error } => (json!({}), false, Some(not_json(&raw, &error))),
-        };
-        let (kind, title) = registry::describe(&name, &input);
-        let guessed = (is_repaired && !is_harmless(kind)).then(not_whole);
-        let target = Some(self.target.clone());
-        let call = ToolCall { call_id, name, kind, title, input: input.into(), output: None, target };
-        let refusal = broken.or(guessed).or_else(|| self.repeats.refusal(&call));
-        let content = Content::ToolCall(Box::new(call));
-        let mut item = answer.item(ItemId::new(&*self.ids), ItemStatus::Pending, content);
-        (item.place, item.private) = (Some(place), private);
-        Some(Call { item, refusal })
     }
 
     fn fail(&mut self, turn: &Turn, answer: &mut LiveAnswer, failure: Failure) -> Vec<Effect> {
@@ -460,21 +302,6 @@ impl Machine {
     }
 }
 
-fn grow(answer: &mut LiveAnswer, delta: Delta, ids: &dyn Ids) -> Vec<Effect> {
-    let facts = match delta {
-        Delta::Text(text) => answer.grow(Voice::Message, text, ids),
-        Delta::Reasoning(text) => answer.grow(Voice::Reasoning, text, ids),
-        Delta::Restarted { attempt, delay, error } => {
-            let mut facts = answer.restart();
-            let text = format!("{error}; try {} in {} s", attempt + 1, delay.as_secs_f32());
-            facts.push(notice(NoticeLevel::Warning, "model_retry", text));
-            facts
-        }
-        Delta::ToolArguments { .. } | Delta::Finished(_) => Vec::new(),
-    };
-    if facts.is_empty() { Vec::new() } else { vec![Effect::Emit(facts)] }
-}
-
 fn emit(fact: Fact) -> Effect {
     Effect::Emit(vec![fact])
 }
@@ -492,45 +319,6 @@ fn is_overflow(failure: &Failure) -> bool {
     failure.kind == FailureKind::ContextOverflow
 }
 
-/// About how many tokens an item takes in a prompt.
-fn size(item: &Item) -> u64 {
-    tokens::of_items(&history(std::slice::from_ref(item)), None)
-}
-
-/// What people should know about how an answer ended.
-fn remark(reply: &Reply) -> Option<Fact> {
-    let text = match &reply.stop {
-        StopReason::Length => "the answer was cut at the model's output limit",
-        StopReason::Refusal => "the model refused to answer",
-        StopReason::Filter => "the provider's content filter stopped the answer",
-        _ if reply.items.is_empty() => "the model gave an empty answer",
-        _ => return None,
-    };
-    Some(notice(NoticeLevel::Warning, "answer_incomplete", text.to_owned()))
-}
-
 fn notice(level: NoticeLevel, code: &str, text: String) -> Fact {
     Fact::Notice(Notice { level, code: code.to_owned(), text })
 }
-
-/// Whether a call of this kind may run with arguments that had to be mended.
-fn is_harmless(kind: ToolKind) -> bool {
-    matches!(kind, ToolKind::Read | ToolKind::Search | ToolKind::Think)
-}
-
-fn not_whole() -> ToolFailure {
-    ToolFailure::new(
-        "invalid_input",
-        "the arguments were not whole JSON; what changes things is not run on a guess",
-    )
-    .hint("nothing was run; call the tool again with complete arguments")
-}
-
-fn not_json(raw: &str, error: &str) -> ToolFailure {
-    let raw: String = raw.chars().take(RAW_SHOWN).collect();
-    ToolFailure::new("invalid_input", format!("the arguments were not whole JSON ({error}): {raw}"))
-        .hint("nothing was run; call the tool again with complete arguments")
-}
-
-#[cfg(test)]
-mod tests;

@@ -196,10 +196,9 @@ impl Repl<'_> {
                     self.status(&format!("▶ {}: {}", call.name, one_line(&call.title, TITLE)))?;
                 }
             }
-            Fact::Asked(asked) => {
-                self.end_line()?;
-                self.printer.prompt(&question(&asked.ask));
-            }
+            // One question at a time: the others wait until this one is answered.
+            Fact::Asked(_) if self.transcript.asks().len() == 1 => self.ask()?,
+            Fact::Answered(_) => self.ask()?,
             Fact::Notice(notice) if notice.level != NoticeLevel::Info => self.status(&notice.text)?,
             Fact::TurnEnded(ended) => {
                 if let Some(failure) = &ended.failure {
@@ -216,10 +215,25 @@ impl Repl<'_> {
         Ok(())
     }
 
+    /// Puts the oldest question that waits.
+    fn ask(&mut self) -> Result<(), OutputClosed> {
+        self.end_line()?;
+        if let Some(ask) = self.transcript.asks().first() {
+            self.printer.prompt(&question(ask));
+        }
+        Ok(())
+    }
+
+    /// Prints a line of status, above a question that waits.
     fn status(&mut self, text: &str) -> Result<(), OutputClosed> {
         self.end_line()?;
+        if self.transcript.asks().is_empty() {
+            self.printer.status(text);
+            return Ok(());
+        }
+        self.printer.prompt("\n");
         self.printer.status(text);
-        Ok(())
+        self.ask()
     }
 
     fn end_line(&mut self) -> Result<(), OutputClosed> {

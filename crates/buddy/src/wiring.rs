@@ -94,8 +94,21 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
         clock: clock.clone(),
         ids: ids.clone(),
     });
+    evict_logs(environment.data.join("logs"));
     let hub = Hub::new(HubParts { store: store.clone(), agents: vec![Arc::new(agent)], clock, ids });
     Ok(Buddy { hub: Arc::new(hub), who: Principal::person(environment.user.clone()), store })
+}
+
+/// Keeps the logs of commands under their cap. It takes a thread of its own, since nobody waits for it: what a short run
+/// does not get done, the next one does.
+fn evict_logs(directory: PathBuf) {
+    std::thread::spawn(move || {
+        if let Err(error) = buddy_exec::logs::evict(&directory, buddy_exec::logs::TOTAL_CAP_BYTES, &[])
+            && error.kind() != std::io::ErrorKind::NotFound
+        {
+            tracing::warn!(%error, "old logs of commands cannot be removed");
+        }
+    });
 }
 
 /// This machine, to run commands on.

@@ -4,7 +4,9 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use super::*;
-use buddy_protocol::{Envelope, Transcript, UnixMillis};
+use buddy_model::{Arguments, ReplyItem, StopReason};
+use buddy_protocol::{Envelope, ToolFailure, Transcript, UnixMillis};
+use serde_json::Value;
 
 struct Counter(Mutex<u128>);
 

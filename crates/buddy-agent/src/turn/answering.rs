@@ -1,0 +1,117 @@
+//! A whole answer: what it said is recorded, what it calls is made ready to run.
+
+use buddy_model::{Arguments, Delta, Reply, ReplyItem, StopReason};
+use buddy_protocol::{
+    Content, Fact, Ids, ItemEnded, ItemId, ItemStarted, ItemStatus, NoticeLevel, ToolCall, ToolFailure,
+    ToolKind, TurnOutcome,
+};
+use serde_json::{Value, json};
+
+use super::{Answered, Effect, Machine, Running, State, Turn, charged, emit, end, notice};
+use crate::live::{LiveAnswer, Voice};
+use crate::tools::{Call, registry};
+
+/// How much of arguments that are not JSON the model is shown of its own words.
+const RAW_SHOWN: usize = 500;
+
+impl Machine {
+    pub(super) fn finish_answer(
+        &mut self,
+        mut turn: Turn,
+        mut answer: LiveAnswer,
+        answered: Answered,
+    ) -> Vec<Effect> {
+        let Answered { reply, charge } = answered;
+        turn.is_compacted = false;
+        let mut effects = Vec::new();
+        for item in answer.finish(&reply, &*self.ids) {
+            self.put(item.clone());
+            effects.push(emit(Fact::ItemEnded(ItemEnded { item })));
+        }
+        effects.push(charged(&turn, charge));
+        effects.extend(remark(&reply).map(emit));
+        let calls = self.calls(&answer, reply);
+        for call in &calls {
+            self.put(call.item.clone());
+            effects.push(emit(Fact::ItemStarted(ItemStarted { item: call.item.clone() })));
+        }
+        if !calls.is_empty() {
+            let running = Running { open: calls.len(), is_interrupted: false };
+            self.state = State::Running(turn, running);
+            effects.push(Effect::RunCalls(calls));
+        } else if turn.is_steered {
+            effects.extend(self.call_model(turn));
+        } else {
+            effects.push(end(&turn, TurnOutcome::Completed, None));
+        }
+        effects
+    }
+
+    pub(super) fn calls(&self, answer: &LiveAnswer, reply: Reply) -> Vec<Call> {
+        let numbered = (1..).zip(reply.items);
+        numbered.filter_map(|(place, said)| self.call(answer, place, said)).collect()
+    }
+
+    pub(super) fn call(&self, answer: &LiveAnswer, place: u32, said: ReplyItem) -> Option<Call> {
+        let ReplyItem::ToolCall { id: call_id, name, arguments, private } = said else { return None };
+        let (input, is_repaired, broken) = match arguments {
+            Arguments::Object { value, repaired } => (Value::Object(value), repaired, None),
+            Arguments::Broken { raw, error } => (json!({}), false, Some(not_json(&raw, &error))),
+        };
+        let (kind, title) = registry::describe(&name, &input);
+        let guessed = (is_repaired && !is_harmless(kind)).then(not_whole);
+        let target = Some(self.target.clone());
+        let call = ToolCall { call_id, name, kind, title, input: input.into(), output: None, target };
+        let refusal = broken.or(guessed).or_else(|| self.repeats.refusal(&call));
+        let content = Content::ToolCall(Box::new(call));
+        let mut item = answer.item(ItemId::new(&*self.ids), ItemStatus::Pending, content);
+        (item.place, item.private) = (Some(place), private);
+        Some(Call { item, refusal })
+    }
+}
+
+pub(super) fn grow(answer: &mut LiveAnswer, delta: Delta, ids: &dyn Ids) -> Vec<Effect> {
+    let facts = match delta {
+        Delta::Text(text) => answer.grow(Voice::Message, text, ids),
+        Delta::Reasoning(text) => answer.grow(Voice::Reasoning, text, ids),
+        Delta::Restarted { attempt, delay, error } => {
+            let mut facts = answer.restart();
+            let text = format!("{error}; try {} in {} s", attempt + 1, delay.as_secs_f32());
+            facts.push(notice(NoticeLevel::Warning, "model_retry", text));
+            facts
+        }
+        Delta::ToolArguments { .. } | Delta::Finished(_) => Vec::new(),
+    };
+    if facts.is_empty() { Vec::new() } else { vec![Effect::Emit(facts)] }
+}
+
+/// What people should know about how an answer ended.
+fn remark(reply: &Reply) -> Option<Fact> {
+    let text = match &reply.stop {
+        StopReason::Length => "the answer was cut at the model's output limit",
+        StopReason::Refusal => "the model refused to answer",
+        StopReason::Filter => "the provider's content filter stopped the answer",
+        _ if reply.items.is_empty() => "the model gave an empty answer",
+        _ => return None,
+    };
+    Some(notice(NoticeLevel::Warning, "answer_incomplete", text.to_owned()))
+}
+
+/// Whether a call of this kind may run with arguments that had to be mended.
+fn is_harmless(kind: ToolKind) -> bool {
+    matches!(kind, ToolKind::Read | ToolKind::Search | ToolKind::Think)
+}
+
+fn not_whole() -> ToolFailure {
+    ToolFailure::new(
+        "invalid_input",
+        "the arguments were not whole JSON; what changes things is not run on a guess",
+    )
+    .hint("nothing was run; call the tool again with complete arguments")
+}
+
+fn not_json(raw: &str, error: &str) -> ToolFailure {
+    let raw: String = raw.chars().take(RAW_SHOWN).collect();
+    ToolFailure::new("invalid_input", format!("the arguments were not whole JSON ({error}): {raw}"))
+        .hint("nothing was run; call the tool again with complete arguments")
+}

@@ -1,0 +1,35 @@
+//! Waiting for a person who decides whether to go on beyond the budget.
+
+use buddy_protocol::{Failure, FailureKind, TurnOutcome};
+
+use super::{Effect, Input, Machine, State, Turn, end};
+
+impl Machine {
+    pub(super) fn step_asking(&mut self, mut turn: Turn, input: Input) -> Vec<Effect> {
+        match input {
+            Input::BudgetAnswered(true) => {
+                turn.is_funded = true;
+                turn.calls = turn.calls.saturating_sub(1);
+                self.call_model(turn)
+            }
+            Input::BudgetAnswered(false) => {
+                let failure = Failure {
+                    kind: FailureKind::Budget,
+                    message: "the budget is used up".to_owned(),
+                    hint: Some("raise the limit in [budget], or with --max-cost and --max-tokens".to_owned()),
+                };
+                vec![end(&turn, TurnOutcome::Failed, Some(failure))]
+            }
+            Input::Interrupted => vec![Effect::DropAside, end(&turn, TurnOutcome::Interrupted, None)],
+            Input::Prompted { text, .. } => {
+                let said = self.steer(&mut turn, text);
+                self.state = State::Asking(turn);
+                vec![said]
+            }
+            _ => {
+                self.state = State::Asking(turn);
+                Vec::new()
+            }
+        }
+    }
+}
