@@ -5,6 +5,8 @@
 //! when it says that it is done or when the bytes end, so that "the stream just stopped" is decided in one place.
 
 pub(crate) mod chat;
+mod history;
+mod tokens;
 
 use std::collections::HashSet;
 
@@ -93,6 +95,15 @@ impl DecoderContext {
             _ => None,
         });
         Self { provider: provider.to_owned(), model: model.to_owned(), ids, taken: taken.collect() }
+    }
+
+    /// The server's id unless it is missing or taken; then a fresh one.
+    pub(crate) fn usable_id(&mut self, id: Option<String>) -> String {
+        let mut id = id.filter(|id| !id.is_empty()).unwrap_or_else(|| self.ids.next());
+        while !self.taken.insert(id.clone()) {
+            id = self.ids.next();
+        }
+        id
     }
 }
 

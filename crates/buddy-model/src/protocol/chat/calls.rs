@@ -4,8 +4,6 @@
 //! or never, and are taken from the first piece that has them. Arguments come in pieces or whole. Nothing here is
 //! run before the answer has ended: a call whose stream was cut never becomes a [`ReplyItem`].
 
-use std::collections::HashSet;
-
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
@@ -134,7 +132,7 @@ impl Calls {
                 continue;
             }
             seen.push((name.clone(), arguments.clone()));
-            let id = usable_id(call.id, &mut context.taken, || context.ids.next());
+            let id = context.usable_id(call.id);
             items.push(ReplyItem::ToolCall { id, name, arguments, private: None });
         }
         items
@@ -151,13 +149,4 @@ fn is_whole(arguments: &str) -> bool {
 
 fn nameless(raw: String) -> Arguments {
     Arguments::Broken { raw, error: "the call does not name a tool".to_owned() }
-}
-
-/// The server's id unless it is missing or taken; then a fresh one.
-fn usable_id(id: Option<String>, taken: &mut HashSet<String>, fresh: impl Fn() -> String) -> String {
-    let mut id = id.unwrap_or_else(&fresh);
-    while !taken.insert(id.clone()) {
-        id = fresh();
-    }
-    id
 }
