@@ -11,8 +11,9 @@ mod tokens;
 use std::collections::HashSet;
 
 use serde_json::Value;
+use url::Url;
 
-use crate::{Delta, Ids, Options, Prompt, PromptItem, Reply};
+use crate::{Delta, Endpoint, Ids, Options, Prompt, PromptItem, Reply};
 
 /// One wire protocol.
 pub trait Protocol: Send + Sync {
@@ -21,6 +22,16 @@ pub trait Protocol: Send + Sync {
 
     /// Its path below the version prefix, without a leading slash.
     fn path(&self) -> &'static str;
+
+    /// Where requests go.
+    fn url(&self, endpoint: &Endpoint) -> Url {
+        endpoint.join(self.path())
+    }
+
+    /// Headers that every request carries beside the key; names in lower case.
+    fn headers(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
 
     /// The request body.
     fn body(&self, model: &str, prompt: &Prompt, options: &Options) -> Value;

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use bytes::Bytes;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, LOCATION};
 use reqwest::{Client, Response};
 use tokio::time::timeout;
 use url::Url;
@@ -26,7 +26,8 @@ const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(5);
 pub(super) struct Exchange {
     pub(super) client: Client,
     pub(super) url: Url,
-    pub(super) auth: Option<(HeaderName, HeaderValue)>,
+    /// The key and what the wire wants said beside it.
+    pub(super) headers: HeaderMap,
 }
 
 /// A failed attempt.
@@ -46,15 +47,13 @@ impl From<ModelError> for Failed {
 impl Exchange {
     /// Sends the body; an answer with a good status comes back, everything else is an error.
     pub(super) async fn send(&self, body: Bytes, settings: &Settings) -> Result<Response, Failed> {
-        let mut request = self
+        let request = self
             .client
             .post(self.url.clone())
             .header(CONTENT_TYPE, "application/json")
             .header(ACCEPT, "text/event-stream, application/json")
+            .headers(self.headers.clone())
             .body(body);
-        if let Some((name, value)) = &self.auth {
-            request = request.header(name.clone(), value.clone());
-        }
         let response = match timeout(settings.idle_timeout, request.send()).await {
             Ok(Ok(response)) => response,
             Ok(Err(error)) => return Err(self.unreachable(error).into()),
