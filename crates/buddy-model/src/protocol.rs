@@ -4,16 +4,22 @@
 //! fresh [`Decoder`] per attempt. A decoder never emits [`Delta::Finished`] itself: the driver asks it to `finish`
 //! when it says that it is done or when the bytes end, so that "the stream just stopped" is decided in one place.
 
+mod call_list;
 pub(crate) mod chat;
-mod history;
+pub(crate) mod history;
+pub(crate) mod messages;
+pub(crate) mod ollama;
+mod printed;
 mod tokens;
+
+pub use call_list::MAX_CALLS_PER_REPLY;
 
 use std::collections::HashSet;
 
 use serde_json::Value;
 use url::Url;
 
-use crate::{Delta, Endpoint, Ids, Options, Prompt, PromptItem, Reply};
+use crate::{Delta, Endpoint, Ids, Options, Private, Prompt, PromptItem, Reply};
 
 /// One wire protocol.
 pub trait Protocol: Send + Sync {
@@ -45,6 +51,16 @@ pub trait Protocol: Send + Sync {
 
     /// Top-level fields that a request can do without (or say differently) when a server refuses them by name.
     fn optional_fields(&self) -> &'static [&'static str];
+
+    /// Whether this body makes use of an optional field; by default, whether it stands at the top.
+    fn uses(&self, body: &Value, field: &str) -> bool {
+        body.get(field).is_some()
+    }
+
+    /// Another word by which servers complain about an optional field.
+    fn alias(&self, _field: &str) -> Option<&'static str> {
+        None
+    }
 
     /// Reads one answer.
     fn decoder(&self, context: DecoderContext) -> Box<dyn Decoder>;
@@ -96,6 +112,8 @@ pub struct DecoderContext {
     pub ids: Ids,
     /// Ids that are taken by earlier calls: servers that count per answer repeat them.
     pub taken: HashSet<String>,
+    /// The names of the tools on offer: calls that a model printed as text are known by them.
+    pub tools: Vec<String>,
 }
 
 impl DecoderContext {
@@ -105,16 +123,20 @@ impl DecoderContext {
             PromptItem::ToolCall { id, .. } => Some(id.clone()),
             _ => None,
         });
-        Self { provider: provider.to_owned(), model: model.to_owned(), ids, taken: taken.collect() }
+        let tools = prompt.tools.iter().map(|tool| tool.name.clone());
+        Self {
+            provider: provider.to_owned(),
+            model: model.to_owned(),
+            ids,
+            taken: taken.collect(),
+            tools: tools.collect(),
+        }
     }
 
-    /// The server's id unless it is missing or taken; then a fresh one.
-    pub(crate) fn usable_id(&mut self, id: Option<String>) -> String {
-        let mut id = id.filter(|id| !id.is_empty()).unwrap_or_else(|| self.ids.next());
-        while !self.taken.insert(id.clone()) {
-            id = self.ids.next();
-        }
-        id
+    /// Data for the provider's eyes, to come back with the item.
+    pub(crate) fn private(&self, wire: &str, data: Value) -> Private {
+        let (provider, model) = (self.provider.clone(), self.model.clone());
+        Private { provider, model, wire: wire.to_owned(), data }
     }
 }
 

@@ -101,7 +101,7 @@ impl Shared {
                 Ok(Err(failed)) => failed,
                 Err(_) => break Err(endless(settings)),
             };
-            let (delay, error) = if let Some(lesson) = self.learn(&failed, &body, &options) {
+            let (delay, error) = if let Some(lesson) = self.learn(&failed, prompt, &body, &options) {
                 lessons += 1;
                 (Duration::ZERO, lesson)
             } else {
@@ -132,15 +132,15 @@ impl Shared {
     fn request(&self, prompt: &Prompt) -> (Options, Value) {
         let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let options = learned.options(&self.route.options);
-        let mut body = self.route.protocol.body(&self.name, prompt, &options);
+        let mut body = self.route.protocol.body(&self.name, &learned.prompt(prompt), &options);
         learned.amend(&mut body, &*self.route.protocol);
         (options, body)
     }
 
-    fn learn(&self, failed: &Failed, body: &Value, options: &Options) -> Option<String> {
+    fn learn(&self, failed: &Failed, prompt: &Prompt, body: &Value, options: &Options) -> Option<String> {
         let complaint = failed.complaint.as_ref()?;
         let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
-        learned.learn(complaint, body, &*self.route.protocol, options)
+        learned.learn(complaint, prompt, body, &*self.route.protocol, options)
     }
 
     fn redacted(&self, mut error: ModelError) -> ModelError {
