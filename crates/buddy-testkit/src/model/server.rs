@@ -162,12 +162,20 @@ async fn handle(
     request: Request<Incoming>,
 ) -> Result<Response<Body>, io::Error> {
     if request.method() == Method::GET {
-        return Ok(page(request.uri().path()));
+        return Ok(page(request.uri().path(), &Value::Null));
     }
-    let Some(wire) = wire::serving(request.uri().path()) else { return Ok(missing(request.uri().path())) };
+    let Some(wire) = wire::serving(request.uri().path()) else {
+        let (head, body) = request.into_parts();
+        return Ok(page(head.uri.path(), &json_of(body).await?));
+    };
     let recorded = record(&shared, request).await?;
     if !is_welcome(&shared.script, &recorded) {
-        return Ok(problem(wire, 401, "Incorrect API key provided".to_owned()));
+        let message = "Incorrect API key provided".to_owned();
+        let complaint = Complaint { code: Some("invalid_api_key"), message, param: None };
+        return Ok(problem(wire, 401, complaint));
+    }
+    if let Some(name) = wire.required_header().filter(|name| !recorded.headers.contains_key(*name)) {
+        return Ok(problem(wire, 400, format!("{name}: header is required")));
     }
     if let Err(fault) = wire.check(&recorded.body, &shared.script.seal) {
         return Ok(problem(wire, 400, fault));
@@ -180,13 +188,13 @@ async fn handle(
     }
 }
 
-/// What a GET shows: the list of models, or a page of one of the wires.
-fn page(path: &str) -> Response<Body> {
+/// What a question beside the conversation gets: the list of models, or a page of one of the wires.
+fn page(path: &str, body: &Value) -> Response<Body> {
     if path.ends_with("/models") {
         let models = json!({ "object": "list", "data": [{ "id": "scripted", "object": "model" }] });
         return respond(200, &[], models.to_string());
     }
-    match WIRES.into_iter().find_map(|wire| wire.page(path)) {
+    match WIRES.into_iter().find_map(|wire| wire.page(path, body)) {
         Some(page) => respond(200, &[], page.to_string()),
         None => missing(path),
     }
@@ -201,19 +209,21 @@ fn is_welcome(script: &Script, request: &RecordedRequest) -> bool {
 
 async fn record(shared: &Shared, request: Request<Incoming>) -> Result<RecordedRequest, io::Error> {
     let (head, body) = request.into_parts();
-    let body = body.collect().await.map_err(io::Error::other)?.to_bytes();
+    let body = json_of(body).await?;
     let headers = head.headers.iter().map(|(name, value)| {
         (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
     });
-    let recorded = RecordedRequest {
-        path: head.uri.to_string(),
-        headers: headers.collect(),
-        body: serde_json::from_slice(&body).unwrap_or_default(),
-    };
+    let recorded = RecordedRequest { path: head.uri.to_string(), headers: headers.collect(), body };
     let mut requests = shared.requests.lock().unwrap_or_else(PoisonError::into_inner);
     requests.push(recorded.clone());
     shared.arrivals.send_replace(requests.len());
     Ok(recorded)
+}
+
+/// A body; null if it is not JSON.
+async fn json_of(body: Incoming) -> Result<Value, io::Error> {
+    let bytes = body.collect().await.map_err(io::Error::other)?.to_bytes();
+    Ok(serde_json::from_slice(&bytes).unwrap_or_default())
 }
 
 fn answer(

@@ -3,6 +3,8 @@
 //! A wire is a [`Wire`] in its own file and a line in [`WIRES`]; the server picks it by the path of the request.
 
 mod chat;
+mod messages;
+mod ollama;
 
 use serde_json::{Value, json};
 
@@ -12,7 +14,7 @@ use crate::model::turn::Turn;
 pub use chat::check_history;
 
 /// Every wire; the first whose path fits serves a request.
-pub(super) const WIRES: [&dyn Wire; 1] = [&chat::Chat];
+pub(super) const WIRES: [&dyn Wire; 3] = [&chat::Chat, &messages::Messages, &ollama::Ollama];
 
 /// Characters per chunk unless the turn says otherwise.
 const CHUNK_CHARS: usize = 16;
@@ -55,8 +57,13 @@ pub(super) trait Wire: Sync {
         "text/event-stream"
     }
 
-    /// What a GET of this path shows, if it is one of this wire's.
-    fn page(&self, _path: &str) -> Option<Value> {
+    /// A header that every request must have.
+    fn required_header(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// What a question beside the conversation gets, if this path is one of this wire's; a GET has no body.
+    fn page(&self, _path: &str, _body: &Value) -> Option<Value> {
         None
     }
 }
