@@ -18,6 +18,7 @@ mod http;
 mod ids;
 mod model;
 mod options;
+pub mod probe;
 mod prompt;
 mod protocol;
 mod reply;

@@ -56,7 +56,7 @@ impl Exchange {
             .body(body);
         let response = match timeout(settings.idle_timeout, request.send()).await {
             Ok(Ok(response)) => response,
-            Ok(Err(error)) => return Err(self.unreachable(error).into()),
+            Ok(Err(error)) => return Err(unreachable(&self.url, error).into()),
             Err(_) => return Err(silent(settings.idle_timeout).into()),
         };
         if response.status().is_success() {
@@ -67,18 +67,19 @@ impl Exchange {
         }
         Err(refused(response).await)
     }
+}
 
-    fn unreachable(&self, error: reqwest::Error) -> ModelError {
-        let cause = root_cause(&error);
-        let origin = self.url.origin().ascii_serialization();
-        let what = if error.is_connect() { "cannot connect to" } else { "lost the connection to" };
-        let message = format!("{what} {origin}: {}", clipped(&cause, 200));
-        // A certificate does not become valid by asking again.
-        let is_final = error.is_builder() || cause.contains("certificate");
-        let retry = if is_final { Retry::Never } else { Retry::Soon };
-        let failure = ModelError::new(ModelErrorKind::Transport, message).with_retry(retry);
-        failure.with_source(error.without_url())
-    }
+/// The error for a server that cannot be talked to.
+pub(super) fn unreachable(url: &Url, error: reqwest::Error) -> ModelError {
+    let cause = root_cause(&error);
+    let origin = url.origin().ascii_serialization();
+    let what = if error.is_connect() { "cannot connect to" } else { "lost the connection to" };
+    let message = format!("{what} {origin}: {}", clipped(&cause, 200));
+    // A certificate does not become valid by asking again.
+    let is_final = error.is_builder() || cause.contains("certificate");
+    let retry = if is_final { Retry::Never } else { Retry::Soon };
+    let failure = ModelError::new(ModelErrorKind::Transport, message).with_retry(retry);
+    failure.with_source(error.without_url())
 }
 
 /// The error for a connection that broke while the answer came.
@@ -108,7 +109,8 @@ fn redirected(response: &Response) -> ModelError {
     .with_hint("set the provider's address to where the API really is; the key is not sent to other hosts")
 }
 
-async fn refused(response: Response) -> Failed {
+/// The error for a status that is none of success.
+pub(super) async fn refused(response: Response) -> Failed {
     let status = response.status().as_u16();
     let in_headers = delay_in_headers(|name| response.headers().get(name)?.to_str().ok());
     let complaint = Complaint::from_body(&error_body(response).await);

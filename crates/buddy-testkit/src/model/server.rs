@@ -191,7 +191,7 @@ async fn handle(
 /// What a question beside the conversation gets: the list of models, or a page of one of the wires.
 fn page(path: &str, body: &Value) -> Response<Body> {
     if path.ends_with("/models") {
-        let models = json!({ "object": "list", "data": [{ "id": "scripted", "object": "model" }] });
+        let models = json!({ "object": "list", "data": [{ "id": "scripted", "object": "model", "owned_by": "buddy" }] });
         return respond(200, &[], models.to_string());
     }
     match WIRES.into_iter().find_map(|wire| wire.page(path, body)) {
