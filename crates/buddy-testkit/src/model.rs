@@ -33,4 +33,4 @@ pub use gate::Gate;
 pub use script::{Script, Select, WhenExhausted};
 pub use server::{ModelServer, RecordedRequest};
 pub use turn::{Turn, turn};
-pub use wire::{check_history, check_request};
+pub use wire::{check_history, check_request, signature};

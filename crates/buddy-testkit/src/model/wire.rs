@@ -136,3 +136,8 @@ pub fn check_request(path: &str, body: &Value) -> Result<(), String> {
     let wire = serving(path).ok_or_else(|| format!("no such path: {path}"))?;
     wire.check(body, &Seal::default()).map_err(|complaint| complaint.message)
 }
+
+/// The signature under a thought of this model, by [`Script`](crate::model::Script)'s default secret.
+pub fn signature(model: &str, thought: &str) -> String {
+    Seal::default().sign(model, thought)
+}
