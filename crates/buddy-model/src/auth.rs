@@ -23,6 +23,11 @@ pub enum Auth {
 }
 
 impl Auth {
+    /// The key in a header `x-api-key`, as Anthropic wants it.
+    pub fn api_key(value: impl Into<SecretString>) -> Self {
+        Self::Header { name: HeaderName::from_static("x-api-key"), value: value.into() }
+    }
+
     /// The header to send.
     pub(crate) fn header(&self) -> Result<Option<(HeaderName, HeaderValue)>, ModelError> {
         let (name, text) = match self {

@@ -56,6 +56,19 @@ impl Endpoint {
         url
     }
 
+    /// The URL of a path beside the versioned API, such as `api/chat`: a base that ends in `/v1` or in the path's own
+    /// first part means the same as one without.
+    pub fn join_beside(&self, path: &str) -> Url {
+        let base = self.base.path().trim_end_matches('/');
+        let base = base.strip_suffix(&format!("/{path}")).unwrap_or(base);
+        let (above, last) = base.rsplit_once('/').unwrap_or(("", ""));
+        let first = path.split('/').next().unwrap_or_default();
+        let base = if is_rooted(last) || last == first { above } else { base };
+        let mut url = self.base.clone();
+        url.set_path(&format!("{base}/{path}"));
+        url
+    }
+
     /// Whether it is reached over TLS.
     pub fn is_https(&self) -> bool {
         self.base.scheme() == "https"
@@ -114,6 +127,16 @@ mod tests {
             check("https://h/openai/deployments/gpt?api-version=2024-10-21"),
             "https://h/openai/deployments/gpt/chat/completions?api-version=2024-10-21"
         );
+    }
+
+    #[test]
+    fn a_path_beside_the_version() {
+        let check = |base: &str| Endpoint::parse(base).unwrap().join_beside("api/chat").to_string();
+        for base in ["", "/", "/v1", "/v1/", "/api", "/api/", "/api/chat"] {
+            assert_eq!(check(&format!("http://h:11434{base}")), "http://h:11434/api/chat", "{base}");
+        }
+        assert_eq!(check("https://h/ollama/v1"), "https://h/ollama/api/chat");
+        assert_eq!(check("https://h/ollama"), "https://h/ollama/api/chat");
     }
 
     #[test]

@@ -156,7 +156,8 @@ impl Failure {
             413 => Kind::ContextOverflow,
             429 => Kind::RateLimit,
             0 if self.complaint.mentions("rate_limit") => Kind::RateLimit,
-            0 if self.complaint.mentions("authentication") => Kind::Auth,
+            0 if self.complaint.mentions_any(&["authentication", "permission_error"]) => Kind::Auth,
+            0 if self.complaint.mentions("not_found_error") => Kind::ModelMissing,
             0 if self.complaint.mentions("invalid_request") => Kind::InvalidRequest,
             0 | 409 | 425 | 500..=599 => Kind::Overloaded,
             _ => Kind::InvalidRequest,
@@ -190,7 +191,8 @@ fn sentence(kind: ModelErrorKind) -> &'static str {
     }
 }
 
-const QUOTA: [&str; 6] = [
+const QUOTA: [&str; 7] = [
+    "billing_error",
     "insufficient_quota",
     "exceeded your current quota",
     "billing_hard_limit",
@@ -199,7 +201,9 @@ const QUOTA: [&str; 6] = [
     "insufficient credits",
 ];
 
-const CONTEXT_OVERFLOW: [&str; 9] = [
+const CONTEXT_OVERFLOW: [&str; 11] = [
+    "context limit",
+    "request_too_large",
     "context_length_exceeded",
     "exceed_context_size",
     "maximum context length",
@@ -290,6 +294,41 @@ mod tests {
         let policy = r#"{"error":{"code":"content_policy_violation","message":"no"}}"#;
         assert_eq!(check(400, policy), (Kind::Policy, false));
         assert_eq!(check(500, r#"{"error":{"message":"","code":null}}"#), (Kind::Overloaded, true));
+    }
+
+    #[test]
+    fn the_words_of_messages_servers() {
+        use ModelErrorKind as Kind;
+        let check = |status: u16, kind: &str, message: &str| {
+            let error = serde_json::json!({"type": kind, "message": message});
+            check(status, &serde_json::json!({"type": "error", "error": error}).to_string())
+        };
+        assert_eq!(check(401, "authentication_error", "invalid x-api-key"), (Kind::Auth, false));
+        assert_eq!(check(403, "permission_error", "not allowed"), (Kind::Auth, false));
+        assert_eq!(check(404, "not_found_error", "model: claude-9"), (Kind::ModelMissing, false));
+        assert_eq!(check(413, "request_too_large", "Request exceeds 32 MB"), (Kind::ContextOverflow, false));
+        assert_eq!(check(429, "rate_limit_error", "slow down"), (Kind::RateLimit, true));
+        assert_eq!(check(500, "api_error", "Internal server error"), (Kind::Overloaded, true));
+        assert_eq!(check(529, "overloaded_error", "Overloaded"), (Kind::Overloaded, true));
+        let invalid = |message: &str| check(400, "invalid_request_error", message);
+        assert_eq!(
+            invalid("prompt is too long: 210000 tokens > 200000 maximum"),
+            (Kind::ContextOverflow, false)
+        );
+        assert_eq!(
+            invalid("input length and `max_tokens` exceed context limit: 198000 + 8192 > 200000"),
+            (Kind::ContextOverflow, false)
+        );
+        assert_eq!(invalid("Your credit balance is too low to access the API"), (Kind::Quota, false));
+        let in_stream = |kind: &str| {
+            let error = serde_json::json!({"type": kind, "message": "no"});
+            let error = WireError::Reported(error).into_model_error();
+            (error.kind, error.is_transient())
+        };
+        assert_eq!(in_stream("overloaded_error"), (Kind::Overloaded, true));
+        assert_eq!(in_stream("rate_limit_error"), (Kind::RateLimit, true));
+        assert_eq!(in_stream("permission_error"), (Kind::Auth, false));
+        assert_eq!(in_stream("invalid_request_error"), (Kind::InvalidRequest, false));
     }
 
     #[test]

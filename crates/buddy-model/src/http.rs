@@ -1,10 +1,12 @@
 //! The driver: the one place in this crate that opens connections.
 //!
 //! `model` runs a call with its retries, `exchange` sends one request and judges the status, `reader` turns the body
-//! into deltas, `learned` remembers what an endpoint refused, `client` sets up TLS, proxies and redirects.
+//! into deltas, `learned` remembers what an endpoint refused, `client` sets up TLS, proxies and redirects, `fetch`
+//! asks small questions beside the conversation.
 
 mod client;
 mod exchange;
+pub(crate) mod fetch;
 mod learned;
 mod model;
 mod reader;

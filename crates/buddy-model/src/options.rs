@@ -24,6 +24,18 @@ pub struct Options {
     pub send_cache_key: bool,
     /// Ask for several calls per answer (`true`), for one at most (`false`), or say nothing.
     pub parallel_tool_calls: Option<bool>,
+    /// How many tokens the model may think, where a wire counts them; absent asks for no thinking of that kind.
+    pub thinking_budget: Option<u64>,
+    /// How hard the model should think, in the provider's words: `low`, `medium`, `high`, …
+    pub reasoning_effort: Option<String>,
+    /// The bound on the answer where the wire requires one and the prompt has none.
+    pub default_max_output_tokens: u64,
+    /// Whether and for how long the provider keeps the prompt's prefix, where the wire asks for it in each request.
+    pub prompt_cache: PromptCache,
+    /// The context size to load a local model with, where the wire can say it.
+    pub context_window: Option<u64>,
+    /// How long a local server keeps the model loaded, such as `30m`; `-1m` means for ever.
+    pub keep_alive: Option<String>,
     /// Further fields of the body, such as a reasoning effort; they win over the wire's own.
     pub extra: Map<String, Value>,
 }
@@ -38,6 +50,12 @@ impl Default for Options {
             max_tokens_field: MaxTokensField::default(),
             send_cache_key: false,
             parallel_tool_calls: None,
+            thinking_budget: None,
+            reasoning_effort: None,
+            default_max_output_tokens: 8192,
+            prompt_cache: PromptCache::default(),
+            context_window: None,
+            keep_alive: None,
             extra: Map::new(),
         }
     }
@@ -54,6 +72,19 @@ pub enum ReasoningReplay {
     ToolTurns,
     /// All of it.
     All,
+}
+
+/// How long a provider is asked to keep the prompt's prefix.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PromptCache {
+    /// Not at all.
+    Off,
+    /// The provider's usual time, minutes.
+    #[default]
+    Short,
+    /// An hour, for a higher price.
+    Long,
 }
 
 /// How a chat server calls the bound on the answer.

@@ -4,13 +4,22 @@
 //! fresh [`Decoder`] per attempt. A decoder never emits [`Delta::Finished`] itself: the driver asks it to `finish`
 //! when it says that it is done or when the bytes end, so that "the stream just stopped" is decided in one place.
 
+mod call_list;
 pub(crate) mod chat;
+pub(crate) mod history;
+pub(crate) mod messages;
+pub(crate) mod ollama;
+mod printed;
+mod tokens;
+
+pub use call_list::MAX_CALLS_PER_REPLY;
 
 use std::collections::HashSet;
 
 use serde_json::Value;
+use url::Url;
 
-use crate::{Delta, Ids, Options, Prompt, PromptItem, Reply};
+use crate::{Delta, Endpoint, Ids, Options, Private, Prompt, PromptItem, Reply};
 
 /// One wire protocol.
 pub trait Protocol: Send + Sync {
@@ -19,6 +28,16 @@ pub trait Protocol: Send + Sync {
 
     /// Its path below the version prefix, without a leading slash.
     fn path(&self) -> &'static str;
+
+    /// Where requests go.
+    fn url(&self, endpoint: &Endpoint) -> Url {
+        endpoint.join(self.path())
+    }
+
+    /// Headers that every request carries beside the key; names in lower case.
+    fn headers(&self) -> &'static [(&'static str, &'static str)] {
+        &[]
+    }
 
     /// The request body.
     fn body(&self, model: &str, prompt: &Prompt, options: &Options) -> Value;
@@ -32,6 +51,16 @@ pub trait Protocol: Send + Sync {
 
     /// Top-level fields that a request can do without (or say differently) when a server refuses them by name.
     fn optional_fields(&self) -> &'static [&'static str];
+
+    /// Whether this body makes use of an optional field; by default, whether it stands at the top.
+    fn uses(&self, body: &Value, field: &str) -> bool {
+        body.get(field).is_some()
+    }
+
+    /// Another word by which servers complain about an optional field.
+    fn alias(&self, _field: &str) -> Option<&'static str> {
+        None
+    }
 
     /// Reads one answer.
     fn decoder(&self, context: DecoderContext) -> Box<dyn Decoder>;
@@ -83,6 +112,8 @@ pub struct DecoderContext {
     pub ids: Ids,
     /// Ids that are taken by earlier calls: servers that count per answer repeat them.
     pub taken: HashSet<String>,
+    /// The names of the tools on offer: calls that a model printed as text are known by them.
+    pub tools: Vec<String>,
 }
 
 impl DecoderContext {
@@ -92,7 +123,20 @@ impl DecoderContext {
             PromptItem::ToolCall { id, .. } => Some(id.clone()),
             _ => None,
         });
-        Self { provider: provider.to_owned(), model: model.to_owned(), ids, taken: taken.collect() }
+        let tools = prompt.tools.iter().map(|tool| tool.name.clone());
+        Self {
+            provider: provider.to_owned(),
+            model: model.to_owned(),
+            ids,
+            taken: taken.collect(),
+            tools: tools.collect(),
+        }
+    }
+
+    /// Data for the provider's eyes, to come back with the item.
+    pub(crate) fn private(&self, wire: &str, data: Value) -> Private {
+        let (provider, model) = (self.provider.clone(), self.model.clone());
+        Private { provider, model, wire: wire.to_owned(), data }
     }
 }
 

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{Auth, Chat, Endpoint, Framing, Ids, Options, Protocol};
+use crate::{Auth, Chat, Endpoint, Framing, Ids, Messages, Ollama, Options, Protocol, ReasoningReplay};
 
 /// Everything needed to talk to one provider.
 #[derive(Clone)]
@@ -28,12 +28,28 @@ pub struct Route {
 impl Route {
     /// Chat Completions over server-sent events, with the defaults of everything else.
     pub fn chat(endpoint: Endpoint, auth: Auth) -> Self {
+        Self::over(Arc::new(Chat), Framing::Sse, endpoint, auth)
+    }
+
+    /// Anthropic's Messages over server-sent events. The key is [`Auth::api_key`], or a bearer token behind gateways.
+    pub fn messages(endpoint: Endpoint, auth: Auth) -> Self {
+        Self::over(Arc::new(Messages), Framing::Sse, endpoint, auth)
+    }
+
+    /// Ollama's own wire over JSON lines. Thoughts go back within tool loops: its templates use them or leave them out.
+    pub fn ollama(endpoint: Endpoint, auth: Auth) -> Self {
+        let mut route = Self::over(Arc::new(Ollama), Framing::Ndjson, endpoint, auth);
+        route.options.reasoning_replay = ReasoningReplay::ToolTurns;
+        route
+    }
+
+    fn over(protocol: Arc<dyn Protocol>, framing: Framing, endpoint: Endpoint, auth: Auth) -> Self {
         let options = Options { provider: endpoint.to_string(), ..Options::default() };
         Self {
-            protocol: Arc::new(Chat),
+            protocol,
             endpoint,
             auth,
-            framing: Framing::Sse,
+            framing,
             options,
             settings: Settings::default(),
             ids: Ids::default(),

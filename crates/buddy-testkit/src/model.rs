@@ -21,16 +21,16 @@
 //! It is as strict about histories as the strictest provider, so a test that sends a broken one sees a 400.
 
 mod answer;
-mod chat;
 mod gate;
 mod script;
+mod seal;
 mod server;
 mod socket;
-mod strict;
 mod turn;
+mod wire;
 
 pub use gate::Gate;
 pub use script::{Script, Select, WhenExhausted};
 pub use server::{ModelServer, RecordedRequest};
-pub use strict::check_history;
 pub use turn::{Turn, turn};
+pub use wire::{check_history, check_request, signature};

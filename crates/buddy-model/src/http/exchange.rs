@@ -4,7 +4,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use bytes::Bytes;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, LOCATION};
 use reqwest::{Client, Response};
 use tokio::time::timeout;
 use url::Url;
@@ -26,7 +26,8 @@ const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(5);
 pub(super) struct Exchange {
     pub(super) client: Client,
     pub(super) url: Url,
-    pub(super) auth: Option<(HeaderName, HeaderValue)>,
+    /// The key and what the wire wants said beside it.
+    pub(super) headers: HeaderMap,
 }
 
 /// A failed attempt.
@@ -46,18 +47,16 @@ impl From<ModelError> for Failed {
 impl Exchange {
     /// Sends the body; an answer with a good status comes back, everything else is an error.
     pub(super) async fn send(&self, body: Bytes, settings: &Settings) -> Result<Response, Failed> {
-        let mut request = self
+        let request = self
             .client
             .post(self.url.clone())
             .header(CONTENT_TYPE, "application/json")
             .header(ACCEPT, "text/event-stream, application/json")
+            .headers(self.headers.clone())
             .body(body);
-        if let Some((name, value)) = &self.auth {
-            request = request.header(name.clone(), value.clone());
-        }
         let response = match timeout(settings.idle_timeout, request.send()).await {
             Ok(Ok(response)) => response,
-            Ok(Err(error)) => return Err(self.unreachable(error).into()),
+            Ok(Err(error)) => return Err(unreachable(&self.url, error).into()),
             Err(_) => return Err(silent(settings.idle_timeout).into()),
         };
         if response.status().is_success() {
@@ -68,18 +67,19 @@ impl Exchange {
         }
         Err(refused(response).await)
     }
+}
 
-    fn unreachable(&self, error: reqwest::Error) -> ModelError {
-        let cause = root_cause(&error);
-        let origin = self.url.origin().ascii_serialization();
-        let what = if error.is_connect() { "cannot connect to" } else { "lost the connection to" };
-        let message = format!("{what} {origin}: {}", clipped(&cause, 200));
-        // A certificate does not become valid by asking again.
-        let is_final = error.is_builder() || cause.contains("certificate");
-        let retry = if is_final { Retry::Never } else { Retry::Soon };
-        let failure = ModelError::new(ModelErrorKind::Transport, message).with_retry(retry);
-        failure.with_source(error.without_url())
-    }
+/// The error for a server that cannot be talked to.
+pub(super) fn unreachable(url: &Url, error: reqwest::Error) -> ModelError {
+    let cause = root_cause(&error);
+    let origin = url.origin().ascii_serialization();
+    let what = if error.is_connect() { "cannot connect to" } else { "lost the connection to" };
+    let message = format!("{what} {origin}: {}", clipped(&cause, 200));
+    // A certificate does not become valid by asking again.
+    let is_final = error.is_builder() || cause.contains("certificate");
+    let retry = if is_final { Retry::Never } else { Retry::Soon };
+    let failure = ModelError::new(ModelErrorKind::Transport, message).with_retry(retry);
+    failure.with_source(error.without_url())
 }
 
 /// The error for a connection that broke while the answer came.
@@ -109,7 +109,8 @@ fn redirected(response: &Response) -> ModelError {
     .with_hint("set the provider's address to where the API really is; the key is not sent to other hosts")
 }
 
-async fn refused(response: Response) -> Failed {
+/// The error for a status that is none of success.
+pub(super) async fn refused(response: Response) -> Failed {
     let status = response.status().as_u16();
     let in_headers = delay_in_headers(|name| response.headers().get(name)?.to_str().ok());
     let complaint = Complaint::from_body(&error_body(response).await);

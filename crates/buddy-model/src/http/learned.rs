@@ -1,12 +1,18 @@
 //! What an endpoint turned out to want, learned from its complaints and kept as long as the model lives.
 //!
 //! A 400 that names a field is answered by asking once more without that field; one about missing reasoning by sending
-//! it back. Each lesson is learned once, so a server that is never content cannot keep us asking.
+//! it back; one about provider data that no longer holds (a signature, a sealed thought) by leaving out what was
+//! refused, while data that comes later is sent again. Each lesson is learned once, so a server that is never content
+//! cannot keep us asking.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
 use crate::failure::Complaint;
-use crate::{Options, Protocol, ReasoningReplay};
+use crate::{Options, Private, Prompt, PromptItem, Protocol, ReasoningReplay};
 
 /// Words of a server that does not know a field; without them a mere mention of one proves nothing.
 const OBJECTIONS: [&str; 9] = [
@@ -21,11 +27,17 @@ const OBJECTIONS: [&str; 9] = [
     "additional properties",
 ];
 
+/// Words of a server that does not take its own data back: made by another key, deployment or model, or touched.
+const PRIVATE_REFUSED: [&str; 4] =
+    ["invalid `signature`", "invalid signature", "cannot be modified", "expected `thinking`"];
+
 /// The lessons so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Learned {
     refused: Vec<String>,
     replay: Option<ReasoningReplay>,
+    /// Fingerprints of provider data that was refused, so that only these pieces stay out.
+    refused_private: HashSet<u64>,
 }
 
 impl Learned {
@@ -34,6 +46,21 @@ impl Learned {
         let mut options = options.clone();
         options.reasoning_replay = self.replay.unwrap_or(options.reasoning_replay);
         options
+    }
+
+    /// The prompt in the light of the lessons.
+    pub(super) fn prompt<'a>(&self, prompt: &'a Prompt) -> Cow<'a, Prompt> {
+        let is_refused = |item: &PromptItem| {
+            private(item).is_some_and(|private| self.refused_private.contains(&fingerprint(private)))
+        };
+        if self.refused_private.is_empty() || !prompt.items.iter().any(is_refused) {
+            return Cow::Borrowed(prompt);
+        }
+        let mut prompt = prompt.clone();
+        for item in prompt.items.iter_mut().filter(|item| is_refused(item)) {
+            forget_private(item);
+        }
+        Cow::Owned(prompt)
     }
 
     /// The body in the light of the lessons.
@@ -47,10 +74,19 @@ impl Learned {
     pub(super) fn learn(
         &mut self,
         complaint: &Complaint,
+        prompt: &Prompt,
         body: &Value,
         protocol: &dyn Protocol,
         options: &Options,
     ) -> Option<String> {
+        if PRIVATE_REFUSED.iter().any(|words| complaint.mentions(words)) {
+            let before = self.refused_private.len();
+            self.refused_private.extend(prompt.items.iter().filter_map(private).map(fingerprint));
+            let is_new = self.refused_private.len() > before;
+            return is_new.then(|| {
+                "the server does not take its earlier thoughts back; asking again without them".to_owned()
+            });
+        }
         if complaint.mentions("reasoning_content") && self.replay.is_none() {
             let (replay, lesson) = match options.reasoning_replay {
                 ReasoningReplay::Off => (ReasoningReplay::ToolTurns, "wants earlier reasoning back"),
@@ -62,17 +98,42 @@ impl Learned {
         let extra = options.extra.keys().map(String::as_str);
         let field = protocol.optional_fields().iter().copied().chain(extra).find(|field| {
             let is_new = !self.refused.iter().any(|refused| refused == field);
-            is_new && body.get(*field).is_some() && objects_to(complaint, field)
+            is_new && protocol.uses(body, field) && objects_to(complaint, protocol, field)
         })?;
         self.refused.push(field.to_owned());
         Some(format!("the server does not accept `{field}`; asking again without it"))
     }
 }
 
-fn objects_to(complaint: &Complaint, field: &str) -> bool {
+fn objects_to(complaint: &Complaint, protocol: &dyn Protocol, field: &str) -> bool {
     complaint.param.as_deref() == Some(field)
         || (OBJECTIONS.iter().any(|objection| complaint.mentions(objection))
-            && names(&complaint.message, field))
+            && (names(&complaint.message, field)
+                || protocol.alias(field).is_some_and(|alias| names(&complaint.message, alias))))
+}
+
+fn private(item: &PromptItem) -> Option<&Private> {
+    match item {
+        PromptItem::Assistant { private, .. }
+        | PromptItem::Reasoning { private, .. }
+        | PromptItem::ToolCall { private, .. } => private.as_ref(),
+        PromptItem::User { .. } | PromptItem::ToolResult { .. } => None,
+    }
+}
+
+fn forget_private(item: &mut PromptItem) {
+    match item {
+        PromptItem::Assistant { private, .. }
+        | PromptItem::Reasoning { private, .. }
+        | PromptItem::ToolCall { private, .. } => *private = None,
+        PromptItem::User { .. } | PromptItem::ToolResult { .. } => {}
+    }
+}
+
+fn fingerprint(private: &Private) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (&private.provider, &private.model, &private.wire, private.data.to_string()).hash(&mut hasher);
+    hasher.finish()
 }
 
 /// Whether the field occurs as a whole word.
@@ -90,8 +151,9 @@ mod tests {
     fn check(body: &Value, error: &str) -> Option<Value> {
         let complaint = Complaint::from_body(error);
         let mut learned = Learned::default();
-        learned.learn(&complaint, body, &Chat, &Options::default())?;
-        assert_eq!(learned.learn(&complaint, body, &Chat, &Options::default()), None, "learned twice");
+        let mut learn = || learned.learn(&complaint, &Prompt::default(), body, &Chat, &Options::default());
+        learn()?;
+        assert_eq!(learn(), None, "learned twice");
         let mut body = body.clone();
         learned.amend(&mut body, &Chat);
         Some(body)
@@ -124,7 +186,33 @@ mod tests {
     fn missing_reasoning_is_sent_from_then_on() {
         let complaint = Complaint::from_body(r#"{"error":{"message":"Missing `reasoning_content` field"}}"#);
         let mut learned = Learned::default();
-        assert!(learned.learn(&complaint, &json!({}), &Chat, &Options::default()).is_some());
+        let prompt = Prompt::default();
+        assert!(learned.learn(&complaint, &prompt, &json!({}), &Chat, &Options::default()).is_some());
         assert_eq!(learned.options(&Options::default()).reasoning_replay, ReasoningReplay::ToolTurns);
+    }
+
+    #[test]
+    fn refused_provider_data_stays_out_and_later_data_does_not() {
+        let thought = |signature: &str| PromptItem::Reasoning {
+            text: String::new(),
+            private: Some(Private {
+                provider: "p".to_owned(),
+                model: "m".to_owned(),
+                wire: "messages".to_owned(),
+                data: json!({ "signature": signature }),
+            }),
+        };
+        let refused = r#"{"type":"error","error":{"type":"invalid_request_error",
+            "message":"messages.1.content.0: Invalid `signature` in `thinking` block"}}"#;
+        let complaint = Complaint::from_body(refused);
+        let prompt = Prompt { items: vec![thought("old")], ..Prompt::default() };
+        let mut learned = Learned::default();
+        let mut learn = || learned.learn(&complaint, &prompt, &json!({}), &Chat, &Options::default());
+        assert!(learn().is_some());
+        assert_eq!(learn(), None, "learned twice");
+        let longer = Prompt { items: vec![thought("old"), thought("new")], ..Prompt::default() };
+        let kept: Vec<bool> =
+            learned.prompt(&longer).items.iter().map(|item| private(item).is_some()).collect();
+        assert_eq!(kept, [false, true]);
     }
 }

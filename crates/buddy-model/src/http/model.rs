@@ -8,6 +8,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::channel::mpsc;
 use futures::{SinkExt, StreamExt, stream};
+use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout_at};
 
@@ -38,12 +39,22 @@ impl HttpModel {
     pub fn new(name: impl Into<String>, route: Route) -> Result<Self, ModelError> {
         let exchange = Exchange {
             client: client::build(&route.endpoint, &route.settings)?,
-            url: route.endpoint.join(route.protocol.path()),
-            auth: route.auth.header()?,
+            url: route.protocol.url(&route.endpoint),
+            headers: headers(&route)?,
         };
         let shared = Shared { name: name.into(), route, exchange, learned: Mutex::default() };
         Ok(Self { shared: Arc::new(shared) })
     }
+}
+
+/// What the wire and the account want said in the head of each request.
+fn headers(route: &Route) -> Result<HeaderMap, ModelError> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in route.protocol.headers() {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    headers.extend(route.auth.header()?);
+    Ok(headers)
 }
 
 impl fmt::Debug for HttpModel {
@@ -90,7 +101,7 @@ impl Shared {
                 Ok(Err(failed)) => failed,
                 Err(_) => break Err(endless(settings)),
             };
-            let (delay, error) = if let Some(lesson) = self.learn(&failed, &body, &options) {
+            let (delay, error) = if let Some(lesson) = self.learn(&failed, prompt, &body, &options) {
                 lessons += 1;
                 (Duration::ZERO, lesson)
             } else {
@@ -112,7 +123,8 @@ impl Shared {
         let response = self.exchange.send(body, settings).await?;
         let context = DecoderContext::of(&options.provider, &self.name, ids.clone(), prompt);
         let decoder = protocol.decoder(context);
-        let reader = Reader { response, framer: framing.framer(), decoder, settings, outlet };
+        let (framing, asked_for_stream) = (*framing, options.stream);
+        let reader = Reader { response, framing, asked_for_stream, decoder, settings, outlet };
         Ok(reader.read().await?)
     }
 
@@ -120,15 +132,15 @@ impl Shared {
     fn request(&self, prompt: &Prompt) -> (Options, Value) {
         let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let options = learned.options(&self.route.options);
-        let mut body = self.route.protocol.body(&self.name, prompt, &options);
+        let mut body = self.route.protocol.body(&self.name, &learned.prompt(prompt), &options);
         learned.amend(&mut body, &*self.route.protocol);
         (options, body)
     }
 
-    fn learn(&self, failed: &Failed, body: &Value, options: &Options) -> Option<String> {
+    fn learn(&self, failed: &Failed, prompt: &Prompt, body: &Value, options: &Options) -> Option<String> {
         let complaint = failed.complaint.as_ref()?;
         let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
-        learned.learn(complaint, body, &*self.route.protocol, options)
+        learned.learn(complaint, prompt, body, &*self.route.protocol, options)
     }
 
     fn redacted(&self, mut error: ModelError) -> ModelError {

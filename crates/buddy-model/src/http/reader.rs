@@ -1,7 +1,8 @@
 //! The body of an answer, from bytes to a reply.
 //!
 //! The first byte tells what came: server-sent events never start with `{` or `<`, so a JSON document (a server that
-//! does not stream) and a web page (a gateway) are known whatever their content type claims.
+//! does not stream) and a web page (a gateway) are known whatever their content type claims. JSON lines do start with
+//! `{`; there a document is a stream of one line, unless no stream was asked for.
 
 use std::time::Duration;
 
@@ -14,8 +15,8 @@ use tokio::time::timeout;
 use crate::error::Retry;
 use crate::failure::{Complaint, looks_like_html};
 use crate::http::exchange::{broken, silent};
-use crate::protocol::{Decoder, Progress, WireError};
-use crate::{Delta, Framer, MAX_EVENT_BYTES, ModelError, ModelErrorKind, Reply, Settings};
+use crate::protocol::{Decoder, Frame, Progress, WireError};
+use crate::{Delta, Framing, MAX_EVENT_BYTES, ModelError, ModelErrorKind, Reply, Settings};
 
 /// How long a finished answer waits for the formal end of its body; a new connection costs about as much.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(50);
@@ -26,7 +27,9 @@ pub(super) type Outlet = Sender<Result<Delta, ModelError>>;
 /// Reads one answer.
 pub(super) struct Reader<'a> {
     pub(super) response: Response,
-    pub(super) framer: Box<dyn Framer>,
+    pub(super) framing: Framing,
+    /// Whether a stream was asked for.
+    pub(super) asked_for_stream: bool,
     pub(super) decoder: Box<dyn Decoder>,
     pub(super) settings: &'a Settings,
     pub(super) outlet: &'a mut Outlet,
@@ -37,31 +40,42 @@ impl Reader<'_> {
     pub(super) async fn read(mut self) -> Result<Reply, ModelError> {
         let Some(first) = self.first_chunk().await? else { return self.finish() };
         match first_letter(&first) {
-            Some(b'{') => self.read_document(first).await,
+            Some(b'{') if self.framing == Framing::Sse || !self.asked_for_stream => {
+                self.read_document(first).await
+            }
             Some(b'<') => self.read_page(first).await,
             _ => self.read_stream(first).await,
         }
     }
 
     async fn read_stream(&mut self, first: Bytes) -> Result<Reply, ModelError> {
-        let (mut chunk, mut frames) = (first, Vec::new());
-        loop {
-            self.framer.push(&chunk, &mut frames).map_err(|error| {
+        let (mut framer, mut frames) = (self.framing.framer(), Vec::new());
+        let mut chunk = Some(first);
+        while let Some(bytes) = chunk {
+            framer.push(&bytes, &mut frames).map_err(|error| {
                 ModelError::new(ModelErrorKind::BadStream, error.to_string()).with_source(error)
             })?;
-            for frame in frames.drain(..) {
-                let deltas = self.decoder.step(frame).map_err(WireError::into_model_error)?;
-                self.pass(deltas).await;
-                if self.decoder.progress() == Progress::Done {
-                    self.drain().await;
-                    return self.finish();
-                }
+            if self.take(&mut frames).await? == Progress::Done {
+                self.drain().await;
+                return self.finish();
             }
-            match self.next_chunk().await? {
-                Some(next) => chunk = next,
-                None => return self.finish(),
+            chunk = self.next_chunk().await?;
+        }
+        framer.finish(&mut frames);
+        self.take(&mut frames).await?;
+        self.finish()
+    }
+
+    /// Feeds the decoder, up to the end of the answer.
+    async fn take(&mut self, frames: &mut Vec<Frame>) -> Result<Progress, ModelError> {
+        for frame in frames.drain(..) {
+            let deltas = self.decoder.step(frame).map_err(WireError::into_model_error)?;
+            self.pass(deltas).await;
+            if self.decoder.progress() == Progress::Done {
+                break;
             }
         }
+        Ok(self.decoder.progress())
     }
 
     /// A whole answer although a stream was asked for, or because none was.

@@ -12,8 +12,6 @@ use crate::protocol::{Decoder, DecoderContext, Protocol};
 use crate::{Options, Prompt};
 use decoder::ChatDecoder;
 
-pub use calls::MAX_CALLS_PER_REPLY;
-
 /// The name of this wire in private data.
 const WIRE: &str = "chat";
 

@@ -1,5 +1,8 @@
 //! Prompts as Chat Completions bodies.
 
+mod messages;
+mod ollama;
+
 use buddy_model::{Chat, Options, Private, Prompt, PromptItem, Protocol, ReasoningReplay, ToolDefinition};
 use buddy_testkit::model::check_history;
 use serde_json::{Value, json};

@@ -3,6 +3,8 @@
 mod answers;
 mod cancel;
 mod faults;
+mod messages;
+mod ollama;
 mod refusals;
 
 use std::time::Duration;

@@ -4,4 +4,5 @@
 mod body;
 mod fixtures;
 mod http;
+mod probe;
 mod splits;

@@ -6,15 +6,15 @@ use std::time::Instant;
 use buddy_model::{Arguments, DecoderContext, Framing, Protocol, ReplyItem};
 use proptest::prelude::*;
 
-use crate::fixtures::{ALL, read};
+use crate::fixtures::{all, read_chat};
 
 proptest! {
     #[test]
     fn every_fixture_at_any_split(
-        (_, bytes) in prop::sample::select(ALL),
+        fixture in prop::sample::select(all()),
         sizes in prop::collection::vec(1_usize..40, 1..32),
     ) {
-        let (mut chunks, mut rest) = (Vec::new(), bytes);
+        let (mut chunks, mut rest) = (Vec::new(), fixture.bytes);
         for size in sizes.iter().cycle() {
             if rest.is_empty() {
                 break;
@@ -23,34 +23,34 @@ proptest! {
             chunks.push(head);
             rest = tail;
         }
-        prop_assert_eq!(read(chunks), read([bytes]));
+        prop_assert_eq!(fixture.read(chunks), fixture.read([fixture.bytes]));
     }
 
     /// A stream that is cut anywhere gives either the whole reply or none: never a call with half its arguments.
     #[test]
-    fn a_cut_never_shows_a_call((name, bytes) in prop::sample::select(ALL), part in 0.0_f64..1.0) {
+    fn a_cut_never_shows_a_call(fixture in prop::sample::select(all()), part in 0.0_f64..1.0) {
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss,
             reason = "a position in a small file")]
-        let cut = (bytes.len() as f64 * part) as usize;
-        if let (_, Ok(reply)) = read([&bytes[..cut]]) {
-            let whole = read([bytes]).1;
-            prop_assert_eq!(Ok(&reply.items), whole.as_ref().map(|whole| &whole.items), "{}", name);
+        let cut = (fixture.bytes.len() as f64 * part) as usize;
+        if let (_, Ok(reply)) = fixture.read([&fixture.bytes[..cut]]) {
+            let whole = fixture.read([fixture.bytes]).1;
+            prop_assert_eq!(Ok(&reply.items), whole.as_ref().map(|whole| &whole.items), "{:?}", fixture);
         }
     }
 
     #[test]
     fn damaged_bytes_do_not_panic(
-        (_, bytes) in prop::sample::select(ALL),
+        fixture in prop::sample::select(all()),
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
     ) {
-        let mut bytes = bytes.to_vec();
+        let mut bytes = fixture.bytes.to_vec();
         for (place, value) in damage {
             if !bytes.is_empty() {
                 let place = place.index(bytes.len());
                 bytes[place] = value;
             }
         }
-        let _survived = read([&bytes[..]]);
+        let _survived = fixture.read([&bytes[..]]);
     }
 
     /// Whatever the pieces of a call say, arguments that are passed on are an object, and ids are unique.
@@ -66,7 +66,7 @@ proptest! {
             write!(bytes, "data: {chunk}\n\n").unwrap();
         }
         bytes += "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\n";
-        let reply = read([bytes.as_bytes()]).1.unwrap();
+        let reply = read_chat(bytes.as_bytes()).1.unwrap();
         let mut ids = std::collections::HashSet::new();
         for item in reply.items {
             let ReplyItem::ToolCall { id, name, arguments, .. } = item else { continue };

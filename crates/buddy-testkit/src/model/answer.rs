@@ -12,9 +12,9 @@ use futures::stream;
 use hyper::body::Frame;
 use tokio::sync::watch;
 
-use crate::model::chat::Piece;
 use crate::model::gate::Gates;
 use crate::model::turn::{Ending, Fault, Turn};
+use crate::model::wire::{Piece, Wire};
 
 /// What the server does next.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(super) enum Step {
 }
 
 /// The steps of a streamed turn, its fault included.
-pub(super) fn steps(turn: &Turn, pieces: Vec<Piece>) -> VecDeque<Step> {
+pub(super) fn steps(wire: &dyn Wire, turn: &Turn, pieces: Vec<Piece>) -> VecDeque<Step> {
     let mut steps = VecDeque::new();
     let mut chunks = 0;
     for piece in pieces {
@@ -37,15 +37,17 @@ pub(super) fn steps(turn: &Turn, pieces: Vec<Piece>) -> VecDeque<Step> {
         {
             steps.push_back(Step::Gate(name.clone()));
         }
-        if let Some(Fault::After { chunks: limit, ending }) = turn.fault
-            && limit == chunks
+        if let Some(Fault::After { chunks: limit, ending }) = &turn.fault
+            && *limit == chunks
         {
             match ending {
                 Ending::Truncated => return steps,
                 Ending::Reset => steps.push_back(Step::Reset),
                 Ending::Hang => steps.push_back(Step::Hang),
-                Ending::Malformed => {
-                    steps.push_back(Step::Send(Bytes::from_static(b"data: {\"choices\": [oops\n\n")));
+                Ending::Malformed => steps.push_back(Step::Send(wire.malformed().into())),
+                Ending::Error { code, message } => {
+                    steps.push_back(Step::Send(wire.stream_error(code, message).into()));
+                    steps.push_back(Step::Hang);
                 }
             }
             if !matches!(ending, Ending::Malformed) {
@@ -56,7 +58,7 @@ pub(super) fn steps(turn: &Turn, pieces: Vec<Piece>) -> VecDeque<Step> {
             Piece::Gate(name) => steps.push_back(Step::Gate(name)),
             Piece::Chunk(data) => {
                 steps.extend(turn.chunk_delay.map(Step::Pause));
-                steps.push_back(Step::Send(format!("data: {data}\n\n").into()));
+                steps.push_back(Step::Send(data.into()));
                 chunks += 1;
             }
         }

@@ -6,6 +6,7 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::model::seal::Seal;
 use crate::model::turn::{Turn, turn};
 
 /// What a server answers.
@@ -19,6 +20,8 @@ pub struct Script {
     pub when_exhausted: WhenExhausted,
     /// The bearer key to insist on.
     pub key: Option<String>,
+    /// What hidden reasoning is sealed with.
+    pub(super) seal: Seal,
 }
 
 /// Which turn a request gets.
@@ -28,7 +31,7 @@ pub enum Select {
     /// The next one.
     #[default]
     Sequence,
-    /// Turn N when the history holds N assistant messages: works for resumed and concurrent sessions.
+    /// Turn N when the history holds N answers of the model: works for resumed and concurrent sessions.
     History,
 }
 
@@ -64,19 +67,26 @@ impl Script {
         self
     }
 
+    /// The same as another deployment, which cannot read the reasoning that this one sealed.
+    pub fn with_secret(mut self, secret: &str) -> Self {
+        self.seal = Seal(secret.to_owned());
+        self
+    }
+
     /// Reads the JSON form; unknown fields are errors, so that a typing mistake does not pass for a script.
     pub fn from_json(text: &str) -> Result<Self> {
         let file: ScriptFile = serde_json::from_str(text).context("not a script")?;
         let pace = file.pace();
         let turns = file.turns.into_iter().map(|turn| turn.build(pace)).collect::<Result<_>>()?;
-        Ok(Self { turns, select: file.select, when_exhausted: file.when_exhausted, key: file.key })
+        let seal = Seal::default();
+        Ok(Self { turns, select: file.select, when_exhausted: file.when_exhausted, key: file.key, seal })
     }
 
     /// The turn for the given request number and history.
-    pub(super) fn pick(&self, request: usize, assistant_messages: usize) -> Option<&Turn> {
+    pub(super) fn pick(&self, request: usize, answers: usize) -> Option<&Turn> {
         let position = match self.select {
             Select::Sequence => request,
-            Select::History => assistant_messages,
+            Select::History => answers,
         };
         let position = match self.when_exhausted {
             WhenExhausted::Error => position,
@@ -118,6 +128,7 @@ impl ScriptFile {
 struct TurnFile {
     reasoning: Option<String>,
     text: Option<String>,
+    refusal: Option<String>,
     #[serde(default)]
     tool_calls: Vec<CallFile>,
     stop: Option<String>,
@@ -149,7 +160,7 @@ struct FaultFile {
     status: Option<u16>,
     body: Option<String>,
     retry_after: Option<String>,
-    /// `cut`, `truncate`, `malformed`, `hang` or `refuse`.
+    /// `cut`, `truncate`, `malformed`, `hang`, `fail` or `refuse`.
     kind: Option<String>,
     #[serde(default)]
     after_chunks: usize,
@@ -163,6 +174,9 @@ impl TurnFile {
         }
         if let Some(text) = self.text {
             built = built.text(text);
+        }
+        if let Some(refusal) = self.refusal {
+            built = built.refusal(refusal);
         }
         for call in self.tool_calls {
             built = match call.raw_arguments {
@@ -195,6 +209,11 @@ impl FaultFile {
             Some("truncate") => turn.truncate_after(self.after_chunks),
             Some("malformed") => turn.malformed_after(self.after_chunks),
             Some("hang") => turn.hang_after(self.after_chunks),
+            Some("fail") => turn.fail_after(
+                self.after_chunks,
+                "server_error",
+                self.body.as_deref().unwrap_or("failed by the script"),
+            ),
             Some("refuse") => turn.refuse(),
             other => bail!("unknown fault {other:?}"),
         })

@@ -22,12 +22,11 @@ use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::model::answer::{Answer, Departure, steps};
-use crate::model::chat::{self, Asked};
 use crate::model::gate::{Gate, Gates, PATIENCE};
 use crate::model::script::Script;
 use crate::model::socket::Socket;
-use crate::model::strict::check_history;
 use crate::model::turn::{Fault, Turn};
+use crate::model::wire::{self, Asked, Complaint, WIRES, Wire};
 
 type Body = UnsyncBoxBody<Bytes, io::Error>;
 
@@ -40,7 +39,7 @@ pub struct ModelServer {
     _tasks: JoinSet<()>,
 }
 
-/// A chat request as it came.
+/// A request to the model as it came.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RecordedRequest {
     /// The path with its query.
@@ -100,7 +99,7 @@ impl ModelServer {
         self.shared.gates.get(name)
     }
 
-    /// The chat requests so far, refused ones included.
+    /// The requests to the model so far, refused ones included.
     pub fn requests(&self) -> Vec<RecordedRequest> {
         self.shared.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -110,7 +109,7 @@ impl ModelServer {
         self.shared.connections.load(Ordering::SeqCst)
     }
 
-    /// Waits until so many chat requests have come.
+    /// Waits until so many requests to the model have come.
     pub async fn wait_for_requests(&self, count: usize) -> Vec<RecordedRequest> {
         wait_for(&self.shared.arrivals, count, "requests").await;
         self.requests()
@@ -163,48 +162,73 @@ async fn handle(
     request: Request<Incoming>,
 ) -> Result<Response<Body>, io::Error> {
     if request.method() == Method::GET {
-        let models = json!({ "object": "list", "data": [{ "id": "scripted", "object": "model" }] });
-        return Ok(respond(200, &[], models.to_string()));
+        return Ok(page(request.uri().path(), &Value::Null));
     }
-    if !request.uri().path().ends_with("/chat/completions") {
-        return Ok(problem(404, &format!("no such path: {}", request.uri().path())));
-    }
+    let Some(wire) = wire::serving(request.uri().path()) else {
+        let (head, body) = request.into_parts();
+        return Ok(page(head.uri.path(), &json_of(body).await?));
+    };
     let recorded = record(&shared, request).await?;
-    if let Some(key) = &shared.script.key
-        && recorded.headers.get("authorization") != Some(&format!("Bearer {key}"))
-    {
-        return Ok(problem(401, "Incorrect API key provided"));
+    if !is_welcome(&shared.script, &recorded) {
+        let message = "Incorrect API key provided".to_owned();
+        let complaint = Complaint { code: Some("invalid_api_key"), message, param: None };
+        return Ok(problem(wire, 401, complaint));
     }
-    if let Err(fault) = check_history(&recorded.body) {
-        return Ok(problem(400, &fault));
+    if let Some(name) = wire.required_header().filter(|name| !recorded.headers.contains_key(*name)) {
+        return Ok(problem(wire, 400, format!("{name}: header is required")));
     }
-    let asked = Asked::read(&recorded.body);
+    if let Err(fault) = wire.check(&recorded.body, &shared.script.seal) {
+        return Ok(problem(wire, 400, fault));
+    }
+    let asked = wire.asked(&recorded.body);
     let served = shared.served.fetch_add(1, Ordering::SeqCst);
-    match shared.script.pick(served, asked.assistant_messages) {
-        Some(turn) => answer(&shared, reset, turn, &asked),
-        None => Ok(problem(400, &format!("the script has no turn for request {}", served + 1))),
+    match shared.script.pick(served, asked.answers) {
+        Some(turn) => answer(&shared, wire, reset, turn, &asked),
+        None => Ok(problem(wire, 400, format!("the script has no turn for request {}", served + 1))),
     }
+}
+
+/// What a question beside the conversation gets: the list of models, or a page of one of the wires.
+fn page(path: &str, body: &Value) -> Response<Body> {
+    if path.ends_with("/models") {
+        let models = json!({ "object": "list", "data": [{ "id": "scripted", "object": "model", "owned_by": "buddy" }] });
+        return respond(200, &[], models.to_string());
+    }
+    match WIRES.into_iter().find_map(|wire| wire.page(path, body)) {
+        Some(page) => respond(200, &[], page.to_string()),
+        None => missing(path),
+    }
+}
+
+/// Whether a request brings the key, in either of the headers that wires use.
+fn is_welcome(script: &Script, request: &RecordedRequest) -> bool {
+    let Some(key) = &script.key else { return true };
+    request.headers.get("authorization") == Some(&format!("Bearer {key}"))
+        || request.headers.get("x-api-key") == Some(key)
 }
 
 async fn record(shared: &Shared, request: Request<Incoming>) -> Result<RecordedRequest, io::Error> {
     let (head, body) = request.into_parts();
-    let body = body.collect().await.map_err(io::Error::other)?.to_bytes();
+    let body = json_of(body).await?;
     let headers = head.headers.iter().map(|(name, value)| {
         (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
     });
-    let recorded = RecordedRequest {
-        path: head.uri.to_string(),
-        headers: headers.collect(),
-        body: serde_json::from_slice(&body).unwrap_or_default(),
-    };
+    let recorded = RecordedRequest { path: head.uri.to_string(), headers: headers.collect(), body };
     let mut requests = shared.requests.lock().unwrap_or_else(PoisonError::into_inner);
     requests.push(recorded.clone());
     shared.arrivals.send_replace(requests.len());
     Ok(recorded)
 }
 
+/// A body; null if it is not JSON.
+async fn json_of(body: Incoming) -> Result<Value, io::Error> {
+    let bytes = body.collect().await.map_err(io::Error::other)?.to_bytes();
+    Ok(serde_json::from_slice(&bytes).unwrap_or_default())
+}
+
 fn answer(
     shared: &Shared,
+    wire: &dyn Wire,
     reset: Arc<AtomicBool>,
     turn: &Turn,
     asked: &Asked,
@@ -214,20 +238,27 @@ fn answer(
         Some(Fault::Response { status, headers, body }) => {
             return Ok(respond(*status, headers, body.clone()));
         }
-        None if !asked.stream => return Ok(respond(200, &[], chat::document(turn, asked).to_string())),
+        None if !asked.stream => {
+            let document = wire.document(turn, asked, &shared.script.seal);
+            return Ok(respond(200, &[], document.to_string()));
+        }
         Some(Fault::After { .. }) | None => {}
     }
     let departure = Departure { completed: false, departures: shared.departures.clone() };
-    let steps = steps(turn, chat::stream(turn, asked));
+    let steps = steps(wire, turn, wire.stream(turn, asked, &shared.script.seal));
     let answer = Answer { steps, gates: Arc::clone(&shared.gates), reset, departure };
     let mut response = Response::new(StreamBody::new(answer.into_frames()).boxed_unsync());
-    set_header(&mut response, "content-type", "text/event-stream");
+    set_header(&mut response, "content-type", wire.content_type());
     Ok(response)
 }
 
-fn problem(status: u16, message: &str) -> Response<Body> {
-    let error = json!({ "message": message, "type": "invalid_request_error", "param": null, "code": null });
-    respond(status, &[], json!({ "error": error }).to_string())
+fn problem(wire: &dyn Wire, status: u16, complaint: impl Into<Complaint>) -> Response<Body> {
+    respond(status, &[], wire.problem(&complaint.into()).to_string())
+}
+
+fn missing(path: &str) -> Response<Body> {
+    let error = json!({ "message": format!("no such path: {path}"), "type": "invalid_request_error" });
+    respond(404, &[], json!({ "error": error }).to_string())
 }
 
 fn respond(status: u16, headers: &[(String, String)], body: impl Into<Bytes>) -> Response<Body> {

@@ -26,6 +26,7 @@ pub struct Turn {
 #[derive(Debug, Clone)]
 pub(super) enum Part {
     Text(String),
+    Refusal(String),
     Reasoning(String),
     Call { id: Option<String>, name: String, arguments: String },
     Gate(String),
@@ -53,7 +54,7 @@ pub(super) enum Fault {
     After { chunks: usize, ending: Ending },
 }
 
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) enum Ending {
     /// The connection is reset.
     Reset,
@@ -63,12 +64,20 @@ pub(super) enum Ending {
     Malformed,
     /// Nothing more, for ever.
     Hang,
+    /// The server says that it failed, and then nothing more, for ever.
+    Error { code: String, message: String },
 }
 
 impl Turn {
     /// Says something.
     pub fn text(mut self, text: impl Into<String>) -> Self {
         self.parts.push(Part::Text(text.into()));
+        self
+    }
+
+    /// Declines, in these words.
+    pub fn refusal(mut self, text: impl Into<String>) -> Self {
+        self.parts.push(Part::Refusal(text.into()));
         self
     }
 
@@ -110,7 +119,8 @@ impl Turn {
         self
     }
 
-    /// Ends with this `finish_reason` instead of `stop` or `tool_calls`.
+    /// Ends for this reason instead of `stop` or `tool_calls`, in the words of Chat Completions; `length` and
+    /// `content_filter` are said in each wire's own words.
     pub fn stop(mut self, reason: &str) -> Self {
         self.stop = Some(reason.to_owned());
         self
@@ -194,6 +204,11 @@ impl Turn {
     /// Falls silent after so many chunks; zero means that not even headers come late, only no event ever does.
     pub fn hang_after(self, chunks: usize) -> Self {
         self.ending(chunks, Ending::Hang)
+    }
+
+    /// Says after so many chunks that it failed, and leaves the connection open.
+    pub fn fail_after(self, chunks: usize, code: &str, message: &str) -> Self {
+        self.ending(chunks, Ending::Error { code: code.to_owned(), message: message.to_owned() })
     }
 
     /// Closes the connection without a response.

@@ -4,16 +4,12 @@
 //! or never, and are taken from the first piece that has them. Arguments come in pieces or whole. Nothing here is
 //! run before the answer has ended: a call whose stream was cut never becomes a [`ReplyItem`].
 
-use std::collections::HashSet;
-
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::protocol::DecoderContext;
-use crate::{Arguments, Delta, ReplyItem};
-
-/// Most calls that are taken from one answer: weak models repeat themselves until the length limit.
-pub const MAX_CALLS_PER_REPLY: usize = 64;
+use crate::protocol::call_list::CallList;
+use crate::{Arguments, Delta, MAX_CALLS_PER_REPLY, ReplyItem};
 
 /// What stands in for a name that never came, so that the call and its result can be sent back.
 const UNNAMED: &str = "unnamed";
@@ -119,7 +115,7 @@ impl Calls {
     /// The calls as items: each with a usable id, none twice.
     pub(super) fn finish(self, ending: Ending, context: &mut DecoderContext) -> Vec<ReplyItem> {
         let last = self.open.len().saturating_sub(1);
-        let mut seen: Vec<(String, Arguments)> = Vec::new();
+        let mut list = CallList::default();
         let mut items = Vec::new();
         for (position, call) in self.open.into_iter().enumerate() {
             let is_cut = ending == Ending::Cut && position == last;
@@ -129,13 +125,7 @@ impl Calls {
                 Some(name) if is_cut => (name, Arguments::parse_cut(&call.arguments)),
                 Some(name) => (name, Arguments::parse(&call.arguments)),
             };
-            let seen_before = |(known, value): &(String, Arguments)| *known == name && *value == arguments;
-            if seen.iter().any(seen_before) {
-                continue;
-            }
-            seen.push((name.clone(), arguments.clone()));
-            let id = usable_id(call.id, &mut context.taken, || context.ids.next());
-            items.push(ReplyItem::ToolCall { id, name, arguments, private: None });
+            items.extend(list.admit(call.id, name, arguments, None, context));
         }
         items
     }
@@ -151,13 +141,4 @@ fn is_whole(arguments: &str) -> bool {
 
 fn nameless(raw: String) -> Arguments {
     Arguments::Broken { raw, error: "the call does not name a tool".to_owned() }
-}
-
-/// The server's id unless it is missing or taken; then a fresh one.
-fn usable_id(id: Option<String>, taken: &mut HashSet<String>, fresh: impl Fn() -> String) -> String {
-    let mut id = id.unwrap_or_else(&fresh);
-    while !taken.insert(id.clone()) {
-        id = fresh();
-    }
-    id
 }

@@ -1,65 +1,69 @@
 //! Turns as Chat Completions: chunks of a stream, or one document.
 
+mod history;
+
 use serde_json::{Map, Value, json};
 
+use crate::model::seal::Seal;
 use crate::model::turn::{Part, Turn, Usage};
+use crate::model::wire::{Asked, Complaint, Piece, Wire, cut};
 
-/// Characters per chunk unless the turn says otherwise.
-const CHUNK_CHARS: usize = 16;
+pub use history::check_history;
 
-/// What the request decides about the answer.
-#[derive(Debug, Clone)]
-pub(super) struct Asked {
-    pub(super) model: String,
-    pub(super) stream: bool,
-    pub(super) include_usage: bool,
-    /// Makes call ids unique in a conversation without the server remembering it.
-    pub(super) messages: usize,
-    pub(super) assistant_messages: usize,
-}
+/// The wire.
+pub(super) struct Chat;
 
-impl Asked {
-    pub(super) fn read(body: &Value) -> Self {
+impl Wire for Chat {
+    fn path(&self) -> &'static str {
+        "/chat/completions"
+    }
+
+    fn asked(&self, body: &Value) -> Asked {
         let messages = body.get("messages").and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         let is_assistant =
             |message: &&Value| message.get("role").and_then(Value::as_str) == Some("assistant");
         let usage = body.get("stream_options").and_then(|options| options.get("include_usage"));
-        Self {
+        Asked {
             model: body.get("model").and_then(Value::as_str).unwrap_or("scripted").to_owned(),
             stream: body.get("stream").and_then(Value::as_bool).unwrap_or(false),
             include_usage: usage.and_then(Value::as_bool).unwrap_or(false),
-            messages: messages.len(),
-            assistant_messages: messages.iter().filter(is_assistant).count(),
+            items: messages.len(),
+            answers: messages.iter().filter(is_assistant).count(),
         }
     }
 
-    fn call_id(&self, position: usize) -> String {
-        format!("call_{}_{position}", self.messages)
+    fn check(&self, body: &Value, _seal: &Seal) -> Result<(), Complaint> {
+        Ok(check_history(body)?)
+    }
+
+    fn stream(&self, turn: &Turn, asked: &Asked, _seal: &Seal) -> Vec<Piece> {
+        stream(turn, asked)
+    }
+
+    fn document(&self, turn: &Turn, asked: &Asked, _seal: &Seal) -> Value {
+        document(turn, asked)
+    }
+
+    fn stream_error(&self, code: &str, message: &str) -> String {
+        let error = json!({ "message": message, "type": code, "param": null, "code": code });
+        format!("data: {}\n\n", json!({ "error": error }))
     }
 }
 
-/// One piece of a streamed answer.
-#[derive(Debug)]
-pub(super) enum Piece {
-    /// An event with this payload.
-    Chunk(String),
-    /// A point to wait at.
-    Gate(String),
-}
-
-/// The whole stream.
-pub(super) fn stream(turn: &Turn, asked: &Asked) -> Vec<Piece> {
-    let size = turn.chunk_chars.unwrap_or(CHUNK_CHARS);
+fn stream(turn: &Turn, asked: &Asked) -> Vec<Piece> {
     let mut pieces = vec![delta(asked, &json!({ "role": "assistant", "content": null }))];
     let mut position = 0;
     for part in &turn.parts {
         match part {
             Part::Text(text) => {
-                pieces.extend(cut(text, size).map(|text| delta(asked, &json!({ "content": text }))));
+                pieces.extend(cut(turn, text).iter().map(|text| delta(asked, &json!({ "content": text }))));
+            }
+            Part::Refusal(text) => {
+                pieces.extend(cut(turn, text).iter().map(|text| delta(asked, &json!({ "refusal": text }))));
             }
             Part::Reasoning(text) => {
-                pieces
-                    .extend(cut(text, size).map(|text| delta(asked, &json!({ "reasoning_content": text }))));
+                let chunks = cut(turn, text);
+                pieces.extend(chunks.iter().map(|text| delta(asked, &json!({ "reasoning_content": text }))));
             }
             Part::Gate(name) => pieces.push(Piece::Gate(name.clone())),
             Part::Call { id, name, arguments } => {
@@ -67,7 +71,7 @@ pub(super) fn stream(turn: &Turn, asked: &Asked) -> Vec<Piece> {
                 let function = json!({ "name": name, "arguments": "" });
                 let head = json!({ "index": position, "id": id, "type": "function", "function": function });
                 pieces.push(delta(asked, &json!({ "tool_calls": [head] })));
-                pieces.extend(cut(arguments, size).map(|text| {
+                pieces.extend(cut(turn, arguments).iter().map(|text| {
                     let piece = json!({ "index": position, "function": { "arguments": text } });
                     delta(asked, &json!({ "tool_calls": [piece] }))
                 }));
@@ -76,22 +80,23 @@ pub(super) fn stream(turn: &Turn, asked: &Asked) -> Vec<Piece> {
         }
     }
     let last = json!([{ "index": 0, "delta": {}, "finish_reason": finish_reason(turn) }]);
-    pieces.push(Piece::Chunk(envelope(asked, "chat.completion.chunk", &last).to_string()));
+    pieces.push(Piece::data(envelope(asked, "chat.completion.chunk", &last)));
     if let (true, Some(usage)) = (asked.include_usage, usage(turn)) {
         let mut chunk = envelope(asked, "chat.completion.chunk", &json!([]));
         chunk["usage"] = usage;
-        pieces.push(Piece::Chunk(chunk.to_string()));
+        pieces.push(Piece::data(chunk));
     }
-    pieces.push(Piece::Chunk("[DONE]".to_owned()));
+    pieces.push(Piece::data("[DONE]"));
     pieces
 }
 
-/// The same as one document.
-pub(super) fn document(turn: &Turn, asked: &Asked) -> Value {
+fn document(turn: &Turn, asked: &Asked) -> Value {
     let (mut text, mut reasoning, mut calls) = (String::new(), String::new(), Vec::new());
+    let mut refusal = String::new();
     for part in &turn.parts {
         match part {
             Part::Text(more) => text.push_str(more),
+            Part::Refusal(more) => refusal.push_str(more),
             Part::Reasoning(more) => reasoning.push_str(more),
             Part::Gate(_) => {}
             Part::Call { id, name, arguments } => {
@@ -104,6 +109,9 @@ pub(super) fn document(turn: &Turn, asked: &Asked) -> Value {
     let mut message = Map::new();
     message.insert("role".to_owned(), json!("assistant"));
     message.insert("content".to_owned(), if text.is_empty() { Value::Null } else { json!(text) });
+    if !refusal.is_empty() {
+        message.insert("refusal".to_owned(), json!(refusal));
+    }
     if !reasoning.is_empty() {
         message.insert("reasoning_content".to_owned(), json!(reasoning));
     }
@@ -119,13 +127,13 @@ pub(super) fn document(turn: &Turn, asked: &Asked) -> Value {
 }
 
 fn envelope(asked: &Asked, object: &str, choices: &Value) -> Value {
-    let id = format!("chatcmpl-{}", asked.messages);
+    let id = format!("chatcmpl-{}", asked.items);
     json!({ "id": id, "object": object, "created": 0, "model": asked.model, "choices": choices })
 }
 
 fn delta(asked: &Asked, delta: &Value) -> Piece {
     let choices = json!([{ "index": 0, "delta": delta, "finish_reason": null }]);
-    Piece::Chunk(envelope(asked, "chat.completion.chunk", &choices).to_string())
+    Piece::data(envelope(asked, "chat.completion.chunk", &choices))
 }
 
 fn finish_reason(turn: &Turn) -> String {
@@ -140,11 +148,4 @@ fn usage(turn: &Turn) -> Option<Value> {
             "prompt_tokens": input, "completion_tokens": output, "total_tokens": input + output,
         })),
     }
-}
-
-/// The text in pieces of so many characters.
-fn cut(text: &str, size: usize) -> impl Iterator<Item = String> {
-    let letters: Vec<char> = text.chars().collect();
-    let pieces: Vec<String> = letters.chunks(size).map(|piece| piece.iter().collect()).collect();
-    pieces.into_iter()
 }

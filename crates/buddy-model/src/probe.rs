@@ -1,0 +1,94 @@
+//! Looking around before talking: which models a server has, how much context, and which servers run here.
+//!
+//! Everything here asks small questions with short timeouts and believes what it is told; what was read is in
+//! `probe::read`, without I/O.
+
+mod local;
+mod read;
+
+use std::time::Duration;
+
+use futures::future::join;
+use serde_json::json;
+
+use crate::http::fetch::{Fetch, Patience};
+use crate::{Auth, Endpoint, ModelError};
+
+pub use local::{LocalServer, ServerKind, local_servers, local_servers_on};
+pub use read::ListedModel;
+
+/// Patience with a server that someone named: it may be far away, or busy with a model.
+const PATIENCE: Patience = Patience { connect: Duration::from_secs(1), total: Duration::from_secs(5) };
+
+/// What is known of a model's context, in tokens.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct ContextWindow {
+    /// What the server gives it now: what counts.
+    pub loaded: Option<u64>,
+    /// What the model could have.
+    pub possible: Option<u64>,
+}
+
+/// What a llama.cpp server says about itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct LlamaCppProps {
+    /// The context of each conversation.
+    pub context: Option<u64>,
+    /// Whether the chat template renders tools; without it they are dropped silently.
+    pub supports_tools: Option<bool>,
+}
+
+/// The models of a server: `GET /models`, or Ollama's own list where there is no such page.
+pub async fn models(endpoint: &Endpoint, auth: &Auth) -> Result<Vec<ListedModel>, ModelError> {
+    let fetch = Fetch::new(endpoint, auth, PATIENCE)?;
+    match fetch.get(endpoint.join("models")).await {
+        Ok(answer) => Ok(read::models(&answer)),
+        Err(error) => match fetch.get(endpoint.join_beside("api/tags")).await {
+            Ok(answer) => Ok(read::ollama_tags(&answer)),
+            Err(_) => Err(error),
+        },
+    }
+}
+
+/// The context of one model, by whichever way the server tells it. A server that tells nothing is no error.
+pub async fn context_window(
+    endpoint: &Endpoint,
+    auth: &Auth,
+    model: &str,
+) -> Result<ContextWindow, ModelError> {
+    let (listed, beside) = join(
+        models(endpoint, auth),
+        join(ollama_context(endpoint, auth, model), llama_cpp_props(endpoint, auth)),
+    )
+    .await;
+    let (ollama, llama_cpp) = beside;
+    let listed = listed?.into_iter().find(|listed| read::is_same_model(&listed.name, model));
+    let listed = listed.map(|listed| listed.context).unwrap_or_default();
+    let ollama = ollama.unwrap_or_default();
+    let props = llama_cpp.unwrap_or_default();
+    Ok(ContextWindow {
+        loaded: props.context.or(ollama.loaded).or(listed.loaded),
+        possible: ollama.possible.or(listed.possible),
+    })
+}
+
+/// The context of a model of Ollama: what `/api/show` says it can have and `/api/ps` says it has.
+pub async fn ollama_context(
+    endpoint: &Endpoint,
+    auth: &Auth,
+    model: &str,
+) -> Result<ContextWindow, ModelError> {
+    let fetch = Fetch::new(endpoint, auth, PATIENCE)?;
+    let question = json!({ "model": model });
+    let shown = fetch.post(endpoint.join_beside("api/show"), &question);
+    let running = fetch.get(endpoint.join_beside("api/ps"));
+    let (shown, running) = join(shown, running).await;
+    let loaded = running.ok().and_then(|running| read::ollama_loaded(&running, model));
+    Ok(ContextWindow { loaded, possible: read::ollama_possible(&shown?) })
+}
+
+/// What `/props` of a llama.cpp server says.
+pub async fn llama_cpp_props(endpoint: &Endpoint, auth: &Auth) -> Result<LlamaCppProps, ModelError> {
+    let fetch = Fetch::new(endpoint, auth, PATIENCE)?;
+    Ok(read::llama_cpp_props(&fetch.get(endpoint.join_beside("props")).await?))
+}

@@ -1,0 +1,56 @@
+//! Anthropic's Messages: content blocks in order, signed thoughts, breakpoints for the prompt cache.
+
+mod blocks;
+mod body;
+mod cache;
+mod conversation;
+mod decoder;
+mod thinking;
+mod usage;
+
+use serde_json::Value;
+
+use crate::protocol::{Decoder, DecoderContext, Protocol};
+use crate::{Options, Prompt};
+use decoder::MessagesDecoder;
+
+/// The name of this wire in private data.
+const WIRE: &str = "messages";
+
+/// The protocol, without state.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Messages;
+
+impl Protocol for Messages {
+    fn wire(&self) -> &'static str {
+        WIRE
+    }
+
+    fn path(&self) -> &'static str {
+        "messages"
+    }
+
+    fn headers(&self) -> &'static [(&'static str, &'static str)] {
+        &[("anthropic-version", "2023-06-01")]
+    }
+
+    fn body(&self, model: &str, prompt: &Prompt, options: &Options) -> Value {
+        body::render(model, prompt, options)
+    }
+
+    fn amend(&self, body: &mut Value, refused: &[String]) {
+        body::amend(body, refused);
+    }
+
+    fn optional_fields(&self) -> &'static [&'static str] {
+        &body::OPTIONAL_FIELDS
+    }
+
+    fn uses(&self, body: &Value, field: &str) -> bool {
+        if field == cache::FIELD { cache::is_marked(body) } else { body.get(field).is_some() }
+    }
+
+    fn decoder(&self, context: DecoderContext) -> Box<dyn Decoder> {
+        Box::new(MessagesDecoder::new(context))
+    }
+}

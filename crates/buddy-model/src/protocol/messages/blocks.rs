@@ -1,0 +1,246 @@
+//! The content blocks of one answer, put together from their pieces.
+//!
+//! A block is kept as the object it came as; deltas grow its fields. At the end text, thoughts and calls become items
+//! of their own kind, and whatever else the provider sent (redacted thoughts, its own tools and their results) becomes
+//! an item that only carries the block back to it.
+
+use serde_json::{Map, Value, json};
+
+use crate::protocol::call_list::CallList;
+use crate::protocol::messages::WIRE;
+use crate::protocol::{DecoderContext, WireError};
+use crate::{Arguments, Delta, ReplyItem};
+
+/// Key of private data: the whole block, to be sent back as it is.
+pub(super) const BLOCK: &str = "block";
+
+/// Key of private data: fields to be put back into the block.
+pub(super) const EXTRA: &str = "extra";
+
+/// Most blocks of one answer, far beyond what a provider sends.
+const MAX_BLOCKS: usize = 4096;
+
+/// Most bytes of one answer; beyond it the server has lost its mind.
+const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
+
+/// The blocks of one answer so far.
+#[derive(Debug, Default)]
+pub(super) struct Blocks {
+    blocks: Vec<Block>,
+    bytes: usize,
+}
+
+#[derive(Debug)]
+struct Block {
+    /// The server's number for it, if it counts.
+    index: Option<u64>,
+    fields: Map<String, Value>,
+    /// JSON text of the input so far.
+    input: String,
+    closed: bool,
+}
+
+impl Block {
+    fn kind(&self) -> &str {
+        self.fields.get("type").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    fn text(&self, field: &str) -> &str {
+        self.fields.get(field).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    fn grow(&mut self, field: &str, more: &str) {
+        match self.fields.get_mut(field) {
+            Some(Value::String(text)) => text.push_str(more),
+            _ => _ = self.fields.insert(field.to_owned(), json!(more)),
+        }
+    }
+
+    /// The input as text: what came in pieces, else what the block began with.
+    fn input_text(&self) -> String {
+        match self.fields.get("input") {
+            Some(Value::Object(whole)) if self.input.is_empty() && !whole.is_empty() => {
+                Value::Object(whole.clone()).to_string()
+            }
+            _ => self.input.clone(),
+        }
+    }
+}
+
+impl Blocks {
+    /// A block begins; it may already carry something.
+    pub(super) fn start(&mut self, index: Option<u64>, block: &Value) -> Result<Option<Delta>, WireError> {
+        let Some(fields) = block.as_object() else {
+            return Err(WireError::Malformed("a content block is not an object".to_owned()));
+        };
+        if self.blocks.len() >= MAX_BLOCKS {
+            return Err(WireError::TooLarge);
+        }
+        let block = Block { index, fields: fields.clone(), input: String::new(), closed: false };
+        let delta = match block.kind() {
+            "text" => shown(block.text("text"), Delta::Text),
+            "thinking" => shown(block.text("thinking"), Delta::Reasoning),
+            "tool_use" => {
+                let text = block.input_text();
+                Some(Delta::ToolArguments { index: self.calls(), name: name_of(&block), text })
+            }
+            _ => None,
+        };
+        self.blocks.push(block);
+        Ok(delta)
+    }
+
+    /// More of a block; deltas of unknown kinds and for unknown blocks say nothing.
+    pub(super) fn grow(&mut self, index: Option<u64>, delta: &Value) -> Result<Option<Delta>, WireError> {
+        let Some(position) = self.position(index) else { return Ok(None) };
+        let call = self.calls_before(position);
+        let Some(block) = self.blocks.get_mut(position) else { return Ok(None) };
+        let piece = |field: &str| delta.get(field).and_then(Value::as_str).unwrap_or_default();
+        let (bytes, shown) = match delta.get("type").and_then(Value::as_str).unwrap_or_default() {
+            "text_delta" => {
+                block.grow("text", piece("text"));
+                (piece("text").len(), shown(piece("text"), Delta::Text))
+            }
+            "thinking_delta" => {
+                block.grow("thinking", piece("thinking"));
+                (piece("thinking").len(), shown(piece("thinking"), Delta::Reasoning))
+            }
+            "signature_delta" => {
+                block.fields.insert("signature".to_owned(), json!(piece("signature")));
+                (piece("signature").len(), None)
+            }
+            "input_json_delta" => {
+                let text = piece("partial_json");
+                block.input.push_str(text);
+                let is_call = block.kind() == "tool_use" && !text.is_empty();
+                let (name, text) = (name_of(block), text.to_owned());
+                (text.len(), is_call.then_some(Delta::ToolArguments { index: call, name, text }))
+            }
+            "citations_delta" => (cite(block, delta.get("citation")), None),
+            _ => (0, None),
+        };
+        self.bytes += bytes;
+        if self.bytes > MAX_ANSWER_BYTES { Err(WireError::TooLarge) } else { Ok(shown) }
+    }
+
+    /// A block is complete.
+    pub(super) fn stop(&mut self, index: Option<u64>) {
+        if let Some(position) = self.position(index)
+            && let Some(block) = self.blocks.get_mut(position)
+        {
+            block.closed = true;
+        }
+    }
+
+    /// Whether any call was made.
+    pub(super) fn has_calls(&self) -> bool {
+        self.calls() > 0
+    }
+
+    /// The blocks as items. `is_cut` says that the answer did not end as its model meant it to.
+    pub(super) fn finish(self, is_cut: bool, context: &mut DecoderContext) -> Vec<ReplyItem> {
+        let last = self.blocks.len().saturating_sub(1);
+        let mut finish = Finish { context, items: Vec::new(), calls: CallList::default() };
+        for (position, block) in self.blocks.into_iter().enumerate() {
+            let may_lack_its_end = !block.closed || (is_cut && position == last);
+            match block.kind() {
+                "text" => finish.text(&block),
+                "tool_use" => finish.call(&block, may_lack_its_end),
+                _ => finish.opaque(block, may_lack_its_end),
+            }
+        }
+        finish.items
+    }
+
+    fn calls(&self) -> usize {
+        self.calls_before(self.blocks.len())
+    }
+
+    fn calls_before(&self, position: usize) -> usize {
+        self.blocks.iter().take(position).filter(|block| block.kind() == "tool_use").count()
+    }
+
+    fn position(&self, index: Option<u64>) -> Option<usize> {
+        match index {
+            Some(_) => self.blocks.iter().rposition(|block| block.index == index),
+            None => self.blocks.len().checked_sub(1),
+        }
+    }
+}
+
+/// Items in the making.
+struct Finish<'a> {
+    context: &'a mut DecoderContext,
+    items: Vec<ReplyItem>,
+    calls: CallList,
+}
+
+impl Finish<'_> {
+    fn text(&mut self, block: &Block) {
+        let text = block.text("text").to_owned();
+        if !text.is_empty() {
+            let private = extra_fields(&block.fields, &["type", "text"]);
+            let private = private.map(|extra| self.context.private(WIRE, json!({ EXTRA: extra })));
+            self.items.push(ReplyItem::Text { text, private });
+        }
+    }
+
+    fn call(&mut self, block: &Block, may_lack_its_end: bool) {
+        let raw = block.input_text();
+        let arguments = match name_of(block) {
+            None => Arguments::Broken { raw, error: "the call does not name a tool".to_owned() },
+            Some(_) if may_lack_its_end => Arguments::parse_cut(&raw),
+            Some(_) => Arguments::parse(&raw),
+        };
+        let name = name_of(block).unwrap_or_else(|| "unnamed".to_owned());
+        let private = extra_fields(&block.fields, &["type", "id", "name", "input"]);
+        let private = private.map(|extra| self.context.private(WIRE, json!({ EXTRA: extra })));
+        let id = Some(block.text("id").to_owned());
+        self.items.extend(self.calls.admit(id, name, arguments, private, self.context));
+    }
+
+    /// A thought, or something that means nothing to anyone but the provider. One that may lack its end would be
+    /// refused when it comes back, so it keeps its readable part only.
+    fn opaque(&mut self, mut block: Block, may_lack_its_end: bool) {
+        let text = if block.kind() == "thinking" { block.text("thinking").to_owned() } else { String::new() };
+        if !block.input.is_empty()
+            && let Ok(input) = serde_json::from_str(&block.input)
+        {
+            block.fields.insert("input".to_owned(), input);
+        }
+        let is_whole = !may_lack_its_end || block.kind() == "redacted_thinking";
+        let private = is_whole.then(|| self.context.private(WIRE, json!({ BLOCK: block.fields })));
+        if private.is_some() || !text.is_empty() {
+            self.items.push(ReplyItem::Reasoning { text, private });
+        }
+    }
+}
+
+fn name_of(block: &Block) -> Option<String> {
+    Some(block.text("name").to_owned()).filter(|name| !name.is_empty())
+}
+
+fn shown(text: &str, delta: impl Fn(String) -> Delta) -> Option<Delta> {
+    (!text.is_empty()).then(|| delta(text.to_owned()))
+}
+
+/// Adds a citation to a block; returns its size.
+fn cite(block: &mut Block, citation: Option<&Value>) -> usize {
+    let Some(citation) = citation else { return 0 };
+    match block.fields.get_mut("citations") {
+        Some(Value::Array(citations)) => citations.push(citation.clone()),
+        _ => _ = block.fields.insert("citations".to_owned(), json!([citation])),
+    }
+    citation.to_string().len()
+}
+
+/// Fields of a block that its item has no place for.
+fn extra_fields(block: &Map<String, Value>, usual: &[&str]) -> Option<Value> {
+    let is_empty = |value: &Value| value.is_null() || value.as_array().is_some_and(Vec::is_empty);
+    let extra: Map<String, Value> = block
+        .iter()
+        .filter(|(name, value)| !usual.contains(&name.as_str()) && !is_empty(value))
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    (!extra.is_empty()).then_some(Value::Object(extra))
+}

@@ -1,0 +1,166 @@
+//! Items as alternating messages of content blocks.
+//!
+//! Blocks of an answer keep their order. Results come first in the message that follows their calls, all of them in
+//! one message. Thoughts and other provider data go back exactly as they came, but only to the provider and model
+//! they came from; what cannot go back is left out, and the conversation remembers where.
+
+use std::collections::HashSet;
+
+use serde_json::{Value, json};
+
+use crate::Private;
+use crate::PromptItem;
+use crate::protocol::history::{safe_arguments, safe_id, safe_name};
+use crate::protocol::messages::WIRE;
+use crate::protocol::messages::blocks::{BLOCK, EXTRA};
+use crate::protocol::messages::thinking::Thinking;
+
+/// What the provider reads where a conversation begins with the model's own words, which it does not take.
+const OPENING: &str = "(The conversation so far is not shown.)";
+
+/// To whom provider data may go back.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Replay<'a> {
+    pub(super) provider: &'a str,
+    pub(super) model: &'a str,
+}
+
+/// The messages, and what is known of the tool loop they end in.
+#[derive(Debug)]
+pub(super) struct Conversation {
+    pub(super) messages: Vec<Value>,
+    /// Where each answer left out a thought, as positions in `messages`.
+    lost_thoughts: HashSet<usize>,
+}
+
+impl Conversation {
+    pub(super) fn of(items: &[PromptItem], replay: Replay<'_>) -> Self {
+        let mut writer = Writer { replay, messages: Vec::new(), lost_thoughts: HashSet::new() };
+        for item in items {
+            writer.write(item);
+        }
+        let messages = writer.messages.into_iter().map(Message::into_value).collect();
+        Self { messages, lost_thoughts: writer.lost_thoughts }
+    }
+
+    /// Whether the provider would take this wish: within an open tool loop it insists on the loop's own thoughts.
+    pub(super) fn allows(&self, wish: &Thinking) -> bool {
+        let Some(start) = self.open_loop() else { return true };
+        if self.lost_thoughts.iter().any(|position| *position >= start) {
+            return false;
+        }
+        let first = self.messages.get(start).map(|message| &message["content"][0]["type"]);
+        let begins_with_thought = first.is_some_and(|kind| kind == "thinking" || kind == "redacted_thinking");
+        matches!(wish, Thinking::Effort(_)) || begins_with_thought
+    }
+
+    /// Where the tool loop begins that the last message continues, if it does.
+    fn open_loop(&self) -> Option<usize> {
+        let mut start = None;
+        let mut end = self.messages.len();
+        while let Some([answer, results]) = end.checked_sub(2).and_then(|from| self.messages.get(from..end)) {
+            if results["content"][0]["type"] != "tool_result" || answer["role"] != "assistant" {
+                break;
+            }
+            end -= 2;
+            start = Some(end);
+        }
+        start
+    }
+}
+
+#[derive(Debug)]
+struct Message {
+    role: &'static str,
+    blocks: Vec<Value>,
+}
+
+impl Message {
+    fn into_value(self) -> Value {
+        json!({ "role": self.role, "content": self.blocks })
+    }
+}
+
+struct Writer<'a> {
+    replay: Replay<'a>,
+    messages: Vec<Message>,
+    lost_thoughts: HashSet<usize>,
+}
+
+impl Writer<'_> {
+    fn write(&mut self, item: &PromptItem) {
+        match item {
+            PromptItem::User { text } => self.say("user", text, None),
+            PromptItem::Assistant { text, private } => self.say("assistant", text, private.as_ref()),
+            PromptItem::Reasoning { private, .. } => self.think(private.as_ref()),
+            PromptItem::ToolCall { id, name, arguments, private } => {
+                self.call(id, name, arguments, private.as_ref());
+            }
+            PromptItem::ToolResult { id, output, .. } => self.answer(id, output),
+        }
+    }
+
+    /// Text; the provider refuses blocks without any.
+    fn say(&mut self, role: &'static str, text: &str, private: Option<&Private>) {
+        if !text.trim().is_empty() {
+            let block = self.with_extra(json!({ "type": "text", "text": text }), private);
+            self.blocks(role).push(block);
+        }
+    }
+
+    fn think(&mut self, private: Option<&Private>) {
+        match self.own(private).and_then(|own| own.data.get(BLOCK)).cloned() {
+            Some(block) => self.blocks("assistant").push(block),
+            None => {
+                // A thought opens the answer it belongs to, which may not have begun.
+                let last_is_answer = self.messages.last().is_some_and(|last| last.role == "assistant");
+                let position = self.messages.len().max(1) - usize::from(last_is_answer);
+                self.lost_thoughts.insert(position);
+            }
+        }
+    }
+
+    fn call(&mut self, id: &str, name: &str, arguments: &str, private: Option<&Private>) {
+        let input: Value = serde_json::from_str(safe_arguments(arguments)).unwrap_or_else(|_| json!({}));
+        let block = json!({ "type": "tool_use", "id": safe_id(id), "name": safe_name(name), "input": input });
+        let block = self.with_extra(block, private);
+        self.blocks("assistant").push(block);
+    }
+
+    /// A result, before anything else that the person says.
+    fn answer(&mut self, id: &str, output: &str) {
+        let mut block = json!({ "type": "tool_result", "tool_use_id": safe_id(id) });
+        if !output.is_empty() {
+            block["content"] = json!(output);
+        }
+        let blocks = self.blocks("user");
+        let place = blocks.iter().take_while(|block| block["type"] == "tool_result").count();
+        blocks.insert(place, block);
+    }
+
+    /// The blocks of the message that is being written in this role.
+    fn blocks(&mut self, role: &'static str) -> &mut Vec<Value> {
+        if self.messages.is_empty() && role == "assistant" {
+            let opening = json!({ "type": "text", "text": OPENING });
+            self.messages.push(Message { role: "user", blocks: vec![opening] });
+        }
+        if self.messages.last().is_none_or(|last| last.role != role) {
+            self.messages.push(Message { role, blocks: Vec::new() });
+        }
+        let last = self.messages.len() - 1;
+        &mut self.messages[last].blocks
+    }
+
+    fn own<'p>(&self, private: Option<&'p Private>) -> Option<&'p Private> {
+        private.filter(|own| own.belongs_to(self.replay.provider, self.replay.model, WIRE))
+    }
+
+    /// The block with the fields that the provider had put beside its usual ones.
+    fn with_extra(&self, mut block: Value, private: Option<&Private>) -> Value {
+        let extra = self.own(private).and_then(|own| own.data.get(EXTRA)).and_then(Value::as_object);
+        if let (Some(fields), Some(extra)) = (block.as_object_mut(), extra) {
+            fields.extend(extra.iter().map(|(name, value)| (name.clone(), value.clone())));
+        }
+        block
+    }
+}

@@ -1,0 +1,139 @@
+//! A Messages answer read event by event.
+
+use serde_json::Value;
+
+use crate::clean::clipped;
+use crate::protocol::messages::blocks::Blocks;
+use crate::protocol::messages::usage::Counts;
+use crate::protocol::{Decoder, DecoderContext, Frame, Progress, WireError};
+use crate::{Delta, Reply, StopReason};
+
+/// The answer so far.
+#[derive(Debug)]
+pub(super) struct MessagesDecoder {
+    context: DecoderContext,
+    blocks: Blocks,
+    counts: Counts,
+    stop_reason: Option<String>,
+    model: Option<String>,
+    done: bool,
+}
+
+impl MessagesDecoder {
+    pub(super) fn new(context: DecoderContext) -> Self {
+        Self {
+            context,
+            blocks: Blocks::default(),
+            counts: Counts::default(),
+            stop_reason: None,
+            model: None,
+            done: false,
+        }
+    }
+
+    fn take_head(&mut self, message: &Value) {
+        if let Some(model) = text_of(message.get("model")) {
+            self.model = Some(model.to_owned());
+        }
+        self.counts.take(message.get("usage"));
+        self.take_stop(message);
+    }
+
+    fn take_stop(&mut self, from: &Value) {
+        if let Some(reason) = text_of(from.get("stop_reason")) {
+            self.stop_reason = Some(reason.to_owned());
+        }
+    }
+
+    fn stop(&self, reason: String) -> StopReason {
+        match reason.as_str() {
+            "max_tokens" | "model_context_window_exceeded" => StopReason::Length,
+            "refusal" => StopReason::Refusal,
+            "pause_turn" => StopReason::Other(reason),
+            // Some servers say `end_turn` although they call.
+            _ if self.blocks.has_calls() => StopReason::ToolUse,
+            "end_turn" | "stop_sequence" => StopReason::End,
+            _ => StopReason::Other(reason),
+        }
+    }
+}
+
+impl Decoder for MessagesDecoder {
+    fn step(&mut self, frame: Frame) -> Result<Vec<Delta>, WireError> {
+        let data = frame.data.trim();
+        // Gateways end every stream as Chat Completions end theirs.
+        if data.is_empty() || data == "[DONE]" {
+            return Ok(Vec::new());
+        }
+        let event: Value = serde_json::from_str(data)
+            .map_err(|error| WireError::Malformed(format!("{error} in `{}`", clipped(data, 80))))?;
+        let index = event.get("index").and_then(Value::as_u64);
+        let delta = event.get("delta").unwrap_or(&Value::Null);
+        let shown = match text_of(event.get("type")).unwrap_or(&frame.event) {
+            "message_start" => {
+                self.take_head(event.get("message").unwrap_or(&Value::Null));
+                None
+            }
+            "content_block_start" => {
+                self.blocks.start(index, event.get("content_block").unwrap_or(&Value::Null))?
+            }
+            "content_block_delta" => self.blocks.grow(index, delta)?,
+            "content_block_stop" => {
+                self.blocks.stop(index);
+                None
+            }
+            "message_delta" => {
+                self.counts.take(event.get("usage"));
+                self.take_stop(delta);
+                None
+            }
+            "message_stop" => {
+                self.done = true;
+                None
+            }
+            "error" => return Err(WireError::Reported(event.get("error").unwrap_or(&event).clone())),
+            _ if event.get("error").is_some_and(Value::is_object) => {
+                return Err(WireError::Reported(event["error"].clone()));
+            }
+            _ => None,
+        };
+        Ok(shown.into_iter().collect())
+    }
+
+    fn progress(&self) -> Progress {
+        match (self.done, &self.stop_reason) {
+            (true, _) => Progress::Done,
+            (false, Some(_)) => Progress::Complete,
+            (false, None) => Progress::Open,
+        }
+    }
+
+    fn whole(&mut self, body: &Value) -> Result<Vec<Delta>, WireError> {
+        if let Some(error) = body.get("error").filter(|error| !error.is_null()) {
+            return Err(WireError::Reported(error.clone()));
+        }
+        let Some(content) = body.get("content").and_then(Value::as_array) else {
+            return Err(WireError::Malformed("there is no content".to_owned()));
+        };
+        self.take_head(body);
+        let mut deltas = Vec::new();
+        for (position, block) in content.iter().enumerate() {
+            let index = u64::try_from(position).ok();
+            deltas.extend(self.blocks.start(index, block)?);
+            self.blocks.stop(index);
+        }
+        Ok(deltas)
+    }
+
+    fn finish(&mut self) -> Result<Reply, WireError> {
+        let Some(reason) = self.stop_reason.take() else { return Err(WireError::Truncated) };
+        let stop = self.stop(reason);
+        let is_cut = matches!(stop, StopReason::Length | StopReason::Refusal);
+        let items = std::mem::take(&mut self.blocks).finish(is_cut, &mut self.context);
+        Ok(Reply { items, stop, usage: self.counts.usage(), model: self.model.take() })
+    }
+}
+
+fn text_of(value: Option<&Value>) -> Option<&str> {
+    value.and_then(Value::as_str).filter(|text| !text.is_empty())
+}

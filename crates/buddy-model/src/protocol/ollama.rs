@@ -1,0 +1,49 @@
+//! Ollama's own wire: the only one on which its context size, thinking and time in memory can be set.
+
+mod body;
+mod decoder;
+
+use serde_json::Value;
+use url::Url;
+
+use crate::protocol::{Decoder, DecoderContext, Protocol};
+use crate::{Endpoint, Options, Prompt};
+use decoder::OllamaDecoder;
+
+/// The name of this wire in private data.
+const WIRE: &str = "ollama";
+
+/// The protocol, without state.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Ollama;
+
+impl Protocol for Ollama {
+    fn wire(&self) -> &'static str {
+        WIRE
+    }
+
+    fn path(&self) -> &'static str {
+        "api/chat"
+    }
+
+    fn url(&self, endpoint: &Endpoint) -> Url {
+        endpoint.join_beside(self.path())
+    }
+
+    fn body(&self, model: &str, prompt: &Prompt, options: &Options) -> Value {
+        body::render(model, prompt, options)
+    }
+
+    fn optional_fields(&self) -> &'static [&'static str] {
+        &["think", "keep_alive"]
+    }
+
+    fn alias(&self, field: &str) -> Option<&'static str> {
+        // `"llama3.2" does not support thinking`
+        (field == "think").then_some("thinking")
+    }
+
+    fn decoder(&self, context: DecoderContext) -> Box<dyn Decoder> {
+        Box::new(OllamaDecoder::new(context))
+    }
+}

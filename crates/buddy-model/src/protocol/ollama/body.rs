@@ -1,0 +1,134 @@
+//! A prompt as an Ollama chat body.
+//!
+//! The same prompt always gives the same bytes, and a longer list of items only adds messages at the end.
+
+use serde_json::{Map, Value, json};
+
+use crate::prompt::{Prompt, PromptItem, ToolDefinition};
+use crate::protocol::history::{safe_arguments, safe_name, unpaired};
+use crate::protocol::ollama::WIRE;
+use crate::{Options, ReasoningReplay};
+
+pub(super) fn render(model: &str, prompt: &Prompt, options: &Options) -> Value {
+    debug_assert!(unpaired(&prompt.items).is_none(), "no result for call {:?}", unpaired(&prompt.items));
+    let mut body = Map::new();
+    body.insert("model".to_owned(), json!(model));
+    body.insert("stream".to_owned(), json!(options.stream));
+    if let Some(think) = think(options) {
+        body.insert("think".to_owned(), think);
+    }
+    if let Some(time) = &options.keep_alive {
+        body.insert("keep_alive".to_owned(), json!(time));
+    }
+    let runtime = runtime(prompt, options);
+    if !runtime.is_empty() {
+        body.insert("options".to_owned(), Value::Object(runtime));
+    }
+    if !prompt.tools.is_empty() {
+        body.insert("tools".to_owned(), prompt.tools.iter().map(tool).collect());
+    }
+    body.insert("messages".to_owned(), Value::Array(messages(model, prompt, options)));
+    body.extend(options.extra.clone());
+    Value::Object(body)
+}
+
+/// Whether and how hard to think; a budget of tokens has no place on this wire and only means yes.
+fn think(options: &Options) -> Option<Value> {
+    match options.reasoning_effort.as_deref() {
+        Some("none" | "off") => Some(json!(false)),
+        Some(effort @ ("low" | "medium" | "high")) => Some(json!(effort)),
+        Some(_) => Some(json!(true)),
+        None => options.thinking_budget.map(|budget| json!(budget > 0)),
+    }
+}
+
+/// What the model is loaded and run with.
+fn runtime(prompt: &Prompt, options: &Options) -> Map<String, Value> {
+    let values = [
+        ("num_ctx", options.context_window.map(Value::from)),
+        ("num_predict", prompt.max_output_tokens.map(Value::from)),
+        ("temperature", prompt.temperature.map(Value::from)),
+    ];
+    values.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
+}
+
+fn tool(tool: &ToolDefinition) -> Value {
+    json!({
+        "type": "function",
+        "function": { "name": tool.name, "description": tool.description, "parameters": tool.parameters },
+    })
+}
+
+fn messages(model: &str, prompt: &Prompt, options: &Options) -> Vec<Value> {
+    let mut messages = Vec::with_capacity(prompt.items.len() + 1);
+    if !prompt.system.is_empty() {
+        messages.push(json!({ "role": "system", "content": prompt.system }));
+    }
+    let mut answer = Answer::default();
+    for item in &prompt.items {
+        match item {
+            PromptItem::User { text } => {
+                answer.flush(&mut messages, options);
+                messages.push(json!({ "role": "user", "content": text }));
+            }
+            PromptItem::ToolResult { name, output, .. } => {
+                answer.flush(&mut messages, options);
+                let name = safe_name(name);
+                messages.push(json!({ "role": "tool", "tool_name": name, "content": output }));
+            }
+            PromptItem::Assistant { text, .. } => add(&mut answer.text, text),
+            PromptItem::Reasoning { text, private } => {
+                if private.as_ref().is_some_and(|own| own.belongs_to(&options.provider, model, WIRE)) {
+                    add(&mut answer.thinking, text);
+                }
+            }
+            PromptItem::ToolCall { name, arguments, .. } => answer.call(name, arguments),
+        }
+    }
+    answer.flush(&mut messages, options);
+    messages
+}
+
+/// Neighbouring items of the model, which this wire wants as one message.
+#[derive(Default)]
+struct Answer {
+    text: String,
+    thinking: String,
+    calls: Vec<Value>,
+}
+
+impl Answer {
+    fn call(&mut self, name: &str, arguments: &str) {
+        let arguments: Value = serde_json::from_str(safe_arguments(arguments)).unwrap_or_else(|_| json!({}));
+        self.calls.push(json!({ "function": { "name": safe_name(name), "arguments": arguments } }));
+    }
+
+    fn flush(&mut self, messages: &mut Vec<Value>, options: &Options) {
+        let Self { text, thinking, calls } = std::mem::take(self);
+        if text.is_empty() && calls.is_empty() {
+            return;
+        }
+        let mut message = Map::new();
+        message.insert("role".to_owned(), json!("assistant"));
+        message.insert("content".to_owned(), json!(text));
+        let replay = match options.reasoning_replay {
+            ReasoningReplay::Off => false,
+            ReasoningReplay::ToolTurns => !calls.is_empty(),
+            ReasoningReplay::All => true,
+        };
+        if replay && !thinking.is_empty() {
+            message.insert("thinking".to_owned(), json!(thinking));
+        }
+        if !calls.is_empty() {
+            message.insert("tool_calls".to_owned(), Value::Array(calls));
+        }
+        messages.push(Value::Object(message));
+    }
+}
+
+fn add(text: &mut String, more: &str) {
+    if !text.is_empty() && !more.is_empty() {
+        text.push_str("\n\n");
+    }
+    text.push_str(more);
+}

@@ -1,0 +1,143 @@
+//! The wires the server speaks: one file each, all rendering the same turns.
+//!
+//! A wire is a [`Wire`] in its own file and a line in [`WIRES`]; the server picks it by the path of the request.
+
+mod chat;
+mod messages;
+mod ollama;
+
+use serde_json::{Value, json};
+
+use crate::model::seal::Seal;
+use crate::model::turn::Turn;
+
+pub use chat::check_history;
+
+/// Every wire; the first whose path fits serves a request.
+pub(super) const WIRES: [&dyn Wire; 3] = [&chat::Chat, &messages::Messages, &ollama::Ollama];
+
+/// Characters per chunk unless the turn says otherwise.
+const CHUNK_CHARS: usize = 16;
+
+/// How the server speaks one wire.
+pub(super) trait Wire: Sync {
+    /// How the paths end that it serves.
+    fn path(&self) -> &'static str;
+
+    /// What the request decides about the answer.
+    fn asked(&self, body: &Value) -> Asked;
+
+    /// Judges a request as the strictest provider would.
+    fn check(&self, body: &Value, seal: &Seal) -> Result<(), Complaint>;
+
+    /// The answer as a stream, each chunk with its framing.
+    fn stream(&self, turn: &Turn, asked: &Asked, seal: &Seal) -> Vec<Piece>;
+
+    /// The answer as one document.
+    fn document(&self, turn: &Turn, asked: &Asked, seal: &Seal) -> Value;
+
+    /// A chunk that says that the answer failed after all, with its framing.
+    fn stream_error(&self, code: &str, message: &str) -> String;
+
+    /// A chunk that is not of this wire, with its framing.
+    fn malformed(&self) -> &'static str {
+        "data: {\"choices\": [oops\n\n"
+    }
+
+    /// The body of a refusal.
+    fn problem(&self, complaint: &Complaint) -> Value {
+        let Complaint { code, message, param } = complaint;
+        let error =
+            json!({ "message": message, "type": "invalid_request_error", "param": param, "code": code });
+        json!({ "error": error })
+    }
+
+    /// The content type of a stream.
+    fn content_type(&self) -> &'static str {
+        "text/event-stream"
+    }
+
+    /// A header that every request must have.
+    fn required_header(&self) -> Option<&'static str> {
+        None
+    }
+
+    /// What a question beside the conversation gets, if this path is one of this wire's; a GET has no body.
+    fn page(&self, _path: &str, _body: &Value) -> Option<Value> {
+        None
+    }
+}
+
+/// What the request decides about the answer.
+#[derive(Debug, Clone)]
+pub(super) struct Asked {
+    pub(super) model: String,
+    pub(super) stream: bool,
+    /// Usage was asked for, on wires where it is not given unasked.
+    pub(super) include_usage: bool,
+    /// Elements of the history: makes ids unique in a conversation without the server remembering it.
+    pub(super) items: usize,
+    /// Answers of the model that the history holds.
+    pub(super) answers: usize,
+}
+
+impl Asked {
+    /// The id of a call that the script gives none.
+    fn call_id(&self, position: usize) -> String {
+        format!("call_{}_{position}", self.items)
+    }
+}
+
+/// Why a request is refused.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Complaint {
+    pub(super) code: Option<&'static str>,
+    pub(super) message: String,
+    pub(super) param: Option<String>,
+}
+
+impl From<String> for Complaint {
+    fn from(message: String) -> Self {
+        Self { message, ..Self::default() }
+    }
+}
+
+/// One piece of a streamed answer.
+#[derive(Debug)]
+pub(super) enum Piece {
+    /// Bytes with their framing.
+    Chunk(String),
+    /// A point to wait at.
+    Gate(String),
+}
+
+impl Piece {
+    /// A server-sent event without a name.
+    fn data(data: impl std::fmt::Display) -> Self {
+        Self::Chunk(format!("data: {data}\n\n"))
+    }
+}
+
+/// The text in pieces of as many characters as the turn says.
+fn cut(turn: &Turn, text: &str) -> Vec<String> {
+    let letters: Vec<char> = text.chars().collect();
+    let size = turn.chunk_chars.unwrap_or(CHUNK_CHARS);
+    letters.chunks(size).map(|piece| piece.iter().collect()).collect()
+}
+
+/// The wire that serves this path.
+pub(super) fn serving(path: &str) -> Option<&'static dyn Wire> {
+    WIRES.into_iter().find(|wire| path.ends_with(wire.path()))
+}
+
+/// Judges a request as the strictest provider of the wire with this path would: `/chat/completions` and so on. What
+/// the server sealed must be of [`Script`](crate::model::Script)'s default secret.
+pub fn check_request(path: &str, body: &Value) -> Result<(), String> {
+    let wire = serving(path).ok_or_else(|| format!("no such path: {path}"))?;
+    wire.check(body, &Seal::default()).map_err(|complaint| complaint.message)
+}
+
+/// The signature under a thought of this model, by [`Script`](crate::model::Script)'s default secret.
+pub fn signature(model: &str, thought: &str) -> String {
+    Seal::default().sign(model, thought)
+}
