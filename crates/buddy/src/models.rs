@@ -4,9 +4,11 @@ mod choice;
 mod configured;
 mod connect;
 mod key;
+mod local;
 mod reference;
 mod source;
 
-pub(crate) use choice::{choose, local_servers};
+pub(crate) use choice::choose;
 pub(crate) use key::Keys;
+pub(crate) use local::local_servers;
 pub(crate) use source::{Models, NoModels};

@@ -52,7 +52,8 @@ impl Invocation<'_> {
         let loaded = self.load()?;
         let target = Arc::new(local_target(self.environment, self.cwd.clone())?);
         let keys = Keys::new(self.environment, &loaded, target);
-        let probe = async || local_servers(self.environment).await;
+        let is_wanted = loaded.config.network.local_servers;
+        let probe = async || if is_wanted { local_servers(self.environment).await } else { Vec::new() };
         let wish = self.model.as_deref();
         let choice = choose(self.environment, &loaded, &keys, wish, probe).await.map_err(told)?;
         let models = Arc::new(Models::new(&loaded, keys, choice));

@@ -126,6 +126,8 @@ pub(crate) struct NetworkSection {
     pub(crate) total_timeout: Wait,
     /// How often a call that failed is made again.
     pub(crate) retries: u32,
+    /// Look for model servers on this machine when no model is configured.
+    pub(crate) local_servers: bool,
 }
 
 impl Default for NetworkSection {
@@ -136,6 +138,7 @@ impl Default for NetworkSection {
             idle_timeout: Wait(settings.idle_timeout),
             total_timeout: Wait(settings.total_timeout),
             retries: settings.retries,
+            local_servers: true,
         }
     }
 }

@@ -3,19 +3,15 @@
 //! What the person chose is taken, whether it works or not. Else the built-in default is taken if its key is there; else
 //! a vendor's key in the environment, else a server on this machine. The network is asked only in the last case.
 
-use std::time::Duration;
-
 use buddy_model::Endpoint;
 use buddy_protocol::Failure;
 
 use super::connect::endpoint;
 use super::key::{KeyState, Keys};
+use super::local::LocalServer;
 use super::reference::{Reference, explicit, resolve};
 use crate::config::{Api, Config, ENVIRONMENT_PROFILE, Loaded, Origin, Profile, builtin};
 use crate::environment::Environment;
-
-/// How long servers on this machine have to answer.
-pub(crate) const PROBE_TIME: Duration = Duration::from_millis(300);
 
 /// Where the model comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,17 +26,6 @@ pub(crate) enum ModelChoice {
     Local(LocalServer),
     /// Nothing was found.
     Demo,
-}
-
-/// A model server on this machine.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct LocalServer {
-    /// The built-in profile for this kind of server.
-    pub(crate) profile: &'static str,
-    /// Where it listens.
-    pub(crate) base_url: String,
-    /// A model that it has.
-    pub(crate) model: Option<String>,
 }
 
 /// A choice, made.
@@ -159,12 +144,6 @@ fn with_model(mut found: Choice, model: Option<String>) -> Choice {
         active.model = Some(model);
     }
     found
-}
-
-/// Servers that answer on this machine.
-pub(crate) async fn local_servers(_environment: &Environment) -> Vec<LocalServer> {
-    let _bound = PROBE_TIME;
-    Vec::new()
 }
 
 #[cfg(test)]

@@ -26,10 +26,19 @@ pub(crate) fn route(
     facts: &ModelFacts,
 ) -> Result<Route, Failure> {
     let endpoint = endpoint(name, profile)?;
+    if !profile.headers.is_empty() {
+        return Err(invalid(format!(
+            "`models.{name}.headers` is set, and further headers are not built in yet"
+        )));
+    }
     let mut route = match profile.api {
-        Api::Completions => Route::chat(endpoint, key.map_or(Auth::None, Auth::Bearer)),
-        api @ (Api::Responses | Api::Messages | Api::Ollama) => {
-            return Err(invalid(format!("`{name}` speaks `{}`, which is not built in yet", api.name())));
+        Api::Completions => Route::chat(endpoint, bearer(key)),
+        Api::Messages => Route::messages(endpoint, key.map_or(Auth::None, Auth::api_key)),
+        Api::Ollama => Route::ollama(endpoint, bearer(key)),
+        Api::Responses => {
+            let hint = "choose another profile with -m, or set `api` of this one to \"completions\"";
+            let message = format!("`{name}` speaks `responses`, which is not built in yet");
+            return Err(Failure { hint: Some(hint.to_owned()), ..invalid(message) });
         }
     };
     let options = &mut route.options;
@@ -39,8 +48,13 @@ pub(crate) fn route(
         options.reasoning_replay = replay;
     }
     options.parallel_tool_calls = profile.parallel_tool_calls;
-    if let Some(effort) = &profile.reasoning_effort {
-        options.extra.insert("reasoning_effort".to_owned(), effort.as_str().into());
+    options.context_window = profile.context_limit;
+    match &profile.reasoning_effort {
+        // This wire has no word of its own for it.
+        Some(effort) if profile.api == Api::Completions => {
+            options.extra.insert("reasoning_effort".to_owned(), effort.as_str().into());
+        }
+        effort => options.reasoning_effort.clone_from(effort),
     }
     if let Some(top_p) = config.agent.top_p {
         options.extra.insert("top_p".to_owned(), Value::from(top_p));
@@ -55,6 +69,10 @@ pub(crate) fn route(
         ..Settings::default()
     };
     Ok(route)
+}
+
+fn bearer(key: Option<SecretString>) -> Auth {
+    key.map_or(Auth::None, Auth::Bearer)
 }
 
 fn invalid(message: String) -> Failure {

@@ -8,7 +8,7 @@ use buddy_model::{Catalogue, HttpModel, Model, ModelError, ModelErrorKind, Model
 use buddy_protocol::{Failure, FailureKind};
 use tokio::sync::OnceCell;
 
-use super::choice::Choice;
+use super::choice::{Choice, ModelChoice};
 use super::configured::{LateModel, PromptDefaults, ReadyModel};
 use super::connect::{endpoint, route};
 use super::key::{Key, KeyState, Keys};
@@ -20,6 +20,7 @@ pub(crate) struct Models {
     config: Config,
     keys: Keys,
     catalogue: Catalogue,
+    choice: ModelChoice,
     active: Option<Reference>,
     why: Option<String>,
     /// Models that were used, so that each keeps its connections; held for a look or a note only.
@@ -47,6 +48,7 @@ impl Models {
             config,
             keys,
             catalogue: Catalogue::built_in().unwrap_or_default(),
+            choice: choice.choice,
             active: choice.active,
             why: choice.why,
             known: Mutex::default(),
@@ -100,6 +102,14 @@ impl Models {
             }
         };
         self.config.models.iter().map(row).collect()
+    }
+
+    /// What a session without a wish of its own uses.
+    fn chosen(&self) -> Result<Reference, Failure> {
+        match &self.choice {
+            ModelChoice::Demo => Err(missing()),
+            _ => self.active.clone().ok_or_else(missing),
+        }
     }
 
     fn resolve(&self, name: &str) -> Result<Reference, Failure> {
@@ -159,7 +169,7 @@ impl ModelSource for Models {
     fn model(&self, name: Option<&str>) -> Result<Arc<dyn Model>, Failure> {
         let reference = match name {
             Some(name) => self.resolve(name)?,
-            None => self.active.clone().ok_or_else(missing)?,
+            None => self.chosen()?,
         };
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(model) = known.get(&reference.name()) {
