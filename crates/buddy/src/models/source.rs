@@ -2,9 +2,12 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use buddy_agent::ModelSource;
-use buddy_model::{Catalogue, HttpModel, Model, ModelError, ModelErrorKind, ModelFacts};
+use buddy_model::{
+    Catalogue, DEMO_MODEL, DemoModel, HttpModel, Model, ModelError, ModelErrorKind, ModelFacts,
+};
 use buddy_protocol::{Failure, FailureKind};
 use tokio::sync::OnceCell;
 
@@ -14,6 +17,11 @@ use super::connect::{endpoint, route};
 use super::key::{Key, KeyState, Keys};
 use super::reference::{Reference, resolve};
 use crate::config::{Config, ENVIRONMENT_PROFILE, Loaded, Profile};
+
+/// The name under which a person asks for the built-in demo.
+const DEMO: &str = "demo";
+/// The pause between two words of the demo: it streams, and nobody waits long.
+const DEMO_PACE: Duration = Duration::from_millis(5);
 
 /// Models of the configured profiles. Each key goes only to the address it was configured for.
 pub(crate) struct Models {
@@ -62,6 +70,11 @@ impl Models {
 
     /// What was found and why, when the person did not choose; one line.
     pub(crate) fn found(&self) -> Option<String> {
+        if self.choice == ModelChoice::Demo {
+            let text =
+                "model: the built-in demo, as no key and no local server was found; say `connect` to it";
+            return Some(text.to_owned());
+        }
         let active = self.active.as_ref()?;
         let why = self.why.as_ref()?;
         let profile = self.config.models.get(&active.profile)?;
@@ -70,6 +83,9 @@ impl Models {
 
     /// The name under which a session keeps a model that the person named.
     pub(crate) fn canonical(&self, name: &str) -> Result<String, Failure> {
+        if self.is_demo(Some(name)) {
+            return Ok(DEMO.to_owned());
+        }
         self.resolve(name).map(|reference| reference.name())
     }
 
@@ -104,12 +120,17 @@ impl Models {
         self.config.models.iter().map(row).collect()
     }
 
+    /// Whether this name, or the lack of one, means the built-in demo.
+    fn is_demo(&self, name: Option<&str>) -> bool {
+        match name {
+            Some(name) => name == DEMO && !self.config.models.contains_key(DEMO),
+            None => self.choice == ModelChoice::Demo,
+        }
+    }
+
     /// What a session without a wish of its own uses.
     fn chosen(&self) -> Result<Reference, Failure> {
-        match &self.choice {
-            ModelChoice::Demo => Err(missing()),
-            _ => self.active.clone().ok_or_else(missing),
-        }
+        self.active.clone().ok_or_else(missing)
     }
 
     fn resolve(&self, name: &str) -> Result<Reference, Failure> {
@@ -167,6 +188,9 @@ impl Models {
 
 impl ModelSource for Models {
     fn model(&self, name: Option<&str>) -> Result<Arc<dyn Model>, Failure> {
+        if self.is_demo(name) {
+            return Ok(Arc::new(DemoModel::new(DEMO_PACE)));
+        }
         let reference = match name {
             Some(name) => self.resolve(name)?,
             None => self.chosen()?,
@@ -181,6 +205,9 @@ impl ModelSource for Models {
     }
 
     fn facts(&self, name: Option<&str>) -> ModelFacts {
+        if self.is_demo(name) {
+            return self.catalogue.facts(DEMO_MODEL);
+        }
         let reference = match name {
             Some(name) => self.resolve(name).ok(),
             None => self.active.clone(),
