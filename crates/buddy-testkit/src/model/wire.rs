@@ -3,6 +3,7 @@
 //! A wire is a [`Wire`] in its own file and a line in [`WIRES`]; the server picks it by the path of the request.
 
 mod chat;
+mod responses;
 
 use serde_json::{Value, json};
 
@@ -12,7 +13,7 @@ use crate::model::turn::Turn;
 pub use chat::check_history;
 
 /// Every wire; the first whose path fits serves a request.
-pub(super) const WIRES: [&dyn Wire; 1] = [&chat::Chat];
+pub(super) const WIRES: [&dyn Wire; 2] = [&chat::Chat, &responses::Responses];
 
 /// Characters per chunk unless the turn says otherwise.
 const CHUNK_CHARS: usize = 16;
@@ -68,6 +69,8 @@ pub(super) struct Asked {
     pub(super) stream: bool,
     /// Usage was asked for, on wires where it is not given unasked.
     pub(super) include_usage: bool,
+    /// Reasoning is to be sealed rather than told.
+    pub(super) sealed: bool,
     /// Elements of the history: makes ids unique in a conversation without the server remembering it.
     pub(super) items: usize,
     /// Answers of the model that the history holds.
@@ -105,6 +108,11 @@ pub(super) enum Piece {
 }
 
 impl Piece {
+    /// A server-sent event with a name.
+    fn event(name: &str, data: impl std::fmt::Display) -> Self {
+        Self::Chunk(format!("event: {name}\ndata: {data}\n\n"))
+    }
+
     /// A server-sent event without a name.
     fn data(data: impl std::fmt::Display) -> Self {
         Self::Chunk(format!("data: {data}\n\n"))
@@ -116,6 +124,12 @@ fn cut(turn: &Turn, text: &str) -> Vec<String> {
     let letters: Vec<char> = text.chars().collect();
     let size = turn.chunk_chars.unwrap_or(CHUNK_CHARS);
     letters.chunks(size).map(|piece| piece.iter().collect()).collect()
+}
+
+/// Whether a name is one that strict servers take.
+fn is_plain_name(name: &str) -> bool {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
+    !name.is_empty() && name.len() <= 64 && name.chars().all(is_plain)
 }
 
 /// The wire that serves this path.
