@@ -82,6 +82,11 @@ impl Complaint {
         }
     }
 
+    /// Code, type and message in lower case.
+    pub(crate) fn words(&self) -> &str {
+        &self.words
+    }
+
     pub(crate) fn mentions(&self, needle: &str) -> bool {
         self.words.contains(needle)
     }
@@ -157,7 +162,9 @@ impl Failure {
             429 => Kind::RateLimit,
             0 if self.complaint.mentions("rate_limit") => Kind::RateLimit,
             0 if self.complaint.mentions("authentication") => Kind::Auth,
-            0 if self.complaint.mentions("invalid_request") => Kind::InvalidRequest,
+            0 if self.complaint.mentions_any(&["invalid_request", "invalid_prompt", "invalid_image"]) => {
+                Kind::InvalidRequest
+            }
             0 | 409 | 425 | 500..=599 => Kind::Overloaded,
             _ => Kind::InvalidRequest,
         }
@@ -190,7 +197,9 @@ fn sentence(kind: ModelErrorKind) -> &'static str {
     }
 }
 
-const QUOTA: [&str; 6] = [
+const QUOTA: [&str; 8] = [
+    "usage_limit_reached",
+    "usage_not_included",
     "insufficient_quota",
     "exceeded your current quota",
     "billing_hard_limit",

@@ -33,9 +33,12 @@ pub use framing::{Framer, Framing, FramingError, MAX_EVENT_BYTES};
 pub use http::{HttpModel, install_tls};
 pub use ids::Ids;
 pub use model::{Model, ReplyStream};
-pub use options::{MaxTokensField, Options, ReasoningReplay};
+pub use options::{MaxTokensField, Options, ReasoningForm, ReasoningReplay};
 pub use prompt::{Prompt, PromptItem, ToolDefinition};
-pub use protocol::chat::{Chat, MAX_CALLS_PER_REPLY};
-pub use protocol::{Decoder, DecoderContext, Frame, Progress, Protocol, WireError};
+pub use protocol::chat::Chat;
+pub use protocol::responses::Responses;
+pub use protocol::{
+    Decoder, DecoderContext, Frame, MAX_CALLS_PER_REPLY, Objection, Progress, Protocol, WireError,
+};
 pub use reply::{Delta, Reply, ReplyItem, StopReason};
 pub use route::{Route, Settings};

@@ -3,6 +3,8 @@
 //! Filled from a catalogue or configuration; a wire ignores what it has no use for. What an endpoint turns out not to
 //! accept is learned at run time (see `http::learned`) and does not change these values.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -24,7 +26,20 @@ pub struct Options {
     pub send_cache_key: bool,
     /// Ask for several calls per answer (`true`), for one at most (`false`), or say nothing.
     pub parallel_tool_calls: Option<bool>,
-    /// Further fields of the body, such as a reasoning effort; they win over the wire's own.
+    /// How hard the model should think, in the provider's words: `low`, `medium`, `high`, …
+    pub reasoning_effort: Option<String>,
+    /// Which summary of its reasoning the model should give, on wires that have a word for it: `auto`, `concise`, …
+    pub reasoning_summary: Option<String>,
+    /// The form in which a Responses server takes reasoning back.
+    pub reasoning_form: ReasoningForm,
+    /// Send the ids of a Responses server's items back with them.
+    pub item_ids: bool,
+    /// The backend serves a subscription rather than an API key: it streams and keeps nothing, always, and refuses
+    /// bounds and sampling parameters.
+    pub login_backed: bool,
+    /// Further headers of the request, such as an account; nothing secret, they show up in logs.
+    pub headers: BTreeMap<String, String>,
+    /// Further fields of the body; they win over the wire's own.
     pub extra: Map<String, Value>,
 }
 
@@ -38,6 +53,12 @@ impl Default for Options {
             max_tokens_field: MaxTokensField::default(),
             send_cache_key: false,
             parallel_tool_calls: None,
+            reasoning_effort: None,
+            reasoning_summary: None,
+            reasoning_form: ReasoningForm::default(),
+            item_ids: true,
+            login_backed: false,
+            headers: BTreeMap::new(),
             extra: Map::new(),
         }
     }
@@ -54,6 +75,19 @@ pub enum ReasoningReplay {
     ToolTurns,
     /// All of it.
     All,
+}
+
+/// How a Responses server takes reasoning back between two calls, of which it remembers nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReasoningForm {
+    /// Sealed by the provider, which must be asked for it.
+    #[default]
+    Sealed,
+    /// In the open (vLLM).
+    Plain,
+    /// Not at all, and asking for it sealed is an error (Ollama, LM Studio).
+    Omitted,
 }
 
 /// How a chat server calls the bound on the answer.

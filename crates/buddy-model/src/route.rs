@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{Auth, Chat, Endpoint, Framing, Ids, Options, Protocol};
+use crate::{Auth, Chat, Endpoint, Framing, Ids, Options, Protocol, Responses};
 
 /// Everything needed to talk to one provider.
 #[derive(Clone)]
@@ -28,9 +28,20 @@ pub struct Route {
 impl Route {
     /// Chat Completions over server-sent events, with the defaults of everything else.
     pub fn chat(endpoint: Endpoint, auth: Auth) -> Self {
+        Self::new(Arc::new(Chat), endpoint, auth)
+    }
+
+    /// Responses over server-sent events; the server is asked to keep nothing.
+    pub fn responses(endpoint: Endpoint, auth: Auth) -> Self {
+        let mut route = Self::new(Arc::new(Responses), endpoint, auth);
+        route.options.send_cache_key = true;
+        route
+    }
+
+    fn new(protocol: Arc<dyn Protocol>, endpoint: Endpoint, auth: Auth) -> Self {
         let options = Options { provider: endpoint.to_string(), ..Options::default() };
         Self {
-            protocol: Arc::new(Chat),
+            protocol,
             endpoint,
             auth,
             framing: Framing::Sse,

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use bytes::Bytes;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderName, HeaderValue, LOCATION};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Client, Response};
 use tokio::time::timeout;
 use url::Url;
@@ -12,8 +12,8 @@ use url::Url;
 use crate::clean::clipped;
 use crate::error::Retry;
 use crate::failure::{Complaint, Failure};
-use crate::retry::{delay_in_headers, delay_in_text};
-use crate::{ModelError, ModelErrorKind, Settings};
+use crate::retry::{delay_in_headers, delay_in_text, reset_in_headers};
+use crate::{ModelError, ModelErrorKind, Options, Settings, WireError};
 
 /// Most of an error body that is read.
 const MAX_ERROR_BODY_BYTES: usize = 64 * 1024;
@@ -27,6 +27,8 @@ pub(super) struct Exchange {
     pub(super) client: Client,
     pub(super) url: Url,
     pub(super) auth: Option<(HeaderName, HeaderValue)>,
+    /// Headers of the route's own; they win over ours.
+    pub(super) headers: HeaderMap,
 }
 
 /// A failed attempt.
@@ -35,6 +37,31 @@ pub(super) struct Failed {
     pub(super) error: ModelError,
     /// The server's words, where it refused the request and may be obliged.
     pub(super) complaint: Option<Complaint>,
+}
+
+/// The headers that a route adds, checked.
+pub(super) fn further_headers(options: &Options) -> Result<HeaderMap, ModelError> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in &options.headers {
+        let unusable = |_| {
+            let message = format!("the header `{}` of this provider cannot be sent", clipped(name, 40));
+            ModelError::new(ModelErrorKind::InvalidRequest, message)
+                .with_hint("check the headers in the provider's configuration")
+        };
+        let header: HeaderName = name.parse().map_err(|_| unusable(()))?;
+        headers.insert(header, value.parse().map_err(|_| unusable(()))?);
+    }
+    Ok(headers)
+}
+
+impl From<WireError> for Failed {
+    fn from(error: WireError) -> Self {
+        let complaint = match &error {
+            WireError::Reported(error) => Some(Complaint::from_value(error)),
+            _ => None,
+        };
+        Self { error: error.into_model_error(), complaint }
+    }
 }
 
 impl From<ModelError> for Failed {
@@ -51,6 +78,7 @@ impl Exchange {
             .post(self.url.clone())
             .header(CONTENT_TYPE, "application/json")
             .header(ACCEPT, "text/event-stream, application/json")
+            .headers(self.headers.clone())
             .body(body);
         if let Some((name, value)) = &self.auth {
             request = request.header(name.clone(), value.clone());
@@ -111,11 +139,14 @@ fn redirected(response: &Response) -> ModelError {
 
 async fn refused(response: Response) -> Failed {
     let status = response.status().as_u16();
-    let in_headers = delay_in_headers(|name| response.headers().get(name)?.to_str().ok());
+    let header = |name: &str| response.headers().get(name)?.to_str().ok();
+    let (in_headers, reset) = (delay_in_headers(header), reset_in_headers(header).filter(|_| status == 429));
     let complaint = Complaint::from_body(&error_body(response).await);
-    let retry_after = in_headers.or_else(|| delay_in_text(&complaint.message));
+    let retry_after = in_headers.or_else(|| delay_in_text(&complaint.message)).or(reset);
     let error = Failure { status: Some(status), retry_after, complaint: complaint.clone() }.into_error();
-    let is_curable = matches!(status, 400 | 422) && error.kind == ModelErrorKind::InvalidRequest;
+    let is_about_the_request =
+        matches!(error.kind, ModelErrorKind::InvalidRequest | ModelErrorKind::ModelMissing);
+    let is_curable = matches!(status, 400 | 404 | 422) && is_about_the_request;
     Failed { error, complaint: is_curable.then_some(complaint) }
 }
 

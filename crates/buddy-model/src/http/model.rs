@@ -12,8 +12,8 @@ use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::http::client;
-use crate::http::exchange::{Exchange, Failed};
-use crate::http::learned::Learned;
+use crate::http::exchange::{Exchange, Failed, further_headers};
+use crate::http::learned::{Learned, Refused};
 use crate::http::reader::{Outlet, Reader, endless};
 use crate::protocol::DecoderContext;
 use crate::retry::Retries;
@@ -40,6 +40,7 @@ impl HttpModel {
             client: client::build(&route.endpoint, &route.settings)?,
             url: route.endpoint.join(route.protocol.path()),
             auth: route.auth.header()?,
+            headers: further_headers(&route.options)?,
         };
         let shared = Shared { name: name.into(), route, exchange, learned: Mutex::default() };
         Ok(Self { shared: Arc::new(shared) })
@@ -90,7 +91,7 @@ impl Shared {
                 Ok(Err(failed)) => failed,
                 Err(_) => break Err(endless(settings)),
             };
-            let (delay, error) = if let Some(lesson) = self.learn(&failed, &body, &options) {
+            let (delay, error) = if let Some(lesson) = self.learn(&failed, prompt, &body, &options) {
                 lessons += 1;
                 (Duration::ZERO, lesson)
             } else {
@@ -113,22 +114,22 @@ impl Shared {
         let context = DecoderContext::of(&options.provider, &self.name, ids.clone(), prompt);
         let decoder = protocol.decoder(context);
         let reader = Reader { response, framer: framing.framer(), decoder, settings, outlet };
-        Ok(reader.read().await?)
+        reader.read().await
     }
 
     /// The request as the endpoint is known to like it.
     fn request(&self, prompt: &Prompt) -> (Options, Value) {
         let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let options = learned.options(&self.route.options);
-        let mut body = self.route.protocol.body(&self.name, prompt, &options);
+        let mut body = self.route.protocol.body(&self.name, &learned.prompt(prompt), &options);
         learned.amend(&mut body, &*self.route.protocol);
         (options, body)
     }
 
-    fn learn(&self, failed: &Failed, body: &Value, options: &Options) -> Option<String> {
+    fn learn(&self, failed: &Failed, prompt: &Prompt, body: &Value, options: &Options) -> Option<String> {
         let complaint = failed.complaint.as_ref()?;
-        let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
-        learned.learn(complaint, body, &*self.route.protocol, options)
+        let refused = Refused { protocol: &*self.route.protocol, prompt, body, options };
+        self.learned.lock().unwrap_or_else(PoisonError::into_inner).learn(complaint, &refused)
     }
 
     fn redacted(&self, mut error: ModelError) -> ModelError {

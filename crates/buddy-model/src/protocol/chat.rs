@@ -3,6 +3,8 @@
 mod body;
 mod calls;
 mod decoder;
+mod extras;
+mod fast;
 mod reasoning;
 mod usage;
 
@@ -11,8 +13,6 @@ use serde_json::Value;
 use crate::protocol::{Decoder, DecoderContext, Protocol};
 use crate::{Options, Prompt};
 use decoder::ChatDecoder;
-
-pub use calls::MAX_CALLS_PER_REPLY;
 
 /// The name of this wire in private data.
 const WIRE: &str = "chat";

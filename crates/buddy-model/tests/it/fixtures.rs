@@ -1,51 +1,99 @@
-//! Recorded-style streams, each with what becomes of it.
+//! Recorded-style streams of every wire, each with what becomes of it.
 
 use std::collections::HashSet;
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use buddy_model::{
-    Chat, Decoder, DecoderContext, Delta, Frame, Framing, Ids, Protocol, Reply, ReplyItem, WireError,
+    Chat, Decoder, DecoderContext, Delta, Frame, Framing, Ids, Protocol, Reply, ReplyItem, Responses,
+    WireError,
 };
 
-/// Every stream in `fixtures/chat`, by name.
+/// One answer as it came over the network.
+#[derive(Clone, Copy)]
+pub(crate) struct Fixture {
+    pub(crate) name: &'static str,
+    pub(crate) bytes: &'static [u8],
+    pub(crate) protocol: &'static dyn Protocol,
+    pub(crate) framing: Framing,
+}
+
+impl fmt::Debug for Fixture {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name)
+    }
+}
+
+/// What an answer gives: the deltas up to its end or its error.
+pub(crate) type Read = (Vec<Delta>, Result<Reply, WireError>);
+
+/// Every file below `fixtures`: the name of a group, its folder, protocol, framing and extension, then the files.
 macro_rules! fixtures {
-    ($($name:ident)*) => {
-        pub(crate) const ALL: &[(&str, &[u8])] = &[
-            $((stringify!($name), include_bytes!(concat!("../../fixtures/chat/", stringify!($name), ".sse")))),*
+    ($($group:ident: $folder:literal, $protocol:expr, $framing:expr, $extension:literal => $($name:ident)*;)*) => {
+        pub(crate) const ALL: &[Fixture] = &[
+            $($(Fixture {
+                name: concat!(stringify!($group), "_", stringify!($name)),
+                bytes: include_bytes!(
+                    concat!("../../fixtures/", $folder, "/", stringify!($name), ".", $extension)
+                ),
+                protocol: &$protocol,
+                framing: $framing,
+            }),*),*
         ];
 
-        mod each {
-            $(#[test] fn $name() { super::check(stringify!($name)); })*
-        }
+        $(mod $group {
+            $(#[test] fn $name() {
+                super::check(concat!(stringify!($group), "_", stringify!($name)));
+            })*
+        })*
     };
 }
 
 fixtures! {
-    plain tools parallel_tools same_index_different_ids late_and_missing_ids finish_stop_with_calls repeated_calls
-    reasoning_content reasoning_field reasoning_details content_parts refusal content_filter length_cut_call
-    length_before_arguments cut_stream done_without_finish empty broken_arguments llama_cpp llama_cpp_python ollama_v1
-    object_arguments unnumbered_calls error_mid_stream error_event usage_in_every_chunk usage_nonsense windows_line_ends garbage
+    chat: "chat", Chat, Framing::Sse, "sse" =>
+        plain tools parallel_tools same_index_different_ids late_and_missing_ids finish_stop_with_calls
+        repeated_calls reasoning_content reasoning_field reasoning_details content_parts refusal content_filter
+        length_cut_call length_before_arguments cut_stream done_without_finish empty broken_arguments llama_cpp
+        llama_cpp_python ollama_v1 object_arguments unnumbered_calls error_mid_stream error_event
+        usage_in_every_chunk usage_nonsense windows_line_ends garbage thought_signatures printed_call
+        printed_blocks printed_quote;
+    responses: "responses", Responses, Framing::Sse, "sse" =>
+        annotated cache_write cut_in_a_line cut_stream empty error_event error_of_a_gateway failed
+        failed_rate_limit garbage incomplete_filter incomplete_length incomplete_without_items interleaved_tools
+        items_only_at_the_end length_cut_call not_an_object odd_calls only_deltas parallel_tools plain reasoning
+        reasoning_in_the_open refusal tools unknown_events usage_nonsense windows_line_ends without_event_names;
+    responses_document: "responses", Responses, Framing::Sse, "json" =>
+        whole whole_error whole_failed whole_incomplete whole_of_another_wire;
 }
 
 fn check(name: &str) {
-    let (_, bytes) = ALL.iter().find(|(known, _)| *known == name).unwrap();
+    let fixture = ALL.iter().find(|fixture| fixture.name == name).unwrap();
     insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
-        insta::assert_snapshot!(name, described(&read([*bytes])));
+        insta::assert_snapshot!(name, described(&read(fixture, [fixture.bytes])));
     });
 }
 
-/// What a stream of chunks gives: the deltas up to its end or its error.
-pub(crate) fn read<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Delta>, Result<Reply, WireError>) {
-    let (mut parser, mut frames) = (Framing::Sse.framer(), Vec::new());
-    for chunk in chunks {
-        parser.push(chunk, &mut frames).unwrap();
-    }
-    let mut decoder = Chat.decoder(context());
+/// Reads the bytes of a fixture, or what was made of them, as the driver would.
+pub(crate) fn read<'a>(fixture: &Fixture, chunks: impl IntoIterator<Item = &'a [u8]>) -> Read {
+    let chunks: Vec<&[u8]> = chunks.into_iter().collect();
+    let mut decoder = fixture.protocol.decoder(context());
+    let is_document = fixture.bytes.first() == Some(&b'{');
     let mut deltas = Vec::new();
-    match steps(&mut *decoder, frames, &mut deltas) {
-        Ok(()) => (deltas, decoder.finish()),
-        Err(error) => (deltas, Err(error)),
-    }
+    let end = if is_document {
+        document(&mut *decoder, &chunks.concat(), &mut deltas)
+    } else {
+        let (mut framer, mut frames) = (fixture.framing.framer(), Vec::new());
+        for chunk in chunks {
+            framer.push(chunk, &mut frames).unwrap();
+        }
+        steps(&mut *decoder, frames, &mut deltas)
+    };
+    (deltas, end.and_then(|()| decoder.finish()))
+}
+
+fn document(decoder: &mut dyn Decoder, bytes: &[u8], deltas: &mut Vec<Delta>) -> Result<(), WireError> {
+    let body = serde_json::from_slice(bytes).map_err(|error| WireError::Malformed(error.to_string()))?;
+    deltas.extend(decoder.whole(&body)?);
+    Ok(())
 }
 
 fn steps(decoder: &mut dyn Decoder, frames: Vec<Frame>, deltas: &mut Vec<Delta>) -> Result<(), WireError> {
@@ -56,11 +104,16 @@ fn steps(decoder: &mut dyn Decoder, frames: Vec<Frame>, deltas: &mut Vec<Delta>)
 }
 
 fn context() -> DecoderContext {
-    let taken = HashSet::from(["call_taken".to_owned()]);
-    DecoderContext { provider: "test".to_owned(), model: "gpt-test".to_owned(), ids: Ids::counting(), taken }
+    DecoderContext {
+        provider: "test".to_owned(),
+        model: "gpt-test".to_owned(),
+        ids: Ids::counting(),
+        taken: HashSet::from(["call_taken".to_owned()]),
+        tools: vec!["read_file".to_owned(), "now".to_owned()],
+    }
 }
 
-fn described((deltas, end): &(Vec<Delta>, Result<Reply, WireError>)) -> String {
+fn described((deltas, end): &Read) -> String {
     let mut text = String::new();
     for delta in deltas.iter().take(12) {
         writeln!(text, "{delta:?}").unwrap();

@@ -2,18 +2,13 @@
 //!
 //! The same prompt always gives the same bytes, and a longer list of items only adds messages at the end.
 
-use std::collections::HashSet;
-
-use serde::de::IgnoredAny;
 use serde_json::{Map, Value, json};
 
 use crate::Private;
 use crate::prompt::{Prompt, PromptItem, ToolDefinition};
-use crate::protocol::chat::{WIRE, reasoning};
+use crate::protocol::chat::{WIRE, extras, reasoning};
+use crate::protocol::history::{safe_arguments, safe_name, unpaired};
 use crate::{MaxTokensField, Options, ReasoningReplay};
-
-/// Longest function name that strict servers take back.
-const MAX_NAME_CHARS: usize = 64;
 
 const MAX_TOKENS: &str = "max_tokens";
 const MAX_COMPLETION_TOKENS: &str = "max_completion_tokens";
@@ -51,6 +46,9 @@ pub(super) fn render(model: &str, prompt: &Prompt, options: &Options) -> Value {
     }
     if let Some(key) = prompt.cache_key.as_ref().filter(|_| options.send_cache_key) {
         body.insert("prompt_cache_key".to_owned(), json!(key));
+    }
+    if let Some(effort) = &options.reasoning_effort {
+        body.insert("reasoning_effort".to_owned(), json!(effort));
     }
     body.insert("messages".to_owned(), Value::Array(messages(model, prompt, options)));
     body.extend(options.extra.clone());
@@ -102,16 +100,25 @@ fn messages(model: &str, prompt: &Prompt, options: &Options) -> Vec<Value> {
                 answer.flush(&mut messages, options);
                 messages.push(json!({ "role": "tool", "tool_call_id": id, "content": output }));
             }
-            PromptItem::Assistant { text, .. } => answer.say(text),
+            PromptItem::Assistant { text, private } => {
+                answer.say(text, own(private.as_ref(), model, options));
+            }
             PromptItem::Reasoning { text, private } => {
-                let own = private.as_ref().filter(|own| own.belongs_to(&options.provider, model, WIRE));
+                let own = own(private.as_ref(), model, options);
                 answer.reasoning.extend(own.map(|own| (text.as_str(), own)));
             }
-            PromptItem::ToolCall { id, name, arguments, .. } => answer.call(id, name, arguments),
+            PromptItem::ToolCall { id, name, arguments, private } => {
+                answer.call(id, name, arguments, own(private.as_ref(), model, options));
+            }
         }
     }
     answer.flush(&mut messages, options);
     messages
+}
+
+/// Private data that may go back to this model.
+fn own<'a>(private: Option<&'a Private>, model: &str, options: &Options) -> Option<&'a Private> {
+    private.filter(|own| own.belongs_to(&options.provider, model, WIRE))
 }
 
 /// Neighbouring items of the model, which this wire wants as one message.
@@ -120,27 +127,33 @@ struct Answer<'a> {
     text: String,
     reasoning: Vec<(&'a str, &'a Private)>,
     calls: Vec<Value>,
+    /// Fields of the message that only this provider knows.
+    extras: Map<String, Value>,
 }
 
 impl Answer<'_> {
-    fn say(&mut self, text: &str) {
+    fn say(&mut self, text: &str, own: Option<&Private>) {
         if !self.text.is_empty() && !text.is_empty() {
             self.text.push_str("\n\n");
         }
         self.text.push_str(text);
+        extras::of_message(own, &mut self.extras);
     }
 
-    fn call(&mut self, id: &str, name: &str, arguments: &str) {
-        self.calls.push(json!({
-            "id": id,
-            "type": "function",
-            "function": { "name": safe_name(name), "arguments": safe_arguments(arguments) },
-        }));
+    fn call(&mut self, id: &str, name: &str, arguments: &str, own: Option<&Private>) {
+        let mut call = Map::new();
+        call.insert("id".to_owned(), json!(id));
+        call.insert("type".to_owned(), json!("function"));
+        let function = json!({ "name": safe_name(name), "arguments": safe_arguments(arguments) });
+        call.insert("function".to_owned(), function);
+        extras::of_call(own, &mut call);
+        extras::of_message(own, &mut self.extras);
+        self.calls.push(Value::Object(call));
     }
 
     /// Writes the message, unless there is nothing that a server would take as one.
     fn flush(&mut self, messages: &mut Vec<Value>, options: &Options) {
-        let Self { text, reasoning, calls } = std::mem::take(self);
+        let Self { text, reasoning, calls, extras } = std::mem::take(self);
         if text.is_empty() && calls.is_empty() {
             return;
         }
@@ -159,39 +172,9 @@ impl Answer<'_> {
         if !calls.is_empty() {
             message.insert("tool_calls".to_owned(), Value::Array(calls));
         }
+        for (name, value) in extras {
+            message.entry(name).or_insert(value);
+        }
         messages.push(Value::Object(message));
     }
-}
-
-/// A name that strict servers take: a model can call what it likes, and its call stays in the history.
-fn safe_name(name: &str) -> String {
-    let is_fine = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
-    let name: String =
-        name.chars().map(|letter| if is_fine(letter) { letter } else { '_' }).take(MAX_NAME_CHARS).collect();
-    if name.is_empty() { "unnamed".to_owned() } else { name }
-}
-
-/// The arguments as they were, or `{}`: servers that parse the history answer anything else with a 500 for ever.
-fn safe_arguments(arguments: &str) -> &str {
-    let is_object = arguments.trim_start().starts_with('{');
-    if is_object && serde_json::from_str::<IgnoredAny>(arguments).is_ok() { arguments } else { "{}" }
-}
-
-/// The first call that lacks its result, or result that lacks its call. Every server refuses such a history, and the
-/// caller owns it; this only names the culprit.
-fn unpaired(items: &[PromptItem]) -> Option<&str> {
-    let mut open = HashSet::new();
-    for item in items {
-        match item {
-            PromptItem::ToolCall { id, .. } if !open.insert(id.as_str()) => return Some(id),
-            PromptItem::ToolResult { id, .. } if !open.remove(id.as_str()) => return Some(id),
-            PromptItem::User { .. } => {
-                if let Some(id) = open.iter().next() {
-                    return Some(id);
-                }
-            }
-            _ => {}
-        }
-    }
-    open.into_iter().next()
 }

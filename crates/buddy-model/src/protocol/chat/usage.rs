@@ -3,8 +3,7 @@
 use buddy_protocol::{MicroUsd, Usage};
 use serde_json::Value;
 
-/// More tokens than any model will ever see; a larger number is a mistake of the server and must not poison sums.
-const MAX_TOKENS: u64 = 1 << 40;
+use crate::protocol::tokens::{bounded, count};
 
 /// Reads the usage of a chunk or a whole answer: `usage`, or llama.cpp's `timings` where that is all there is.
 pub(super) fn read(chunk: &Value) -> Option<Usage> {
@@ -41,27 +40,6 @@ fn from_timings(timings: &Value) -> Option<Usage> {
     let input = count(timings.get("prompt_n"))?.saturating_add(cached);
     let output = count(timings.get("predicted_n"))?;
     Some(bounded(Usage { input, cached_input: cached, output, ..Usage::default() }))
-}
-
-/// Parts never exceed their whole.
-fn bounded(usage: Usage) -> Usage {
-    Usage {
-        cached_input: usage.cached_input.min(usage.input),
-        cache_write: usage.cache_write.min(usage.input),
-        reasoning_output: usage.reasoning_output.min(usage.output),
-        ..usage
-    }
-}
-
-/// A count, whatever kind of number it was written as; below zero is zero, and too much is refused.
-fn count(value: Option<&Value>) -> Option<u64> {
-    let value = value?;
-    if let Some(count) = value.as_u64() {
-        return (count <= MAX_TOKENS).then_some(count);
-    }
-    let number = value.as_f64()?;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped just before")]
-    (number <= 1e12).then(|| number.max(0.0) as u64)
 }
 
 #[cfg(test)]
