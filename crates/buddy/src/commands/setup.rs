@@ -56,7 +56,7 @@ impl Invocation<'_> {
         let probe = async || if is_wanted { local_servers(self.environment).await } else { Vec::new() };
         let wish = self.model.as_deref();
         let choice = choose(self.environment, &loaded, &keys, wish, probe).await.map_err(told)?;
-        let models = Arc::new(Models::new(&loaded, keys, choice));
+        let models = Models::new(&loaded, keys, choice);
         let mut printer = printer();
         for warning in models.warnings() {
             printer.status(&format!("warning: {warning}"));
@@ -64,7 +64,7 @@ impl Invocation<'_> {
         if let (Notes::Shown, None, Some(found)) = (notes, wish, models.found()) {
             printer.status(&found);
         }
-        Ok(Setup { loaded, models })
+        Ok(Setup { loaded, models: Arc::new(models) })
     }
 }
 

@@ -4,6 +4,7 @@
 mod budget;
 mod commands;
 mod compaction;
+mod config;
 mod crash;
 mod demo;
 mod exec;
