@@ -1,6 +1,8 @@
 //! The scripted model server, spoken to in plain HTTP.
 #![expect(clippy::unwrap_used, reason = "a broken assumption ends the test")]
 
+mod clients;
+
 use buddy_testkit::model::{ModelServer, Script, turn};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};

@@ -42,7 +42,7 @@ async fn a_loop_of_thoughts_and_calls_satisfies_a_strict_server() {
             .text("Reading.")
             .call("read_file", json!({"path": "a"}))
             .call("read_file", json!({"path": "b"})),
-        turn().reasoning("One more.").call("read_file", json!({"path": "c"})),
+        turn().hidden_reasoning("Sh.").reasoning("One more.").call("read_file", json!({"path": "c"})),
         turn().text("All are empty."),
     ])
     .await;
@@ -61,7 +61,7 @@ async fn a_loop_of_thoughts_and_calls_satisfies_a_strict_server() {
     };
     assert_eq!(kinds(&last[1]), ["thinking", "text", "tool_use", "tool_use"]);
     assert_eq!(kinds(&last[2]), ["tool_result", "tool_result"]);
-    assert_eq!(kinds(&last[3]), ["thinking", "tool_use"]);
+    assert_eq!(kinds(&last[3]), ["redacted_thinking", "thinking", "tool_use"]);
 }
 
 #[tokio::test]
