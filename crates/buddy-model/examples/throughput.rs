@@ -80,7 +80,11 @@ const CASES: [Case; 5] = [
     },
 ];
 
-#[expect(clippy::print_stdout, clippy::cast_precision_loss, reason = "a program's own output, in round numbers")]
+#[expect(
+    clippy::print_stdout,
+    clippy::cast_precision_loss,
+    reason = "a program's own output, in round numbers"
+)]
 fn main() -> Result<()> {
     for case in CASES {
         let bytes = case.event.repeat(ANSWER_BYTES / case.event.len());
@@ -96,8 +100,7 @@ fn main() -> Result<()> {
 
 fn measure(case: &Case, bytes: &[u8]) -> Result<Duration> {
     let started = Instant::now();
-    let (mut framer, mut decoder) =
-        (case.framing.framer(), case.protocol.decoder(DecoderContext::default()));
+    let (mut framer, mut decoder) = (case.framing.framer(), case.protocol.decoder(DecoderContext::default()));
     let (mut frames, mut deltas) = (Vec::new(), 0);
     for piece in bytes.chunks(READ_BYTES) {
         framer.push(piece, &mut frames)?;

@@ -10,6 +10,8 @@ pub(crate) mod chat;
 pub(crate) mod history;
 mod printed;
 pub(crate) mod responses;
+#[cfg(test)]
+mod testing;
 mod tokens;
 
 pub use call_list::MAX_CALLS_PER_REPLY;
