@@ -5,3 +5,4 @@ mod body;
 mod fixtures;
 mod http;
 mod splits;
+mod wires;
