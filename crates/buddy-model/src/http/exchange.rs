@@ -36,20 +36,20 @@ pub(super) struct Exchange {
 pub(super) struct Failed {
     pub(super) error: ModelError,
     /// The server's words, where it refused the request and may be obliged.
-    pub(super) complaint: Option<Complaint>,
+    pub(super) complaint: Option<Box<Complaint>>,
 }
 
 /// The headers that a route adds, checked.
 pub(super) fn further_headers(options: &Options) -> Result<HeaderMap, ModelError> {
     let mut headers = HeaderMap::new();
     for (name, value) in &options.headers {
-        let unusable = |_| {
+        let unusable = || {
             let message = format!("the header `{}` of this provider cannot be sent", clipped(name, 40));
             ModelError::new(ModelErrorKind::InvalidRequest, message)
                 .with_hint("check the headers in the provider's configuration")
         };
-        let header: HeaderName = name.parse().map_err(|_| unusable(()))?;
-        headers.insert(header, value.parse().map_err(|_| unusable(()))?);
+        let header: HeaderName = name.parse().map_err(|_| unusable())?;
+        headers.insert(header, value.parse().map_err(|_| unusable())?);
     }
     Ok(headers)
 }
@@ -57,7 +57,7 @@ pub(super) fn further_headers(options: &Options) -> Result<HeaderMap, ModelError
 impl From<WireError> for Failed {
     fn from(error: WireError) -> Self {
         let complaint = match &error {
-            WireError::Reported(error) => Some(Complaint::from_value(error)),
+            WireError::Reported(error) => Some(Box::new(Complaint::from_value(error))),
             _ => None,
         };
         Self { error: error.into_model_error(), complaint }
@@ -147,7 +147,7 @@ async fn refused(response: Response) -> Failed {
     let is_about_the_request =
         matches!(error.kind, ModelErrorKind::InvalidRequest | ModelErrorKind::ModelMissing);
     let is_curable = matches!(status, 400 | 404 | 422) && is_about_the_request;
-    Failed { error, complaint: is_curable.then_some(complaint) }
+    Failed { error, complaint: is_curable.then(|| Box::new(complaint)) }
 }
 
 /// As much of the body as comes in time and fits.

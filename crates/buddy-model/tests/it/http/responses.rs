@@ -13,7 +13,7 @@ fn route(server: &ModelServer) -> Route {
     let mut route = Route::responses(Endpoint::parse(&server.url()).unwrap(), Auth::None);
     route.settings = settings();
     route.ids = Ids::counting();
-    route.options.provider = "test".to_owned();
+    "test".clone_into(&mut route.options.provider);
     route
 }
 

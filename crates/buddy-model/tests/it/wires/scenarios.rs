@@ -8,23 +8,25 @@ use super::{WIRES, Wire, converse};
 use crate::http::{outcome, prompt};
 
 fn calls(reply: &Reply) -> Vec<(&str, Value)> {
-    let call = |item| match item {
-        &ReplyItem::ToolCall {
-            ref name,
-            arguments: Arguments::Object { ref value, repaired: false },
-            ..
-        } => Some((name.as_str(), json!(value))),
-        _ => None,
-    };
-    reply.items.iter().filter_map(call).collect()
+    let mut calls = Vec::new();
+    for item in &reply.items {
+        if let ReplyItem::ToolCall { name, arguments: Arguments::Object { value, repaired: false }, .. } =
+            item
+        {
+            calls.push((name.as_str(), json!(value)));
+        }
+    }
+    calls
 }
 
 fn thoughts(reply: &Reply) -> Vec<&str> {
-    let thought = |item| match item {
-        &ReplyItem::Reasoning { ref text, .. } => Some(text.as_str()),
-        _ => None,
-    };
-    reply.items.iter().filter_map(thought).collect()
+    let mut thoughts = Vec::new();
+    for item in &reply.items {
+        if let ReplyItem::Reasoning { text, .. } = item {
+            thoughts.push(text.as_str());
+        }
+    }
+    thoughts
 }
 
 async fn plain(wire: Wire) {

@@ -27,7 +27,7 @@ fn the_fixtures_are_read_alike() {
 #[test]
 fn deltas_need_no_tree() {
     let frames = fixture_frames("responses").concat();
-    let deltas = frames.iter().filter(|frame| frame.event.ends_with(".delta"));
+    let deltas = frames.iter().filter(|frame| frame.event.strip_suffix(".delta").is_some());
     let (fast, general): (Vec<_>, Vec<_>) = deltas.partition(|frame| DeltaEvent::read(&frame.data).is_some());
     assert!(fast.len() > 50 && general.is_empty(), "{general:?}");
 }
