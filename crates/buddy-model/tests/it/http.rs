@@ -7,7 +7,6 @@ mod messages;
 mod ollama;
 mod refusals;
 mod responses;
-mod switch;
 
 use std::time::Duration;
 

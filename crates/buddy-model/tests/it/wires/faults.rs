@@ -6,18 +6,22 @@ use buddy_model::{Delta, HttpModel, Model, ModelErrorKind};
 use buddy_testkit::model::{ModelServer, Turn, turn};
 use serde_json::json;
 
-use super::WIRES;
+use super::{WIRES, Wire};
 use crate::http::{outcome, prompt};
 
-fn call() -> Turn {
-    turn().text("Hm.").call("read_file", json!({"path": "a/long/path/in/many/chunks"})).chunk_chars(4)
+/// A call of which some chunks can be cut off; where calls come whole, in the words before it.
+fn call(wire: &Wire) -> Turn {
+    let words = if wire.whole_calls { "Hm. Let me have a look at that." } else { "Hm." };
+    turn().text(words).call("read_file", json!({"path": "a/long/path/in/many/chunks"})).chunk_chars(4)
 }
 
 #[tokio::test]
 async fn a_broken_answer_is_asked_for_again_and_leaves_nothing_behind() {
     for wire in WIRES {
-        let broken = [call().cut_after(6), call().truncate_after(7), call().malformed_after(6)];
-        let (outcome, server) = wire.ask(broken.into_iter().chain([call()])).await;
+        let call = call(wire);
+        let broken =
+            [call.clone().cut_after(6), call.clone().truncate_after(7), call.clone().malformed_after(6)];
+        let (outcome, server) = wire.ask(broken.into_iter().chain([call])).await;
         assert_eq!((outcome.restarts().len(), server.requests().len()), (3, 4), "{wire}");
         let last = outcome.deltas.iter().rposition(|delta| matches!(delta, Delta::Restarted { .. })).unwrap();
         let arguments = outcome.deltas[last..].iter().filter_map(|delta| match delta {
@@ -68,7 +72,7 @@ async fn a_reported_failure_surfaces_though_the_connection_stays_open() {
 #[tokio::test]
 async fn silence_is_not_waited_out() {
     for wire in WIRES {
-        let server = ModelServer::start([turn().text("Hello, world, again").hang_after(3)]).await;
+        let server = ModelServer::start([turn().text("Hello, world, again").hang_after(2)]).await;
         let mut route = wire.route(&server);
         route.settings.idle_timeout = Duration::from_millis(50);
         route.settings.retries = 0;

@@ -39,8 +39,7 @@ impl Wire for Messages {
     }
 
     fn stream(&self, turn: &Turn, asked: &Asked, seal: &Seal) -> Vec<Piece> {
-        let mut start = envelope(turn, asked);
-        start["usage"]["output_tokens"] = json!(1);
+        let start = envelope(turn, asked);
         let mut pieces = vec![event(&json!({ "type": "message_start", "message": start })), ping()];
         let mut index = 0;
         for block in blocks(turn, asked, seal) {
