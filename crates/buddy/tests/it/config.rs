@@ -290,6 +290,6 @@ async fn profiles_are_listed_without_their_keys() {
 async fn a_conversation_without_any_model_is_a_demo() {
     let home = Home::new();
     let program = bare(&home, ["-c", "network.local_servers=false"]).input("time\n");
-    let finished = program.run().await.expect_code(0).expect_stderr("model: buddy-demo (no other was found)");
+    let finished = program.run().await.expect_code(0).expect_stderr("model: the built-in demo");
     assert!(finished.text().contains("[demo]"), "{finished}");
 }
