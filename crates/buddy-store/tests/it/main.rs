@@ -19,4 +19,5 @@ mod modes;
 #[cfg(test)]
 mod sessions;
 #[cfg(test)]
+mod settled;
 mod support;
