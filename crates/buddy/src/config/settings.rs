@@ -203,6 +203,7 @@ pub(crate) enum ApprovalPolicy {
 /// What a session or a day may cost.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[expect(clippy::struct_field_names, reason = "the names are the keys of the file")]
 pub(crate) struct BudgetSection {
     /// The most that one session may cost, in US dollars.
     pub(crate) max_cost_per_session: Option<f64>,
