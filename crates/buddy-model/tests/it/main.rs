@@ -6,3 +6,4 @@ mod fixtures;
 mod http;
 mod probe;
 mod splits;
+mod wires;

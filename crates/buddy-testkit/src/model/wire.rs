@@ -54,6 +54,11 @@ pub(super) trait Wire: Sync {
         json!({ "error": error })
     }
 
+    /// The body of an error that the script wants.
+    fn error(&self, code: &str, message: &str) -> Value {
+        json!({ "error": { "message": message, "type": code, "param": null, "code": code } })
+    }
+
     /// The content type of a stream.
     fn content_type(&self) -> &'static str {
         "text/event-stream"

@@ -101,6 +101,7 @@ impl<'a> Scribe<'a> {
                 Part::Refusal(text) => self.add(Kind::Refusal, text),
                 Part::Reasoning(text) => self.add(Kind::Reasoning, text),
                 Part::Gate(name) => self.pieces.push(Piece::Gate(name.clone())),
+                Part::Hidden(_) => {}
                 Part::Call { id, name, arguments } => self.call(id.clone(), name, arguments),
             }
         }
