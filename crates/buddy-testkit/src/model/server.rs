@@ -249,7 +249,7 @@ fn answer(
         Some(Fault::After { .. }) | None => {}
     }
     let departure = Departure { completed: false, departures: shared.departures.clone() };
-    let steps = steps(wire, turn, wire.stream(turn, asked, &shared.script.seal));
+    let steps = steps(wire, turn, asked, wire.stream(turn, asked, &shared.script.seal));
     let answer = Answer { steps, gates: Arc::clone(&shared.gates), reset, departure };
     let mut response = Response::new(StreamBody::new(answer.into_frames()).boxed_unsync());
     set_header(&mut response, "content-type", wire.content_type());

@@ -39,7 +39,7 @@ pub(super) trait Wire: Sync {
     fn document(&self, turn: &Turn, asked: &Asked, seal: &Seal) -> Value;
 
     /// A chunk that says that the answer failed after all, with its framing.
-    fn stream_error(&self, code: &str, message: &str) -> String;
+    fn stream_error(&self, asked: &Asked, code: &str, message: &str) -> String;
 
     /// A chunk that is not of this wire, with its framing.
     fn malformed(&self) -> &'static str {

@@ -46,7 +46,17 @@ class Chat {
   }
 }
 
+/** An answer that says it failed; this client leaves it to its user to notice. */
+class Failed extends Error {}
+
 class Responses {
+  async finished(events) {
+    for await (const event of events) {
+      if (event.type === "response.failed") throw new Failed(event.response.error.message);
+    }
+    return events.finalResponse();
+  }
+
   constructor(url, key) {
     this.client = new OpenAI({ baseURL: `${url}/v1`, apiKey: key, maxRetries: 0 });
     this.history = [{ role: "user", content: PROMPT }];
@@ -57,7 +67,7 @@ class Responses {
     const include = ["reasoning.encrypted_content"];
     const request = { model: "m", input: this.history, tools: [tool], store: false, include };
     const answer = stream
-      ? await this.client.responses.stream(request).finalResponse()
+      ? await this.finished(this.client.responses.stream(request))
       : await this.client.responses.create(request);
     this.answer = answer;
     const calls = answer.output
@@ -121,7 +131,7 @@ async function run({ wire, case: name, url, key, turns }) {
     try {
       outcomes.push(await talk.ask(stream));
     } catch (error) {
-      if (!(error instanceof OpenAI.APIError || error instanceof Anthropic.APIError)) throw error;
+      if (!(error instanceof OpenAI.APIError || error instanceof Anthropic.APIError || error instanceof Failed)) throw error;
       return [{ error: error.constructor.name, status: error.status ?? null, message: error.message }];
     }
     if (outcomes.at(-1).calls.length > 0) talk.reply();

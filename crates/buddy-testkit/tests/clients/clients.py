@@ -18,6 +18,10 @@ SCHEMA = {
 }
 
 
+class Failed(Exception):
+    """An answer that says it failed; this client leaves it to its user to notice."""
+
+
 def outcome(text, calls, stop, usage, reasoning=""):
     return {"text": text, "calls": calls, "stop": stop, "usage": usage, "reasoning": reasoning}
 
@@ -71,8 +75,9 @@ class Responses:
         }
         if stream:
             with self.client.responses.stream(**request) as events:
-                for _ in events:
-                    pass
+                for event in events:
+                    if event.type == "response.failed":
+                        raise Failed(event.response.error.message)
                 answer = events.get_final_response()
         else:
             answer = self.client.responses.create(**request)
@@ -142,7 +147,7 @@ def run(case):
     for stream in case["turns"]:
         try:
             outcomes.append(talk.ask(stream))
-        except (openai.APIError, anthropic.APIError) as error:
+        except (openai.APIError, anthropic.APIError, Failed) as error:
             return [{"error": type(error).__name__, "status": getattr(error, "status_code", None), "message": str(error)}]
         if outcomes[-1]["calls"]:
             talk.reply()

@@ -128,11 +128,6 @@ impl Models {
         }
     }
 
-    /// What a session without a wish of its own uses.
-    fn chosen(&self) -> Result<Reference, Failure> {
-        self.active.clone().ok_or_else(missing)
-    }
-
     fn resolve(&self, name: &str) -> Result<Reference, Failure> {
         let active = self.active.as_ref().map(|active| active.profile.as_str());
         resolve(name, &self.config.models, active)
@@ -193,7 +188,7 @@ impl ModelSource for Models {
         }
         let reference = match name {
             Some(name) => self.resolve(name)?,
-            None => self.chosen()?,
+            None => self.active.clone().ok_or_else(missing)?,
         };
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(model) = known.get(&reference.name()) {

@@ -13,7 +13,7 @@ fn route(url: &str) -> Route {
     let mut route = Route::messages(Endpoint::parse(url).unwrap(), Auth::None);
     route.settings = settings();
     route.ids = Ids::counting();
-    route.options.provider = "scripted".to_owned();
+    "scripted".clone_into(&mut route.options.provider);
     route.options.thinking_budget = Some(2048);
     route
 }

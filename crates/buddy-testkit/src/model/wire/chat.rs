@@ -45,7 +45,7 @@ impl Wire for Chat {
         document(turn, asked)
     }
 
-    fn stream_error(&self, code: &str, message: &str) -> String {
+    fn stream_error(&self, _asked: &Asked, code: &str, message: &str) -> String {
         let error = json!({ "message": message, "type": code, "param": null, "code": code });
         format!("data: {}\n\n", json!({ "error": error }))
     }

@@ -59,7 +59,7 @@ impl Wire for Messages {
         document
     }
 
-    fn stream_error(&self, code: &str, message: &str) -> String {
+    fn stream_error(&self, _asked: &Asked, code: &str, message: &str) -> String {
         let error = json!({ "type": code, "message": message });
         format!("event: error\ndata: {}\n\n", json!({ "type": "error", "error": error }))
     }

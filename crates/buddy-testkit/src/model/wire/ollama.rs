@@ -87,7 +87,7 @@ impl Wire for Ollama {
         document
     }
 
-    fn stream_error(&self, _code: &str, message: &str) -> String {
+    fn stream_error(&self, _asked: &Asked, _code: &str, message: &str) -> String {
         format!("{}\n", json!({ "error": message }))
     }
 
