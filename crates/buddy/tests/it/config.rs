@@ -303,3 +303,11 @@ async fn a_tool_that_is_switched_off_is_neither_offered_nor_run() {
     assert!(said(&requests[1].body, "tool")[0].contains("switched off"));
     assert!(!home.work().join("sentinel").exists());
 }
+
+#[tokio::test]
+async fn a_conversation_without_any_model_is_a_demo() {
+    let home = Home::new();
+    let program = bare(&home, ["-c", "network.local_servers=false"]).input("time\n");
+    let finished = program.run().await.expect_code(0).expect_stderr("model: the built-in demo");
+    assert!(finished.text().contains("[demo]"), "{finished}");
+}
