@@ -152,8 +152,8 @@ pub(crate) struct Exec {
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) timeout: Option<std::time::Duration>,
 
-    /// What becomes of calls that need an approval: `none` denies them, `all` allows them. Without it BUDDY_APPROVE
-    /// or `approvals.policy` of the configuration, of which `ask` denies, as nobody can be asked.
+    /// What becomes of calls that need an approval: `none` denies them, `all` allows them. Without it
+    /// `BUDDY_APPROVE` or `approvals.policy` of the configuration, of which `ask` denies, as nobody can be asked.
     #[arg(long, value_enum, value_name = "POLICY")]
     pub(crate) approve: Option<Approve>,
 }

@@ -103,6 +103,8 @@ impl Setup {
                 file: config.tools.file_characters.unwrap_or(texts.file),
             },
             budget: self.budget(),
+            instructions: config.agent.system_prompt.clone(),
+            tools_off: config.tools.off(),
         }
     }
 }

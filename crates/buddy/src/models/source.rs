@@ -56,7 +56,7 @@ impl Models {
             config,
             keys,
             catalogue: Catalogue::built_in().unwrap_or_default(),
-            choice: choice.choice,
+            choice: choice.kind,
             active: choice.active,
             why: choice.why,
             known: Mutex::default(),
@@ -78,7 +78,7 @@ impl Models {
         let active = self.active.as_ref()?;
         let why = self.why.as_ref()?;
         let profile = self.config.models.get(&active.profile)?;
-        Some(format!("model: {} ({why})", self.model_name(active, profile).ok()?))
+        Some(format!("model: {} ({why})", Self::model_name(active, profile).ok()?))
     }
 
     /// The name under which a session keeps a model that the person named.
@@ -133,7 +133,7 @@ impl Models {
         resolve(name, &self.config.models, active)
     }
 
-    fn model_name(&self, reference: &Reference, profile: &Profile) -> Result<String, Failure> {
+    fn model_name(reference: &Reference, profile: &Profile) -> Result<String, Failure> {
         match (&reference.model, &profile.model) {
             (Some(model), _) | (None, Some(model)) => Ok(model.clone()),
             (None, None) if reference.profile == ENVIRONMENT_PROFILE => Err(missing()),
@@ -144,7 +144,7 @@ impl Models {
     fn connect(&self, reference: &Reference) -> Result<Arc<dyn Model>, Failure> {
         let name = &reference.profile;
         let profile = self.config.models.get(name).ok_or_else(missing)?;
-        let model = self.model_name(reference, profile)?;
+        let model = Self::model_name(reference, profile)?;
         let address = endpoint(name, profile)?.to_string();
         let defaults = PromptDefaults {
             max_output_tokens: profile.max_output_tokens,
@@ -209,7 +209,7 @@ impl ModelSource for Models {
         };
         let known = reference.and_then(|reference| {
             let profile = self.config.models.get(&reference.profile)?;
-            let mut facts = self.catalogue.facts(&self.model_name(&reference, profile).ok()?);
+            let mut facts = self.catalogue.facts(&Self::model_name(&reference, profile).ok()?);
             facts.context_window = profile.context_limit.or(facts.context_window);
             Some(facts)
         });

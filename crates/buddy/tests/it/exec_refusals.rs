@@ -47,12 +47,11 @@ async fn check_failure(stage: &Stage, program: Program, hint: &str) {
 #[tokio::test]
 async fn bad_variables_are_named() {
     let stage = Stage::new([]).await;
-    let finished = stage.buddy(["exec", "hi"]).env("BUDDY_APPROVE", "maybe").run().await;
-    finished.expect_code(2).expect_stderr("maybe");
-    let finished = stage.buddy(["exec", "hi"]).env("BUDDY_MODEL_IDLE_TIMEOUT", "soon").run().await;
-    finished.expect_code(2).expect_stderr("BUDDY_MODEL_IDLE_TIMEOUT");
-    let filter = stage.buddy(["exec", "hi"]).env("BUDDY_LOG", "a=b=c");
-    check_failure(&stage, filter, "BUDDY_LOG").await;
+    for (name, value) in [("BUDDY_APPROVE", "maybe"), ("BUDDY_MODEL_IDLE_TIMEOUT", "soon")] {
+        let finished = stage.buddy(["exec", "hi"]).env(name, value).run().await;
+        finished.expect_code(2).expect_stderr(name);
+    }
+    check_failure(&stage, stage.buddy(["exec", "hi"]).env("BUDDY_LOG", "a=b=c"), "BUDDY_LOG").await;
     assert!(!stage.home.data().exists());
 }
 
