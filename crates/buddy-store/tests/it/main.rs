@@ -20,4 +20,5 @@ mod modes;
 mod sessions;
 #[cfg(test)]
 mod settled;
+#[cfg(test)]
 mod support;
