@@ -97,7 +97,7 @@ fn is_rooted(segment: &str) -> bool {
     let mut letters = segment.chars();
     let is_version =
         letters.next() == Some('v') && letters.next().is_some_and(|digit| digit.is_ascii_digit());
-    is_version || segment == "deployments"
+    is_version || segment == "deployments" || segment == "backend-api"
 }
 
 #[cfg(test)]
@@ -123,6 +123,7 @@ mod tests {
         assert_eq!(check("https://h/v1beta/openai/"), "https://h/v1beta/openai/chat/completions");
         assert_eq!(check("https://h/api/paas/v4"), "https://h/api/paas/v4/chat/completions");
         assert_eq!(check("https://h/chat/completions"), "https://h/chat/completions");
+        assert_eq!(check("https://h/backend-api/codex"), "https://h/backend-api/codex/chat/completions");
         assert_eq!(
             check("https://h/openai/deployments/gpt?api-version=2024-10-21"),
             "https://h/openai/deployments/gpt/chat/completions?api-version=2024-10-21"

@@ -82,6 +82,11 @@ impl Complaint {
         }
     }
 
+    /// Code, type and message in lower case.
+    pub(crate) fn words(&self) -> &str {
+        &self.words
+    }
+
     pub(crate) fn mentions(&self, needle: &str) -> bool {
         self.words.contains(needle)
     }
@@ -158,7 +163,9 @@ impl Failure {
             0 if self.complaint.mentions("rate_limit") => Kind::RateLimit,
             0 if self.complaint.mentions_any(&["authentication", "permission_error"]) => Kind::Auth,
             0 if self.complaint.mentions("not_found_error") => Kind::ModelMissing,
-            0 if self.complaint.mentions("invalid_request") => Kind::InvalidRequest,
+            0 if self.complaint.mentions_any(&["invalid_request", "invalid_prompt", "invalid_image"]) => {
+                Kind::InvalidRequest
+            }
             0 | 409 | 425 | 500..=599 => Kind::Overloaded,
             _ => Kind::InvalidRequest,
         }
@@ -191,8 +198,10 @@ fn sentence(kind: ModelErrorKind) -> &'static str {
     }
 }
 
-const QUOTA: [&str; 7] = [
+const QUOTA: [&str; 9] = [
     "billing_error",
+    "usage_limit_reached",
+    "usage_not_included",
     "insufficient_quota",
     "exceeded your current quota",
     "billing_hard_limit",

@@ -44,11 +44,14 @@ pub use login::{
     Tokens,
 };
 pub use model::{Model, ReplyStream};
-pub use options::{MaxTokensField, Options, PromptCache, ReasoningReplay};
+pub use options::{MaxTokensField, Options, PromptCache, ReasoningForm, ReasoningReplay};
 pub use prompt::{Prompt, PromptItem, ToolDefinition};
 pub use protocol::chat::Chat;
 pub use protocol::messages::Messages;
 pub use protocol::ollama::Ollama;
-pub use protocol::{Decoder, DecoderContext, Frame, MAX_CALLS_PER_REPLY, Progress, Protocol, WireError};
+pub use protocol::responses::Responses;
+pub use protocol::{
+    Decoder, DecoderContext, Frame, MAX_CALLS_PER_REPLY, Objection, Progress, Protocol, WireError,
+};
 pub use reply::{Delta, Reply, ReplyItem, StopReason};
 pub use route::{Route, Settings};

@@ -3,6 +3,8 @@
 //! Filled from a catalogue or configuration; a wire ignores what it has no use for. What an endpoint turns out not to
 //! accept is learned at run time (see `http::learned`) and does not change these values.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -26,8 +28,6 @@ pub struct Options {
     pub parallel_tool_calls: Option<bool>,
     /// How many tokens the model may think, where a wire counts them; absent asks for no thinking of that kind.
     pub thinking_budget: Option<u64>,
-    /// How hard the model should think, in the provider's words: `low`, `medium`, `high`, …
-    pub reasoning_effort: Option<String>,
     /// The bound on the answer where the wire requires one and the prompt has none.
     pub default_max_output_tokens: u64,
     /// Whether and for how long the provider keeps the prompt's prefix, where the wire asks for it in each request.
@@ -36,7 +36,20 @@ pub struct Options {
     pub context_window: Option<u64>,
     /// How long a local server keeps the model loaded, such as `30m`; `-1m` means for ever.
     pub keep_alive: Option<String>,
-    /// Further fields of the body, such as a reasoning effort; they win over the wire's own.
+    /// How hard the model should think, in the provider's words: `low`, `medium`, `high`, …
+    pub reasoning_effort: Option<String>,
+    /// Which summary of its reasoning the model should give, on wires that have a word for it: `auto`, `concise`, …
+    pub reasoning_summary: Option<String>,
+    /// The form in which a Responses server takes reasoning back.
+    pub reasoning_form: ReasoningForm,
+    /// Send the ids of a Responses server's items back with them.
+    pub item_ids: bool,
+    /// The backend serves a subscription rather than an API key: it streams and keeps nothing, always, and refuses
+    /// bounds and sampling parameters.
+    pub login_backed: bool,
+    /// Further headers of the request, such as an account; nothing secret, they show up in logs.
+    pub headers: BTreeMap<String, String>,
+    /// Further fields of the body; they win over the wire's own.
     pub extra: Map<String, Value>,
 }
 
@@ -51,11 +64,16 @@ impl Default for Options {
             send_cache_key: false,
             parallel_tool_calls: None,
             thinking_budget: None,
-            reasoning_effort: None,
             default_max_output_tokens: 8192,
             prompt_cache: PromptCache::default(),
             context_window: None,
             keep_alive: None,
+            reasoning_effort: None,
+            reasoning_summary: None,
+            reasoning_form: ReasoningForm::default(),
+            item_ids: true,
+            login_backed: false,
+            headers: BTreeMap::new(),
             extra: Map::new(),
         }
     }
@@ -85,6 +103,19 @@ pub enum PromptCache {
     Short,
     /// An hour, for a higher price.
     Long,
+}
+
+/// How a Responses server takes reasoning back between two calls, of which it remembers nothing.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReasoningForm {
+    /// Sealed by the provider, which must be asked for it.
+    #[default]
+    Sealed,
+    /// In the open (vLLM).
+    Plain,
+    /// Not at all, and asking for it sealed is an error (Ollama, LM Studio).
+    Omitted,
 }
 
 /// How a chat server calls the bound on the answer.

@@ -4,12 +4,14 @@
 //! fresh [`Decoder`] per attempt. A decoder never emits [`Delta::Finished`] itself: the driver asks it to `finish`
 //! when it says that it is done or when the bytes end, so that "the stream just stopped" is decided in one place.
 
+mod borrowed;
 mod call_list;
 pub(crate) mod chat;
 pub(crate) mod history;
 pub(crate) mod messages;
 pub(crate) mod ollama;
 mod printed;
+pub(crate) mod responses;
 mod tokens;
 
 pub use call_list::MAX_CALLS_PER_REPLY;
@@ -20,6 +22,9 @@ use serde_json::Value;
 use url::Url;
 
 use crate::{Delta, Endpoint, Ids, Options, Private, Prompt, PromptItem, Reply};
+
+/// Most text, reasoning and arguments of one answer; beyond it the server has lost its mind.
+pub(crate) const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
 
 /// One wire protocol.
 pub trait Protocol: Send + Sync {
@@ -42,23 +47,30 @@ pub trait Protocol: Send + Sync {
     /// The request body.
     fn body(&self, model: &str, prompt: &Prompt, options: &Options) -> Value;
 
-    /// Changes a body for a server that refused these top-level fields; by default takes them out.
+    /// Changes a body for a server that refused these fields; by default takes them out.
     fn amend(&self, body: &mut Value, refused: &[String]) {
-        if let Some(fields) = body.as_object_mut() {
-            fields.retain(|name, _| !refused.contains(name));
+        for field in refused {
+            remove(body, field);
         }
     }
 
-    /// Top-level fields that a request can do without (or say differently) when a server refuses them by name.
+    /// Fields that a request can do without (or say differently) when a server refuses them by name: top-level ones,
+    /// or `outer.inner`.
     fn optional_fields(&self) -> &'static [&'static str];
 
-    /// Whether this body makes use of an optional field; by default, whether it stands at the top.
+    /// Whether this body makes use of an optional field.
     fn uses(&self, body: &Value, field: &str) -> bool {
-        body.get(field).is_some()
+        field.split('.').try_fold(body, |value, name| value.get(name)).is_some()
     }
 
     /// Another word by which servers complain about an optional field.
     fn alias(&self, _field: &str) -> Option<&'static str> {
+        None
+    }
+
+    /// What a refusal says about what the prompt carried back, in the server's words in lower case (code, type and
+    /// message): such a call is made once more without it.
+    fn objection(&self, _words: &str) -> Option<Objection> {
         None
     }
 
@@ -79,6 +91,32 @@ pub trait Decoder: Send {
 
     /// No more frames: the reply, or the reason why what came is not one.
     fn finish(&mut self) -> Result<Reply, WireError>;
+}
+
+/// Takes a field out, and the one around it if nothing is left in that.
+fn remove(body: &mut Value, field: &str) {
+    let Some(fields) = body.as_object_mut() else { return };
+    let Some((outer, inner)) = field.split_once('.') else {
+        fields.shift_remove(field);
+        return;
+    };
+    if let Some(part) = fields.get_mut(outer) {
+        remove(part, inner);
+        if part.as_object().is_some_and(serde_json::Map::is_empty) {
+            fields.shift_remove(outer);
+        }
+    }
+}
+
+/// What of its own a provider would not take back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Objection {
+    /// It does not know the ids of its items any more: they can be left out.
+    ItemIds,
+    /// It wants reasoning in the open rather than sealed.
+    SealedReasoning,
+    /// It does not recognise private data as its own: none of what this prompt carried goes back again.
+    Private,
 }
 
 /// How far an answer has come.

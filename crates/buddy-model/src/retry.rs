@@ -1,6 +1,6 @@
 //! When to ask again. Pure: attempts, delays and a random number in, a decision out.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use crate::ModelError;
 use crate::error::Retry;
@@ -13,6 +13,9 @@ const MAX_DELAY: Duration = Duration::from_secs(30);
 
 /// How much a pause is stretched at most, so that many clients do not come back at once.
 const JITTER: f64 = 0.1;
+
+/// Seconds since 1970 (in 2001) below which a number in a header is rather a span.
+const EARLIEST_TIMESTAMP: f64 = 1e9;
 
 /// The retries of one call so far.
 #[derive(Debug)]
@@ -69,6 +72,54 @@ pub(crate) fn delay_in_headers<'a>(header: impl Fn(&str) -> Option<&'a str>) -> 
     let until = httpdate::parse_http_date(text).ok()?;
     let now = httpdate::parse_http_date(header("date")?.trim()).ok()?;
     Some(until.duration_since(now).unwrap_or_default())
+}
+
+/// The delay until a rate limit is lifted, by the `x-ratelimit-reset…` headers: a time span (`1.2s`, `6m0s`, `20ms`,
+/// bare seconds) or a point in time, which is compared with the response's own `date`. Of several limits those count
+/// that are used up; if none says so, the first to be lifted.
+pub(crate) fn reset_in_headers<'a>(header: impl Fn(&str) -> Option<&'a str>) -> Option<Duration> {
+    let now = header("date").and_then(|date| httpdate::parse_http_date(date.trim()).ok());
+    let limits: Vec<(Duration, bool)> = ["", "-requests", "-tokens"]
+        .into_iter()
+        .filter_map(|limit| {
+            let reset = time_span(header(&format!("x-ratelimit-reset{limit}"))?.trim(), now)?;
+            let left = header(&format!("x-ratelimit-remaining{limit}"));
+            Some((reset, left.is_some_and(|left| left.trim() == "0")))
+        })
+        .collect();
+    let used_up = limits.iter().filter(|(_, is_used_up)| *is_used_up).map(|(reset, _)| *reset).max();
+    used_up.or_else(|| limits.iter().map(|(reset, _)| *reset).min())
+}
+
+/// A time span as rate limit headers write it; a number too large for one is a time since 1970.
+fn time_span(text: &str, now: Option<SystemTime>) -> Option<Duration> {
+    if let Ok(number) = text.parse::<f64>() {
+        if number < EARLIEST_TIMESTAMP {
+            return Duration::try_from_secs_f64(number).ok();
+        }
+        let seconds = if number >= EARLIEST_TIMESTAMP * 1000.0 { number / 1000.0 } else { number };
+        let until = SystemTime::UNIX_EPOCH + Duration::try_from_secs_f64(seconds).ok()?;
+        return Some(until.duration_since(now?).unwrap_or_default());
+    }
+    let (mut sum, mut rest) = (Duration::ZERO, text);
+    while !rest.is_empty() {
+        let unit = rest.find(|letter: char| !(letter.is_ascii_digit() || letter == '.'))?;
+        let (number, tail) = rest.split_at_checked(unit)?;
+        let end = tail.find(|letter: char| letter.is_ascii_digit()).unwrap_or(tail.len());
+        let (unit, tail) = tail.split_at_checked(end)?;
+        let scale = match unit {
+            "ms" => 0.001,
+            "s" => 1.0,
+            "m" => 60.0,
+            "h" => 3600.0,
+            "d" => 86_400.0,
+            _ => return None,
+        };
+        let span = Duration::try_from_secs_f64(number.parse::<f64>().ok()? * scale).ok()?;
+        sum = sum.checked_add(span)?;
+        rest = tail;
+    }
+    (!text.is_empty()).then_some(sum)
 }
 
 /// The delay that a message asks for in words: "try again in 1.5s", "in 200 ms", "retry after 3 seconds".
@@ -135,6 +186,28 @@ mod tests {
         assert_eq!(in_headers(&[("retry-after", "-3")]), None);
         assert_eq!(in_headers(&[("retry-after", "soon")]), None);
         assert_eq!(in_headers(&[]), None);
+    }
+
+    #[test]
+    fn resets_of_rate_limits() {
+        let check = |headers: &[(&str, &'static str)]| {
+            let find = |name: &str| headers.iter().find(|(known, _)| *known == name).map(|(_, value)| *value);
+            reset_in_headers(find).map(|delay| delay.as_millis())
+        };
+        assert_eq!(check(&[("x-ratelimit-reset", "2")]), Some(2000));
+        assert_eq!(check(&[("x-ratelimit-reset-tokens", "6m0.5s")]), Some(360_500));
+        assert_eq!(check(&[("x-ratelimit-reset-requests", "20ms")]), Some(20));
+        let both = [("x-ratelimit-reset-requests", "1s"), ("x-ratelimit-reset-tokens", "1m")];
+        assert_eq!(check(&both), Some(1000));
+        assert_eq!(check(&[both[0], both[1], ("x-ratelimit-remaining-tokens", "0")]), Some(60_000));
+        let date = ("date", "Sun, 09 Sep 2001 01:46:40 GMT");
+        assert_eq!(check(&[("x-ratelimit-reset", "1000000003"), date]), Some(3000));
+        assert_eq!(check(&[("x-ratelimit-reset", "1000000003000"), date]), Some(3000));
+        assert_eq!(check(&[("x-ratelimit-reset", "1000000003")]), None);
+        for nonsense in ["", "soon", "1", "3 x", "5s5", "-1s", "1e400"] {
+            let expected = if nonsense == "1" { Some(1000) } else { None };
+            assert_eq!(check(&[("x-ratelimit-reset", nonsense)]), expected, "{nonsense}");
+        }
     }
 
     #[test]

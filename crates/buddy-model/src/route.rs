@@ -4,7 +4,9 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{Auth, Chat, Endpoint, Framing, Ids, Messages, Ollama, Options, Protocol, ReasoningReplay};
+use crate::{
+    Auth, Chat, Endpoint, Framing, Ids, Messages, Ollama, Options, Protocol, ReasoningReplay, Responses,
+};
 
 /// Everything needed to talk to one provider.
 #[derive(Clone)]
@@ -29,6 +31,13 @@ impl Route {
     /// Chat Completions over server-sent events, with the defaults of everything else.
     pub fn chat(endpoint: Endpoint, auth: Auth) -> Self {
         Self::over(Arc::new(Chat), Framing::Sse, endpoint, auth)
+    }
+
+    /// Responses over server-sent events; the server is asked to keep nothing.
+    pub fn responses(endpoint: Endpoint, auth: Auth) -> Self {
+        let mut route = Self::over(Arc::new(Responses), Framing::Sse, endpoint, auth);
+        route.options.send_cache_key = true;
+        route
     }
 
     /// Anthropic's Messages over server-sent events. The key is [`Auth::api_key`], or a bearer token behind gateways.

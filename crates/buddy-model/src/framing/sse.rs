@@ -84,6 +84,8 @@ impl SseFramer {
         };
         match field {
             b"data" => {
+                // One allocation per event: the text and the line end that only a further line keeps.
+                self.data.reserve(value.len() + 1);
                 self.data.push_str(&decoded(value));
                 self.data.push('\n');
             }

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use bytes::Bytes;
-use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, LOCATION};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue, LOCATION};
 use reqwest::{Client, Response};
 use tokio::time::timeout;
 use url::Url;
@@ -12,8 +12,8 @@ use url::Url;
 use crate::clean::clipped;
 use crate::error::Retry;
 use crate::failure::{Complaint, Failure};
-use crate::retry::{delay_in_headers, delay_in_text};
-use crate::{ModelError, ModelErrorKind, Settings};
+use crate::retry::{delay_in_headers, delay_in_text, reset_in_headers};
+use crate::{ModelError, ModelErrorKind, Route, Settings, WireError};
 
 /// Most of an error body that is read.
 const MAX_ERROR_BODY_BYTES: usize = 64 * 1024;
@@ -26,7 +26,7 @@ const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(5);
 pub(super) struct Exchange {
     pub(super) client: Client,
     pub(super) url: Url,
-    /// The key and what the wire wants said beside it.
+    /// What [`headers`] gave.
     pub(super) headers: HeaderMap,
 }
 
@@ -36,6 +36,35 @@ pub(super) struct Failed {
     pub(super) error: ModelError,
     /// The server's words, where it refused the request and may be obliged.
     pub(super) complaint: Option<Complaint>,
+}
+
+/// What the wire, the key and the route's own wishes put into the head of each request, the latter first in rank.
+pub(super) fn headers(route: &Route) -> Result<HeaderMap, ModelError> {
+    let mut headers = HeaderMap::new();
+    for (name, value) in route.protocol.headers() {
+        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
+    }
+    headers.extend(route.auth.header()?);
+    for (name, value) in &route.options.headers {
+        let unusable = |_| {
+            let message = format!("the header `{}` of this provider cannot be sent", clipped(name, 40));
+            ModelError::new(ModelErrorKind::InvalidRequest, message)
+                .with_hint("check the headers in the provider's configuration")
+        };
+        let header: HeaderName = name.parse().map_err(|_| unusable(()))?;
+        headers.insert(header, value.parse().map_err(|_| unusable(()))?);
+    }
+    Ok(headers)
+}
+
+impl From<WireError> for Failed {
+    fn from(error: WireError) -> Self {
+        let complaint = match &error {
+            WireError::Reported(error) => Some(Complaint::from_value(error)),
+            _ => None,
+        };
+        Self { error: error.into_model_error(), complaint }
+    }
 }
 
 impl From<ModelError> for Failed {
@@ -112,11 +141,14 @@ fn redirected(response: &Response) -> ModelError {
 /// The error for a status that is none of success.
 pub(super) async fn refused(response: Response) -> Failed {
     let status = response.status().as_u16();
-    let in_headers = delay_in_headers(|name| response.headers().get(name)?.to_str().ok());
+    let header = |name: &str| response.headers().get(name)?.to_str().ok();
+    let (in_headers, reset) = (delay_in_headers(header), reset_in_headers(header).filter(|_| status == 429));
     let complaint = Complaint::from_body(&error_body(response).await);
-    let retry_after = in_headers.or_else(|| delay_in_text(&complaint.message));
+    let retry_after = in_headers.or_else(|| delay_in_text(&complaint.message)).or(reset);
     let error = Failure { status: Some(status), retry_after, complaint: complaint.clone() }.into_error();
-    let is_curable = matches!(status, 400 | 422) && error.kind == ModelErrorKind::InvalidRequest;
+    let is_about_the_request =
+        matches!(error.kind, ModelErrorKind::InvalidRequest | ModelErrorKind::ModelMissing);
+    let is_curable = matches!(status, 400 | 404 | 422) && is_about_the_request;
     Failed { error, complaint: is_curable.then_some(complaint) }
 }
 

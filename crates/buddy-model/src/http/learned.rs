@@ -1,18 +1,17 @@
 //! What an endpoint turned out to want, learned from its complaints and kept as long as the model lives.
 //!
 //! A 400 that names a field is answered by asking once more without that field; one about missing reasoning by sending
-//! it back; one about provider data that no longer holds (a signature, a sealed thought) by leaving out what was
-//! refused, while data that comes later is sent again. Each lesson is learned once, so a server that is never content
-//! cannot keep us asking.
+//! it back; one about reasoning that the provider cannot read any more by never sending that piece again. Each lesson is
+//! learned once, so a server that is never content cannot keep us asking.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hash, Hasher};
 
 use serde_json::Value;
 
 use crate::failure::Complaint;
-use crate::{Options, Private, Prompt, PromptItem, Protocol, ReasoningReplay};
+use crate::protocol::history::fingerprint;
+use crate::{Objection, Options, Private, Prompt, PromptItem, Protocol, ReasoningForm, ReasoningReplay};
 
 /// Words of a server that does not know a field; without them a mere mention of one proves nothing.
 const OBJECTIONS: [&str; 9] = [
@@ -27,17 +26,27 @@ const OBJECTIONS: [&str; 9] = [
     "additional properties",
 ];
 
-/// Words of a server that does not take its own data back: made by another key, deployment or model, or touched.
-const PRIVATE_REFUSED: [&str; 4] =
-    ["invalid `signature`", "invalid signature", "cannot be modified", "expected `thinking`"];
+/// Most pieces of private data that are remembered as disowned.
+const MAX_DISOWNED: usize = 1 << 16;
 
 /// The lessons so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Learned {
     refused: Vec<String>,
     replay: Option<ReasoningReplay>,
-    /// Fingerprints of provider data that was refused, so that only these pieces stay out.
-    refused_private: HashSet<u64>,
+    reasoning_form: Option<ReasoningForm>,
+    without_ids: bool,
+    /// Fingerprints of private data that the provider does not recognise; what it sends from now on is not among them.
+    disowned: HashSet<u64>,
+}
+
+/// The request that a complaint is about.
+#[derive(Clone, Copy)]
+pub(super) struct Refused<'a> {
+    pub(super) protocol: &'a dyn Protocol,
+    pub(super) prompt: &'a Prompt,
+    pub(super) body: &'a Value,
+    pub(super) options: &'a Options,
 }
 
 impl Learned {
@@ -45,20 +54,19 @@ impl Learned {
     pub(super) fn options(&self, options: &Options) -> Options {
         let mut options = options.clone();
         options.reasoning_replay = self.replay.unwrap_or(options.reasoning_replay);
+        options.reasoning_form = self.reasoning_form.unwrap_or(options.reasoning_form);
+        options.item_ids &= !self.without_ids;
         options
     }
 
     /// The prompt in the light of the lessons.
     pub(super) fn prompt<'a>(&self, prompt: &'a Prompt) -> Cow<'a, Prompt> {
-        let is_refused = |item: &PromptItem| {
-            private(item).is_some_and(|private| self.refused_private.contains(&fingerprint(private)))
-        };
-        if self.refused_private.is_empty() || !prompt.items.iter().any(is_refused) {
+        if self.disowned.is_empty() {
             return Cow::Borrowed(prompt);
         }
         let mut prompt = prompt.clone();
-        for item in prompt.items.iter_mut().filter(|item| is_refused(item)) {
-            forget_private(item);
+        for private in prompt.items.iter_mut().filter_map(private_mut) {
+            private.take_if(|private| self.disowned.contains(&fingerprint_of(private)));
         }
         Cow::Owned(prompt)
     }
@@ -70,49 +78,67 @@ impl Learned {
         }
     }
 
-    /// Takes a lesson from a refused body, if there is a new one, and says what it is.
-    pub(super) fn learn(
-        &mut self,
-        complaint: &Complaint,
-        prompt: &Prompt,
-        body: &Value,
-        protocol: &dyn Protocol,
-        options: &Options,
-    ) -> Option<String> {
-        if PRIVATE_REFUSED.iter().any(|words| complaint.mentions(words)) {
-            let before = self.refused_private.len();
-            self.refused_private.extend(prompt.items.iter().filter_map(private).map(fingerprint));
-            let is_new = self.refused_private.len() > before;
-            return is_new.then(|| {
-                "the server does not take its earlier thoughts back; asking again without them".to_owned()
-            });
+    /// Takes a lesson from a refused request, if there is a new one, and says what it is.
+    pub(super) fn learn(&mut self, complaint: &Complaint, refused: &Refused<'_>) -> Option<String> {
+        self.learn_objection(complaint, refused)
+            .or_else(|| self.learn_replay(complaint, refused))
+            .or_else(|| self.learn_field(complaint, refused))
+    }
+
+    fn learn_objection(&mut self, complaint: &Complaint, refused: &Refused<'_>) -> Option<String> {
+        let lesson = match refused.protocol.objection(complaint.words())? {
+            Objection::ItemIds if refused.options.item_ids => {
+                self.without_ids = true;
+                "does not know its own items any more; asking again without their ids"
+            }
+            Objection::SealedReasoning if refused.options.reasoning_form == ReasoningForm::Sealed => {
+                self.reasoning_form = Some(ReasoningForm::Plain);
+                "does not take sealed reasoning; asking again without it"
+            }
+            _ if self.disown(refused) => {
+                "does not recognise what it sent earlier; asking again without its earlier reasoning"
+            }
+            _ => return None,
+        };
+        Some(format!("the server {lesson}"))
+    }
+
+    /// Notes that nothing private in this prompt may go back again; false if that is known already.
+    fn disown(&mut self, refused: &Refused<'_>) -> bool {
+        let before = self.disowned.len();
+        let wire = refused.protocol.wire();
+        let sent = refused.prompt.items.iter().filter_map(private_of).filter(|private| private.wire == wire);
+        let room = MAX_DISOWNED.saturating_sub(before);
+        self.disowned.extend(sent.take(room).map(fingerprint_of));
+        self.disowned.len() > before
+    }
+
+    fn learn_replay(&mut self, complaint: &Complaint, refused: &Refused<'_>) -> Option<String> {
+        if !complaint.mentions("reasoning_content") || self.replay.is_some() {
+            return None;
         }
-        if complaint.mentions("reasoning_content") && self.replay.is_none() {
-            let (replay, lesson) = match options.reasoning_replay {
-                ReasoningReplay::Off => (ReasoningReplay::ToolTurns, "wants earlier reasoning back"),
-                _ => (ReasoningReplay::Off, "does not take earlier reasoning back"),
-            };
-            self.replay = Some(replay);
-            return Some(format!("the server {lesson}; asking again that way"));
-        }
-        let extra = options.extra.keys().map(String::as_str);
-        let field = protocol.optional_fields().iter().copied().chain(extra).find(|field| {
+        let (replay, lesson) = match refused.options.reasoning_replay {
+            ReasoningReplay::Off => (ReasoningReplay::ToolTurns, "wants earlier reasoning back"),
+            _ => (ReasoningReplay::Off, "does not take earlier reasoning back"),
+        };
+        self.replay = Some(replay);
+        Some(format!("the server {lesson}; asking again that way"))
+    }
+
+    fn learn_field(&mut self, complaint: &Complaint, refused: &Refused<'_>) -> Option<String> {
+        let extra = refused.options.extra.keys().map(String::as_str);
+        let field = refused.protocol.optional_fields().iter().copied().chain(extra).find(|field| {
             let is_new = !self.refused.iter().any(|refused| refused == field);
-            is_new && protocol.uses(body, field) && objects_to(complaint, protocol, field)
+            is_new
+                && refused.protocol.uses(refused.body, field)
+                && objects_to(complaint, refused.protocol, field)
         })?;
         self.refused.push(field.to_owned());
         Some(format!("the server does not accept `{field}`; asking again without it"))
     }
 }
 
-fn objects_to(complaint: &Complaint, protocol: &dyn Protocol, field: &str) -> bool {
-    complaint.param.as_deref() == Some(field)
-        || (OBJECTIONS.iter().any(|objection| complaint.mentions(objection))
-            && (names(&complaint.message, field)
-                || protocol.alias(field).is_some_and(|alias| names(&complaint.message, alias))))
-}
-
-fn private(item: &PromptItem) -> Option<&Private> {
+fn private_of(item: &PromptItem) -> Option<&Private> {
     match item {
         PromptItem::Assistant { private, .. }
         | PromptItem::Reasoning { private, .. }
@@ -121,24 +147,35 @@ fn private(item: &PromptItem) -> Option<&Private> {
     }
 }
 
-fn forget_private(item: &mut PromptItem) {
+fn private_mut(item: &mut PromptItem) -> Option<&mut Option<Private>> {
     match item {
         PromptItem::Assistant { private, .. }
         | PromptItem::Reasoning { private, .. }
-        | PromptItem::ToolCall { private, .. } => *private = None,
-        PromptItem::User { .. } | PromptItem::ToolResult { .. } => {}
+        | PromptItem::ToolCall { private, .. } => Some(private),
+        PromptItem::User { .. } | PromptItem::ToolResult { .. } => None,
     }
 }
 
-fn fingerprint(private: &Private) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    (&private.provider, &private.model, &private.wire, private.data.to_string()).hash(&mut hasher);
-    hasher.finish()
+fn fingerprint_of(private: &Private) -> u64 {
+    fingerprint(private.data.to_string().as_bytes())
 }
 
-/// Whether the field occurs as a whole word.
+fn objects_to(complaint: &Complaint, protocol: &dyn Protocol, field: &str) -> bool {
+    complaint.param.as_deref() == Some(field)
+        || (OBJECTIONS.iter().any(|objection| complaint.mentions(objection))
+            && [Some(field), protocol.alias(field)]
+                .into_iter()
+                .flatten()
+                .any(|word| names(&complaint.message, word)))
+}
+
+/// Whether the field occurs as a whole word, or as the end of a path such as `body.field`; `field.inner` is another one.
 fn names(message: &str, field: &str) -> bool {
-    message.split(|letter: char| !(letter.is_alphanumeric() || letter == '_')).any(|word| word == field)
+    let is_inside = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '.';
+    message.split(|letter: char| !is_inside(letter)).any(|word| {
+        let rest = word.trim_end_matches('.').strip_suffix(field);
+        rest.is_some_and(|rest| rest.is_empty() || rest.ends_with('.'))
+    })
 }
 
 #[cfg(test)]
@@ -146,17 +183,24 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::Chat;
+    use crate::{Chat, Responses};
+
+    fn learned(protocol: &dyn Protocol, body: &Value, error: &str) -> Option<Learned> {
+        let complaint = Complaint::from_body(error);
+        let (prompt, options) = (Prompt::default(), Options::default());
+        let refused = Refused { protocol, prompt: &prompt, body, options: &options };
+        let mut learned = Learned::default();
+        learned.learn(&complaint, &refused)?;
+        let options = learned.options(&options);
+        let refused = Refused { options: &options, ..refused };
+        assert_eq!(learned.learn(&complaint, &refused), None, "learned twice");
+        Some(learned)
+    }
 
     fn check(body: &Value, error: &str) -> Option<Value> {
-        let complaint = Complaint::from_body(error);
-        let mut learned = Learned::default();
-        let mut learn = || learned.learn(&complaint, &Prompt::default(), body, &Chat, &Options::default());
-        learn()?;
-        assert_eq!(learn(), None, "learned twice");
-        let mut body = body.clone();
-        learned.amend(&mut body, &Chat);
-        Some(body)
+        let mut amended = body.clone();
+        learned(&Chat, body, error)?.amend(&mut amended, &Chat);
+        Some(amended)
     }
 
     #[test]
@@ -184,35 +228,45 @@ mod tests {
 
     #[test]
     fn missing_reasoning_is_sent_from_then_on() {
-        let complaint = Complaint::from_body(r#"{"error":{"message":"Missing `reasoning_content` field"}}"#);
-        let mut learned = Learned::default();
-        let prompt = Prompt::default();
-        assert!(learned.learn(&complaint, &prompt, &json!({}), &Chat, &Options::default()).is_some());
+        let missing = r#"{"error":{"message":"Missing `reasoning_content` field"}}"#;
+        let learned = learned(&Chat, &json!({}), missing).unwrap();
         assert_eq!(learned.options(&Options::default()).reasoning_replay, ReasoningReplay::ToolTurns);
     }
 
     #[test]
-    fn refused_provider_data_stays_out_and_later_data_does_not() {
-        let thought = |signature: &str| PromptItem::Reasoning {
-            text: String::new(),
-            private: Some(Private {
-                provider: "p".to_owned(),
-                model: "m".to_owned(),
-                wire: "messages".to_owned(),
-                data: json!({ "signature": signature }),
-            }),
+    fn a_part_of_a_field_is_left_out() {
+        let body = json!({"model": "m", "reasoning": {"effort": "low", "summary": "auto"}});
+        let check = |error: &str| {
+            let mut amended = body.clone();
+            learned(&Responses, &body, error).unwrap().amend(&mut amended, &Responses);
+            amended
         };
-        let refused = r#"{"type":"error","error":{"type":"invalid_request_error",
-            "message":"messages.1.content.0: Invalid `signature` in `thinking` block"}}"#;
-        let complaint = Complaint::from_body(refused);
-        let prompt = Prompt { items: vec![thought("old")], ..Prompt::default() };
+        let summary = r#"{"error":{"message":"must be verified","param":"reasoning.summary"}}"#;
+        assert_eq!(check(summary), json!({"model": "m", "reasoning": {"effort": "low"}}));
+        let effort = r#"{"error":{"message":"Unsupported parameter: 'reasoning.effort'."}}"#;
+        assert_eq!(check(effort), json!({"model": "m", "reasoning": {"summary": "auto"}}));
+        let whole = r#"{"error":{"message":"Unknown parameter: reasoning"}}"#;
+        assert_eq!(check(whole), json!({"model": "m"}));
+    }
+
+    #[test]
+    fn what_a_provider_disowns_is_not_sent_again() {
+        let private = |data| Private {
+            provider: "p".to_owned(),
+            model: "m".to_owned(),
+            wire: "responses".to_owned(),
+            data,
+        };
+        let thought = |data| PromptItem::Reasoning { text: String::new(), private: Some(private(data)) };
+        let mut prompt = Prompt { items: vec![thought(json!({"id": 1}))], ..Prompt::default() };
+        let complaint = Complaint::from_body("the encrypted content could not be verified");
+        let (body, options) = (json!({}), Options::default());
         let mut learned = Learned::default();
-        let mut learn = || learned.learn(&complaint, &prompt, &json!({}), &Chat, &Options::default());
-        assert!(learn().is_some());
-        assert_eq!(learn(), None, "learned twice");
-        let longer = Prompt { items: vec![thought("old"), thought("new")], ..Prompt::default() };
-        let kept: Vec<bool> =
-            learned.prompt(&longer).items.iter().map(|item| private(item).is_some()).collect();
-        assert_eq!(kept, [false, true]);
+        let refused = Refused { protocol: &Responses, prompt: &prompt, body: &body, options: &options };
+        assert!(learned.learn(&complaint, &refused).is_some());
+        assert_eq!(learned.learn(&complaint, &refused), None, "learned twice");
+        prompt.items.push(thought(json!({"id": 2})));
+        let sent = learned.prompt(&prompt);
+        assert_eq!(sent.items.iter().filter_map(private_of).count(), 1);
     }
 }

@@ -42,7 +42,9 @@ async fn send_with(
 ) -> Result<Sent, Failed> {
     let auth = Auth::Bearer(token.clone());
     let mut headers = exchange.headers.clone();
-    headers.extend(auth.header()?);
+    if let Some((name, value)) = auth.header()? {
+        headers.insert(name, value);
+    }
     let exchange = Exchange { client: exchange.client.clone(), url: exchange.url.clone(), headers };
     match exchange.send(body, settings).await {
         Ok(response) => Ok(Sent { response, auth }),

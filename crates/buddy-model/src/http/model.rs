@@ -8,13 +8,12 @@ use std::time::Duration;
 use bytes::Bytes;
 use futures::channel::mpsc;
 use futures::{SinkExt, StreamExt, stream};
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 use tokio::time::{Instant, sleep, timeout_at};
 
 use crate::http::client;
-use crate::http::exchange::{Exchange, Failed};
-use crate::http::learned::Learned;
+use crate::http::exchange::{Exchange, Failed, headers};
+use crate::http::learned::{Learned, Refused};
 use crate::http::logged_in::{self, Sent};
 use crate::http::reader::{Outlet, Reader, endless};
 use crate::protocol::DecoderContext;
@@ -46,16 +45,6 @@ impl HttpModel {
         let shared = Shared { name: name.into(), route, exchange, learned: Mutex::default() };
         Ok(Self { shared: Arc::new(shared) })
     }
-}
-
-/// What the wire and the account want said in the head of each request.
-fn headers(route: &Route) -> Result<HeaderMap, ModelError> {
-    let mut headers = HeaderMap::new();
-    for (name, value) in route.protocol.headers() {
-        headers.insert(HeaderName::from_static(name), HeaderValue::from_static(value));
-    }
-    headers.extend(route.auth.header()?);
-    Ok(headers)
 }
 
 impl fmt::Debug for HttpModel {
@@ -127,7 +116,8 @@ impl Shared {
         let decoder = protocol.decoder(context);
         let (framing, asked_for_stream) = (*framing, options.stream);
         let reader = Reader { response, framing, asked_for_stream, decoder, settings, outlet };
-        Ok(reader.read().await.map_err(|error| redacted(error, &auth))?)
+        let read = reader.read().await;
+        read.map_err(|failed| Failed { error: redacted(failed.error, &auth), ..failed })
     }
 
     /// The request as the endpoint is known to like it.
@@ -141,8 +131,8 @@ impl Shared {
 
     fn learn(&self, failed: &Failed, prompt: &Prompt, body: &Value, options: &Options) -> Option<String> {
         let complaint = failed.complaint.as_ref()?;
-        let mut learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner);
-        learned.learn(complaint, prompt, body, &*self.route.protocol, options)
+        let refused = Refused { protocol: &*self.route.protocol, prompt, body, options };
+        self.learned.lock().unwrap_or_else(PoisonError::into_inner).learn(complaint, &refused)
     }
 }
 

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 
 use crate::error::Retry;
 use crate::failure::{Complaint, looks_like_html};
-use crate::http::exchange::{broken, silent};
+use crate::http::exchange::{Failed, broken, silent};
 use crate::protocol::{Decoder, Frame, Progress, WireError};
 use crate::{Delta, Framing, MAX_EVENT_BYTES, ModelError, ModelErrorKind, Reply, Settings};
 
@@ -37,7 +37,7 @@ pub(super) struct Reader<'a> {
 
 impl Reader<'_> {
     /// Passes the deltas on as they come and returns the whole reply.
-    pub(super) async fn read(mut self) -> Result<Reply, ModelError> {
+    pub(super) async fn read(mut self) -> Result<Reply, Failed> {
         let Some(first) = self.first_chunk().await? else { return self.finish() };
         match first_letter(&first) {
             Some(b'{') if self.framing == Framing::Sse || !self.asked_for_stream => {
@@ -48,7 +48,7 @@ impl Reader<'_> {
         }
     }
 
-    async fn read_stream(&mut self, first: Bytes) -> Result<Reply, ModelError> {
+    async fn read_stream(&mut self, first: Bytes) -> Result<Reply, Failed> {
         let (mut framer, mut frames) = (self.framing.framer(), Vec::new());
         let mut chunk = Some(first);
         while let Some(bytes) = chunk {
@@ -67,9 +67,9 @@ impl Reader<'_> {
     }
 
     /// Feeds the decoder, up to the end of the answer.
-    async fn take(&mut self, frames: &mut Vec<Frame>) -> Result<Progress, ModelError> {
+    async fn take(&mut self, frames: &mut Vec<Frame>) -> Result<Progress, Failed> {
         for frame in frames.drain(..) {
-            let deltas = self.decoder.step(frame).map_err(WireError::into_model_error)?;
+            let deltas = self.decoder.step(frame)?;
             self.pass(deltas).await;
             if self.decoder.progress() == Progress::Done {
                 break;
@@ -79,22 +79,22 @@ impl Reader<'_> {
     }
 
     /// A whole answer although a stream was asked for, or because none was.
-    async fn read_document(&mut self, first: Bytes) -> Result<Reply, ModelError> {
+    async fn read_document(&mut self, first: Bytes) -> Result<Reply, Failed> {
         let body = self.rest(first).await?;
-        let body = serde_json::from_slice(&body)
-            .map_err(|error| WireError::Malformed(error.to_string()).into_model_error())?;
-        let deltas = self.decoder.whole(&body).map_err(WireError::into_model_error)?;
+        let body = serde_json::from_slice(&body).map_err(|error| WireError::Malformed(error.to_string()))?;
+        let deltas = self.decoder.whole(&body)?;
         self.pass(deltas).await;
         self.finish()
     }
 
-    async fn read_page(&mut self, first: Bytes) -> Result<Reply, ModelError> {
+    async fn read_page(&mut self, first: Bytes) -> Result<Reply, Failed> {
         let page = self.rest(first).await?;
         let page = String::from_utf8_lossy(&page);
         debug_assert!(looks_like_html(&page));
         let error = ModelError::new(ModelErrorKind::BadStream, Complaint::from_body(&page).message);
         Err(error
-            .with_hint("check the provider's address: a web site or a gateway answers there, not a model"))
+            .with_hint("check the provider's address: a web site or a gateway answers there, not a model")
+            .into())
     }
 
     async fn rest(&mut self, first: Bytes) -> Result<Vec<u8>, ModelError> {
@@ -143,8 +143,8 @@ impl Reader<'_> {
         }
     }
 
-    fn finish(&mut self) -> Result<Reply, ModelError> {
-        self.decoder.finish().map_err(WireError::into_model_error)
+    fn finish(&mut self) -> Result<Reply, Failed> {
+        Ok(self.decoder.finish()?)
     }
 }
 

@@ -41,6 +41,14 @@ impl CallList {
     }
 }
 
+/// What stands in for a name that never came, so that the call and its result can be sent back.
+pub(crate) const UNNAMED: &str = "unnamed";
+
+/// The arguments of a call that names no tool.
+pub(crate) fn nameless(raw: String) -> Arguments {
+    Arguments::Broken { raw, error: "the call does not name a tool".to_owned() }
+}
+
 /// The server's id unless it is missing or taken; then a fresh one.
 fn usable_id(id: Option<String>, taken: &mut HashSet<String>, fresh: impl Fn() -> String) -> String {
     let mut id = id.filter(|id| !id.is_empty()).unwrap_or_else(&fresh);

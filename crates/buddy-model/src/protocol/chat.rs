@@ -3,6 +3,8 @@
 mod body;
 mod calls;
 mod decoder;
+mod extras;
+mod fast;
 mod reasoning;
 mod usage;
 

@@ -10,12 +10,17 @@ mod usage;
 
 use serde_json::Value;
 
-use crate::protocol::{Decoder, DecoderContext, Protocol};
+use crate::protocol::{Decoder, DecoderContext, Objection, Protocol};
 use crate::{Options, Prompt};
 use decoder::MessagesDecoder;
 
 /// The name of this wire in private data.
 const WIRE: &str = "messages";
+
+/// Words of a server that does not take its thoughts back: another key, deployment or model signed them, or one of them
+/// is missing or was touched.
+const PRIVATE_REFUSED: [&str; 4] =
+    ["invalid `signature`", "invalid signature", "cannot be modified", "expected `thinking`"];
 
 /// The protocol, without state.
 #[derive(Debug, Clone, Copy, Default)]
@@ -48,6 +53,10 @@ impl Protocol for Messages {
 
     fn uses(&self, body: &Value, field: &str) -> bool {
         if field == cache::FIELD { cache::is_marked(body) } else { body.get(field).is_some() }
+    }
+
+    fn objection(&self, words: &str) -> Option<Objection> {
+        PRIVATE_REFUSED.iter().any(|refusal| words.contains(refusal)).then_some(Objection::Private)
     }
 
     fn decoder(&self, context: DecoderContext) -> Box<dyn Decoder> {

@@ -1,107 +1,111 @@
-//! Recorded-style streams, each with what becomes of it.
+//! Recorded-style streams of every wire, each with what becomes of it.
 
 use std::collections::HashSet;
 use std::fmt::{self, Write};
 
 use buddy_model::{
     Chat, Decoder, DecoderContext, Delta, Frame, Framing, Ids, Messages, Ollama, Protocol, Reply, ReplyItem,
-    WireError,
+    Responses, WireError,
 };
 
-/// One stream and the wire it is of.
+/// One answer as it came over the network.
 #[derive(Clone, Copy)]
 pub(crate) struct Fixture {
-    protocol: &'static dyn Protocol,
-    framing: Framing,
     pub(crate) name: &'static str,
     pub(crate) bytes: &'static [u8],
+    pub(crate) protocol: &'static dyn Protocol,
+    pub(crate) framing: Framing,
 }
 
 impl fmt::Debug for Fixture {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}/{}", self.protocol.wire(), self.name)
+        formatter.write_str(self.name)
     }
 }
 
-/// The streams in `fixtures/<wire>`, by name.
+/// What an answer gives: the deltas up to its end or its error.
+pub(crate) type Read = (Vec<Delta>, Result<Reply, WireError>);
+
+/// Every file below `fixtures`: the name of a group, its folder, protocol, framing and extension, then the files.
 macro_rules! fixtures {
-    ($wire:ident, $protocol:ident, $framing:ident, $extension:literal: $($name:ident)*) => {
-        mod $wire {
-            use super::*;
-
-            pub(super) const ALL: &[Fixture] = &[$(Fixture {
+    ($($group:ident: $folder:literal, $protocol:expr, $framing:expr, $extension:literal => $($name:ident)*;)*) => {
+        pub(crate) const ALL: &[Fixture] = &[
+            $($(Fixture {
+                name: concat!(stringify!($group), "_", stringify!($name)),
+                bytes: include_bytes!(
+                    concat!("../../fixtures/", $folder, "/", stringify!($name), ".", $extension)
+                ),
                 protocol: &$protocol,
-                framing: Framing::$framing,
-                name: stringify!($name),
-                bytes: include_bytes!(concat!(
-                    "../../fixtures/", stringify!($wire), "/", stringify!($name), $extension
-                )),
-            }),*];
+                framing: $framing,
+            }),*),*
+        ];
 
-            $(#[test] fn $name() { check(ALL, stringify!($name)); })*
-        }
+        $(mod $group {
+            $(#[test] fn $name() {
+                super::check(concat!(stringify!($group), "_", stringify!($name)));
+            })*
+        })*
     };
 }
 
-fixtures! { chat, Chat, Sse, ".sse":
-    plain tools parallel_tools same_index_different_ids late_and_missing_ids finish_stop_with_calls repeated_calls
-    reasoning_content reasoning_field reasoning_details content_parts refusal content_filter length_cut_call
-    length_before_arguments cut_stream done_without_finish empty broken_arguments llama_cpp llama_cpp_python ollama_v1
-    object_arguments unnumbered_calls error_mid_stream error_event usage_in_every_chunk usage_nonsense windows_line_ends garbage
+fixtures! {
+    chat: "chat", Chat, Framing::Sse, "sse" =>
+        plain tools parallel_tools same_index_different_ids late_and_missing_ids finish_stop_with_calls
+        repeated_calls reasoning_content reasoning_field reasoning_details content_parts refusal content_filter
+        length_cut_call length_before_arguments cut_stream done_without_finish empty broken_arguments llama_cpp
+        llama_cpp_python ollama_v1 object_arguments unnumbered_calls error_mid_stream error_event
+        usage_in_every_chunk usage_nonsense windows_line_ends garbage thought_signatures printed_call
+        printed_blocks printed_quote;
+    responses: "responses", Responses, Framing::Sse, "sse" =>
+        annotated cache_write cut_in_a_line cut_stream empty error_event error_of_a_gateway failed
+        failed_rate_limit garbage incomplete_filter incomplete_length incomplete_without_items interleaved_tools
+        items_only_at_the_end length_cut_call not_an_object odd_calls only_deltas parallel_tools plain reasoning
+        reasoning_in_the_open refusal tools unknown_events usage_nonsense windows_line_ends without_event_names;
+    responses_document: "responses", Responses, Framing::Sse, "json" =>
+        whole whole_error whole_failed whole_incomplete whole_of_another_wire;
+    messages: "messages", Messages, Framing::Sse, "sse" =>
+        plain tools parallel_tools thinking interleaved redacted refusal max_tokens_cut_call
+        max_tokens_cut_thought context_exceeded pause_turn server_tools pings unknown_blocks error_mid_stream
+        cut_stream whole_input_at_start caller broken_arguments no_message_stop end_without_reason llama_cpp
+        unnamed_events windows_line_ends garbage empty;
+    messages_document: "messages", Messages, Framing::Sse, "json" =>
+        whole whole_error;
+    ollama: "ollama", Ollama, Framing::Ndjson, "ndjson" =>
+        plain tools parallel_tools thinking length load refusal printed_call printed_block quoted_call
+        error_mid_stream cut_stream cut_line whole no_prompt_count no_counts_no_reason text_arguments nulls
+        blank_lines garbage empty;
 }
 
-fixtures! { messages, Messages, Sse, ".sse":
-    plain tools parallel_tools thinking interleaved redacted refusal max_tokens_cut_call max_tokens_cut_thought
-    context_exceeded pause_turn server_tools pings unknown_blocks error_mid_stream cut_stream whole_input_at_start
-    caller broken_arguments no_message_stop end_without_reason llama_cpp unnamed_events windows_line_ends garbage empty
-}
-
-fixtures! { ollama, Ollama, Ndjson, ".ndjson":
-    plain tools parallel_tools thinking length load refusal printed_call printed_block quoted_call error_mid_stream
-    cut_stream cut_line whole no_prompt_count no_counts_no_reason text_arguments nulls blank_lines garbage empty
-}
-
-/// Every stream of every wire.
-pub(crate) fn all() -> Vec<Fixture> {
-    [chat::ALL, messages::ALL, ollama::ALL].concat()
-}
-
-fn check(fixtures: &[Fixture], name: &str) {
-    let fixture = fixtures.iter().find(|fixture| fixture.name == name).unwrap();
-    let folder = match fixture.protocol.wire() {
-        "chat" => "snapshots".to_owned(),
-        wire => format!("snapshots/{wire}"),
-    };
-    insta::with_settings!({
-        omit_expression => true, prepend_module_to_snapshot => false, snapshot_path => folder
-    }, {
-        insta::assert_snapshot!(name, described(&fixture.read([fixture.bytes])));
+fn check(name: &str) {
+    let fixture = ALL.iter().find(|fixture| fixture.name == name).unwrap();
+    insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
+        insta::assert_snapshot!(name, described(&read(fixture, [fixture.bytes])));
     });
 }
 
-impl Fixture {
-    /// What chunks of this wire give: the deltas up to their end or their error.
-    pub(crate) fn read<'a>(
-        &self,
-        chunks: impl IntoIterator<Item = &'a [u8]>,
-    ) -> (Vec<Delta>, Result<Reply, WireError>) {
-        let (mut parser, mut frames) = (self.framing.framer(), Vec::new());
+/// Reads the bytes of a fixture, or what was made of them, as the driver would.
+pub(crate) fn read<'a>(fixture: &Fixture, chunks: impl IntoIterator<Item = &'a [u8]>) -> Read {
+    let chunks: Vec<&[u8]> = chunks.into_iter().collect();
+    let mut decoder = fixture.protocol.decoder(context());
+    let is_document = fixture.framing == Framing::Sse && fixture.bytes.first() == Some(&b'{');
+    let mut deltas = Vec::new();
+    let end = if is_document {
+        document(&mut *decoder, &chunks.concat(), &mut deltas)
+    } else {
+        let (mut framer, mut frames) = (fixture.framing.framer(), Vec::new());
         for chunk in chunks {
-            parser.push(chunk, &mut frames).unwrap();
+            framer.push(chunk, &mut frames).unwrap();
         }
-        parser.finish(&mut frames);
-        let mut decoder = self.protocol.decoder(context());
-        let mut deltas = Vec::new();
-        match steps(&mut *decoder, frames, &mut deltas) {
-            Ok(()) => (deltas, decoder.finish()),
-            Err(error) => (deltas, Err(error)),
-        }
-    }
+        framer.finish(&mut frames);
+        steps(&mut *decoder, frames, &mut deltas)
+    };
+    (deltas, end.and_then(|()| decoder.finish()))
 }
 
-/// What a chat stream gives.
-pub(crate) fn read_chat(bytes: &[u8]) -> (Vec<Delta>, Result<Reply, WireError>) {
-    chat::ALL[0].read([bytes])
+fn document(decoder: &mut dyn Decoder, bytes: &[u8], deltas: &mut Vec<Delta>) -> Result<(), WireError> {
+    let body = serde_json::from_slice(bytes).map_err(|error| WireError::Malformed(error.to_string()))?;
+    deltas.extend(decoder.whole(&body)?);
+    Ok(())
 }
 
 fn steps(decoder: &mut dyn Decoder, frames: Vec<Frame>, deltas: &mut Vec<Delta>) -> Result<(), WireError> {
@@ -121,7 +125,7 @@ fn context() -> DecoderContext {
     }
 }
 
-fn described((deltas, end): &(Vec<Delta>, Result<Reply, WireError>)) -> String {
+fn described((deltas, end): &Read) -> String {
     let mut text = String::new();
     for delta in deltas.iter().take(12) {
         writeln!(text, "{delta:?}").unwrap();

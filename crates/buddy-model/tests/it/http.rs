@@ -6,6 +6,7 @@ mod faults;
 mod messages;
 mod ollama;
 mod refusals;
+mod switch;
 
 use std::time::Duration;
 

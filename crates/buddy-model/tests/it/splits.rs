@@ -1,17 +1,16 @@
 //! Framing and decoding give the same whatever the network makes of the bytes, and never panic.
 
 use std::fmt::Write;
-use std::time::Instant;
 
-use buddy_model::{Arguments, DecoderContext, Framing, Protocol, ReplyItem};
+use buddy_model::{Arguments, ReplyItem};
 use proptest::prelude::*;
 
-use crate::fixtures::{all, read_chat};
+use crate::fixtures::{ALL, Fixture, read};
 
 proptest! {
     #[test]
     fn every_fixture_at_any_split(
-        fixture in prop::sample::select(all()),
+        fixture in prop::sample::select(ALL),
         sizes in prop::collection::vec(1_usize..40, 1..32),
     ) {
         let (mut chunks, mut rest) = (Vec::new(), fixture.bytes);
@@ -23,24 +22,25 @@ proptest! {
             chunks.push(head);
             rest = tail;
         }
-        prop_assert_eq!(fixture.read(chunks), fixture.read([fixture.bytes]));
+        prop_assert_eq!(read(&fixture, chunks), read(&fixture, [fixture.bytes]));
     }
 
     /// A stream that is cut anywhere gives either the whole reply or none: never a call with half its arguments.
     #[test]
-    fn a_cut_never_shows_a_call(fixture in prop::sample::select(all()), part in 0.0_f64..1.0) {
+    fn a_cut_never_shows_a_call(fixture in prop::sample::select(ALL), part in 0.0_f64..1.0) {
+        let bytes = fixture.bytes;
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss,
             reason = "a position in a small file")]
-        let cut = (fixture.bytes.len() as f64 * part) as usize;
-        if let (_, Ok(reply)) = fixture.read([&fixture.bytes[..cut]]) {
-            let whole = fixture.read([fixture.bytes]).1;
-            prop_assert_eq!(Ok(&reply.items), whole.as_ref().map(|whole| &whole.items), "{:?}", fixture);
+        let cut = (bytes.len() as f64 * part) as usize;
+        if let (_, Ok(reply)) = read(&fixture, [&bytes[..cut]]) {
+            let whole = read(&fixture, [bytes]).1;
+            prop_assert_eq!(Ok(&reply.items), whole.as_ref().map(|whole| &whole.items));
         }
     }
 
     #[test]
     fn damaged_bytes_do_not_panic(
-        fixture in prop::sample::select(all()),
+        fixture in prop::sample::select(ALL),
         damage in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..8),
     ) {
         let mut bytes = fixture.bytes.to_vec();
@@ -50,7 +50,7 @@ proptest! {
                 bytes[place] = value;
             }
         }
-        let _survived = fixture.read([&bytes[..]]);
+        let _survived = read(&fixture, [&bytes[..]]);
     }
 
     /// Whatever the pieces of a call say, arguments that are passed on are an object, and ids are unique.
@@ -66,7 +66,7 @@ proptest! {
             write!(bytes, "data: {chunk}\n\n").unwrap();
         }
         bytes += "data: {\"choices\":[{\"delta\":{},\"finish_reason\":\"tool_calls\"}]}\n\n";
-        let reply = read_chat(bytes.as_bytes()).1.unwrap();
+        let reply = read(&chat(), [bytes.as_bytes()]).1.unwrap();
         let mut ids = std::collections::HashSet::new();
         for item in reply.items {
             let ReplyItem::ToolCall { id, name, arguments, .. } = item else { continue };
@@ -79,24 +79,6 @@ proptest! {
     }
 }
 
-/// Prints how fast a long stream is read; run it in release with `--ignored --nocapture`.
-#[test]
-#[ignore = "a measurement, not a check"]
-fn throughput() {
-    let chunk = r#"data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1760000000,"model":"gpt-test","choices":[{"index":0,"delta":{"content":" word"},"finish_reason":null}]}"#;
-    let bytes = format!("{chunk}\n\n").repeat(200_000);
-    let started = Instant::now();
-    let (mut parser, mut decoder) =
-        (Framing::Sse.framer(), buddy_model::Chat.decoder(DecoderContext::default()));
-    let (mut frames, mut deltas) = (Vec::new(), 0);
-    for piece in bytes.as_bytes().chunks(16 * 1024) {
-        parser.push(piece, &mut frames).unwrap();
-        for frame in frames.drain(..) {
-            deltas += decoder.step(frame).unwrap().len();
-        }
-    }
-    let seconds = started.elapsed().as_secs_f64();
-    #[expect(clippy::cast_precision_loss, reason = "a rough number")]
-    let megabytes = bytes.len() as f64 / 1e6;
-    println!("{megabytes:.0} MB, {deltas} deltas: {:.0} MB/s", megabytes / seconds);
+fn chat() -> Fixture {
+    *ALL.iter().find(|fixture| fixture.name == "chat_plain").unwrap()
 }

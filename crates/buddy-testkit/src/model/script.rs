@@ -21,7 +21,7 @@ pub struct Script {
     /// The bearer key to insist on.
     pub key: Option<String>,
     /// What hidden reasoning is sealed with.
-    pub(super) seal: Seal,
+    pub seal: Seal,
 }
 
 /// Which turn a request gets.

@@ -8,7 +8,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// The seals of one deployment.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Seal(pub(super) String);
+pub struct Seal(pub(super) String);
 
 impl Default for Seal {
     fn default() -> Self {

@@ -5,6 +5,7 @@
 mod chat;
 mod messages;
 mod ollama;
+mod responses;
 
 use serde_json::{Value, json};
 
@@ -14,7 +15,8 @@ use crate::model::turn::Turn;
 pub use chat::check_history;
 
 /// Every wire; the first whose path fits serves a request.
-pub(super) const WIRES: [&dyn Wire; 3] = [&chat::Chat, &messages::Messages, &ollama::Ollama];
+pub(super) const WIRES: [&dyn Wire; 4] =
+    [&chat::Chat, &responses::Responses, &messages::Messages, &ollama::Ollama];
 
 /// Characters per chunk unless the turn says otherwise.
 const CHUNK_CHARS: usize = 16;
@@ -75,6 +77,8 @@ pub(super) struct Asked {
     pub(super) stream: bool,
     /// Usage was asked for, on wires where it is not given unasked.
     pub(super) include_usage: bool,
+    /// Reasoning is to be sealed rather than told.
+    pub(super) sealed: bool,
     /// Elements of the history: makes ids unique in a conversation without the server remembering it.
     pub(super) items: usize,
     /// Answers of the model that the history holds.
@@ -112,6 +116,11 @@ pub(super) enum Piece {
 }
 
 impl Piece {
+    /// A server-sent event with a name.
+    fn event(name: &str, data: impl std::fmt::Display) -> Self {
+        Self::Chunk(format!("event: {name}\ndata: {data}\n\n"))
+    }
+
     /// A server-sent event without a name.
     fn data(data: impl std::fmt::Display) -> Self {
         Self::Chunk(format!("data: {data}\n\n"))
@@ -123,6 +132,12 @@ fn cut(turn: &Turn, text: &str) -> Vec<String> {
     let letters: Vec<char> = text.chars().collect();
     let size = turn.chunk_chars.unwrap_or(CHUNK_CHARS);
     letters.chunks(size).map(|piece| piece.iter().collect()).collect()
+}
+
+/// Whether a name is one that strict servers take.
+fn is_plain_name(name: &str) -> bool {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
+    !name.is_empty() && name.len() <= 64 && name.chars().all(is_plain)
 }
 
 /// The wire that serves this path.

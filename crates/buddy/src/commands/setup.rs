@@ -24,6 +24,8 @@ pub(crate) struct Invocation<'a> {
 /// What is told on the standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Notes {
+    /// Warnings, and which model was found, be it the demo model: a person is there.
+    Conversation,
     /// Warnings, and which model was found.
     Shown,
     /// Warnings.
@@ -56,15 +58,16 @@ impl Invocation<'_> {
         let probe = async || if is_wanted { local_servers(self.environment).await } else { Vec::new() };
         let wish = self.model.as_deref();
         let choice = choose(self.environment, &loaded, &keys, wish, probe).await.map_err(told)?;
-        let models = Arc::new(Models::new(&loaded, keys, choice));
+        let models = Models::new(&loaded, keys, choice);
+        let models = if notes == Notes::Conversation { models.with_demo() } else { models };
         let mut printer = printer();
         for warning in models.warnings() {
             printer.status(&format!("warning: {warning}"));
         }
-        if let (Notes::Shown, None, Some(found)) = (notes, wish, models.found()) {
+        if let (Notes::Shown | Notes::Conversation, None, Some(found)) = (notes, wish, models.found()) {
             printer.status(&found);
         }
-        Ok(Setup { loaded, models })
+        Ok(Setup { loaded, models: Arc::new(models) })
     }
 }
 

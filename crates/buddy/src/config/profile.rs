@@ -36,6 +36,8 @@ pub(crate) struct Profile {
     pub(crate) stream: bool,
     /// How much the model thinks, in the provider's words, such as `low`, `medium` or `high`.
     pub(crate) reasoning_effort: Option<String>,
+    /// How many tokens the model may think, where the provider counts them.
+    pub(crate) thinking_budget: Option<u64>,
     /// The most tokens in one answer.
     pub(crate) max_output_tokens: Option<u64>,
     /// What the bound on the answer is called on the wire: `max_tokens` or `max_completion_tokens`.
@@ -46,9 +48,11 @@ pub(crate) struct Profile {
     pub(crate) reasoning_replay: Option<ReasoningReplay>,
     /// Whether the model is asked for several tool calls at once; absent says nothing about it.
     pub(crate) parallel_tool_calls: Option<bool>,
+    /// How long a local server keeps the model loaded, such as `30m`.
+    pub(crate) keep_alive: Option<String>,
     /// How long the server may say nothing; absent takes `network.idle_timeout`.
     pub(crate) idle_timeout: Option<Wait>,
-    /// Further headers of each request. Their values are treated as secrets.
+    /// Further headers of each request. Their values are not shown, but a key belongs into an `api_key` setting.
     pub(crate) headers: BTreeMap<String, Secret>,
     /// Further fields of the request's body; they win over buddy's own.
     pub(crate) extra: Map<String, Value>,
@@ -68,10 +72,12 @@ impl Default for Profile {
             context_limit: None,
             stream: true,
             reasoning_effort: None,
+            thinking_budget: None,
             max_output_tokens: None,
             max_tokens_field: MaxTokensField::default(),
             reasoning_replay: None,
             parallel_tool_calls: None,
+            keep_alive: None,
             idle_timeout: None,
             headers: BTreeMap::new(),
             extra: Map::new(),

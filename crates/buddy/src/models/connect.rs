@@ -2,7 +2,7 @@
 
 use buddy_model::{Auth, Endpoint, ModelFacts, Route, Settings};
 use buddy_protocol::{Failure, FailureKind};
-use secrecy::SecretString;
+use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
 use crate::config::{Api, Config, ENVIRONMENT_PROFILE, Profile};
@@ -26,37 +26,29 @@ pub(crate) fn route(
     facts: &ModelFacts,
 ) -> Result<Route, Failure> {
     let endpoint = endpoint(name, profile)?;
-    if !profile.headers.is_empty() {
-        return Err(invalid(format!(
-            "`models.{name}.headers` is set, and further headers are not built in yet"
-        )));
-    }
     let mut route = match profile.api {
         Api::Completions => Route::chat(endpoint, bearer(key)),
         Api::Messages => Route::messages(endpoint, key.map_or(Auth::None, Auth::api_key)),
         Api::Ollama => Route::ollama(endpoint, bearer(key)),
-        Api::Responses => {
-            let hint = "choose another profile with -m, or set `api` of this one to \"completions\"";
-            let message = format!("`{name}` speaks `responses`, which is not built in yet");
-            return Err(Failure { hint: Some(hint.to_owned()), ..invalid(message) });
-        }
+        Api::Responses => Route::responses(endpoint, bearer(key)),
     };
+    let known = facts.replay.filter(|_| profile.api == Api::Completions);
     let options = &mut route.options;
     options.stream = profile.stream;
     options.max_tokens_field = profile.max_tokens_field;
-    if let Some(replay) = profile.reasoning_replay.or(facts.replay) {
+    if let Some(replay) = profile.reasoning_replay.or(known) {
         options.reasoning_replay = replay;
     }
     options.parallel_tool_calls = profile.parallel_tool_calls;
     options.context_window = profile.context_limit;
-    match &profile.reasoning_effort {
-        // This wire has no word of its own for it.
-        Some(effort) if profile.api == Api::Completions => {
-            options.extra.insert("reasoning_effort".to_owned(), effort.as_str().into());
-        }
-        effort => options.reasoning_effort.clone_from(effort),
-    }
-    if let Some(top_p) = config.agent.top_p {
+    options.keep_alive.clone_from(&profile.keep_alive);
+    options.reasoning_effort.clone_from(&profile.reasoning_effort);
+    options.thinking_budget = profile.thinking_budget;
+    let headers = profile.headers.iter();
+    options.headers =
+        headers.map(|(name, value)| (name.clone(), value.0.expose_secret().to_owned())).collect();
+    // Ollama takes it among other options of its own only: `extra` can say them all.
+    if let Some(top_p) = config.agent.top_p.filter(|_| profile.api != Api::Ollama) {
         options.extra.insert("top_p".to_owned(), Value::from(top_p));
     }
     options.extra.extend(profile.extra.clone());

@@ -2,9 +2,12 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use buddy_agent::ModelSource;
-use buddy_model::{Catalogue, HttpModel, Model, ModelError, ModelErrorKind, ModelFacts};
+use buddy_model::{
+    Catalogue, DEMO_MODEL, DemoModel, HttpModel, Model, ModelError, ModelErrorKind, ModelFacts,
+};
 use buddy_protocol::{Failure, FailureKind};
 use tokio::sync::OnceCell;
 
@@ -15,12 +18,16 @@ use super::key::{Key, KeyState, Keys};
 use super::reference::{Reference, resolve};
 use crate::config::{Config, ENVIRONMENT_PROFILE, Loaded, Profile};
 
+/// The pause of the demo model between two words: one can read along.
+const DEMO_PACE: Duration = Duration::from_millis(15);
+
 /// Models of the configured profiles. Each key goes only to the address it was configured for.
 pub(crate) struct Models {
     config: Config,
     keys: Keys,
     catalogue: Catalogue,
     choice: ModelChoice,
+    offers_demo: bool,
     active: Option<Reference>,
     why: Option<String>,
     /// Models that were used, so that each keeps its connections; held for a look or a note only.
@@ -49,6 +56,7 @@ impl Models {
             keys,
             catalogue: Catalogue::built_in().unwrap_or_default(),
             choice: choice.choice,
+            offers_demo: false,
             active: choice.active,
             why: choice.why,
             known: Mutex::default(),
@@ -60,8 +68,21 @@ impl Models {
         self.model(None).map(drop)
     }
 
+    /// The same, where nothing else is there with the demo model, which is for people: a script is better told.
+    pub(crate) fn with_demo(mut self) -> Self {
+        self.offers_demo = true;
+        self
+    }
+
+    fn is_demo(&self) -> bool {
+        self.offers_demo && self.choice == ModelChoice::Demo
+    }
+
     /// What was found and why, when the person did not choose; one line.
     pub(crate) fn found(&self) -> Option<String> {
+        if self.is_demo() {
+            return Some(format!("model: {DEMO_MODEL} (no other was found)"));
+        }
         let active = self.active.as_ref()?;
         let why = self.why.as_ref()?;
         let profile = self.config.models.get(&active.profile)?;
@@ -70,6 +91,9 @@ impl Models {
 
     /// The name under which a session keeps a model that the person named.
     pub(crate) fn canonical(&self, name: &str) -> Result<String, Failure> {
+        if name == DEMO_MODEL {
+            return Ok(name.to_owned());
+        }
         self.resolve(name).map(|reference| reference.name())
     }
 
@@ -102,14 +126,6 @@ impl Models {
             }
         };
         self.config.models.iter().map(row).collect()
-    }
-
-    /// What a session without a wish of its own uses.
-    fn chosen(&self) -> Result<Reference, Failure> {
-        match &self.choice {
-            ModelChoice::Demo => Err(missing()),
-            _ => self.active.clone().ok_or_else(missing),
-        }
     }
 
     fn resolve(&self, name: &str) -> Result<Reference, Failure> {
@@ -167,9 +183,12 @@ impl Models {
 
 impl ModelSource for Models {
     fn model(&self, name: Option<&str>) -> Result<Arc<dyn Model>, Failure> {
+        if name == Some(DEMO_MODEL) || (name.is_none() && self.is_demo()) {
+            return Ok(Arc::new(DemoModel::new(DEMO_PACE)));
+        }
         let reference = match name {
             Some(name) => self.resolve(name)?,
-            None => self.chosen()?,
+            None => self.active.clone().ok_or_else(missing)?,
         };
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(model) = known.get(&reference.name()) {

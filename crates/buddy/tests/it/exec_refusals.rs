@@ -109,7 +109,9 @@ async fn a_home_that_cannot_be_written_is_named() {
 async fn a_model_that_is_not_configured_is_explained() {
     for missing in ["BUDDY_BASE_URL", "BUDDY_MODEL"] {
         let stage = Stage::new([]).await;
-        let finished = stage.exec(["hi"]).env_remove(missing).run().await.expect_code(1);
+        // Without a server the key would go to that of the default profile.
+        let program = stage.exec(["hi", "-c", "network.local_servers=false"]).env_remove("BUDDY_API_KEY");
+        let finished = program.env_remove(missing).run().await.expect_code(1);
         let finished =
             finished.expect_stderr("is configured").expect_stderr(&format!("set {}", "BUDDY_BASE_URL"));
         assert!(finished.stdout.is_empty(), "{finished}");

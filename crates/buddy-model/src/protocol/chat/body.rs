@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::Private;
 use crate::prompt::{Prompt, PromptItem, ToolDefinition};
-use crate::protocol::chat::{WIRE, reasoning};
+use crate::protocol::chat::{WIRE, extras, reasoning};
 use crate::protocol::history::{safe_arguments, safe_name, unpaired};
 use crate::{MaxTokensField, Options, ReasoningReplay};
 
@@ -46,6 +46,9 @@ pub(super) fn render(model: &str, prompt: &Prompt, options: &Options) -> Value {
     }
     if let Some(key) = prompt.cache_key.as_ref().filter(|_| options.send_cache_key) {
         body.insert("prompt_cache_key".to_owned(), json!(key));
+    }
+    if let Some(effort) = &options.reasoning_effort {
+        body.insert("reasoning_effort".to_owned(), json!(effort));
     }
     body.insert("messages".to_owned(), Value::Array(messages(model, prompt, options)));
     body.extend(options.extra.clone());
@@ -97,16 +100,25 @@ fn messages(model: &str, prompt: &Prompt, options: &Options) -> Vec<Value> {
                 answer.flush(&mut messages, options);
                 messages.push(json!({ "role": "tool", "tool_call_id": id, "content": output }));
             }
-            PromptItem::Assistant { text, .. } => answer.say(text),
+            PromptItem::Assistant { text, private } => {
+                answer.say(text, own(private.as_ref(), model, options));
+            }
             PromptItem::Reasoning { text, private } => {
-                let own = private.as_ref().filter(|own| own.belongs_to(&options.provider, model, WIRE));
+                let own = own(private.as_ref(), model, options);
                 answer.reasoning.extend(own.map(|own| (text.as_str(), own)));
             }
-            PromptItem::ToolCall { id, name, arguments, .. } => answer.call(id, name, arguments),
+            PromptItem::ToolCall { id, name, arguments, private } => {
+                answer.call(id, name, arguments, own(private.as_ref(), model, options));
+            }
         }
     }
     answer.flush(&mut messages, options);
     messages
+}
+
+/// Private data that may go back to this model.
+fn own<'a>(private: Option<&'a Private>, model: &str, options: &Options) -> Option<&'a Private> {
+    private.filter(|own| own.belongs_to(&options.provider, model, WIRE))
 }
 
 /// Neighbouring items of the model, which this wire wants as one message.
@@ -115,27 +127,33 @@ struct Answer<'a> {
     text: String,
     reasoning: Vec<(&'a str, &'a Private)>,
     calls: Vec<Value>,
+    /// Fields of the message that only this provider knows.
+    extras: Map<String, Value>,
 }
 
 impl Answer<'_> {
-    fn say(&mut self, text: &str) {
+    fn say(&mut self, text: &str, own: Option<&Private>) {
         if !self.text.is_empty() && !text.is_empty() {
             self.text.push_str("\n\n");
         }
         self.text.push_str(text);
+        extras::of_message(own, &mut self.extras);
     }
 
-    fn call(&mut self, id: &str, name: &str, arguments: &str) {
-        self.calls.push(json!({
-            "id": id,
-            "type": "function",
-            "function": { "name": safe_name(name), "arguments": safe_arguments(arguments) },
-        }));
+    fn call(&mut self, id: &str, name: &str, arguments: &str, own: Option<&Private>) {
+        let mut call = Map::new();
+        call.insert("id".to_owned(), json!(id));
+        call.insert("type".to_owned(), json!("function"));
+        let function = json!({ "name": safe_name(name), "arguments": safe_arguments(arguments) });
+        call.insert("function".to_owned(), function);
+        extras::of_call(own, &mut call);
+        extras::of_message(own, &mut self.extras);
+        self.calls.push(Value::Object(call));
     }
 
     /// Writes the message, unless there is nothing that a server would take as one.
     fn flush(&mut self, messages: &mut Vec<Value>, options: &Options) {
-        let Self { text, reasoning, calls } = std::mem::take(self);
+        let Self { text, reasoning, calls, extras } = std::mem::take(self);
         if text.is_empty() && calls.is_empty() {
             return;
         }
@@ -153,6 +171,9 @@ impl Answer<'_> {
         }
         if !calls.is_empty() {
             message.insert("tool_calls".to_owned(), Value::Array(calls));
+        }
+        for (name, value) in extras {
+            message.entry(name).or_insert(value);
         }
         messages.push(Value::Object(message));
     }

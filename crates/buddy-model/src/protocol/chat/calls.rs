@@ -4,15 +4,16 @@
 //! or never, and are taken from the first piece that has them. Arguments come in pieces or whole. Nothing here is
 //! run before the answer has ended: a call whose stream was cut never becomes a [`ReplyItem`].
 
+use std::borrow::Cow;
+
 use serde::de::IgnoredAny;
 use serde_json::Value;
 
 use crate::protocol::DecoderContext;
-use crate::protocol::call_list::CallList;
-use crate::{Arguments, Delta, MAX_CALLS_PER_REPLY, ReplyItem};
-
-/// What stands in for a name that never came, so that the call and its result can be sent back.
-const UNNAMED: &str = "unnamed";
+use crate::protocol::call_list::{CallList, MAX_CALLS_PER_REPLY, UNNAMED, nameless};
+use crate::protocol::chat::extras::{self, Extras};
+use crate::protocol::chat::fast;
+use crate::{Arguments, Delta, ReplyItem};
 
 /// The calls of one answer so far.
 #[derive(Debug, Default)]
@@ -30,6 +31,7 @@ struct OpenCall {
     id: Option<String>,
     name: Option<String>,
     arguments: String,
+    extras: Extras,
 }
 
 /// Whether the answer ended as its model meant it to.
@@ -51,21 +53,47 @@ impl Calls {
         self.bytes
     }
 
-    /// Takes one piece.
+    /// Takes one piece with everything that is in it.
     pub(super) fn take(&mut self, piece: &Value) -> Option<Delta> {
-        if self.full {
-            return None;
-        }
         let function = piece.get("function").unwrap_or(&Value::Null);
         let id = text_of(piece.get("id"));
         let name = text_of(function.get("name"));
         let arguments = match function.get("arguments") {
-            Some(Value::String(text)) => text.clone(),
-            Some(object @ Value::Object(_)) => object.to_string(),
-            _ => String::new(),
+            Some(Value::String(text)) => Cow::Borrowed(text.as_str()),
+            Some(object @ Value::Object(_)) => Cow::Owned(object.to_string()),
+            _ => Cow::Borrowed(""),
         };
         let index = piece.get("index").and_then(Value::as_u64);
-        let position = match self.position(index, id, name, &arguments) {
+        let delta = self.add(index, id, name, &arguments)?;
+        if let Delta::ToolArguments { index, .. } = &delta
+            && let Some(call) = self.open.get_mut(*index)
+        {
+            call.extras.take_call(piece);
+        }
+        Some(delta)
+    }
+
+    /// Takes one piece with nothing unusual in it.
+    pub(super) fn take_fast(&mut self, piece: &fast::Piece<'_>) -> Option<Delta> {
+        let function = piece.function.as_ref();
+        let name = function.and_then(|function| function.name.as_deref());
+        let arguments = function.and_then(|function| function.arguments.as_deref());
+        let non_empty = |text: &&str| !text.is_empty();
+        let (id, name) = (piece.id.as_deref().filter(non_empty), name.filter(non_empty));
+        self.add(piece.index, id, name, arguments.unwrap_or_default())
+    }
+
+    fn add(
+        &mut self,
+        index: Option<u64>,
+        id: Option<&str>,
+        name: Option<&str>,
+        arguments: &str,
+    ) -> Option<Delta> {
+        if self.full {
+            return None;
+        }
+        let position = match self.position(index, id, name, arguments) {
             Some(position) => position,
             None if self.open.len() >= MAX_CALLS_PER_REPLY => {
                 tracing::warn!(
@@ -83,9 +111,9 @@ impl Calls {
         let call = self.open.get_mut(position)?;
         call.id = call.id.take().or_else(|| id.map(str::to_owned));
         call.name = call.name.take().or_else(|| name.map(str::to_owned));
-        call.arguments.push_str(&arguments);
+        call.arguments.push_str(arguments);
         self.bytes += arguments.len();
-        Some(Delta::ToolArguments { index: position, name: call.name.clone(), text: arguments })
+        Some(Delta::ToolArguments { index: position, name: call.name.clone(), text: arguments.to_owned() })
     }
 
     /// Which open call a piece continues; none means that it starts one.
@@ -113,7 +141,14 @@ impl Calls {
     }
 
     /// The calls as items: each with a usable id, none twice.
-    pub(super) fn finish(self, ending: Ending, context: &mut DecoderContext) -> Vec<ReplyItem> {
+    ///
+    /// Unknown fields of the message go with the first of them, since there is no text to go with.
+    pub(super) fn finish(
+        self,
+        ending: Ending,
+        mut message: Extras,
+        context: &mut DecoderContext,
+    ) -> Vec<ReplyItem> {
         let last = self.open.len().saturating_sub(1);
         let mut list = CallList::default();
         let mut items = Vec::new();
@@ -125,7 +160,8 @@ impl Calls {
                 Some(name) if is_cut => (name, Arguments::parse_cut(&call.arguments)),
                 Some(name) => (name, Arguments::parse(&call.arguments)),
             };
-            items.extend(list.admit(call.id, name, arguments, None, context));
+            let private = extras::private(call.extras, std::mem::take(&mut message), context);
+            items.extend(list.admit(call.id, name, arguments, private, context));
         }
         items
     }
@@ -136,9 +172,6 @@ fn text_of(value: Option<&Value>) -> Option<&str> {
 }
 
 fn is_whole(arguments: &str) -> bool {
-    serde_json::from_str::<IgnoredAny>(arguments).is_ok()
-}
-
-fn nameless(raw: String) -> Arguments {
-    Arguments::Broken { raw, error: "the call does not name a tool".to_owned() }
+    // The first test spares the second one for all pieces but the last.
+    arguments.trim_end().ends_with('}') && serde_json::from_str::<IgnoredAny>(arguments).is_ok()
 }

@@ -4,17 +4,18 @@ use buddy_protocol::Usage;
 use serde_json::Value;
 
 use crate::clean::clipped;
+use crate::protocol::call_list::CallList;
 use crate::protocol::chat::calls::{Calls, Ending};
+use crate::protocol::chat::extras::{self, Extras};
+use crate::protocol::chat::fast::Chunk;
 use crate::protocol::chat::reasoning::Reasoning;
 use crate::protocol::chat::usage;
-use crate::protocol::{Decoder, DecoderContext, Frame, Progress, WireError};
+use crate::protocol::printed::printed_calls;
+use crate::protocol::{Decoder, DecoderContext, Frame, MAX_ANSWER_BYTES, Progress, WireError};
 use crate::{Delta, Reply, ReplyItem, StopReason};
 
 /// The end mark that most servers send.
 const DONE: &str = "[DONE]";
-
-/// Most text, reasoning and arguments of one answer; beyond it the server has lost its mind.
-const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
 
 /// The answer so far.
 #[derive(Debug)]
@@ -24,6 +25,8 @@ pub(super) struct ChatDecoder {
     refused: bool,
     reasoning: Reasoning,
     calls: Calls,
+    /// Fields of the message that nobody here knows.
+    extras: Extras,
     finish_reason: Option<String>,
     usage: Option<Usage>,
     model: Option<String>,
@@ -38,6 +41,7 @@ impl ChatDecoder {
             refused: false,
             reasoning: Reasoning::default(),
             calls: Calls::default(),
+            extras: Extras::default(),
             finish_reason: None,
             usage: None,
             model: None,
@@ -66,10 +70,35 @@ impl ChatDecoder {
                 self.finish_reason.get_or_insert_with(|| reason.to_owned());
             }
         }
-        if self.text.len() + self.reasoning.len() + self.calls.len() > MAX_ANSWER_BYTES {
-            return Err(WireError::TooLarge);
-        }
+        self.check_size()?;
         Ok(deltas)
+    }
+
+    /// Takes a chunk with nothing unusual in it, which is nearly every chunk.
+    fn take_fast(&mut self, chunk: &Chunk<'_>) -> Result<Vec<Delta>, WireError> {
+        if let (None, Some(model)) = (&self.model, chunk.model.as_deref().filter(|model| !model.is_empty())) {
+            self.model = Some(model.to_owned());
+        }
+        let (choice,) = &chunk.choices;
+        let message = &choice.delta;
+        let mut deltas = Vec::new();
+        let reasoning =
+            self.reasoning.take_plain(message.reasoning_content.as_deref(), message.reasoning.as_deref());
+        deltas.extend(reasoning.map(Delta::Reasoning));
+        self.say(message.content.as_deref().unwrap_or_default(), &mut deltas);
+        if let Some((piece,)) = &message.tool_calls {
+            deltas.extend(self.calls.take_fast(piece));
+        }
+        if let Some(reason) = choice.finish_reason.as_deref().filter(|reason| !reason.is_empty()) {
+            self.finish_reason.get_or_insert_with(|| reason.to_owned());
+        }
+        self.check_size()?;
+        Ok(deltas)
+    }
+
+    fn check_size(&self) -> Result<(), WireError> {
+        let size = self.text.len() + self.reasoning.len() + self.calls.len();
+        if size > MAX_ANSWER_BYTES { Err(WireError::TooLarge) } else { Ok(()) }
     }
 
     fn take_message(&mut self, message: &Value, deltas: &mut Vec<Delta>) {
@@ -83,6 +112,7 @@ impl ChatDecoder {
             self.refused = true;
             self.say(refusal, deltas);
         }
+        self.extras.take_message(message);
         // The legacy `function_call` beside it is ignored: where both come, it is the wrong one.
         if let Some(Value::Array(pieces)) = message.get("tool_calls") {
             deltas.extend(pieces.iter().filter_map(|piece| self.calls.take(piece)));
@@ -109,6 +139,7 @@ impl ChatDecoder {
     fn say(&mut self, text: &str, deltas: &mut Vec<Delta>) {
         if !text.is_empty() {
             self.text.push_str(text);
+            deltas.reserve_exact(1);
             deltas.push(Delta::Text(text.to_owned()));
         }
     }
@@ -128,8 +159,9 @@ impl ChatDecoder {
     }
 }
 
-impl Decoder for ChatDecoder {
-    fn step(&mut self, frame: Frame) -> Result<Vec<Delta>, WireError> {
+impl ChatDecoder {
+    /// Reads any chunk as a tree.
+    fn step_general(&mut self, frame: &Frame) -> Result<Vec<Delta>, WireError> {
         let data = frame.data.trim();
         if data == DONE {
             self.done = true;
@@ -144,6 +176,33 @@ impl Decoder for ChatDecoder {
             return Err(WireError::Reported(chunk));
         }
         self.take(&chunk, "delta")
+    }
+
+    /// Calls that the model printed as text, which then are the answer's calls and no longer its text.
+    fn take_printed(&mut self, stop: &StopReason) -> Option<Vec<ReplyItem>> {
+        if !self.calls.is_empty() || *stop != StopReason::End {
+            return None;
+        }
+        let printed = printed_calls(&self.text, &self.context.tools)?;
+        self.text = printed.text;
+        let mut list = CallList::default();
+        let calls = printed.calls.into_iter();
+        Some(
+            calls
+                .filter_map(|(name, arguments)| list.admit(None, name, arguments, None, &mut self.context))
+                .collect(),
+        )
+    }
+}
+
+impl Decoder for ChatDecoder {
+    fn step(&mut self, frame: Frame) -> Result<Vec<Delta>, WireError> {
+        if frame.event.is_empty()
+            && let Some(chunk) = Chunk::read(&frame.data)
+        {
+            return self.take_fast(&chunk);
+        }
+        self.step_general(&frame)
     }
 
     fn progress(&self) -> Progress {
@@ -163,17 +222,24 @@ impl Decoder for ChatDecoder {
         if reason == "error" {
             return Err(WireError::Reported(Value::Null));
         }
-        let stop = self.stop(reason);
+        let mut stop = self.stop(reason);
         let ending = if matches!(stop, StopReason::ToolUse) { Ending::Meant } else { Ending::Cut };
+        let printed = self.take_printed(&stop);
         let mut items = Vec::new();
         if let Some((text, private)) = std::mem::take(&mut self.reasoning).finish(&self.context) {
             items.push(ReplyItem::Reasoning { text, private });
         }
-        let text = std::mem::take(&mut self.text);
+        let (text, mut extras) = (std::mem::take(&mut self.text), std::mem::take(&mut self.extras));
         if !text.is_empty() {
-            items.push(ReplyItem::Text { text, private: None });
+            let message = std::mem::take(&mut extras);
+            let private = extras::private(Extras::default(), message, &self.context);
+            items.push(ReplyItem::Text { text, private });
         }
-        items.extend(std::mem::take(&mut self.calls).finish(ending, &mut self.context));
+        items.extend(std::mem::take(&mut self.calls).finish(ending, extras, &mut self.context));
+        if let Some(printed) = printed {
+            items.extend(printed);
+            stop = StopReason::ToolUse;
+        }
         Ok(Reply { items, stop, usage: self.usage, model: self.model.take() })
     }
 }

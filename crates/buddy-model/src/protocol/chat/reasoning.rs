@@ -31,17 +31,27 @@ impl Reasoning {
         for detail in details.iter().filter_map(Value::as_object) {
             self.merge(detail);
         }
-        let plain = FIELDS.into_iter().find_map(|field| {
-            let text = message.get(field)?.as_str().filter(|text| !text.is_empty())?;
-            Some((field, text.to_owned()))
-        });
-        let (field, text) = plain.or_else(|| {
+        let [first, second] = FIELDS.map(|field| message.get(field).and_then(Value::as_str));
+        self.take_plain(first, second).or_else(|| {
             let text: String = details.iter().filter_map(readable).collect();
-            (!text.is_empty()).then_some((DETAILS, text))
-        })?;
+            self.take_field(DETAILS, &text)
+        })
+    }
+
+    /// Takes the plain fields of a message, in the order in which they are looked at, and returns the new text.
+    pub(super) fn take_plain(&mut self, first: Option<&str>, second: Option<&str>) -> Option<String> {
+        let [first_field, second_field] = FIELDS;
+        self.take_field(first_field, first.unwrap_or_default())
+            .or_else(|| self.take_field(second_field, second.unwrap_or_default()))
+    }
+
+    fn take_field(&mut self, field: &'static str, text: &str) -> Option<String> {
+        if text.is_empty() {
+            return None;
+        }
         self.field.get_or_insert(field);
-        self.add(&text);
-        Some(text)
+        self.add(text);
+        Some(text.to_owned())
     }
 
     /// Takes a thinking part of the content.
@@ -63,12 +73,7 @@ impl Reasoning {
         if !self.details.is_empty() {
             data.insert("details".to_owned(), self.details.into_iter().map(Value::Object).collect());
         }
-        let private = Private {
-            provider: context.provider.clone(),
-            model: context.model.clone(),
-            wire: WIRE.to_owned(),
-            data: Value::Object(data),
-        };
+        let private = context.private(WIRE, Value::Object(data));
         Some((self.text, Some(private)))
     }
 

@@ -8,7 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::protocol::call_list::CallList;
 use crate::protocol::messages::WIRE;
-use crate::protocol::{DecoderContext, WireError};
+use crate::protocol::{DecoderContext, MAX_ANSWER_BYTES, WireError};
 use crate::{Arguments, Delta, ReplyItem};
 
 /// Key of private data: the whole block, to be sent back as it is.
@@ -19,9 +19,6 @@ pub(super) const EXTRA: &str = "extra";
 
 /// Most blocks of one answer, far beyond what a provider sends.
 const MAX_BLOCKS: usize = 4096;
-
-/// Most bytes of one answer; beyond it the server has lost its mind.
-const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
 
 /// The blocks of one answer so far.
 #[derive(Debug, Default)]

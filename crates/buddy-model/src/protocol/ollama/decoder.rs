@@ -8,11 +8,8 @@ use crate::protocol::call_list::CallList;
 use crate::protocol::ollama::WIRE;
 use crate::protocol::printed::printed_calls;
 use crate::protocol::tokens::count;
-use crate::protocol::{Decoder, DecoderContext, Frame, Progress, WireError};
+use crate::protocol::{Decoder, DecoderContext, Frame, MAX_ANSWER_BYTES, Progress, WireError};
 use crate::{Arguments, Delta, Reply, ReplyItem, StopReason};
-
-/// Most bytes of one answer; beyond it the server has lost its mind.
-const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
 
 /// Most calls that are looked at; far fewer are admitted.
 const MAX_CALLS_SEEN: usize = 4096;

@@ -2,13 +2,11 @@
 
 use std::time::Duration;
 
-use buddy_model::{
-    Arguments, Auth, Delta, Endpoint, HttpModel, Ids, Model, ModelErrorKind, Options, Prompt, PromptItem,
-    Reply, ReplyItem, Route, StopReason,
-};
+use buddy_model::{Auth, Delta, Endpoint, HttpModel, Ids, Model, ModelErrorKind, Options, Route, StopReason};
 use buddy_testkit::model::{ModelServer, Script, Turn, turn};
 use serde_json::{Value, json};
 
+use super::switch::append;
 use super::{outcome, prompt, settings};
 
 fn route(url: &str) -> Route {
@@ -22,24 +20,6 @@ fn route(url: &str) -> Route {
 
 fn model(server: &ModelServer) -> HttpModel {
     HttpModel::new("claude-test", route(&server.url())).unwrap()
-}
-
-/// Appends an answer and the results of its calls.
-fn append(prompt: &mut Prompt, reply: Reply) {
-    let mut results = Vec::new();
-    for item in reply.items {
-        prompt.items.push(match item {
-            ReplyItem::Text { text, private } => PromptItem::Assistant { text, private },
-            ReplyItem::Reasoning { text, private } => PromptItem::Reasoning { text, private },
-            ReplyItem::ToolCall { id, name, arguments, private } => {
-                let Arguments::Object { value, .. } = arguments else { panic!("{arguments:?}") };
-                let output = "done".to_owned();
-                results.push(PromptItem::ToolResult { id: id.clone(), name: name.clone(), output });
-                PromptItem::ToolCall { id, name, arguments: Value::from(value).to_string(), private }
-            }
-        });
-    }
-    prompt.items.extend(results);
 }
 
 #[tokio::test]

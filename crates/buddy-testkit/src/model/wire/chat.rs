@@ -27,6 +27,7 @@ impl Wire for Chat {
             model: body.get("model").and_then(Value::as_str).unwrap_or("scripted").to_owned(),
             stream: body.get("stream").and_then(Value::as_bool).unwrap_or(false),
             include_usage: usage.and_then(Value::as_bool).unwrap_or(false),
+            sealed: false,
             items: messages.len(),
             answers: messages.iter().filter(is_assistant).count(),
         }

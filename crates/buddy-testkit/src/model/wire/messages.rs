@@ -27,6 +27,7 @@ impl Wire for Messages {
             model: body.get("model").and_then(Value::as_str).unwrap_or("scripted").to_owned(),
             stream: body.get("stream").and_then(Value::as_bool).unwrap_or(false),
             include_usage: true,
+            sealed: false,
             items: messages.len(),
             answers: messages.iter().filter(|message| message["role"] == "assistant").count(),
         }

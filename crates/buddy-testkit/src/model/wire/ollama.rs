@@ -26,6 +26,7 @@ impl Wire for Ollama {
             model: body.get("model").and_then(Value::as_str).unwrap_or("scripted").to_owned(),
             stream: body.get("stream").and_then(Value::as_bool).unwrap_or(true),
             include_usage: true,
+            sealed: false,
             items: messages.len(),
             answers: messages.iter().filter(|message| message["role"] == "assistant").count(),
         }

@@ -4,6 +4,8 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
+use crate::model::wire::is_plain_name;
+
 /// Checks the messages of a chat request: each call has exactly one result before anything else is said, no result
 /// lacks its call, no id is used twice, arguments are JSON objects, names are plain.
 pub fn check_history(body: &Value) -> Result<(), String> {
@@ -75,8 +77,7 @@ fn check_call<'a>(call: &'a Value, position: usize, used: &mut HashSet<&'a str>)
     }
     let function = call.get("function").unwrap_or(&Value::Null);
     let name = function.get("name").and_then(Value::as_str).unwrap_or_default();
-    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
-    if name.is_empty() || name.len() > 64 || !name.chars().all(is_plain) {
+    if !is_plain_name(name) {
         return Err(format!(
             "Invalid '{place}.function.name': '{name}' does not match '^[a-zA-Z0-9_-]{{1,64}}$'"
         ));

@@ -1,0 +1,104 @@
+//! The chunks that make up nearly all of a stream, read without building a tree.
+//!
+//! A chunk that has anything else in it (usage, an error, signatures, several calls, fields nobody has heard of) does
+//! not fit these types and is read as a tree, with the same result; a test holds both to that. Fields that are not
+//! looked at still have their types, because a tree would refuse what is not well-formed in them.
+
+use serde::Deserialize;
+
+use crate::protocol::borrowed::Text;
+
+/// A chunk with one choice and nothing unusual.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Chunk<'a> {
+    #[serde(borrow)]
+    pub(super) model: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(super) choices: (Choice<'a>,),
+    #[serde(borrow)]
+    object: Option<Text<'a>>,
+    #[serde(borrow, rename = "id")]
+    _id: Option<Text<'a>>,
+    #[serde(rename = "created")]
+    _created: Option<u64>,
+    #[serde(borrow, rename = "system_fingerprint")]
+    _system_fingerprint: Option<Text<'a>>,
+    #[serde(borrow, rename = "service_tier")]
+    _service_tier: Option<Text<'a>>,
+    #[serde(borrow, rename = "provider")]
+    _provider: Option<Text<'a>>,
+    #[serde(borrow, rename = "obfuscation")]
+    _obfuscation: Option<Text<'a>>,
+    #[serde(rename = "usage")]
+    _usage: Option<Nothing>,
+    #[serde(rename = "error")]
+    _error: Option<Nothing>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Choice<'a> {
+    index: Option<u64>,
+    #[serde(borrow)]
+    pub(super) delta: Message<'a>,
+    #[serde(borrow)]
+    pub(super) finish_reason: Option<Text<'a>>,
+    #[serde(borrow, rename = "native_finish_reason")]
+    _native_finish_reason: Option<Text<'a>>,
+    #[serde(rename = "logprobs")]
+    _logprobs: Option<Nothing>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Message<'a> {
+    #[serde(borrow)]
+    pub(super) content: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(super) reasoning_content: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(super) reasoning: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(super) tool_calls: Option<(Piece<'a>,)>,
+    #[serde(borrow, rename = "role")]
+    _role: Option<Text<'a>>,
+    #[serde(rename = "refusal")]
+    _refusal: Option<Nothing>,
+    #[serde(rename = "function_call")]
+    _function_call: Option<Nothing>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Piece<'a> {
+    pub(super) index: Option<u64>,
+    #[serde(borrow)]
+    pub(super) id: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(super) function: Option<Function<'a>>,
+    #[serde(borrow, rename = "type")]
+    _type: Option<Text<'a>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Function<'a> {
+    #[serde(borrow)]
+    pub(super) name: Option<Text<'a>>,
+    #[serde(borrow)]
+    pub(super) arguments: Option<Text<'a>>,
+}
+
+/// A value that no JSON is: what may only be absent or null.
+#[derive(Debug, Deserialize)]
+enum Nothing {}
+
+impl<'a> Chunk<'a> {
+    /// The chunk, if there is nothing unusual about it.
+    pub(super) fn read(data: &'a str) -> Option<Self> {
+        let chunk: Self = serde_json::from_str(data).ok()?;
+        let is_usual = chunk.object.as_deref() != Some("error") && chunk.choices.0.index.unwrap_or(0) == 0;
+        is_usual.then_some(chunk)
+    }
+}

@@ -1,0 +1,77 @@
+//! Responses: OpenAI's wire for reasoning models, spoken without state on the server.
+//!
+//! Nothing is stored there, so every call carries the whole history, sealed reasoning included. Items come back as the
+//! provider made them: what the neutral items have no place for is kept in their private data.
+
+mod body;
+mod decoder;
+mod event;
+mod items;
+mod usage;
+
+use serde_json::Value;
+
+use crate::protocol::{Decoder, DecoderContext, Objection, Protocol};
+use crate::{Options, Prompt};
+use decoder::ResponsesDecoder;
+
+/// The name of this wire in private data.
+const WIRE: &str = "responses";
+
+/// The protocol, without state.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Responses;
+
+impl Protocol for Responses {
+    fn wire(&self) -> &'static str {
+        WIRE
+    }
+
+    fn path(&self) -> &'static str {
+        "responses"
+    }
+
+    fn body(&self, model: &str, prompt: &Prompt, options: &Options) -> Value {
+        body::render(model, prompt, options)
+    }
+
+    fn optional_fields(&self) -> &'static [&'static str] {
+        &body::OPTIONAL_FIELDS
+    }
+
+    fn objection(&self, words: &str) -> Option<Objection> {
+        let says = |needles: &[&str]| needles.iter().any(|needle| words.contains(needle));
+        if says(&["items are not persisted"]) || (says(&["item with id", "item '"]) && says(&["not found"])) {
+            return Some(Objection::ItemIds);
+        }
+        if says(&["encrypted content", "encrypted_content"]) {
+            let is_unknown = says(&["not support", "unsupported", "not permitted", "unknown", "unexpected"]);
+            return Some(if is_unknown { Objection::SealedReasoning } else { Objection::Private });
+        }
+        says(&["without its required"]).then_some(Objection::Private)
+    }
+
+    fn decoder(&self, context: DecoderContext) -> Box<dyn Decoder> {
+        Box::new(ResponsesDecoder::new(context))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objections_are_told_apart() {
+        let check = |words: &str| Responses.objection(words);
+        let persisted =
+            "item with id 'rs_1' not found. items are not persisted when `store` is set to false.";
+        assert_eq!(check(persisted), Some(Objection::ItemIds));
+        let foreign = "invalid_encrypted_content the encrypted content gaaa could not be verified.";
+        assert_eq!(check(foreign), Some(Objection::Private));
+        let orphan = "item 'fc_1' of type 'function_call' was provided without its required 'reasoning' item";
+        assert_eq!(check(orphan), Some(Objection::Private));
+        let sealed = "encrypted content is not supported with this model.";
+        assert_eq!(check(sealed), Some(Objection::SealedReasoning));
+        assert_eq!(check("model 'm' not found"), None);
+    }
+}

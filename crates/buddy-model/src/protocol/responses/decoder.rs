@@ -1,0 +1,281 @@
+//! A Responses answer read event by event.
+//!
+//! Deltas are for showing. What counts is each whole item in `response.output_item.done`, and that the stream says how
+//! it ended: without `response.completed` or `response.incomplete` there is no answer.
+
+use buddy_protocol::Usage;
+use serde_json::{Value, json};
+
+use crate::clean::clipped;
+use crate::protocol::responses::event::DeltaEvent;
+use crate::protocol::responses::items::{Answer, message_text, reasoning_text};
+use crate::protocol::responses::usage;
+use crate::protocol::{
+    Decoder, DecoderContext, Frame, MAX_ANSWER_BYTES, MAX_CALLS_PER_REPLY, Progress, WireError,
+};
+use crate::{Delta, Reply, StopReason};
+
+/// The answer so far.
+#[derive(Debug)]
+pub(super) struct ResponsesDecoder {
+    context: DecoderContext,
+    /// Whole items by their place in the answer.
+    items: Vec<(u64, Value)>,
+    /// What was shown of a message that is not whole yet.
+    open_text: String,
+    /// Calls that were shown: their place in the answer and their tool.
+    shown: Vec<(u64, Option<String>)>,
+    /// Bytes of deltas and items so far.
+    bytes: usize,
+    model: Option<String>,
+    end: Option<End>,
+}
+
+/// How the server says that the answer ended.
+#[derive(Debug)]
+struct End {
+    /// Why it is not complete.
+    incomplete: Option<String>,
+    /// The items again; some servers leave this empty, others say them only here.
+    output: Vec<Value>,
+    usage: Option<Usage>,
+}
+
+impl ResponsesDecoder {
+    pub(super) fn new(context: DecoderContext) -> Self {
+        Self {
+            context,
+            items: Vec::new(),
+            open_text: String::new(),
+            shown: Vec::new(),
+            bytes: 0,
+            model: None,
+            end: None,
+        }
+    }
+
+    /// Reads any event as a tree.
+    fn step_general(&mut self, frame: &Frame) -> Result<Vec<Delta>, WireError> {
+        let data = frame.data.trim();
+        if data.is_empty() || data == "[DONE]" {
+            return Ok(Vec::new());
+        }
+        let mut event: Value = serde_json::from_str(data)
+            .map_err(|error| WireError::Malformed(format!("{error} in `{}`", clipped(data, 80))))?;
+        if !event.is_object() {
+            return Err(WireError::Malformed("an event is not an object".to_owned()));
+        }
+        let kind = text_at(&event, "type").unwrap_or(&frame.event).to_owned();
+        let index = event.get("output_index").and_then(Value::as_u64);
+        match kind.as_str() {
+            "response.output_item.added" => Ok(self.note_call(index, &event["item"]).into_iter().collect()),
+            "response.output_item.done" => self.take_item(index, taken(&mut event, "item"), data.len()),
+            "response.reasoning_summary_part.added" => Ok(paragraph(&event)),
+            "response.created" | "response.in_progress" | "response.queued" => {
+                self.note_model(&event["response"]);
+                Ok(Vec::new())
+            }
+            "response.completed" | "response.done" | "response.incomplete" => {
+                self.end(taken(&mut event, "response"))?;
+                Ok(Vec::new())
+            }
+            "response.failed" | "response.cancelled" => {
+                Err(WireError::Reported(taken(&mut taken(&mut event, "response"), "error")))
+            }
+            "error" => Err(WireError::Reported(reported(event))),
+            _ if event.get("error").is_some_and(|error| !error.is_null()) => {
+                Err(WireError::Reported(reported(event)))
+            }
+            kind => match text_at(&event, "delta") {
+                Some(delta) => self.take_delta(kind, index, delta),
+                None => Ok(Vec::new()),
+            },
+        }
+    }
+
+    fn take_delta(&mut self, kind: &str, index: Option<u64>, text: &str) -> Result<Vec<Delta>, WireError> {
+        self.count(text.len())?;
+        Ok(match kind {
+            _ if text.is_empty() => Vec::new(),
+            "response.output_text.delta" | "response.refusal.delta" => {
+                self.open_text.push_str(text);
+                vec![Delta::Text(text.to_owned())]
+            }
+            "response.reasoning_summary_text.delta"
+            | "response.reasoning_text.delta"
+            | "response.reasoning.delta" => vec![Delta::Reasoning(text.to_owned())],
+            "response.function_call_arguments.delta" => {
+                self.show_call(index.unwrap_or(0), None, text).into_iter().collect()
+            }
+            _ => Vec::new(),
+        })
+    }
+
+    fn note_call(&mut self, index: Option<u64>, item: &Value) -> Option<Delta> {
+        if text_at(item, "type") != Some("function_call") {
+            return None;
+        }
+        self.show_call(index.unwrap_or(0), text_at(item, "name"), "")
+    }
+
+    /// Shows a piece of the call at this place of the answer.
+    fn show_call(&mut self, index: u64, name: Option<&str>, text: &str) -> Option<Delta> {
+        let position = match self.shown.iter().position(|(known, _)| *known == index) {
+            Some(position) => position,
+            None if self.shown.len() >= MAX_CALLS_PER_REPLY => return None,
+            None => {
+                self.shown.push((index, name.map(str::to_owned)));
+                self.shown.len() - 1
+            }
+        };
+        let (_, name) = self.shown.get(position)?;
+        Some(Delta::ToolArguments { index: position, name: name.clone(), text: text.to_owned() })
+    }
+
+    fn take_item(&mut self, index: Option<u64>, item: Value, size: usize) -> Result<Vec<Delta>, WireError> {
+        self.count(size)?;
+        if text_at(&item, "type") == Some("message") {
+            self.open_text.clear();
+        }
+        let index = index.unwrap_or_else(|| self.items.last().map_or(0, |(last, _)| last.saturating_add(1)));
+        self.items.retain(|(known, _)| *known != index);
+        self.items.push((index, item));
+        Ok(Vec::new())
+    }
+
+    fn note_model(&mut self, response: &Value) {
+        if let Some(model) = text_at(response, "model").filter(|model| !model.is_empty()) {
+            self.model = Some(model.to_owned());
+        }
+    }
+
+    /// Takes the response object that ends an answer.
+    fn end(&mut self, mut response: Value) -> Result<(), WireError> {
+        let is_failed = matches!(text_at(&response, "status"), Some("failed" | "cancelled"));
+        if is_failed || response.get("error").is_some_and(|error| !error.is_null()) {
+            return Err(WireError::Reported(taken(&mut response, "error")));
+        }
+        self.note_model(&response);
+        let reason = response.get("incomplete_details").and_then(|details| text_at(details, "reason"));
+        let is_incomplete = reason.is_some() || text_at(&response, "status") == Some("incomplete");
+        let incomplete = is_incomplete.then(|| reason.unwrap_or("incomplete").to_owned());
+        let usage = usage::read(&response);
+        let output = match response.get_mut("output").map(Value::take) {
+            Some(Value::Array(output)) => output,
+            _ => Vec::new(),
+        };
+        self.end = Some(End { incomplete, output, usage });
+        Ok(())
+    }
+
+    /// The items in their order: as each was said to be done, or as the end repeats them if some were not.
+    fn whole_items(&mut self, output: Vec<Value>) -> Vec<Value> {
+        self.items.sort_by_key(|(index, _)| *index);
+        let done = std::mem::take(&mut self.items).into_iter().map(|(_, item)| item);
+        if output.len() > done.len() {
+            return output;
+        }
+        let mut items: Vec<Value> = done.collect();
+        // What was said before a length limit is an answer too, and some servers say nothing whole at all.
+        let text = std::mem::take(&mut self.open_text);
+        if !text.is_empty() {
+            let content = json!([{ "type": "output_text", "text": text }]);
+            items.push(json!({ "type": "message", "role": "assistant", "content": content }));
+        }
+        items
+    }
+
+    fn count(&mut self, more: usize) -> Result<(), WireError> {
+        self.bytes += more;
+        if self.bytes > MAX_ANSWER_BYTES { Err(WireError::TooLarge) } else { Ok(()) }
+    }
+}
+
+impl Decoder for ResponsesDecoder {
+    fn step(&mut self, frame: Frame) -> Result<Vec<Delta>, WireError> {
+        match DeltaEvent::read(&frame.data) {
+            Some(event) => self.take_delta(&event.kind, event.output_index, &event.delta),
+            None => self.step_general(&frame),
+        }
+    }
+
+    fn progress(&self) -> Progress {
+        if self.end.is_some() { Progress::Done } else { Progress::Open }
+    }
+
+    fn whole(&mut self, body: &Value) -> Result<Vec<Delta>, WireError> {
+        let is_response = body.get("output").is_some_and(Value::is_array);
+        if !is_response && let Some(error) = body.get("error").filter(|error| !error.is_null()) {
+            return Err(WireError::Reported(error.clone()));
+        }
+        if !is_response {
+            return Err(WireError::Malformed("the answer has no output".to_owned()));
+        }
+        self.end(body.clone())?;
+        Ok(self.end.iter().flat_map(|end| end.output.iter().filter_map(shown)).collect())
+    }
+
+    fn finish(&mut self) -> Result<Reply, WireError> {
+        let Some(End { incomplete, output, usage }) = self.end.take() else {
+            return Err(WireError::Truncated);
+        };
+        let mut answer = Answer::default();
+        let items = self.whole_items(output);
+        let last = items.len().saturating_sub(1);
+        for (position, item) in items.into_iter().enumerate() {
+            answer.take(item, incomplete.is_some() && position == last, &mut self.context);
+        }
+        let stop = match incomplete.as_deref() {
+            Some("max_output_tokens" | "max_tokens" | "length" | "incomplete") => StopReason::Length,
+            Some("content_filter") => StopReason::Filter,
+            Some(other) => StopReason::Other(other.to_owned()),
+            None if !answer.calls.is_empty() => StopReason::ToolUse,
+            None if answer.refused => StopReason::Refusal,
+            None => StopReason::End,
+        };
+        Ok(Reply { items: answer.items, stop, usage, model: self.model.take() })
+    }
+}
+
+/// A whole item as a delta.
+fn shown(item: &Value) -> Option<Delta> {
+    let item = item.as_object()?;
+    let text = match item.get("type")?.as_str()? {
+        "message" => Delta::Text(message_text(item)),
+        "reasoning" => Delta::Reasoning(reasoning_text(item)),
+        _ => return None,
+    };
+    let is_empty = matches!(&text, Delta::Text(text) | Delta::Reasoning(text) if text.is_empty());
+    (!is_empty).then_some(text)
+}
+
+/// The error of an event: beside the event's own fields, or as an object in it.
+fn reported(mut event: Value) -> Value {
+    match taken(&mut event, "error") {
+        Value::Null => {
+            // The event's own type says nothing about the error.
+            if let Some(fields) = event.as_object_mut() {
+                fields.shift_remove("type");
+            }
+            event
+        }
+        error => error,
+    }
+}
+
+/// A summary comes in parts, each a paragraph of its own.
+fn paragraph(event: &Value) -> Vec<Delta> {
+    let is_first = event.get("summary_index").and_then(Value::as_u64).unwrap_or(0) == 0;
+    if is_first { Vec::new() } else { vec![Delta::Reasoning("\n\n".to_owned())] }
+}
+
+fn taken(value: &mut Value, name: &str) -> Value {
+    value.get_mut(name).map(Value::take).unwrap_or_default()
+}
+
+fn text_at<'a>(value: &'a Value, name: &str) -> Option<&'a str> {
+    value.get(name).and_then(Value::as_str)
+}
+
+#[cfg(test)]
+mod tests;

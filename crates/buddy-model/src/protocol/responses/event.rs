@@ -1,0 +1,37 @@
+//! The events that make up nearly all of a stream, read without building a tree.
+
+use serde::Deserialize;
+
+use crate::protocol::borrowed::Text;
+
+/// A piece of text of whatever kind. One that has more to it than these fields is not read here but as a tree, with the
+/// same result.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct DeltaEvent<'a> {
+    #[serde(borrow, rename = "type")]
+    pub(super) kind: Text<'a>,
+    #[serde(borrow)]
+    pub(super) delta: Text<'a>,
+    pub(super) output_index: Option<u64>,
+    #[serde(rename = "sequence_number")]
+    _sequence_number: Option<u64>,
+    #[serde(rename = "content_index")]
+    _content_index: Option<u64>,
+    #[serde(rename = "summary_index")]
+    _summary_index: Option<u64>,
+    #[serde(borrow, rename = "item_id")]
+    _item_id: Option<Text<'a>>,
+    #[serde(borrow, rename = "obfuscation")]
+    _obfuscation: Option<Text<'a>>,
+    #[serde(rename = "logprobs")]
+    _logprobs: Option<[(); 0]>,
+}
+
+impl<'a> DeltaEvent<'a> {
+    /// The event, if it is one of these.
+    pub(super) fn read(data: &'a str) -> Option<Self> {
+        let event: Self = serde_json::from_str(data).ok()?;
+        event.kind.ends_with(".delta").then_some(event)
+    }
+}
