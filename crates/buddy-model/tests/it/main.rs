@@ -4,5 +4,6 @@
 mod body;
 mod fixtures;
 mod http;
+mod login;
 mod probe;
 mod splits;
