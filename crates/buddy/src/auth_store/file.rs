@@ -110,7 +110,6 @@ impl AuthStore {
     }
 
     fn replace(&self, path: &Path, text: &str) -> io::Result<()> {
-        self.remove_drafts()?;
         let draft = self.directory.join(format!("{DRAFT_PREFIX}{}", uuid::Uuid::now_v7().simple()));
         let mut file = OpenOptions::new()
             .write(true)
@@ -129,12 +128,23 @@ impl AuthStore {
         File::open(&self.directory)?.sync_all()
     }
 
-    /// Drafts that a process left when it was killed. They hold secrets, and under the lock nobody is writing one.
-    fn remove_drafts(&self) -> io::Result<()> {
+    /// Finishes what a process was doing when it was killed. Only whoever has the lock may.
+    ///
+    /// A draft that is whole was about to take the place of the file, and may have the only good refresh token in it,
+    /// so it does. What was cut off is removed: it holds secrets too.
+    pub(super) fn recover(&self) -> io::Result<()> {
         for entry in std::fs::read_dir(&self.directory)? {
-            let entry = entry?;
-            if entry.file_name().to_string_lossy().starts_with(DRAFT_PREFIX) {
-                std::fs::remove_file(entry.path())?;
+            let draft = entry?;
+            if !draft.file_name().to_string_lossy().starts_with(DRAFT_PREFIX) {
+                continue;
+            }
+            let text = open(&draft.path()).and_then(|file| io::read_to_string(file.take(MAX_BYTES)));
+            let is_whole = text.is_ok_and(|text| serde_json::from_str::<Contents>(&text).is_ok());
+            if is_whole && !self.path().is_symlink() {
+                std::fs::rename(draft.path(), self.path())?;
+                File::open(&self.directory)?.sync_all()?;
+            } else {
+                std::fs::remove_file(draft.path())?;
             }
         }
         Ok(())
@@ -225,10 +235,16 @@ mod tests {
     }
 
     #[test]
-    fn drafts_of_the_dead_are_removed() {
+    fn a_whole_draft_of_the_dead_is_taken_and_half_a_one_removed() {
         let (_home, store) = store();
-        std::fs::write(store.directory.join(".auth.json.dead"), "sk-old").unwrap();
-        store.write(&one_key()).unwrap();
+        let whole = serde_json::to_string(&one_key()).unwrap();
+        let half: String = whole.chars().take(40).collect();
+        std::fs::write(store.directory.join(".auth.json.half"), half).unwrap();
+        store.recover().unwrap();
+        assert!(!store.path().exists());
+        std::fs::write(store.directory.join(".auth.json.whole"), whole).unwrap();
+        store.recover().unwrap();
+        assert_eq!(store.read().unwrap().api_keys.len(), 1);
         assert_eq!(std::fs::read_dir(&store.directory).unwrap().count(), 1);
     }
 }

@@ -41,7 +41,10 @@ impl AuthStore {
         let deadline = Instant::now() + PATIENCE;
         loop {
             match lock.try_lock() {
-                Ok(()) => return Ok(Locked { store: self.clone(), _lock: lock }),
+                Ok(()) => {
+                    self.recover().map_err(|error| cannot(&error))?;
+                    return Ok(Locked { store: self.clone(), _lock: lock });
+                }
                 Err(TryLockError::WouldBlock) if Instant::now() < deadline => sleep(POLL).await,
                 Err(TryLockError::WouldBlock) => {
                     return Err(cannot(&"another buddy has been changing it for a minute"));
