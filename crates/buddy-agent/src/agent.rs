@@ -42,6 +42,10 @@ pub struct AgentSettings {
     pub ask_within: Option<Duration>,
     /// The cap on model calls in one turn.
     pub max_steps: u32,
+    /// Standing instructions of the person, added to the built-in ones.
+    pub instructions: Option<String>,
+    /// Names of tools that are switched off: the model is not told of them, and calls of them are refused.
+    pub tools_off: Vec<String>,
     /// What may be spent.
     pub budget: Budget,
     /// What was spent.
@@ -119,6 +123,7 @@ fn driver(
         logs: settings.logs.clone(),
         rules: Rules { approvals: settings.approvals },
         limits: TextLimits { command: settings.texts.command, file: settings.texts.file },
+        tools_off: settings.tools_off.clone(),
         ask_within: settings.ask_within,
         clock: settings.clock.clone(),
         ids: settings.ids.clone(),
@@ -127,7 +132,7 @@ fn driver(
     let models = Models {
         source: settings.models.clone(),
         chosen: opening.transcript.model().map(str::to_owned),
-        system: prompt::system(),
+        system: prompt::system(settings.instructions.as_deref()),
         environment: prompt::environment(
             &described.user,
             &described.host,
@@ -135,7 +140,7 @@ fn driver(
             &described.shell,
             &started.cwd,
         ),
-        tools: registry::definitions(),
+        tools: registry::definitions(&settings.tools_off),
         cache_key: opening.session.to_string(),
         meter: Meter::default(),
     };

@@ -1,6 +1,6 @@
 //! Compaction, the pure part: what is summed up, what is kept, and a summary made without a model.
 
-use buddy_protocol::{Content, Item, ItemId, ItemStatus};
+use buddy_protocol::{Content, Item, ItemStatus};
 
 use crate::history::visible;
 
@@ -18,8 +18,13 @@ const FAILURES: usize = 10;
 pub(crate) struct Cut {
     /// How many of the visible items are summed up.
     pub(crate) summed_up: usize,
-    /// The first item that is kept as it is.
-    pub(crate) kept_from: Option<ItemId>,
+}
+
+/// Sums up everything. None when there is nothing but a summary.
+pub(crate) fn cut_all(items: &[Item]) -> Option<Cut> {
+    let seen = visible(items);
+    let is_summary = |item: &&Item| matches!(item.content, Content::Compaction { .. });
+    (!seen.iter().all(is_summary)).then_some(Cut { summed_up: seen.len() })
 }
 
 /// Cuts a history so that what is kept fills a quarter of the window at most. Items of one model call stay together, so
@@ -38,8 +43,7 @@ pub(crate) fn cut(items: &[Item], window: u64, size: impl Fn(&Item) -> u64) -> O
         room = room.saturating_sub(tokens);
         kept = start;
     }
-    let summed_up = if kept == 0 { return None } else { kept };
-    Some(Cut { summed_up, kept_from: seen.get(kept).map(|item| item.id.clone()) })
+    (kept > 0).then_some(Cut { summed_up: kept })
 }
 
 /// The steps of a history, last first, each with the place of its first item.

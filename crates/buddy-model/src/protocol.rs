@@ -12,6 +12,8 @@ pub(crate) mod messages;
 pub(crate) mod ollama;
 mod printed;
 pub(crate) mod responses;
+#[cfg(test)]
+mod testing;
 mod tokens;
 
 pub use call_list::MAX_CALLS_PER_REPLY;

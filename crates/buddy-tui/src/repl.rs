@@ -143,6 +143,10 @@ impl Repl<'_> {
             self.printer.prompt("> ");
             return Ok(());
         }
+        if line == "/compact" {
+            let sent = self.send(Command::Compact).await;
+            return self.forgive(sent);
+        }
         let sent = self.send(Command::Prompt { text: line.to_owned() }).await;
         self.unseen += usize::from(sent.is_ok());
         self.forgive(sent)

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use buddy_protocol::MicroUsd;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 /// An agent that works on your own machine.
@@ -41,7 +42,7 @@ pub(crate) enum Action {
     /// approval is denied unless `--approve all` is given.
     ///
     /// Exit codes: 0 done; 1 the task or the model's API failed; 2 bad command line; 3 the limit on model calls was
-    /// reached; 5 something needed an approval; 6 the key was not accepted; 7 the conversation no longer fits the
+    /// reached; 4 the budget is used up; 5 something needed an approval; 6 the key was not accepted; 7 the conversation no longer fits the
     /// model; 124 the time limit was reached; 130 interrupted; 141 the output was closed.
     Exec(Exec),
     /// Log in to a provider, or keep an API key for a profile.
@@ -179,12 +180,20 @@ pub(crate) struct Exec {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_turns: Option<u32>,
 
+    /// The most money that the session may take, in US dollars.
+    #[arg(long, value_name = "DOLLARS", value_parser = money)]
+    pub(crate) max_cost: Option<MicroUsd>,
+
+    /// The most tokens that the session may take, in and out.
+    #[arg(long, value_name = "N")]
+    pub(crate) max_tokens: Option<u64>,
+
     /// The longest time to take, such as `90s` or `10m`.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) timeout: Option<std::time::Duration>,
 
-    /// What becomes of calls that need an approval: `none` denies them, `all` allows them. Without it BUDDY_APPROVE
-    /// or `approvals.policy` of the configuration, of which `ask` denies, as nobody can be asked.
+    /// What becomes of calls that need an approval: `none` denies them, `all` allows them. Without it
+    /// `BUDDY_APPROVE` or `approvals.policy` of the configuration, of which `ask` denies, as nobody can be asked.
     #[arg(long, value_enum, value_name = "POLICY")]
     pub(crate) approve: Option<Approve>,
 }
@@ -249,6 +258,11 @@ pub(crate) enum Store {
         /// The file to make.
         path: PathBuf,
     },
+}
+
+fn money(text: &str) -> Result<MicroUsd, String> {
+    let dollars = text.trim_start_matches('$').parse().ok().and_then(MicroUsd::from_dollars);
+    dollars.ok_or_else(|| "not an amount of dollars such as `0.50`".to_owned())
 }
 
 fn duration(text: &str) -> Result<std::time::Duration, String> {

@@ -30,6 +30,8 @@ pub(crate) struct Wishes {
     pub(crate) ask_within: Option<Duration>,
     pub(crate) texts: TextSettings,
     pub(crate) budget: Budget,
+    pub(crate) instructions: Option<String>,
+    pub(crate) tools_off: Vec<String>,
 }
 
 impl Wishes {
@@ -43,6 +45,8 @@ impl Wishes {
             ask_within: None,
             texts: TextSettings::default(),
             budget: Budget::default(),
+            instructions: None,
+            tools_off: Vec::new(),
         }
     }
 }
@@ -88,6 +92,8 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
         approvals: wishes.approvals,
         ask_within: wishes.ask_within,
         max_steps: wishes.max_steps,
+        instructions: wishes.instructions,
+        tools_off: wishes.tools_off,
         budget: wishes.budget,
         ledger: store.clone(),
         texts: wishes.texts,

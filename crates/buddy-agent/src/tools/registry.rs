@@ -23,9 +23,23 @@ const TOOLS: &[Entry] = &[
 /// The longest title shown, in characters.
 const TITLE_CHARS: usize = 200;
 
-/// What the model is told about the tools.
-pub(crate) fn definitions() -> Vec<ToolDefinition> {
-    TOOLS.iter().map(Entry::definition).collect()
+/// What the model is told about the tools, except those that are switched off.
+pub(crate) fn definitions(off: &[String]) -> Vec<ToolDefinition> {
+    TOOLS.iter().filter(|entry| !is_off(entry, off)).map(Entry::definition).collect()
+}
+
+/// The tool of a name or alias, unless it is switched off.
+pub(crate) fn find_on(name: &str, off: &[String]) -> Result<&'static Entry, ToolFailure> {
+    let entry = find(name)?;
+    if is_off(entry, off) {
+        let message = format!("the tool `{}` is switched off", entry.spec.name);
+        return Err(ToolFailure::new("tool_off", message).hint("do without it, or say that it is needed"));
+    }
+    Ok(entry)
+}
+
+fn is_off(entry: &Entry, off: &[String]) -> bool {
+    off.iter().any(|name| name == entry.spec.name)
 }
 
 /// The tool of a name or alias.
@@ -67,7 +81,7 @@ mod tests {
 
     #[test]
     fn schemas_are_closed_objects_without_references() {
-        for definition in definitions() {
+        for definition in definitions(&[]) {
             let schema = &definition.parameters;
             assert_eq!(schema["type"], "object", "{}", definition.name);
             assert_eq!(schema["additionalProperties"], json!(false), "{}", definition.name);

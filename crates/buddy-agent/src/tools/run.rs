@@ -34,6 +34,7 @@ pub(crate) struct PipelineParts {
     pub(crate) logs: PathBuf,
     pub(crate) rules: Rules,
     pub(crate) limits: TextLimits,
+    pub(crate) tools_off: Vec<String>,
     /// How long a person has to answer; none means for ever.
     pub(crate) ask_within: Option<Duration>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -123,7 +124,7 @@ impl Pipeline {
         let Content::ToolCall(call) = &item.content else {
             return Err(ToolFailure::new("internal", "the item is not a tool call"));
         };
-        let entry = registry::find(&call.name)?;
+        let entry = registry::find_on(&call.name, &self.parts.tools_off)?;
         let prepared = entry.prepare(call.input.value())?;
         let intent = prepared.intent(&self.parts.place);
         Ok(Ready { prepared, intent, text: entry.spec.text })

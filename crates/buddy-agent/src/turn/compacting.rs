@@ -6,7 +6,7 @@ use buddy_protocol::{
 };
 
 use super::{Charge, Effect, Input, Machine, State, Turn, charged, emit, end, notice};
-use crate::compaction::{Cut, cut, mechanical, reminders};
+use crate::compaction::{Cut, cut, cut_all, mechanical, reminders};
 use crate::history::{history, visible};
 
 impl Machine {
@@ -31,7 +31,11 @@ impl Machine {
     /// Makes room in a window of so many tokens, or says that it cannot be made, in the provider's words where it has
     /// some.
     pub(super) fn compact(&mut self, mut turn: Turn, window: u64, refusal: Option<Failure>) -> Vec<Effect> {
-        let cut = if turn.is_compacted { None } else { cut(&self.items, window, size) };
+        let cut = match turn {
+            Turn { is_compacted: true, .. } => None,
+            Turn { is_compaction: true, .. } => cut_all(&self.items),
+            _ => cut(&self.items, window, size),
+        };
         let Some(cut) = cut else {
             if turn.is_compaction {
                 let text = "there is nothing to sum up yet".to_owned();
@@ -63,6 +67,8 @@ impl Machine {
         let is_mechanical = summary.is_none();
         let seen = visible(&self.items);
         let old = seen.get(..cut.summed_up).unwrap_or_default();
+        // What was said meanwhile is kept too.
+        let kept_from = seen.get(cut.summed_up).map(|item| item.id.clone());
         let mut text = summary.unwrap_or_else(|| mechanical(old));
         text.push_str(&reminders(&self.items));
         let item = Item {
@@ -72,7 +78,7 @@ impl Machine {
             place: None,
             parent: None,
             status: ItemStatus::Completed,
-            content: Content::Compaction { summary: text, kept_from: cut.kept_from.clone() },
+            content: Content::Compaction { summary: text, kept_from },
             private: None,
         };
         let how = if is_mechanical { "by rule, as no model could do it" } else { "by the model" };

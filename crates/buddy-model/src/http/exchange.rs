@@ -35,7 +35,7 @@ pub(super) struct Exchange {
 pub(super) struct Failed {
     pub(super) error: ModelError,
     /// The server's words, where it refused the request and may be obliged.
-    pub(super) complaint: Option<Complaint>,
+    pub(super) complaint: Option<Box<Complaint>>,
 }
 
 /// What the wire, the key and the route's own wishes put into the head of each request, the latter first in rank.
@@ -46,13 +46,13 @@ pub(super) fn headers(route: &Route) -> Result<HeaderMap, ModelError> {
     }
     headers.extend(route.auth.header()?);
     for (name, value) in &route.options.headers {
-        let unusable = |_| {
+        let unusable = || {
             let message = format!("the header `{}` of this provider cannot be sent", clipped(name, 40));
             ModelError::new(ModelErrorKind::InvalidRequest, message)
                 .with_hint("check the headers in the provider's configuration")
         };
-        let header: HeaderName = name.parse().map_err(|_| unusable(()))?;
-        headers.insert(header, value.parse().map_err(|_| unusable(()))?);
+        let header: HeaderName = name.parse().map_err(|_| unusable())?;
+        headers.insert(header, value.parse().map_err(|_| unusable())?);
     }
     Ok(headers)
 }
@@ -60,7 +60,7 @@ pub(super) fn headers(route: &Route) -> Result<HeaderMap, ModelError> {
 impl From<WireError> for Failed {
     fn from(error: WireError) -> Self {
         let complaint = match &error {
-            WireError::Reported(error) => Some(Complaint::from_value(error)),
+            WireError::Reported(error) => Some(Box::new(Complaint::from_value(error))),
             _ => None,
         };
         Self { error: error.into_model_error(), complaint }
@@ -149,7 +149,7 @@ pub(super) async fn refused(response: Response) -> Failed {
     let is_about_the_request =
         matches!(error.kind, ModelErrorKind::InvalidRequest | ModelErrorKind::ModelMissing);
     let is_curable = matches!(status, 400 | 404 | 422) && is_about_the_request;
-    Failed { error, complaint: is_curable.then_some(complaint) }
+    Failed { error, complaint: is_curable.then(|| Box::new(complaint)) }
 }
 
 /// As much of the body as comes in time and fits.

@@ -130,7 +130,7 @@ impl Shared {
     }
 
     fn learn(&self, failed: &Failed, prompt: &Prompt, body: &Value, options: &Options) -> Option<String> {
-        let complaint = failed.complaint.as_ref()?;
+        let complaint = failed.complaint.as_deref()?;
         let refused = Refused { protocol: &*self.route.protocol, prompt, body, options };
         self.learned.lock().unwrap_or_else(PoisonError::into_inner).learn(complaint, &refused)
     }

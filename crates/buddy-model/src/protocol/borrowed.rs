@@ -42,3 +42,13 @@ impl<'de> Visitor<'de> for TextVisitor {
         Ok(Text(Cow::Owned(text.to_owned())))
     }
 }
+
+/// A JSON string that nobody looks at: it must be one, but takes no room.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Skipped;
+
+impl<'de> Deserialize<'de> for Skipped {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_str(TextVisitor).map(|_| Self)
+    }
+}

@@ -1,4 +1,4 @@
-//! Responses: OpenAI's wire for reasoning models, spoken without state on the server.
+//! Responses: the younger wire, made for reasoning models, spoken without state on the server.
 //!
 //! Nothing is stored there, so every call carries the whole history, sealed reasoning included. Items come back as the
 //! provider made them: what the neutral items have no place for is kept in their private data.

@@ -1,4 +1,6 @@
-//! Prompts as Chat Completions bodies.
+//! Prompts as bodies: Chat Completions here, other wires below.
+
+mod responses;
 
 mod messages;
 mod ollama;
@@ -63,8 +65,9 @@ fn a_whole_body_with_stable_bytes() {
     prompt.tools =
         vec![ToolDefinition { name: "now".to_owned(), description: "The time.".to_owned(), parameters }];
     let mut options = Options { send_cache_key: true, parallel_tool_calls: Some(true), ..options() };
-    options.extra.insert("reasoning_effort".to_owned(), json!("low"));
-    insta::assert_snapshot!(Chat.body("m", &prompt, &options), @r#"{"model":"m","stream":true,"stream_options":{"include_usage":true},"tools":[{"type":"function","function":{"name":"now","description":"The time.","parameters":{"type":"object","properties":{"z":{},"a":{}}}}}],"parallel_tool_calls":true,"max_tokens":100,"temperature":0.5,"prompt_cache_key":"session","messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"hi"}],"reasoning_effort":"low"}"#);
+    options.reasoning_effort = Some("low".to_owned());
+    options.extra.insert("top_k".to_owned(), json!(1));
+    insta::assert_snapshot!(Chat.body("m", &prompt, &options), @r#"{"model":"m","stream":true,"stream_options":{"include_usage":true},"tools":[{"type":"function","function":{"name":"now","description":"The time.","parameters":{"type":"object","properties":{"z":{},"a":{}}}}}],"parallel_tool_calls":true,"max_tokens":100,"temperature":0.5,"prompt_cache_key":"session","reasoning_effort":"low","messages":[{"role":"system","content":"Be brief."},{"role":"user","content":"hi"}],"top_k":1}"#);
 }
 
 #[test]
@@ -152,6 +155,31 @@ fn reasoning_goes_back_to_whom_it_came_from() {
     assert_eq!(replayed(ReasoningReplay::ToolTurns, "m"), 1);
     assert_eq!(replayed(ReasoningReplay::All, "m"), 2);
     assert_eq!(replayed(ReasoningReplay::All, "another model"), 0);
+}
+
+#[test]
+fn unknown_fields_go_back_to_whom_they_came_from() {
+    let private = |data: Value| Private {
+        provider: "test".to_owned(),
+        model: "m".to_owned(),
+        wire: "chat".to_owned(),
+        data,
+    };
+    let items = |model: &str| {
+        let mut of_text = private(json!({"message": {"extra_content": {"signature": "t"}}}));
+        let mut of_call = private(json!({"call": {"extra_content": {"signature": "c"}}}));
+        model.clone_into(&mut of_text.model);
+        model.clone_into(&mut of_call.model);
+        let said = PromptItem::Assistant { text: "x".to_owned(), private: Some(of_text) };
+        let PromptItem::ToolCall { id, name, arguments, .. } = call("a", "{}") else { unreachable!() };
+        let called = PromptItem::ToolCall { id, name, arguments, private: Some(of_call) };
+        vec![user("go"), said, called, result("a")]
+    };
+    let sent = messages(items("m"), &options());
+    assert_eq!(sent[1]["extra_content"], json!({"signature": "t"}));
+    assert_eq!(sent[1]["tool_calls"][0]["extra_content"], json!({"signature": "c"}));
+    let sent = messages(items("another model"), &options()).to_string();
+    assert!(!sent.contains("signature"), "{sent}");
 }
 
 #[test]

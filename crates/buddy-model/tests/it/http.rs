@@ -6,7 +6,7 @@ mod faults;
 mod messages;
 mod ollama;
 mod refusals;
-mod switch;
+mod responses;
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use futures::StreamExt;
 use serde_json::json;
 
 /// Times that keep a failing test short; none of them is slept through in a passing one.
-fn settings() -> Settings {
+pub(crate) fn settings() -> Settings {
     Settings {
         connect_timeout: Duration::from_secs(5),
         idle_timeout: Duration::from_secs(10),
@@ -39,7 +39,7 @@ fn model(server: &ModelServer) -> HttpModel {
     HttpModel::new("test-model", route(&server.url())).unwrap()
 }
 
-fn prompt() -> Prompt {
+pub(crate) fn prompt() -> Prompt {
     let parameters = json!({"type": "object", "properties": {"path": {"type": "string"}}});
     let tool = ToolDefinition { name: "read_file".to_owned(), description: "Reads.".to_owned(), parameters };
     Prompt {
@@ -51,12 +51,12 @@ fn prompt() -> Prompt {
 }
 
 /// What came of a call: the deltas for show, then the reply or the error.
-struct Outcome {
-    deltas: Vec<Delta>,
-    end: Result<Reply, ModelError>,
+pub(crate) struct Outcome {
+    pub(crate) deltas: Vec<Delta>,
+    pub(crate) end: Result<Reply, ModelError>,
 }
 
-async fn outcome(mut stream: ReplyStream) -> Outcome {
+pub(crate) async fn outcome(mut stream: ReplyStream) -> Outcome {
     let mut deltas = Vec::new();
     let end = loop {
         match stream.next().await.expect("a stream ends with a reply or an error") {
@@ -70,7 +70,7 @@ async fn outcome(mut stream: ReplyStream) -> Outcome {
 }
 
 impl Outcome {
-    fn restarts(&self) -> Vec<(u32, Duration, &str)> {
+    pub(crate) fn restarts(&self) -> Vec<(u32, Duration, &str)> {
         self.deltas
             .iter()
             .filter_map(|delta| match delta {
@@ -80,7 +80,7 @@ impl Outcome {
             .collect()
     }
 
-    fn text(&self) -> String {
+    pub(crate) fn text(&self) -> String {
         let items = self.end.as_ref().unwrap().items.iter();
         items
             .filter_map(
@@ -89,7 +89,7 @@ impl Outcome {
             .collect()
     }
 
-    fn error(self) -> ModelError {
+    pub(crate) fn error(self) -> ModelError {
         self.end.unwrap_err()
     }
 }

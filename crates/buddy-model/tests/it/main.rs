@@ -7,3 +7,4 @@ mod http;
 mod login;
 mod probe;
 mod splits;
+mod wires;

@@ -14,7 +14,7 @@ use tokio::sync::watch;
 
 use crate::model::gate::Gates;
 use crate::model::turn::{Ending, Fault, Turn};
-use crate::model::wire::{Piece, Wire};
+use crate::model::wire::{Asked, Piece, Wire};
 
 /// What the server does next.
 #[derive(Debug)]
@@ -27,7 +27,7 @@ pub(super) enum Step {
 }
 
 /// The steps of a streamed turn, its fault included.
-pub(super) fn steps(wire: &dyn Wire, turn: &Turn, pieces: Vec<Piece>) -> VecDeque<Step> {
+pub(super) fn steps(wire: &dyn Wire, turn: &Turn, asked: &Asked, pieces: Vec<Piece>) -> VecDeque<Step> {
     let mut steps = VecDeque::new();
     let mut chunks = 0;
     for piece in pieces {
@@ -46,7 +46,7 @@ pub(super) fn steps(wire: &dyn Wire, turn: &Turn, pieces: Vec<Piece>) -> VecDequ
                 Ending::Hang => steps.push_back(Step::Hang),
                 Ending::Malformed => steps.push_back(Step::Send(wire.malformed().into())),
                 Ending::Error { code, message } => {
-                    steps.push_back(Step::Send(wire.stream_error(code, message).into()));
+                    steps.push_back(Step::Send(wire.stream_error(asked, code, message).into()));
                     steps.push_back(Step::Hang);
                 }
             }

@@ -61,6 +61,12 @@ impl Script {
         self
     }
 
+    /// The same, giving the last turn again and again.
+    pub fn repeating_last(mut self) -> Self {
+        self.when_exhausted = WhenExhausted::RepeatLast;
+        self
+    }
+
     /// The same, insisting on a bearer key.
     pub fn with_key(mut self, key: &str) -> Self {
         self.key = Some(key.to_owned());

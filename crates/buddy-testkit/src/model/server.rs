@@ -25,7 +25,7 @@ use crate::model::answer::{Answer, Departure, steps};
 use crate::model::gate::{Gate, Gates, PATIENCE};
 use crate::model::script::Script;
 use crate::model::socket::Socket;
-use crate::model::turn::{Fault, Turn};
+use crate::model::turn::{Fault, ResponseBody, Turn};
 use crate::model::wire::{self, Asked, Complaint, WIRES, Wire};
 
 type Body = UnsyncBoxBody<Bytes, io::Error>;
@@ -236,7 +236,11 @@ fn answer(
     match &turn.fault {
         Some(Fault::Refuse) => return Err(io::Error::other("refused by the script")),
         Some(Fault::Response { status, headers, body }) => {
-            return Ok(respond(*status, headers, body.clone()));
+            let body = match body {
+                ResponseBody::Bytes(bytes) => bytes.clone(),
+                ResponseBody::Error { code, message } => wire.error(code, message).to_string().into(),
+            };
+            return Ok(respond(*status, headers, body));
         }
         None if !asked.stream => {
             let document = wire.document(turn, asked, &shared.script.seal);
@@ -245,7 +249,7 @@ fn answer(
         Some(Fault::After { .. }) | None => {}
     }
     let departure = Departure { completed: false, departures: shared.departures.clone() };
-    let steps = steps(wire, turn, wire.stream(turn, asked, &shared.script.seal));
+    let steps = steps(wire, turn, asked, wire.stream(turn, asked, &shared.script.seal));
     let answer = Answer { steps, gates: Arc::clone(&shared.gates), reset, departure };
     let mut response = Response::new(StreamBody::new(answer.into_frames()).boxed_unsync());
     set_header(&mut response, "content-type", wire.content_type());

@@ -28,7 +28,13 @@ pub(super) enum Part {
     Text(String),
     Refusal(String),
     Reasoning(String),
-    Call { id: Option<String>, name: String, arguments: String },
+    /// A thought that nobody but the provider can read.
+    Hidden(String),
+    Call {
+        id: Option<String>,
+        name: String,
+        arguments: String,
+    },
     Gate(String),
 }
 
@@ -49,9 +55,19 @@ pub(super) enum Fault {
     /// Close the connection without a word.
     Refuse,
     /// This response instead of an answer.
-    Response { status: u16, headers: Vec<(String, String)>, body: Bytes },
+    Response { status: u16, headers: Vec<(String, String)>, body: ResponseBody },
     /// The answer goes wrong after so many chunks.
     After { chunks: usize, ending: Ending },
+}
+
+#[derive(Debug, Clone)]
+pub(super) enum ResponseBody {
+    Bytes(Bytes),
+    /// An error in the form of the wire that was asked over.
+    Error {
+        code: String,
+        message: String,
+    },
 }
 
 #[derive(Debug, Clone)]
@@ -84,6 +100,12 @@ impl Turn {
     /// Thinks something.
     pub fn reasoning(mut self, text: impl Into<String>) -> Self {
         self.parts.push(Part::Reasoning(text.into()));
+        self
+    }
+
+    /// Thinks something that only the provider can read, on wires where that is told: Messages.
+    pub fn hidden_reasoning(mut self, text: impl Into<String>) -> Self {
+        self.parts.push(Part::Hidden(text.into()));
         self
     }
 
@@ -153,7 +175,7 @@ impl Turn {
     /// Answers with this status instead; `header` and `body` say more.
     pub fn status(mut self, status: u16) -> Self {
         let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
-        self.fault = Some(Fault::Response { status, headers, body: Bytes::new() });
+        self.fault = Some(Fault::Response { status, headers, body: ResponseBody::Bytes(Bytes::new()) });
         self
     }
 
@@ -169,16 +191,18 @@ impl Turn {
     /// The body of the response that `status` began.
     pub fn body(mut self, text: impl Into<Bytes>) -> Self {
         if let Some(Fault::Response { body, .. }) = &mut self.fault {
-            *body = text.into();
+            *body = ResponseBody::Bytes(text.into());
         }
         self
     }
 
-    /// Answers with an error object as providers do.
+    /// Answers with an error object as providers do, in the form of the wire.
     pub fn error(self, status: u16, code: &str, message: &str) -> Self {
-        let body =
-            serde_json::json!({ "error": { "message": message, "type": code, "param": null, "code": code } });
-        self.status(status).body(body.to_string())
+        let mut turn = self.status(status);
+        if let Some(Fault::Response { body, .. }) = &mut turn.fault {
+            *body = ResponseBody::Error { code: code.to_owned(), message: message.to_owned() };
+        }
+        turn
     }
 
     /// Answers with these bytes as an event stream.

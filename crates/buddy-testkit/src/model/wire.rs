@@ -39,7 +39,7 @@ pub(super) trait Wire: Sync {
     fn document(&self, turn: &Turn, asked: &Asked, seal: &Seal) -> Value;
 
     /// A chunk that says that the answer failed after all, with its framing.
-    fn stream_error(&self, code: &str, message: &str) -> String;
+    fn stream_error(&self, asked: &Asked, code: &str, message: &str) -> String;
 
     /// A chunk that is not of this wire, with its framing.
     fn malformed(&self) -> &'static str {
@@ -52,6 +52,11 @@ pub(super) trait Wire: Sync {
         let error =
             json!({ "message": message, "type": "invalid_request_error", "param": param, "code": code });
         json!({ "error": error })
+    }
+
+    /// The body of an error that the script wants.
+    fn error(&self, code: &str, message: &str) -> Value {
+        json!({ "error": { "message": message, "type": code, "param": null, "code": code } })
     }
 
     /// The content type of a stream.

@@ -1,6 +1,8 @@
 //! The scripted model server, spoken to in plain HTTP.
 #![expect(clippy::unwrap_used, reason = "a broken assumption ends the test")]
 
+mod clients;
+
 use buddy_testkit::model::{ModelServer, Script, turn};
 use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -91,6 +93,34 @@ async fn faults_are_what_they_say() {
 }
 
 #[tokio::test]
+async fn the_same_turn_is_said_in_responses() {
+    let thinking = || turn().reasoning("Hm.").text("hi").call("now", json!({})).stop("length");
+    let server = ModelServer::start([thinking(), thinking()]).await;
+    let asked =
+        json!({"model": "m", "stream": true, "include": ["reasoning.encrypted_content"], "input": "hi"});
+    let answer = exchange(&server, "POST", "/v1/responses", &asked.to_string()).await;
+    let events = answer.lines().filter_map(|line| line.strip_prefix("data: "));
+    let events: Vec<Value> = events.map(|data| serde_json::from_str(data).unwrap()).collect();
+    for (position, event) in events.iter().enumerate() {
+        assert_eq!(event["sequence_number"], position);
+        let name = event["type"].as_str().unwrap();
+        assert!(answer.contains(&format!("event: {name}\n")), "{answer}");
+    }
+    let end = events.last().unwrap();
+    assert_eq!(end["type"], "response.incomplete");
+    assert_eq!(end["response"]["incomplete_details"]["reason"], "max_output_tokens");
+    let items = end["response"]["output"].as_array().unwrap();
+    let kinds: Vec<&str> = items.iter().filter_map(|item| item["type"].as_str()).collect();
+    assert_eq!(kinds, ["reasoning", "message", "function_call"]);
+    let done = events.iter().filter(|event| event["type"] == "response.output_item.done");
+    assert_eq!(done.map(|event| &event["item"]).collect::<Vec<_>>(), items.iter().collect::<Vec<_>>());
+    let whole = json!({"model": "m", "include": ["reasoning.encrypted_content"], "input": "hi"});
+    let document = exchange(&server, "POST", "/v1/responses", &whole.to_string()).await;
+    let (_, document) = document.split_once("\r\n\r\n").unwrap();
+    assert_eq!(serde_json::from_str::<Value>(document).unwrap()["output"], end["response"]["output"]);
+}
+
+#[tokio::test]
 async fn a_script_can_be_a_file() {
     let text = r#"{"when_exhausted": "repeat_last", "turns": [
         {"text": "hi", "tool_calls": [{"name": "now"}], "usage": {"input": 3, "output": 1}},
@@ -101,5 +131,6 @@ async fn a_script_can_be_a_file() {
     assert!(ask(&server, &whole).await.starts_with("HTTP/1.1 429"));
     assert!(ask(&server, &whole).await.contains("retry-after: 1"));
     assert!(exchange(&server, "GET", "/v1/models", "").await.contains("scripted"));
+    assert!(exchange(&server, "GET", "/v1/nothing", "").await.starts_with("HTTP/1.1 404"));
     assert!(Script::from_json(r#"{"turns": [{"txet": "hi"}]}"#).is_err());
 }

@@ -19,7 +19,7 @@ pub(crate) fn run(invocation: &Invocation<'_>, action: ConfigAction) -> anyhow::
             printer.line(&serde_json::to_string_pretty(&as_json(&invocation.load()?))?)?;
         }
         ConfigAction::Show { origins, json: false } => {
-            printer.answer(&as_text(&invocation.load()?, origins))?
+            printer.answer(&as_text(&invocation.load()?, origins))?;
         }
         ConfigAction::Path => printer.line(&file(invocation)?.to_string_lossy())?,
         ConfigAction::Schema => printer.line(&serde_json::to_string_pretty(schema())?)?,

@@ -13,7 +13,7 @@ use crate::wiring::{Buddy, wire};
 
 /// Starts a new conversation.
 pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
-    let setup = invocation.prepare(Notes::Conversation).await?;
+    let setup = invocation.prepare(Notes::Shown).await?;
     let model = setup.session_model(&invocation)?;
     let buddy = wire(invocation.environment, setup.wishes(invocation.cwd.clone()))?;
     let cwd = invocation.cwd.to_string_lossy().into_owned();
@@ -24,7 +24,7 @@ pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
 
 /// Goes on with an old one.
 pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyhow::Result<Exit> {
-    let setup = invocation.prepare(Notes::Conversation).await?;
+    let setup = invocation.prepare(Notes::Shown).await?;
     let model = setup.session_model(&invocation)?;
     let buddy = wire(invocation.environment, setup.wishes(invocation.cwd.clone()))?;
     let summary = match &resume.id {

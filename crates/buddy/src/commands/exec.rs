@@ -32,7 +32,11 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
     let setup = invocation.prepare(notes).await?;
     let model = setup.session_model(&invocation)?;
     let wishes = setup.wishes(invocation.cwd.clone());
+    let mut budget = wishes.budget;
+    budget.session.cost = exec.max_cost.or(budget.session.cost);
+    budget.session.tokens = exec.max_tokens.or(budget.session.tokens);
     let wishes = Wishes {
+        budget,
         approvals: approvals(exec.approve, wishes.approvals),
         max_steps: exec.max_turns.unwrap_or(wishes.max_steps),
         ..wishes

@@ -20,11 +20,12 @@ pub(crate) async fn list(invocation: &Invocation<'_>, as_json: bool) -> anyhow::
         [format!("{mark} {}", row.name), row.model.clone(), row.api.to_owned(), row.host.clone(), key]
     });
     let heads = ["  PROFILE", "MODEL", "API", "HOST", "KEY"].map(str::to_owned);
-    printer.answer(&table(std::iter::once(heads).chain(cells).collect()))?;
+    let rows: Vec<_> = std::iter::once(heads).chain(cells).collect();
+    printer.answer(&table(&rows))?;
     Ok(Exit::Ok)
 }
 
-fn table(rows: Vec<[String; 5]>) -> String {
+fn table(rows: &[[String; 5]]) -> String {
     let width = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
     };

@@ -24,8 +24,6 @@ pub(crate) struct Invocation<'a> {
 /// What is told on the standard error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Notes {
-    /// Warnings, and which model was found, be it the demo model: a person is there.
-    Conversation,
     /// Warnings, and which model was found.
     Shown,
     /// Warnings.
@@ -59,12 +57,11 @@ impl Invocation<'_> {
         let wish = self.model.as_deref();
         let choice = choose(self.environment, &loaded, &keys, wish, probe).await.map_err(told)?;
         let models = Models::new(&loaded, keys, choice);
-        let models = if notes == Notes::Conversation { models.with_demo() } else { models };
         let mut printer = printer();
         for warning in models.warnings() {
             printer.status(&format!("warning: {warning}"));
         }
-        if let (Notes::Shown | Notes::Conversation, None, Some(found)) = (notes, wish, models.found()) {
+        if let (Notes::Shown, None, Some(found)) = (notes, wish, models.found()) {
             printer.status(&found);
         }
         Ok(Setup { loaded, models: Arc::new(models) })
@@ -106,6 +103,8 @@ impl Setup {
                 file: config.tools.file_characters.unwrap_or(texts.file),
             },
             budget: self.budget(),
+            instructions: config.agent.system_prompt.clone(),
+            tools_off: config.tools.off(),
         }
     }
 }

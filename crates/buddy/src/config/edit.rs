@@ -94,15 +94,12 @@ fn typed(path: &[String], value: &str) -> Result<(toml_edit::Value, Value), Conf
 
 /// Sets a value and keeps the comment behind the one that was there.
 fn put(table: &mut dyn TableLike, key: &str, mut value: toml_edit::Value) {
-    match table.get_mut(key) {
-        Some(Item::Value(old)) => {
-            *value.decor_mut() = old.decor().clone();
-            *old = value;
-        }
-        _ => {
-            value.decor_mut().clear();
-            table.insert(key, Item::Value(value));
-        }
+    if let Some(Item::Value(old)) = table.get_mut(key) {
+        *value.decor_mut() = old.decor().clone();
+        *old = value;
+    } else {
+        value.decor_mut().clear();
+        table.insert(key, Item::Value(value));
     }
 }
 

@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 use buddy_model::Endpoint;
 
 use super::document::{self, ConfigError, Contents};
+use super::keys::written;
 use super::layers::{Effective, Origin, Setting};
+use super::profile::KEY_SOURCES;
 use super::search::{Role, search, text_of};
 use super::settings::Config;
 use super::variables::ENVIRONMENT_PROFILE;
@@ -79,9 +81,8 @@ impl Loader {
             .map(|line| Setting { path: line.path, value: line.value, origin: origin(line.number) })
             .collect();
         if let Some(reserved) = layer.iter().find(|setting| is_reserved(&setting.path)) {
-            let message = format!(
-                "a profile cannot be called `{ENVIRONMENT_PROFILE}`: that name is for BUDDY_BASE_URL"
-            );
+            let key = written(&reserved.path);
+            let message = format!("`{key}` comes from the environment alone, as BUDDY_BASE_URL does");
             return Err(ConfigError::new(reserved.origin.to_string(), message));
         }
         let has_key = layer.iter().any(|setting| setting.path.last().is_some_and(|key| key == "api_key"));
@@ -100,7 +101,10 @@ impl Loader {
                 text.split_once('=').ok_or_else(|| ConfigError::new(&place, "must be `key=value`"))?;
             let path = edit::path(key.trim()).map_err(|message| ConfigError::new(&place, message))?;
             if is_reserved(&path) {
-                return Err(ConfigError::new(&place, "this profile comes from the environment alone"));
+                return Err(ConfigError::new(
+                    &place,
+                    "comes from the environment alone, as BUDDY_BASE_URL does",
+                ));
             }
             let contents = edit::lookup(&path);
             self.unknown(&contents, |_| "command line".to_owned())?;
@@ -125,8 +129,10 @@ impl Loader {
     }
 }
 
+/// Where the environment's profile is and what it is sent is for the environment alone to say.
 fn is_reserved(path: &[String]) -> bool {
-    matches!(path, [models, profile, ..] if models == "models" && profile == ENVIRONMENT_PROFILE)
+    let is_own = |key: &str| KEY_SOURCES.contains(&key) || matches!(key, "api_base_url" | "auth" | "headers");
+    matches!(path, [models, profile, key] if models == "models" && profile == ENVIRONMENT_PROFILE && is_own(key))
 }
 
 /// Whether the group or others can read a file.

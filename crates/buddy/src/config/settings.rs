@@ -117,6 +117,24 @@ impl Default for ToolsSection {
     }
 }
 
+impl ToolsSection {
+    /// The names of the tools that are switched off.
+    pub(crate) fn off(&self) -> Vec<String> {
+        let tools = [
+            ("run_shell", self.run_shell),
+            ("read_file", self.read_file),
+            ("write_file", self.write_file),
+            ("list_directory", self.list_directory),
+            ("fetch_url", self.fetch_url),
+            ("web_search", self.web_search),
+            ("capture_pane", self.capture_pane),
+            ("send_keys", self.send_keys),
+            ("time", self.time),
+        ];
+        tools.into_iter().filter(|(_, is_on)| !is_on).map(|(name, _)| name.to_owned()).collect()
+    }
+}
+
 /// How patient buddy is with providers.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -206,6 +224,7 @@ pub(crate) enum ApprovalPolicy {
 /// What a session or a day may cost.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
+#[expect(clippy::struct_field_names, reason = "the names are the keys of the file")]
 pub(crate) struct BudgetSection {
     /// The most that one session may cost, in US dollars.
     pub(crate) max_cost_per_session: Option<f64>,

@@ -13,11 +13,8 @@ pub(crate) fn as_text(loaded: &Loaded, with_origins: bool) -> String {
             continue;
         }
         let line = format!("{} = {value}", written(&path));
-        text.push_str(&line);
-        if with_origins {
-            text.push_str(&format!("  # {}", origin(loaded, &path)));
-        }
-        text.push('\n');
+        let origin = with_origins.then(|| format!("  # {}", origin(loaded, &path)));
+        text.extend([line, origin.unwrap_or_default(), "\n".to_owned()]);
     }
     text
 }

@@ -31,7 +31,8 @@ pub(crate) enum ModelChoice {
 /// A choice, made.
 #[derive(Debug)]
 pub(crate) struct Choice {
-    pub(crate) choice: ModelChoice,
+    /// Where the model comes from.
+    pub(crate) kind: ModelChoice,
     /// The model to use when a session names none.
     pub(crate) active: Option<Reference>,
     /// A profile that takes the place of the configured one of its name.
@@ -65,13 +66,13 @@ pub(crate) async fn choose(
     let is_set = loaded.effective.origin(&["agent", "model"]) != Origin::Default;
     let named = explicit(&agent.model, models).filter(|_| is_set);
     if let Some(active) = named.clone().or_else(|| explicit(wish?, models)) {
-        let choice = match active.profile.as_str() {
+        let kind = match active.profile.as_str() {
             ENVIRONMENT_PROFILE => ModelChoice::Environment,
             name => ModelChoice::Profile(name.to_owned()),
         };
         // A profile that only the command line names is not the one for bare names of models later on, but nothing
         // else was chosen either.
-        return Ok(Choice { choice, active: Some(active), profile: None, why: None });
+        return Ok(Choice { kind, active: Some(active), profile: None, why: None });
     }
     let default = Config::default().agent.model;
     // A bare model that somebody set goes with whatever is found.
@@ -96,7 +97,7 @@ fn default_profile(environment: &Environment, loaded: &Loaded, keys: &Keys, name
         return None;
     }
     Some(Choice {
-        choice: ModelChoice::Profile(name.to_owned()),
+        kind: ModelChoice::Profile(name.to_owned()),
         active: Some(Reference { profile: name.to_owned(), model: None }),
         profile: None,
         why: Some(format!("from {source}")),
@@ -116,7 +117,7 @@ fn vendor(environment: &Environment) -> Option<Choice> {
         profile.api_base_url = Some(base_url.to_owned());
     }
     Some(Choice {
-        choice: ModelChoice::Vendor(vendor.key),
+        kind: ModelChoice::Vendor(vendor.key),
         active: Some(Reference { profile: vendor.profile.to_owned(), model: None }),
         profile: Some((vendor.profile.to_owned(), profile)),
         why: Some(format!("from {}", vendor.key)),
@@ -131,12 +132,12 @@ fn local(server: LocalServer) -> Choice {
         active: Some(Reference { profile: server.profile.to_owned(), model: None }),
         profile: Some((server.profile.to_owned(), profile)),
         why: Some(format!("{} answers at {}", server.profile, server.base_url)),
-        choice: ModelChoice::Local(server),
+        kind: ModelChoice::Local(server),
     }
 }
 
 fn nothing() -> Choice {
-    Choice { choice: ModelChoice::Demo, active: None, profile: None, why: None }
+    Choice { kind: ModelChoice::Demo, active: None, profile: None, why: None }
 }
 
 fn with_model(mut found: Choice, model: Option<String>) -> Choice {

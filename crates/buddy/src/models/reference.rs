@@ -59,16 +59,11 @@ pub(crate) fn resolve(
         let hint = format!("did you mean `{meant}`?{}", elsewhere.unwrap_or_default());
         return Err(unknown(format!("there is no profile `{prefix}`"), hint));
     }
-    match active {
-        Some(active) => Ok(Reference { profile: active.to_owned(), model: Some(name.to_owned()) }),
-        None => {
-            let known: Vec<&str> = profiles.keys().map(String::as_str).collect();
-            Err(unknown(
-                format!("there is no profile `{name}`"),
-                format!("the profiles are {}", known.join(", ")),
-            ))
-        }
+    if let Some(active) = active {
+        return Ok(Reference { profile: active.to_owned(), model: Some(name.to_owned()) });
     }
+    let known: Vec<&str> = profiles.keys().map(String::as_str).collect();
+    Err(unknown(format!("there is no profile `{name}`"), format!("the profiles are {}", known.join(", "))))
 }
 
 fn slip<'a>(name: &str, profiles: &'a BTreeMap<String, Profile>) -> Option<&'a str> {

@@ -18,8 +18,10 @@ use super::key::{Key, KeyState, Keys};
 use super::reference::{Reference, resolve};
 use crate::config::{Config, ENVIRONMENT_PROFILE, Loaded, Profile};
 
-/// The pause of the demo model between two words: one can read along.
-const DEMO_PACE: Duration = Duration::from_millis(15);
+/// The name under which a person asks for the built-in demo.
+const DEMO: &str = "demo";
+/// The pause between two words of the demo: it streams, and nobody waits long.
+const DEMO_PACE: Duration = Duration::from_millis(5);
 
 /// Models of the configured profiles. Each key goes only to the address it was configured for.
 pub(crate) struct Models {
@@ -27,7 +29,6 @@ pub(crate) struct Models {
     keys: Keys,
     catalogue: Catalogue,
     choice: ModelChoice,
-    offers_demo: bool,
     active: Option<Reference>,
     why: Option<String>,
     /// Models that were used, so that each keeps its connections; held for a look or a note only.
@@ -55,8 +56,7 @@ impl Models {
             config,
             keys,
             catalogue: Catalogue::built_in().unwrap_or_default(),
-            choice: choice.choice,
-            offers_demo: false,
+            choice: choice.kind,
             active: choice.active,
             why: choice.why,
             known: Mutex::default(),
@@ -68,31 +68,23 @@ impl Models {
         self.model(None).map(drop)
     }
 
-    /// The same, where nothing else is there with the demo model, which is for people: a script is better told.
-    pub(crate) fn with_demo(mut self) -> Self {
-        self.offers_demo = true;
-        self
-    }
-
-    fn is_demo(&self) -> bool {
-        self.offers_demo && self.choice == ModelChoice::Demo
-    }
-
     /// What was found and why, when the person did not choose; one line.
     pub(crate) fn found(&self) -> Option<String> {
-        if self.is_demo() {
-            return Some(format!("model: {DEMO_MODEL} (no other was found)"));
+        if self.choice == ModelChoice::Demo {
+            let text =
+                "model: the built-in demo, as no key and no local server was found; say `connect` to it";
+            return Some(text.to_owned());
         }
         let active = self.active.as_ref()?;
         let why = self.why.as_ref()?;
         let profile = self.config.models.get(&active.profile)?;
-        Some(format!("model: {} ({why})", self.model_name(active, profile).ok()?))
+        Some(format!("model: {} ({why})", Self::model_name(active, profile).ok()?))
     }
 
     /// The name under which a session keeps a model that the person named.
     pub(crate) fn canonical(&self, name: &str) -> Result<String, Failure> {
-        if name == DEMO_MODEL {
-            return Ok(name.to_owned());
+        if self.is_demo(Some(name)) {
+            return Ok(DEMO.to_owned());
         }
         self.resolve(name).map(|reference| reference.name())
     }
@@ -134,12 +126,20 @@ impl Models {
         self.config.models.iter().map(row).collect()
     }
 
+    /// Whether this name, or the lack of one, means the built-in demo.
+    fn is_demo(&self, name: Option<&str>) -> bool {
+        match name {
+            Some(name) => name == DEMO && !self.config.models.contains_key(DEMO),
+            None => self.choice == ModelChoice::Demo,
+        }
+    }
+
     fn resolve(&self, name: &str) -> Result<Reference, Failure> {
         let active = self.active.as_ref().map(|active| active.profile.as_str());
         resolve(name, &self.config.models, active)
     }
 
-    fn model_name(&self, reference: &Reference, profile: &Profile) -> Result<String, Failure> {
+    fn model_name(reference: &Reference, profile: &Profile) -> Result<String, Failure> {
         match (&reference.model, &profile.model) {
             (Some(model), _) | (None, Some(model)) => Ok(model.clone()),
             (None, None) if reference.profile == ENVIRONMENT_PROFILE => Err(missing()),
@@ -150,7 +150,7 @@ impl Models {
     fn connect(&self, reference: &Reference) -> Result<Arc<dyn Model>, Failure> {
         let name = &reference.profile;
         let profile = self.config.models.get(name).ok_or_else(missing)?;
-        let model = self.model_name(reference, profile)?;
+        let model = Self::model_name(reference, profile)?;
         let address = endpoint(name, profile)?.to_string();
         let defaults = PromptDefaults {
             max_output_tokens: profile.max_output_tokens,
@@ -191,7 +191,7 @@ impl Models {
 
 impl ModelSource for Models {
     fn model(&self, name: Option<&str>) -> Result<Arc<dyn Model>, Failure> {
-        if name == Some(DEMO_MODEL) || (name.is_none() && self.is_demo()) {
+        if self.is_demo(name) {
             return Ok(Arc::new(DemoModel::new(DEMO_PACE)));
         }
         let reference = match name {
@@ -208,13 +208,16 @@ impl ModelSource for Models {
     }
 
     fn facts(&self, name: Option<&str>) -> ModelFacts {
+        if self.is_demo(name) {
+            return self.catalogue.facts(DEMO_MODEL);
+        }
         let reference = match name {
             Some(name) => self.resolve(name).ok(),
             None => self.active.clone(),
         };
         let known = reference.and_then(|reference| {
             let profile = self.config.models.get(&reference.profile)?;
-            let mut facts = self.catalogue.facts(&self.model_name(&reference, profile).ok()?);
+            let mut facts = self.catalogue.facts(&Self::model_name(&reference, profile).ok()?);
             facts.context_window = profile.context_limit.or(facts.context_window);
             Some(facts)
         });

@@ -8,7 +8,7 @@ use buddy_testkit::model::{ModelServer, turn};
 use buddy_testkit::program::Program;
 use serde_json::Value;
 
-use crate::stage::{BUDDY, Stage};
+use crate::stage::{BUDDY, Stage, said, shell};
 
 /// buddy in a home, with no variable but those that name places.
 fn bare<'a>(home: &Home, arguments: impl AsRef<[&'a str]>) -> Program {
@@ -287,9 +287,27 @@ async fn profiles_are_listed_without_their_keys() {
 }
 
 #[tokio::test]
+async fn a_tool_that_is_switched_off_is_neither_offered_nor_run() {
+    let call = turn().call("run_shell", shell("touch sentinel"));
+    let (home, server) = (Home::new(), ModelServer::start([call, turn().text("Well.")]).await);
+    write(&home, USER, &(own(&server) + "[tools]\nrun_shell = false\n"));
+    let program =
+        bare(&home, ["exec", "go", "--approve", "all", "-c", "agent.system_prompt=Be kind to cats."]);
+    program.run().await.expect_code(0);
+    let requests = server.requests();
+    let body = &requests[0].body;
+    let tools =
+        body["tools"].as_array().unwrap().iter().map(|tool| tool["function"]["name"].as_str().unwrap());
+    assert!(tools.clone().any(|name| name == "read_file") && tools.clone().all(|name| name != "run_shell"));
+    assert!(said(body, "system")[0].contains("Be kind to cats."));
+    assert!(said(&requests[1].body, "tool")[0].contains("switched off"));
+    assert!(!home.work().join("sentinel").exists());
+}
+
+#[tokio::test]
 async fn a_conversation_without_any_model_is_a_demo() {
     let home = Home::new();
     let program = bare(&home, ["-c", "network.local_servers=false"]).input("time\n");
-    let finished = program.run().await.expect_code(0).expect_stderr("model: buddy-demo (no other was found)");
+    let finished = program.run().await.expect_code(0).expect_stderr("model: the built-in demo");
     assert!(finished.text().contains("[demo]"), "{finished}");
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use buddy_protocol::{Event, ItemStatus, TurnOutcome};
-use buddy_testkit::model::{Script, WhenExhausted, turn};
+use buddy_testkit::model::{Script, turn};
 use buddy_testkit::processes;
 use buddy_testkit::program::Finished;
 use futures::StreamExt;
@@ -44,7 +44,7 @@ enum Fate {
 
 fn script(command: &str) -> Script {
     let turns = [turn().text("Let me do it.").call("run_shell", shell(command)), turn().text("Done.")];
-    Script { when_exhausted: WhenExhausted::RepeatLast, ..Script::from(turns).by_history() }
+    Script::from(turns).by_history().repeating_last()
 }
 
 /// One life and its continuation. Returns what became of the call and how often its effect happened.

@@ -1,7 +1,7 @@
 //! `buddy exec`: what goes in, what comes out where, and which session it belongs to.
 
 use buddy_protocol::{Event, Fact};
-use buddy_testkit::model::{Script, WhenExhausted, turn};
+use buddy_testkit::model::{Script, turn};
 use serde_json::{Value, json};
 
 use crate::stage::{Printed, Stage, prompt, said, shell};
@@ -145,7 +145,7 @@ async fn a_session_goes_on() {
 
 #[tokio::test]
 async fn last_is_the_last_of_the_directory() {
-    let script = Script { when_exhausted: WhenExhausted::RepeatLast, ..Script::from([turn().text("Yes.")]) };
+    let script = Script::from([turn().text("Yes.")]).repeating_last();
     let stage = Stage::new(script).await;
     let (here, there) = (stage.home.path().join("here"), stage.home.path().join("there"));
     for place in [&here, &there] {
@@ -233,7 +233,7 @@ async fn the_flag_wins_over_the_variable() {
 #[tokio::test]
 async fn the_limit_on_model_calls_holds() {
     let call = turn().call("run_shell", shell("echo x >> effects"));
-    let script = Script { when_exhausted: WhenExhausted::RepeatLast, ..Script::from([call]) };
+    let script = Script::from([call]).repeating_last();
     let stage = Stage::new(script).await;
     let finished = stage.exec(["loop", "--max-turns", "3", "--json"]).run().await.expect_code(3);
     assert_eq!(stage.requests().len(), 3);
@@ -244,10 +244,7 @@ async fn the_limit_on_model_calls_holds() {
 
 #[tokio::test]
 async fn two_terminals_share_a_store() {
-    let script = Script {
-        when_exhausted: WhenExhausted::RepeatLast,
-        ..Script::from([turn().text("A").gate("both").text("B")])
-    };
+    let script = Script::from([turn().text("A").gate("both").text("B")]).repeating_last();
     let stage = Stage::new(script).await;
     let (first, second) = (stage.exec(["one"]).start(), stage.exec(["two"]).start());
     stage.server.wait_for_requests(2).await;

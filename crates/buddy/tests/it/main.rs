@@ -1,9 +1,12 @@
 //! The whole program, run as people and scripts run it: real processes, real files, a scripted model over real HTTP.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a broken assumption ends the test")]
 
+mod budget;
 mod commands;
+mod compaction;
 mod config;
 mod crash;
+mod demo;
 mod exec;
 mod exec_refusals;
 mod exec_stops;

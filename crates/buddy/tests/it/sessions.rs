@@ -1,20 +1,18 @@
 //! `buddy sessions`, `buddy show` and `buddy store`.
 
 use buddy_protocol::Event;
-use buddy_testkit::model::{Script, WhenExhausted, turn};
+use buddy_testkit::model::{Script, turn};
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, logs, shell};
 
 async fn stage() -> Stage {
-    let script = Script {
-        when_exhausted: WhenExhausted::RepeatLast,
-        ..Script::from([
-            turn().text("Let me see.").call("run_shell", shell("echo there it is")),
-            turn().text("It is there."),
-            turn().text("Yes."),
-        ])
-    };
+    let script = Script::from([
+        turn().text("Let me see.").call("run_shell", shell("echo there it is")),
+        turn().text("It is there."),
+        turn().text("Yes."),
+    ])
+    .repeating_last();
     Stage::new(script).await
 }
 

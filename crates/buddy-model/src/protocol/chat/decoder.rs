@@ -271,3 +271,6 @@ fn thinking(part: &Value) -> String {
         _ => String::new(),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -6,7 +6,7 @@
 
 use serde::Deserialize;
 
-use crate::protocol::borrowed::Text;
+use crate::protocol::borrowed::{Skipped, Text};
 
 /// A chunk with one choice and nothing unusual.
 #[derive(Debug, Deserialize)]
@@ -18,18 +18,18 @@ pub(super) struct Chunk<'a> {
     pub(super) choices: (Choice<'a>,),
     #[serde(borrow)]
     object: Option<Text<'a>>,
-    #[serde(borrow, rename = "id")]
-    _id: Option<Text<'a>>,
+    #[serde(rename = "id")]
+    _id: Option<Skipped>,
     #[serde(rename = "created")]
     _created: Option<u64>,
-    #[serde(borrow, rename = "system_fingerprint")]
-    _system_fingerprint: Option<Text<'a>>,
-    #[serde(borrow, rename = "service_tier")]
-    _service_tier: Option<Text<'a>>,
-    #[serde(borrow, rename = "provider")]
-    _provider: Option<Text<'a>>,
-    #[serde(borrow, rename = "obfuscation")]
-    _obfuscation: Option<Text<'a>>,
+    #[serde(rename = "system_fingerprint")]
+    _system_fingerprint: Option<Skipped>,
+    #[serde(rename = "service_tier")]
+    _service_tier: Option<Skipped>,
+    #[serde(rename = "provider")]
+    _provider: Option<Skipped>,
+    #[serde(rename = "obfuscation")]
+    _obfuscation: Option<Skipped>,
     #[serde(rename = "usage")]
     _usage: Option<Nothing>,
     #[serde(rename = "error")]
@@ -44,8 +44,8 @@ pub(super) struct Choice<'a> {
     pub(super) delta: Message<'a>,
     #[serde(borrow)]
     pub(super) finish_reason: Option<Text<'a>>,
-    #[serde(borrow, rename = "native_finish_reason")]
-    _native_finish_reason: Option<Text<'a>>,
+    #[serde(rename = "native_finish_reason")]
+    _native_finish_reason: Option<Skipped>,
     #[serde(rename = "logprobs")]
     _logprobs: Option<Nothing>,
 }
@@ -61,8 +61,8 @@ pub(super) struct Message<'a> {
     pub(super) reasoning: Option<Text<'a>>,
     #[serde(borrow)]
     pub(super) tool_calls: Option<(Piece<'a>,)>,
-    #[serde(borrow, rename = "role")]
-    _role: Option<Text<'a>>,
+    #[serde(rename = "role")]
+    _role: Option<Skipped>,
     #[serde(rename = "refusal")]
     _refusal: Option<Nothing>,
     #[serde(rename = "function_call")]
@@ -77,8 +77,8 @@ pub(super) struct Piece<'a> {
     pub(super) id: Option<Text<'a>>,
     #[serde(borrow)]
     pub(super) function: Option<Function<'a>>,
-    #[serde(borrow, rename = "type")]
-    _type: Option<Text<'a>>,
+    #[serde(rename = "type")]
+    _type: Option<Skipped>,
 }
 
 #[derive(Debug, Deserialize)]

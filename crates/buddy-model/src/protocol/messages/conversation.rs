@@ -109,15 +109,14 @@ impl Writer<'_> {
     }
 
     fn think(&mut self, private: Option<&Private>) {
-        match self.own(private).and_then(|own| own.data.get(BLOCK)).cloned() {
-            Some(block) => self.blocks("assistant").push(block),
-            None => {
-                // A thought opens the answer it belongs to, which may not have begun.
-                let last_is_answer = self.messages.last().is_some_and(|last| last.role == "assistant");
-                let position = self.messages.len().max(1) - usize::from(last_is_answer);
-                self.lost_thoughts.insert(position);
-            }
+        if let Some(block) = self.own(private).and_then(|own| own.data.get(BLOCK)).cloned() {
+            self.blocks("assistant").push(block);
+            return;
         }
+        // A thought opens the answer it belongs to, which may not have begun.
+        let last_is_answer = self.messages.last().is_some_and(|last| last.role == "assistant");
+        let position = self.messages.len().max(1) - usize::from(last_is_answer);
+        self.lost_thoughts.insert(position);
     }
 
     fn call(&mut self, id: &str, name: &str, arguments: &str, private: Option<&Private>) {

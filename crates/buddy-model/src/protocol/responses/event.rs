@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::protocol::borrowed::Text;
+use crate::protocol::borrowed::{Skipped, Text};
 
 /// A piece of text of whatever kind. One that has more to it than these fields is not read here but as a tree, with the
 /// same result.
@@ -20,10 +20,10 @@ pub(super) struct DeltaEvent<'a> {
     _content_index: Option<u64>,
     #[serde(rename = "summary_index")]
     _summary_index: Option<u64>,
-    #[serde(borrow, rename = "item_id")]
-    _item_id: Option<Text<'a>>,
-    #[serde(borrow, rename = "obfuscation")]
-    _obfuscation: Option<Text<'a>>,
+    #[serde(rename = "item_id")]
+    _item_id: Option<Skipped>,
+    #[serde(rename = "obfuscation")]
+    _obfuscation: Option<Skipped>,
     #[serde(rename = "logprobs")]
     _logprobs: Option<[(); 0]>,
 }

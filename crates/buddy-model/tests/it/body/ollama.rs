@@ -106,15 +106,8 @@ fn thoughts_go_back_within_tool_turns() {
 
 #[test]
 fn a_longer_conversation_starts_with_the_shorter_one() {
-    let items = vec![
-        user("go"),
-        thought("m"),
-        assistant("x"),
-        call("a", "{}"),
-        result("a"),
-        assistant("y"),
-        user("z"),
-    ];
+    let items =
+        [user("go"), thought("m"), assistant("x"), call("a", "{}"), result("a"), assistant("y"), user("z")];
     let bytes = |cut: usize| {
         let body = body(items[..cut].to_vec(), &options()).to_string();
         body.strip_suffix("]}").unwrap().to_owned()

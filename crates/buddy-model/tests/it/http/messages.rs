@@ -6,14 +6,14 @@ use buddy_model::{Auth, Delta, Endpoint, HttpModel, Ids, Model, ModelErrorKind, 
 use buddy_testkit::model::{ModelServer, Script, Turn, turn};
 use serde_json::{Value, json};
 
-use super::switch::append;
 use super::{outcome, prompt, settings};
+use crate::wires::record;
 
 fn route(url: &str) -> Route {
     let mut route = Route::messages(Endpoint::parse(url).unwrap(), Auth::None);
     route.settings = settings();
     route.ids = Ids::counting();
-    route.options.provider = "scripted".to_owned();
+    "scripted".clone_into(&mut route.options.provider);
     route.options.thinking_budget = Some(2048);
     route
 }
@@ -42,7 +42,7 @@ async fn a_loop_of_thoughts_and_calls_satisfies_a_strict_server() {
             .text("Reading.")
             .call("read_file", json!({"path": "a"}))
             .call("read_file", json!({"path": "b"})),
-        turn().reasoning("One more.").call("read_file", json!({"path": "c"})),
+        turn().hidden_reasoning("Sh.").reasoning("One more.").call("read_file", json!({"path": "c"})),
         turn().text("All are empty."),
     ])
     .await;
@@ -50,7 +50,7 @@ async fn a_loop_of_thoughts_and_calls_satisfies_a_strict_server() {
     for stop in [StopReason::ToolUse, StopReason::ToolUse, StopReason::End] {
         let reply = outcome(model.call(prompt.clone())).await.end.unwrap();
         assert_eq!(reply.stop, stop);
-        append(&mut prompt, reply);
+        record(&reply, &mut prompt);
     }
     let sent = server.requests();
     assert!(sent.iter().all(|request| request.body.get("thinking").is_some()));
@@ -61,7 +61,7 @@ async fn a_loop_of_thoughts_and_calls_satisfies_a_strict_server() {
     };
     assert_eq!(kinds(&last[1]), ["thinking", "text", "tool_use", "tool_use"]);
     assert_eq!(kinds(&last[2]), ["tool_result", "tool_result"]);
-    assert_eq!(kinds(&last[3]), ["thinking", "tool_use"]);
+    assert_eq!(kinds(&last[3]), ["redacted_thinking", "thinking", "tool_use"]);
 }
 
 #[tokio::test]
@@ -69,14 +69,14 @@ async fn thoughts_that_are_refused_are_left_out_and_the_conversation_goes_on() {
     let first = ModelServer::start([turn().reasoning("Hm.").call("read_file", json!({"path": "a"}))]).await;
     let mut prompt = prompt();
     let reply = outcome(model(&first).call(prompt.clone())).await.end.unwrap();
-    append(&mut prompt, reply);
+    record(&reply, &mut prompt);
     let turns = [turn().text("one").call("read_file", json!({"path": "b"})), turn().text("two")];
     let other = ModelServer::start(Script::from(turns).with_secret("another deployment")).await;
     let model = model(&other);
     let answered = outcome(model.call(prompt.clone())).await;
     assert_eq!((answered.restarts().len(), answered.restarts()[0].1), (1, Duration::ZERO));
     assert_eq!(answered.text(), "one");
-    append(&mut prompt, answered.end.unwrap());
+    record(&answered.end.unwrap(), &mut prompt);
     let answered = outcome(model.call(prompt)).await;
     assert_eq!((answered.text().as_str(), answered.restarts().len()), ("two", 0), "it is learned for good");
     let thinks: Vec<bool> =

@@ -45,7 +45,7 @@ impl Wire for Chat {
         document(turn, asked)
     }
 
-    fn stream_error(&self, code: &str, message: &str) -> String {
+    fn stream_error(&self, _asked: &Asked, code: &str, message: &str) -> String {
         let error = json!({ "message": message, "type": code, "param": null, "code": code });
         format!("data: {}\n\n", json!({ "error": error }))
     }
@@ -67,6 +67,7 @@ fn stream(turn: &Turn, asked: &Asked) -> Vec<Piece> {
                 pieces.extend(chunks.iter().map(|text| delta(asked, &json!({ "reasoning_content": text }))));
             }
             Part::Gate(name) => pieces.push(Piece::Gate(name.clone())),
+            Part::Hidden(_) => {}
             Part::Call { id, name, arguments } => {
                 let id = id.clone().unwrap_or_else(|| asked.call_id(position));
                 let function = json!({ "name": name, "arguments": "" });
@@ -99,7 +100,7 @@ fn document(turn: &Turn, asked: &Asked) -> Value {
             Part::Text(more) => text.push_str(more),
             Part::Refusal(more) => refusal.push_str(more),
             Part::Reasoning(more) => reasoning.push_str(more),
-            Part::Gate(_) => {}
+            Part::Gate(_) | Part::Hidden(_) => {}
             Part::Call { id, name, arguments } => {
                 let id = id.clone().unwrap_or_else(|| asked.call_id(calls.len()));
                 let function = json!({ "name": name, "arguments": arguments });

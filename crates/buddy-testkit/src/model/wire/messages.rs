@@ -39,8 +39,7 @@ impl Wire for Messages {
     }
 
     fn stream(&self, turn: &Turn, asked: &Asked, seal: &Seal) -> Vec<Piece> {
-        let mut start = envelope(turn, asked);
-        start["usage"]["output_tokens"] = json!(1);
+        let start = envelope(turn, asked);
         let mut pieces = vec![event(&json!({ "type": "message_start", "message": start })), ping()];
         let mut index = 0;
         for block in blocks(turn, asked, seal) {
@@ -60,9 +59,14 @@ impl Wire for Messages {
         document
     }
 
-    fn stream_error(&self, code: &str, message: &str) -> String {
+    fn stream_error(&self, _asked: &Asked, code: &str, message: &str) -> String {
         let error = json!({ "type": code, "message": message });
         format!("event: error\ndata: {}\n\n", json!({ "type": "error", "error": error }))
+    }
+
+    fn error(&self, code: &str, message: &str) -> Value {
+        let error = json!({ "type": code, "message": message });
+        json!({ "type": "error", "error": error, "request_id": "req_scripted" })
     }
 
     fn malformed(&self) -> &'static str {
@@ -74,8 +78,7 @@ impl Wire for Messages {
             Some("invalid_api_key") => "authentication_error",
             _ => "invalid_request_error",
         };
-        let error = json!({ "type": kind, "message": complaint.message });
-        json!({ "type": "error", "error": error, "request_id": "req_scripted" })
+        self.error(kind, &complaint.message)
     }
 
     fn page(&self, path: &str, body: &Value) -> Option<Value> {
@@ -89,6 +92,7 @@ impl Wire for Messages {
 enum Block<'a> {
     Text(Vec<&'a Part>),
     Thinking { text: &'a str, signature: String },
+    Redacted(String),
     Call { id: String, name: &'a str, arguments: &'a str },
     Gate(&'a str),
 }
@@ -109,6 +113,7 @@ fn blocks<'a>(turn: &'a Turn, asked: &Asked, seal: &Seal) -> Vec<Block<'a>> {
             Part::Reasoning(text) => {
                 blocks.push(Block::Thinking { text, signature: seal.sign(&asked.model, text) });
             }
+            Part::Hidden(text) => blocks.push(Block::Redacted(seal.close(&asked.model, text))),
             Part::Call { id, name, arguments } => {
                 let id = id.clone().unwrap_or_else(|| asked.call_id(calls));
                 blocks.push(Block::Call { id, name, arguments });
@@ -138,7 +143,7 @@ impl Block<'_> {
                                 .iter()
                                 .map(|text| delta(json!({ "type": "text_delta", "text": text }))),
                         ),
-                        Part::Reasoning(_) | Part::Call { .. } => {}
+                        Part::Reasoning(_) | Part::Hidden(_) | Part::Call { .. } => {}
                     }
                 }
             }
@@ -149,6 +154,9 @@ impl Block<'_> {
                     thoughts.iter().map(|text| delta(json!({ "type": "thinking_delta", "thinking": text }))),
                 );
                 pieces.push(delta(json!({ "type": "signature_delta", "signature": signature })));
+            }
+            Self::Redacted(data) => {
+                pieces.push(start(json!({ "type": "redacted_thinking", "data": data })));
             }
             Self::Call { id, name, arguments } => {
                 pieces.push(start(json!({ "type": "tool_use", "id": id, "name": name, "input": {} })));
@@ -176,6 +184,7 @@ impl Block<'_> {
             Self::Thinking { text, signature } => {
                 json!({ "type": "thinking", "thinking": text, "signature": signature })
             }
+            Self::Redacted(data) => json!({ "type": "redacted_thinking", "data": data }),
             Self::Call { id, name, arguments } => {
                 let input: Value = serde_json::from_str(arguments).unwrap_or_else(|_| json!({}));
                 json!({ "type": "tool_use", "id": id, "name": name, "input": input })

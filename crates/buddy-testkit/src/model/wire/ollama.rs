@@ -50,6 +50,7 @@ impl Wire for Ollama {
                     pieces.extend(thoughts.iter().map(|text| line(asked, &message(text))));
                 }
                 Part::Gate(name) => pieces.push(Piece::Gate(name.clone())),
+                Part::Hidden(_) => {}
                 Part::Call { name, arguments, .. } => {
                     let calls = [call(name, arguments)];
                     pieces.push(line(asked, &json!({ "content": "", "tool_calls": calls })));
@@ -68,7 +69,7 @@ impl Wire for Ollama {
             match part {
                 Part::Text(more) | Part::Refusal(more) => text.push_str(more),
                 Part::Reasoning(more) => thinking.push_str(more),
-                Part::Gate(_) => {}
+                Part::Gate(_) | Part::Hidden(_) => {}
                 Part::Call { name, arguments, .. } => calls.push(call(name, arguments)),
             }
         }
@@ -86,12 +87,16 @@ impl Wire for Ollama {
         document
     }
 
-    fn stream_error(&self, _code: &str, message: &str) -> String {
+    fn stream_error(&self, _asked: &Asked, _code: &str, message: &str) -> String {
         format!("{}\n", json!({ "error": message }))
     }
 
     fn malformed(&self) -> &'static str {
         "{\"message\": [oops]}\n"
+    }
+
+    fn error(&self, _code: &str, message: &str) -> Value {
+        json!({ "error": message })
     }
 
     fn problem(&self, complaint: &Complaint) -> Value {

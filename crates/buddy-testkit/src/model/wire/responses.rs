@@ -47,9 +47,10 @@ impl Wire for Responses {
         Scribe::new(turn, asked, seal).write().ended()
     }
 
-    fn stream_error(&self, code: &str, message: &str) -> String {
+    fn stream_error(&self, asked: &Asked, code: &str, message: &str) -> String {
         let error = json!({ "code": code, "message": message });
-        let response = json!({ "object": "response", "status": "failed", "error": error });
+        let mut response = response(asked, "failed");
+        response["error"] = error;
         let event = json!({ "type": "response.failed", "sequence_number": 0, "response": response });
         format!("event: response.failed\ndata: {event}\n\n")
     }
@@ -92,7 +93,7 @@ impl<'a> Scribe<'a> {
 
     fn write(mut self) -> Self {
         for name in ["response.created", "response.in_progress"] {
-            let response = self.response("in_progress");
+            let response = response(self.asked, "in_progress");
             self.event(name, json!({ "response": response }));
         }
         for part in &self.turn.parts {
@@ -101,6 +102,7 @@ impl<'a> Scribe<'a> {
                 Part::Refusal(text) => self.add(Kind::Refusal, text),
                 Part::Reasoning(text) => self.add(Kind::Reasoning, text),
                 Part::Gate(name) => self.pieces.push(Piece::Gate(name.clone())),
+                Part::Hidden(_) => {}
                 Part::Call { id, name, arguments } => self.call(id.clone(), name, arguments),
             }
         }
@@ -115,8 +117,7 @@ impl<'a> Scribe<'a> {
     fn add(&mut self, kind: Kind, text: &str) {
         if self.open.as_ref().is_none_or(|open| open.kind != kind) {
             self.close();
-            let item = self.item(kind, "", "in_progress");
-            self.event("response.output_item.added", json!({ "item": item }));
+            self.begin(kind);
             self.open = Some(Open { kind, text: String::new() });
         }
         let name = match kind {
@@ -126,11 +127,44 @@ impl<'a> Scribe<'a> {
             Kind::Reasoning => "response.reasoning_text.delta",
         };
         for piece in cut(self.turn, text) {
-            self.event(name, json!({ "item_id": self.id(kind), "content_index": 0, "delta": piece }));
+            self.event(name, self.place(kind, json!({ "delta": piece })));
         }
         if let Some(open) = &mut self.open {
             open.text.push_str(text);
         }
+    }
+
+    /// An item begins without its part, and the part without its text.
+    fn begin(&mut self, kind: Kind) {
+        let mut item = self.item(kind, "", "in_progress");
+        if kind == Kind::Reasoning {
+            item["summary"] = json!([]);
+        }
+        if item.get("content").is_some() {
+            item["content"] = json!([]);
+        }
+        self.event("response.output_item.added", json!({ "item": item }));
+        let name = if self.is_summary(kind) {
+            "response.reasoning_summary_part.added"
+        } else {
+            "response.content_part.added"
+        };
+        self.event(name, self.place(kind, json!({ "part": self.part(kind, "") })));
+    }
+
+    /// Where in an item something happens.
+    fn place(&self, kind: Kind, mut fields: Value) -> Value {
+        let index = if self.is_summary(kind) { "summary_index" } else { "content_index" };
+        fields["item_id"] = json!(self.id(kind));
+        fields[index] = json!(0);
+        if kind == Kind::Text && fields.get("part").is_none() {
+            fields["logprobs"] = json!([]);
+        }
+        fields
+    }
+
+    fn is_summary(&self, kind: Kind) -> bool {
+        kind == Kind::Reasoning && self.asked.sealed
     }
 
     fn call(&mut self, id: Option<String>, name: &str, arguments: &str) {
@@ -154,6 +188,16 @@ impl<'a> Scribe<'a> {
 
     fn close(&mut self) {
         if let Some(Open { kind, text }) = self.open.take() {
+            let (name, field, part) = match kind {
+                Kind::Text => ("response.output_text.done", "text", "response.content_part.done"),
+                Kind::Refusal => ("response.refusal.done", "refusal", "response.content_part.done"),
+                Kind::Reasoning if self.asked.sealed => {
+                    ("response.reasoning_summary_text.done", "text", "response.reasoning_summary_part.done")
+                }
+                Kind::Reasoning => ("response.reasoning_text.done", "text", "response.content_part.done"),
+            };
+            self.event(name, self.place(kind, json!({ field: text })));
+            self.event(part, self.place(kind, json!({ "part": self.part(kind, &text) })));
             let item = self.item(kind, &text, "completed");
             self.done(item);
         }
@@ -166,20 +210,26 @@ impl<'a> Scribe<'a> {
 
     fn item(&self, kind: Kind, text: &str, status: &str) -> Value {
         let id = self.id(kind);
-        let part = match kind {
+        let part = self.part(kind, text);
+        match kind {
+            Kind::Reasoning if self.asked.sealed => {
+                let blob = self.seal.close(&self.asked.model, text);
+                json!({ "id": id, "type": "reasoning", "summary": [part], "encrypted_content": blob })
+            }
+            Kind::Reasoning => json!({ "id": id, "type": "reasoning", "summary": [], "content": [part] }),
+            Kind::Text | Kind::Refusal => {
+                json!({ "id": id, "type": "message", "status": status, "role": "assistant", "content": [part] })
+            }
+        }
+    }
+
+    fn part(&self, kind: Kind, text: &str) -> Value {
+        match kind {
             Kind::Text => json!({ "type": "output_text", "annotations": [], "logprobs": [], "text": text }),
             Kind::Refusal => json!({ "type": "refusal", "refusal": text }),
-            Kind::Reasoning if self.asked.sealed => {
-                let summary = json!([{ "type": "summary_text", "text": text }]);
-                let blob = self.seal.close(&self.asked.model, text);
-                return json!({ "id": id, "type": "reasoning", "summary": summary, "encrypted_content": blob });
-            }
-            Kind::Reasoning => {
-                let content = json!([{ "type": "reasoning_text", "text": text }]);
-                return json!({ "id": id, "type": "reasoning", "summary": [], "content": content });
-            }
-        };
-        json!({ "id": id, "type": "message", "status": status, "role": "assistant", "content": [part] })
+            Kind::Reasoning if self.asked.sealed => json!({ "type": "summary_text", "text": text }),
+            Kind::Reasoning => json!({ "type": "reasoning_text", "text": text }),
+        }
     }
 
     fn id(&self, kind: Kind) -> String {
@@ -189,7 +239,7 @@ impl<'a> Scribe<'a> {
 
     fn event(&mut self, name: &str, fields: Value) {
         let mut event = json!({ "type": name, "sequence_number": self.sequence });
-        if !name.starts_with("response.c") && !name.starts_with("response.in") {
+        if fields.get("response").is_none() {
             event["output_index"] = json!(self.output.len());
         }
         if let (Some(event), Value::Object(fields)) = (event.as_object_mut(), fields) {
@@ -199,13 +249,6 @@ impl<'a> Scribe<'a> {
         self.pieces.push(Piece::event(name, event));
     }
 
-    fn response(&self, status: &str) -> Value {
-        json!({
-            "id": format!("resp_{}", self.asked.items), "object": "response", "created_at": 0, "status": status,
-            "error": null, "incomplete_details": null, "model": self.asked.model, "output": [], "usage": null,
-        })
-    }
-
     /// The response as it is at its end.
     fn ended(&self) -> Value {
         let reason = match self.turn.stop.as_deref() {
@@ -213,7 +256,7 @@ impl<'a> Scribe<'a> {
             Some("length") => Some("max_output_tokens"),
             Some(other) => Some(other),
         };
-        let mut response = self.response(if reason.is_some() { "incomplete" } else { "completed" });
+        let mut response = response(self.asked, if reason.is_some() { "incomplete" } else { "completed" });
         if let Some(reason) = reason {
             response["incomplete_details"] = json!({ "reason": reason });
         }
@@ -227,4 +270,13 @@ impl<'a> Scribe<'a> {
         }
         response
     }
+}
+
+fn response(asked: &Asked, status: &str) -> Value {
+    json!({
+        "id": format!("resp_{}", asked.items), "object": "response", "created_at": 0, "status": status,
+        "error": null, "incomplete_details": null, "instructions": null, "metadata": {}, "model": asked.model,
+        "output": [], "parallel_tool_calls": true, "temperature": null, "tool_choice": "auto", "tools": [],
+        "top_p": null, "usage": null,
+    })
 }

@@ -213,7 +213,7 @@ fn the_person_s_file_is_not_taken_for_a_project_s() {
 #[test]
 fn the_environment_s_profile_belongs_to_the_environment() {
     for text in ["models.environment.api_key_env = 'HOME'", "models.environment.headers = {}"] {
-        assert!(Stage::new().user(text).load().err().unwrap().contains("cannot be called `environment`"));
+        assert!(Stage::new().user(text).load().err().unwrap().contains("from the environment alone"));
     }
     assert!(Stage::new().option("models.environment.auth=none").load().is_err());
     let stage = Stage::new()
@@ -224,6 +224,8 @@ fn the_environment_s_profile_belongs_to_the_environment() {
     assert_eq!(loaded.config.agent.model, "environment");
     assert_eq!(loaded.config.models["environment"].model.as_deref(), Some("m"));
     assert_eq!(loaded.key_home.as_deref(), Some("http://h:1"));
+    let limited = stage.user("models.environment.context_limit = 7").loaded();
+    assert_eq!(limited.config.models["environment"].context_limit, Some(7));
 }
 
 #[test]

@@ -38,7 +38,7 @@ async fn check(
     let choice = choose(&environment, &loaded, &keys, wish, probe).await.unwrap();
     let profile = choice.profile.and_then(|(_, profile)| profile.api_base_url);
     let active = choice.active.map(|active| active.name());
-    Found { choice: choice.choice, active, address: profile, is_probed }
+    Found { choice: choice.kind, active, address: profile, is_probed }
 }
 
 fn server() -> LocalServer {
