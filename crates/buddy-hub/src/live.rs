@@ -5,9 +5,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use buddy_protocol::{
-    Agent, AgentError, AgentSession, Answer, AskId, Clock, Command, Event, Fact, Opening, Principal,
-    SessionChanged, SessionEnded, SessionId, SessionStore, SessionWriter, SessionsError, StoreError,
-    Transcript, recovery,
+    Agent, AgentError, AgentSession, Answer, AskId, Clock, Command, Event, Fact, LogEntry, Opening,
+    Principal, SessionChanged, SessionEnded, SessionId, SessionStore, SessionWriter, SessionsError,
+    StoreError, Transcript, recovery,
 };
 use futures::{StreamExt, stream};
 use tokio::sync::{mpsc, oneshot};
@@ -230,8 +230,8 @@ async fn read_all(
     let mut parts = stream::iter(parts).buffered(READS_AT_ONCE);
     let mut transcript = Transcript::default();
     while let Some(part) = parts.next().await {
-        for event in part? {
-            transcript.take(event).map_err(|error| StoreError::Corrupt(error.to_string()))?;
+        for entry in part? {
+            transcript.settle(entry).map_err(|error| StoreError::Corrupt(error.to_string()))?;
         }
     }
     Ok(transcript)
@@ -241,17 +241,18 @@ async fn read_part(
     store: &dyn SessionStore,
     session: &SessionId,
     mut after: u64,
-    end: u64,
-) -> Result<Vec<Event>, StoreError> {
-    let mut events = Vec::new();
-    while after < end {
-        let wanted = usize::try_from(end - after).unwrap_or(usize::MAX);
-        let page = store.read(session, after, wanted).await?;
-        let last = page.last().and_then(|event| event.seq);
-        after = last.ok_or_else(|| StoreError::Corrupt(format!("event {} is missing", after + 1)))?;
-        events.extend(page);
+    until: u64,
+) -> Result<Vec<LogEntry>, StoreError> {
+    let mut entries = Vec::new();
+    while after < until {
+        let read = store.read_settled(session, after, until).await?;
+        if read.is_empty() {
+            return Err(StoreError::Corrupt(format!("event {} is missing", after + 1)));
+        }
+        after += read.len() as u64;
+        entries.extend(read);
     }
-    Ok(events)
+    Ok(entries)
 }
 
 fn busy(error: StoreError) -> SessionsError {

@@ -45,5 +45,5 @@ pub use recovery::recovery;
 pub use schema::event_schema;
 pub use summary::{SessionState, SessionSummary};
 pub use time::{Clock, UnixMillis};
-pub use transcript::{FoldError, Transcript};
+pub use transcript::{FoldError, LogEntry, Transcript};
 pub use usage::Usage;

@@ -10,8 +10,8 @@ use async_trait::async_trait;
 use futures::Stream;
 
 use crate::{
-    Answer, Ask, Bill, Command, Event, Fact, Failure, NewSession, Principal, SessionId, SessionSummary,
-    Transcript, UnixMillis,
+    Answer, Ask, Bill, Command, Event, Fact, Failure, LogEntry, NewSession, Principal, SessionId,
+    SessionSummary, Transcript, UnixMillis,
 };
 
 /// Sessions as a face sees them: the hub in this process, or a remote one.
@@ -183,6 +183,19 @@ pub trait SessionStore: Send + Sync {
 
     /// Up to `limit` events after number `after`, in order, private data included.
     async fn read(&self, session: &SessionId, after: u64, limit: usize) -> Result<Vec<Event>, StoreError>;
+
+    /// The events after number `after` up to number `until`, for a reader that wants to know how things stand: an event
+    /// that a later one of them makes irrelevant may be given as superseded. May stop early, never empty-handed.
+    async fn read_settled(
+        &self,
+        session: &SessionId,
+        after: u64,
+        until: u64,
+    ) -> Result<Vec<LogEntry>, StoreError> {
+        let limit = usize::try_from(until.saturating_sub(after)).unwrap_or(usize::MAX);
+        let events = self.read(session, after, limit).await?;
+        Ok(events.into_iter().map(LogEntry::Event).collect())
+    }
 
     /// The summary of a session; none when there is no such session.
     async fn find(&self, session: &SessionId) -> Result<Option<SessionSummary>, StoreError>;

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use crate::{
-    Answered, Ask, AskId, Bill, Content, DeltaStream, Event, Fact, Item, ItemDelta, ItemId, SessionChanged,
-    SessionStarted, TurnEnded, TurnId, Usage, UsageReported,
+    Answered, Ask, AskId, Bill, Content, DeltaStream, Event, Fact, Item, ItemDelta, ItemId, ItemStatus,
+    SessionChanged, SessionStarted, TurnEnded, TurnId, Usage, UsageReported,
 };
 
 /// Live output kept for one running tool call. Its whole output is in its result and its log.
@@ -30,6 +30,24 @@ pub struct Transcript {
     ended: bool,
 }
 
+/// An entry of a log that is read to know how things stand, and not how they came about.
+#[derive(Debug, Clone, PartialEq)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "entries are short-lived, and a box for each costs more than it saves"
+)]
+pub enum LogEntry {
+    /// An event.
+    Event(Event),
+    /// An event about an item whose whole value comes later in the same reading. Only its place counts.
+    Superseded {
+        /// The number of the event.
+        seq: u64,
+        /// The item.
+        item: ItemId,
+    },
+}
+
 /// An event that does not follow on what was folded so far.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("event {found} does not follow on event {head}")]
@@ -53,6 +71,36 @@ impl Transcript {
         self.advance(event.seq)?;
         self.take_fact(event.fact);
         Ok(())
+    }
+
+    /// Folds one more entry of a settled log.
+    pub fn settle(&mut self, entry: LogEntry) -> Result<(), FoldError> {
+        match entry {
+            LogEntry::Event(event) => self.take(event),
+            LogEntry::Superseded { seq, item } => {
+                self.advance(Some(seq))?;
+                self.reserve(item);
+                Ok(())
+            }
+        }
+    }
+
+    /// Keeps the place of an item whose whole value is still to come.
+    fn reserve(&mut self, id: ItemId) {
+        if !self.index.contains_key(&id) {
+            let content = Content::UserMessage { text: String::new() };
+            let status = ItemStatus::Pending;
+            self.put(Item {
+                id,
+                turn: None,
+                step: None,
+                place: None,
+                parent: None,
+                status,
+                content,
+                private: None,
+            });
+        }
     }
 
     fn advance(&mut self, seq: Option<u64>) -> Result<(), FoldError> {
@@ -238,8 +286,8 @@ fn keep_tail(text: &mut String, limit: usize) {
 mod tests {
     use super::*;
     use crate::{
-        Answer, Asked, ItemEnded, ItemStarted, ItemStatus, Principal, Question, ToolCall, ToolKind,
-        TurnOutcome, TurnStarted, UnixMillis, recovery,
+        Answer, Asked, ItemEnded, ItemStarted, Principal, Question, ToolCall, ToolKind, TurnOutcome,
+        TurnStarted, UnixMillis, recovery,
     };
 
     fn id(number: u32) -> String {

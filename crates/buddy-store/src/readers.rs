@@ -1,15 +1,16 @@
 //! Reading: a few connections that only read, opened when first needed, each used by one blocking thread at a time.
 
+use std::collections::HashSet;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use buddy_protocol::{Event, SessionId, StoreError};
+use buddy_protocol::{Event, ItemId, LogEntry, SessionId, StoreError};
 use rusqlite::Connection;
 use tokio::sync::Semaphore;
 
 use crate::connection::open_reader;
 use crate::error::from_sqlite;
-use crate::record::{COLUMNS, at, decode, range};
+use crate::record::{COLUMNS, at, decode, place, range, raw};
 use crate::summaries;
 
 /// The most events that one read gives.
@@ -112,6 +113,53 @@ pub(crate) fn read_page(
         }
     }
     Ok(events)
+}
+
+/// The events after number `after` up to number `until`, those that a later one supersedes by their place alone.
+///
+/// They are read from the last to the first, so that the end of an item is known before its beginning comes. All are
+/// held against their checksums; what is saved is reading values that nobody needs.
+pub(crate) fn read_settled(
+    connection: &Connection,
+    session: &SessionId,
+    after: u64,
+    until: u64,
+) -> Result<Vec<LogEntry>, StoreError> {
+    let sql = |error: rusqlite::Error| from_sqlite(&error);
+    let Some(log) = summaries::log_of(connection, session)? else { return Ok(Vec::new()) };
+    let until = until.min(after.saturating_add(MAX_READ_EVENTS as u64));
+    let (start, _) = range(log, after);
+    let end = place(log, until).unwrap_or(start);
+    let mut statement = connection
+        .prepare_cached(&format!(
+            "SELECT {COLUMNS} FROM events WHERE place > ?1 AND place <= ?2 ORDER BY place DESC"
+        ))
+        .map_err(sql)?;
+    let mut rows = statement.query((start, end)).map_err(sql)?;
+    let mut entries = Vec::new();
+    let mut ended: HashSet<ItemId> = HashSet::new();
+    let mut expected = until;
+    while let Some(row) = rows.next().map_err(sql)? {
+        let raw = raw(row).map_err(|flaw| flaw.into_error(session, expected))?;
+        if raw.seq != expected {
+            break;
+        }
+        expected -= 1;
+        let item = raw.item().and_then(|id| id.parse::<ItemId>().ok());
+        match item {
+            Some(item) if ended.contains(&item) => entries.push(LogEntry::Superseded { seq: raw.seq, item }),
+            item => {
+                let event = raw.event(session).map_err(|flaw| flaw.into_error(session, raw.seq))?;
+                ended.extend(item.filter(|_| raw.ends_item()));
+                entries.push(LogEntry::Event(event));
+            }
+        }
+    }
+    if expected != after {
+        return Err(StoreError::Corrupt(format!("event {expected} of session `{session}` is missing")));
+    }
+    entries.reverse();
+    Ok(entries)
 }
 
 fn closed() -> StoreError {

@@ -114,8 +114,17 @@ impl From<rusqlite::Error> for Flaw {
     }
 }
 
-/// An event from a row of [`COLUMNS`], and its size.
-pub(crate) fn decode(session: &SessionId, row: &Row<'_>) -> Result<(Event, usize), Flaw> {
+/// A row of [`COLUMNS`] that is what was written.
+pub(crate) struct Raw<'row> {
+    pub(crate) seq: u64,
+    time: i64,
+    kind: &'row str,
+    data: &'row str,
+    private: Option<&'row str>,
+}
+
+/// Reads a row and holds it against its checksum.
+pub(crate) fn raw<'row>(row: &'row Row<'_>) -> Result<Raw<'row>, Flaw> {
     let text = |index| row.get_ref(index).and_then(|value| value.as_str().map_err(rusqlite::Error::from));
     let (_, seq) = at(row.get(0)?);
     let version: i64 = row.get(1)?;
@@ -130,14 +139,46 @@ pub(crate) fn decode(session: &SessionId, row: &Row<'_>) -> Result<(Event, usize
     if crc != i64::from(checksum(version, seq, time, kind, data, private)) {
         return Err(Flaw::Checksum);
     }
-    let bad = |error: serde_json::Error| Flaw::Payload { kind: kind.to_owned(), reason: error.to_string() };
-    let mut fact = Fact::from_json(kind, data).map_err(bad)?;
-    if let (Some(item), Some(private)) = (fact.item_mut(), private) {
-        item.private = Some(serde_json::from_str(private).map_err(bad)?);
+    Ok(Raw { seq, time, kind, data, private })
+}
+
+impl Raw<'_> {
+    /// The event.
+    pub(crate) fn event(&self, session: &SessionId) -> Result<Event, Flaw> {
+        let kind = self.kind;
+        let bad =
+            |error: serde_json::Error| Flaw::Payload { kind: kind.to_owned(), reason: error.to_string() };
+        let mut fact = Fact::from_json(kind, self.data).map_err(bad)?;
+        if let (Some(item), Some(private)) = (fact.item_mut(), self.private) {
+            item.private = Some(serde_json::from_str(private).map_err(bad)?);
+        }
+        let time = UnixMillis(self.time.cast_unsigned());
+        Ok(Event { session: session.clone(), seq: Some(self.seq), time, fact })
     }
-    let time = UnixMillis(time.cast_unsigned());
-    let size = data.len() + private.map_or(0, str::len);
-    Ok((Event { session: session.clone(), seq: Some(seq), time, fact }, size))
+
+    pub(crate) fn size(&self) -> usize {
+        self.data.len() + self.private.map_or(0, str::len)
+    }
+
+    /// Whether this is the whole value of an item.
+    pub(crate) fn ends_item(&self) -> bool {
+        self.kind == "item.ended"
+    }
+
+    /// The item that the event carries, found without reading the rest: buddy writes an item's id first.
+    pub(crate) fn item(&self) -> Option<&str> {
+        if !self.kind.starts_with("item.") {
+            return None;
+        }
+        let (id, _) = self.data.strip_prefix("{\"item\":{\"id\":\"")?.split_once('"')?;
+        Some(id)
+    }
+}
+
+/// An event from a row of [`COLUMNS`], and its size.
+pub(crate) fn decode(session: &SessionId, row: &Row<'_>) -> Result<(Event, usize), Flaw> {
+    let raw = raw(row)?;
+    Ok((raw.event(session)?, raw.size()))
 }
 
 fn checksum(version: i64, seq: u64, time: i64, kind: &str, data: &str, private: Option<&str>) -> u32 {

@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use buddy_protocol::{
-    Bill, Clock, Event, Ledger, SessionId, SessionQuery, SessionStore, SessionSummary, SessionWriter,
-    Spending, StoreError,
+    Bill, Clock, Event, Ledger, LogEntry, SessionId, SessionQuery, SessionStore, SessionSummary,
+    SessionWriter, Spending, StoreError,
 };
 use rusqlite::Connection;
 
@@ -22,7 +22,7 @@ use crate::lease::{self, Lease};
 use crate::ledger;
 use crate::lock::{Attempt, try_exclusive, write_holder};
 use crate::presence::{Arrival, Found, Presence, boot_id};
-use crate::readers::{MAX_LIST, Readers, read_page};
+use crate::readers::{MAX_LIST, Readers, read_page, read_settled};
 use crate::record::Record;
 use crate::schema::{self, SCHEMA};
 use crate::settings::{Integrity, OpenReport, Role, StoreSettings};
@@ -150,6 +150,16 @@ impl SessionStore for SqliteStore {
     async fn read(&self, session: &SessionId, after: u64, limit: usize) -> Result<Vec<Event>, StoreError> {
         let session = session.clone();
         self.inner.readers.run(move |connection| read_page(connection, &session, after, limit)).await
+    }
+
+    async fn read_settled(
+        &self,
+        session: &SessionId,
+        after: u64,
+        until: u64,
+    ) -> Result<Vec<LogEntry>, StoreError> {
+        let session = session.clone();
+        self.inner.readers.run(move |connection| read_settled(connection, &session, after, until)).await
     }
 
     async fn find(&self, session: &SessionId) -> Result<Option<SessionSummary>, StoreError> {

@@ -4,16 +4,10 @@ use std::io::{self, Write};
 
 use crate::visible::visible;
 
-/// Nobody reads the output any more.
+/// The output takes nothing more: nobody reads it, or, as was told then, it could not be written.
 #[derive(Debug, thiserror::Error)]
 #[error("the output was closed")]
 pub struct OutputClosed;
-
-impl From<io::Error> for OutputClosed {
-    fn from(_: io::Error) -> Self {
-        Self
-    }
-}
 
 /// The two streams of a face.
 pub struct Printer {
@@ -31,18 +25,23 @@ impl Printer {
 
     /// Prints a part of the answer.
     pub fn answer(&mut self, text: &str) -> Result<(), OutputClosed> {
-        if self.is_terminal {
-            self.output.write_all(visible(text).as_bytes())?;
-        } else {
-            self.output.write_all(text.as_bytes())?;
-        }
-        Ok(self.output.flush()?)
+        if self.is_terminal { self.write(&visible(text)) } else { self.write(text) }
     }
 
     /// Prints a line of the answer exactly as it is. For JSON, which has no raw control characters.
     pub fn line(&mut self, text: &str) -> Result<(), OutputClosed> {
-        writeln!(self.output, "{text}")?;
-        Ok(self.output.flush()?)
+        self.write(&format!("{text}\n"))
+    }
+
+    fn write(&mut self, text: &str) -> Result<(), OutputClosed> {
+        let written = self.output.write_all(text.as_bytes()).and_then(|()| self.output.flush());
+        written.map_err(|error| {
+            // A reader that went away knows it; a full disk is told.
+            if error.kind() != io::ErrorKind::BrokenPipe {
+                self.status(&format!("buddy: cannot write the output: {error}"));
+            }
+            OutputClosed
+        })
     }
 
     /// Prints a line of status. Losing status is no reason to stop.

@@ -85,9 +85,10 @@ async fn find(buddy: &Buddy, id: &str) -> anyhow::Result<SessionSummary> {
     }
 }
 
-/// The session that was used last, of a directory or of all.
+/// The session that was used last, of a directory or of all. One in which nothing was said yet does not count.
 async fn last(buddy: &Buddy, cwd: Option<&Path>) -> anyhow::Result<SessionSummary> {
     let cwd = cwd.map(|cwd| cwd.to_string_lossy().into_owned());
-    let found = buddy.hub.list(&buddy.who, SessionQuery { cwd, limit: 1, ..SessionQuery::default() }).await?;
-    found.into_iter().next().context("there is no session to go on with")
+    let found = buddy.hub.list(&buddy.who, SessionQuery { cwd, ..SessionQuery::default() }).await?;
+    let found = found.into_iter().find(|session| session.turns > 0);
+    found.context("there is no session to go on with")
 }

@@ -19,4 +19,6 @@ mod modes;
 #[cfg(test)]
 mod sessions;
 #[cfg(test)]
+mod settled;
+#[cfg(test)]
 mod support;

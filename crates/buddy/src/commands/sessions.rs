@@ -28,7 +28,9 @@ pub(crate) async fn list(environment: &Environment, list: &List, cwd: PathBuf) -
     let printed = if list.json {
         printer.line(&serde_json::to_string_pretty(&sessions)?)
     } else {
-        show_sessions(&sessions, &mut printer)
+        // A conversation that was left before anything was said is of no use to people.
+        let begun: Vec<_> = sessions.into_iter().filter(|session| session.turns > 0).collect();
+        show_sessions(&begun, &mut printer)
     };
     Ok(outcome(&printed))
 }

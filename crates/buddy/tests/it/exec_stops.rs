@@ -181,3 +181,10 @@ async fn a_limit_of_no_time_is_kept() {
     let finished = stage.exec(["go", "--timeout", "0s"]).run().await;
     finished.expect_code(124);
 }
+
+#[tokio::test]
+async fn an_output_that_cannot_be_written_is_told() {
+    let stage = Stage::new([turn().text("Hello.")]).await;
+    let finished = stage.in_bash("$BUDDY exec hi > /dev/full").run().await.expect_code(141);
+    finished.expect_stderr("cannot write the output");
+}
