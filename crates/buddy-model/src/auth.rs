@@ -1,9 +1,11 @@
 //! How a request proves who pays.
 
+use std::sync::Arc;
+
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 
-use crate::{ModelError, ModelErrorKind};
+use crate::{ModelError, ModelErrorKind, TokenSource};
 
 /// The credentials of a route. Debug output never shows them.
 #[derive(Debug, Clone, Default)]
@@ -20,6 +22,8 @@ pub enum Auth {
         /// Its value.
         value: SecretString,
     },
+    /// `Authorization: Bearer …` with the token of a login, which is asked for before each call.
+    Login(Arc<dyn TokenSource>),
 }
 
 impl Auth {
@@ -28,10 +32,10 @@ impl Auth {
         Self::Header { name: HeaderName::from_static("x-api-key"), value: value.into() }
     }
 
-    /// The header to send.
+    /// The header to send, if it is the same for all calls.
     pub(crate) fn header(&self) -> Result<Option<(HeaderName, HeaderValue)>, ModelError> {
         let (name, text) = match self {
-            Self::None => return Ok(None),
+            Self::None | Self::Login(_) => return Ok(None),
             Self::Bearer(key) => (AUTHORIZATION, format!("Bearer {}", key.expose_secret())),
             Self::Header { name, value } => (name.clone(), value.expose_secret().to_owned()),
         };

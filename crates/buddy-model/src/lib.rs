@@ -18,6 +18,7 @@ mod failure;
 mod framing;
 mod http;
 mod ids;
+mod login;
 mod model;
 mod options;
 pub mod probe;
@@ -38,6 +39,10 @@ pub use error::{ModelError, ModelErrorKind};
 pub use framing::{Framer, Framing, FramingError, MAX_EVENT_BYTES};
 pub use http::{HttpModel, install_tls};
 pub use ids::Ids;
+pub use login::{
+    DeviceCode, Login, LoginError, LoginErrorKind, LoginProvider, LoginTiming, Revocation, TokenSource,
+    Tokens,
+};
 pub use model::{Model, ReplyStream};
 pub use options::{MaxTokensField, Options, PromptCache, ReasoningForm, ReasoningReplay};
 pub use prompt::{Prompt, PromptItem, ToolDefinition};

@@ -3,5 +3,6 @@
 
 pub mod home;
 pub mod model;
+pub mod oauth;
 pub mod processes;
 pub mod program;

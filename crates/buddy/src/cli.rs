@@ -45,6 +45,13 @@ pub(crate) enum Action {
     /// reached; 4 the budget is used up; 5 something needed an approval; 6 the key was not accepted; 7 the conversation no longer fits the
     /// model; 124 the time limit was reached; 130 interrupted; 141 the output was closed.
     Exec(Exec),
+    /// Log in to a provider, or keep an API key for a profile.
+    ///
+    /// Exit codes: 0 done; 1 failed; 2 bad command line; 6 the login was denied, expired or is not there; 130
+    /// interrupted.
+    Login(Login),
+    /// Forget logins and keys, and give tokens back where the provider takes them.
+    Logout(Logout),
     /// List sessions, last used first.
     Sessions(List),
     /// Show what was said and done in a session.
@@ -65,6 +72,39 @@ pub(crate) enum Action {
     Config(ConfigAction),
     /// Trust the project files of a directory.
     Trust(Trust),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Login {
+    /// A profile or a provider; without it the profile in use.
+    pub(crate) name: Option<String>,
+
+    /// Show a code to type on any device.
+    #[arg(long, conflicts_with_all = ["browser", "api_key", "status"])]
+    pub(crate) device: bool,
+
+    /// Open a browser.
+    #[arg(long, conflicts_with_all = ["api_key", "status"])]
+    pub(crate) browser: bool,
+
+    /// Keep an API key, which is read from the standard input.
+    #[arg(long, conflicts_with = "status")]
+    pub(crate) api_key: bool,
+
+    /// Show who is logged in, and change nothing.
+    #[arg(long)]
+    pub(crate) status: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Logout {
+    /// A profile or a provider; without it the profile in use.
+    #[arg(conflicts_with = "all")]
+    pub(crate) name: Option<String>,
+
+    /// All logins and all keys.
+    #[arg(long)]
+    pub(crate) all: bool,
 }
 
 #[derive(Debug, Subcommand)]

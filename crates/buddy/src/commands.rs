@@ -3,6 +3,7 @@
 mod config;
 mod conversation;
 mod exec;
+mod login;
 mod models;
 mod sessions;
 mod setup;
@@ -42,6 +43,8 @@ async fn dispatch(cli: Cli, environment: &Environment, cwd: PathBuf) -> anyhow::
     match cli.command {
         None => conversation::start(invocation).await,
         Some(Action::Exec(exec)) => exec::run(invocation, exec).await,
+        Some(Action::Login(login)) => login::run(&invocation, login).await,
+        Some(Action::Logout(logout)) => login::logout(&invocation, logout).await,
         Some(Action::Sessions(list)) => sessions::list(environment, &list, invocation.cwd).await,
         Some(Action::Show(show)) => sessions::show(environment, &show, invocation.cwd).await,
         Some(Action::Resume(resume)) => conversation::resume(invocation, &resume).await,

@@ -27,6 +27,7 @@ pub(crate) use load::{Loaded, Request, is_open, load};
 pub(crate) use private_file::replace;
 pub(crate) use profile::{Api, AuthKind, KeySource, Profile};
 pub(crate) use search::{text_of, user_file};
+pub(crate) use secret::Secret;
 pub(crate) use settings::{ApprovalPolicy, Config};
 pub(crate) use show::{as_json, as_text};
 pub(crate) use template::{builtin, create};

@@ -1,5 +1,6 @@
 //! The buddy binary: command line, configuration and wiring. The only crate that reads the environment and the home.
 
+mod auth_store;
 mod cli;
 mod commands;
 mod config;

@@ -20,7 +20,7 @@ pub fn install_tls() {
 /// It follows no redirects: a model API has no reason to move, and the key must not travel to another host. It asks
 /// no proxy for this machine itself. Over plain http no certificates are loaded, which keeps the start fast.
 #[expect(clippy::disallowed_methods, reason = "this crate opens the connections to models")]
-pub(super) fn build(endpoint: &Endpoint, settings: &Settings) -> Result<reqwest::Client, ModelError> {
+pub(crate) fn build(endpoint: &Endpoint, settings: &Settings) -> Result<reqwest::Client, ModelError> {
     let mut builder = reqwest::Client::builder()
         .user_agent(concat!("buddy/", env!("CARGO_PKG_VERSION")))
         .connect_timeout(settings.connect_timeout)

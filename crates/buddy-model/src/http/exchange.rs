@@ -99,7 +99,7 @@ impl Exchange {
 }
 
 /// The error for a server that cannot be talked to.
-pub(super) fn unreachable(url: &Url, error: reqwest::Error) -> ModelError {
+pub(crate) fn unreachable(url: &Url, error: reqwest::Error) -> ModelError {
     let cause = root_cause(&error);
     let origin = url.origin().ascii_serialization();
     let what = if error.is_connect() { "cannot connect to" } else { "lost the connection to" };

@@ -14,10 +14,11 @@ use tokio::time::{Instant, sleep, timeout_at};
 use crate::http::client;
 use crate::http::exchange::{Exchange, Failed, headers};
 use crate::http::learned::{Learned, Refused};
+use crate::http::logged_in::{self, Sent};
 use crate::http::reader::{Outlet, Reader, endless};
 use crate::protocol::DecoderContext;
 use crate::retry::Retries;
-use crate::{Delta, Model, ModelError, Options, Prompt, Reply, ReplyStream, Route};
+use crate::{Auth, Delta, Model, ModelError, Options, Prompt, Reply, ReplyStream, Route};
 
 /// A model behind HTTP.
 #[derive(Clone)]
@@ -104,17 +105,19 @@ impl Shared {
             let _sent = outlet.send(Ok(Delta::Restarted { attempt, delay, error })).await;
             sleep(delay).await;
         };
-        let _sent = outlet.send(last.map_err(|error| self.redacted(error))).await;
+        let _sent = outlet.send(last.map_err(|error| redacted(error, &self.route.auth))).await;
     }
 
     async fn attempt(&self, prompt: &Prompt, body: Bytes, outlet: &mut Outlet) -> Result<Reply, Failed> {
         let Route { protocol, framing, options, settings, ids, .. } = &self.route;
-        let response = self.exchange.send(body, settings).await?;
+        let Sent { response, auth } =
+            logged_in::send(&self.exchange, &self.route.auth, body, settings).await?;
         let context = DecoderContext::of(&options.provider, &self.name, ids.clone(), prompt);
         let decoder = protocol.decoder(context);
         let (framing, asked_for_stream) = (*framing, options.stream);
         let reader = Reader { response, framing, asked_for_stream, decoder, settings, outlet };
-        reader.read().await
+        let read = reader.read().await;
+        read.map_err(|failed| Failed { error: redacted(failed.error, &auth), ..failed })
     }
 
     /// The request as the endpoint is known to like it.
@@ -131,9 +134,9 @@ impl Shared {
         let refused = Refused { protocol: &*self.route.protocol, prompt, body, options };
         self.learned.lock().unwrap_or_else(PoisonError::into_inner).learn(complaint, &refused)
     }
+}
 
-    fn redacted(&self, mut error: ModelError) -> ModelError {
-        error.message = self.route.auth.redacted(error.message);
-        error
-    }
+fn redacted(mut error: ModelError, auth: &Auth) -> ModelError {
+    error.message = auth.redacted(error.message);
+    error
 }

@@ -4,6 +4,7 @@
 mod body;
 mod fixtures;
 mod http;
+mod login;
 mod probe;
 mod splits;
 mod wires;

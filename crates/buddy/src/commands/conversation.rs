@@ -48,6 +48,7 @@ async fn talk(setup: &Setup, buddy: Buddy, session: SessionId, head: u64) -> any
     let input = BufReader::new(tokio::io::stdin());
     let exit = run_repl(buddy.hub.clone(), request, input, &mut printer).await;
     buddy.close().await?;
+    setup.models.settle().await;
     printer.status(&format!("\ngo on with: buddy resume {session}"));
     Ok(exit?)
 }

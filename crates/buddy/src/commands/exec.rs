@@ -64,6 +64,7 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
     let run = async {
         let exit = run_exec(buddy.hub.clone(), request, &mut printer()).await;
         buddy.close().await?;
+        setup.models.settle().await;
         Ok(exit?)
     };
     tokio::select! {

@@ -66,7 +66,8 @@ pub(crate) fn description(path: &[&str]) -> String {
 
 /// Whether values of this path are never shown.
 pub(crate) fn is_secret(path: &[String]) -> bool {
-    matches!(path, [models, _, key] if models == "models" && matches!(key.as_str(), "api_key" | "headers"))
+    let [section, _, key] = path else { return false };
+    matches!((section.as_str(), key.as_str()), ("models", "api_key" | "headers") | ("login", "client_secret"))
 }
 
 /// The value as it may be shown.

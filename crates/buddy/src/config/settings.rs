@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::profile::Profile;
 use super::wait::Wait;
+use crate::auth_store::LoginSection;
 
 /// The profile that is used when nobody chose one.
 pub(crate) const DEFAULT_PROFILE: &str = "gpt-codex";
@@ -18,6 +19,8 @@ pub(crate) const DEFAULT_PROFILE: &str = "gpt-codex";
 pub(crate) struct Config {
     /// Model profiles by name.
     pub(crate) models: BTreeMap<String, Profile>,
+    /// Providers to log in to, by name.
+    pub(crate) login: BTreeMap<String, LoginSection>,
     /// buddy's own agent.
     pub(crate) agent: AgentSection,
     /// What the agent may use.

@@ -40,7 +40,7 @@ fn values(loaded: &Loaded) -> Vec<(Vec<String>, Value)> {
         let Value::Object(keys) = keys else { continue };
         for (key, value) in keys {
             match value {
-                Value::Object(fields) if section == "models" => {
+                Value::Object(fields) if matches!(section.as_str(), "models" | "login") => {
                     let profile = fields
                         .into_iter()
                         .map(|(field, value)| (vec![section.clone(), key.clone(), field], value));

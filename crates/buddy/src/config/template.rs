@@ -81,8 +81,10 @@ mod tests {
                 explained(&keys::description(&[&section, &key]), &key);
             }
         }
-        for key in keys::below(&["models", "any"]) {
-            explained(&keys::description(&["models", "any", &key]), &key);
+        for section in ["models", "login"] {
+            for key in keys::below(&[section, "any"]) {
+                explained(&keys::description(&[section, "any", &key]), &key);
+            }
         }
     }
 

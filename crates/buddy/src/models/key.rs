@@ -6,10 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use buddy_exec::{Ended, Exec, OutputLimits, Stdin, Target};
+use buddy_model::TokenSource;
 use buddy_protocol::{Failure, FailureKind};
 use secrecy::{ExposeSecret, SecretString};
 use tokio::sync::OnceCell;
 
+use crate::auth_store::Logins;
 use crate::config::{AuthKind, Effective, KeySource, Loaded, Origin, Profile, is_open, text_of};
 use crate::environment::Environment;
 
@@ -27,6 +29,8 @@ pub(crate) enum Key {
     Ready(SecretString),
     /// The one that a command prints.
     Command(Arc<KeyCommand>),
+    /// The token of a login.
+    Login(Arc<dyn TokenSource>),
 }
 
 /// What is known of a key without asking for it.
@@ -61,6 +65,7 @@ pub(crate) struct Keys {
     /// The address that `BUDDY_API_KEY` belongs to.
     home: Option<String>,
     target: Arc<dyn Target>,
+    logins: Logins,
 }
 
 impl Keys {
@@ -71,22 +76,28 @@ impl Keys {
             effective: loaded.effective.clone(),
             home: loaded.key_home.clone(),
             target,
+            logins: Logins::new(environment, &loaded.config.login),
         }
+    }
+
+    /// Logins and kept keys.
+    pub(crate) fn logins(&self) -> &Logins {
+        &self.logins
     }
 
     /// The key of a profile at an address (scheme, host and port).
     pub(crate) fn key(&self, name: &str, profile: &Profile, address: &str) -> Result<Key, Failure> {
         match profile.auth {
             AuthKind::None => return Ok(Key::None),
-            AuthKind::Login => {
-                let hint = format!("set `models.{name}.auth` to \"api-key\" and a key");
-                return Err(failure("logging in is not built in yet", Some(hint)));
-            }
+            AuthKind::Login => return self.logins.tokens(name, address).map(Key::Login),
             AuthKind::ApiKey => {}
         }
         if let (Some((_, key)), Some(home)) = (self.environment.api_key(), &self.home)
             && home == address
         {
+            return Ok(Key::Ready(key));
+        }
+        if let Some(key) = self.kept(name, profile, address)? {
             return Ok(Key::Ready(key));
         }
         match profile.key_source() {
@@ -105,6 +116,16 @@ impl Keys {
         }
     }
 
+    /// The key that `buddy login` keeps, where the configuration leads to none.
+    fn kept(&self, name: &str, profile: &Profile, address: &str) -> Result<Option<SecretString>, Failure> {
+        let leads_nowhere = match profile.key_source() {
+            None => true,
+            Some(KeySource::Variable(variable)) => self.environment.get(&variable).is_none(),
+            Some(_) => false,
+        };
+        if leads_nowhere { self.logins.key(name, address) } else { Ok(None) }
+    }
+
     /// What is known of the key of a profile, and where it would come from.
     pub(crate) fn state(&self, name: &str, profile: &Profile, address: &str) -> (KeyState, String) {
         let source = match profile.key_source() {
@@ -113,6 +134,7 @@ impl Keys {
             _ if self.home.as_deref() == Some(address) && self.environment.api_key().is_some() => {
                 self.environment.api_key().map(|(name, _)| name).unwrap_or_default()
             }
+            _ if matches!(self.kept(name, profile, address), Ok(Some(_))) => "buddy login".to_owned(),
             None => "-".to_owned(),
             Some(KeySource::Inline(_)) => "api_key".to_owned(),
             Some(KeySource::Variable(variable)) => variable,
@@ -121,7 +143,7 @@ impl Keys {
         };
         let state = match self.key(name, profile, address) {
             Ok(Key::None) => KeyState::NotNeeded,
-            Ok(Key::Ready(_)) => KeyState::Set,
+            Ok(Key::Ready(_) | Key::Login(_)) => KeyState::Set,
             Ok(Key::Command(_)) => KeyState::Command,
             Err(_) => KeyState::Missing,
         };

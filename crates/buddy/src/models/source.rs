@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use buddy_agent::ModelSource;
 use buddy_model::{
-    Catalogue, DEMO_MODEL, DemoModel, HttpModel, Model, ModelError, ModelErrorKind, ModelFacts,
+    Auth, Catalogue, DEMO_MODEL, DemoModel, HttpModel, Model, ModelError, ModelErrorKind, ModelFacts,
 };
 use buddy_protocol::{Failure, FailureKind};
 use tokio::sync::OnceCell;
@@ -93,7 +93,13 @@ impl Models {
     pub(crate) fn warnings(&self) -> Vec<String> {
         let profile =
             self.active.as_ref().and_then(|active| self.config.models.get_key_value(&active.profile));
-        profile.and_then(|(name, profile)| self.keys.warning(name, profile)).into_iter().collect()
+        let of_key = profile.and_then(|(name, profile)| self.keys.warning(name, profile));
+        of_key.into_iter().chain(self.keys.logins().warnings()).collect()
+    }
+
+    /// Waits for what must not be cut off by the end of the process.
+    pub(crate) async fn settle(&self) {
+        self.keys.logins().settle().await;
     }
 
     /// All profiles.
@@ -150,12 +156,14 @@ impl Models {
             max_output_tokens: profile.max_output_tokens,
             temperature: self.config.agent.temperature,
         };
-        let key = match self.keys.key(name, profile, &address)? {
-            Key::None => None,
-            Key::Ready(key) => Some(key),
+        let (key, login) = match self.keys.key(name, profile, &address)? {
+            Key::None => (None, None),
+            Key::Ready(key) => (Some(key), None),
+            Key::Login(tokens) => (None, Some(Auth::Login(tokens))),
             Key::Command(command) => return self.late(reference, profile, model, command, defaults),
         };
-        let route = route(name, profile, &self.config, key, &self.catalogue.facts(&model))?;
+        let mut route = route(name, profile, &self.config, key, &self.catalogue.facts(&model))?;
+        route.auth = login.unwrap_or(route.auth);
         let model = HttpModel::new(model, route).map_err(|error| invalid(error.to_string()))?;
         Ok(Arc::new(ReadyModel { model, defaults }))
     }

@@ -13,6 +13,7 @@ mod exec_stops;
 mod faults;
 mod foreign;
 mod interrupts;
+mod login;
 mod repl;
 mod sessions;
 mod stage;

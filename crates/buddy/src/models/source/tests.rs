@@ -43,6 +43,7 @@ impl Stage {
             Ok(Key::Ready(key)) => Ok(Some(key.expose_secret().to_owned())),
             Ok(Key::None) => Ok(None),
             Ok(Key::Command(_)) => Ok(Some("(command)".to_owned())),
+            Ok(Key::Login(_)) => Ok(Some("(login)".to_owned())),
             Err(failure) => Err(failure.hint.unwrap_or(failure.message)),
         }
     }

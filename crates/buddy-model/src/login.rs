@@ -1,0 +1,26 @@
+//! Logging in to a provider with OAuth, and keeping the login alive.
+//!
+//! [`Login`] has the flows: a code on another device, a browser on this one, refresh and revocation. It keeps nothing:
+//! whoever calls it stores the [`Tokens`], and gives them to routes as a [`TokenSource`]. Only https, or http on this
+//! machine, is ever spoken to or shown; what a provider answers is read with bounds and never quoted in full.
+
+mod answer;
+mod device;
+mod error;
+mod flows;
+mod loopback;
+mod pkce;
+mod post;
+mod provider;
+mod redirect;
+mod source;
+mod timing;
+mod tokens;
+
+pub use device::DeviceCode;
+pub use error::{LoginError, LoginErrorKind};
+pub use flows::{Login, Revocation};
+pub use provider::LoginProvider;
+pub use source::TokenSource;
+pub use timing::LoginTiming;
+pub use tokens::Tokens;

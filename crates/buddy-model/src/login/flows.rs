@@ -1,0 +1,160 @@
+//! The flows: a code on another device, a browser on this one, refresh, revocation.
+
+use std::fmt;
+use std::future::Future;
+use std::sync::Arc;
+
+use buddy_protocol::Clock;
+use secrecy::{ExposeSecret, SecretString};
+use tokio::time::{Instant, sleep, timeout};
+use url::Url;
+
+use super::answer::Answer;
+use super::device::{expired, pause};
+use super::loopback::Loopback;
+use super::pkce::{challenge, random};
+use super::post::post;
+use super::redirect::Expected;
+use super::{DeviceCode, LoginTiming, Tokens};
+use crate::{LoginError, LoginErrorKind, LoginProvider};
+
+/// The grant of RFC 8628.
+const DEVICE_GRANT: &str = "urn:ietf:params:oauth:grant-type:device_code";
+
+/// Logs in to one provider. Dropping a flow ends it.
+#[derive(Clone)]
+pub struct Login {
+    provider: LoginProvider,
+    timing: LoginTiming,
+    clock: Arc<dyn Clock>,
+}
+
+impl fmt::Debug for Login {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Login").field("provider", &self.provider).finish_non_exhaustive()
+    }
+}
+
+impl Login {
+    /// Logins to this provider, whose addresses are checked first.
+    pub fn new(provider: LoginProvider, clock: Arc<dyn Clock>) -> Result<Self, LoginError> {
+        provider.check()?;
+        Ok(Self { provider, timing: LoginTiming::default(), clock })
+    }
+
+    /// The same with other waits.
+    pub fn with_timing(mut self, timing: LoginTiming) -> Self {
+        self.timing = timing;
+        self
+    }
+
+    /// Logs in with a code that the person types on any device. `show` is given the code, once.
+    pub async fn device(&self, show: impl FnOnce(&DeviceCode)) -> Result<Tokens, LoginError> {
+        let url = self.provider.device()?;
+        let scope = self.provider.scopes.join(" ");
+        let answer = self.ask(&url, &self.with_wishes(&scope)).await?;
+        let code = DeviceCode::read(&answer, &self.timing)?;
+        show(&code);
+        let deadline = Instant::now() + code.expires_in;
+        let form = [("grant_type", DEVICE_GRANT), ("device_code", code.handle.expose_secret())];
+        let token_url = self.provider.token()?;
+        let mut wait = code.interval;
+        loop {
+            if Instant::now() + wait >= deadline {
+                return Err(expired());
+            }
+            sleep(wait).await;
+            match post(&self.provider, &token_url, &form, &self.timing).await {
+                Ok(answer) => return answer.tokens(self.clock.now()),
+                Err(outcome) => wait = pause(wait, outcome, &self.timing)?,
+            }
+        }
+    }
+
+    /// Logs in with a browser. `open` is given the address to open; `pasted` resolves to the address that the browser
+    /// ended at, when the person brings it by hand because the browser is on another machine.
+    pub async fn browser(
+        &self,
+        open: impl FnOnce(&Url),
+        pasted: impl Future<Output = String>,
+    ) -> Result<Tokens, LoginError> {
+        let provider = &self.provider;
+        let authorize = provider.authorize()?;
+        let path = provider.redirect_path.as_deref().unwrap_or("callback");
+        let loopback = Loopback::bind(provider.redirect_port, path).await?;
+        let redirect = loopback.url().to_string();
+        let (verifier, state) = (random(), random());
+        open(&self.question(authorize, &redirect, &challenge(&verifier), &state));
+        let expected = Expected { state, issuer: provider.issuer.clone() };
+        let answered = async {
+            tokio::select! {
+                code = loopback.code(|url| expected.code(url)) => code,
+                text = pasted => expected.pasted(&text),
+            }
+        };
+        let code = timeout(self.timing.browser, answered).await.map_err(|_| {
+            LoginError::new(LoginErrorKind::Expired, "the login in the browser was not finished in time")
+        })??;
+        let form = [
+            ("grant_type", "authorization_code"),
+            ("code", code.expose_secret()),
+            ("redirect_uri", &redirect),
+            ("code_verifier", verifier.expose_secret()),
+        ];
+        self.ask(&provider.token()?, &form).await?.tokens(self.clock.now())
+    }
+
+    /// New tokens for a refresh token. Where the provider gives no new refresh token, the old one stays in force and
+    /// is in the answer.
+    pub async fn refresh(&self, refresh: &SecretString) -> Result<Tokens, LoginError> {
+        let form = [("grant_type", "refresh_token"), ("refresh_token", refresh.expose_secret())];
+        let mut tokens = self.ask(&self.provider.token()?, &form).await?.tokens(self.clock.now())?;
+        tokens.refresh.get_or_insert_with(|| refresh.clone());
+        Ok(tokens)
+    }
+
+    /// Gives tokens back (RFC 7009). Whether the provider takes them back at all is the answer.
+    pub async fn revoke(&self, tokens: &Tokens) -> Result<Revocation, LoginError> {
+        let Some(url) = &self.provider.revoke_url else { return Ok(Revocation::NotOffered) };
+        let url = self.provider.address("revoke_url", url)?;
+        // A refresh token takes its access tokens with it; only where there is none is the access token named.
+        let (token, hint) = match &tokens.refresh {
+            Some(refresh) => (refresh, "refresh_token"),
+            None => (&tokens.access, "access_token"),
+        };
+        self.ask(&url, &[("token", token.expose_secret()), ("token_type_hint", hint)]).await?;
+        Ok(Revocation::Done)
+    }
+
+    async fn ask(&self, url: &Url, form: &[(&str, &str)]) -> Result<Answer, LoginError> {
+        post(&self.provider, url, form, &self.timing).await.map_err(super::post::NotAccepted::into_error)
+    }
+
+    /// What the person configured for the first request of a login.
+    fn with_wishes<'a>(&'a self, scope: &'a str) -> Vec<(&'a str, &'a str)> {
+        let extra = self.provider.extra.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        extra.chain((!scope.is_empty()).then_some(("scope", scope))).collect()
+    }
+
+    fn question(&self, mut url: Url, redirect: &str, challenge: &str, state: &SecretString) -> Url {
+        let scope = self.provider.scopes.join(" ");
+        url.query_pairs_mut()
+            .extend_pairs(self.with_wishes(&scope))
+            .append_pair("response_type", "code")
+            .append_pair("client_id", &self.provider.client_id)
+            .append_pair("redirect_uri", redirect)
+            .append_pair("code_challenge", challenge)
+            .append_pair("code_challenge_method", "S256")
+            .append_pair("state", state.expose_secret());
+        url
+    }
+}
+
+/// What became of tokens that were to be given back.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Revocation {
+    /// The provider took them.
+    Done,
+    /// The provider has no way to.
+    NotOffered,
+}

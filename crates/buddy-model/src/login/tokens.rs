@@ -1,0 +1,66 @@
+//! What a login gives.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use buddy_protocol::UnixMillis;
+use secrecy::SecretString;
+use serde_json::Value;
+
+use crate::clean::clipped;
+
+/// Longest name of an account that is shown.
+const MAX_ACCOUNT_CHARS: usize = 120;
+
+/// The tokens of one login. Debug output never shows them.
+#[derive(Debug, Clone)]
+pub struct Tokens {
+    /// What requests carry.
+    pub access: SecretString,
+    /// What gets the next access token.
+    pub refresh: Option<SecretString>,
+    /// When the access token ends, if the provider says so.
+    pub expires_at: Option<UnixMillis>,
+    /// What the tokens are for, if the provider says so.
+    pub scope: Option<String>,
+    /// Whose account it is, for display only: nobody verified it.
+    pub account: Option<String>,
+}
+
+/// The account that an id token names. Its signature is not looked at, so nothing may depend on it.
+pub(super) fn account(id_token: &str) -> Option<String> {
+    let payload = id_token.split('.').nth(1)?;
+    let claims = URL_SAFE_NO_PAD.decode(payload.trim_end_matches('=')).ok()?;
+    let claims: Value = serde_json::from_slice(&claims).ok()?;
+    let claim = |name: &str| claims.get(name)?.as_str().map(|text| clipped(text, MAX_ACCOUNT_CHARS));
+    ["email", "preferred_username", "sub"].into_iter().find_map(claim).filter(|text| !text.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn token(claims: &str) -> String {
+        format!("e30.{}.signature", URL_SAFE_NO_PAD.encode(claims))
+    }
+
+    #[test]
+    fn the_best_name_is_taken() {
+        assert_eq!(account(&token(r#"{"sub":"u1","email":"me@example.com"}"#)).unwrap(), "me@example.com");
+        assert_eq!(account(&token("{\"sub\":\"u\\u001b[2J1\"}")).unwrap(), "u[2J1");
+        for nothing in ["", "a.b.c", "a..c", &token("[]"), &token(r#"{"sub":7}"#), &token(r#"{"sub":""}"#)] {
+            assert_eq!(account(nothing), None, "{nothing}");
+        }
+    }
+
+    #[test]
+    fn debug_shows_no_token() {
+        let tokens = Tokens {
+            access: "at-secret".into(),
+            refresh: Some("rt-secret".into()),
+            expires_at: None,
+            scope: None,
+            account: None,
+        };
+        assert!(!format!("{tokens:?}").contains("t-secret"), "{tokens:?}");
+    }
+}

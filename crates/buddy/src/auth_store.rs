@@ -1,0 +1,17 @@
+//! Logins and keys that buddy keeps for the person: `auth.json` beside the configuration.
+//!
+//! One login belongs to one provider and is used by all profiles whose address the provider serves. A token goes only
+//! to the addresses that were shown when the person logged in, a refresh token only to the place it came from. All
+//! changes happen under a lock that other processes respect, and what was read before the lock is read again.
+
+mod contents;
+mod file;
+mod lock;
+mod logins;
+mod section;
+mod tokens;
+
+pub(crate) use contents::{Contents, Kept, StoredKey, StoredLogin};
+pub(crate) use file::AuthStore;
+pub(crate) use logins::Logins;
+pub(crate) use section::LoginSection;

@@ -1,0 +1,160 @@
+//! `buddy login` and `buddy logout`. What they say goes to the standard error; no secret is ever said.
+
+mod browser;
+mod input;
+mod leave;
+mod status;
+mod subject;
+
+use std::future::Future;
+use std::sync::Arc;
+
+use anyhow::Context;
+use buddy_model::{DeviceCode, Login, LoginErrorKind, Tokens};
+use buddy_tui::Exit;
+
+use crate::auth_store::{AuthStore, Kept, LoginSection, StoredKey, StoredLogin};
+use crate::cli::{Login as LoginArguments, Logout};
+use crate::commands::login::subject::Subject;
+use crate::commands::printer;
+use crate::commands::setup::Invocation;
+use crate::environment::Environment;
+use crate::signals::interrupts;
+use crate::system::SystemClock;
+
+/// Logs in, keeps a key, or tells who is logged in.
+pub(crate) async fn run(invocation: &Invocation<'_>, arguments: LoginArguments) -> anyhow::Result<Exit> {
+    let loaded = invocation.load()?;
+    let store = store(invocation.environment)?;
+    warn(&store);
+    if arguments.status {
+        return status::show(&store, &loaded.config, arguments.name.as_deref());
+    }
+    let name = arguments.name.as_deref();
+    if arguments.api_key {
+        let (profile, address) = subject::profile(&loaded.config, name)?;
+        return interruptible(keep_key(&store, profile, address)).await;
+    }
+    match subject::find(&loaded.config, name)? {
+        Subject::Provider { name, section } => {
+            let flow = flow(&arguments, section, invocation.environment);
+            interruptible(log_in(invocation.environment, &store, name, section, flow)).await
+        }
+        Subject::Key { profile, address } => interruptible(keep_key(&store, profile, address)).await,
+    }
+}
+
+/// Forgets logins and keys.
+pub(crate) async fn logout(invocation: &Invocation<'_>, arguments: Logout) -> anyhow::Result<Exit> {
+    let loaded = invocation.load()?;
+    let store = store(invocation.environment)?;
+    warn(&store);
+    interruptible(leave::run(&store, &loaded.config, &arguments)).await
+}
+
+/// How to log in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Flow {
+    Device,
+    Browser,
+}
+
+/// What the person asked for; else a browser where there is a screen, else a code, where the provider has codes.
+fn flow(arguments: &LoginArguments, section: &LoginSection, environment: &Environment) -> Flow {
+    let has_screen = browser::has_screen(environment) && section.authorize_url.is_some();
+    match section.device_url {
+        _ if arguments.device => Flow::Device,
+        Some(_) if !arguments.browser && !has_screen => Flow::Device,
+        _ => Flow::Browser,
+    }
+}
+
+async fn log_in(
+    environment: &Environment,
+    store: &AuthStore,
+    name: &str,
+    section: &LoginSection,
+    flow: Flow,
+) -> anyhow::Result<Exit> {
+    let provider = section.provider(name);
+    let login = Login::new(provider.clone(), Arc::new(SystemClock))?;
+    let outcome = match flow {
+        Flow::Device => login.device(show_code).await,
+        Flow::Browser => {
+            let open = |url: &_| browser::open(environment, url);
+            login.browser(open, input::pasted()).await
+        }
+    };
+    let tokens: Tokens = match outcome {
+        Ok(tokens) => tokens,
+        Err(error) => {
+            printer().status(&format!("buddy: {error}"));
+            return Ok(exit_of(error.kind));
+        }
+    };
+    let who = tokens.account.as_ref().map(|account| format!(" as {account}")).unwrap_or_default();
+    let login = StoredLogin::new(&provider, section.origins(), tokens);
+    let addresses = login.addresses.join(", ");
+    let locked = store.lock().await?;
+    let mut contents = locked.read()?;
+    contents.logins.insert(name.to_owned(), login);
+    locked.write(&contents)?;
+    let mut printer = printer();
+    printer.status(&format!("logged in to {name}{who}; its tokens go to {addresses}"));
+    Ok(Exit::Ok)
+}
+
+fn exit_of(kind: LoginErrorKind) -> Exit {
+    match kind {
+        LoginErrorKind::Denied
+        | LoginErrorKind::Expired
+        | LoginErrorKind::Refused
+        | LoginErrorKind::Foreign => Exit::Auth,
+        LoginErrorKind::Setup | LoginErrorKind::Transport | LoginErrorKind::BadAnswer => Exit::Failed,
+    }
+}
+
+fn show_code(code: &DeviceCode) {
+    let mut printer = printer();
+    printer.status(&format!("Open this page on any device:\n\n    {}\n", code.url));
+    printer.status(&format!("and enter this code:\n\n    {}\n", code.code));
+    if let Some(url) = &code.complete_url {
+        printer.status(&format!("or open this page, which has the code in it:\n\n    {url}\n"));
+    }
+    let minutes = code.expires_in.as_secs().div_ceil(60);
+    printer.status(&format!("Waiting for up to {minutes} min. Enter no code that you did not ask for."));
+}
+
+async fn keep_key(store: &AuthStore, profile: &str, address: String) -> anyhow::Result<Exit> {
+    let key = input::key(profile).await?;
+    let locked = store.lock().await?;
+    let mut contents = locked.read()?;
+    let kept = StoredKey { key: Kept(key), address: address.clone() };
+    contents.api_keys.insert(profile.to_owned(), kept);
+    locked.write(&contents)?;
+    printer().status(&format!("the key for `{profile}` is kept; it goes to {address}"));
+    Ok(Exit::Ok)
+}
+
+fn store(environment: &Environment) -> anyhow::Result<AuthStore> {
+    AuthStore::of(environment)
+        .context("neither XDG_CONFIG_HOME nor HOME is set, so there is no place for logins")
+}
+
+fn warn(store: &AuthStore) {
+    for warning in store.close_to_others() {
+        printer().status(&format!("warning: {warning}"));
+    }
+}
+
+/// Runs until an interrupt, which leaves everything as it was.
+async fn interruptible(work: impl Future<Output = anyhow::Result<Exit>>) -> anyhow::Result<Exit> {
+    let (mut signals, _watch) = interrupts()?;
+    tokio::select! {
+        done = work => done,
+        _ = signals.recv() => {
+            printer().status("buddy: interrupted");
+            Ok(Exit::Interrupted)
+        }
+    }
+}

@@ -1,0 +1,53 @@
+//! What a name on the command line means: a provider, or a profile that uses one or has a key.
+
+use anyhow::{Context, bail};
+use buddy_model::Endpoint;
+
+use crate::auth_store::LoginSection;
+use crate::config::{AuthKind, Config};
+
+/// What is logged in to.
+#[derive(Debug)]
+pub(super) enum Subject<'a> {
+    /// A provider.
+    Provider { name: &'a str, section: &'a LoginSection },
+    /// A profile with a key, at this address.
+    Key { profile: &'a str, address: String },
+}
+
+/// What a name means; without one, the profile in use, or the only provider.
+pub(super) fn find<'a>(config: &'a Config, name: Option<&str>) -> anyhow::Result<Subject<'a>> {
+    if let Some((name, section)) = name.and_then(|name| config.login.get_key_value(name)) {
+        return Ok(Subject::Provider { name, section });
+    }
+    let in_use = config.agent.model.split('/').next().unwrap_or_default();
+    let wish = name.unwrap_or(in_use);
+    let uses_login = config.models.get(wish).is_some_and(|profile| profile.auth == AuthKind::Login);
+    if let (None, false, Some((name, section))) = (name, uses_login, config.login.first_key_value())
+        && config.login.len() == 1
+    {
+        return Ok(Subject::Provider { name, section });
+    }
+    let (profile, address) = self::profile(config, Some(wish))?;
+    if !uses_login {
+        return Ok(Subject::Key { profile, address });
+    }
+    let found = config.login.iter().find(|(_, section)| section.serves(&address));
+    let (name, section) = found.with_context(|| {
+        format!("no login is configured for `{profile}`: add {address} to the `addresses` of a `[login.…]` section")
+    })?;
+    Ok(Subject::Provider { name, section })
+}
+
+/// A profile with the address of its API; without a name, the one in use.
+pub(super) fn profile<'a>(config: &'a Config, name: Option<&str>) -> anyhow::Result<(&'a str, String)> {
+    let in_use = config.agent.model.split('/').next().unwrap_or_default();
+    let wish = name.unwrap_or(in_use);
+    let Some((name, profile)) = config.models.get_key_value(wish) else {
+        let known: Vec<&str> = config.login.keys().chain(config.models.keys()).map(String::as_str).collect();
+        bail!("there is no profile or provider `{wish}`; there are {}", known.join(", "));
+    };
+    let base = profile.api_base_url.as_deref();
+    let base = base.with_context(|| format!("`models.{name}.api_base_url` is not set"))?;
+    Ok((name, Endpoint::parse(base)?.to_string()))
+}
