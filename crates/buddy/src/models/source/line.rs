@@ -30,7 +30,7 @@ impl Models {
             None => self.active.clone().ok_or_else(missing)?,
         };
         let profile = self.config.models.get(&reference.profile).ok_or_else(missing)?;
-        let model = self.model_name(&reference, profile)?;
+        let model = Self::model_name(&reference, profile)?;
         let address = endpoint(&reference.profile, profile)?.to_string();
         let key = match self.keys.key(&reference.profile, profile, &address) {
             Ok(Key::None) => Ok(None),
