@@ -1,5 +1,6 @@
 //! The way to one model, laid open for whoever examines it rather than talks to it.
 
+use buddy_model::Auth;
 use buddy_model::diagnose::Subject;
 use buddy_protocol::{Failure, FailureKind};
 
@@ -33,21 +34,28 @@ impl Models {
         let model = Self::model_name(&reference, profile)?;
         let address = endpoint(&reference.profile, profile)?.to_string();
         let key = match self.keys.key(&reference.profile, profile, &address) {
-            Ok(Key::None) => Ok(None),
-            Ok(Key::Ready(key)) => Ok(Some(key)),
-            Ok(Key::Command(command)) => command.key().await.map(Some).map_err(unauthorized),
+            Ok(Key::None) => Ok((None, None)),
+            Ok(Key::Ready(key)) => Ok((Some(key), None)),
+            Ok(Key::Login(tokens)) => Ok((None, Some(Auth::Login(tokens)))),
+            Ok(Key::Command(command)) => {
+                command.key().await.map(|key| (Some(key), None)).map_err(unauthorized)
+            }
             Err(failure) => Err(failure),
         };
         let facts = self.catalogue.facts(&model);
         let subject = match key {
             Err(failure) => Err(failure),
-            Ok(key) => Ok(Subject {
-                model: model.clone(),
-                route: route(&reference.profile, profile, &self.config, key, &facts)?,
-                temperature: self.config.agent.temperature,
-                configured_context: profile.context_limit,
-                catalogue_context: facts.context_window,
-            }),
+            Ok((key, login)) => {
+                let mut route = route(&reference.profile, profile, &self.config, key, &facts)?;
+                route.auth = login.unwrap_or(route.auth);
+                Ok(Subject {
+                    model: model.clone(),
+                    route,
+                    temperature: self.config.agent.temperature,
+                    configured_context: profile.context_limit,
+                    catalogue_context: facts.context_window,
+                })
+            }
         };
         let base_url = profile.api_base_url.as_deref().unwrap_or_default();
         let base_url = base_url.split(['?', '#']).next().unwrap_or_default().to_owned();
