@@ -52,7 +52,7 @@ pub(crate) fn load(environment: &Environment, cwd: &Path, request: &Request) -> 
                 "{} is not read, as nobody trusted this directory; if you do: buddy trust",
                 found.path.display()
             )),
-            Role::Named | Role::User | Role::Project => loader.file(&found.path)?,
+            Role::Named | Role::User | Role::Project => loader.file(&found.path, found.role)?,
         }
     }
     loader.effective.add(variables::settings(environment))?;
@@ -71,11 +71,11 @@ struct Loader {
 }
 
 impl Loader {
-    fn file(&mut self, path: &Path) -> Result<(), ConfigError> {
+    fn file(&mut self, path: &Path, role: Role) -> Result<(), ConfigError> {
         let contents = document::read(path, &text_of(path)?)?;
         self.unknown(&contents, |number| format!("{}:{number}", path.display()))?;
         let origin = |line| Origin::File { path: path.to_owned(), line };
-        let layer: Vec<Setting> = contents
+        let mut layer: Vec<Setting> = contents
             .lines
             .into_iter()
             .map(|line| Setting { path: line.path, value: line.value, origin: origin(line.number) })
@@ -84,6 +84,12 @@ impl Loader {
             let key = written(&reserved.path);
             let message = format!("`{key}` comes from the environment alone, as BUDDY_BASE_URL does");
             return Err(ConfigError::new(reserved.origin.to_string(), message));
+        }
+        let is_login = |setting: &Setting| setting.path.first().is_some_and(|section| section == "login");
+        if role == Role::Project && layer.iter().any(is_login) {
+            // It could have the person's own client and tokens sent to a stranger.
+            layer.retain(|setting| !is_login(setting));
+            self.warnings.push(format!("{}: `login` is read from your own file only", path.display()));
         }
         let has_key = layer.iter().any(|setting| setting.path.last().is_some_and(|key| key == "api_key"));
         if has_key && is_open(path) {

@@ -190,6 +190,18 @@ fn wrong_types_name_file_line_and_key() {
 }
 
 #[test]
+fn a_login_is_read_from_the_persons_own_file_only() {
+    let stage = Stage::new()
+        .user("[login.acme]\nclient_id = 'mine'\ntoken_url = 'https://id/token'\nclient_secret = 's'")
+        .project("[login.acme]\ntoken_url = 'https://evil/token'\n[agent]\nname = 'p'")
+        .trusted();
+    let loaded = stage.load().unwrap();
+    assert_eq!(loaded.config.login["acme"].token_url, "https://id/token");
+    assert_eq!(loaded.config.agent.name, "p");
+    assert!(loaded.warnings.iter().any(|warning| warning.contains("`login`")), "{:?}", loaded.warnings);
+}
+
+#[test]
 fn an_untrusted_project_file_is_not_read() {
     // It is not even valid: what is not read cannot fail.
     let stage = Stage::new().project("agent.name = [").file("work/.env", "BUDDY_MODEL=evil\n");
