@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use buddy_model::{Chat, DecoderContext, Framing, Protocol, Responses};
+use buddy_model::{Chat, DecoderContext, Framing, Messages, Ollama, Protocol, Responses};
 
 /// Bytes of one measured answer.
 const ANSWER_BYTES: usize = 32 * 1024 * 1024;
@@ -23,7 +23,7 @@ struct Case {
     event: &'static str,
 }
 
-const CASES: [Case; 5] = [
+const CASES: [Case; 7] = [
     Case {
         name: "chat, text",
         protocol: &Chat,
@@ -76,6 +76,26 @@ const CASES: [Case; 5] = [
             r#"data: {"type":"response.function_call_arguments.delta","sequence_number":4,"item_id":"fc_68ab1c","#,
             r#""output_index":0,"delta":"\"line\\n ","obfuscation":"x7KqPz"}"#,
             "\n\n"
+        ),
+    },
+    Case {
+        name: "messages, text",
+        protocol: &Messages,
+        framing: Framing::Sse,
+        event: concat!(
+            "event: content_block_delta\n",
+            r#"data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":" word"}}"#,
+            "\n\n"
+        ),
+    },
+    Case {
+        name: "ollama, text",
+        protocol: &Ollama,
+        framing: Framing::Ndjson,
+        event: concat!(
+            r#"{"model":"qwen3:8b","created_at":"2026-10-01T10:00:00.512345Z","#,
+            r#""message":{"role":"assistant","content":" word"},"done":false}"#,
+            "\n"
         ),
     },
 ];
