@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 
 use super::peer::{CONTEXT, is_soon};
-use super::stage::{Finished, Stage, WIRES};
+use super::stage::{BRIEF, Finished, Stage, WIRES};
 use crate::counts::Counts;
 
 /// How long the server may take to notice that nobody listens any more. An answer without an end takes longer by far.
@@ -30,7 +30,7 @@ const CHECKS: [(&str, Check); 6] = [
 pub(crate) fn run(stage: &Stage) -> Counts {
     let mut counts = Counts::default();
     let every = WIRES.iter().flat_map(|wire| CHECKS.iter().map(move |(name, check)| (*wire, *name, *check)));
-    let once: (&str, &str, Check) = ("completions", "a full conversation makes room or says so", makes_room);
+    let once: (&str, &str, Check) = (BRIEF, "a full conversation makes room or says so", makes_room);
     for (wire, name, check) in every.chain([once]) {
         let started = Instant::now();
         let (word, detail) = match check(stage, wire) {
@@ -104,9 +104,9 @@ fn overflow_is_told(stage: &Stage, wire: &str) -> Result<String> {
 }
 
 /// Two prompts, each of which fits, and which together do not.
-fn makes_room(stage: &Stage, wire: &str) -> Result<String> {
+fn makes_room(stage: &Stage, profile: &str) -> Result<String> {
     let half = "word ".repeat(CONTEXT / 2);
-    let first = stage.exec(wire, &[&half])?.expect(ANSWERED)?;
-    let second = stage.exec(wire, &["--resume", first.session()?, &half])?.expect(OVERFLOWED)?;
+    let first = stage.exec(profile, &[&half])?.expect(ANSWERED)?;
+    let second = stage.exec(profile, &["--resume", first.session()?, &half])?.expect(OVERFLOWED)?;
     Ok(format!("exit {}, {}", second.code, second.result["usage"]))
 }

@@ -76,18 +76,23 @@ read_file = false
 write_file = false
 ";
 
+/// A profile whose every answer is short, that of a summary too, which has a bound of its own.
+pub(crate) const BRIEF: &str = "brief";
+
 /// Two profiles a wire: one for short answers, and one whose answers end only when the context is full.
 fn configuration(address: &str) -> String {
-    let profiles = WIRES.iter().flat_map(|wire| {
-        let peer =
-            format!("api_base_url = 'http://{address}/v1'\napi = '{wire}'\nauth = 'none'\nmodel = 'local'");
-        let endless = "max_output_tokens = 4000\nextra = { ignore_eos = true }";
-        [
-            format!("\n[models.{wire}]\n{peer}\nmax_output_tokens = 32\n"),
-            format!("\n[models.{wire}-endless]\n{peer}\n{endless}\n"),
-        ]
-    });
-    std::iter::once(COMMON.to_owned()).chain(profiles).collect()
+    let profile = |name: &str, wire: &str, settings: &str| {
+        let peer = format!("api_base_url = 'http://{address}/v1'\nauth = 'none'\nmodel = 'local'");
+        format!("\n[models.{name}]\n{peer}\napi = '{wire}'\n{settings}\n")
+    };
+    let endless = "max_output_tokens = 4000\nextra = { ignore_eos = true }";
+    let brief = "max_tokens_field = 'max_tokens'\nextra = { max_tokens = 32 }";
+    let mut text = COMMON.to_owned() + &profile(BRIEF, "completions", brief);
+    for wire in WIRES {
+        text += &profile(wire, wire, "max_output_tokens = 32");
+        text += &profile(&format!("{wire}-endless"), wire, endless);
+    }
+    text
 }
 
 /// A run under way. Dropping it kills it.
