@@ -14,6 +14,8 @@ struct Wire {
     what: &'static str,
     protocol: &'static dyn Protocol,
     framing: Framing,
+    /// What must come first.
+    head: &'static str,
     /// The name of the event, on wires that name them.
     event: Option<&'static str>,
     json: &'static str,
@@ -24,6 +26,7 @@ const WIRES: [Wire; 4] = [
         what: "SSE and chat decoder",
         protocol: &Chat,
         framing: Framing::Sse,
+        head: "",
         event: None,
         json: r#"{"id":"chatcmpl-1","object":"chat.completion.chunk","created":1760000000,"model":"bench","choices":[{"index":0,"delta":{"content":" word"},"finish_reason":null}]}"#,
     },
@@ -31,6 +34,7 @@ const WIRES: [Wire; 4] = [
         what: "SSE and responses decoder",
         protocol: &Responses,
         framing: Framing::Sse,
+        head: "",
         event: Some("response.output_text.delta"),
         json: r#"{"type":"response.output_text.delta","sequence_number":4,"item_id":"msg_68ab1c","output_index":0,"content_index":0,"delta":" word","logprobs":[],"obfuscation":"x7KqPz"}"#,
     },
@@ -38,6 +42,7 @@ const WIRES: [Wire; 4] = [
         what: "SSE and messages decoder",
         protocol: &Messages,
         framing: Framing::Sse,
+        head: "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n",
         event: Some("content_block_delta"),
         json: r#"{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":" word"}}"#,
     },
@@ -45,6 +50,7 @@ const WIRES: [Wire; 4] = [
         what: "NDJSON and Ollama decoder",
         protocol: &Ollama,
         framing: Framing::Ndjson,
+        head: "",
         event: None,
         json: r#"{"model":"bench","created_at":"2026-10-01T10:00:00.512345Z","message":{"role":"assistant","content":" word"},"done":false}"#,
     },
@@ -62,7 +68,7 @@ pub(crate) fn measure(table: &mut Table) -> Result<()> {
 }
 
 fn measure_wire(wire: &Wire, table: &mut Table) -> Result<()> {
-    let bytes = wire.piece().repeat(CHUNKS).into_bytes();
+    let bytes = (wire.head.to_owned() + &wire.piece().repeat(CHUNKS)).into_bytes();
     let (mut decoding, mut parsing) = (Vec::new(), Vec::new());
     for _ in 0..RUNS {
         let (parsed, time) =
