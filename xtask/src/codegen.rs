@@ -2,17 +2,30 @@
 
 use std::fs;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use buddy_protocol::event_schema;
 
 use crate::place;
+use crate::run::cargo;
 
-/// Writes `api/events.schema.json`. A test of `buddy-protocol` fails when it is out of date.
+/// Writes what is under `api/`. Tests of the crates that own it fail when it is out of date.
 pub(crate) fn codegen() -> Result<()> {
-    let path = place::root().join("api/events.schema.json");
     fs::create_dir_all(place::root().join("api"))?;
-    let text = serde_json::to_string_pretty(&event_schema())? + "\n";
+    write("events.schema.json", &(serde_json::to_string_pretty(&event_schema())? + "\n"))?;
+    write("config.schema.json", &config_schema()?)
+}
+
+/// As buddy prints it: the keys are its own affair, and it has no library to ask.
+fn config_schema() -> Result<String> {
+    let mut buddy = cargo(&["run", "--quiet", "--locked", "--package", "buddy", "--", "config", "schema"])?;
+    let output = buddy.stderr(std::process::Stdio::inherit()).output().context("cannot run buddy")?;
+    ensure!(output.status.success(), "`buddy config schema` failed with {}", output.status);
+    Ok(String::from_utf8(output.stdout)?)
+}
+
+fn write(name: &str, text: &str) -> Result<()> {
+    let path = place::root().join("api").join(name);
     fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-    println!("wrote api/events.schema.json");
+    println!("wrote api/{name}");
     Ok(())
 }

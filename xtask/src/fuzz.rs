@@ -7,13 +7,26 @@ use crate::place;
 use crate::run::{program, run};
 use crate::tools;
 
-/// The fuzz targets, one file each under `fuzz/fuzz_targets/`.
-const TARGETS: &[&str] = &["answer", "arguments", "event"];
+/// A fuzz target, a file of this name under `fuzz/fuzz_targets/`.
+struct Target {
+    name: &'static str,
+    /// The inputs to start from.
+    seeds: &'static str,
+}
+
+const TARGETS: &[Target] = &[
+    Target { name: "answer", seeds: "crates/buddy-model/fixtures/chat" },
+    Target { name: "responses", seeds: "crates/buddy-model/fixtures/responses" },
+    Target { name: "messages", seeds: "crates/buddy-model/fixtures/messages" },
+    Target { name: "ollama", seeds: "crates/buddy-model/fixtures/ollama" },
+    Target { name: "arguments", seeds: "crates/buddy-model/fixtures/chat" },
+    Target { name: "event", seeds: "crates/buddy-model/fixtures/chat" },
+];
 
 /// What to fuzz.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// `answer`, `arguments` or `event`; without it all of them, one after the other.
+    /// One target, such as `messages`; without it all of them, one after the other.
     target: Option<String>,
 
     /// How long each target runs.
@@ -32,29 +45,29 @@ pub(crate) fn fuzz(options: &Options) -> Result<()> {
     run(program("rustup").args(["run", "nightly", "cargo", "--version"]))
         .context("fuzzing needs a nightly toolchain: `rustup toolchain install nightly --profile minimal`")?;
     tools::fuzz()?;
-    let targets = match &options.target {
-        None => TARGETS.to_vec(),
-        Some(name) => match TARGETS.iter().find(|known| *known == name) {
-            Some(known) => vec![*known],
-            None => bail!("there is no fuzz target `{name}`; there are {}", TARGETS.join(", ")),
-        },
-    };
+    let is_wanted = |target: &&Target| options.target.as_ref().is_none_or(|name| name == target.name);
+    let targets: Vec<&Target> = TARGETS.iter().filter(is_wanted).collect();
+    if targets.is_empty() {
+        let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
+        bail!("there is no such fuzz target; there are {}", names.join(", "));
+    }
     targets.into_iter().try_for_each(|target| fuzz_one(target, options.seconds))
 }
 
-fn fuzz_one(target: &str, seconds: u64) -> Result<()> {
-    println!("fuzzing `{target}` for {seconds} s");
+fn fuzz_one(target: &Target, seconds: u64) -> Result<()> {
+    let Target { name, seeds } = target;
+    println!("fuzzing `{name}` for {seconds} s");
     let mut command = program("rustup");
     command
-        .args(["run", "nightly", "cargo", "fuzz", "run", target])
-        // A folder of our own for what the fuzzer finds, and the fixtures to start from.
-        .args([&*format!("fuzz/corpus/{target}"), "crates/buddy-model/fixtures/chat"])
+        .args(["run", "nightly", "cargo", "fuzz", "run", name])
+        // A folder of our own for what the fuzzer finds, and the inputs to start from.
+        .args([&*format!("fuzz/corpus/{name}"), seeds])
         .args(["--", "-timeout=10", "-rss_limit_mb=1024", "-print_final_stats=1"])
         .arg(format!("-max_total_time={seconds}"))
         .env("CARGO_TARGET_DIR", place::target()?.join("fuzz"))
         .env("PATH", tools::path()?)
         .env_remove("RUSTUP_TOOLCHAIN");
-    std::fs::create_dir_all(place::root().join(format!("fuzz/corpus/{target}")))?;
+    std::fs::create_dir_all(place::root().join(format!("fuzz/corpus/{name}")))?;
     run(&mut command)
-        .with_context(|| format!("`{target}` fell over; its input is under `fuzz/artifacts/{target}`"))
+        .with_context(|| format!("`{name}` fell over; its input is under `fuzz/artifacts/{name}`"))
 }

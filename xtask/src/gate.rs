@@ -28,7 +28,7 @@ impl Gate {
     }
 
     /// Runs a step that counts tests.
-    fn counted(&mut self, name: &'static str, step: impl FnOnce() -> Result<Counts>) {
+    pub(crate) fn counted(&mut self, name: &'static str, step: impl FnOnce() -> Result<Counts>) {
         match timed(name, step) {
             Ok(counts) => self.tests += counts,
             Err(error) => {

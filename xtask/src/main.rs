@@ -1,4 +1,4 @@
-//! The project's own chores: `cargo xtask test`, `check`, `tidy`, `codegen`, `bench`, `fuzz` and `soak`.
+//! The project's own chores: `cargo xtask test`, `check`, `tidy`, `codegen`, `bench`, `fuzz`, `local-model` and `soak`.
 //!
 //! Each chore is one file. They set up what they need by themselves, and a missing part is a failure, never a skip.
 #![expect(
@@ -14,6 +14,7 @@ mod codegen;
 mod counts;
 mod fuzz;
 mod gate;
+mod local_model;
 mod packages;
 mod place;
 mod run;
@@ -48,6 +49,8 @@ enum Chore {
     Bench(bench::Options),
     /// Feed the parsers with damaged input.
     Fuzz(fuzz::Options),
+    /// Run buddy against a real server with a real, small model. Installs both.
+    LocalModel,
     /// Flood the release build with output, and kill it over and over.
     Soak(soak::Options),
 }
@@ -60,6 +63,7 @@ fn main() -> ExitCode {
         Chore::Codegen => codegen::codegen(),
         Chore::Bench(options) => bench::bench(&options),
         Chore::Fuzz(options) => fuzz::fuzz(&options),
+        Chore::LocalModel => local_model::local_model(),
         Chore::Soak(options) => soak::soak(&options),
     };
     match done {

@@ -4,7 +4,7 @@ use anyhow::Result;
 use clap::Args;
 
 use crate::gate::Gate;
-use crate::{check, fuzz, packages, soak};
+use crate::{check, fuzz, local_model, packages, soak};
 
 /// What to test.
 #[derive(Debug, Args)]
@@ -20,6 +20,10 @@ pub(crate) struct Options {
     /// Also feed every parser with damaged input for a while.
     #[arg(long)]
     with_fuzz: bool,
+
+    /// Also run buddy against a real server with a real, small model. Installs both, which takes 300 MB.
+    #[arg(long)]
+    with_local_model: bool,
 
     /// Also flood and kill the release build.
     #[arg(long)]
@@ -49,6 +53,9 @@ pub(crate) fn test(options: &Options) -> Result<()> {
     }
     if options.with_typos {
         gate.step("typos", check::typos);
+    }
+    if options.with_local_model {
+        gate.counted("local model", local_model::checks);
     }
     if options.with_fuzz {
         gate.step("fuzz", || fuzz::fuzz(&fuzz::Options::default()));

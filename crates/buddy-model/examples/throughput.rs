@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use buddy_model::{Chat, DecoderContext, Framing, Protocol, Responses};
+use buddy_model::{Chat, DecoderContext, Framing, Messages, Ollama, Protocol, Responses};
 
 /// Bytes of one measured answer.
 const ANSWER_BYTES: usize = 32 * 1024 * 1024;
@@ -20,14 +20,17 @@ struct Case {
     name: &'static str,
     protocol: &'static dyn Protocol,
     framing: Framing,
+    /// What must come first.
+    head: &'static str,
     event: &'static str,
 }
 
-const CASES: [Case; 5] = [
+const CASES: [Case; 7] = [
     Case {
         name: "chat, text",
         protocol: &Chat,
         framing: Framing::Sse,
+        head: "",
         event: concat!(
             r#"data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1760000000,"model":"gpt-test","#,
             r#""choices":[{"index":0,"delta":{"content":" word"},"finish_reason":null}]}"#,
@@ -38,6 +41,7 @@ const CASES: [Case; 5] = [
         name: "chat, arguments",
         protocol: &Chat,
         framing: Framing::Sse,
+        head: "",
         event: concat!(
             r#"data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1760000000,"model":"gpt-test","#,
             r#""choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"name":"write","#,
@@ -49,6 +53,7 @@ const CASES: [Case; 5] = [
         name: "chat, unusual",
         protocol: &Chat,
         framing: Framing::Sse,
+        head: "",
         event: concat!(
             r#"data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1760000000,"model":"gpt-test","#,
             r#""choices":[{"index":0,"delta":{"content":" word"},"finish_reason":null}],"#,
@@ -60,6 +65,7 @@ const CASES: [Case; 5] = [
         name: "responses, text",
         protocol: &Responses,
         framing: Framing::Sse,
+        head: "",
         event: concat!(
             "event: response.output_text.delta\n",
             r#"data: {"type":"response.output_text.delta","sequence_number":4,"item_id":"msg_68ab1c","#,
@@ -71,11 +77,34 @@ const CASES: [Case; 5] = [
         name: "responses, arguments",
         protocol: &Responses,
         framing: Framing::Sse,
+        head: "",
         event: concat!(
             "event: response.function_call_arguments.delta\n",
             r#"data: {"type":"response.function_call_arguments.delta","sequence_number":4,"item_id":"fc_68ab1c","#,
             r#""output_index":0,"delta":"\"line\\n ","obfuscation":"x7KqPz"}"#,
             "\n\n"
+        ),
+    },
+    Case {
+        name: "messages, text",
+        protocol: &Messages,
+        framing: Framing::Sse,
+        head: "data: {\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}\n\n",
+        event: concat!(
+            "event: content_block_delta\n",
+            r#"data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":" word"}}"#,
+            "\n\n"
+        ),
+    },
+    Case {
+        name: "ollama, text",
+        protocol: &Ollama,
+        framing: Framing::Ndjson,
+        head: "",
+        event: concat!(
+            r#"{"model":"qwen3:8b","created_at":"2026-10-01T10:00:00.512345Z","#,
+            r#""message":{"role":"assistant","content":" word"},"done":false}"#,
+            "\n"
         ),
     },
 ];
@@ -87,7 +116,7 @@ const CASES: [Case; 5] = [
 )]
 fn main() -> Result<()> {
     for case in CASES {
-        let bytes = case.event.repeat(ANSWER_BYTES / case.event.len());
+        let bytes = case.head.to_owned() + &case.event.repeat(ANSWER_BYTES / case.event.len());
         let mut best = Duration::MAX;
         for _ in 0..ROUNDS {
             best = best.min(measure(&case, bytes.as_bytes())?);
@@ -108,6 +137,6 @@ fn measure(case: &Case, bytes: &[u8]) -> Result<Duration> {
             deltas += decoder.step(frame)?.len();
         }
     }
-    let expected = bytes.len() / case.event.len();
+    let expected = (bytes.len() - case.head.len()) / case.event.len();
     (deltas == expected).then_some(started.elapsed()).context("an event gave no delta")
 }

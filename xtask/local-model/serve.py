@@ -1,0 +1,40 @@
+"""Serves one small model by llama.cpp's own HTTP server: `serve.py MODEL TEMPLATE CONTEXT`.
+
+Prints the address once it listens, and ends when its standard input does, so that it never outlives who started it.
+"""
+
+import os
+import sys
+
+import xllamacpp
+
+
+def main() -> None:
+    model, template, context = sys.argv[1:]
+    params = xllamacpp.CommonParams()
+    params.model.path = model
+    with open(template, encoding="utf-8") as text:
+        params.chat_template = text.read()
+    params.use_jinja = True
+    params.model_alias = {"local"}
+    params.hostnames = ["127.0.0.1"]
+    params.port = 0
+    params.n_ctx = int(context)
+    # One request at a time: a request that was cancelled but goes on would be in the way of the next.
+    params.n_parallel = 1
+    # Small pieces, since a cancel is only felt between two of them.
+    params.n_batch = 64
+    params.n_ubatch = 64
+    params.cpuparams.n_threads = 1
+    params.cpuparams_batch.n_threads = 1
+    params.endpoint_slots = True
+    params.endpoint_metrics = True
+    params.warmup = False
+    server = xllamacpp.Server(params)
+    print(server.listening_address, flush=True)
+    sys.stdin.read()
+    # The server's threads may be at work; nothing of theirs is worth waiting for.
+    os._exit(0)
+
+
+main()

@@ -1,0 +1,34 @@
+//! `cargo xtask local-model`: the real program against a real server with a real, very small model.
+//!
+//! The model is far too small to be asked for wisdom, so nothing here looks at what it says: only at whether answers
+//! stream, are counted, can be stopped, and what happens when they do not fit.
+
+mod checks;
+mod install;
+mod peer;
+mod stage;
+
+use anyhow::Result;
+
+use crate::counts::Counts;
+use crate::gate::Gate;
+use crate::place;
+use crate::run::{cargo, run};
+use peer::Peer;
+use stage::Stage;
+
+/// Runs the checks by themselves.
+pub(crate) fn local_model() -> Result<()> {
+    let mut gate = Gate::default();
+    gate.counted("local model", checks);
+    gate.close()
+}
+
+/// Installs what is missing, starts the server and runs every check.
+pub(crate) fn checks() -> Result<Counts> {
+    run(&mut cargo(&["build", "--package", "buddy", "--locked", "--quiet"])?)?;
+    let folder = place::target()?.join("local-model");
+    let peer = Peer::start(&install::install()?, &folder)?;
+    let stage = Stage::new(peer, folder)?;
+    Ok(checks::run(&stage))
+}

@@ -1,0 +1,100 @@
+//! The server with the model: a process of ours, and the few things that are asked of it beside buddy.
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use serde_json::Value;
+
+use super::install::Installed;
+use crate::place;
+use crate::run::program;
+
+/// Tokens that fit into the model's context: few, so that it is soon full.
+pub(crate) const CONTEXT: usize = 2048;
+/// How long the model may take to be loaded.
+const LOADED_WITHIN: Duration = Duration::from_mins(2);
+/// How long the server may take to answer a question about itself, while it works on a prompt.
+const ANSWERED_WITHIN: Duration = Duration::from_secs(30);
+
+/// A running server. Dropping it ends it; so does the end of this process, since its input ends then.
+pub(crate) struct Peer {
+    process: Child,
+    /// Host and port.
+    address: String,
+}
+
+impl Peer {
+    /// Starts the server and waits until its model is loaded. What it logs is kept in the folder.
+    pub(crate) fn start(installed: &Installed, folder: &Path) -> Result<Self> {
+        fs::create_dir_all(folder)?;
+        let own = place::root().join("xtask/local-model");
+        let mut process = program(&installed.python.to_string_lossy())
+            .arg(own.join("serve.py"))
+            .arg(&installed.model)
+            .arg(own.join("chat_template.jinja"))
+            .arg(CONTEXT.to_string())
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(File::create(folder.join("server.log"))?)
+            .spawn()
+            .context("cannot start the server of the local model")?;
+        let output = process.stdout.take();
+        let mut peer = Self { process, address: String::new() };
+        let mut url = String::new();
+        BufReader::new(output.context("no output")?).read_line(&mut url)?;
+        let address = url.trim().strip_prefix("http://").context("the local model's server did not start")?;
+        address.clone_into(&mut peer.address);
+        let is_loaded = || peer.get("/health").is_ok_and(|health| health["status"] == "ok");
+        ensure!(is_soon(LOADED_WITHIN, is_loaded), "the local model was not loaded in time");
+        Ok(peer)
+    }
+
+    pub(crate) fn address(&self) -> &str {
+        &self.address
+    }
+
+    /// Whether it works on a request. There is one slot, so a request that goes on would be in the way of the next.
+    pub(crate) fn is_busy(&self) -> Result<bool> {
+        let slots = self.get("/slots")?;
+        slots[0]["is_processing"].as_bool().context("the server does not tell about its slots")
+    }
+
+    /// A JSON document of the server.
+    fn get(&self, path: &str) -> Result<Value> {
+        let mut connection = TcpStream::connect(&self.address)?;
+        connection.set_read_timeout(Some(ANSWERED_WITHIN))?;
+        write!(connection, "GET {path} HTTP/1.0\r\nHost: {}\r\n\r\n", self.address)?;
+        let mut answer = String::new();
+        connection.read_to_string(&mut answer)?;
+        let (_, body) = answer.split_once("\r\n\r\n").context("an answer without a body")?;
+        Ok(serde_json::from_str(body)?)
+    }
+}
+
+impl Drop for Peer {
+    fn drop(&mut self) {
+        // It may have ended already; there is nobody to tell.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// Whether something comes true in time.
+pub(crate) fn is_soon(patience: Duration, is_true: impl Fn() -> bool) -> bool {
+    let started = Instant::now();
+    loop {
+        if is_true() {
+            return true;
+        }
+        if started.elapsed() > patience {
+            return false;
+        }
+        sleep(Duration::from_millis(50));
+    }
+}
