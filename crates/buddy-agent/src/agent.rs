@@ -101,7 +101,7 @@ impl Agent for BuddyAgent {
         sink: Arc<dyn EventSink>,
     ) -> Result<Box<dyn AgentSession>, AgentError> {
         let (orders, queue) = mpsc::channel(ORDERS);
-        let driver = driver(&self.settings, &opening, sink, queue)?;
+        let driver = driver(&self.settings, opening, sink, queue)?;
         let mut tasks = JoinSet::new();
         tasks.spawn(driver.run());
         Ok(Box::new(BuddySession { orders, tasks }))
@@ -110,7 +110,7 @@ impl Agent for BuddyAgent {
 
 fn driver(
     settings: &Arc<AgentSettings>,
-    opening: &Opening,
+    opening: Opening,
     sink: Arc<dyn EventSink>,
     orders: mpsc::Receiver<Order>,
 ) -> Result<Driver, AgentError> {
@@ -154,7 +154,7 @@ fn driver(
         place: format!("{}@{}", described.user, described.host),
         cwd: started.cwd.clone(),
     };
-    let items = opening.transcript.items().to_vec();
+    let items = opening.transcript.into_items();
     let machine = Machine::new(settings.ids.clone(), described.name.clone(), settings.max_steps, items);
     let clock = settings.clock.clone();
     Ok(Driver { machine, models, pipeline, sink, orders, clock, funds, work: Work::default() })

@@ -12,6 +12,7 @@ mod auth;
 mod catalogue;
 mod clean;
 mod demo;
+pub mod diagnose;
 mod endpoint;
 mod error;
 mod failure;

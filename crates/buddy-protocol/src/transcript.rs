@@ -218,6 +218,11 @@ impl Transcript {
         &self.items
     }
 
+    /// All items, for whoever needs nothing else.
+    pub fn into_items(self) -> Vec<Item> {
+        self.items
+    }
+
     /// One item.
     pub fn item(&self, id: &ItemId) -> Option<&Item> {
         self.index.get(id).map(|&place| &self.items[place])

@@ -72,6 +72,8 @@ pub(crate) enum Action {
     Config(ConfigAction),
     /// Trust the project files of a directory.
     Trust(Trust),
+    /// Check this machine, or a model with `doctor provider`.
+    Doctor(crate::commands::doctor::Doctor),
 }
 
 #[derive(Debug, Args)]

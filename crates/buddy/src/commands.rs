@@ -2,6 +2,7 @@
 
 mod config;
 mod conversation;
+pub(crate) mod doctor;
 mod exec;
 mod login;
 mod models;
@@ -51,6 +52,7 @@ async fn dispatch(cli: Cli, environment: &Environment, cwd: PathBuf) -> anyhow::
         Some(Action::Store(action)) => store::run(environment, action).await,
         Some(Action::Models { json }) => models::list(&invocation, json).await,
         Some(Action::Config(action)) => config::run(&invocation, action),
+        Some(Action::Doctor(doctor)) => doctor::run(&invocation, doctor).await,
         Some(Action::Trust(trust)) => trust::run(environment, &trust, &invocation.cwd),
     }
 }

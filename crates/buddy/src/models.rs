@@ -11,4 +11,5 @@ mod source;
 pub(crate) use choice::choose;
 pub(crate) use key::Keys;
 pub(crate) use local::local_servers;
-pub(crate) use source::{Models, NoModels};
+pub(crate) use reference::Reference;
+pub(crate) use source::{Line, Models, NoModels};

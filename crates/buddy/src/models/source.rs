@@ -1,5 +1,7 @@
 //! The models that the agent can use.
 
+mod line;
+
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -17,6 +19,8 @@ use super::connect::{endpoint, route};
 use super::key::{Key, KeyState, Keys};
 use super::reference::{Reference, resolve};
 use crate::config::{Config, ENVIRONMENT_PROFILE, Loaded, Profile};
+
+pub(crate) use line::Line;
 
 /// The name under which a person asks for the built-in demo.
 const DEMO: &str = "demo";

@@ -7,6 +7,7 @@ mod compaction;
 mod config;
 mod crash;
 mod demo;
+mod doctor;
 mod exec;
 mod exec_refusals;
 mod exec_stops;

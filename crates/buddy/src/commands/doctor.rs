@@ -1,0 +1,52 @@
+//! `buddy doctor`: this machine, or one model over its real route.
+//!
+//! Both make a list of checks, print it and end with a code that scripts can use: 0 when nothing failed, 1 when
+//! something did, 6 when a key was not accepted, 130 when the person stopped it.
+
+mod kernel;
+mod learned;
+mod machine;
+mod programs;
+mod provider;
+mod report;
+
+use buddy_tui::Exit;
+use clap::{Args, Subcommand};
+
+use crate::commands::setup::Invocation;
+use crate::signals::interrupts;
+
+#[derive(Debug, Args)]
+pub(crate) struct Doctor {
+    #[command(subcommand)]
+    pub(crate) subject: Option<Patient>,
+
+    /// Print JSON, one object.
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Patient {
+    /// Check a model: about ten small calls to its server, which a provider may charge for.
+    Provider {
+        /// A profile, `profile/model`, or a model of the active profile; without it the active one.
+        name: Option<String>,
+    },
+}
+
+/// Makes the checks and prints them. An interrupt ends whatever runs and prints nothing.
+pub(crate) async fn run(invocation: &Invocation<'_>, doctor: Doctor) -> anyhow::Result<Exit> {
+    let (mut interrupted, _tasks) = interrupts()?;
+    let examine = async {
+        match &doctor.subject {
+            None => machine::examine(invocation).await,
+            Some(Patient::Provider { name }) => provider::examine(invocation, name.as_deref()).await,
+        }
+    };
+    let report = tokio::select! {
+        report = examine => report?,
+        _ = interrupted.recv() => return Ok(Exit::Interrupted),
+    };
+    report.print(doctor.json)
+}

@@ -1,0 +1,166 @@
+//! `buddy doctor`: the store, the configuration, the model in use, and what this machine has.
+
+use std::io::IsTerminal;
+use std::path::Path;
+use std::sync::Arc;
+
+use buddy_model::diagnose::Check;
+use buddy_store::{Role, SqliteStore, StoreSettings};
+use serde_json::json;
+
+use super::report::Report;
+use super::{kernel, programs};
+use crate::commands::setup::Invocation;
+use crate::config::{Loaded, load, user_file};
+use crate::environment::Environment;
+use crate::models::{Keys, Models, choose, local_servers};
+use crate::system::SystemClock;
+use crate::wiring::local_target;
+
+/// A store up to this size is read through; a larger one takes too long for a look.
+const MAX_CHECKED_BYTES: u64 = 64 * 1024 * 1024;
+/// Less free space than this is worth a word.
+const LOW_DISK_BYTES: u64 = 512 * 1024 * 1024;
+
+/// Examines the machine. Nothing is made or changed but the person's configuration file, as by any other command.
+pub(super) async fn examine(invocation: &Invocation<'_>) -> anyhow::Result<Report> {
+    let environment = invocation.environment;
+    let target = Arc::new(local_target(environment, invocation.cwd.clone())?);
+    let mut checks = vec![store(environment).await, disk(environment)];
+    match load(environment, &invocation.cwd, &invocation.request) {
+        Err(error) => {
+            checks.push(Check::fail(
+                "config",
+                format!("{error:#}"),
+                "mend the file at the place that is named",
+            ));
+            checks.push(Check::skipped("model", "the configuration cannot be read"));
+        }
+        Ok(loaded) => {
+            checks.push(config(environment, &loaded));
+            let keys = Keys::new(environment, &loaded, target.clone());
+            checks.push(model(invocation, &loaded, keys).await);
+        }
+    }
+    checks.extend(programs::look(environment, &*target).await);
+    checks.extend(kernel::layers(Path::new("/")));
+    checks.push(terminal(environment));
+    let head = vec![("buddy", json!(env!("CARGO_PKG_VERSION")))];
+    Ok(Report { head, checks, ..Report::default() })
+}
+
+async fn store(environment: &Environment) -> Check {
+    let path = environment.data.join("buddy.db");
+    let Ok(metadata) = path.metadata() else {
+        return Check::ok("store", format!("none yet; the first session makes {}", path.display()));
+    };
+    // What was written last may still be in the log ahead.
+    let ahead = environment.data.join("buddy.db-wal").metadata().map_or(0, |ahead| ahead.len());
+    let length = metadata.len().saturating_add(ahead);
+    let size = bytes(length);
+    let next = "run `buddy store check`; copy the directory away before anything else";
+    let settings = StoreSettings {
+        directory: environment.data.clone(),
+        role: Role::Terminal,
+        boot_id: None,
+        clock: Arc::new(SystemClock),
+    };
+    let store = match SqliteStore::open_read_only(settings) {
+        Ok(store) => store,
+        Err(error) => return Check::fail("store", format!("cannot be opened: {error}"), next),
+    };
+    if length > MAX_CHECKED_BYTES {
+        return Check::ok("store", format!("{size}, opens; `buddy store check` reads all of it"));
+    }
+    match store.check().await {
+        Err(error) => Check::fail("store", format!("cannot be checked: {error}"), next),
+        Ok(report) if !report.is_clean() => {
+            let first = report.findings.first().map(ToString::to_string).unwrap_or_default();
+            Check::fail("store", format!("{} findings, such as: {first}", report.findings.len()), next)
+        }
+        Ok(report) => Check::ok(
+            "store",
+            format!("{size}, {} sessions, {} events, all is well", report.sessions, report.events),
+        ),
+    }
+}
+
+/// The space where the data is, or will be.
+fn disk(environment: &Environment) -> Check {
+    let place = environment.data.ancestors().find(|path| path.exists()).unwrap_or(Path::new("/"));
+    match rustix::fs::statvfs(place) {
+        Err(error) => Check::warn("disk", format!("cannot be asked: {error}"), "check it with `df`"),
+        Ok(disk) => {
+            let free = disk.f_bavail.saturating_mul(disk.f_frsize);
+            let evidence = format!("{} free for {}", bytes(free), environment.data.display());
+            match free {
+                0..LOW_DISK_BYTES => {
+                    Check::warn("disk", evidence, "make room: sessions are written as they go")
+                }
+                _ => Check::ok("disk", evidence),
+            }
+        }
+    }
+}
+
+fn config(environment: &Environment, loaded: &Loaded) -> Check {
+    let file = user_file(environment).map(|path| path.display().to_string());
+    match loaded.warnings.as_slice() {
+        [] => Check::ok("config", format!("read, without warnings: {}", file.unwrap_or_default())),
+        [only] => Check::warn("config", only, "mend it, or see `buddy config show --origins`"),
+        [first, rest @ ..] => {
+            let evidence = format!("{first}; and {} more warnings", rest.len());
+            Check::warn("config", evidence, "any other command prints them all")
+        }
+    }
+}
+
+async fn model(invocation: &Invocation<'_>, loaded: &Loaded, keys: Keys) -> Check {
+    let environment = invocation.environment;
+    let is_wanted = loaded.config.network.local_servers;
+    let probe = async || if is_wanted { local_servers(environment).await } else { Vec::new() };
+    let next = "choose one with `buddy config set agent.model NAME`; `buddy models` lists them";
+    let choice = match choose(environment, loaded, &keys, invocation.model.as_deref(), probe).await {
+        Ok(choice) => choice,
+        Err(failure) => {
+            return Check::fail("model", failure.message, failure.hint.unwrap_or(next.to_owned()));
+        }
+    };
+    let chosen = choice.active.as_ref().map(crate::models::Reference::name);
+    let models = Models::new(loaded, keys, choice);
+    if let Err(failure) = models.check() {
+        let hint = failure.hint.unwrap_or(next.to_owned());
+        return Check::fail("model", failure.message, hint);
+    }
+    match (models.found(), models.warnings().first(), chosen) {
+        (_, Some(warning), _) => Check::warn("model", warning, "others on this machine could use the key"),
+        (Some(found), None, None) => Check::warn("model", found.trim_start_matches("model: "), next),
+        (Some(found), None, Some(_)) => Check::ok("model", found.trim_start_matches("model: ")),
+        (None, None, Some(chosen)) => Check::ok("model", format!("{chosen} (chosen by you)")),
+        (None, None, None) => Check::warn("model", "none", next),
+    }
+}
+
+fn terminal(environment: &Environment) -> Check {
+    let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+    let kind = environment.get("TERM").unwrap_or("unknown");
+    let colours = environment.get("COLORTERM").unwrap_or("not said");
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| environment.get(name));
+    let locale = locale.unwrap_or("not said");
+    let shared = if environment.get("TMUX").is_some() { ", in tmux" } else { "" };
+    let evidence = format!("TERM {kind}, colours {colours}, locale {locale}{shared}");
+    if !is_terminal {
+        return Check::ok("terminal", format!("input or output is none; {evidence}"));
+    }
+    match locale.to_lowercase().replace('-', "") {
+        locale if locale.contains("utf8") => Check::ok("terminal", evidence),
+        _ => Check::warn("terminal", evidence, "set LANG to a UTF-8 locale, such as C.UTF-8"),
+    }
+}
+
+/// A size that people can read.
+fn bytes(count: u64) -> String {
+    const UNITS: [(&str, u64); 3] = [("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)];
+    let unit = UNITS.into_iter().find(|(_, size)| count >= *size);
+    unit.map_or_else(|| format!("{count} B"), |(name, size)| format!("{} {name}", count / size))
+}

@@ -1,0 +1,67 @@
+//! Programs that buddy can make use of, asked for their versions.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use buddy_exec::{Ended, Exec, OutputLimits, Stdin, Target};
+use buddy_model::diagnose::Check;
+use futures::future::join_all;
+
+use crate::environment::Environment;
+
+/// How long a program may take to say its version.
+const VERSION_TIME: Duration = Duration::from_secs(5);
+/// The most of what it says.
+const MAX_VERSION_BYTES: usize = 4096;
+
+struct Wanted {
+    name: &'static str,
+    /// Any of these will do, the first one best.
+    commands: &'static [[&'static str; 2]],
+    purpose: &'static str,
+}
+
+const WANTED: [Wanted; 5] = [
+    Wanted { name: "tmux", commands: &[["tmux", "-V"]], purpose: "terminals that agents share with people" },
+    Wanted { name: "git", commands: &[["git", "--version"]], purpose: "work on repositories" },
+    Wanted {
+        name: "containers",
+        commands: &[["podman", "--version"], ["docker", "--version"]],
+        purpose: "targets in containers (podman or docker)",
+    },
+    Wanted { name: "ssh", commands: &[["ssh", "-V"]], purpose: "targets on other machines" },
+    Wanted { name: "bubblewrap", commands: &[["bwrap", "--version"]], purpose: "the jail of commands" },
+];
+
+/// Looks for all of them at once.
+pub(super) async fn look(environment: &Environment, target: &dyn Target) -> Vec<Check> {
+    join_all(WANTED.iter().map(|wanted| find(wanted, environment, target))).await
+}
+
+async fn find(wanted: &Wanted, environment: &Environment, target: &dyn Target) -> Check {
+    for command in wanted.commands {
+        if let Some(version) = version(command, environment, target).await {
+            return Check::ok(wanted.name, version);
+        }
+    }
+    Check::warn(wanted.name, "not found", format!("install it for {}", wanted.purpose))
+}
+
+/// The first line that a program says about its version; ssh says it on the standard error.
+async fn version(command: &[&str; 2], environment: &Environment, target: &dyn Target) -> Option<String> {
+    let exec = Exec {
+        argv: command.map(str::to_owned).to_vec(),
+        // Not the directory to work in: a program of a stranger's repository must not be found first.
+        cwd: PathBuf::from("/"),
+        env: environment.command_env.clone(),
+        stdin: Stdin::Null,
+        timeout: Some(VERSION_TIME),
+        output: OutputLimits { keep_head: MAX_VERSION_BYTES, keep_tail: 0, log: None },
+    };
+    let exit = target.start(exec).await.ok()?.wait().await.ok()?;
+    if exit.ended != Ended::Exited || exit.code != Some(0) {
+        return None;
+    }
+    let said = [exit.stdout.text(), exit.stderr.text()];
+    said.iter().flat_map(|text| text.lines()).map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
+}

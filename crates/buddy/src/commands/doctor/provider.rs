@@ -1,0 +1,64 @@
+//! `buddy doctor provider`: one model over its real route.
+
+use buddy_model::diagnose::{Check, Diagnosis, diagnose};
+use buddy_protocol::{Failure, FailureKind};
+use serde_json::{Map, json};
+
+use super::learned::{self, Lesson};
+use super::report::Report;
+use crate::commands::printer;
+use crate::commands::setup::{Invocation, Notes};
+use crate::models::Line;
+
+/// Examines a model by its name, or the active one, and keeps what was learned.
+pub(super) async fn examine(invocation: &Invocation<'_>, name: Option<&str>) -> anyhow::Result<Report> {
+    let setup = invocation.prepare(Notes::Warnings).await?;
+    let name = name.or(invocation.model.as_deref());
+    let line = match setup.models.line(name).await {
+        Ok(Some(line)) => line,
+        Ok(None) => return Ok(demo()),
+        Err(failure) => return Ok(unusable(&failure)),
+    };
+    printer().status(&format!("asking {} at {} …", line.model, line.base_url));
+    let diagnosis = match &line.subject {
+        Ok(subject) => diagnose(subject).await?,
+        Err(failure) => Diagnosis::without_key(&failure.message, hint(failure)),
+    };
+    let kept = learned::keep(&invocation.environment.data, Lesson::of(&line, &diagnosis));
+    let mut report = report(&line, diagnosis);
+    report.notes.push(match kept {
+        Ok(path) => format!("written to {}", path.display()),
+        Err(error) => format!("warning: what was learned cannot be written: {error}"),
+    });
+    Ok(report)
+}
+
+fn report(line: &Line, diagnosis: Diagnosis) -> Report {
+    let head = vec![
+        ("profile", json!(line.profile)),
+        ("api", json!(line.api)),
+        ("base_url", json!(line.base_url)),
+        ("model", json!(line.model)),
+    ];
+    let mut more = Map::new();
+    more.insert("context_window".to_owned(), json!(diagnosis.context_window));
+    more.insert("quirks".to_owned(), json!(diagnosis.quirks));
+    let notes = diagnosis.quirks.iter().map(|quirk| format!("quirk: {quirk}")).collect();
+    Report { head, checks: diagnosis.checks, notes, more }
+}
+
+fn demo() -> Report {
+    let next = "put a key into the environment or choose a profile: say `connect` to the demo";
+    let check = Check::warn("model", "the built-in demo is in use, which has no server", next);
+    Report { checks: vec![check], ..Report::default() }
+}
+
+/// A profile that leads nowhere.
+fn unusable(failure: &Failure) -> Report {
+    let name = if failure.kind == FailureKind::Auth { "auth" } else { "profile" };
+    Report { checks: vec![Check::fail(name, &failure.message, hint(failure))], ..Report::default() }
+}
+
+fn hint(failure: &Failure) -> &str {
+    failure.hint.as_deref().unwrap_or("check the profile with `buddy config show --origins`")
+}

@@ -1,0 +1,70 @@
+//! The way to one model, laid open for whoever examines it rather than talks to it.
+
+use buddy_model::Auth;
+use buddy_model::diagnose::Subject;
+use buddy_protocol::{Failure, FailureKind};
+
+use super::{Models, missing};
+use crate::models::connect::{endpoint, route};
+use crate::models::key::Key;
+
+/// The way to one model.
+pub(crate) struct Line {
+    pub(crate) profile: String,
+    pub(crate) api: &'static str,
+    /// The address as configured, without a query, which may hold a secret.
+    pub(crate) base_url: String,
+    pub(crate) model: String,
+    /// What can be examined, or why there is no key for it.
+    pub(crate) subject: Result<Subject, Failure>,
+}
+
+impl Models {
+    /// The way to a model by its name, or to the active one; none for the built-in demo. Asks for the key, which may run
+    /// a command.
+    pub(crate) async fn line(&self, name: Option<&str>) -> Result<Option<Line>, Failure> {
+        if self.is_demo(name) {
+            return Ok(None);
+        }
+        let reference = match name {
+            Some(name) => self.resolve(name)?,
+            None => self.active.clone().ok_or_else(missing)?,
+        };
+        let profile = self.config.models.get(&reference.profile).ok_or_else(missing)?;
+        let model = Self::model_name(&reference, profile)?;
+        let address = endpoint(&reference.profile, profile)?.to_string();
+        let key = match self.keys.key(&reference.profile, profile, &address) {
+            Ok(Key::None) => Ok((None, None)),
+            Ok(Key::Ready(key)) => Ok((Some(key), None)),
+            Ok(Key::Login(tokens)) => Ok((None, Some(Auth::Login(tokens)))),
+            Ok(Key::Command(command)) => {
+                command.key().await.map(|key| (Some(key), None)).map_err(unauthorized)
+            }
+            Err(failure) => Err(failure),
+        };
+        let facts = self.catalogue.facts(&model);
+        let subject = match key {
+            Err(failure) => Err(failure),
+            Ok((key, login)) => {
+                let mut route = route(&reference.profile, profile, &self.config, key, &facts)?;
+                route.auth = login.unwrap_or(route.auth);
+                Ok(Subject {
+                    model: model.clone(),
+                    route,
+                    temperature: self.config.agent.temperature,
+                    configured_context: profile.context_limit,
+                    catalogue_context: facts.context_window,
+                })
+            }
+        };
+        let base_url = profile.api_base_url.as_deref().unwrap_or_default();
+        let base_url = base_url.split(['?', '#']).next().unwrap_or_default().to_owned();
+        let (profile_name, api) = (reference.profile.clone(), profile.api.name());
+        Ok(Some(Line { profile: profile_name, api, base_url, model, subject }))
+    }
+}
+
+fn unauthorized(message: String) -> Failure {
+    let hint = Some("run the command of `api_key_command` by hand to see why".to_owned());
+    Failure { kind: FailureKind::Auth, message, hint }
+}
