@@ -20,6 +20,8 @@ const MAX_CHUNKS: usize = 12;
 const ITEM: usize = 4_000;
 /// The longest summary, in tokens.
 const MAX_SUMMARY: u64 = 4_000;
+/// How much of the window a summary may fill, as one part in so many.
+const SUMMARY_PART: u64 = 4;
 
 /// The summary, none when the model could not make one, and what making it took.
 pub(crate) async fn summarise(
@@ -33,7 +35,7 @@ pub(crate) async fn summarise(
     let mut summary = String::new();
     let mut charges = Vec::new();
     for chunk in chunks {
-        let prompt = prompt(&summary, &chunk);
+        let prompt = prompt(&summary, &chunk, MAX_SUMMARY.min(window / SUMMARY_PART));
         match ask(&*model, &facts, prompt).await {
             Some((text, charge)) => {
                 summary = text;
@@ -46,7 +48,7 @@ pub(crate) async fn summarise(
     (if is_empty { None } else { Some(summary) }, charges)
 }
 
-fn prompt(summary: &str, chunk: &str) -> Prompt {
+fn prompt(summary: &str, chunk: &str, limit: u64) -> Prompt {
     let so_far = if summary.is_empty() {
         String::new()
     } else {
@@ -55,7 +57,7 @@ fn prompt(summary: &str, chunk: &str) -> Prompt {
     Prompt {
         system: INSTRUCTION.trim().to_owned(),
         items: vec![PromptItem::User { text: format!("{so_far}<conversation>\n{chunk}</conversation>") }],
-        max_output_tokens: Some(MAX_SUMMARY),
+        max_output_tokens: Some(limit),
         ..Prompt::default()
     }
 }

@@ -73,13 +73,16 @@ impl Presence {
     }
 
     fn look(&self) -> io::Result<Found> {
-        if !alone(&self.store)? {
-            return Ok(Found::Open);
-        }
+        let is_alone = alone(&self.store)?;
         let mark = fs::read_to_string(&self.mark).ok();
+        // The mark is taken away by whoever comes, not by the first alone: a lock can look held for a moment after its
+        // last holder left, while a process that it started still has its descriptors.
         match fs::remove_file(&self.mark) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
+        }
+        if !is_alone {
+            return Ok(Found::Open);
         }
         let clean = self.boot.is_some() && mark.as_deref() == self.boot.as_deref();
         Ok(if clean { Found::Clean } else { Found::Abandoned })
