@@ -5,6 +5,7 @@ mod body;
 mod cache;
 mod conversation;
 mod decoder;
+mod fast;
 mod thinking;
 mod usage;
 

@@ -2,6 +2,7 @@
 
 mod body;
 mod decoder;
+mod fast;
 
 use serde_json::Value;
 use url::Url;

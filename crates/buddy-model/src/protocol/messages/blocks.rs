@@ -64,6 +64,15 @@ impl Block {
     }
 }
 
+/// A piece of a block's text.
+#[derive(Clone, Copy)]
+pub(super) enum Piece<'a> {
+    Text(&'a str),
+    Thinking(&'a str),
+    Signature(&'a str),
+    Input(&'a str),
+}
+
 impl Blocks {
     /// A block begins; it may already carry something.
     pub(super) fn start(&mut self, index: Option<u64>, block: &Value) -> Result<Option<Delta>, WireError> {
@@ -89,33 +98,55 @@ impl Blocks {
 
     /// More of a block; deltas of unknown kinds and for unknown blocks say nothing.
     pub(super) fn grow(&mut self, index: Option<u64>, delta: &Value) -> Result<Option<Delta>, WireError> {
+        let piece = |field: &str| delta.get(field).and_then(Value::as_str).unwrap_or_default();
+        match delta.get("type").and_then(Value::as_str).unwrap_or_default() {
+            "text_delta" => self.grow_piece(index, Piece::Text(piece("text"))),
+            "thinking_delta" => self.grow_piece(index, Piece::Thinking(piece("thinking"))),
+            "signature_delta" => self.grow_piece(index, Piece::Signature(piece("signature"))),
+            "input_json_delta" => self.grow_piece(index, Piece::Input(piece("partial_json"))),
+            "citations_delta" => {
+                let block = self.position(index).and_then(|position| self.blocks.get_mut(position));
+                let bytes = block.map_or(0, |block| cite(block, delta.get("citation")));
+                self.counted(bytes, None)
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// More of a block's text, of whichever kind.
+    pub(super) fn grow_piece(
+        &mut self,
+        index: Option<u64>,
+        piece: Piece<'_>,
+    ) -> Result<Option<Delta>, WireError> {
         let Some(position) = self.position(index) else { return Ok(None) };
         let call = self.calls_before(position);
         let Some(block) = self.blocks.get_mut(position) else { return Ok(None) };
-        let piece = |field: &str| delta.get(field).and_then(Value::as_str).unwrap_or_default();
-        let (bytes, shown) = match delta.get("type").and_then(Value::as_str).unwrap_or_default() {
-            "text_delta" => {
-                block.grow("text", piece("text"));
-                (piece("text").len(), shown(piece("text"), Delta::Text))
+        let (bytes, shown) = match piece {
+            Piece::Text(text) => {
+                block.grow("text", text);
+                (text.len(), shown(text, Delta::Text))
             }
-            "thinking_delta" => {
-                block.grow("thinking", piece("thinking"));
-                (piece("thinking").len(), shown(piece("thinking"), Delta::Reasoning))
+            Piece::Thinking(text) => {
+                block.grow("thinking", text);
+                (text.len(), shown(text, Delta::Reasoning))
             }
-            "signature_delta" => {
-                block.fields.insert("signature".to_owned(), json!(piece("signature")));
-                (piece("signature").len(), None)
+            Piece::Signature(text) => {
+                block.fields.insert("signature".to_owned(), json!(text));
+                (text.len(), None)
             }
-            "input_json_delta" => {
-                let text = piece("partial_json");
+            Piece::Input(text) => {
                 block.input.push_str(text);
                 let is_call = block.kind() == "tool_use" && !text.is_empty();
                 let (name, text) = (name_of(block), text.to_owned());
                 (text.len(), is_call.then_some(Delta::ToolArguments { index: call, name, text }))
             }
-            "citations_delta" => (cite(block, delta.get("citation")), None),
-            _ => (0, None),
         };
+        self.counted(bytes, shown)
+    }
+
+    /// Counts what came against the bound of an answer.
+    fn counted(&mut self, bytes: usize, shown: Option<Delta>) -> Result<Option<Delta>, WireError> {
         self.bytes += bytes;
         if self.bytes > MAX_ANSWER_BYTES { Err(WireError::TooLarge) } else { Ok(shown) }
     }

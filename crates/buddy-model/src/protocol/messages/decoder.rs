@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::clean::clipped;
 use crate::protocol::messages::blocks::Blocks;
+use crate::protocol::messages::fast;
 use crate::protocol::messages::usage::Counts;
 use crate::protocol::{Decoder, DecoderContext, Frame, Progress, WireError};
 use crate::{Delta, Reply, StopReason};
@@ -64,6 +65,9 @@ impl Decoder for MessagesDecoder {
         // Gateways end every stream as Chat Completions end theirs.
         if data.is_empty() || data == "[DONE]" {
             return Ok(Vec::new());
+        }
+        if let Some((index, piece)) = fast::read(data).as_ref().and_then(fast::Event::piece) {
+            return Ok(self.blocks.grow_piece(Some(index), piece)?.into_iter().collect());
         }
         let event: Value = serde_json::from_str(data)
             .map_err(|error| WireError::Malformed(format!("{error} in `{}`", clipped(data, 80))))?;

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use crate::clean::clipped;
 use crate::protocol::call_list::CallList;
 use crate::protocol::ollama::WIRE;
+use crate::protocol::ollama::fast;
 use crate::protocol::printed::printed_calls;
 use crate::protocol::tokens::count;
 use crate::protocol::{Decoder, DecoderContext, Frame, MAX_ANSWER_BYTES, Progress, WireError};
@@ -69,6 +70,24 @@ impl OllamaDecoder {
         if self.bytes > MAX_ANSWER_BYTES { Err(WireError::TooLarge) } else { Ok(deltas) }
     }
 
+    /// A line that only says more.
+    fn take_fast(&mut self, line: &fast::Line<'_>) -> Result<Vec<Delta>, WireError> {
+        if let Some(model) = line.model().filter(|_| self.model.is_none()) {
+            self.model = Some(model.to_owned());
+        }
+        let mut deltas = Vec::new();
+        if let Some(text) = line.thinking() {
+            self.thinking.push_str(text);
+            deltas.push(Delta::Reasoning(text.to_owned()));
+        }
+        if let Some(text) = line.content() {
+            self.text.push_str(text);
+            deltas.push(Delta::Text(text.to_owned()));
+        }
+        self.bytes += deltas.iter().map(size).sum::<usize>();
+        if self.bytes > MAX_ANSWER_BYTES { Err(WireError::TooLarge) } else { Ok(deltas) }
+    }
+
     fn take_message(&mut self, message: &Value) -> Vec<Delta> {
         let mut deltas = Vec::new();
         if let Some(text) = text_of(message.get("thinking")) {
@@ -120,6 +139,9 @@ impl OllamaDecoder {
 impl Decoder for OllamaDecoder {
     fn step(&mut self, frame: Frame) -> Result<Vec<Delta>, WireError> {
         let data = frame.data.trim();
+        if let Some(line) = fast::read(data) {
+            return self.take_fast(&line);
+        }
         match serde_json::from_str(data) {
             Ok(line) => self.take(&line),
             Err(error) if error.is_eof() => Err(WireError::Truncated),
