@@ -88,14 +88,26 @@ impl Driver {
                     self.feed(input).await?;
                 }
                 Some(ended) = self.work.aside.join_next() => {
-                    // A task that panicked ends what waited for it in the safe way.
-                    let input = ended.unwrap_or(Input::Summarised { summary: None, bills: Vec::new() });
-                    self.feed(input).await?;
+                    self.aside_ended(ended).await?;
                 }
                 Some(ended) = self.work.calls.join_next_with_id() => {
                     let item = self.ended(ended).await?;
                     self.feed(Input::CallEnded(item)).await?;
                 }
+            }
+        }
+    }
+
+    /// Takes in how a summary or a question ended. One that was let go of says nothing; one that panicked ends what
+    /// waited for it in the safe way: the machine heeds the one of the two that it waits for.
+    async fn aside_ended(&mut self, ended: Result<Input, JoinError>) -> Result<(), SinkClosed> {
+        match ended {
+            Ok(input) => self.feed(input).await,
+            Err(error) if error.is_cancelled() => Ok(()),
+            Err(error) => {
+                tracing::error!(%error, "a summary or a question panicked");
+                self.feed(Input::Summarised { summary: None, bills: Vec::new() }).await?;
+                self.feed(Input::BudgetAnswered(false)).await
             }
         }
     }
