@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use buddy_exec::Target;
+use buddy_exec::{Bounds, Target};
 use buddy_policy::{Approvals, Rules};
 use buddy_protocol::{
     Agent, AgentError, AgentSession, Clock, Command, EventSink, Failure, FailureKind, Ids, Ledger, Opening,
@@ -119,6 +119,7 @@ fn driver(
     let pipeline = Pipeline::new(PipelineParts {
         target: settings.target.clone(),
         place: Place { cwd: PathBuf::from(&started.cwd), home: settings.home.clone() },
+        bounds: Bounds::open(),
         env: settings.env.clone(),
         logs: settings.logs.clone(),
         rules: Rules { approvals: settings.approvals },

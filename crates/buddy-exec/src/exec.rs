@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::Captured;
+use crate::{Bounds, Captured};
 
 /// A command to run.
 #[derive(Debug, Clone)]
@@ -23,6 +23,8 @@ pub struct Exec {
     pub timeout: Option<Duration>,
     /// How much of the output is kept.
     pub output: OutputLimits,
+    /// What the command may touch.
+    pub bounds: Bounds,
 }
 
 /// What a command reads on its standard input.

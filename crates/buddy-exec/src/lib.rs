@@ -7,6 +7,7 @@
 //! The crate never knows about models, agents or policy, and it reads neither environment nor home: paths, variables
 //! and limits come in as values.
 
+mod bounds;
 mod captured;
 mod control;
 mod drain;
@@ -23,6 +24,7 @@ pub mod supervise;
 mod tail;
 mod target;
 
+pub use bounds::{Bounds, Reach};
 pub use captured::Captured;
 pub use error::{NotFile, TargetError};
 pub use exec::{Chunk, Ended, Exec, Exit, LogFile, LogInfo, OutputLimits, Stdin, Stream};

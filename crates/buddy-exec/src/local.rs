@@ -8,7 +8,9 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::task::spawn_blocking;
 
-use crate::{Description, Exec, FileContent, Listing, Running, Target, TargetError, Written, drain, files};
+use crate::{
+    Bounds, Description, Exec, FileContent, Listing, Running, Target, TargetError, Written, drain, files,
+};
 pub(crate) use supervisor::Supervisor;
 
 /// How long a process tree has between being asked to end and being killed.
@@ -63,17 +65,23 @@ impl Target for LocalTarget {
         drain::start(supervisor, exec, self.settings.grace).await
     }
 
-    async fn read(&self, path: &Path, limit: u64) -> Result<FileContent, TargetError> {
+    async fn read(&self, _bounds: &Bounds, path: &Path, limit: u64) -> Result<FileContent, TargetError> {
         let path = self.resolve(path);
         blocking(path.clone(), move || files::read(&path, limit)).await
     }
 
-    async fn write(&self, path: &Path, content: &[u8]) -> Result<Written, TargetError> {
+    async fn write(&self, _bounds: &Bounds, path: &Path, content: &[u8]) -> Result<Written, TargetError> {
         let (path, content) = (self.resolve(path), content.to_vec());
         blocking(path.clone(), move || files::write(&path, &content)).await
     }
 
-    async fn list(&self, path: &Path, depth: u32, limit: usize) -> Result<Listing, TargetError> {
+    async fn list(
+        &self,
+        _bounds: &Bounds,
+        path: &Path,
+        depth: u32,
+        limit: usize,
+    ) -> Result<Listing, TargetError> {
         let path = self.resolve(path);
         blocking(path.clone(), move || files::list(&path, depth, limit)).await
     }

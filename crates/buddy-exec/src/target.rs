@@ -4,11 +4,12 @@ use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 
-use crate::{Exec, FileContent, Listing, Running, TargetError, Written};
+use crate::{Bounds, Exec, FileContent, Listing, Running, TargetError, Written};
 
 /// A host on which commands run and files live.
 ///
-/// Relative paths are taken from the `cwd` of the [`Description`]. Nothing here decides whether an access is allowed.
+/// Relative paths are taken from the `cwd` of the [`Description`]. Nothing here decides what is
+/// allowed: each call comes with its [`Bounds`], and the target keeps to them.
 #[async_trait]
 pub trait Target: Send + Sync {
     /// What this target is, in words for people and models.
@@ -18,16 +19,22 @@ pub trait Target: Send + Sync {
     async fn start(&self, exec: Exec) -> Result<Running, TargetError>;
 
     /// Reads up to `limit` bytes of a regular file. Anything else is refused without waiting for it.
-    async fn read(&self, path: &Path, limit: u64) -> Result<FileContent, TargetError>;
+    async fn read(&self, bounds: &Bounds, path: &Path, limit: u64) -> Result<FileContent, TargetError>;
 
     /// Replaces a file in one step, with its parent directories made when missing.
     ///
     /// A reader sees the old content or the new, never a mixture; the mode of an existing file is kept; a symbolic
     /// link is written through.
-    async fn write(&self, path: &Path, content: &[u8]) -> Result<Written, TargetError>;
+    async fn write(&self, bounds: &Bounds, path: &Path, content: &[u8]) -> Result<Written, TargetError>;
 
     /// Lists a directory and, with a `depth` above 1, the directories below it. Symbolic links are never followed.
-    async fn list(&self, path: &Path, depth: u32, limit: usize) -> Result<Listing, TargetError>;
+    async fn list(
+        &self,
+        bounds: &Bounds,
+        path: &Path,
+        depth: u32,
+        limit: usize,
+    ) -> Result<Listing, TargetError>;
 }
 
 /// What a target is.

@@ -5,7 +5,7 @@ use std::path::Path;
 use buddy_protocol::Risk;
 use serde::{Deserialize, Serialize};
 
-use crate::{Action, Intent};
+use crate::{Action, Intent, Tier};
 
 /// What a session allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +62,9 @@ pub fn decide(intent: &Intent, rules: Rules) -> Decision {
             reasons.push(reason);
         }
     }
+    if reasons.is_empty() && intent.tier != Tier::Auto {
+        reasons.push("calls of this tool need approval".to_owned());
+    }
     if let Some(claims) = intent.claims {
         risk = risk.max(claims.risk);
         if claims.privesc {
@@ -79,8 +82,9 @@ pub fn decide(intent: &Intent, rules: Rules) -> Decision {
 
 fn judge(action: &Action) -> Option<(Risk, String)> {
     match action {
-        Action::Read(_) => None,
+        Action::Read(_) | Action::Fetch(_) => None,
         Action::Write(path) => Some((Risk::Medium, format!("it writes `{}`", shown(path)))),
+        Action::Delete(path) => Some((Risk::High, format!("it removes `{}`", shown(path)))),
         Action::Run { .. } => Some((Risk::Medium, "it runs a command".to_owned())),
     }
 }
@@ -101,7 +105,7 @@ mod tests {
     }
 
     fn run(claims: Option<Claims>) -> Intent {
-        Intent { actions: vec![Action::Run { command: "rm -rf /".to_owned(), cwd: "/".into() }], claims }
+        Intent { claims, ..Intent::of(Action::Run { command: "rm -rf /".to_owned(), cwd: "/".into() }) }
     }
 
     #[test]

@@ -9,8 +9,22 @@ use buddy_protocol::Risk;
 pub struct Intent {
     /// Everything it would do; empty means it touches nothing outside buddy.
     pub actions: Vec<Action>,
+    /// How calls of this tool are asked for, as the registry says.
+    pub tier: Tier,
     /// What the model says about it.
     pub claims: Option<Claims>,
+}
+
+/// How calls of a tool are asked for. The registry says it; policy may raise it, and the model has no say.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Tier {
+    /// They run by themselves.
+    #[default]
+    Auto,
+    /// Several may be asked for together, each with an answer of its own.
+    Batch,
+    /// Each is asked for alone.
+    Individual,
 }
 
 /// One thing that a call would do. Paths are absolute.
@@ -20,6 +34,10 @@ pub enum Action {
     Read(PathBuf),
     /// Create or change a file.
     Write(PathBuf),
+    /// Remove a file, or a directory with all that is in it.
+    Delete(PathBuf),
+    /// Fetch from this address on the web, which leaves the host as it is.
+    Fetch(String),
     /// Run a shell command.
     Run {
         /// The command line, exactly as it would be run.
@@ -48,7 +66,12 @@ impl Intent {
 
     /// The intent of a call that does one thing.
     pub fn of(action: Action) -> Self {
-        Self { actions: vec![action], claims: None }
+        Self { actions: vec![action], ..Self::default() }
+    }
+
+    /// The same intent of a tool in this tier.
+    pub fn in_tier(self, tier: Tier) -> Self {
+        Self { tier, ..self }
     }
 
     /// Whether the order of the two calls could matter, so that they must not run at the same time.
@@ -57,15 +80,16 @@ impl Intent {
     /// touches the host. This orders calls and opens no gate, so the model's word on `mutation` is enough here.
     pub fn conflicts(&self, other: &Self) -> bool {
         let meet = |first: &Action, second: &Action| match (first, second) {
-            (Action::Read(_), Action::Read(_)) => false,
-            (Action::Read(read), Action::Write(write)) | (Action::Write(write), Action::Read(read)) => {
-                overlap(read, write)
-            }
-            (Action::Write(first), Action::Write(second)) => overlap(first, second),
+            (Action::Read(_), Action::Read(_)) | (Action::Fetch(_), _) | (_, Action::Fetch(_)) => false,
             (Action::Run { .. }, Action::Read(_)) => self.may_change(),
             (Action::Read(_), Action::Run { .. }) => other.may_change(),
             (Action::Run { .. }, Action::Run { .. }) => self.may_change() || other.may_change(),
-            (Action::Run { .. }, Action::Write(_)) | (Action::Write(_), Action::Run { .. }) => true,
+            (Action::Run { .. }, Action::Write(_) | Action::Delete(_))
+            | (Action::Write(_) | Action::Delete(_), Action::Run { .. }) => true,
+            (
+                Action::Read(first) | Action::Write(first) | Action::Delete(first),
+                Action::Read(second) | Action::Write(second) | Action::Delete(second),
+            ) => overlap(first, second),
         };
         self.actions.iter().any(|first| other.actions.iter().any(|second| meet(first, second)))
     }
@@ -86,8 +110,8 @@ mod tests {
     fn run(mutation: bool) -> Intent {
         let claims = Claims { risk: Risk::Low, mutation, privesc: false };
         Intent {
-            actions: vec![Action::Run { command: "true".to_owned(), cwd: "/w".into() }],
             claims: Some(claims),
+            ..Intent::of(Action::Run { command: "true".to_owned(), cwd: "/w".into() })
         }
     }
 
@@ -116,6 +140,15 @@ mod tests {
         check(&write("/w/a"), &read("/w"), true);
         check(&write("/w/a"), &write("/w/b"), false);
         check(&write("/w/a"), &read("/w/ab"), false);
+    }
+
+    #[test]
+    fn a_removal_meets_what_is_in_it_and_a_fetch_meets_nothing() {
+        let remove = Intent::of(Action::Delete("/w/a".into()));
+        check(&remove, &read("/w/a/b"), true);
+        check(&remove, &read("/w/b"), false);
+        check(&remove, &run(false), true);
+        check(&Intent::of(Action::Fetch("https://example.org/".to_owned())), &run(true), false);
     }
 
     #[test]

@@ -7,4 +7,4 @@ mod decide;
 mod intent;
 
 pub use decide::{Approvals, Decision, Rules, Verdict, decide};
-pub use intent::{Action, Claims, Intent};
+pub use intent::{Action, Claims, Intent, Tier};

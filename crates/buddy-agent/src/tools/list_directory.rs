@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use buddy_exec::EntryKind;
-use buddy_policy::{Action, Intent};
+use buddy_policy::{Action, Intent, Tier};
 use buddy_protocol::{ToolFailure, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -43,6 +43,7 @@ impl Tool for ListDirectory {
         name: "list_directory",
         aliases: &["fs_list"],
         kind: ToolKind::Read,
+        tier: Tier::Auto,
         description: include_str!("list_directory.md"),
         text: TextClass::File,
     };
@@ -58,8 +59,11 @@ impl Tool for ListDirectory {
     async fn run(input: ListDirectoryInput, context: &ToolContext) -> Result<Value, ToolFailure> {
         let path = context.place.resolve(input.path());
         let depth = input.depth.unwrap_or(1).clamp(1, MAX_DEPTH);
-        let listing =
-            context.target.list(&path, depth, MAX_ENTRIES).await.map_err(|error| target_failure(&error))?;
+        let listing = context
+            .target
+            .list(&context.bounds, &path, depth, MAX_ENTRIES)
+            .await
+            .map_err(|error| target_failure(&error))?;
         let entries: Vec<Value> = listing
             .entries
             .iter()

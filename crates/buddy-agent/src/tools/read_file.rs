@@ -1,7 +1,7 @@
 //! `read_file`: the text of a file, whole or a range of lines.
 
 use async_trait::async_trait;
-use buddy_policy::{Action, Intent};
+use buddy_policy::{Action, Intent, Tier};
 use buddy_protocol::{ToolFailure, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -38,6 +38,7 @@ impl Tool for ReadFile {
         name: "read_file",
         aliases: &["fs_read"],
         kind: ToolKind::Read,
+        tier: Tier::Auto,
         description: include_str!("read_file.md"),
         text: TextClass::File,
     };
@@ -52,7 +53,11 @@ impl Tool for ReadFile {
 
     async fn run(input: ReadFileInput, context: &ToolContext) -> Result<Value, ToolFailure> {
         let path = context.place.resolve(&input.path);
-        let file = context.target.read(&path, MAX_BYTES).await.map_err(|error| target_failure(&error))?;
+        let file = context
+            .target
+            .read(&context.bounds, &path, MAX_BYTES)
+            .await
+            .map_err(|error| target_failure(&error))?;
         if file.bytes.iter().take(BINARY_PROBE).any(|&byte| byte == 0) {
             let message = format!("`{}` is a binary file of {} bytes", shown(&path), file.size);
             return Err(

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use buddy_exec::Target;
+use buddy_exec::{Bounds, Target};
 use buddy_policy::{Action, Decision, Intent, Rules, Verdict, decide};
 use buddy_protocol::{
     Answer, Approval, Ask, AskId, Clock, Content, DeltaStream, Envelope, EventSink, Fact, Ids, Item,
@@ -30,6 +30,7 @@ const STOP_WITHIN: Duration = Duration::from_secs(10);
 pub(crate) struct PipelineParts {
     pub(crate) target: Arc<dyn Target>,
     pub(crate) place: Place,
+    pub(crate) bounds: Bounds,
     pub(crate) env: Vec<(String, String)>,
     pub(crate) logs: PathBuf,
     pub(crate) rules: Rules,
@@ -126,7 +127,7 @@ impl Pipeline {
         };
         let entry = registry::find_on(&call.name, &self.parts.tools_off)?;
         let prepared = entry.prepare(call.input.value())?;
-        let intent = prepared.intent(&self.parts.place);
+        let intent = prepared.intent(&self.parts.place).in_tier(entry.spec.tier);
         Ok(Ready { prepared, intent, text: entry.spec.text })
     }
 
@@ -205,6 +206,7 @@ impl Pipeline {
         let context = ToolContext {
             target: self.parts.target.clone(),
             place: self.parts.place.clone(),
+            bounds: self.parts.bounds.clone(),
             env: self.parts.env.clone(),
             log: self.parts.logs.join(format!("exec-{}.log", item.id)),
             clock: self.parts.clock.clone(),
@@ -297,6 +299,8 @@ fn action_line(intent: &Intent, place: &Place) -> (String, String) {
             command.clone()
         }
         Action::Write(path) => format!("write {}", shown(path)),
+        Action::Delete(path) => format!("remove {}", shown(path)),
+        Action::Fetch(address) => format!("fetch {address}"),
         Action::Read(path) => format!("read {}", shown(path)),
     };
     let lines: Vec<String> = intent.actions.iter().map(line).collect();

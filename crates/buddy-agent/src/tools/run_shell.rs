@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use buddy_exec::{Chunk, Ended, Exec, Exit, LogFile, OutputLimits, Stdin, Stream};
-use buddy_policy::{Action, Claims, Intent};
+use buddy_policy::{Action, Claims, Intent, Tier};
 use buddy_protocol::{DeltaStream, Risk, ToolFailure, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -55,6 +55,7 @@ impl Tool for RunShell {
         name: "run_shell",
         aliases: &["shell_exec", "exec_run"],
         kind: ToolKind::Execute,
+        tier: Tier::Individual,
         description: include_str!("run_shell.md"),
         text: TextClass::Command,
     };
@@ -70,7 +71,7 @@ impl Tool for RunShell {
     fn intent(input: &RunShellInput, place: &Place) -> Intent {
         let cwd = place.resolve(input.cwd.as_deref().unwrap_or("."));
         let claims = Claims { risk: input.risk, mutation: input.mutation, privesc: input.privesc };
-        Intent { actions: vec![Action::Run { command: input.command.clone(), cwd }], claims: Some(claims) }
+        Intent { claims: Some(claims), ..Intent::of(Action::Run { command: input.command.clone(), cwd }) }
     }
 
     async fn run(input: RunShellInput, context: &ToolContext) -> Result<Value, ToolFailure> {
@@ -81,6 +82,7 @@ impl Tool for RunShell {
             env: context.env.clone(),
             stdin: Stdin::Null,
             timeout: Some(timeout),
+            bounds: context.bounds.clone(),
             output: OutputLimits {
                 keep_head: KEEP,
                 keep_tail: KEEP,

@@ -1,7 +1,7 @@
 //! `time`: what the clock of the harness says, in the formats that people ask for.
 
 use async_trait::async_trait;
-use buddy_policy::Intent;
+use buddy_policy::{Intent, Tier};
 use buddy_protocol::{ToolFailure, ToolKind};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -26,6 +26,7 @@ impl Tool for Time {
         name: "time",
         aliases: &[],
         kind: ToolKind::Other,
+        tier: Tier::Auto,
         description: include_str!("time.md"),
         text: TextClass::File,
     };

@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use buddy_exec::Target;
+use buddy_exec::{Bounds, Target};
 use buddy_model::ToolDefinition;
-use buddy_policy::Intent;
+use buddy_policy::{Intent, Tier};
 use buddy_protocol::{Clock, DeltaStream, ToolFailure, ToolKind};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -47,6 +47,8 @@ pub(crate) struct Spec {
     pub(crate) aliases: &'static [&'static str],
     /// What kind of thing it does.
     pub(crate) kind: ToolKind,
+    /// How calls are asked for.
+    pub(crate) tier: Tier,
     /// What the model reads about it.
     pub(crate) description: &'static str,
     /// Which limit its texts have.
@@ -99,6 +101,8 @@ pub(crate) struct ToolContext {
     pub(crate) target: Arc<dyn Target>,
     /// Where relative paths start.
     pub(crate) place: Place,
+    /// What the call may touch.
+    pub(crate) bounds: Bounds,
     /// The environment of commands.
     pub(crate) env: Vec<(String, String)>,
     /// The file for the whole output of this call.

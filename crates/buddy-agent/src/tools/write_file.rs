@@ -1,7 +1,7 @@
 //! `write_file`: a file's whole new content, written so that a crash leaves the old or the new one.
 
 use async_trait::async_trait;
-use buddy_policy::{Action, Intent};
+use buddy_policy::{Action, Intent, Tier};
 use buddy_protocol::{ToolFailure, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -33,6 +33,7 @@ impl Tool for WriteFile {
         name: "write_file",
         aliases: &["fs_write"],
         kind: ToolKind::Edit,
+        tier: Tier::Batch,
         description: include_str!("write_file.md"),
         text: TextClass::File,
     };
@@ -47,7 +48,7 @@ impl Tool for WriteFile {
 
     async fn run(input: WriteFileInput, context: &ToolContext) -> Result<Value, ToolFailure> {
         let path = context.place.resolve(&input.path);
-        let written = context.target.write(&path, input.content.as_bytes()).await;
+        let written = context.target.write(&context.bounds, &path, input.content.as_bytes()).await;
         let written = written.map_err(|error| target_failure(&error))?;
         let diff = match &written.before {
             Some(before) => unified(&shown(&path), &String::from_utf8_lossy(before), &input.content),

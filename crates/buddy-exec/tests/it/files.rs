@@ -5,24 +5,31 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
-use buddy_exec::{BEFORE_CAP, EntryKind, FileContent, Listing, NotFile, Target, TargetError, Written};
+use buddy_exec::{
+    BEFORE_CAP, Bounds, EntryKind, FileContent, Listing, NotFile, Target, TargetError, Written,
+};
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
 use crate::stage::{PATIENCE, Stage};
 
 impl Stage {
     async fn read(&self, path: &str, limit: u64) -> Result<FileContent, TargetError> {
-        tokio::time::timeout(PATIENCE, self.target().read(Path::new(path), limit)).await.unwrap()
-    }
-
-    async fn write(&self, path: &str, content: &str) -> Result<Written, TargetError> {
-        tokio::time::timeout(PATIENCE, self.target().write(Path::new(path), content.as_bytes()))
+        tokio::time::timeout(PATIENCE, self.target().read(&Bounds::open(), Path::new(path), limit))
             .await
             .unwrap()
     }
 
+    async fn write(&self, path: &str, content: &str) -> Result<Written, TargetError> {
+        tokio::time::timeout(
+            PATIENCE,
+            self.target().write(&Bounds::open(), Path::new(path), content.as_bytes()),
+        )
+        .await
+        .unwrap()
+    }
+
     async fn list(&self, path: &str, depth: u32, limit: usize) -> Result<Listing, TargetError> {
-        self.target().list(Path::new(path), depth, limit).await
+        self.target().list(&Bounds::open(), Path::new(path), depth, limit).await
     }
 
     fn text(&self, path: &str) -> String {

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use buddy_exec::{
-    Description, Exec, Exit, LocalSettings, LocalTarget, OutputLimits, Running, Stdin, SupervisorCommand,
-    Target, TargetError,
+    Bounds, Description, Exec, Exit, LocalSettings, LocalTarget, OutputLimits, Running, Stdin,
+    SupervisorCommand, Target, TargetError,
 };
 use tempfile::TempDir;
 
@@ -87,6 +87,7 @@ pub(crate) fn argv(argv: &[&str]) -> Exec {
         stdin: Stdin::Null,
         timeout: Some(PATIENCE),
         output: OutputLimits { keep_head: 64 * 1024, keep_tail: 64 * 1024, log: None },
+        bounds: Bounds::open(),
     }
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use buddy_exec::{Ended, Exec, OutputLimits, Stdin, Target};
+use buddy_exec::{Bounds, Ended, Exec, OutputLimits, Stdin, Target};
 use buddy_model::TokenSource;
 use buddy_protocol::{Failure, FailureKind};
 use secrecy::{ExposeSecret, SecretString};
@@ -216,6 +216,7 @@ impl KeyCommand {
             stdin: Stdin::Null,
             timeout: Some(COMMAND_TIMEOUT),
             output: OutputLimits { keep_head: MAX_KEY_BYTES, keep_tail: 0, log: None },
+            bounds: Bounds::open(),
         };
         let cannot = |error: &dyn fmt::Display| format!("the command for the key cannot be run: {error}");
         let mut running = self.target.start(exec).await.map_err(|error| cannot(&error))?;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use buddy_exec::{Ended, Exec, OutputLimits, Stdin, Target};
+use buddy_exec::{Bounds, Ended, Exec, OutputLimits, Stdin, Target};
 use buddy_model::diagnose::Check;
 use futures::future::join_all;
 
@@ -57,6 +57,7 @@ async fn version(command: &[&str; 2], environment: &Environment, target: &dyn Ta
         stdin: Stdin::Null,
         timeout: Some(VERSION_TIME),
         output: OutputLimits { keep_head: MAX_VERSION_BYTES, keep_tail: 0, log: None },
+        bounds: Bounds::open(),
     };
     let exit = target.start(exec).await.ok()?.wait().await.ok()?;
     if exit.ended != Ended::Exited || exit.code != Some(0) {

@@ -1,0 +1,52 @@
+//! Bounds: what one call may touch on a host. The same value confines file access in this process and commands in a jail.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// What a call may touch. Enforced where the access happens and not by reading what the call says.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Bounds {
+    /// What may be read.
+    pub read: Reach,
+    /// What may be created, changed and removed. What is not readable is not writable either.
+    pub write: Reach,
+    /// Neither read nor written, wherever they are: buddy's own configuration, database and sockets, keys. Whether they
+    /// exist does not matter.
+    pub hidden: Vec<PathBuf>,
+    /// Read but not written, also where they do not exist yet: what would make another program run something later, such
+    /// as hooks. Absolute, or relative to every root of `write`.
+    pub guarded: Vec<PathBuf>,
+    /// Whether commands reach the network.
+    pub network: bool,
+}
+
+/// How far an access reaches.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reach {
+    /// Nowhere.
+    Nothing,
+    /// Beneath these directories, themselves included; a link that leads out of them is not followed.
+    Beneath(Vec<PathBuf>),
+    /// Everywhere that the account of this process may go.
+    Anywhere,
+}
+
+impl Bounds {
+    /// No bounds: whatever the account of this process may do.
+    pub fn open() -> Self {
+        Self {
+            read: Reach::Anywhere,
+            write: Reach::Anywhere,
+            hidden: Vec::new(),
+            guarded: Vec::new(),
+            network: true,
+        }
+    }
+
+    /// Whether there are none, so that no jail is needed.
+    pub fn is_open(&self) -> bool {
+        *self == Self::open()
+    }
+}
