@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use buddy_model::{Delta, ModelError, ModelErrorKind, PromptItem, Reply, ReplyStream};
 use buddy_protocol::{
-    AgentError, Answer, Approval, Ask, AskId, Clock, Command, Envelope, EventSink, Fact, Failure,
+    AgentError, Answer, Approval, Ask, AskId, Change, Clock, Command, Envelope, EventSink, Fact, Failure,
     FailureKind, Ids, Item, ItemEnded, ItemStatus, Ledger, Notice, NoticeLevel, Principal, Question, Risk,
     SessionChanged, SessionId, SinkClosed, ToolFailure, TurnId,
 };
@@ -131,8 +131,8 @@ impl Driver {
                 let window = self.models.window();
                 self.feed(Input::CompactRequested { by, window }).await?;
             }
-            Command::Change { model, .. } => {
-                let changed = self.change_model(model).await?;
+            Command::Change(change) => {
+                let changed = self.change(change).await?;
                 let _ = done.send(changed);
                 return Ok(());
             }
@@ -144,11 +144,15 @@ impl Driver {
         Ok(())
     }
 
-    async fn change_model(&mut self, model: Option<String>) -> Result<Result<(), AgentError>, SinkClosed> {
-        if let Err(failure) = self.models.choose(model.clone()) {
+    async fn change(&mut self, change: Change) -> Result<Result<(), AgentError>, SinkClosed> {
+        let Change { model, approvals, plan_only, .. } = change;
+        if model.is_some()
+            && let Err(failure) = self.models.choose(model.clone())
+        {
             return Ok(Err(AgentError { failure }));
         }
-        self.sink.commit(vec![Fact::SessionChanged(SessionChanged { title: None, model })]).await?;
+        let changed = SessionChanged { title: None, model, approvals, plan_only };
+        self.sink.commit(vec![Fact::SessionChanged(changed)]).await?;
         Ok(Ok(()))
     }
 
@@ -235,6 +239,7 @@ impl Driver {
             turn: Some(turn),
             item: None,
             question: Question::Approval(Approval {
+                item: None,
                 actor: "buddy".to_owned(),
                 place: self.funds.place.clone(),
                 cwd: self.funds.cwd.clone(),
@@ -242,11 +247,14 @@ impl Driver {
                 why: Some(reason.clone()),
                 risk: Risk::Medium,
                 reasons: vec![reason],
+                offers: Vec::new(),
             }),
             expires: None,
         };
         let sink = self.sink.clone();
-        self.work.aside.spawn(async move { Input::BudgetAnswered(sink.ask(ask).await == Ok(Answer::Allow)) });
+        self.work.aside.spawn(async move {
+            Input::BudgetAnswered(matches!(sink.ask(ask).await, Ok(Answer::Allow { .. })))
+        });
         None
     }
 

@@ -133,8 +133,12 @@ impl Actor {
     ) {
         let is_taken =
             |waiter: &Waiter| matches!(waiter, Waiter::Answered { ask: taken, .. } if *taken == ask);
-        if !self.state.asks.is_open(&ask) || self.state.waiters.iter().any(is_taken) {
-            let refusal = SessionsError::Conflict(format!("ask `{ask}` does not wait for an answer"));
+        let refusal = match self.state.asks.accepts(&ask, &answer) {
+            Some(Ok(())) if !self.state.waiters.iter().any(is_taken) => None,
+            Some(Err(misfit)) => Some(SessionsError::Invalid(misfit.to_string())),
+            _ => Some(SessionsError::Conflict(format!("ask `{ask}` does not wait for an answer"))),
+        };
+        if let Some(refusal) = refusal {
             let _ = done.send(Err(refusal));
             return;
         }

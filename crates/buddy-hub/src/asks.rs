@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use buddy_protocol::{Answer, Ask, AskId, UnixMillis};
+use buddy_protocol::{Answer, Ask, AskId, Misfit, Question, UnixMillis};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
@@ -18,6 +18,7 @@ pub(crate) struct Asks {
 
 struct OpenAsk {
     asker: oneshot::Sender<Answer>,
+    question: Question,
     /// On the monotonic clock, so that a clock set back does not keep an ask alive.
     deadline: Option<Instant>,
 }
@@ -31,11 +32,16 @@ impl Asks {
         let deadline = ask
             .expires
             .map(|UnixMillis(expires)| Instant::now() + Duration::from_millis(expires.saturating_sub(now.0)));
-        self.open.insert(ask.id.clone(), OpenAsk { asker, deadline });
+        self.open.insert(ask.id.clone(), OpenAsk { asker, question: ask.question.clone(), deadline });
     }
 
     pub(crate) fn is_open(&self, ask: &AskId) -> bool {
         self.open.contains_key(ask)
+    }
+
+    /// Whether an open ask can be answered so; none when it is not open.
+    pub(crate) fn accepts(&self, ask: &AskId, answer: &Answer) -> Option<Result<(), Misfit>> {
+        self.open.get(ask).map(|open| open.question.accepts(answer))
     }
 
     /// Hands the answer to the asker. The caller has made it durable.

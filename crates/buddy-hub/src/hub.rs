@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use async_trait::async_trait;
 use buddy_protocol::{
     Agent, Clock, Command, Event, Fact, Ids, NewSession, Principal, SessionId, SessionQuery, SessionStarted,
-    SessionState, SessionStore, SessionSummary, Sessions, SessionsError, Subscription,
+    SessionState, SessionStore, SessionSummary, Sessions, SessionsError, Subscription, WaitingAsk,
 };
 use tokio::sync::OnceCell;
 
@@ -188,6 +188,22 @@ impl Sessions for Hub {
     async fn find(&self, who: &Principal, session: &SessionId) -> Result<SessionSummary, SessionsError> {
         self.permit(who, session, Permission::Read).await?;
         self.summary(session).await
+    }
+
+    async fn asks(&self, who: &Principal) -> Result<Vec<WaitingAsk>, SessionsError> {
+        let query =
+            SessionQuery { owner: Some(who.name.clone()), is_waiting: true, ..SessionQuery::default() };
+        let waiting = |summary: SessionSummary| {
+            let SessionSummary { id, title, parent, cwd, asks, .. } = summary;
+            asks.into_iter().map(move |ask| WaitingAsk {
+                session: id.clone(),
+                title: title.clone(),
+                parent: parent.clone(),
+                cwd: cwd.clone(),
+                ask,
+            })
+        };
+        Ok(self.parts.store.list(query).await?.into_iter().flat_map(waiting).collect())
     }
 
     async fn list(&self, who: &Principal, query: SessionQuery) -> Result<Vec<SessionSummary>, SessionsError> {

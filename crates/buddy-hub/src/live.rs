@@ -5,7 +5,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use buddy_protocol::{
-    Agent, AgentError, AgentSession, Answer, AskId, Clock, Command, Event, Fact, LogEntry, Opening,
+    Agent, AgentError, AgentSession, Answer, AskId, Change, Clock, Command, Event, Fact, LogEntry, Opening,
     Principal, SessionChanged, SessionEnded, SessionId, SessionStore, SessionWriter, SessionsError,
     StoreError, Transcript, recovery,
 };
@@ -138,7 +138,7 @@ impl Live {
     pub(crate) async fn send(&self, by: Principal, command: Command) -> Result<(), SessionsError> {
         match command {
             Command::Answer { ask, answer } => self.answer(by, ask, answer).await,
-            Command::Change { title, model } => self.change(by, title, model).await,
+            Command::Change(change) => self.change(by, change).await,
             Command::End => self.end(by).await,
             Command::Prompt { .. } | Command::Interrupt | Command::Compact => self.order(by, command).await,
         }
@@ -161,18 +161,14 @@ impl Live {
         outcome.await.map_err(|_| SessionsError::Closed)?
     }
 
-    async fn change(
-        &self,
-        by: Principal,
-        title: Option<String>,
-        model: Option<String>,
-    ) -> Result<(), SessionsError> {
-        if title.is_some() {
-            self.report(Fact::SessionChanged(SessionChanged { title, model: None })).await?;
+    async fn change(&self, by: Principal, mut change: Change) -> Result<(), SessionsError> {
+        if let Some(title) = change.title.take() {
+            let changed = SessionChanged { title: Some(title), ..SessionChanged::default() };
+            self.report(Fact::SessionChanged(changed)).await?;
         }
-        if model.is_some() {
-            // What a model's name means is the agent's to know, so the agent reports the change.
-            self.order(by, Command::Change { title: None, model }).await?;
+        if change != Change::default() {
+            // What the rest means is the agent's to know, so the agent reports the change.
+            self.order(by, Command::Change(change)).await?;
         }
         Ok(())
     }

@@ -29,6 +29,11 @@ pub struct Ask {
 pub enum Question {
     /// May this be done?
     Approval(Approval),
+    /// May these be done? Each can be answered on its own.
+    Batch {
+        /// What would be done, in the order in which the agent asked for it.
+        approvals: Vec<Approval>,
+    },
     /// A question with options, free text, or both.
     Text {
         /// The question.
@@ -42,6 +47,9 @@ pub enum Question {
 /// What would be done, with everything a person needs to judge it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Approval {
+    /// The item it is about, in a batch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub item: Option<ItemId>,
     /// Who wants to do it, for example `buddy`.
     pub actor: String,
     /// The account and host it would happen on, for example `ann@atlas`.
@@ -57,6 +65,18 @@ pub struct Approval {
     pub risk: Risk,
     /// Why policy asks.
     pub reasons: Vec<String>,
+    /// What could be allowed for longer than this once. Empty where only this once will do.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub offers: Vec<Offer>,
+}
+
+/// Something that can be allowed for longer than once.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Offer {
+    /// What the grant would say, for example `cargo test *`.
+    pub grant: String,
+    /// Exactly what else it would cover, for people.
+    pub covers: String,
 }
 
 /// How dangerous an action is.
@@ -71,17 +91,52 @@ pub enum Risk {
     High,
 }
 
+/// What a person allows for longer than once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct GrantWish {
+    /// Which of the offers, counted from 0.
+    pub offer: u32,
+    /// Where it holds.
+    pub scope: GrantScope,
+    /// For how long, in seconds.
+    pub seconds: u64,
+}
+
+/// Where a grant holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GrantScope {
+    /// In this session.
+    Session,
+    /// In all sessions of this directory.
+    Project,
+    /// In all sessions of this person.
+    User,
+}
+
+/// The longest time that a grant holds: 30 days.
+pub const MAX_GRANT_SECONDS: u64 = 30 * 24 * 60 * 60;
+
 /// An answer to an ask.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Answer {
-    /// Do it, this once.
-    Allow,
+    /// Do it.
+    Allow {
+        /// What is allowed from now on; absent allows this once.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        grant: Option<GrantWish>,
+    },
     /// Do not do it.
     Deny {
         /// What the agent is told.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
+    },
+    /// One answer for each part of a batch, in its order.
+    Each {
+        /// The answers; each allows or denies.
+        answers: Vec<Answer>,
     },
     /// The reply to a question.
     Reply {
@@ -92,4 +147,119 @@ pub enum Answer {
     Expired,
     /// The asker no longer wants to know. Only the hub gives this answer.
     Withdrawn,
+}
+
+impl Answer {
+    /// Do it, this once.
+    pub fn allow() -> Self {
+        Self::Allow { grant: None }
+    }
+}
+
+/// Why an answer does not fit its question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Misfit {
+    /// A batch with another number of answers.
+    #[error("there must be one answer for each part of the batch")]
+    Count,
+    /// A grant that was not offered.
+    #[error("this was not offered to be allowed for longer")]
+    Offer,
+    /// A grant without end, or with none.
+    #[error("a grant holds for at least a second and at most 30 days")]
+    Time,
+    /// A kind of answer that the question has no use for.
+    #[error("the question cannot be answered in this way")]
+    Kind,
+}
+
+impl Question {
+    /// Whether a person may answer so.
+    pub fn accepts(&self, answer: &Answer) -> Result<(), Misfit> {
+        match (self, answer) {
+            (Self::Approval(_) | Self::Batch { .. }, Answer::Allow { grant: None })
+            | (_, Answer::Deny { .. })
+            | (Self::Approval(_) | Self::Text { .. }, Answer::Reply { .. }) => Ok(()),
+            (Self::Approval(approval), Answer::Allow { grant: Some(wish) }) => approval.grants(*wish),
+            (Self::Batch { approvals }, Answer::Each { answers }) => {
+                if approvals.len() != answers.len() {
+                    return Err(Misfit::Count);
+                }
+                approvals.iter().zip(answers).try_for_each(|(approval, answer)| match answer {
+                    Answer::Allow { grant: Some(wish) } => approval.grants(*wish),
+                    Answer::Allow { grant: None } | Answer::Deny { .. } => Ok(()),
+                    _ => Err(Misfit::Kind),
+                })
+            }
+            _ => Err(Misfit::Kind),
+        }
+    }
+}
+
+impl Approval {
+    fn grants(&self, wish: GrantWish) -> Result<(), Misfit> {
+        if self.offers.len() <= wish.offer as usize {
+            return Err(Misfit::Offer);
+        }
+        if wish.seconds == 0 || wish.seconds > MAX_GRANT_SECONDS {
+            return Err(Misfit::Time);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn approval(offers: usize) -> Approval {
+        let offer = Offer { grant: "cargo *".to_owned(), covers: "every command of cargo".to_owned() };
+        Approval {
+            item: None,
+            actor: "buddy".to_owned(),
+            place: "ann@atlas".to_owned(),
+            cwd: "/w".to_owned(),
+            action: "cargo test".to_owned(),
+            why: None,
+            risk: Risk::Low,
+            reasons: vec![],
+            offers: vec![offer; offers],
+        }
+    }
+
+    fn grant(offer: u32, seconds: u64) -> Answer {
+        Answer::Allow { grant: Some(GrantWish { offer, scope: GrantScope::Session, seconds }) }
+    }
+
+    #[test]
+    fn an_approval_is_allowed_denied_or_talked_about() {
+        let question = Question::Approval(approval(1));
+        let deny = Answer::Deny { reason: None };
+        for answer in [Answer::allow(), deny, Answer::Reply { text: "why?".to_owned() }, grant(0, 60)] {
+            assert_eq!(question.accepts(&answer), Ok(()), "{answer:?}");
+        }
+        assert_eq!(question.accepts(&grant(1, 60)), Err(Misfit::Offer));
+        assert_eq!(question.accepts(&grant(0, 0)), Err(Misfit::Time));
+        assert_eq!(question.accepts(&grant(0, MAX_GRANT_SECONDS + 1)), Err(Misfit::Time));
+        assert_eq!(question.accepts(&Answer::Each { answers: vec![] }), Err(Misfit::Kind));
+    }
+
+    #[test]
+    fn a_batch_is_answered_as_a_whole_or_part_by_part() {
+        let question = Question::Batch { approvals: vec![approval(0), approval(1)] };
+        let each = |answers: Vec<Answer>| question.accepts(&Answer::Each { answers });
+        assert_eq!(question.accepts(&Answer::allow()), Ok(()));
+        assert_eq!(each(vec![Answer::Deny { reason: None }, grant(0, 60)]), Ok(()));
+        assert_eq!(each(vec![grant(0, 60), Answer::allow()]), Err(Misfit::Offer));
+        assert_eq!(each(vec![Answer::allow()]), Err(Misfit::Count));
+        assert_eq!(each(vec![Answer::allow(), Answer::Each { answers: vec![] }]), Err(Misfit::Kind));
+        assert_eq!(question.accepts(&grant(0, 60)), Err(Misfit::Kind));
+    }
+
+    #[test]
+    fn the_short_form_of_an_answer_is_read() {
+        let allow: Answer = serde_json::from_str(r#"{"type":"allow"}"#).unwrap();
+        assert_eq!(allow, Answer::allow());
+        assert_eq!(serde_json::to_string(&allow).unwrap(), r#"{"type":"allow"}"#);
+    }
 }

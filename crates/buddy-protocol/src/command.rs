@@ -23,19 +23,46 @@ pub enum Command {
         /// The answer.
         answer: Answer,
     },
-    /// Change what is said about the session. Absent fields stay as they are.
-    Change {
-        /// A new title.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        title: Option<String>,
-        /// A new model, from the next model call on.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        model: Option<String>,
-    },
+    /// Change what holds in the session. Absent fields stay as they are.
+    Change(Change),
     /// Put a summary in the place of what was said so far, to make room.
     Compact,
     /// End the session for good.
     End,
+}
+
+/// What is to change in a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Change {
+    /// A new title.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// A new model, from the next model call on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// What becomes of calls that a person would have to approve, from the next call on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approvals: Option<ApprovalPolicy>,
+    /// Whether the agent only reads and plans.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_only: Option<bool>,
+}
+
+/// A session's policy on calls that a person would have to approve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub enum ApprovalPolicy {
+    /// Ask.
+    Ask,
+    /// Take them as approved.
+    All,
+    /// Take them as denied.
+    None,
+    /// Take them as approved for a while, except those that are dangerous or not understood; then ask again.
+    Window {
+        /// For how long.
+        seconds: u64,
+    },
 }
 
 /// What a new session starts with.

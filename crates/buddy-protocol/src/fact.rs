@@ -4,7 +4,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, Value};
 
-use crate::{Answer, Ask, AskId, Item, ItemId, MicroUsd, SessionId, TurnId, Usage};
+use crate::{Answer, ApprovalPolicy, Ask, AskId, Item, ItemId, MicroUsd, SessionId, TurnId, Usage};
 
 macro_rules! facts {
     ($($(#[$doc:meta])* $kind:literal => $name:ident($payload:ident);)*) => {
@@ -199,6 +199,12 @@ pub struct SessionChanged {
     /// The new model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
+    /// The new policy on calls that a person would have to approve.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approvals: Option<ApprovalPolicy>,
+    /// Whether the agent only reads and plans from now on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub plan_only: Option<bool>,
 }
 
 /// Payload of `session.ended`.

@@ -23,9 +23,11 @@ mod time;
 mod transcript;
 mod usage;
 
-pub use ask::{Answer, Approval, Ask, Question, Risk};
+pub use ask::{
+    Answer, Approval, Ask, GrantScope, GrantWish, MAX_GRANT_SECONDS, Misfit, Offer, Question, Risk,
+};
 pub use bill::Bill;
-pub use command::{Command, NewSession};
+pub use command::{ApprovalPolicy, Change, Command, NewSession};
 pub use cost::MicroUsd;
 pub use envelope::{Envelope, HarnessTimestamp, ToolFailure};
 pub use event::{Event, WireError};
@@ -39,7 +41,7 @@ pub use item::{Content, FileChange, Item, ItemStatus, PlanStep, PlanStepState, P
 pub use json::Json;
 pub use port::{
     Agent, AgentError, AgentSession, EventSink, Ledger, Opening, SessionQuery, SessionStore, SessionWriter,
-    Sessions, SessionsError, SinkClosed, Spending, StoreError, Subscription, SubscriptionError,
+    Sessions, SessionsError, SinkClosed, Spending, StoreError, Subscription, SubscriptionError, WaitingAsk,
 };
 pub use recovery::recovery;
 pub use schema::event_schema;

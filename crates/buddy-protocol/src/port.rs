@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 use futures::Stream;
+use serde::Serialize;
 
 use crate::{
     Answer, Ask, Bill, Command, Event, Fact, Failure, LogEntry, NewSession, Principal, SessionId,
@@ -44,8 +45,26 @@ pub trait Sessions: Send + Sync {
     /// What a list would show of one session.
     async fn find(&self, who: &Principal, session: &SessionId) -> Result<SessionSummary, SessionsError>;
 
+    /// Everything that waits for `who` in all their sessions, those that other sessions opened included.
+    async fn asks(&self, who: &Principal) -> Result<Vec<WaitingAsk>, SessionsError>;
+
     /// Sessions that `who` may see, last used first.
     async fn list(&self, who: &Principal, query: SessionQuery) -> Result<Vec<SessionSummary>, SessionsError>;
+}
+
+/// Something that waits for a person, in one of their sessions.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WaitingAsk {
+    /// The session.
+    pub session: SessionId,
+    /// What the session is called.
+    pub title: Option<String>,
+    /// The session that opened it.
+    pub parent: Option<SessionId>,
+    /// The directory it works in.
+    pub cwd: String,
+    /// What waits.
+    pub ask: Ask,
 }
 
 /// The events of a session as they come. Ends with an error when the reader must subscribe anew.
@@ -72,6 +91,8 @@ pub struct SessionQuery {
     pub owner: Option<String>,
     /// Only sessions that work in this directory.
     pub cwd: Option<String>,
+    /// Only sessions in which something waits for a person.
+    pub is_waiting: bool,
     /// At most so many; 0 means as many as the store gives at once.
     pub limit: usize,
 }

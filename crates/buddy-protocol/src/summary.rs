@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Bill, Content, Event, Fact, Principal, SessionId, SessionStarted, UnixMillis};
+use crate::{Ask, AskId, Bill, Content, Event, Fact, Principal, SessionId, SessionStarted, UnixMillis};
 
 /// How long a title may be that was taken from the first prompt.
 const TITLE_CHARS: usize = 80;
@@ -38,6 +38,9 @@ pub struct SessionSummary {
     /// What its model calls consumed and cost.
     #[serde(default)]
     pub bill: Bill,
+    /// What waits for a person in it, oldest first.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub asks: Vec<Ask>,
 }
 
 /// How far a session is.
@@ -71,6 +74,7 @@ impl SessionSummary {
             head: 0,
             turns: 0,
             bill: Bill::default(),
+            asks: Vec::new(),
         }
     }
 
@@ -90,10 +94,20 @@ impl SessionSummary {
             }
             Fact::TurnEnded(_) => self.state = SessionState::Idle,
             Fact::ItemEnded(ended) => self.adopt_title(&ended.item.content),
-            Fact::Asked(_) => self.state = SessionState::Waiting,
-            Fact::Answered(_) if self.state == SessionState::Waiting => self.state = SessionState::Running,
+            Fact::Asked(asked) => {
+                self.asks.push(asked.ask.clone());
+                self.state = SessionState::Waiting;
+            }
+            Fact::Answered(answered) => self.settle(&answered.ask),
             Fact::UsageReported(report) => self.bill.add(report.usage, report.cost),
             _ => {}
+        }
+    }
+
+    fn settle(&mut self, answered: &AskId) {
+        self.asks.retain(|ask| ask.id != *answered);
+        if self.state == SessionState::Waiting && self.asks.is_empty() {
+            self.state = SessionState::Running;
         }
     }
 

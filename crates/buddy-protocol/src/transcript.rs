@@ -17,6 +17,7 @@ pub struct Transcript {
     started: Option<SessionStarted>,
     title: Option<String>,
     model: Option<String>,
+    plan_only: bool,
     items: Vec<Item>,
     index: HashMap<ItemId, usize>,
     open_items: Vec<ItemId>,
@@ -140,6 +141,7 @@ impl Transcript {
     fn change(&mut self, changed: SessionChanged) {
         self.title = changed.title.or(self.title.take());
         self.model = changed.model.or(self.model.take());
+        self.plan_only = changed.plan_only.unwrap_or(self.plan_only);
     }
 
     fn start_turn(&mut self, turn: TurnId) {
@@ -206,6 +208,11 @@ impl Transcript {
     /// The title, where one was given.
     pub fn title(&self) -> Option<&str> {
         self.title.as_deref()
+    }
+
+    /// Whether the agent only reads and plans.
+    pub fn is_plan_only(&self) -> bool {
+        self.plan_only
     }
 
     /// The model in use.
@@ -422,7 +429,7 @@ mod tests {
             question: Question::Text { text: "?".to_owned(), options: vec![] },
             expires: None,
         };
-        let answered = Answered { ask: ask(1).id, answer: Answer::Allow, by: Principal::person("ann") };
+        let answered = Answered { ask: ask(1).id, answer: Answer::allow(), by: Principal::person("ann") };
         let transcript = fold([
             Fact::Asked(Asked { ask: ask(1) }),
             Fact::Asked(Asked { ask: ask(2) }),

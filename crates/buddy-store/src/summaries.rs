@@ -69,10 +69,13 @@ pub(crate) fn list(
         let mut statement = connection.prepare_cached(
             "SELECT summary FROM sessions
              WHERE (:owner IS NULL OR owner = :owner) AND (:cwd IS NULL OR cwd = :cwd)
+             AND (NOT :is_waiting OR json_extract(summary, '$.state') = 'waiting')
              ORDER BY updated DESC, number DESC LIMIT :limit",
         )?;
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        let values = named_params! { ":owner": query.owner, ":cwd": query.cwd, ":limit": limit };
+        let values = named_params! {
+            ":owner": query.owner, ":cwd": query.cwd, ":is_waiting": query.is_waiting, ":limit": limit,
+        };
         statement.query_map(values, |row| row.get(0))?.collect::<rusqlite::Result<Vec<String>>>()
     })();
     texts.map_err(|error| from_sqlite(&error))?.iter().map(|text| parse(text)).collect()

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use buddy_protocol::{
-    Answer, Command, Content, Event, Fact, Item, ItemStatus, NewSession, NoticeLevel, Principal, SessionId,
-    Sessions, SessionsError, Subscription,
+    Answer, Change, Command, Content, Event, Fact, Item, ItemStatus, NewSession, NoticeLevel, Principal,
+    SessionId, Sessions, SessionsError, Subscription,
 };
 use futures::StreamExt;
 use tokio::time::Instant;
@@ -100,7 +100,7 @@ async fn open(sessions: &dyn Sessions, request: &ExecRequest) -> Result<(Session
         ExecTarget::New(new) => Ok((sessions.create(&request.who, new.clone()).await?, 0)),
         ExecTarget::Resume { session, head, model } => {
             if model.is_some() {
-                let change = Command::Change { title: None, model: model.clone() };
+                let change = Command::Change(Change { model: model.clone(), ..Change::default() });
                 sessions.send(&request.who, session, change).await?;
             }
             Ok((session.clone(), *head))

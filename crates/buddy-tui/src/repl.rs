@@ -6,19 +6,22 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use buddy_protocol::{
-    Answer, Approval, Ask, AskId, Command, Content, DeltaStream, Event, Fact, NoticeLevel, Principal,
-    Question, SessionId, Sessions, SessionsError, Subscription, Transcript, TurnOutcome,
+    Answer, ApprovalPolicy, Ask, AskId, Change, Command, Content, DeltaStream, Event, Fact, NoticeLevel,
+    Principal, SessionChanged, SessionId, Sessions, SessionsError, Subscription, Transcript, TurnOutcome,
 };
 use futures::StreamExt;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, Lines};
 use tokio::sync::mpsc;
 
+use crate::asking::{answer, question, seconds};
 use crate::exit::Exit;
 use crate::printer::{OutputClosed, Printer};
 use crate::visible::one_line;
 
 /// Characters of a call's title.
 const TITLE: usize = 120;
+/// What denies everything that waits.
+const DENY_ALL: &str = "deny all";
 
 /// A conversation in the terminal.
 pub struct ReplRequest {
@@ -143,13 +146,35 @@ impl Repl<'_> {
             self.printer.prompt("> ");
             return Ok(());
         }
-        if line == "/compact" {
-            let sent = self.send(Command::Compact).await;
-            return self.forgive(sent);
+        if line.starts_with('/') {
+            return self.command(line).await;
         }
         let sent = self.send(Command::Prompt { text: line.to_owned() }).await;
         self.unseen += usize::from(sent.is_ok());
         self.forgive(sent)
+    }
+
+    /// A line that is for buddy and not for the agent.
+    async fn command(&mut self, line: &str) -> Result<(), SessionsError> {
+        let (name, argument) = line.split_once(' ').unwrap_or((line, ""));
+        let command = match (name, argument.trim()) {
+            ("/compact", "") => Ok(Command::Compact),
+            ("/approve", policy) => approve(policy),
+            ("/plan", "" | "on") => Ok(plan(true)),
+            ("/plan", "off") => Ok(plan(false)),
+            _ => Err("there are /approve ask|all|none|DURATION, /plan [on|off] and /compact"),
+        };
+        match command {
+            Ok(command) => {
+                let sent = self.send(command).await;
+                self.forgive(sent)?;
+            }
+            Err(help) => self.printer.status(help),
+        }
+        if self.is_idle() {
+            self.printer.prompt("> ");
+        }
+        Ok(())
     }
 
     /// A refused command is told and the conversation goes on.
@@ -164,12 +189,10 @@ impl Repl<'_> {
     }
 
     async fn answer(&mut self, ask: &Ask, line: &str) -> Result<(), SessionsError> {
-        let answer = match (&ask.question, line) {
-            (Question::Text { .. }, text) => Answer::Reply { text: text.to_owned() },
-            (Question::Approval(_), "y" | "yes") => Answer::Allow,
-            (Question::Approval(_), "n" | "no" | "") => Answer::Deny { reason: None },
-            (Question::Approval(_), reason) => Answer::Deny { reason: Some(reason.to_owned()) },
-        };
+        if line == DENY_ALL {
+            return self.deny_all("the person denied everything that waited").await;
+        }
+        let answer = answer(&ask.question, line);
         let sent = self.send(Command::Answer { ask: ask.id.clone(), answer }).await;
         self.forgive(sent)
     }
@@ -203,6 +226,11 @@ impl Repl<'_> {
             // One question at a time: the others wait until this one is answered.
             Fact::Asked(_) if self.transcript.asks().len() == 1 => self.ask()?,
             Fact::Answered(_) => self.ask()?,
+            Fact::SessionChanged(changed) => {
+                if let Some(text) = told(changed) {
+                    self.status(&text)?;
+                }
+            }
             Fact::Notice(notice) if notice.level != NoticeLevel::Info => self.status(&notice.text)?,
             Fact::TurnEnded(ended) => {
                 if let Some(failure) = &ended.failure {
@@ -248,13 +276,36 @@ impl Repl<'_> {
     }
 }
 
-fn question(ask: &Ask) -> String {
-    match &ask.question {
-        Question::Approval(Approval { place, action, why, .. }) => {
-            let why = why.as_ref().map(|why| format!("{why}\n")).unwrap_or_default();
-            format!("{why}{place}$ {action} -- approve? [y/n] ")
+fn approve(policy: &str) -> Result<Command, &'static str> {
+    let policy = match policy {
+        "ask" => ApprovalPolicy::Ask,
+        "all" => ApprovalPolicy::All,
+        "none" => ApprovalPolicy::None,
+        time => match seconds(time) {
+            Some(seconds) => ApprovalPolicy::Window { seconds },
+            None => return Err("say /approve ask, all, none, or for how long, such as /approve 10m"),
+        },
+    };
+    Ok(Command::Change(Change { approvals: Some(policy), ..Change::default() }))
+}
+
+fn plan(is_on: bool) -> Command {
+    Command::Change(Change { plan_only: Some(is_on), ..Change::default() })
+}
+
+/// What a person is told about a change.
+fn told(changed: &SessionChanged) -> Option<String> {
+    let approvals = changed.approvals.map(|policy| match policy {
+        ApprovalPolicy::Ask => "approvals: what needs one is asked for".to_owned(),
+        ApprovalPolicy::All => "approvals: everything is allowed that no rule forbids".to_owned(),
+        ApprovalPolicy::None => "approvals: what needs one is denied".to_owned(),
+        ApprovalPolicy::Window { seconds } => {
+            format!("approvals: for {seconds} s everything is allowed that is not dangerous; then buddy asks again")
         }
-        Question::Text { text, options } if options.is_empty() => format!("{text} "),
-        Question::Text { text, options } => format!("{text} [{}] ", options.join(" / ")),
-    }
+    });
+    let plan = changed.plan_only.map(|is_on| {
+        let text = if is_on { "plan mode: nothing is changed" } else { "plan mode is off" };
+        text.to_owned()
+    });
+    approvals.or(plan)
 }

@@ -189,6 +189,7 @@ impl Pipeline {
             turn: item.turn.clone(),
             item: Some(item.id.clone()),
             question: Question::Approval(Approval {
+                item: None,
                 actor: "buddy".to_owned(),
                 place: format!("{}@{}", described.user, described.host),
                 cwd,
@@ -196,6 +197,7 @@ impl Pipeline {
                 why: ready.prepared.why().map(str::to_owned),
                 risk: decision.risk,
                 reasons: decision.reasons,
+                offers: Vec::new(),
             }),
             expires: within.map(|within| UnixMillis(now.saturating_add(within))),
         }
@@ -275,10 +277,11 @@ fn refusal(answer: Answer) -> Option<Outcome> {
         Some(Outcome::denied(failure))
     };
     match answer {
-        Answer::Allow => None,
+        Answer::Allow { .. } => None,
         Answer::Deny { reason: Some(reason) } => denied(format!("the person said no: {reason}")),
         Answer::Deny { reason: None } => denied("the person said no".to_owned()),
         Answer::Reply { text } => denied(format!("the person said, instead of allowing it: {text}")),
+        Answer::Each { .. } => denied("the answer was meant for several calls".to_owned()),
         Answer::Expired => denied("nobody answered in time".to_owned()),
         Answer::Withdrawn => Some(Outcome::interrupted()),
     }

@@ -1,7 +1,8 @@
 //! Asks: one answer each, from a person who may give it.
 
 use buddy_protocol::{
-    Answer, AskId, Command, Fact, Principal, PrincipalKind, Sessions, SessionsError, Subscription,
+    Answer, AskId, Command, Fact, GrantScope, GrantWish, Principal, PrincipalKind, Sessions, SessionsError,
+    Subscription,
 };
 
 use crate::bench::{Bench, next};
@@ -37,13 +38,13 @@ async fn the_first_answer_wins_and_the_others_are_told() {
     let ask = asked(&mut events).await;
     let deny = Answer::Deny { reason: None };
     let (first, second) = tokio::join!(
-        bench.answer(&bench.ann, &session, &ask, Answer::Allow),
+        bench.answer(&bench.ann, &session, &ask, Answer::allow()),
         bench.answer(&bench.ann, &session, &ask, deny.clone()),
     );
     assert!(first.is_ok() != second.is_ok(), "{first:?} {second:?}");
-    let winner = if first.is_ok() { Answer::Allow } else { deny };
+    let winner = if first.is_ok() { Answer::allow() } else { deny };
     assert_eq!(outcome(&mut events).await, (winner.clone(), format!("{winner:?}")));
-    let late = bench.answer(&bench.ann, &session, &ask, Answer::Allow).await;
+    let late = bench.answer(&bench.ann, &session, &ask, Answer::allow()).await;
     assert!(matches!(late, Err(SessionsError::Conflict(_))), "{late:?}");
 }
 
@@ -55,7 +56,7 @@ async fn an_ask_that_nobody_answers_expires() {
     bench.prompt(&session, "ask 30").await;
     let ask = asked(&mut events).await;
     assert_eq!(outcome(&mut events).await, (Answer::Expired, "Expired".to_owned()));
-    let late = bench.answer(&bench.ann, &session, &ask, Answer::Allow).await;
+    let late = bench.answer(&bench.ann, &session, &ask, Answer::allow()).await;
     assert!(matches!(late, Err(SessionsError::Conflict(_))), "{late:?}");
 }
 
@@ -81,17 +82,17 @@ async fn nobody_but_the_owner_answers_and_nobody_pretends_to_be_the_hub() {
     for stranger in
         [Principal::person("bob"), Principal { kind: PrincipalKind::Agent, name: "ann".to_owned() }]
     {
-        let refused = bench.answer(&stranger, &session, &ask, Answer::Allow).await;
+        let refused = bench.answer(&stranger, &session, &ask, Answer::allow()).await;
         assert!(matches!(refused, Err(SessionsError::NotFound(_))), "{refused:?}");
     }
-    let system = bench.answer(&Principal::system(), &session, &ask, Answer::Allow).await;
+    let system = bench.answer(&Principal::system(), &session, &ask, Answer::allow()).await;
     assert!(matches!(system, Err(SessionsError::Forbidden { .. })), "{system:?}");
     for pretence in [Answer::Expired, Answer::Withdrawn] {
         let refused = bench.answer(&bench.ann, &session, &ask, pretence).await;
         assert!(matches!(refused, Err(SessionsError::Invalid(_))), "{refused:?}");
     }
-    bench.answer(&bench.ann, &session, &ask, Answer::Allow).await.unwrap();
-    assert_eq!(outcome(&mut events).await.0, Answer::Allow);
+    bench.answer(&bench.ann, &session, &ask, Answer::allow()).await.unwrap();
+    assert_eq!(outcome(&mut events).await.0, Answer::allow());
 }
 
 #[tokio::test]
@@ -106,6 +107,49 @@ async fn an_open_ask_is_withdrawn_when_its_session_is_taken_up_again() {
     let mut events = other.subscribe(&bench.ann, &session, 2).await.unwrap();
     let Fact::Answered(answered) = &next(&mut events).await.fact else { panic!("it was left open") };
     assert_eq!((&answered.ask, &answered.answer), (&ask, &Answer::Withdrawn));
-    let late = Command::Answer { ask, answer: Answer::Allow };
+    let late = Command::Answer { ask, answer: Answer::allow() };
     assert!(matches!(other.send(&bench.ann, &session, late).await, Err(SessionsError::Conflict(_))));
+}
+
+#[tokio::test]
+async fn each_part_of_a_batch_has_its_own_answer() {
+    let bench = Bench::new();
+    let session = bench.session().await;
+    let mut events = bench.subscribe(&session, 0).await;
+    bench.prompt(&session, "batch").await;
+    let ask = asked(&mut events).await;
+    let each = |answers| Answer::Each { answers };
+    let deny = Answer::Deny { reason: None };
+    let wish = GrantWish { offer: 0, scope: GrantScope::User, seconds: 60 };
+    let grant = Answer::Allow { grant: Some(wish) };
+    for misfit in [each(vec![deny.clone()]), each(vec![deny.clone(), grant.clone()]), grant] {
+        let refused = bench.answer(&bench.ann, &session, &ask, misfit).await;
+        assert!(matches!(refused, Err(SessionsError::Invalid(_))), "{refused:?}");
+    }
+    let answer = each(vec![deny, Answer::allow()]);
+    bench.answer(&bench.ann, &session, &ask, answer.clone()).await.unwrap();
+    assert_eq!(outcome(&mut events).await, (answer.clone(), format!("{answer:?}")));
+}
+
+#[tokio::test]
+async fn the_inbox_has_what_waits_in_all_sessions_of_a_person() {
+    let bench = Bench::new();
+    let mut waiting = Vec::new();
+    for order in ["ask", "batch"] {
+        let session = bench.session().await;
+        let mut events = bench.subscribe(&session, 0).await;
+        bench.prompt(&session, order).await;
+        waiting.push((session, asked(&mut events).await));
+    }
+    let inbox = async |who: &Principal| {
+        let asks = bench.hub.asks(who).await.unwrap();
+        let mut found: Vec<_> = asks.into_iter().map(|waiting| (waiting.session, waiting.ask.id)).collect();
+        found.sort();
+        found
+    };
+    assert_eq!(inbox(&bench.ann).await, waiting);
+    assert_eq!(inbox(&Principal::person("bob")).await, []);
+    let (session, ask) = waiting.remove(0);
+    bench.answer(&bench.ann, &session, &ask, Answer::allow()).await.unwrap();
+    assert_eq!(inbox(&bench.ann).await, waiting);
 }

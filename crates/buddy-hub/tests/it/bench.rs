@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 use buddy_hub::{Hub, HubParts};
 use buddy_protocol::{
-    Agent, AgentError, AgentSession, Answer, Ask, AskId, Clock, Command, DeltaStream, Event, EventSink, Fact,
-    Ids, ItemDelta, ItemId, NewSession, Notice, NoticeLevel, Opening, Principal, Question, SessionId,
-    Sessions, Subscription, UnixMillis,
+    Agent, AgentError, AgentSession, Answer, Approval, Ask, AskId, Clock, Command, DeltaStream, Event,
+    EventSink, Fact, Ids, ItemDelta, ItemId, NewSession, Notice, NoticeLevel, Opening, Principal, Question,
+    Risk, SessionId, Sessions, Subscription, UnixMillis,
 };
 use buddy_store::{Role, SqliteStore, StoreSettings};
 use futures::StreamExt;
@@ -92,6 +92,11 @@ async fn act(sink: Arc<dyn EventSink>, ids: Arc<Counter>, order: String) {
             let answer = sink.ask(ask(&ids, number)).await.unwrap();
             sink.commit(vec![said(&format!("{answer:?}"))]).await.unwrap();
         }
+        "batch" => {
+            let question = Question::Batch { approvals: vec![approval(), approval()] };
+            let answer = sink.ask(Ask { question, ..ask(&ids, 0) }).await.unwrap();
+            sink.commit(vec![said(&format!("{answer:?}"))]).await.unwrap();
+        }
         "give-up" => {
             let asked = sink.ask(ask(&ids, 0));
             tokio::time::timeout(std::time::Duration::from_millis(20), asked).await.unwrap_err();
@@ -100,12 +105,26 @@ async fn act(sink: Arc<dyn EventSink>, ids: Arc<Counter>, order: String) {
     }
 }
 
+fn approval() -> Approval {
+    Approval {
+        item: None,
+        actor: "buddy".to_owned(),
+        place: "ann@atlas".to_owned(),
+        cwd: "/w".to_owned(),
+        action: "true".to_owned(),
+        why: None,
+        risk: Risk::Low,
+        reasons: vec![],
+        offers: vec![],
+    }
+}
+
 fn ask(ids: &Counter, millis: u64) -> Ask {
     Ask {
         id: AskId::new(ids),
         turn: None,
         item: None,
-        question: Question::Text { text: "may I?".to_owned(), options: vec![] },
+        question: Question::Approval(approval()),
         expires: (millis > 0).then_some(UnixMillis(1_000 + millis)),
     }
 }

@@ -1,6 +1,8 @@
 //! Starting, finding, changing and ending sessions.
 
-use buddy_protocol::{Command, NewSession, Principal, SessionQuery, SessionState, Sessions, SessionsError};
+use buddy_protocol::{
+    Change, Command, NewSession, Principal, SessionQuery, SessionState, Sessions, SessionsError,
+};
 use futures::StreamExt;
 
 use crate::bench::{Bench, next};
@@ -38,7 +40,7 @@ async fn a_prompt_that_makes_no_sense_is_refused() {
 async fn a_title_is_changed_and_an_ended_session_stays_readable() {
     let bench = Bench::new();
     let session = bench.session().await;
-    let title = Command::Change { title: Some("trip".to_owned()), model: None };
+    let title = Command::Change(Change { title: Some("trip".to_owned()), ..Change::default() });
     bench.hub.send(&bench.ann, &session, title).await.unwrap();
     bench.hub.send(&bench.ann, &session, Command::End).await.unwrap();
     let listed = bench.hub.list(&bench.ann, SessionQuery::default()).await.unwrap();

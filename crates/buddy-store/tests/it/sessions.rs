@@ -28,6 +28,7 @@ async fn the_last_used_comes_first_and_filters_hold() {
     begin(&store, 3, "ann", "/b", 200).await;
     begin(&store, 4, "ann", "/a", 200).await;
     let query = |owner: Option<&str>, cwd: Option<&str>, limit| SessionQuery {
+        is_waiting: false,
         owner: owner.map(str::to_owned),
         cwd: cwd.map(str::to_owned),
         limit,

@@ -1,7 +1,7 @@
 //! `buddy` and `buddy resume`: a conversation in the terminal.
 
 use buddy_agent::BuddyAgent;
-use buddy_protocol::{Command, NewSession, SessionId, Sessions};
+use buddy_protocol::{Change, Command, NewSession, SessionId, Sessions};
 use buddy_tui::{Exit, ReplRequest, run_repl};
 use tokio::io::BufReader;
 
@@ -32,7 +32,10 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
         None => last(&buddy, None).await?,
     };
     if model.is_some() {
-        buddy.hub.send(&buddy.who, &summary.id, Command::Change { title: None, model }).await?;
+        buddy
+            .hub
+            .send(&buddy.who, &summary.id, Command::Change(Change { model, ..Change::default() }))
+            .await?;
     }
     talk(&setup, buddy, summary.id, summary.head).await
 }

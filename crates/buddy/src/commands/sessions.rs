@@ -21,7 +21,7 @@ fn reader(environment: &Environment, cwd: PathBuf) -> anyhow::Result<Buddy> {
 pub(crate) async fn list(environment: &Environment, list: &List, cwd: PathBuf) -> anyhow::Result<Exit> {
     let here = list.here.then(|| cwd.to_string_lossy().into_owned());
     let buddy = reader(environment, cwd)?;
-    let query = SessionQuery { owner: None, cwd: here, limit: list.limit };
+    let query = SessionQuery { cwd: here, limit: list.limit, ..SessionQuery::default() };
     let sessions = buddy.hub.list(&buddy.who, query).await?;
     buddy.close().await?;
     let mut printer = printer();
