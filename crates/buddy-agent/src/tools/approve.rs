@@ -1,0 +1,217 @@
+//! Approval of calls: what a person is asked, alone or together with others, and what follows from the answer.
+
+use std::sync::Arc;
+
+use buddy_policy::{Action, Decision, Intent, Offer, Tier, Verdict};
+use buddy_protocol::{
+    Answer, Approval, Ask, EventSink, Item, Offer as OfferText, Question, SinkClosed, ToolFailure,
+};
+use futures::FutureExt;
+use futures::future::{BoxFuture, Shared};
+use tokio_util::sync::CancellationToken;
+
+use crate::gate::{Gate, Judged};
+use crate::tools::pins::Pins;
+use crate::tools::run::{Pipeline, Ready};
+use crate::tools::tool::{Place, shown};
+
+/// How often a person is asked about one call whose scripts keep changing.
+const MAX_ASKS: usize = 3;
+
+/// The answer to a question that several calls wait for.
+type SharedAnswer = Shared<BoxFuture<'static, Result<Answer, SinkClosed>>>;
+
+/// A call's share in a batch.
+#[derive(Clone)]
+pub(crate) struct Share {
+    answer: SharedAnswer,
+    place: usize,
+}
+
+impl Share {
+    async fn answer(self) -> Result<Answer, SinkClosed> {
+        let answer = match self.answer.await? {
+            Answer::Each { answers } => answers.into_iter().nth(self.place),
+            other => Some(other),
+        };
+        Ok(answer.unwrap_or(Answer::Deny { reason: None }))
+    }
+}
+
+/// Whether a call goes on.
+pub(crate) enum Passage {
+    /// It runs within these.
+    Open(Box<Judged>),
+    /// It does not.
+    Closed(Refusal),
+}
+
+/// Why a call does not run.
+pub(crate) enum Refusal {
+    /// It was not allowed.
+    Denied(ToolFailure),
+    /// The turn was interrupted before it ran.
+    Interrupted,
+}
+
+impl Pipeline {
+    /// Gathers the calls that may be asked for together into one question and gives each its share.
+    pub(crate) fn batch(&self, calls: &[(&Item, &Ready)]) -> Vec<Option<Share>> {
+        let judge = |(_, ready): &(&Item, &Ready)| {
+            let judged = self.parts.gate.judge(&ready.intent).ok()?;
+            Some(judged.decision).filter(is_batch)
+        };
+        let together: Vec<Option<Decision>> = calls.iter().map(judge).collect();
+        let mut shares = vec![None; calls.len()];
+        if together.iter().flatten().count() < 2 {
+            return shares;
+        }
+        let mut approvals = Vec::new();
+        let mut places = Vec::new();
+        for (place, ((item, ready), decision)) in calls.iter().zip(together).enumerate() {
+            if let Some(decision) = decision {
+                approvals.push(Approval { item: Some(item.id.clone()), ..self.approval(ready, &decision) });
+                places.push(place);
+            }
+        }
+        let turn = calls.first().and_then(|(item, _)| item.turn.clone());
+        let ask = Ask { item: None, turn, ..self.person(None).put(Question::Batch { approvals }) };
+        let answer = shared(self.parts.sink.clone(), ask);
+        for (share, place) in places.into_iter().enumerate() {
+            shares[place] = Some(Share { answer: answer.clone(), place: share });
+        }
+        shares
+    }
+
+    /// Takes a call through the gate: by policy, by a grant, or by a person's answer.
+    pub(crate) async fn pass(
+        &self,
+        item: &Item,
+        ready: &Ready,
+        mut share: Option<Share>,
+        cancel: &CancellationToken,
+    ) -> Result<Passage, SinkClosed> {
+        let mut asks = 0;
+        loop {
+            let mut changes = self.parts.gate.watch();
+            let judged = match self.parts.gate.judge(&ready.intent) {
+                Ok(judged) => judged,
+                Err(why) => return Ok(Passage::Closed(Refusal::Denied(no_policy(&why)))),
+            };
+            match judged.decision.verdict {
+                Verdict::Allow => return Ok(Passage::Open(Box::new(judged))),
+                Verdict::Deny => return Ok(Passage::Closed(Refusal::Denied(forbidden(&judged)))),
+                Verdict::Ask if asks == MAX_ASKS => {
+                    let message = "a script that the command runs changed each time the person was asked";
+                    return Ok(Passage::Closed(Refusal::Denied(ToolFailure::new("denied", message))));
+                }
+                Verdict::Ask => {}
+            }
+            let pins = Pins::take(&judged.decision.pins, &*self.parts.target).await;
+            let answer = async {
+                if let Some(share) = share.take() {
+                    return share.answer().await;
+                }
+                let question = Question::Approval(self.approval(ready, &judged.decision));
+                self.parts.sink.ask(self.person(Some(item)).put(question)).await
+            };
+            let answer = tokio::select! {
+                answer = answer => answer?,
+                () = cancel.cancelled() => return Ok(Passage::Closed(Refusal::Interrupted)),
+                // Somebody allowed more in the meantime, so the question may be needless by now.
+                Ok(()) = changes.changed() => continue,
+            };
+            if let Some(refusal) = refusal(&answer) {
+                return Ok(Passage::Closed(refusal));
+            }
+            asks += 1;
+            if Pins::take(&judged.decision.pins, &*self.parts.target).await == pins {
+                note_grant(&self.parts.gate, &judged.decision.offers, &answer);
+                return Ok(Passage::Open(Box::new(judged)));
+            }
+        }
+    }
+
+    fn approval(&self, ready: &Ready, decision: &Decision) -> Approval {
+        let described = self.parts.target.describe();
+        let (action, cwd) = action_line(&ready.intent, &self.parts.place);
+        let offer =
+            |offer: &Offer| OfferText { grant: offer.grant.to_string(), covers: offer.covers.clone() };
+        Approval {
+            item: None,
+            actor: "buddy".to_owned(),
+            place: format!("{}@{}", described.user, described.host),
+            cwd,
+            action,
+            why: ready.prepared.why().map(str::to_owned),
+            risk: decision.risk,
+            reasons: decision.reasons.clone(),
+            offers: decision.offers.iter().map(offer).collect(),
+        }
+    }
+}
+
+fn is_batch(decision: &Decision) -> bool {
+    decision.verdict == Verdict::Ask && decision.tier == Tier::Batch
+}
+
+fn shared(sink: Arc<dyn EventSink>, ask: Ask) -> SharedAnswer {
+    async move { sink.ask(ask).await }.boxed().shared()
+}
+
+/// A grant that cannot be kept is told in the log; the call itself was allowed all the same.
+fn note_grant(gate: &Gate, offers: &[Offer], answer: &Answer) {
+    let Answer::Allow { grant: Some(wish) } = answer else { return };
+    let Some(offer) = offers.get(wish.offer as usize) else { return };
+    if let Err(error) = gate.grant(&offer.grant, *wish) {
+        tracing::warn!(%error, "a grant could not be kept");
+    }
+}
+
+fn refusal(answer: &Answer) -> Option<Refusal> {
+    let denied = |message: String| {
+        let failure =
+            ToolFailure::new("denied", message).hint("do not try to get around it; ask what to do instead");
+        Some(Refusal::Denied(failure))
+    };
+    match answer {
+        Answer::Allow { .. } => None,
+        Answer::Deny { reason: Some(reason) } => denied(format!("the person said no: {reason}")),
+        Answer::Deny { reason: None } | Answer::Each { .. } => denied("the person said no".to_owned()),
+        Answer::Reply { text } => denied(format!("the person said, instead of allowing it: {text}")),
+        Answer::Expired => denied("nobody answered in time".to_owned()),
+        Answer::Withdrawn => Some(Refusal::Interrupted),
+    }
+}
+
+fn no_policy(why: &str) -> ToolFailure {
+    ToolFailure::new("forbidden", format!("nothing runs while there are no rules to judge it by: {why}"))
+}
+
+fn forbidden(judged: &Judged) -> ToolFailure {
+    let reasons = judged.decision.reasons.join("; ");
+    if judged.is_unasked {
+        let message = format!("this needs a person's approval and nobody is there to ask: {reasons}");
+        return ToolFailure::new("approval_needed", message)
+            .hint("go on without it, or say what you would have done");
+    }
+    ToolFailure::new("forbidden", format!("this is not allowed: {reasons}"))
+        .hint("do not try to get around it; say what you wanted to do")
+}
+
+/// What would be done in one line, and where.
+fn action_line(intent: &Intent, place: &Place) -> (String, String) {
+    let mut cwd = shown(&place.cwd);
+    let line = |action: &Action| match action {
+        Action::Run { command, cwd: run_in } => {
+            cwd = shown(run_in);
+            command.clone()
+        }
+        Action::Write(path) => format!("write {}", shown(path)),
+        Action::Read(path) => format!("read {}", shown(path)),
+        Action::Delete(path) => format!("remove {}", shown(path)),
+        Action::Fetch(address) => format!("fetch {address}"),
+    };
+    let lines: Vec<String> = intent.actions.iter().map(line).collect();
+    (lines.join("\n"), cwd)
+}
