@@ -1,0 +1,14 @@
+//! What agents may do on this machine: the person's rules and grants, guards, and the bounds of each mode.
+
+mod bounds;
+mod grants;
+mod guards;
+mod project;
+mod rules;
+mod source;
+
+pub(crate) use grants::{GrantBook, Kept};
+pub(crate) use guards::{Guards, Pending};
+pub(crate) use project::project_files;
+pub(crate) use rules::check_guards;
+pub(crate) use source::{NoPolicy, Policies};

@@ -1,0 +1,102 @@
+//! Files of rules, one a tier, read anew when they change.
+
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Context;
+use buddy_policy::{CommandPattern, RuleSet, RuleTier, Rules, guards_from_json};
+
+use super::guards::Guards;
+use crate::config::text_of;
+
+/// The rules of whoever manages the machine.
+const MANAGED: &str = "/etc/buddy/rules.toml";
+
+/// The rules that hold in one directory, kept as long as no file changes.
+pub(super) struct RuleFiles {
+    files: Vec<(RuleTier, PathBuf)>,
+    guards: Guards,
+    denylist: Vec<CommandPattern>,
+    /// Held for a look, or to read the files.
+    known: Mutex<Option<(Stamp, Arc<RuleSet>)>>,
+}
+
+/// What tells whether a file is still the same one.
+type Stamp = Vec<Option<(u64, u64, i64, i64, u64)>>;
+
+impl RuleFiles {
+    /// The rules of this machine, of the person, and of a project that is trusted.
+    pub(super) fn new(
+        user: Option<&Path>,
+        project: Option<&Path>,
+        guards: Guards,
+        denylist: Vec<CommandPattern>,
+    ) -> Self {
+        let file = |tier, directory: &Path| (tier, directory.join("rules.toml"));
+        let managed = (RuleTier::Managed, PathBuf::from(MANAGED));
+        let user = user.map(|directory| file(RuleTier::User, directory));
+        let project = project.map(|directory| file(RuleTier::Project, &directory.join(".buddy")));
+        let files = std::iter::once(managed).chain(user).chain(project).collect();
+        Self { files, guards, denylist, known: Mutex::default() }
+    }
+
+    /// The rules as the files have them now.
+    ///
+    /// Files that cannot be read or understood are an error before they were ever read; later on, what was understood
+    /// last stays in effect.
+    pub(super) fn rules(&self) -> anyhow::Result<Arc<RuleSet>> {
+        let stamp = self.stamp();
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*known {
+            Some((then, rules)) if *then == stamp => return Ok(rules.clone()),
+            _ => {}
+        }
+        match self.read() {
+            Ok(rules) => {
+                let rules = Arc::new(rules);
+                *known = Some((stamp, rules.clone()));
+                Ok(rules)
+            }
+            Err(error) => match &*known {
+                Some((_, rules)) => {
+                    tracing::error!(%error, "the rules cannot be read; those that were read last stay in effect");
+                    Ok(rules.clone())
+                }
+                None => Err(error),
+            },
+        }
+    }
+
+    fn stamp(&self) -> Stamp {
+        let paths = self.files.iter().map(|(_, path)| path.as_path()).chain([self.guards.approved_file()]);
+        let stamp = |path: &Path| {
+            let found = std::fs::metadata(path).ok()?;
+            Some((found.dev(), found.ino(), found.mtime(), found.mtime_nsec(), found.size()))
+        };
+        paths.map(stamp).collect()
+    }
+
+    fn read(&self) -> anyhow::Result<RuleSet> {
+        let mut rules = RuleSet::default();
+        for (tier, path) in &self.files {
+            if path.exists() {
+                let of_file: Rules = toml::from_str(&text_of(path)?)
+                    .with_context(|| format!("{} is not a file of rules", path.display()))?;
+                rules.add(*tier, of_file);
+            }
+        }
+        if let Some(text) = self.guards.standing()?.approved {
+            rules.add(RuleTier::User, check_guards(&text)?);
+        }
+        if !self.denylist.is_empty() {
+            rules.deny_commands(RuleTier::User, self.denylist.clone());
+        }
+        Ok(rules)
+    }
+}
+
+/// The rules that a text of guards makes.
+pub(crate) fn check_guards(text: &str) -> anyhow::Result<Rules> {
+    guards_from_json(text).context("the guards cannot be used")
+}

@@ -1,0 +1,145 @@
+//! The policy of each session: rules of all tiers, guards and grants, as they stand at the moment.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use anyhow::Context;
+use buddy_agent::PolicySource;
+use buddy_exec::Bounds;
+use buddy_policy::{CommandMode, CommandPattern, Grant, Mode, Places, Policy, RuleSet};
+use buddy_protocol::GrantScope;
+
+use super::bounds::{bounds, own, scratch};
+use super::grants::GrantBook;
+use super::guards::Guards;
+use super::rules::RuleFiles;
+use crate::config::{Loaded, TrustStore, WorkEnvironment, user_file};
+use crate::environment::Environment;
+use crate::system::SystemClock;
+
+/// Policies of all directories that sessions work in.
+pub(crate) struct Policies {
+    environment: Environment,
+    trust: TrustStore,
+    grants: GrantBook,
+    settings: Settings,
+    /// The rules of each directory; held for a look only.
+    rules: Mutex<HashMap<PathBuf, Arc<RuleFiles>>>,
+}
+
+struct Settings {
+    mode: Mode,
+    commands: CommandMode,
+    denylist: Vec<CommandPattern>,
+    fetch_confirm: bool,
+    network: bool,
+}
+
+impl Policies {
+    /// The policies of a configuration. Rules that cannot be read are an error now and not when a call is judged.
+    pub(crate) fn new(environment: &Environment, loaded: &Loaded, cwd: &Path) -> anyhow::Result<Self> {
+        let tools = &loaded.config.tools;
+        let mode = match loaded.config.agent.environment {
+            WorkEnvironment::Development => Mode::Development,
+            WorkEnvironment::Production => Mode::Production,
+        };
+        let commands = match &tools.shell_allowlist {
+            Some(list) => CommandMode::Allowlist(patterns("tools.shell_allowlist", list)?),
+            None => CommandMode::Shell,
+        };
+        let settings = Settings {
+            mode,
+            commands,
+            denylist: patterns("tools.shell_denylist", &tools.shell_denylist)?,
+            fetch_confirm: tools.fetch_confirm,
+            network: tools.network,
+        };
+        let policies = Self {
+            environment: environment.clone(),
+            trust: TrustStore::new(&environment.data),
+            grants: GrantBook::new(&environment.data, Arc::new(SystemClock)),
+            settings,
+            rules: Mutex::default(),
+        };
+        policies.rules(cwd)?;
+        Ok(policies)
+    }
+
+    fn rules(&self, cwd: &Path) -> anyhow::Result<Arc<RuleSet>> {
+        let files = {
+            let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
+            rules.entry(cwd.to_owned()).or_insert_with(|| Arc::new(self.files(cwd))).clone()
+        };
+        files.rules()
+    }
+
+    fn files(&self, cwd: &Path) -> RuleFiles {
+        let user = user_file(&self.environment);
+        let user = user.as_deref().and_then(Path::parent);
+        let project = self.trust.covers(cwd).then_some(cwd);
+        RuleFiles::new(user, project, Guards::new(&self.environment.data), self.settings.denylist.clone())
+    }
+}
+
+fn patterns(key: &str, list: &[String]) -> anyhow::Result<Vec<CommandPattern>> {
+    let parse = |text: &String| CommandPattern::parse(text).with_context(|| format!("{key}: `{text}`"));
+    list.iter().map(parse).collect()
+}
+
+impl PolicySource for Policies {
+    fn policy(&self, cwd: &Path, is_plan_only: bool) -> Result<Arc<Policy>, String> {
+        let rules = self.rules(cwd).map_err(|error| format!("{error:#}"))?;
+        let workspace = self.trust.covers(cwd).then(|| cwd.to_owned()).into_iter().collect();
+        let places = Places {
+            workspace,
+            home: self.environment.home.clone(),
+            own: own(&self.environment),
+            scratch: scratch(&self.environment),
+            target: "local".to_owned(),
+            remote: false,
+        };
+        Ok(Arc::new(Policy {
+            mode: if is_plan_only { Mode::Plan } else { self.settings.mode },
+            places,
+            rules: (*rules).clone(),
+            commands: self.settings.commands.clone(),
+            fetch_confirm: self.settings.fetch_confirm,
+        }))
+    }
+
+    fn bounds(&self, policy: &Policy, is_read_only: bool) -> Bounds {
+        bounds(&self.environment, policy, is_read_only, self.settings.network)
+    }
+
+    fn grants(&self, cwd: &Path) -> Vec<Grant> {
+        self.grants.holding(cwd)
+    }
+
+    fn keep(&self, cwd: &Path, grant: &Grant, scope: GrantScope, time: Duration) -> Result<(), String> {
+        let project = (scope == GrantScope::Project).then_some(cwd);
+        self.grants.add(grant.clone(), project, time).map_err(|error| format!("{error:#}"))
+    }
+}
+
+/// For commands that run no agent: nothing is allowed.
+pub(crate) struct NoPolicy;
+
+impl PolicySource for NoPolicy {
+    fn policy(&self, _: &Path, _: bool) -> Result<Arc<Policy>, String> {
+        Err("no agent runs here".to_owned())
+    }
+
+    fn bounds(&self, _: &Policy, _: bool) -> Bounds {
+        Bounds::open()
+    }
+
+    fn grants(&self, _: &Path) -> Vec<Grant> {
+        Vec::new()
+    }
+
+    fn keep(&self, _: &Path, _: &Grant, _: GrantScope, _: Duration) -> Result<(), String> {
+        Err("no agent runs here".to_owned())
+    }
+}
