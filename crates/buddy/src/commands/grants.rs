@@ -1,0 +1,43 @@
+//! `buddy grants`.
+
+use std::sync::Arc;
+
+use buddy_tui::{Exit, local_time};
+
+use crate::cli::Grants;
+use crate::commands::printer;
+use crate::environment::Environment;
+use crate::policy::{GrantBook, Kept};
+use crate::system::SystemClock;
+
+/// Lists grants or takes them back.
+pub(crate) fn run(environment: &Environment, grants: &Grants) -> anyhow::Result<Exit> {
+    let book = GrantBook::new(&environment.data, Arc::new(SystemClock));
+    let mut printer = printer();
+    if grants.revoke_all || !grants.revoke.is_empty() {
+        let places = (!grants.revoke_all).then_some(grants.revoke.as_slice());
+        let count = book.revoke(places)?;
+        printer.status(&format!("{count} taken back"));
+        return Ok(if count > 0 || grants.revoke_all { Exit::Ok } else { Exit::Failed });
+    }
+    let kept = book.list()?;
+    if grants.json {
+        printer.line(&serde_json::to_string_pretty(&kept)?)?;
+        return Ok(Exit::Ok);
+    }
+    if kept.is_empty() {
+        printer.status("nothing is allowed for longer than a session");
+    }
+    for (number, kept) in (1..).zip(&kept) {
+        printer.answer(&format!("{number:>3}. {}\n", line(kept)))?;
+    }
+    Ok(Exit::Ok)
+}
+
+fn line(kept: &Kept) -> String {
+    let place = match &kept.project {
+        Some(project) => format!("in {}", project.display()),
+        None => "everywhere".to_owned(),
+    };
+    format!("{}  {place}, until {}", kept.grant, local_time(kept.expires))
+}
