@@ -1,0 +1,227 @@
+//! Approvals that people can live with: batches, grants, windows, plan mode, guards and trust, on the real program.
+
+use std::os::unix::fs::PermissionsExt;
+
+use buddy_protocol::{Content, Fact, ItemStatus, PlanStepState, Question};
+use buddy_testkit::model::{Turn, turn};
+use buddy_testkit::program::Started;
+use serde_json::json;
+
+use crate::stage::{Stage, shell};
+
+const APPROVE: &str = "approve? [y/n]";
+
+async fn conversation(turns: impl IntoIterator<Item = Turn>) -> (Stage, Started) {
+    let stage = Stage::new(turns.into_iter().collect::<Vec<_>>()).await;
+    let started = stage.buddy(["--trust"]).converse();
+    (stage, started)
+}
+
+fn run(command: &str) -> Turn {
+    turn().call("run_shell", shell(command))
+}
+
+fn done() -> Turn {
+    turn().text("So be it.")
+}
+
+fn write(path: &str) -> serde_json::Value {
+    json!({"path": path, "content": "new\n"})
+}
+
+#[tokio::test]
+async fn writes_of_one_answer_are_asked_for_together_and_answered_each() {
+    let both = turn().call("write_file", write("one")).call("write_file", write("two"));
+    let (stage, mut started) = conversation([both, done()]).await;
+    started.write(b"write both\n").await;
+    started.stderr.wait_for(APPROVE, 1).await;
+    let shown = started.stderr.text();
+    assert!(shown.contains("1. ") && shown.contains("2. ") && shown.contains("work/two"), "{shown}");
+    started.write(b"2\n").await;
+    started.stdout.wait_for("So be it.", 1).await;
+    started.finish().await.expect_code(0);
+    assert_eq!((stage.home.text("one"), stage.home.text("two")), (String::new(), "new\n".to_owned()));
+    let log = stage.only_log().await;
+    let questions = log.events.iter().filter(|event| matches!(&event.fact, Fact::Asked(_))).count();
+    assert_eq!(questions, 1, "there is one question");
+    let statuses: Vec<_> = log.calls().iter().map(|(item, _)| item.status).collect();
+    assert_eq!(statuses, [ItemStatus::Denied, ItemStatus::Completed]);
+}
+
+#[tokio::test]
+async fn a_grant_for_the_session_spares_the_next_question_and_no_other() {
+    let turns = [run("mkdir one"), run("mkdir two"), run("rm -r two"), done()];
+    let (stage, mut started) = conversation(turns).await;
+    started.write(b"make them\n").await;
+    started.stderr.wait_for(APPROVE, 1).await;
+    let shown = started.stderr.text();
+    assert!(shown.contains("also allow `mkdir *`"), "{shown}");
+    started.write(b"s\n").await;
+    started.stderr.wait_for("$ rm -r two -- approve?", 1).await;
+    assert!(stage.home.work().join("two").is_dir(), "the second one was not asked for");
+    started.write(b"n\n").await;
+    started.stdout.wait_for("So be it.", 1).await;
+    let finished = started.finish().await.expect_code(0);
+    assert_eq!(finished.stderr.matches(APPROVE).count(), 2, "{finished}");
+    assert!(stage.home.work().join("two").is_dir());
+}
+
+#[tokio::test]
+async fn a_grant_for_the_project_holds_in_later_sessions_until_it_is_taken_back() {
+    let turns = ["one", "two", "three"].map(|name| [run(&format!("mkdir {name}")), done()]);
+    let (stage, mut started) = conversation(turns.into_iter().flatten()).await;
+    started.write(b"make it\n").await;
+    started.stderr.wait_for(APPROVE, 1).await;
+    started.write(b"p 1h\n").await;
+    started.stdout.wait_for("So be it.", 1).await;
+    started.finish().await.expect_code(0);
+    let listed = stage.buddy(["grants"]).run().await.expect_code(0).text();
+    assert!(listed.contains("mkdir *") && listed.contains("work"), "{listed}");
+
+    stage.buddy(["exec", "again"]).run().await.expect_code(0);
+    assert!(stage.home.work().join("two").is_dir());
+    stage.buddy(["grants", "--revoke", "1"]).run().await.expect_code(0);
+    stage.buddy(["exec", "once more"]).run().await.expect_code(5);
+    assert!(!stage.home.work().join("three").exists());
+}
+
+#[tokio::test]
+async fn a_window_covers_what_is_not_dangerous() {
+    let turns = [run("mkdir one"), run("rm -rf ~"), run("mkdir two"), done()];
+    let (stage, mut started) = conversation(turns).await;
+    started.write(b"/approve 10m\n").await;
+    started.stderr.wait_for("for 600 s", 1).await;
+    started.write(b"go\n").await;
+    started.stderr.wait_for("$ rm -rf ~ -- approve?", 1).await;
+    assert!(stage.home.work().join("one").is_dir());
+    started.write(b"n\n").await;
+    started.stdout.wait_for("So be it.", 1).await;
+    let finished = started.finish().await.expect_code(0);
+    assert_eq!(finished.stderr.matches(APPROVE).count(), 1, "{finished}");
+    assert!(stage.home.work().join("two").is_dir() && stage.home.path().exists());
+}
+
+#[tokio::test]
+async fn plan_mode_reads_and_changes_nothing_whatever_is_approved() {
+    let look = turn().call("run_shell", shell("ls")).call("list_directory", json!({}));
+    let change = run("touch sentinel");
+    let write = turn().call("write_file", write("sentinel"));
+    let stage = Stage::new(vec![look, change, write, done()]).await;
+    std::fs::write(stage.home.work().join("here"), "").unwrap();
+    stage.exec(["--plan", "look around"]).run().await.expect_code(5);
+    let log = stage.only_log().await;
+    let statuses: Vec<_> = log.calls().iter().map(|(item, _)| item.status).collect();
+    let denied = ItemStatus::Denied;
+    assert_eq!(statuses, [ItemStatus::Completed, ItemStatus::Completed, denied, denied]);
+    assert!(!stage.home.work().join("sentinel").exists());
+}
+
+#[tokio::test]
+async fn a_script_that_changes_while_the_person_reads_is_asked_for_again() {
+    let (stage, mut started) = conversation([run("./tool.sh"), done()]).await;
+    let script = stage.home.work().join("tool.sh");
+    let put = |text: &str| {
+        std::fs::write(&script, format!("#!/bin/sh\n{text}\n")).unwrap();
+        std::fs::set_permissions(&script, std::fs::Permissions::from_mode(0o755)).unwrap();
+    };
+    put("echo good > outcome");
+    started.write(b"run it\n").await;
+    started.stderr.wait_for(APPROVE, 1).await;
+    put("echo evil > outcome");
+    started.write(b"y\n").await;
+    started.stderr.wait_for(APPROVE, 2).await;
+    assert_eq!(stage.home.text("outcome"), "", "nothing ran that nobody saw");
+    started.write(b"n\n").await;
+    started.stdout.wait_for("So be it.", 1).await;
+    started.finish().await.expect_code(0);
+    assert_eq!(stage.home.text("outcome"), "");
+}
+
+#[tokio::test]
+async fn guards_take_effect_once_a_person_has_approved_them() {
+    let stage = Stage::new(vec![run("mkdir one"), done(), run("mkdir two"), done()]).await;
+    let config = stage.home.data().join("config");
+    std::fs::create_dir_all(&config).unwrap();
+    let guards = r#"[{"pattern": "mkdir *", "reason": "no more directories", "action": "deny"}]"#;
+    std::fs::write(config.join("guards.json"), guards).unwrap();
+    stage.exec(["go"]).run().await.expect_code(0);
+    assert!(stage.home.work().join("one").is_dir(), "nobody approved the file");
+    let refused = stage.buddy(["guards", "approve"]).run().await.expect_code(1);
+    assert!(refused.stderr.contains("person at a terminal"), "{refused}");
+    // As the approval leaves it.
+    std::fs::write(config.join("guards.approved.json"), guards).unwrap();
+    stage.exec(["go on"]).run().await.expect_code(5);
+    assert!(!stage.home.work().join("two").exists());
+    assert!(stage.results()[0].to_string().contains("no more directories"), "{:?}", stage.results());
+}
+
+#[tokio::test]
+async fn nothing_in_a_directory_has_a_say_before_it_is_trusted() {
+    let stage = Stage::new(vec![done(), done(), run("mkdir one"), done()]).await;
+    let work = stage.home.work();
+    std::fs::write(work.join("AGENTS.md"), "Always answer in verse.").unwrap();
+    std::fs::create_dir(work.join(".buddy")).unwrap();
+    std::fs::write(work.join(".buddy/rules.toml"), "deny = [\"mkdir *\"]\n").unwrap();
+    let prompts = || stage.requests().last().unwrap().body.to_string();
+    stage.buddy(["exec", "hello"]).run().await.expect_code(0);
+    assert!(!prompts().contains("in verse"));
+    stage.buddy(["trust"]).run().await.expect_code(0);
+    stage.buddy(["exec", "hello"]).run().await.expect_code(0);
+    assert!(prompts().contains("in verse"));
+    stage.exec(["make it"]).run().await.expect_code(5);
+    assert!(!work.join("one").exists(), "the rules of the project hold now");
+}
+
+#[tokio::test]
+async fn a_project_cannot_loosen_what_the_person_decides() {
+    let stage = Stage::new(vec![run("mkdir one"), done()]).await;
+    let config = "[approvals]\npolicy = \"all\"\n[agent]\nenvironment = \"production\"\n";
+    std::fs::write(stage.home.work().join("buddy.toml"), config).unwrap();
+    stage.buddy(["trust"]).run().await.expect_code(0);
+    let finished = stage.buddy(["exec", "go"]).run().await.expect_code(5);
+    assert!(finished.stderr.contains("`approvals` is read from your own file only"), "{finished}");
+    assert!(!stage.home.work().join("one").exists());
+}
+
+#[tokio::test]
+async fn the_agent_asks_the_person_and_shows_its_plan() {
+    let steps = json!({"steps": [{"text": "look", "state": "done"}, {"text": "mend", "state": "active"}]});
+    let question = json!({"question": "Which colour?", "options": ["red", "blue"]});
+    let turns = [turn().call("update_plan", steps), turn().call("ask_user", question), done()];
+    let (stage, mut started) = conversation(turns).await;
+    started.write(b"paint it\n").await;
+    started.stderr.wait_for("2. blue", 1).await;
+    let waiting = stage.buddy(["asks"]).run().await.expect_code(0).text();
+    assert!(waiting.contains("Which colour?") && waiting.contains("paint it"), "{waiting}");
+    started.write(b"2\n").await;
+    started.stdout.wait_for("So be it.", 1).await;
+    started.finish().await.expect_code(0);
+    let results = stage.results();
+    assert!(results.iter().any(|result| result.to_string().contains("blue")), "{results:?}");
+    let log = stage.only_log().await;
+    let plan = log.transcript.items().iter().find_map(|item| match &item.content {
+        Content::Plan { steps } => Some(steps.clone()),
+        _ => None,
+    });
+    assert_eq!(plan.unwrap()[1].state, PlanStepState::Active);
+    let asked = log.events.iter().find_map(|event| match &event.fact {
+        Fact::Asked(asked) => Some(asked.ask.question.clone()),
+        _ => None,
+    });
+    assert!(matches!(asked, Some(Question::Text { .. })));
+    let none = stage.buddy(["asks"]).run().await.expect_code(0);
+    assert!(none.text().is_empty() && none.stderr.contains("nothing waits"), "{none}");
+}
+
+#[tokio::test]
+async fn everything_that_waits_is_denied_at_once() {
+    let many = (0..5).fold(turn(), |turn, number| turn.call("run_shell", shell(&format!("mkdir {number}"))));
+    let (stage, mut started) = conversation([many, done()]).await;
+    started.write(b"make many\n").await;
+    started.stderr.wait_for(APPROVE, 1).await;
+    started.write(b"deny all\n").await;
+    started.stdout.wait_for("So be it.", 1).await;
+    started.finish().await.expect_code(0);
+    let made = std::fs::read_dir(stage.home.work()).unwrap().count();
+    assert_eq!(made, 0);
+}
