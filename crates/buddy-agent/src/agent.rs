@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use buddy_exec::{Bounds, Target};
-use buddy_policy::{Approvals, Rules};
+use buddy_policy::{Approvals, Policy};
 use buddy_protocol::{
     Agent, AgentError, AgentSession, Clock, Command, EventSink, Failure, FailureKind, Ids, Ledger, Opening,
     Principal,
@@ -122,7 +122,8 @@ fn driver(
         bounds: Bounds::open(),
         env: settings.env.clone(),
         logs: settings.logs.clone(),
-        rules: Rules { approvals: settings.approvals },
+        policy: Policy::plain(PathBuf::from(&started.cwd)),
+        approvals: settings.approvals,
         limits: TextLimits { command: settings.texts.command, file: settings.texts.file },
         tools_off: settings.tools_off.clone(),
         ask_within: settings.ask_within,

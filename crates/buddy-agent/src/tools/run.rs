@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use buddy_exec::{Bounds, Target};
-use buddy_policy::{Action, Decision, Intent, Rules, Verdict, decide};
+use buddy_policy::{Action, Approvals, Decision, Intent, Now, Policy, Verdict, decide};
 use buddy_protocol::{
     Answer, Approval, Ask, AskId, Clock, Content, DeltaStream, Envelope, EventSink, Fact, Ids, Item,
     ItemChanged, ItemDelta, ItemEnded, ItemId, ItemStatus, Question, SinkClosed, ToolFailure, UnixMillis,
@@ -33,7 +33,8 @@ pub(crate) struct PipelineParts {
     pub(crate) bounds: Bounds,
     pub(crate) env: Vec<(String, String)>,
     pub(crate) logs: PathBuf,
-    pub(crate) rules: Rules,
+    pub(crate) policy: Policy,
+    pub(crate) approvals: Approvals,
     pub(crate) limits: TextLimits,
     pub(crate) tools_off: Vec<String>,
     /// How long a person has to answer; none means for ever.
@@ -151,10 +152,13 @@ impl Pipeline {
         after: Vec<watch::Receiver<bool>>,
         cancel: CancellationToken,
     ) -> Result<Outcome, SinkClosed> {
-        let decision = decide(&ready.intent, self.parts.rules);
+        let decision = decide(&ready.intent, &self.parts.policy, &Now::with(self.parts.approvals));
         let refused = match decision.verdict {
             Verdict::Allow => None,
-            Verdict::Deny => Some(Outcome::denied(nobody_to_ask(&decision))),
+            Verdict::Deny if self.parts.approvals == Approvals::None => {
+                Some(Outcome::denied(nobody_to_ask(&decision)))
+            }
+            Verdict::Deny => Some(Outcome::denied(not_allowed(&decision))),
             Verdict::Ask => {
                 let ask = self.ask(item, &ready, decision);
                 tokio::select! {
@@ -288,6 +292,11 @@ fn nobody_to_ask(decision: &Decision) -> ToolFailure {
     let message =
         format!("this needs a person's approval and nobody is there to ask: {}", decision.reasons.join("; "));
     ToolFailure::new("approval_needed", message).hint("go on without it, or say what you would have done")
+}
+
+fn not_allowed(decision: &Decision) -> ToolFailure {
+    ToolFailure::new("denied", format!("this is not allowed: {}", decision.reasons.join("; ")))
+        .hint("do it in another way that is allowed, or ask what to do instead")
 }
 
 /// What would be done in one line, and where.
