@@ -1,0 +1,1 @@
+//! Held against the real shell.
