@@ -42,14 +42,24 @@ pub(crate) struct Leaf {
     /// The program as rules know it: without the directories of the system.
     pub(crate) program: String,
     pub(crate) words: Vec<Word>,
-    /// Whether it is known to change nothing, or only to run what is judged apart.
-    pub(crate) is_read_only: bool,
+    pub(crate) effect: Effect,
     /// Whether the program is a file that was named by its place, and not one of the system's.
     pub(crate) is_foreign: bool,
     /// Whether it gives variables to its program, or sets them.
     pub(crate) has_assignments: bool,
     /// The directories that it could run in; none where that is not known.
     pub(crate) cwds: Option<Vec<PathBuf>>,
+}
+
+/// What a simple command does by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// Nothing: it runs what is judged apart, or moves to another directory.
+    None,
+    /// It only reads.
+    Reads,
+    /// Anything.
+    Unknown,
 }
 
 /// What is done to a file.

@@ -6,7 +6,7 @@ use buddy_protocol::Risk;
 
 use super::file::{decides_what_runs, holds_a_root, is_open, rule};
 use super::sheet::{Sheet, Weight};
-use crate::effect::{Access, Class, Examination, Leaf, Reach, Touch, examine, examine_words};
+use crate::effect::{Access, Class, Effect, Examination, Leaf, Reach, Touch, examine, examine_words};
 use crate::grant::offers;
 use crate::guarded::{is_guarded, is_secret};
 use crate::path::{is_beneath_any, shown, touches_any};
@@ -77,30 +77,32 @@ impl Judge<'_> {
             let risk = if concern.class == Class::Danger { Risk::High } else { Risk::Medium };
             sheet.ask(Weight::Hard, risk, concern.reason.clone());
         }
-        let mut only_reads = examination.concerns.is_empty();
+        let mut touches_safely = true;
         for touch in &examination.touches {
-            only_reads &= self.touch(touch, sheet);
+            touches_safely &= self.touch(touch, sheet);
         }
+        let only_reads =
+            |leaf: &Leaf| leaf.effect == Effect::None || (leaf.effect == Effect::Reads && touches_safely);
         let mut uncovered = Vec::new();
         for leaf in &examination.leaves {
-            only_reads &= leaf.is_read_only;
-            if !self.is_covered(leaf, sheet) {
+            let is_allowed = self.is_allowed(leaf, sheet);
+            if !is_allowed && !only_reads(leaf) {
                 uncovered.push(leaf);
             }
         }
         sheet.pin(examination.pins);
-        if only_reads {
+        if examination.concerns.is_empty() && touches_safely && examination.leaves.iter().all(only_reads) {
             return;
         }
         sheet.changes_something();
-        self.by_mode(&uncovered, sheet);
+        self.by_mode(&uncovered, examination.leaves.is_empty(), sheet);
     }
 
-    fn by_mode(&self, uncovered: &[&Leaf], sheet: &mut Sheet) {
+    fn by_mode(&self, uncovered: &[&Leaf], is_empty: bool, sheet: &mut Sheet) {
         match self.policy.mode {
             Mode::Plan => sheet.deny("plan mode: the command is not known to only read"),
             Mode::Production => {}
-            Mode::Development if uncovered.is_empty() => {}
+            Mode::Development if uncovered.is_empty() && !is_empty => {}
             Mode::Development if self.is_granted_to_the_letter() => {}
             Mode::Development if matches!(self.policy.commands, CommandMode::Allowlist(_)) => {}
             Mode::Development => {
@@ -116,13 +118,11 @@ impl Judge<'_> {
         self.now.grants.iter().any(|grant| grant.covers_line(self.command, self.cwd, &self.policy.places))
     }
 
-    /// Whether a simple command needs no approval: it only reads, or a rule or a grant says so.
-    fn is_covered(&self, leaf: &Leaf, sheet: &mut Sheet) -> bool {
+    /// Whether a rule or a grant lets a simple command go on.
+    fn is_allowed(&self, leaf: &Leaf, sheet: &mut Sheet) -> bool {
         let thing =
             Thing::Command { program: &leaf.program, words: &leaf.words, is_foreign: leaf.is_foreign };
-        let is_allowed = rule(thing, self.policy, sheet);
-        leaf.is_read_only
-            || is_allowed
+        rule(thing, self.policy, sheet)
             || self.now.grants.iter().any(|grant| grant.covers_command(leaf, &self.policy.places))
     }
 
@@ -230,7 +230,7 @@ fn named(leaves: &[&Leaf]) -> String {
         }
     }
     match programs.as_slice() {
-        [] => "it changes the shell".to_owned(),
+        [] => "it sets variables or writes files".to_owned(),
         programs => format!("it runs {}", programs.join(", ")),
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::interpreters::{Given, given, is_shell};
 use super::reading::reading;
 use super::writers::{WordPart, written};
-use super::{Access, Class, Concern, Examination, Leaf, Reach, Touch};
+use super::{Access, Class, Concern, Effect, Examination, Leaf, Reach, Touch};
 use super::{find, git, guards, names, wrappers};
 use crate::Places;
 use crate::path::clean;
@@ -166,7 +166,7 @@ impl Examiner<'_> {
             return Err(Unreadable::TooMany);
         }
         let Some((first, arguments)) = simple.words.split_first() else {
-            self.leaf(String::new(), simple, false);
+            self.leaf(String::new(), simple, Effect::Unknown);
             return Ok(());
         };
         let Some(first) = first.literal().filter(|text| !text.is_empty()) else {
@@ -174,7 +174,7 @@ impl Examiner<'_> {
                 "the program is computed: `{}`",
                 crate::display_command(&first.unexpanded())
             ));
-            self.leaf(first.unexpanded(), simple, false);
+            self.leaf(first.unexpanded(), simple, Effect::Unknown);
             return Ok(());
         };
         let program = program_name(first);
@@ -195,15 +195,20 @@ impl Examiner<'_> {
         let is_read_only = self.effects(known, program, arguments);
         let reads_only = is_read_only && simple.assignments.iter().all(|name| names::is_harmless(name));
         let is_transparent = self.inner(known, program, arguments, simple, upstream, depth)?;
-        self.leaf(program.to_owned(), simple, reads_only || is_transparent);
+        let effect = match (is_transparent || (reads_only && program == "cd"), reads_only) {
+            (true, _) => Effect::None,
+            (_, true) => Effect::Reads,
+            _ => Effect::Unknown,
+        };
+        self.leaf(program.to_owned(), simple, effect);
         Ok(())
     }
 
-    fn leaf(&mut self, program: String, simple: &Simple, is_read_only: bool) {
+    fn leaf(&mut self, program: String, simple: &Simple, effect: Effect) {
         self.found.leaves.push(Leaf {
             program,
             words: simple.words.clone(),
-            is_read_only,
+            effect,
             is_foreign: simple.words.first().is_some_and(|word| {
                 word.literal().is_none_or(|text| text.contains('/') && !is_of_system(text))
             }),
@@ -262,16 +267,19 @@ impl Examiner<'_> {
         let Some(reading) = reading(known, arguments) else { return false };
         for word in &reading.paths {
             self.touch(Access::Read, word);
-            let is_wide = |path: &PathBuf| {
-                let above = |place: &PathBuf| clean(place).starts_with(path);
-                self.places.own.iter().any(above) || self.places.home.as_ref().is_some_and(above)
-            };
-            if reading.is_deep && self.paths(word).is_none_or(|paths| paths.iter().any(is_wide)) {
-                return false;
-            }
         }
-        let here_is_wide = reading.is_deep && reading.paths.is_empty() && self.cwds.is_none();
-        !here_is_wide
+        !reading.is_deep || self.stays_narrow(&reading.paths)
+    }
+
+    /// Whether reading all that is beneath these words, or here without any, keeps clear of the home and of buddy's own.
+    fn stays_narrow(&self, words: &[&Word]) -> bool {
+        let here = Word::Literal(".".to_owned());
+        let words = if words.is_empty() { vec![&here] } else { words.to_vec() };
+        let is_wide = |path: &PathBuf| {
+            let mut places = self.places.own.iter().chain(&self.places.home);
+            places.any(|place| clean(place).starts_with(path))
+        };
+        words.iter().all(|word| self.paths(word).is_some_and(|paths| !paths.iter().any(is_wide)))
     }
 
     fn find(&mut self, arguments: &[Word]) {
@@ -369,7 +377,7 @@ impl Examiner<'_> {
     /// A file whose text this shell runs.
     fn sourced(&mut self, arguments: &[Word]) {
         match arguments.first() {
-            Some(word @ (Word::Literal(_) | Word::Home(_))) => self.pin(word),
+            Some(word @ (Word::Literal(_) | Word::Home { .. })) => self.pin(word),
             _ => self.unclear("the text that this shell would run is computed"),
         }
     }
@@ -471,7 +479,7 @@ impl Examiner<'_> {
                 let plain = text.split(['*', '?', '[']).next().unwrap_or_default();
                 plain.rsplit_once('/').map_or(String::new(), |(directory, _)| format!("{directory}/"))
             }
-            Word::Home(rest) => {
+            Word::Home { rest, .. } => {
                 let home = self.places.home.as_ref()?;
                 return Some(vec![clean(&home.join(rest.trim_start_matches('/')))]);
             }

@@ -69,7 +69,7 @@ pub(crate) fn split<'a>(arguments: &'a [Word], flags: &Flags, order: Order) -> O
     while let Some((at, word)) = words.next() {
         let text = match word {
             Word::Literal(text) => text.as_str(),
-            Word::Home(_) => "",
+            Word::Home { .. } => "",
             // A pattern that begins with a plain character cannot become an option.
             Word::Glob(text) if text.starts_with(|first| !"-*?[".contains(first)) => "",
             Word::Glob(_) if !is_open => "",

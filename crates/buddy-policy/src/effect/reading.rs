@@ -6,8 +6,8 @@ use super::readers::{Operands, reader_of};
 use super::sed;
 use crate::shell::Word;
 
-/// Programs that read everything beneath the directories that they are given.
-const DEEP: &[&str] = &["grep", "egrep", "fgrep", "rg", "diff"];
+/// Programs that, when told to be recursive, read everything beneath the directories that they are given, or here.
+const DEEP: &[&str] = &["grep", "egrep", "fgrep", "diff"];
 
 /// What a command reads when it only reads.
 #[derive(Debug, Default)]
@@ -28,7 +28,6 @@ pub(crate) fn reading<'a>(program: &str, arguments: &'a [Word]) -> Option<Readin
         _ => {}
     }
     let reader = reader_of(program)?;
-    let is_deep = DEEP.contains(&program);
     match reader.operands {
         Operands::Anything => {
             let evaluates = |word: &Word| matches!(word.literal(), Some("-v" | "-R"));
@@ -46,6 +45,8 @@ pub(crate) fn reading<'a>(program: &str, arguments: &'a [Word]) -> Option<Readin
     }
     let split = split(arguments, &reader.flags, Order::Mixed)?;
     let has_pattern = ["e", "regexp", "files", "type-list"].iter().any(|name| split.has(name));
+    let is_recursive = ["r", "R", "recursive", "dereference-recursive"].iter().any(|name| split.has(name));
+    let is_deep = program == "rg" || (is_recursive && DEEP.contains(&program));
     let operands = split.operands;
     let paths = match reader.operands {
         Operands::Paths => operands,

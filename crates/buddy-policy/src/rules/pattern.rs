@@ -65,7 +65,7 @@ impl CommandPattern {
             words.push(match Word::decode(&source) {
                 Word::Literal(text) => Part { text, is_pattern: false },
                 Word::Glob(text) if !text.contains(['?', '[']) => Part { text, is_pattern: true },
-                Word::Home(rest) => Part { text: format!("~{rest}"), is_pattern: false },
+                Word::Home { source, .. } => Part { text: source, is_pattern: false },
                 Word::Glob(_) | Word::Unknown(_) => return Err(PatternError::Syntax(shown())),
             });
         }

@@ -7,8 +7,12 @@ pub(crate) enum Word {
     Literal(String),
     /// A pattern of file names that are otherwise literal.
     Glob(String),
-    /// The home directory, and what follows it: empty, or beginning with a slash.
-    Home(String),
+    /// The home directory, and what follows it.
+    Home {
+        /// Empty, or beginning with a slash.
+        rest: String,
+        source: String,
+    },
     /// Computed when it runs. The source is kept for people and for words that are passed on without a shell.
     Unknown(String),
 }
@@ -25,8 +29,10 @@ impl Word {
     /// The text as it would be without any expansion.
     pub(crate) fn unexpanded(&self) -> String {
         match self {
-            Self::Literal(text) | Self::Glob(text) | Self::Unknown(text) => text.clone(),
-            Self::Home(rest) => format!("~{rest}"),
+            Self::Literal(text)
+            | Self::Glob(text)
+            | Self::Unknown(text)
+            | Self::Home { source: text, .. } => text.clone(),
         }
     }
 
@@ -79,7 +85,7 @@ impl<'a> Decoder<'a> {
         match (is_uncertain, self.has_glob, self.is_home) {
             (true, _, _) => Word::Unknown(source.to_owned()),
             (_, true, _) => Word::Glob(self.text),
-            (_, _, true) => Word::Home(self.text),
+            (_, _, true) => Word::Home { rest: self.text, source: source.to_owned() },
             _ => Word::Literal(self.text),
         }
     }
@@ -317,10 +323,10 @@ mod tests {
         check("src/*.rs", &Word::Glob("src/*.rs".to_owned()));
         unknown("'*'*");
         for source in ["~", "$HOME", "\"$HOME\"", "${HOME}", "\"${HOME}\""] {
-            check(source, &Word::Home(String::new()));
+            check(source, &Word::Home { rest: String::new(), source: source.to_owned() });
         }
         for source in ["~/x", "$HOME/x", "\"$HOME/x\"", "\"$HOME\"/x"] {
-            check(source, &Word::Home("/x".to_owned()));
+            check(source, &Word::Home { rest: "/x".to_owned(), source: source.to_owned() });
         }
         unknown("$HOMEx");
     }

@@ -143,7 +143,7 @@ fn a_list_of_commands_runs_words_without_a_shell() {
     ] {
         assert_eq!(verdict(command).verdict, Verdict::Deny, "{command}");
     }
-    assert_eq!(verdict("head ~/.ssh/id").verdict, Verdict::Allow, "a tilde is not the home without a shell");
+    assert_eq!(verdict("head ~/x").verdict, Verdict::Allow, "a tilde is not the home without a shell");
     assert_eq!(verdict("head /home/u/.ssh/id").verdict, Verdict::Ask);
 }
 
