@@ -20,6 +20,7 @@ const TARGETS: &[Target] = &[
     Target { name: "messages", seeds: "crates/buddy-model/fixtures/messages" },
     Target { name: "ollama", seeds: "crates/buddy-model/fixtures/ollama" },
     Target { name: "arguments", seeds: "crates/buddy-model/fixtures/chat" },
+    Target { name: "policy", seeds: "crates/buddy-policy/fixtures/commands" },
     Target { name: "event", seeds: "crates/buddy-model/fixtures/chat" },
 ];
 

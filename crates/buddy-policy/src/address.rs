@@ -37,12 +37,12 @@ fn is_global_v6(address: Ipv6Addr) -> bool {
         is_global_v4(Ipv4Addr::new(a, b, c, d))
     };
     match segments {
-        // Mapped, compatible and translated IPv4; this also holds `::` and `::1`, which are no global IPv4 inside.
-        [0, 0, 0, 0, 0, 0 | 0xffff, high, low] | [0, 0, 0, 0, 0xffff, 0, high, low] => v4(high, low),
-        // NAT64 by its well-known prefix. The local one, 64:ff9b:1::/48, is for private networks.
-        [0x64, 0xff9b, 0, 0, 0, 0, high, low] => v4(high, low),
-        // 6to4.
-        [0x2002, high, low, ..] => v4(high, low),
+        // Mapped, compatible and translated IPv4, which also holds `::` and `::1`; NAT64 by its well-known prefix, as
+        // the local one, 64:ff9b:1::/48, is for private networks; and 6to4.
+        [0, 0, 0, 0, 0, 0 | 0xffff, high, low]
+        | [0, 0, 0, 0, 0xffff, 0, high, low]
+        | [0x64, 0xff9b, 0, 0, 0, 0, high, low]
+        | [0x2002, high, low, ..] => v4(high, low),
         // Teredo: the server, and the client with its bits turned.
         [0x2001, 0, server_high, server_low, _, _, high, low] => {
             v4(server_high, server_low) && v4(!high, !low)

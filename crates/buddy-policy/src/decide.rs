@@ -11,7 +11,7 @@ use buddy_protocol::Risk;
 
 use crate::grant::fetch_offer;
 use crate::rules::Thing;
-use crate::{Action, Decision, Intent, Mode, Now, Policy, RuleAction, Tier};
+use crate::{Action, Decision, Intent, Mode, Now, Policy, Tier};
 use sheet::{Sheet, Weight};
 
 /// Judges an intent.
@@ -62,16 +62,10 @@ fn fetch(address: &str, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
     let url = url::Url::parse(address).ok();
     let Some(host) = url.as_ref().and_then(url::Url::host_str) else { return };
     let host = host.trim_end_matches('.');
-    let finding = policy.rules.find(Thing::Fetch(host), &policy.places);
-    match finding.as_ref().map(|finding| (finding.action, &finding.reason)) {
-        Some((RuleAction::Deny, reason)) => sheet.deny(reason.clone()),
-        Some((RuleAction::Ask, reason)) => sheet.ask(Weight::Hard, Risk::Medium, reason.clone()),
-        Some((RuleAction::Allow, _)) => {}
-        None if now.grants.iter().any(|grant| grant.covers_fetch(host, &policy.places)) => {}
-        None if policy.fetch_confirm => {
-            sheet.ask(Weight::Soft, Risk::Low, format!("it fetches from `{host}`"));
-            sheet.offer(fetch_offer(host, &policy.places));
-        }
-        None => {}
+    let is_allowed = file::rule(Thing::Fetch(host), policy, sheet);
+    let is_granted = now.grants.iter().any(|grant| grant.covers_fetch(host, &policy.places));
+    if policy.fetch_confirm && !is_allowed && !is_granted {
+        sheet.ask(Weight::Soft, Risk::Low, format!("it fetches from `{host}`"));
+        sheet.offer(fetch_offer(host, &policy.places));
     }
 }

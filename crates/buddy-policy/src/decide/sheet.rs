@@ -90,10 +90,10 @@ impl Sheet {
     pub(crate) fn decide(mut self, approvals: Approvals) -> Decision {
         let heaviest = self.asks.iter().map(|(weight, _)| *weight).max();
         let verdict = match (self.denials.is_empty(), heaviest, approvals) {
-            (false, _, _) => Verdict::Deny,
-            (true, None, _) | (true, Some(_), Approvals::All) => Verdict::Allow,
-            (true, Some(Weight::Soft | Weight::Firm), Approvals::Window) => Verdict::Allow,
-            (true, Some(_), Approvals::None) => Verdict::Deny,
+            (false, _, _) | (true, Some(_), Approvals::None) => Verdict::Deny,
+            (true, None, _)
+            | (true, Some(_), Approvals::All)
+            | (true, Some(Weight::Soft | Weight::Firm), Approvals::Window) => Verdict::Allow,
             (true, Some(_), Approvals::Ask | Approvals::Window) => Verdict::Ask,
         };
         // The heaviest first: that is what a person reads.

@@ -300,18 +300,19 @@ impl Examiner<'_> {
     }
 
     fn sed(&mut self, arguments: &[Word]) {
-        match super::sed::sed(arguments) {
-            Some(sed) => {
-                if !sed.only_prints {
-                    self.unclear("the program of sed is not understood");
-                }
-                if sed.is_in_place {
-                    sed.files.iter().for_each(|file| self.touch(Access::Write, file));
-                }
+        let Some(sed) = super::sed::sed(arguments) else {
+            self.unclear("an option of sed is not understood");
+            for word in arguments {
+                self.touch(Access::Write, word);
             }
-            None => {
-                self.unclear("an option of sed is not understood");
-                arguments.iter().for_each(|word| self.touch(Access::Write, word));
+            return;
+        };
+        if !sed.only_prints {
+            self.unclear("the program of sed is not understood");
+        }
+        if sed.is_in_place {
+            for file in sed.files {
+                self.touch(Access::Write, file);
             }
         }
     }
@@ -398,16 +399,16 @@ impl Examiner<'_> {
             }
             Given::Text(_) | Given::Unclear => self.unclear(format!("what `{program}` runs is computed")),
             Given::Code => {
-                self.unclear(format!("it runs code for `{program}` that stands on the command line"))
+                self.unclear(format!("it runs code for `{program}` that stands on the command line"));
             }
             Given::File(word) => self.pin(&word),
             Given::Module => {}
-            Given::Input => return self.from_input(program, simple, upstream, depth),
+            Given::Input => return self.reads_program(program, simple, upstream, depth),
         }
         Ok(false)
     }
 
-    fn from_input(
+    fn reads_program(
         &mut self,
         program: &str,
         simple: &Simple,

@@ -107,7 +107,7 @@ pub(crate) fn find(arguments: &[Word]) -> Find {
         match word.literal() {
             Some(text) if ALONE.contains(&text) => {}
             Some(text) if WITH_WORD.contains(&text) => {
-                found.is_unclear |= words.next().is_none_or(Word::is_unknown)
+                found.is_unclear |= words.next().is_none_or(Word::is_unknown);
             }
             Some("-delete") => found.deletes = true,
             Some("-fprint" | "-fprint0" | "-fls") => found.outputs.extend(words.next().cloned()),
@@ -130,9 +130,8 @@ pub(crate) fn find(arguments: &[Word]) -> Find {
 
 fn is_expression(word: &Word) -> bool {
     match word.literal() {
-        Some("-L" | "-H" | "-P") => false,
+        Some("-L" | "-H" | "-P") | None => false,
         Some(text) => text.starts_with('-') || matches!(text, "!" | "(" | ")" | ","),
-        None => false,
     }
 }
 

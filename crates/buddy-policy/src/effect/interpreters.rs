@@ -122,8 +122,7 @@ fn code(options: &[&str], arguments: &[Word]) -> Given {
         };
         match text {
             _ if is_inline => return Given::Code,
-            "-m" => return Given::Module,
-            "--version" | "-V" | "--help" => return Given::Module,
+            "-m" | "--version" | "-V" | "--help" => return Given::Module,
             "-" => return Given::Input,
             _ if options.iter().any(is_cluster) => return Given::Code,
             _ if text.starts_with('-') => {}

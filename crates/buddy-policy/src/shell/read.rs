@@ -180,10 +180,10 @@ impl<'a> Reader<'a> {
         &mut self,
         node: Node<'_>,
         depth: usize,
-        feeding: Option<std::ops::Range<usize>>,
+        feeds_from: Option<usize>,
     ) -> Result<(), Unreadable> {
         self.gaps(node, Gaps::Lines);
-        let start = feeding.as_ref().map_or(self.script.commands.len(), |feeding| feeding.start);
+        let start = feeds_from.unwrap_or(self.script.commands.len());
         for child in children(node) {
             let before = self.script.commands.len();
             if !child.is_named() {
@@ -231,16 +231,14 @@ impl<'a> Reader<'a> {
         match &found {
             None => self.script.doubt("it is not certain where a here-document ends"),
             Some(document) if document.may_run => {
-                self.script.doubt("a here-document runs commands or computes")
+                self.script.doubt("a here-document runs commands or computes");
             }
             Some(_) => {}
         }
-        let body_end = self.script.commands.len();
         for child in children(node) {
             match child.kind() {
                 "pipeline" => {
-                    let feeding = body_at.map(|start| start..body_end);
-                    self.pipeline(child, depth + 1, feeding)?;
+                    self.pipeline(child, depth + 1, body_at)?;
                 }
                 "heredoc_start" | "heredoc_end" | "file_descriptor" => {}
                 "heredoc_body" => self.substitutions(child, depth + 1)?,
@@ -438,10 +436,11 @@ impl<'a> Reader<'a> {
                 self.script.doubt("it computes with variables");
             }
             // `${x@P}` and the like run what the variable contains; `${!x}` names another variable.
-            "expansion" if self.slice(node).contains('@') || self.slice(node).starts_with("${!") => {
-                if !self.slice(node).ends_with("[@]}") {
-                    self.script.doubt("an expansion is not understood");
-                }
+            "expansion"
+                if self.slice(node).starts_with("${!")
+                    || (self.slice(node).contains('@') && !self.slice(node).ends_with("[@]}")) =>
+            {
+                self.script.doubt("an expansion is not understood");
             }
             // The grammar reads only the outermost text of these.
             "word" | "regex" | "extglob_pattern" | "heredoc_content" | "string_content"

@@ -5,6 +5,7 @@
 //! with the words that would have been run; the handler writes them down and nothing else happens.
 
 use std::cell::Cell;
+use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -48,7 +49,7 @@ fn simple() -> impl Strategy<Value = String> {
     let program = prop::sample::select(PROGRAMS.to_vec());
     let gap = prop::sample::select(vec![" ", "  ", "\t", " \\\n "]);
     (program, prop::collection::vec((gap, word()), 0..4)).prop_map(|(program, words)| {
-        let rest: String = words.iter().map(|(gap, word)| format!("{gap}{word}")).collect();
+        let rest: String = words.iter().flat_map(|(gap, word)| [*gap, word.as_str()]).collect();
         format!("{program}{rest}")
     })
 }
@@ -58,7 +59,7 @@ fn line() -> impl Strategy<Value = String> {
     let tail =
         prop::sample::select(vec!["", "", "", " > /dev/null", " 2>&1", " # note", " < /dev/null", ";"]);
     (simple(), prop::collection::vec((joint, simple()), 0..3), tail).prop_map(|(first, rest, tail)| {
-        let rest: String = rest.iter().map(|(joint, simple)| format!("{joint}{simple}")).collect();
+        let rest: String = rest.iter().flat_map(|(joint, simple)| [*joint, simple.as_str()]).collect();
         format!("{first}{rest}{tail}")
     })
 }
@@ -74,7 +75,7 @@ fn words_of_bash(lines: &[String], directory: &Path) -> Vec<Vec<Vec<String>>> {
     for (at, line) in lines.iter().enumerate() {
         let file = directory.join(format!("line-{at}"));
         std::fs::write(&file, format!("{line}\n")).expect("the line is written");
-        text.push_str(&format!("( exec 9>out-{at}; . ./line-{at}; wait ) </dev/null >/dev/null 2>&1\n"));
+        let _ = writeln!(text, "( exec 9>out-{at}; . ./line-{at}; wait ) </dev/null >/dev/null 2>&1");
     }
     std::fs::write(&script, text).expect("the script is written");
     let status = Command::new("/bin/bash")

@@ -12,6 +12,7 @@ mod appends;
 mod decoder;
 mod facts;
 mod house;
+mod judging;
 mod long;
 mod oneshot;
 mod programs;
@@ -36,6 +37,7 @@ fn main() -> Result<ExitCode> {
     programs::measure(&buddy, &mut table)?;
     oneshot::measure(&buddy, folder.path(), &mut table)?;
     decoder::measure(&mut table)?;
+    judging::measure(&mut table)?;
     appends::measure(folder.path(), &mut table)?;
     long::measure(folder.path(), &mut table)?;
     table.print();
