@@ -85,8 +85,9 @@ fn answer(prompt: &Prompt) -> Reply {
         ("connect" | "model" | "login", _) => say(CONNECT, vec![]),
         ("help" | "menu" | "?", _) => say(MENU, vec![]),
         ("tour", []) => say(
-            "Here comes a command. It changes nothing, but every command needs your approval unless you say otherwise.",
-            vec![shell("echo \"hello from buddy\" && uname -sr")],
+            "Here comes a command. Commands that are not known to only read need your approval.",
+            // What only reads runs by itself, and the tour is to show an approval; `sleep` is not known to only read.
+            vec![shell("echo \"hello from buddy\" && uname -sr && sleep 0")],
         ),
         ("run", []) if !rest.is_empty() => say("I run what you asked for.", vec![shell(rest)]),
         ("read", []) if !rest.is_empty() => say("I read it.", vec![("read_file", json!({"path": rest}))]),
