@@ -25,7 +25,7 @@ pub(crate) struct Cli {
     #[arg(short = 'c', global = true, value_name = "KEY=VALUE")]
     pub(crate) overrides: Vec<String>,
 
-    /// Fail when the configuration has a key that buddy does not know.
+    /// Fail when the configuration has a key that buddy does not know, or `models.toml` cannot be used.
     #[arg(long, global = true)]
     pub(crate) strict_config: bool,
 

@@ -3,6 +3,7 @@
 //! The typed sections in `settings` and `profile` are the one truth: key names, defaults, the JSON Schema and the
 //! comments of the template all come from them. Layers are merged key by key, and each key keeps its [`Origin`].
 
+mod catalogue;
 mod document;
 mod edit;
 mod keys;

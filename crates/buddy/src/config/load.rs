@@ -3,8 +3,9 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use buddy_model::Endpoint;
+use buddy_model::{Catalogue, Endpoint};
 
+use super::catalogue::catalogue;
 use super::document::{self, ConfigError, Contents};
 use super::keys::written;
 use super::layers::{Effective, Origin, Setting};
@@ -22,7 +23,7 @@ pub(crate) struct Request {
     pub(crate) named: Option<PathBuf>,
     /// `key=value`, each.
     pub(crate) overrides: Vec<String>,
-    /// Whether an unknown key is an error.
+    /// Whether an unknown key is an error, and a catalogue that cannot be used.
     pub(crate) is_strict: bool,
 }
 
@@ -36,6 +37,8 @@ pub(crate) struct Loaded {
     pub(crate) warnings: Vec<String>,
     /// The address that `BUDDY_API_KEY` belongs to: that of the profile in use before the command line has its say.
     pub(crate) key_home: Option<String>,
+    /// What is known about models by their names: the person's own rules, then the built-in ones.
+    pub(crate) catalogue: Catalogue,
 }
 
 /// Reads it for a directory to work in. Makes the person's file when there is none.
@@ -60,7 +63,8 @@ pub(crate) fn load(environment: &Environment, cwd: &Path, request: &Request) -> 
     loader.overrides(&request.overrides)?;
     let config = loader.effective.config()?;
     loader.warnings.append(&mut loader.effective.warnings);
-    Ok(Loaded { config, effective: loader.effective, warnings: loader.warnings, key_home })
+    let catalogue = loader.catalogue(environment)?;
+    Ok(Loaded { config, effective: loader.effective, warnings: loader.warnings, key_home, catalogue })
 }
 
 #[derive(Default)]
@@ -97,6 +101,16 @@ impl Loader {
             self.warnings.push(format!("{path} has a key in it and others can read it: chmod 600 {path}"));
         }
         self.effective.add(layer)
+    }
+
+    fn catalogue(&mut self, environment: &Environment) -> Result<Catalogue, ConfigError> {
+        match catalogue(environment) {
+            (_, Some(error)) if self.is_strict => Err(error),
+            (catalogue, error) => {
+                self.warnings.extend(error.map(|error| error.to_string()));
+                Ok(catalogue)
+            }
+        }
     }
 
     fn overrides(&mut self, overrides: &[String]) -> Result<(), ConfigError> {

@@ -59,7 +59,7 @@ impl Models {
         Self {
             config,
             keys,
-            catalogue: Catalogue::built_in().unwrap_or_default(),
+            catalogue: loaded.catalogue.clone(),
             choice: choice.kind,
             active: choice.active,
             why: choice.why,
