@@ -1,7 +1,7 @@
 //! Looking around before talking: which models a server has, how much context, and which servers run here.
 //!
-//! Everything here asks small questions with short timeouts and believes what it is told; what was read is in
-//! `probe::read`, without I/O.
+//! Everything here asks small questions with short timeouts, over the route that calls take, and believes what it is
+//! told; what was read is in `probe::read`, without I/O.
 
 mod local;
 mod read;
@@ -12,7 +12,7 @@ use futures::future::join;
 use serde_json::json;
 
 use crate::http::fetch::{Fetch, Patience};
-use crate::{Auth, Endpoint, ModelError};
+use crate::{ModelError, Route};
 
 pub use local::{LocalServer, ServerKind, local_servers, local_servers_on};
 pub use read::ListedModel;
@@ -39,8 +39,8 @@ pub struct LlamaCppProps {
 }
 
 /// The models of a server: `GET /models`, or Ollama's own list where there is no such page.
-pub async fn models(endpoint: &Endpoint, auth: &Auth) -> Result<Vec<ListedModel>, ModelError> {
-    let fetch = Fetch::new(endpoint, auth, PATIENCE)?;
+pub async fn models(route: &Route) -> Result<Vec<ListedModel>, ModelError> {
+    let (fetch, endpoint) = (Fetch::new(route, PATIENCE)?, &route.endpoint);
     match fetch.get(endpoint.join("models")).await {
         Ok(answer) => Ok(read::models(&answer)),
         Err(error) => match fetch.get(endpoint.join_beside("api/tags")).await {
@@ -51,16 +51,9 @@ pub async fn models(endpoint: &Endpoint, auth: &Auth) -> Result<Vec<ListedModel>
 }
 
 /// The context of one model, by whichever way the server tells it. A server that tells nothing is no error.
-pub async fn context_window(
-    endpoint: &Endpoint,
-    auth: &Auth,
-    model: &str,
-) -> Result<ContextWindow, ModelError> {
-    let (listed, beside) = join(
-        models(endpoint, auth),
-        join(ollama_context(endpoint, auth, model), llama_cpp_props(endpoint, auth)),
-    )
-    .await;
+pub async fn context_window(route: &Route, model: &str) -> Result<ContextWindow, ModelError> {
+    let beside = join(ollama_context(route, model), llama_cpp_props(route));
+    let (listed, beside) = join(models(route), beside).await;
     let (ollama, llama_cpp) = beside;
     let listed = listed?.into_iter().find(|listed| read::is_same_model(&listed.name, model));
     let listed = listed.map(|listed| listed.context).unwrap_or_default();
@@ -73,12 +66,8 @@ pub async fn context_window(
 }
 
 /// The context of a model of Ollama: what `/api/show` says it can have and `/api/ps` says it has.
-pub async fn ollama_context(
-    endpoint: &Endpoint,
-    auth: &Auth,
-    model: &str,
-) -> Result<ContextWindow, ModelError> {
-    let fetch = Fetch::new(endpoint, auth, PATIENCE)?;
+pub async fn ollama_context(route: &Route, model: &str) -> Result<ContextWindow, ModelError> {
+    let (fetch, endpoint) = (Fetch::new(route, PATIENCE)?, &route.endpoint);
     let question = json!({ "model": model });
     let shown = fetch.post(endpoint.join_beside("api/show"), &question);
     let running = fetch.get(endpoint.join_beside("api/ps"));
@@ -88,7 +77,7 @@ pub async fn ollama_context(
 }
 
 /// What `/props` of a llama.cpp server says.
-pub async fn llama_cpp_props(endpoint: &Endpoint, auth: &Auth) -> Result<LlamaCppProps, ModelError> {
-    let fetch = Fetch::new(endpoint, auth, PATIENCE)?;
-    Ok(read::llama_cpp_props(&fetch.get(endpoint.join_beside("props")).await?))
+pub async fn llama_cpp_props(route: &Route) -> Result<LlamaCppProps, ModelError> {
+    let fetch = Fetch::new(route, PATIENCE)?;
+    Ok(read::llama_cpp_props(&fetch.get(route.endpoint.join_beside("props")).await?))
 }

@@ -101,7 +101,7 @@ pub async fn diagnose(subject: &Subject) -> Result<Diagnosis, ModelError> {
     let asker = Asker::new(subject, route.clone())?;
     let mut run = Diagnosis::default();
     let talk = prompts::talk();
-    let listed = probe::models(&route.endpoint, &route.auth);
+    let listed = probe::models(route);
     let (listed, asked) = futures::join!(listed, asker.ask(talk.clone()));
     let asked = run.noted(asked);
     run.checks.push(judge::reachable(&route.endpoint.to_string(), &listed, &asked));
@@ -188,7 +188,7 @@ impl Diagnosis {
     async fn context(&mut self, subject: &Subject) {
         let Subject { route, model, .. } = subject;
         let contexts = Contexts {
-            server: probe::context_window(&route.endpoint, &route.auth, model).await.ok(),
+            server: probe::context_window(route, model).await.ok(),
             catalogue: subject.catalogue_context,
             configured: subject.configured_context,
         };
