@@ -128,6 +128,7 @@ impl Driver {
             Command::Prompt { text } => self.feed(Input::Prompted { by, text }).await?,
             Command::Interrupt => self.feed(Input::Interrupted).await?,
             Command::Compact => {
+                self.models.ready().await;
                 let window = self.models.window();
                 self.feed(Input::CompactRequested { by, window }).await?;
             }
@@ -191,6 +192,7 @@ impl Driver {
                 return Ok(Some(Input::BudgetReached(reason)));
             }
         }
+        self.models.ready().await;
         let ready = match self.models.prepare(history) {
             Ok(ready) => ready,
             Err(failure) => return Ok(Some(Input::ModelFailed(failure))),

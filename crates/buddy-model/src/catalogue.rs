@@ -131,8 +131,9 @@ impl Catalogue {
         // Gateways add a variant behind a colon, as in `model:free`; Ollama adds a size.
         let bare = short.split(':').next().unwrap_or(short);
         let is_meant = |rule: &&Rule| [&*name, short, bare].iter().any(|name| rule.matches(name));
-        let found = self.lists.iter().filter_map(|rules| rules.iter().find(is_meant));
-        found.cloned().reduce(Rule::filled).as_ref().map(Rule::facts).unwrap_or_default()
+        let mut found = self.lists.iter().filter_map(|rules| rules.iter().find(is_meant));
+        let Some(first) = found.next() else { return ModelFacts::default() };
+        found.fold(first.clone(), Rule::filled).facts()
     }
 }
 
@@ -173,7 +174,7 @@ impl Rule {
     }
 
     /// This rule, with what it leaves out taken from another. The prices of one rule stay together.
-    fn filled(self, other: Self) -> Self {
+    fn filled(self, other: &Self) -> Self {
         let has_price = self.price.is_some();
         Self {
             context: self.context.or(other.context),

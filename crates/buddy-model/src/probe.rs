@@ -15,10 +15,13 @@ use crate::http::fetch::{Fetch, Patience};
 use crate::{ModelError, Route};
 
 pub use local::{LocalServer, ServerKind, local_servers, local_servers_on};
-pub use read::ListedModel;
+pub use read::{ListedModel, OLLAMA_WINDOW};
 
 /// Patience with a server that someone named: it may be far away, or busy with a model.
 const PATIENCE: Patience = Patience { connect: Duration::from_secs(1), total: Duration::from_secs(5) };
+
+/// Patience with a server nearby that somebody is waiting for.
+const NEARBY: Patience = Patience { connect: Duration::from_millis(300), total: Duration::from_secs(1) };
 
 /// What is known of a model's context, in tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -74,6 +77,29 @@ pub async fn ollama_context(route: &Route, model: &str) -> Result<ContextWindow,
     let (shown, running) = join(shown, running).await;
     let loaded = running.ok().and_then(|running| read::ollama_loaded(&running, model));
     Ok(ContextWindow { loaded, possible: read::ollama_possible(&shown?) })
+}
+
+/// The context that calls of one model get, asked in one short round of a server nearby: for Ollama, whose calls say
+/// themselves how much they want, what is sensible to ask for. None when the server does not tell.
+pub async fn window(route: &Route, model: &str) -> Result<Option<u64>, ModelError> {
+    let (fetch, endpoint) = (Fetch::new(route, NEARBY)?, &route.endpoint);
+    if route.protocol.wire() == "ollama" {
+        let question = json!({ "model": model });
+        let shown = fetch.post(endpoint.join_beside("api/show"), &question).await?;
+        return Ok(read::ollama_wish(&shown));
+    }
+    let (props, listed) =
+        join(fetch.get(endpoint.join_beside("props")), fetch.get(endpoint.join("models"))).await;
+    let of_props = props.ok().and_then(|props| read::llama_cpp_props(&props).context);
+    let models = listed.map(|answer| read::models(&answer));
+    match (of_props, models) {
+        (Some(context), _) => Ok(Some(context)),
+        (None, Ok(models)) => {
+            let listed = models.into_iter().find(|listed| read::is_same_model(&listed.name, model));
+            Ok(listed.and_then(|listed| listed.context.loaded))
+        }
+        (None, Err(error)) => Err(error),
+    }
 }
 
 /// What `/props` of a llama.cpp server says.

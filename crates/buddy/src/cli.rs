@@ -267,6 +267,6 @@ fn money(text: &str) -> Result<MicroUsd, String> {
     dollars.ok_or_else(|| "not an amount of dollars such as `0.50`".to_owned())
 }
 
-fn duration(text: &str) -> Result<std::time::Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<std::time::Duration, String> {
     crate::config::Wait::parse(text).map(|wait| wait.0)
 }

@@ -10,7 +10,7 @@ use buddy_protocol::{Failure, MicroUsd};
 use crate::commands::printer;
 use crate::config::{ApprovalPolicy, Loaded, Request, load};
 use crate::environment::Environment;
-use crate::models::{Keys, Models, choose, local_servers};
+use crate::models::{Keys, Lessons, Models, choose, local_servers};
 use crate::wiring::{Wishes, local_target};
 
 /// What the command line and the environment ask for.
@@ -56,7 +56,8 @@ impl Invocation<'_> {
         let probe = async || if is_wanted { local_servers(self.environment).await } else { Vec::new() };
         let wish = self.model.as_deref();
         let choice = choose(self.environment, &loaded, &keys, wish, probe).await.map_err(told)?;
-        let models = Models::new(&loaded, keys, choice);
+        let lessons = Lessons::read(&self.environment.data);
+        let models = Models::new(&loaded, keys, choice, lessons);
         let mut printer = printer();
         for warning in models.warnings() {
             printer.status(&format!("warning: {warning}"));

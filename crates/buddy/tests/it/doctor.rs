@@ -1,5 +1,7 @@
 //! `buddy doctor`: a model over its real route, and the machine.
 
+mod learning;
+
 use std::os::unix::fs::PermissionsExt;
 
 use buddy_testkit::home::Home;
@@ -137,7 +139,8 @@ async fn the_json_has_a_fixed_shape() {
     let server = ModelServer::start(able()).await;
     let (_, report) = examined(&home("completions", &server.url(), USUAL)).await;
     let keys: Vec<&str> = report.as_object().unwrap().keys().map(String::as_str).collect();
-    let expected = ["profile", "api", "base_url", "model", "verdict", "checks", "context_window", "quirks"];
+    let expected =
+        ["profile", "api", "base_url", "model", "verdict", "checks", "context_window", "quirks", "switches"];
     assert_eq!(keys, expected);
     for check in report["checks"].as_array().unwrap() {
         let keys: Vec<&str> = check.as_object().unwrap().keys().map(String::as_str).collect();
