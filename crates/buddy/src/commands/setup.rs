@@ -79,8 +79,12 @@ impl Setup {
     fn budget(&self) -> Budget {
         let budget = &self.loaded.config.budget;
         Budget {
-            session: Limit { cost: budget.max_cost_per_session.map(money), tokens: budget.max_tokens },
-            day: Limit { cost: budget.max_cost_per_day.map(money), tokens: None },
+            session: Limit {
+                cost: budget.max_cost_per_session.map(money),
+                tokens: budget.max_tokens,
+                calls: budget.max_turns.map(u64::from),
+            },
+            day: Limit { cost: budget.max_cost_per_day.map(money), ..Limit::default() },
         }
     }
 

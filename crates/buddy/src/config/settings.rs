@@ -232,6 +232,6 @@ pub(crate) struct BudgetSection {
     pub(crate) max_cost_per_day: Option<f64>,
     /// The most tokens that one session may use, in and out.
     pub(crate) max_tokens: Option<u64>,
-    /// The most turns in one session.
+    /// The most model calls that one session may make, with all that it opened, as `--max-turns` counts them.
     pub(crate) max_turns: Option<u32>,
 }
