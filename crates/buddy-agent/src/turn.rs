@@ -110,6 +110,8 @@ struct Turn {
     step: u32,
     /// The model calls that were made.
     calls: u32,
+    /// How often in a row the provider paused in the middle of an answer.
+    pauses: u32,
     /// Whether a person said something that no model call has seen yet.
     is_steered: bool,
     /// Whether a person allowed this turn to go on beyond the budget.
@@ -126,6 +128,7 @@ impl Turn {
             id: TurnId::new(ids),
             step: 0,
             calls: 0,
+            pauses: 0,
             is_steered: false,
             is_funded: false,
             is_compacted: false,

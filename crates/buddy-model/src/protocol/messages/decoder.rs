@@ -50,7 +50,7 @@ impl MessagesDecoder {
         match reason.as_str() {
             "max_tokens" | "model_context_window_exceeded" => StopReason::Length,
             "refusal" => StopReason::Refusal,
-            "pause_turn" => StopReason::Other(reason),
+            "pause_turn" => StopReason::Paused,
             // Some servers say `end_turn` although they call.
             _ if self.blocks.has_calls() => StopReason::ToolUse,
             "end_turn" | "stop_sequence" => StopReason::End,
