@@ -69,6 +69,14 @@ pub enum TargetError {
         /// Why.
         source: io::Error,
     },
+    /// A layer of the jail could not be applied, so the command was not run: it would not have been kept to its bounds.
+    #[error("the command was not run, because its jail cannot be made: {layer}: {reason}")]
+    NotJailed {
+        /// The layer, by the name that [`crate::layers`] gives it.
+        layer: String,
+        /// Why not.
+        reason: String,
+    },
     /// The supervisor could not be started, so the command was not either.
     #[error("cannot start the supervisor `{}`", program.display())]
     SupervisorNotStarted {
