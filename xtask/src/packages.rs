@@ -16,6 +16,7 @@ struct Package {
 
 const PACKAGES: &[Package] = &[
     Package { name: "bash", program: "bash", why: "runs the agent's commands" },
+    Package { name: "bubblewrap", program: "bwrap", why: "the jail of commands" },
     Package { name: "coreutils", program: "head", why: "commands in tests: head, seq, sleep" },
     Package { name: "e2fsprogs", program: "mke2fs", why: "small real file systems for tests of full disks" },
     Package { name: "mount", program: "mount", why: "mounts them" },

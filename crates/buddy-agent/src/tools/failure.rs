@@ -15,6 +15,7 @@ pub(crate) fn target_failure(error: &TargetError) -> ToolFailure {
         TargetError::NoSpace { .. } => "no_space",
         TargetError::TooLarge { .. } => "too_large",
         TargetError::SupervisorLost => "outcome_unknown",
+        TargetError::NotJailed { .. } => "not_jailed",
         _ => "failed",
     };
     let first: &dyn Error = error;

@@ -43,6 +43,11 @@ impl Ground {
         Ok(Self { read, write, hidden, guarded })
     }
 
+    /// Whether a command may read here, as far as the roots say.
+    pub(super) fn is_readable(&self, path: &Path) -> bool {
+        self.read.as_deref().is_none_or(|roots| beneath_any(path, roots))
+    }
+
     /// Whether a command may write here, as far as the roots say.
     pub(super) fn is_writable(&self, path: &Path) -> bool {
         beneath_any(path, &self.write)

@@ -54,8 +54,10 @@ pub(super) enum Cover {
 
 impl Mounts {
     pub(super) fn of(ground: &Ground, cwd: &Path, network: bool) -> Result<Self, Refusal> {
-        // A command that works in `/tmp` itself has to see it.
-        let has_private_tmp = ground.write.is_empty() && cwd != Path::new(TMP);
+        // A command that works in `/tmp` itself has to see it, and one that works below has to be let see its directory.
+        let is_seen =
+            |cwd: &Path| !cwd.starts_with(TMP) || (cwd != Path::new(TMP) && ground.is_readable(cwd));
+        let has_private_tmp = ground.write.is_empty() && is_seen(cwd);
         let mut plan = Plan { covers: BTreeMap::new(), placeholders: Vec::new(), ground };
         for root in &ground.write {
             plan.put(root, Cover::Writable);
@@ -93,7 +95,8 @@ impl Plan<'_> {
         own.extend(has_private_tmp.then(|| PathBuf::from(TMP)));
         let resolver = network.then(|| Path::new(RESOLVER).canonicalize().ok()).flatten();
         let read = self.ground.read.clone().unwrap_or_default();
-        for path in read.into_iter().chain([cwd.to_owned()]).chain(resolver) {
+        let wanted = read.into_iter().chain([cwd.to_owned()]).filter(|path| self.ground.is_readable(path));
+        for path in wanted.chain(resolver).collect::<Vec<_>>() {
             let is_covered = own.iter().any(|own| path.starts_with(own) && path != *own);
             if is_covered && !self.ground.is_writable(&path) {
                 self.put(&path, Cover::ReadOnly);
