@@ -113,8 +113,8 @@ const NAMESPACES: &[i32] = &[
     libc::CLONE_NEWNET,
 ];
 
-/// Requests that type into a terminal, or command the console.
-const TYPING: &[u64] = &[libc::TIOCSTI as u64, libc::TIOCLINUX as u64];
+/// Requests that type into a terminal, or command the console: `TIOCSTI` and `TIOCLINUX`.
+const TYPING: &[u64] = &[0x5412, 0x541c];
 
 /// The type of a socket without its flags.
 const SOCKET_TYPE: u64 = 0xf;

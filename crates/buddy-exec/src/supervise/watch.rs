@@ -64,11 +64,11 @@ pub(super) struct Watch {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Told {
     /// The main process is the command.
-    ByMain,
+    Main,
     /// The process inside the jail will; the main process is the jail's outermost one.
-    ByJail,
+    Jail,
     /// The process inside the jail was lost, so the end of the outermost one has to do.
-    ByNobody,
+    Nobody,
 }
 
 /// Added to the number of a signal by a process that reports the end of another as its own exit code.
@@ -85,7 +85,7 @@ impl Watch {
         let began = Instant::now();
         let deadline = spec.timeout_ms.and_then(|ms| began.checked_add(Duration::from_millis(ms)));
         let grace = Duration::from_millis(spec.grace_ms);
-        let told = if words.is_some() { Told::ByJail } else { Told::ByMain };
+        let told = if words.is_some() { Told::Jail } else { Told::Main };
         let begun = words.map_or(Ok(()), |words| hear_jail(words, notices.clone()));
         match begun.and_then(|()| watch_children(notices.clone())) {
             Ok(_) => drop(notices),
@@ -124,13 +124,12 @@ impl Watch {
     /// When all was killed, the jail's last word is still on its way, or the end of its stream.
     fn hear_out(&mut self) {
         let until = Instant::now() + LAST_WORD_LIMIT;
-        while self.none_left && self.told == Told::ByJail && self.status.is_none() && self.step(Some(until)) {
-        }
+        while self.none_left && self.told == Told::Jail && self.status.is_none() && self.step(Some(until)) {}
     }
 
     /// The outermost process of the jail, which is not the command's.
     fn jail(&self) -> Option<Pid> {
-        (self.told != Told::ByMain).then_some(self.main)
+        (self.told != Told::Main).then_some(self.main)
     }
 
     fn living(&self) -> usize {
@@ -243,7 +242,7 @@ impl Watch {
     fn on_jail(&mut self, status: Option<Status>) {
         self.status = self.status.or(status);
         if status.is_none() {
-            self.told = Told::ByNobody;
+            self.told = Told::Nobody;
         }
         self.settle();
     }
@@ -251,9 +250,9 @@ impl Watch {
     fn settle(&mut self) {
         let reaped = self.reaped.map(Status::from);
         self.status = self.status.or(match self.told {
-            Told::ByMain => reaped,
-            Told::ByJail => None,
-            Told::ByNobody => reaped.map(without_base),
+            Told::Main => reaped,
+            Told::Jail => None,
+            Told::Nobody => reaped.map(without_base),
         });
     }
 }

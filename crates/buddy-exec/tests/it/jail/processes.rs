@@ -21,12 +21,12 @@ impl Drop for Server {
 #[expect(clippy::disallowed_methods, reason = "the process that must not be touched is not the target's")]
 fn server(cell: &Cell, marker: &str) -> Server {
     let owner = fs::metadata(cell.ws("")).unwrap().uid();
-    let mut command = if owner != rustix::process::geteuid().as_raw() {
+    let mut command = if owner == rustix::process::geteuid().as_raw() {
+        Command::new("sleep")
+    } else {
         let mut command = Command::new("/usr/bin/setpriv");
         command.args(["--reuid", "65534", "--regid", "65534", "--clear-groups", "sleep"]);
         command
-    } else {
-        Command::new("sleep")
     };
     command.arg(marker).env("SERVER_TOKEN", "a-secret-of-the-server").stdout(Stdio::null());
     Server(command.spawn().unwrap())
