@@ -3,7 +3,7 @@
 //! Both make a list of checks, print it and end with a code that scripts can use: 0 when nothing failed, 1 when
 //! something did, 6 when a key was not accepted, 130 when the person stopped it.
 
-mod kernel;
+mod jail;
 mod learned;
 mod machine;
 mod programs;

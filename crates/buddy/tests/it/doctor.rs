@@ -283,6 +283,9 @@ async fn the_machine_s_store_and_configuration_are_looked_at() {
     let store = check(&report, "store")["evidence"].as_str().unwrap();
     assert!(store.contains("1 sessions") && store.ends_with("all is well"), "{store}");
     assert_eq!(check(&report, "model")["evidence"], "own (chosen by you)");
+    for layer in ["bubblewrap", "landlock", "seccomp"] {
+        assert_eq!(check(&report, layer)["verdict"], "ok", "{layer}: the tests of the jail need it");
+    }
     finished.expect_code(0);
     std::fs::write(home.path().join(".config/buddy/buddy.toml"), "oops").unwrap();
     std::fs::write(home.data().join("buddy.db"), "oops").unwrap();

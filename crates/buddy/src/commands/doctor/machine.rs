@@ -9,7 +9,7 @@ use buddy_store::{Role, SqliteStore, StoreSettings};
 use serde_json::json;
 
 use super::report::Report;
-use super::{kernel, programs};
+use super::{jail, programs};
 use crate::commands::setup::Invocation;
 use crate::config::{Loaded, load, user_file};
 use crate::environment::Environment;
@@ -43,7 +43,7 @@ pub(super) async fn examine(invocation: &Invocation<'_>) -> anyhow::Result<Repor
         }
     }
     checks.extend(programs::look(environment, &*target).await);
-    checks.extend(kernel::layers(Path::new("/")));
+    checks.extend(jail::examine().await);
     checks.push(terminal(environment));
     let head = vec![("buddy", json!(env!("CARGO_PKG_VERSION")))];
     Ok(Report { head, checks, ..Report::default() })
