@@ -12,6 +12,7 @@ mod appends;
 mod decoder;
 mod facts;
 mod house;
+mod jail;
 mod long;
 mod oneshot;
 mod programs;
@@ -35,6 +36,7 @@ fn main() -> Result<ExitCode> {
     let mut table = Table::default();
     programs::measure(&buddy, &mut table)?;
     oneshot::measure(&buddy, folder.path(), &mut table)?;
+    jail::measure(&buddy, folder.path(), &mut table)?;
     decoder::measure(&mut table)?;
     appends::measure(folder.path(), &mut table)?;
     long::measure(folder.path(), &mut table)?;
