@@ -44,7 +44,7 @@ async fn a_server_of_the_same_account_is_out_of_reach() {
         let mut server = server(&cell, &marker());
         let pid = server.0.id();
         let script = format!(
-            "kill -STOP {pid}; kill -9 {pid}; kill -STOP -1; \
+            "kill -STOP {pid}; kill -9 {pid}; \
              cat /proc/{pid}/environ /proc/{pid}/maps /proc/{pid}/root/etc/hostname; ls /proc/{pid}/cwd/; echo x > /proc/{pid}/fd/0; \
              python3 -c 'open(\"/proc/{pid}/mem\", \"r+b\").write(b\"x\"); print(\"written\")'; \
              python3 -c 'import ctypes; print(ctypes.CDLL(None).ptrace(16, {pid}, 0, 0) == 0)'; \
