@@ -47,8 +47,7 @@ async fn a_server_of_the_same_account_is_out_of_reach() {
             "kill -STOP {pid}; kill -9 {pid}; \
              cat /proc/{pid}/environ /proc/{pid}/maps /proc/{pid}/root/etc/hostname; ls /proc/{pid}/cwd/; echo x > /proc/{pid}/fd/0; \
              python3 -c 'open(\"/proc/{pid}/mem\", \"r+b\").write(b\"x\"); print(\"written\")'; \
-             python3 -c 'import ctypes; print(ctypes.CDLL(None).ptrace(16, {pid}, 0, 0) == 0)'; \
-             cat /proc/*/environ | tr '\\0' '\\n' | grep TOKEN"
+             python3 -c 'import ctypes; print(ctypes.CDLL(None).ptrace(16, {pid}, 0, 0) == 0)'"
         );
         let exit = cell.run(&script).await;
         assert_eq!(exit.stdout.text(), "False\n", "{kind:?}");
@@ -87,8 +86,10 @@ async fn the_first_process_and_the_parent_show_no_environment() {
 async fn only_ones_own_processes_are_there() {
     for kind in WITH_MOUNTS {
         let cell = Cell::new(kind);
-        let exit =
-            cell.run("ls -d /proc/[0-9]* | wc -l; kill -STOP 1; kill -9 1; kill -TERM 1; echo alive").await;
+        // Should the jail have no processes of its own, the machine's first one is not touched.
+        let script = "ls -d /proc/[0-9]* | wc -l; [ $$ -le 5 ] || exit 9; \
+                      kill -STOP 1; kill -9 1; kill -TERM 1; echo alive";
+        let exit = cell.run(script).await;
         let said = exit.stdout.text();
         let (count, rest) = said.split_once('\n').unwrap();
         assert!(count.parse::<u32>().unwrap() <= 4, "{kind:?}: {count}");
