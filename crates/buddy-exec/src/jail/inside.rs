@@ -10,11 +10,11 @@ use std::process::{Command, ExitCode, Stdio};
 
 use rustix::io::Errno;
 use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
-use rustix::process::{DumpableBehavior, Pid, WaitOptions, set_dumpable_behavior, wait};
+use rustix::process::{DumpableBehavior, Pid, WaitOptions, getpid, set_dumpable_behavior, wait};
 use rustix::stdio::dup2_stdin;
 
 use super::confine::confine;
-use super::refusal::{PROCESS, Refusal, refused};
+use super::refusal::{BUBBLEWRAP, PROCESS, Refusal, refused};
 use super::words::{Place, Plan, Word};
 use crate::control::{self, MAX_SPEC_BYTES, Reason};
 
@@ -112,6 +112,10 @@ fn enter(plan: &Plan) -> Result<(), Word> {
 
 /// Keeps the command from reading or changing this process, which speaks for it.
 fn guard_self() -> Result<(), Refusal> {
+    // The rules for this place rely on mounts, so they must not be applied where there are none.
+    if getpid() != Pid::INIT {
+        return Err(Refusal::new(BUBBLEWRAP, "it has not made a namespace for the command's processes"));
+    }
     set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(refused(PROCESS, "guard the first process"))
 }
 
