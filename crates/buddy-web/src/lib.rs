@@ -1,0 +1,24 @@
+//! The web as tools see it: one guarded way out, pages as text, and searches.
+//!
+//! Everything that buddy fetches for an agent goes through [`Fetcher`]: only http and https, only to hosts on the public
+//! internet or to those that a person allowed, every redirect judged anew, everything bounded. It knows nothing of tools,
+//! sessions or models.
+
+mod address;
+mod allowed;
+mod charset;
+mod client;
+mod error;
+mod fetcher;
+mod gate;
+mod page;
+mod resolver;
+mod shape;
+mod web_url;
+
+pub use address::is_global;
+pub use allowed::{AllowedHost, BadAllowedHost};
+pub use error::FetchError;
+pub use fetcher::{FetchSettings, Fetched, Fetcher};
+pub use page::Page;
+pub use web_url::WebUrl;
