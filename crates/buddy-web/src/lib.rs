@@ -13,12 +13,19 @@ mod fetcher;
 mod gate;
 mod page;
 mod resolver;
+mod search;
 mod shape;
 mod web_url;
+mod youtube;
+
+#[cfg(test)]
+mod tests;
 
 pub use address::is_global;
 pub use allowed::{AllowedHost, BadAllowedHost};
 pub use error::FetchError;
 pub use fetcher::{FetchSettings, Fetched, Fetcher};
 pub use page::Page;
+pub use search::{MAX_RESULTS, SEARCH_ENDPOINT, SearchError, SearchResult, search};
 pub use web_url::WebUrl;
+pub use youtube::{MAX_VIDEOS, Video, YOUTUBE_ENDPOINT, search_youtube};
