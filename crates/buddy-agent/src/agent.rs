@@ -11,6 +11,7 @@ use buddy_protocol::{
     Agent, AgentError, AgentSession, Clock, Command, EventSink, Failure, FailureKind, Ids, Ledger, Opening,
     Principal,
 };
+use buddy_web::Web;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
@@ -30,6 +31,8 @@ pub struct AgentSettings {
     pub models: Arc<dyn ModelSource>,
     /// The host.
     pub target: Arc<dyn Target>,
+    /// The web.
+    pub web: Arc<Web>,
     /// The environment of commands.
     pub env: Vec<(String, String)>,
     /// What `~` stands for in paths.
@@ -118,7 +121,12 @@ fn driver(
     let described = settings.target.describe();
     let pipeline = Pipeline::new(PipelineParts {
         target: settings.target.clone(),
-        place: Place { cwd: PathBuf::from(&started.cwd), home: settings.home.clone() },
+        place: Place {
+            cwd: PathBuf::from(&started.cwd),
+            home: settings.home.clone(),
+            endpoints: settings.web.endpoints.clone(),
+        },
+        web: settings.web.clone(),
         bounds: Bounds::open(),
         env: settings.env.clone(),
         logs: settings.logs.clone(),

@@ -2,14 +2,17 @@
 
 mod clip;
 mod failure;
+mod fetch_url;
 mod list_directory;
 mod read_file;
 pub(crate) mod registry;
 mod run;
 mod run_shell;
+mod search_youtube;
 mod time;
 mod tool;
 mod wait;
+mod web_search;
 mod write_file;
 
 pub(crate) use clip::TextLimits;

@@ -92,8 +92,13 @@ impl Fetcher {
         Self { settings, gate, clients }
     }
 
-    /// Fetches an address. Headers go to its origin only, and not along with a redirect to another one.
-    pub async fn get(&self, url: WebUrl, headers: HeaderMap) -> Result<Fetched, FetchError> {
+    /// Fetches an address.
+    pub async fn get(&self, url: WebUrl) -> Result<Fetched, FetchError> {
+        self.get_with(url, HeaderMap::new()).await
+    }
+
+    /// Fetches an address with further headers. They go to its origin only, and not along with a redirect to another one.
+    pub async fn get_with(&self, url: WebUrl, headers: HeaderMap) -> Result<Fetched, FetchError> {
         let limit = self.settings.total_timeout;
         let fetched = timeout(limit, self.follow(url, headers)).await;
         fetched.unwrap_or(Err(FetchError::TimedOut { what: "the fetch", limit }))

@@ -15,6 +15,7 @@ mod page;
 mod resolver;
 mod search;
 mod shape;
+mod web;
 mod web_url;
 mod youtube;
 
@@ -27,5 +28,6 @@ pub use error::FetchError;
 pub use fetcher::{FetchSettings, Fetched, Fetcher};
 pub use page::Page;
 pub use search::{MAX_RESULTS, SEARCH_ENDPOINT, SearchError, SearchResult, search};
+pub use web::{Endpoints, Web};
 pub use web_url::WebUrl;
 pub use youtube::{MAX_VIDEOS, Video, YOUTUBE_ENDPOINT, search_youtube};

@@ -1,7 +1,6 @@
 //! A search of the web by DuckDuckGo's page for browsers without scripts.
 
 use dom_query::{Document, Selection};
-use reqwest::header::HeaderMap;
 
 use crate::charset::decode;
 use crate::shape::Shape;
@@ -47,13 +46,9 @@ pub enum SearchError {
     NotUnderstood(&'static str),
 }
 
-/// Searches for some words. No result at all is an answer and not an error.
-pub async fn search(
-    fetcher: &Fetcher,
-    endpoint: &WebUrl,
-    query: &str,
-) -> Result<Vec<SearchResult>, SearchError> {
-    let fetched = fetcher.get(endpoint.with_parameter("q", query), HeaderMap::new()).await?;
+/// Fetches the results of a search. No result at all is an answer and not an error.
+pub async fn search(fetcher: &Fetcher, url: WebUrl) -> Result<Vec<SearchResult>, SearchError> {
+    let fetched = fetcher.get(url).await?;
     read(&page(&fetched)?)
 }
 

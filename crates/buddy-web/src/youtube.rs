@@ -1,6 +1,5 @@
 //! A search for videos by YouTube's results page, which carries its results as JSON in a script.
 
-use reqwest::header::HeaderMap;
 use serde::Deserialize as _;
 use serde_json::Value;
 
@@ -32,13 +31,9 @@ pub struct Video {
     pub author: Option<String>,
 }
 
-/// Searches for videos. No result at all is an answer and not an error.
-pub async fn search_youtube(
-    fetcher: &Fetcher,
-    endpoint: &WebUrl,
-    query: &str,
-) -> Result<Vec<Video>, SearchError> {
-    let fetched = fetcher.get(endpoint.with_parameter("search_query", query), HeaderMap::new()).await?;
+/// Fetches the results of a search for videos. No result at all is an answer and not an error.
+pub async fn search_youtube(fetcher: &Fetcher, url: WebUrl) -> Result<Vec<Video>, SearchError> {
+    let fetched = fetcher.get(url).await?;
     read(&page(&fetched)?)
 }
 

@@ -18,6 +18,7 @@ mod template;
 mod trust;
 mod variables;
 mod wait;
+mod web;
 
 pub(crate) use document::ConfigError;
 pub(crate) use edit::{set, unset};

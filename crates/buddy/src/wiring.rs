@@ -11,6 +11,7 @@ use buddy_hub::{Hub, HubParts};
 use buddy_policy::Approvals;
 use buddy_protocol::{Ids, Principal};
 use buddy_store::{Role, SqliteStore, StoreSettings};
+use buddy_web::{FetchSettings, Web};
 
 use crate::SUPERVISE;
 use crate::environment::Environment;
@@ -32,12 +33,13 @@ pub(crate) struct Wishes {
     pub(crate) budget: Budget,
     pub(crate) instructions: Option<String>,
     pub(crate) tools_off: Vec<String>,
+    pub(crate) web: Web,
 }
 
 impl Wishes {
     /// Those of a command that only looks at sessions.
-    pub(crate) fn reading(cwd: PathBuf) -> Self {
-        Self {
+    pub(crate) fn reading(cwd: PathBuf) -> anyhow::Result<Self> {
+        Ok(Self {
             approvals: Approvals::None,
             max_steps: 1,
             cwd,
@@ -47,7 +49,8 @@ impl Wishes {
             budget: Budget::default(),
             instructions: None,
             tools_off: Vec::new(),
-        }
+            web: Web::new(FetchSettings::default())?,
+        })
     }
 }
 
@@ -86,6 +89,7 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
     let agent = BuddyAgent::new(AgentSettings {
         models: wishes.models,
         target: Arc::new(local_target(environment, wishes.cwd)?),
+        web: Arc::new(wishes.web),
         env: environment.command_env.clone(),
         home: environment.home.clone(),
         logs: environment.data.join("logs"),

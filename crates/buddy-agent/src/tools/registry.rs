@@ -4,11 +4,14 @@ use buddy_model::ToolDefinition;
 use buddy_protocol::{ToolFailure, ToolKind};
 use serde_json::Value;
 
+use crate::tools::fetch_url::FetchUrl;
 use crate::tools::list_directory::ListDirectory;
 use crate::tools::read_file::ReadFile;
 use crate::tools::run_shell::RunShell;
+use crate::tools::search_youtube::SearchYoutube;
 use crate::tools::time::Time;
 use crate::tools::tool::Entry;
+use crate::tools::web_search::WebSearch;
 use crate::tools::write_file::WriteFile;
 
 /// Every tool, in the order in which the model sees them. The order is part of the prompt's stable prefix.
@@ -18,6 +21,9 @@ const TOOLS: &[Entry] = &[
     Entry::of::<WriteFile>(),
     Entry::of::<ListDirectory>(),
     Entry::of::<Time>(),
+    Entry::of::<FetchUrl>(),
+    Entry::of::<WebSearch>(),
+    Entry::of::<SearchYoutube>(),
 ];
 
 /// The longest title shown, in characters.

@@ -12,6 +12,7 @@ use buddy_protocol::{
     Answer, Approval, Ask, AskId, Clock, Content, DeltaStream, Envelope, EventSink, Fact, Ids, Item,
     ItemChanged, ItemDelta, ItemEnded, ItemId, ItemStatus, Question, SinkClosed, ToolFailure, UnixMillis,
 };
+use buddy_web::Web;
 use fail::fail_point;
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
@@ -30,6 +31,7 @@ const STOP_WITHIN: Duration = Duration::from_secs(10);
 pub(crate) struct PipelineParts {
     pub(crate) target: Arc<dyn Target>,
     pub(crate) place: Place,
+    pub(crate) web: Arc<Web>,
     pub(crate) bounds: Bounds,
     pub(crate) env: Vec<(String, String)>,
     pub(crate) logs: PathBuf,
@@ -206,6 +208,7 @@ impl Pipeline {
         let context = ToolContext {
             target: self.parts.target.clone(),
             place: self.parts.place.clone(),
+            web: self.parts.web.clone(),
             bounds: self.parts.bounds.clone(),
             env: self.parts.env.clone(),
             log: self.parts.logs.join(format!("exec-{}.log", item.id)),

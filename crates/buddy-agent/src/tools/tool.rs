@@ -8,6 +8,7 @@ use buddy_exec::{Bounds, Target};
 use buddy_model::ToolDefinition;
 use buddy_policy::{Intent, Tier};
 use buddy_protocol::{Clock, DeltaStream, ToolFailure, ToolKind};
+use buddy_web::{Endpoints, Web};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
@@ -64,13 +65,15 @@ pub(crate) enum TextClass {
     File,
 }
 
-/// Where relative paths start.
+/// Where relative paths start, and where searches go.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
     /// The session's directory.
     pub(crate) cwd: PathBuf,
     /// What `~` stands for.
     pub(crate) home: Option<PathBuf>,
+    /// Where searches go.
+    pub(crate) endpoints: Endpoints,
 }
 
 impl Place {
@@ -101,6 +104,8 @@ pub(crate) struct ToolContext {
     pub(crate) target: Arc<dyn Target>,
     /// Where relative paths start.
     pub(crate) place: Place,
+    /// The web.
+    pub(crate) web: Arc<Web>,
     /// What the call may touch.
     pub(crate) bounds: Bounds,
     /// The environment of commands.

@@ -102,7 +102,7 @@ async fn secrets_stay_with_the_origin_that_they_are_for() {
     headers.insert(COOKIE, HeaderValue::from_static("session=secret"));
     headers.insert("x-key", HeaderValue::from_static("secret"));
     let url = WebUrl::parse(&server.url("public.test", "/start")).unwrap();
-    let fetched = fetcher(&usual_names(), settings()).get(url, headers).await.unwrap();
+    let fetched = fetcher(&usual_names(), settings()).get_with(url, headers).await.unwrap();
     assert_eq!(fetched.body, b"end");
     let heads = server.heads();
     assert!(heads.len() == 2 && heads.iter().all(|head| head.contains("Bearer secret")), "{heads:?}");

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use reqwest::header::HeaderMap;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
@@ -177,5 +176,5 @@ pub(super) fn usual_names() -> Arc<Names> {
 }
 
 pub(super) async fn get(fetcher: &Fetcher, url: &str) -> Result<Fetched, FetchError> {
-    fetcher.get(WebUrl::parse(url)?, HeaderMap::new()).await
+    fetcher.get(WebUrl::parse(url)?).await
 }

@@ -15,7 +15,7 @@ use crate::wiring::{Buddy, wire};
 pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
     let setup = invocation.prepare(Notes::Shown).await?;
     let model = setup.session_model(&invocation)?;
-    let buddy = wire(invocation.environment, setup.wishes(invocation.cwd.clone()))?;
+    let buddy = wire(invocation.environment, setup.wishes(invocation.cwd.clone())?)?;
     let cwd = invocation.cwd.to_string_lossy().into_owned();
     let new = NewSession { agent: BuddyAgent::NAME.to_owned(), cwd, model, parent: None };
     let session = buddy.hub.create(&buddy.who, new).await?;
@@ -26,7 +26,7 @@ pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
 pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyhow::Result<Exit> {
     let setup = invocation.prepare(Notes::Shown).await?;
     let model = setup.session_model(&invocation)?;
-    let buddy = wire(invocation.environment, setup.wishes(invocation.cwd.clone()))?;
+    let buddy = wire(invocation.environment, setup.wishes(invocation.cwd.clone())?)?;
     let summary = match &resume.id {
         Some(id) => find(&buddy, id).await?,
         None => last(&buddy, None).await?,

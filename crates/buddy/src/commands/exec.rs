@@ -31,7 +31,7 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
     let notes = if matches!(format, OutputFormat::Text) { Notes::Shown } else { Notes::Warnings };
     let setup = invocation.prepare(notes).await?;
     let model = setup.session_model(&invocation)?;
-    let wishes = setup.wishes(invocation.cwd.clone());
+    let wishes = setup.wishes(invocation.cwd.clone())?;
     let mut budget = wishes.budget;
     budget.session.cost = exec.max_cost.or(budget.session.cost);
     budget.session.tokens = exec.max_tokens.or(budget.session.tokens);

@@ -84,7 +84,7 @@ impl Setup {
     }
 
     /// What the configuration wants of the agent.
-    pub(crate) fn wishes(&self, cwd: PathBuf) -> Wishes {
+    pub(crate) fn wishes(&self, cwd: PathBuf) -> anyhow::Result<Wishes> {
         let config = &self.loaded.config;
         let texts = TextSettings::default();
         let approvals = match config.approvals.policy {
@@ -92,7 +92,7 @@ impl Setup {
             ApprovalPolicy::Ask | ApprovalPolicy::All => Approvals::All,
             ApprovalPolicy::None => Approvals::None,
         };
-        Wishes {
+        Ok(Wishes {
             approvals,
             max_steps: config.agent.max_iterations,
             cwd,
@@ -105,7 +105,8 @@ impl Setup {
             budget: self.budget(),
             instructions: config.agent.system_prompt.clone(),
             tools_off: config.tools.off(),
-        }
+            web: config.web.web()?,
+        })
     }
 }
 

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::profile::Profile;
 use super::wait::Wait;
+use super::web::WebSection;
 use crate::auth_store::LoginSection;
 
 /// The profile that is used when nobody chose one.
@@ -27,6 +28,8 @@ pub(crate) struct Config {
     pub(crate) tools: ToolsSection,
     /// How patient buddy is with providers.
     pub(crate) network: NetworkSection,
+    /// What tools fetch from the web.
+    pub(crate) web: WebSection,
     /// What the terminal shows.
     pub(crate) display: DisplaySection,
     /// Terminals that agents share with people.
@@ -84,6 +87,8 @@ pub(crate) struct ToolsSection {
     pub(crate) fetch_url: bool,
     /// Search the web.
     pub(crate) web_search: bool,
+    /// Search for videos.
+    pub(crate) search_youtube: bool,
     /// Look at a shared terminal.
     pub(crate) capture_pane: bool,
     /// Type into a shared terminal.
@@ -92,6 +97,8 @@ pub(crate) struct ToolsSection {
     pub(crate) time: bool,
     /// Ask before commands that change something. `false` is the same as `approvals.policy = "all"`.
     pub(crate) shell_confirm: bool,
+    /// Ask before pages are fetched.
+    pub(crate) fetch_confirm: bool,
     /// How many characters of each text that a command printed the model is given.
     pub(crate) command_characters: Option<usize>,
     /// How many characters of a file or a list the model is given.
@@ -107,10 +114,12 @@ impl Default for ToolsSection {
             list_directory: true,
             fetch_url: true,
             web_search: true,
+            search_youtube: true,
             capture_pane: true,
             send_keys: true,
             time: true,
             shell_confirm: true,
+            fetch_confirm: false,
             command_characters: None,
             file_characters: None,
         }
@@ -127,6 +136,7 @@ impl ToolsSection {
             ("list_directory", self.list_directory),
             ("fetch_url", self.fetch_url),
             ("web_search", self.web_search),
+            ("search_youtube", self.search_youtube),
             ("capture_pane", self.capture_pane),
             ("send_keys", self.send_keys),
             ("time", self.time),
