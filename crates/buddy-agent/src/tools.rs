@@ -3,6 +3,7 @@
 mod clip;
 mod failure;
 mod fetch_url;
+mod git;
 mod list_directory;
 mod read_file;
 pub(crate) mod registry;

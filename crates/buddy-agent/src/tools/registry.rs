@@ -5,6 +5,7 @@ use buddy_protocol::{ToolFailure, ToolKind};
 use serde_json::Value;
 
 use crate::tools::fetch_url::FetchUrl;
+use crate::tools::git::{GitAdd, GitBranch, GitCommit, GitDiff, GitLog, GitPush, GitStatus};
 use crate::tools::list_directory::ListDirectory;
 use crate::tools::read_file::ReadFile;
 use crate::tools::run_shell::RunShell;
@@ -24,6 +25,13 @@ const TOOLS: &[Entry] = &[
     Entry::of::<FetchUrl>(),
     Entry::of::<WebSearch>(),
     Entry::of::<SearchYoutube>(),
+    Entry::of::<GitStatus>(),
+    Entry::of::<GitDiff>(),
+    Entry::of::<GitLog>(),
+    Entry::of::<GitBranch>(),
+    Entry::of::<GitAdd>(),
+    Entry::of::<GitCommit>(),
+    Entry::of::<GitPush>(),
 ];
 
 /// The longest title shown, in characters.
