@@ -21,6 +21,7 @@ const TARGETS: &[Target] = &[
     Target { name: "ollama", seeds: "crates/buddy-model/fixtures/ollama" },
     Target { name: "arguments", seeds: "crates/buddy-model/fixtures/chat" },
     Target { name: "event", seeds: "crates/buddy-model/fixtures/chat" },
+    Target { name: "url", seeds: "crates/buddy-web/fixtures/url" },
 ];
 
 /// What to fuzz.
