@@ -10,11 +10,11 @@ use serde_json::{Value, json};
 use crate::stage::Stage;
 
 /// A repository with a commit, a staged change, one in the work tree, and a file that git does not know.
-const HONEST: &str = r#"
+const HONEST: &str = r"
 git init -q -b main . && git config user.name Ann && git config user.email ann@example.org
 printf 'one\n' > a.txt && printf 'bin\n' > b.bin && git add . && git commit -q -m 'first commit' -m 'with a body'
 printf 'two\n' >> a.txt && printf 'staged\n' > c.txt && git add c.txt && printf 'new\n' > new.txt
-"#;
+";
 
 /// Everything in a repository that names a program, each of which leaves a mark named after it in `$MARKS`.
 const HOSTILE: &str = r#"
@@ -118,7 +118,9 @@ async fn reading_a_hostile_repository_starts_no_program() {
     let plain = "git status; git -c core.fsmonitor=false diff --no-ext-diff; git diff; git log -p -2; true";
     bash(&stage.home.work(), &marks, plain).await;
     let started = marks_in(&marks);
-    for mark in ["clean", "external", "included", "included-fsmonitor", "hook-post-index-change", "inner-fsmonitor"] {
+    for mark in
+        ["clean", "external", "included", "included-fsmonitor", "hook-post-index-change", "inner-fsmonitor"]
+    {
         assert!(started.iter().any(|name| name == mark), "`{mark}` is not among {started:?}");
     }
 }
