@@ -14,12 +14,45 @@ const MAX_DEPTH: usize = 512;
 /// Elements that a parser may add by itself to a page, beyond which no tree is made.
 const MAX_REPEATED: usize = 500_000;
 
-/// Tags that hold nothing, or that end where the next one begins, wherever they stand.
-const FLAT: &[&str] = &["br", "hr", "img", "meta", "embed", "p", "li", "dd", "dt"];
+/// Tags that hold nothing, wherever they stand.
+const EMPTY: &[&str] = &["br", "hr", "img", "meta", "embed"];
+/// Those that hold nothing in HTML, and nest in drawings and formulas.
+const EMPTY_IN_HTML: &[&str] = &[
+    "input", "link", "area", "base", "col", "source", "track", "wbr", "param", "option", "optgroup", "rt",
+    "rp",
+];
+/// Tags that end where the next one of their kind begins, wherever they stand.
+const FLAT: &[&str] = &["p", "li", "dd", "dt"];
 /// Those that do so in HTML, and nest in drawings and formulas.
-const FLAT_IN_HTML: &[&str] = &[
-    "input", "link", "area", "base", "col", "source", "track", "wbr", "param", "option", "optgroup", "td",
-    "th", "tr", "tbody", "thead", "tfoot", "colgroup", "rt", "rp",
+const FLAT_IN_HTML: &[&str] = &["td", "th", "tr", "tbody", "thead", "tfoot", "colgroup"];
+/// Tags whose end also ends what is flat within them. The end of any other is ignored there.
+const SCOPED: &[&str] = &[
+    "address",
+    "article",
+    "aside",
+    "blockquote",
+    "button",
+    "center",
+    "details",
+    "dialog",
+    "div",
+    "dl",
+    "fieldset",
+    "figcaption",
+    "figure",
+    "footer",
+    "header",
+    "hgroup",
+    "main",
+    "menu",
+    "nav",
+    "ol",
+    "pre",
+    "search",
+    "section",
+    "summary",
+    "table",
+    "ul",
 ];
 /// Where drawings and formulas begin.
 const FOREIGN: &[&str] = &["svg", "math"];
@@ -94,10 +127,18 @@ impl Shape {
     }
 }
 
+struct Element {
+    name: String,
+    /// Whether it ends by itself. Such elements do not add up, but they keep others from being closed.
+    is_flat: bool,
+}
+
 #[derive(Default)]
 struct Count {
     /// What may be open, the innermost last.
-    open: Vec<String>,
+    open: Vec<Element>,
+    /// How many of them count.
+    depth: usize,
     /// How many of them are repeated.
     formatting: usize,
     /// Whether a parser is certainly within a drawing now.
@@ -160,24 +201,64 @@ impl Count {
     fn push(&mut self, name: &str) {
         self.shape.repeated += self.formatting;
         let is_html = !self.is_unsure && !self.may_be(FOREIGN);
-        if FLAT.contains(&name) || (is_html && FLAT_IN_HTML.contains(&name)) {
+        if EMPTY.contains(&name) || (is_html && EMPTY_IN_HTML.contains(&name)) {
             return;
         }
-        self.formatting += usize::from(REPEATED.contains(&name));
-        self.open.push(name.to_owned());
-        self.shape.depth = self.shape.depth.max(self.open.len());
+        let is_flat =
+            (FLAT.contains(&name) || (is_html && FLAT_IN_HTML.contains(&name))) && !self.is_kept_open(name);
+        if is_flat {
+            // Once is enough, which also bounds what has to be looked through when something is closed.
+            if self.innermost_flat().any(|element| element.name == name) {
+                return;
+            }
+        } else {
+            self.formatting += usize::from(REPEATED.contains(&name));
+            self.depth += 1;
+            self.shape.depth = self.shape.depth.max(self.depth);
+        }
+        self.open.push(Element { name: name.to_owned(), is_flat });
+    }
+
+    /// Items of one kind of list within those of the other do not end by themselves.
+    fn is_kept_open(&self, name: &str) -> bool {
+        let others: &[&str] = match name {
+            "li" => &["dd", "dt"],
+            "dd" | "dt" => &["li"],
+            _ => &[],
+        };
+        self.innermost_flat().any(|element| others.contains(&&*element.name))
+    }
+
+    fn innermost_flat(&self) -> impl Iterator<Item = &Element> {
+        self.open.iter().rev().take_while(|element| element.is_flat)
     }
 
     fn close(&mut self, name: &str) {
         self.is_drawing &= DRAWN.contains(&name);
-        if self.open.last().is_some_and(|innermost| innermost == name) {
+        if self.open.last().is_some_and(|element| element.is_flat && element.name == name) {
             self.open.pop();
-            self.formatting -= usize::from(REPEATED.contains(&name));
+            return;
         }
+        let Some(at) = self.open.iter().rposition(|element| !element.is_flat) else { return };
+        let has_flat = at + 1 < self.open.len();
+        let is_repeated = REPEATED.contains(&name);
+        if self.open.get(at).is_none_or(|element| element.name != name) {
+            return;
+        }
+        if SCOPED.contains(&name) || !has_flat {
+            self.open.truncate(at);
+        } else if is_repeated {
+            // A parser closes formatting and leaves the paragraph around it open.
+            self.open.remove(at);
+        } else {
+            return;
+        }
+        self.depth -= 1;
+        self.formatting -= usize::from(is_repeated);
     }
 
     fn may_be(&self, within: &[&str]) -> bool {
-        self.open.iter().any(|name| within.contains(&&**name))
+        self.open.iter().any(|element| within.contains(&&*element.name))
     }
 }
 
@@ -211,6 +292,8 @@ mod tests {
         check(&"<b title='</b>'>".repeat(20), 20);
         check(&"<b><!--</b>-->".repeat(20), 20);
         check(&"<b><textarea></b></textarea>".repeat(20), 20);
+        check(&"<span><p></span></p>".repeat(20), 20);
+        check(&"<div><p></div>".repeat(20), 1);
         check("</div></div><div>", 1);
     }
 
@@ -289,6 +372,12 @@ mod tests {
             "<desc>",
             "</desc>",
             "<iframe>",
+            "<span>",
+            "</span>",
+            "<dd>",
+            "<hr>",
+            "<object>",
+            "</object>",
             "</iframe>",
         ])
     }
