@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use buddy_exec::undo::UndoStore;
 use buddy_exec::{Bounds, Target};
 use buddy_policy::{Approvals, Rules};
 use buddy_protocol::{
@@ -34,6 +35,8 @@ pub struct AgentSettings {
     pub env: Vec<(String, String)>,
     /// What `~` stands for in paths.
     pub home: Option<PathBuf>,
+    /// Where what calls change is kept, so that it can be undone; none keeps nothing.
+    pub undo: Option<UndoStore>,
     /// Where the logs of calls go.
     pub logs: PathBuf,
     /// What becomes of calls that a person would have to approve.
@@ -120,6 +123,7 @@ fn driver(
         target: settings.target.clone(),
         place: Place { cwd: PathBuf::from(&started.cwd), home: settings.home.clone() },
         bounds: Bounds::open(),
+        undo: settings.undo.clone().map(|store| (store, opening.session.to_string())),
         env: settings.env.clone(),
         logs: settings.logs.clone(),
         rules: Rules { approvals: settings.approvals },

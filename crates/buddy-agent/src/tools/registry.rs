@@ -4,7 +4,13 @@ use buddy_model::ToolDefinition;
 use buddy_protocol::{ToolFailure, ToolKind};
 use serde_json::Value;
 
+use crate::tools::apply_patch::ApplyPatch;
+use crate::tools::delete_path::DeletePath;
+use crate::tools::edit_file::EditFile;
+use crate::tools::glob::Glob;
+use crate::tools::grep::Grep;
 use crate::tools::list_directory::ListDirectory;
+use crate::tools::make_directory::MakeDirectory;
 use crate::tools::read_file::ReadFile;
 use crate::tools::run_shell::RunShell;
 use crate::tools::time::Time;
@@ -18,6 +24,12 @@ const TOOLS: &[Entry] = &[
     Entry::of::<WriteFile>(),
     Entry::of::<ListDirectory>(),
     Entry::of::<Time>(),
+    Entry::of::<EditFile>(),
+    Entry::of::<ApplyPatch>(),
+    Entry::of::<MakeDirectory>(),
+    Entry::of::<DeletePath>(),
+    Entry::of::<Grep>(),
+    Entry::of::<Glob>(),
 ];
 
 /// The longest title shown, in characters.

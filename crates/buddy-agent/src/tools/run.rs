@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use buddy_exec::{Bounds, Target};
+use buddy_exec::undo::{Header, UndoStore};
+use buddy_exec::{Bounds, Recorder, Target};
 use buddy_policy::{Action, Decision, Intent, Rules, Verdict, decide};
 use buddy_protocol::{
     Answer, Approval, Ask, AskId, Clock, Content, DeltaStream, Envelope, EventSink, Fact, Ids, Item,
@@ -31,6 +32,8 @@ pub(crate) struct PipelineParts {
     pub(crate) target: Arc<dyn Target>,
     pub(crate) place: Place,
     pub(crate) bounds: Bounds,
+    /// Where changes are kept, and for which session; none keeps nothing.
+    pub(crate) undo: Option<(UndoStore, String)>,
     pub(crate) env: Vec<(String, String)>,
     pub(crate) logs: PathBuf,
     pub(crate) rules: Rules,
@@ -207,6 +210,7 @@ impl Pipeline {
             target: self.parts.target.clone(),
             place: self.parts.place.clone(),
             bounds: self.parts.bounds.clone(),
+            recorder: self.recorder(item),
             env: self.parts.env.clone(),
             log: self.parts.logs.join(format!("exec-{}.log", item.id)),
             clock: self.parts.clock.clone(),
@@ -226,6 +230,21 @@ impl Pipeline {
             Err(_) => ItemStatus::Failed,
         };
         Outcome { status, result: clipped(result, self.parts.limits.of(ready.text)) }
+    }
+
+    /// What keeps the changes of a call, under the id of its item.
+    fn recorder(&self, item: &Item) -> Recorder {
+        let (Some((store, session)), Content::ToolCall(call)) = (&self.parts.undo, &item.content) else {
+            return Recorder::off();
+        };
+        let UnixMillis(unix_ms) = self.parts.clock.now();
+        store.begin(Header {
+            id: item.id.to_string(),
+            label: call.title.clone(),
+            session: session.clone(),
+            unix_ms,
+            undoes: None,
+        })
     }
 
     async fn forward(&self, item: &ItemId, mut output: mpsc::Receiver<(DeltaStream, String)>) {

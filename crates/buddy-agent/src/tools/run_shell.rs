@@ -1,9 +1,10 @@
 //! `run_shell`: a command line in the target's shell, waited for.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use buddy_exec::{Chunk, Ended, Exec, Exit, LogFile, OutputLimits, Stdin, Stream};
+use buddy_exec::{Chunk, Ended, Exec, Exit, LogFile, OutputLimits, Reach, Stdin, Stream};
 use buddy_policy::{Action, Claims, Intent, Tier};
 use buddy_protocol::{DeltaStream, Risk, ToolFailure, ToolKind};
 use schemars::JsonSchema;
@@ -89,6 +90,7 @@ impl Tool for RunShell {
                 log: Some(LogFile { path: context.log.clone(), cap_bytes: LOG_CAP }),
             },
         };
+        snapshot(context).await?;
         let mut running = context.target.start(exec).await.map_err(|error| target_failure(&error))?;
         let mut is_stopping = false;
         loop {
@@ -104,8 +106,24 @@ impl Tool for RunShell {
             }
         }
         let exit = running.wait().await.map_err(|error| target_failure(&error))?;
-        Ok(outcome(&exit, timeout))
+        // A command that ran is a result, also when its changes could not be kept; the snapshot from before it stays.
+        let kept = context.recorder.after_command().await;
+        let mut result = outcome(&exit, timeout);
+        if let Err(error) = kept {
+            result["undo"] = json!(format!("what the command changed is not known: {error}"));
+        }
+        Ok(result)
     }
+}
+
+/// Keeps the workspace as it is before a command that is confined to it. What a command without bounds may touch is
+/// everything, which nobody can keep.
+async fn snapshot(context: &ToolContext) -> Result<(), ToolFailure> {
+    let Reach::Beneath(roots) = &context.bounds.write else { return Ok(()) };
+    let (workspace, elsewhere): (Vec<PathBuf>, Vec<PathBuf>) =
+        roots.iter().cloned().partition(|root| context.place.cwd.starts_with(root));
+    let kept = context.recorder.before_command(workspace, elsewhere).await;
+    kept.map_err(|error| target_failure(&error))
 }
 
 fn timeout(wait: &Wait) -> Result<Duration, ToolFailure> {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use buddy_exec::{Bounds, Target};
+use buddy_exec::{Bounds, Recorder, Target};
 use buddy_model::ToolDefinition;
 use buddy_policy::{Intent, Tier};
 use buddy_protocol::{Clock, DeltaStream, ToolFailure, ToolKind};
@@ -103,6 +103,8 @@ pub(crate) struct ToolContext {
     pub(crate) place: Place,
     /// What the call may touch.
     pub(crate) bounds: Bounds,
+    /// Keeps what the call changes, so that it can be undone.
+    pub(crate) recorder: Recorder,
     /// The environment of commands.
     pub(crate) env: Vec<(String, String)>,
     /// The file for the whole output of this call.
@@ -113,6 +115,18 @@ pub(crate) struct ToolContext {
     pub(crate) cancel: CancellationToken,
     /// Where live output goes.
     pub(crate) live: tokio::sync::mpsc::Sender<(DeltaStream, String)>,
+}
+
+impl ToolContext {
+    /// The outcome of some work, which is dropped when the call is to stop.
+    pub(crate) async fn until_cancelled<T>(&self, work: impl Future<Output = T>) -> Result<T, ToolFailure> {
+        tokio::select! {
+            done = work => Ok(done),
+            () = self.cancel.cancelled() => {
+                Err(ToolFailure::new("interrupted", "the person interrupted the call"))
+            }
+        }
+    }
 }
 
 /// A call whose input was understood.
