@@ -58,6 +58,11 @@ pub(crate) enum Action {
     Show(Show),
     /// Go on with a session.
     Resume(Resume),
+    /// Take back what a call changed in files.
+    ///
+    /// Shows what would become of each path and asks. Without a terminal it changes nothing unless `--yes` is given.
+    /// Exit codes: 0 done, or nothing to do; 1 failed, refused, or paths were changed since; 2 bad command line.
+    Undo(Undo),
     /// Look after the store of all sessions.
     #[command(subcommand)]
     Store(Store),
@@ -247,6 +252,33 @@ pub(crate) struct Resume {
     /// The session that was used last.
     #[arg(long)]
     pub(crate) last: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Undo {
+    /// The entry, as `--list` shows it; without it the newest that was not undone.
+    #[arg(conflicts_with_all = ["last", "list"])]
+    pub(crate) id: Option<String>,
+
+    /// The newest entry that was not undone, which is also the default.
+    #[arg(long, conflicts_with = "list")]
+    pub(crate) last: bool,
+
+    /// List what can be undone, newest first.
+    #[arg(long)]
+    pub(crate) list: bool,
+
+    /// Do it without asking.
+    #[arg(long, conflicts_with = "list")]
+    pub(crate) yes: bool,
+
+    /// Restore also paths that were changed since. What is there now is kept and can be brought back by undoing this.
+    #[arg(long, conflicts_with = "list")]
+    pub(crate) force: bool,
+
+    /// Print JSON: the entries, or the plan and whether it was carried out.
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -10,6 +10,7 @@ mod sessions;
 mod setup;
 mod store;
 mod trust;
+mod undo;
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -50,6 +51,7 @@ async fn dispatch(cli: Cli, environment: &Environment, cwd: PathBuf) -> anyhow::
         Some(Action::Show(show)) => sessions::show(environment, &show, invocation.cwd).await,
         Some(Action::Resume(resume)) => conversation::resume(invocation, &resume).await,
         Some(Action::Store(action)) => store::run(environment, action).await,
+        Some(Action::Undo(undo)) => undo::run(environment, &undo),
         Some(Action::Models { json }) => models::list(&invocation, json).await,
         Some(Action::Config(action)) => config::run(&invocation, action),
         Some(Action::Doctor(doctor)) => doctor::run(&invocation, doctor).await,

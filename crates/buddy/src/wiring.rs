@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use buddy_agent::{AgentSettings, BuddyAgent, Budget, ModelSource, TextSettings};
+use buddy_exec::undo::{UndoSettings, UndoStore};
 use buddy_exec::{Description, LocalSettings, LocalTarget, SupervisorCommand};
 use buddy_hub::{Hub, HubParts};
 use buddy_policy::Approvals;
@@ -88,6 +89,7 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
         target: Arc::new(local_target(environment, wishes.cwd)?),
         env: environment.command_env.clone(),
         home: environment.home.clone(),
+        undo: Some(undo_store(environment)),
         logs: environment.data.join("logs"),
         approvals: wishes.approvals,
         ask_within: wishes.ask_within,
@@ -103,6 +105,11 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
     evict_logs(environment.data.join("logs"));
     let hub = Hub::new(HubParts { store: store.clone(), agents: vec![Arc::new(agent)], clock, ids });
     Ok(Buddy { hub: Arc::new(hub), who: Principal::person(environment.user.clone()), store })
+}
+
+/// Where what calls change is kept.
+pub(crate) fn undo_store(environment: &Environment) -> UndoStore {
+    UndoStore::new(environment.data.join("undo"), UndoSettings::default(), Arc::new(SystemClock))
 }
 
 /// Keeps the logs of commands under their cap. It takes a thread of its own, since nobody waits for it: what a short run

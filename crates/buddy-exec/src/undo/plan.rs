@@ -53,6 +53,13 @@ pub struct NotCovered {
 }
 
 impl UndoPlan {
+    /// The same plan for somebody who was told of the conflicts and wants the old states all the same. What is lost by
+    /// it is kept, as the undo is an entry too.
+    pub fn overwriting(mut self) -> Self {
+        self.steps.iter_mut().for_each(|step| step.conflict = None);
+        self
+    }
+
     /// The number of steps with a conflict.
     pub fn conflicts(&self) -> usize {
         self.steps.iter().filter(|step| step.conflict.is_some()).count()

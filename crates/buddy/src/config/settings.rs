@@ -80,6 +80,18 @@ pub(crate) struct ToolsSection {
     pub(crate) write_file: bool,
     /// List directories.
     pub(crate) list_directory: bool,
+    /// Replace pieces of text in files.
+    pub(crate) edit_file: bool,
+    /// Apply patches to files.
+    pub(crate) apply_patch: bool,
+    /// Make directories.
+    pub(crate) make_directory: bool,
+    /// Remove files and directories.
+    pub(crate) delete_path: bool,
+    /// Search the text of files.
+    pub(crate) grep: bool,
+    /// Find files by name.
+    pub(crate) glob: bool,
     /// Fetch pages.
     pub(crate) fetch_url: bool,
     /// Search the web.
@@ -105,6 +117,12 @@ impl Default for ToolsSection {
             read_file: true,
             write_file: true,
             list_directory: true,
+            edit_file: true,
+            apply_patch: true,
+            make_directory: true,
+            delete_path: true,
+            grep: true,
+            glob: true,
             fetch_url: true,
             web_search: true,
             capture_pane: true,
@@ -125,6 +143,12 @@ impl ToolsSection {
             ("read_file", self.read_file),
             ("write_file", self.write_file),
             ("list_directory", self.list_directory),
+            ("edit_file", self.edit_file),
+            ("apply_patch", self.apply_patch),
+            ("make_directory", self.make_directory),
+            ("delete_path", self.delete_path),
+            ("grep", self.grep),
+            ("glob", self.glob),
             ("fetch_url", self.fetch_url),
             ("web_search", self.web_search),
             ("capture_pane", self.capture_pane),
