@@ -14,6 +14,8 @@ mod read_file;
 pub(crate) mod registry;
 mod run;
 mod run_shell;
+#[cfg(test)]
+mod tests;
 mod text_file;
 mod time;
 mod tool;

@@ -46,6 +46,7 @@ pub(crate) fn write(
     let draft = draft(&spot, content, existing.as_ref()).map_err(failed)?;
     let mode = fstat(&draft.file).map_err(|error| failed(error.into()))?.st_mode;
     recorder.changing(&spot, || State::file(content, mode))?;
+    fail::fail_point!("undo.kept");
     draft.keep(&spot).map_err(failed)?;
     for directory in made.iter().rev() {
         directory.sync().map_err(failed)?;

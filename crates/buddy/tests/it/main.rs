@@ -18,3 +18,4 @@ mod login;
 mod repl;
 mod sessions;
 mod stage;
+mod undo;
