@@ -62,9 +62,8 @@ impl Tool for ApplyPatch {
         let actions = changes.iter().flat_map(|change| {
             let path = place.resolve(&change.path);
             match &change.edit {
-                Edit::Add { .. } => vec![Action::Write(path)],
+                Edit::Add { .. } | Edit::Update { to: None, .. } => vec![Action::Write(path)],
                 Edit::Delete => vec![Action::Delete(path)],
-                Edit::Update { to: None, .. } => vec![Action::Write(path)],
                 Edit::Update { to: Some(to), .. } => {
                     vec![Action::Delete(path), Action::Write(place.resolve(to))]
                 }

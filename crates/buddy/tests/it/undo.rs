@@ -22,14 +22,14 @@ async fn takes_back_what_a_call_changed_and_gives_it_again() {
     stage.completed("edit").await;
     assert_eq!(text(&stage), "two\n");
     let listed = stage.buddy(["undo", "--list", "--json"]).run().await.expect_code(0);
-    let entries: Value = serde_json::from_str(&listed.stdout).unwrap();
+    let entries: Value = serde_json::from_slice(&listed.stdout).unwrap();
     assert_eq!((&entries[0]["changes"], &entries[0]["header"]["label"]), (&json!(1), &json!("edit a.txt")));
     // Nobody can be asked here, so nothing happens without `--yes`.
     stage.buddy(["undo"]).run().await.expect_code(1);
     assert_eq!(text(&stage), "two\n");
     let undone = stage.buddy(["undo", "--yes", "--json"]).run().await.expect_code(0);
     assert_eq!(text(&stage), "one\n");
-    let report: Value = serde_json::from_str(&undone.stdout).unwrap();
+    let report: Value = serde_json::from_slice(&undone.stdout).unwrap();
     assert_eq!(report["done"], json!(true));
     stage.buddy(["undo", report["id"].as_str().unwrap(), "--yes"]).run().await.expect_code(0);
     assert_eq!(text(&stage), "two\n");
