@@ -21,6 +21,7 @@ const PACKAGES: &[Package] = &[
     Package { name: "mount", program: "mount", why: "mounts them" },
     Package { name: "procps", program: "ps", why: "looks at process trees" },
     Package { name: "python3", program: "python3", why: "scripted servers in tests, and the spelling check" },
+    Package { name: "ripgrep", program: "rg", why: "what searches are measured beside" },
     Package { name: "strace", program: "strace", why: "fails syncs on purpose" },
     Package { name: "util-linux", program: "unshare", why: "private mounts, and setsid in tests" },
 ];

@@ -39,7 +39,7 @@ const TABLE: &[Allowed] = &[
     Allowed { name: "buddy-testkit", uses: &["buddy-protocol"] },
     Allowed {
         name: "xtask",
-        uses: &["buddy-hub", "buddy-model", "buddy-protocol", "buddy-store", "buddy-testkit"],
+        uses: &["buddy-exec", "buddy-hub", "buddy-model", "buddy-protocol", "buddy-store", "buddy-testkit"],
     },
 ];
 

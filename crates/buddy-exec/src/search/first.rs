@@ -79,6 +79,6 @@ mod tests {
         let first = First::new(3);
         first.add("b".into(), 2, ());
         first.add("a".into(), 1, ());
-        assert_eq!(first.into_results().1, false);
+        assert!(!first.into_results().1);
     }
 }

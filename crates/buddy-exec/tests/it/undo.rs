@@ -72,8 +72,8 @@ impl Yard {
         recorder.after_command().await.unwrap();
     }
 
-    fn undo(&self, which: Which, id: &str) -> UndoPlan {
-        let plan = self.store.plan(&which).unwrap();
+    fn undo(&self, which: &Which, id: &str) -> UndoPlan {
+        let plan = self.store.plan(which).unwrap();
         self.store.apply(&plan, header(id)).unwrap();
         plan
     }
@@ -90,7 +90,7 @@ impl Yard {
                     queue.push(path.clone());
                     "directory".to_owned()
                 } else if metadata.is_symlink() {
-                    format!("link to {:?}", fs::read_link(&path).unwrap())
+                    format!("link to {}", fs::read_link(&path).unwrap().display())
                 } else {
                     format!("{:?}", fs::read(&path).unwrap())
                 };
@@ -120,7 +120,7 @@ async fn step(yard: &Yard, at: usize) {
         2 => yard.command(&id, &format!("echo {at} >> base.txt; chmod 640 base.txt")).await,
         3 => {
             yard.command(&id, "mkdir -p made/empty; ln -sfn base.txt link; touch made/f; chmod 700 made")
-                .await
+                .await;
         }
         4 => yard.delete(&id, "new").await,
         5 => yard.command(&id, "mv run.sh moved.sh 2>/dev/null || mv moved.sh run.sh; rm -f link").await,
@@ -135,7 +135,7 @@ async fn step(yard: &Yard, at: usize) {
                 &id,
                 &format!("printf '\\377\\000{at}' > \"$(printf 'odd\\nname\\377')\"; rm -f made"),
             )
-            .await
+            .await;
         }
         _ => {
             let recorder = yard.recorder(&id);
@@ -192,10 +192,10 @@ async fn an_undo_is_itself_undone() {
     fs::write(yard.path("a"), "old").unwrap();
     yard.write("one", "a", "new").await;
     yard.delete("two", "a").await;
-    assert_eq!(yard.undo(Which::Last, "u1").header.id, "two");
-    assert_eq!(yard.undo(Which::Last, "u2").header.id, "one");
+    assert_eq!(yard.undo(&Which::Last, "u1").header.id, "two");
+    assert_eq!(yard.undo(&Which::Last, "u2").header.id, "one");
     assert_eq!(fs::read_to_string(yard.path("a")).unwrap(), "old");
-    yard.undo(Which::Id("u2".to_owned()), "u3");
+    yard.undo(&Which::Id("u2".to_owned()), "u3");
     assert_eq!(fs::read_to_string(yard.path("a")).unwrap(), "new");
     // What was brought back can be undone again.
     assert_eq!(yard.store.plan(&Which::Last).unwrap().header.id, "one");
@@ -223,7 +223,7 @@ async fn what_somebody_changed_since_is_told_and_left_alone() {
     let plan = yard.store.plan(&Which::Last).unwrap();
     yard.store.apply(&plan.overwriting(), header("u")).unwrap();
     assert_eq!(fs::read_to_string(yard.path("b")).unwrap(), "old");
-    yard.undo(Which::Id("u".to_owned()), "v");
+    yard.undo(&Which::Id("u".to_owned()), "v");
     assert_eq!(fs::read_to_string(yard.path("b")).unwrap(), "mine");
 }
 
@@ -235,7 +235,7 @@ async fn what_is_not_covered_is_said() {
     fs::write(yard.path("big"), "x".repeat(101)).unwrap();
     fs::write(yard.path("covered.log"), "old").unwrap();
     yard.command("one", "echo > big; echo > ignored/new; echo > covered.log").await;
-    let plan = yard.undo(Which::Last, "u");
+    let plan = yard.undo(&Which::Last, "u");
     let left_out: Vec<_> =
         plan.not_covered.iter().map(|left_out| left_out.path.0.file_name().unwrap()).collect();
     assert!(left_out.contains(&"big".as_ref()) && left_out.contains(&"ignored".as_ref()), "{left_out:?}");
@@ -259,7 +259,7 @@ async fn the_oldest_go_when_there_is_too_much() {
     let ids: Vec<String> = yard.store.list().unwrap().into_iter().map(|entry| entry.header.id).collect();
     assert_eq!(ids, ["9", "8", "7"]);
     // What an undo replaces is kept too, so that it counts as well.
-    yard.undo(Which::Last, "u");
+    yard.undo(&Which::Last, "u");
     assert_eq!(fs::read_to_string(yard.path("a")).unwrap(), "8".repeat(10_000));
     assert_eq!(yard.store.list().unwrap()[0].header.id, "u");
     let yard = Yard::with(UndoSettings { max_entries: 2, ..UndoSettings::default() });
@@ -282,7 +282,7 @@ async fn a_command_that_was_never_reported_back_is_undone_from_its_snapshot() {
     yard.target.start(sh(script)).await.unwrap().wait().await.unwrap();
     // As a crash would: what was to come after the command never does.
     std::mem::forget(recorder);
-    let plan = yard.undo(Which::Last, "u");
+    let plan = yard.undo(&Which::Last, "u");
     assert!(plan.is_interrupted);
     assert_eq!(yard.tree(), before);
 }
@@ -313,7 +313,7 @@ async fn an_undo_that_was_cut_short_can_be_run_again() {
     let plan = yard.store.plan(&Which::Last).unwrap();
     // One path is restored already, as if the undo had been killed after its first step.
     fs::write(yard.path("a"), "old").unwrap();
-    let rest = yard.undo(Which::Last, "u");
+    let rest = yard.undo(&Which::Last, "u");
     assert_eq!((plan.steps.len(), rest.steps.len()), (3, 2));
     assert_eq!(yard.tree(), before);
 }
@@ -387,7 +387,7 @@ async fn a_file_that_did_not_change_is_not_read_again() {
     fs::write(yard.path("still"), "moved").unwrap();
     recorder.after_command().await.unwrap();
     drop(recorder);
-    let plan = yard.undo(Which::Last, "u");
+    let plan = yard.undo(&Which::Last, "u");
     assert!(plan.steps.iter().any(|step| matches!(step.to, State::File { size: 5, .. })));
     assert_eq!(fs::read_to_string(yard.path("still")).unwrap(), "still");
 }

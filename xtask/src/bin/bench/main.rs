@@ -16,6 +16,7 @@ mod long;
 mod oneshot;
 mod programs;
 mod sample;
+mod search;
 mod table;
 
 use std::path::PathBuf;
@@ -38,6 +39,7 @@ fn main() -> Result<ExitCode> {
     decoder::measure(&mut table)?;
     appends::measure(folder.path(), &mut table)?;
     long::measure(folder.path(), &mut table)?;
+    search::measure(folder.path(), &mut table)?;
     table.print();
     Ok(if is_strict && table.misses() > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }
