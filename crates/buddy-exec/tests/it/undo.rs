@@ -291,8 +291,6 @@ async fn a_command_that_was_never_reported_back_is_undone_from_its_snapshot() {
 async fn a_change_that_was_announced_and_never_made_needs_no_undo() {
     let yard = Yard::new();
     fs::write(yard.path("a"), "old").unwrap();
-    fs::create_dir(yard.path("full")).unwrap();
-    fs::write(yard.path("full/x"), "").unwrap();
     let recorder = yard.recorder("one");
     let (bounds, name) = (Bounds::open(), Path::new("a"));
     yard.target.write(&bounds, &recorder, name, b"new").await.unwrap();
@@ -371,22 +369,12 @@ async fn only_this_account_can_look_into_the_store() {
 }
 
 #[tokio::test]
-async fn a_file_that_did_not_change_is_not_read_again() {
+async fn a_later_snapshot_still_has_the_content_of_files_that_did_not_change() {
     let yard = Yard::new();
     fs::write(yard.path("still"), "still").unwrap();
     fs::write(yard.path("a"), "1").unwrap();
-    // Files that are older than the clock's grain are believed.
-    let long_ago = fs::FileTimes::new().set_modified(std::time::UNIX_EPOCH);
-    fs::File::options().write(true).open(yard.path("still")).unwrap().set_times(long_ago).unwrap();
-    tokio::time::sleep(std::time::Duration::from_millis(50)).await;
     yard.command("one", "echo 2 > a").await;
-    // Without its content it could not be read any more, and a snapshot that tries says that it is not covered.
-    let recorder = yard.recorder("two");
-    fs::set_permissions(yard.path("a"), fs::Permissions::from_mode(0o600)).unwrap();
-    recorder.before_command(vec![yard.path("")], Vec::new()).await.unwrap();
-    fs::write(yard.path("still"), "moved").unwrap();
-    recorder.after_command().await.unwrap();
-    drop(recorder);
+    yard.command("two", "echo moved > still").await;
     let plan = yard.undo(&Which::Last, "u");
     assert!(plan.steps.iter().any(|step| matches!(step.to, State::File { size: 5, .. })));
     assert_eq!(fs::read_to_string(yard.path("still")).unwrap(), "still");
