@@ -20,7 +20,9 @@ const TARGETS: &[Target] = &[
     Target { name: "messages", seeds: "crates/buddy-model/fixtures/messages" },
     Target { name: "ollama", seeds: "crates/buddy-model/fixtures/ollama" },
     Target { name: "arguments", seeds: "crates/buddy-model/fixtures/chat" },
+    Target { name: "policy", seeds: "crates/buddy-policy/fixtures/commands" },
     Target { name: "event", seeds: "crates/buddy-model/fixtures/chat" },
+    Target { name: "url", seeds: "crates/buddy-web/fixtures/url" },
 ];
 
 /// What to fuzz.
@@ -29,14 +31,18 @@ pub(crate) struct Options {
     /// One target, such as `messages`; without it all of them, one after the other.
     target: Option<String>,
 
-    /// How long each target runs.
+    /// How long each target runs at most.
     #[arg(long, default_value_t = 60)]
     seconds: u64,
+
+    /// How many inputs each target gets at most; without it the time alone counts.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    inputs: Option<u64>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { target: None, seconds: 60 }
+        Self { target: None, seconds: 60, inputs: None }
     }
 }
 
@@ -51,12 +57,15 @@ pub(crate) fn fuzz(options: &Options) -> Result<()> {
         let names: Vec<&str> = TARGETS.iter().map(|target| target.name).collect();
         bail!("there is no such fuzz target; there are {}", names.join(", "));
     }
-    targets.into_iter().try_for_each(|target| fuzz_one(target, options.seconds))
+    targets.into_iter().try_for_each(|target| fuzz_one(target, options))
 }
 
-fn fuzz_one(target: &Target, seconds: u64) -> Result<()> {
+/// Runs one target until the first of its bounds is reached.
+fn fuzz_one(target: &Target, options: &Options) -> Result<()> {
     let Target { name, seeds } = target;
-    println!("fuzzing `{name}` for {seconds} s");
+    let Options { seconds, inputs, .. } = options;
+    let bound = inputs.map(|inputs| format!(" or {inputs} inputs"));
+    println!("fuzzing `{name}` for {seconds} s{}", bound.unwrap_or_default());
     let mut command = program("rustup");
     command
         .args(["run", "nightly", "cargo", "fuzz", "run", name])
@@ -64,6 +73,7 @@ fn fuzz_one(target: &Target, seconds: u64) -> Result<()> {
         .args([&*format!("fuzz/corpus/{name}"), seeds])
         .args(["--", "-timeout=10", "-rss_limit_mb=1024", "-print_final_stats=1"])
         .arg(format!("-max_total_time={seconds}"))
+        .args(inputs.map(|inputs| format!("-runs={inputs}")))
         .env("CARGO_TARGET_DIR", place::target()?.join("fuzz"))
         .env("PATH", tools::path()?)
         .env_remove("RUSTUP_TOOLCHAIN");

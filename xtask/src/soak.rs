@@ -1,7 +1,8 @@
-//! `cargo xtask soak`: the release build under output without end, and killed over and over.
+//! `cargo xtask soak`: the release build under output without end, on a large file, and killed over and over.
 
 mod flood;
 mod kills;
+mod large;
 mod stage;
 
 use anyhow::Result;
@@ -20,20 +21,28 @@ pub(crate) struct Options {
     /// How often a run is killed at a random moment; 0 leaves the kills out.
     #[arg(long, default_value_t = 100)]
     kills: u32,
+
+    /// Gigabytes of the file that is read, searched and patched; 0 leaves it out.
+    #[arg(long, default_value_t = 1)]
+    file_gigabytes: u64,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { gigabytes: 10, kills: 100 }
+        Self { gigabytes: 10, kills: 100, file_gigabytes: 1 }
     }
 }
 
-/// Runs both.
+/// Runs them all.
 pub(crate) fn soak(options: &Options) -> Result<()> {
     build_release(&["--package", "buddy"])?;
     build_release(&["--package", "buddy-testkit", "--bin", "scripted-model"])?;
     if options.gigabytes > 0 {
         flood::flood(&Stage::new("flood", &flood::script(options.gigabytes))?, options.gigabytes)?;
+    }
+    if options.file_gigabytes > 0 {
+        let stage = Stage::new("large", &large::script(options.file_gigabytes))?;
+        large::large(&stage, options.file_gigabytes)?;
     }
     if options.kills > 0 {
         kills::kills(&Stage::new("kills", &kills::script())?, options.kills)?;

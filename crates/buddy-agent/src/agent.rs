@@ -5,19 +5,22 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use buddy_exec::{Bounds, Target};
-use buddy_policy::{Approvals, Rules};
+use buddy_exec::Target;
+use buddy_exec::undo::UndoStore;
+use buddy_policy::Approvals;
 use buddy_protocol::{
     Agent, AgentError, AgentSession, Clock, Command, EventSink, Failure, FailureKind, Ids, Ledger, Opening,
     Principal,
 };
+use buddy_web::Web;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
 use crate::budget::Budget;
 use crate::driver::{Driver, Funds, Order, Work};
+use crate::gate::{Gate, PolicySource};
 use crate::models::{Meter, ModelSource, Models};
-use crate::prompt;
+use crate::prompt::{ProjectFile, SystemPrompt, environment};
 use crate::tools::{Pipeline, PipelineParts, Place, TextLimits, registry};
 use crate::turn::Machine;
 
@@ -30,18 +33,30 @@ pub struct AgentSettings {
     pub models: Arc<dyn ModelSource>,
     /// The host.
     pub target: Arc<dyn Target>,
+    /// The web.
+    pub web: Arc<Web>,
     /// The environment of commands.
     pub env: Vec<(String, String)>,
     /// What `~` stands for in paths.
     pub home: Option<PathBuf>,
+    /// Where what calls change is kept, so that it can be undone; none keeps nothing.
+    pub undo: Option<UndoStore>,
     /// Where the logs of calls go.
     pub logs: PathBuf,
+    /// Rules, lasting grants and bounds.
+    pub policy: Arc<dyn PolicySource>,
     /// What becomes of calls that a person would have to approve.
     pub approvals: Approvals,
+    /// For how long what is not dangerous is taken as approved, from the start of a session.
+    pub window: Option<Duration>,
     /// How long a person has to answer; none means for ever.
     pub ask_within: Option<Duration>,
     /// The cap on model calls in one turn.
     pub max_steps: u32,
+    /// What the agent calls itself.
+    pub name: String,
+    /// Instructions of the project, from its root down.
+    pub project: Vec<ProjectFile>,
     /// Standing instructions of the person, added to the built-in ones.
     pub instructions: Option<String>,
     /// Names of tools that are switched off: the model is not told of them, and calls of them are refused.
@@ -116,13 +131,25 @@ fn driver(
 ) -> Result<Driver, AgentError> {
     let started = opening.transcript.started().ok_or_else(|| closed("the session has no beginning"))?;
     let described = settings.target.describe();
+    let gate = Arc::new(Gate::new(
+        settings.policy.clone(),
+        PathBuf::from(&started.cwd),
+        settings.approvals,
+        opening.transcript.is_plan_only(),
+    ));
+    gate.open_window(settings.window);
     let pipeline = Pipeline::new(PipelineParts {
         target: settings.target.clone(),
-        place: Place { cwd: PathBuf::from(&started.cwd), home: settings.home.clone() },
-        bounds: Bounds::open(),
+        place: Place {
+            cwd: PathBuf::from(&started.cwd),
+            home: settings.home.clone(),
+            endpoints: settings.web.endpoints.clone(),
+        },
+        web: settings.web.clone(),
+        gate: gate.clone(),
+        undo: settings.undo.clone().map(|store| (store, opening.session.to_string())),
         env: settings.env.clone(),
         logs: settings.logs.clone(),
-        rules: Rules { approvals: settings.approvals },
         limits: TextLimits { command: settings.texts.command, file: settings.texts.file },
         tools_off: settings.tools_off.clone(),
         ask_within: settings.ask_within,
@@ -130,18 +157,27 @@ fn driver(
         ids: settings.ids.clone(),
         sink: sink.clone(),
     });
+    let tools = registry::definitions(&settings.tools_off);
+    let system = SystemPrompt {
+        name: &settings.name,
+        tools: tools.iter().map(|tool| tool.name.clone()).collect(),
+        remote: None,
+        instructions: settings.instructions.as_deref(),
+        project: &settings.project,
+    };
+    let system = system.render().map_err(|error| closed(&format!("the system prompt: {error}")))?;
     let models = Models {
         source: settings.models.clone(),
         chosen: opening.transcript.model().map(str::to_owned),
-        system: prompt::system(settings.instructions.as_deref()),
-        environment: prompt::environment(
+        system,
+        environment: environment(
             &described.user,
             &described.host,
             &described.os,
             &described.shell,
             &started.cwd,
         ),
-        tools: registry::definitions(&settings.tools_off),
+        tools,
         cache_key: opening.session.to_string(),
         meter: Meter::default(),
     };
@@ -158,7 +194,7 @@ fn driver(
     let items = opening.transcript.into_items();
     let machine = Machine::new(settings.ids.clone(), described.name.clone(), settings.max_steps, items);
     let clock = settings.clock.clone();
-    Ok(Driver { machine, models, pipeline, sink, orders, clock, funds, work: Work::default() })
+    Ok(Driver { machine, models, gate, pipeline, sink, orders, clock, funds, work: Work::default() })
 }
 
 struct BuddySession {

@@ -1,4 +1,4 @@
-//! The budget: money and tokens that a session's tree and a day may take, held against what was spent before each call.
+//! The budget: money, tokens and model calls that a session's tree and a day may take, held against what was spent before each call.
 
 use buddy_model::ModelFacts;
 use buddy_protocol::{Bill, Ledger, MicroUsd, SessionId, Spending, UnixMillis, Usage};
@@ -22,12 +22,14 @@ pub struct Limit {
     pub cost: Option<MicroUsd>,
     /// Tokens, in and out.
     pub tokens: Option<u64>,
+    /// Model calls, those for summaries included.
+    pub calls: Option<u64>,
 }
 
 impl Budget {
     /// Whether anything is limited.
     pub fn is_set(&self) -> bool {
-        [self.session, self.day].iter().any(|limit| limit.cost.is_some() || limit.tokens.is_some())
+        [self.session, self.day].iter().any(|limit| *limit != Limit::default())
     }
 
     /// Why the next call must not be made without asking; none when it may.
@@ -48,7 +50,7 @@ impl Budget {
         }
         let today = UnixMillis(now.0 - now.0 % DAY);
         let scopes = [
-            ("this session", self.session, Spending::Tree(session.clone())),
+            ("in this session", self.session, Spending::Tree(session.clone())),
             ("today", self.day, Spending::Since { owner: owner.to_owned(), time: today }),
         ];
         for (name, limit, scope) in scopes {
@@ -70,12 +72,12 @@ impl Budget {
 
 impl Limit {
     fn breach(&self, name: &str, bill: &Bill) -> Option<String> {
-        if let Some(limit) = self.cost.filter(|limit| bill.cost >= *limit) {
-            return Some(
-                format!("{} of {limit} are spent in {name}", bill.cost).replace("in today", "today"),
-            );
-        }
-        let limit = self.tokens.filter(|limit| bill.tokens() >= *limit)?;
-        Some(format!("{} of {limit} tokens are used in {name}", bill.tokens()).replace("in today", "today"))
+        let cost = self.cost.filter(|limit| bill.cost >= *limit);
+        let tokens = self.tokens.filter(|limit| bill.tokens() >= *limit);
+        let calls = self.calls.filter(|limit| bill.calls >= *limit);
+        let cost = cost.map(|limit| format!("{} of {limit} are spent", bill.cost));
+        let tokens = || tokens.map(|limit| format!("{} of {limit} tokens are used", bill.tokens()));
+        let calls = || calls.map(|limit| format!("{} of {limit} model calls are made", bill.calls));
+        cost.or_else(tokens).or_else(calls).map(|reason| format!("{reason} {name}"))
     }
 }

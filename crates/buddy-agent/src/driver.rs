@@ -15,6 +15,7 @@ use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
 use crate::budget::Budget;
+use crate::gate::Gate;
 use crate::models::Models;
 use crate::summarise::summarise;
 use crate::tools::{Call, Pipeline};
@@ -31,6 +32,7 @@ pub(crate) struct Order {
 pub(crate) struct Driver {
     pub(crate) machine: Machine,
     pub(crate) models: Models,
+    pub(crate) gate: Arc<Gate>,
     pub(crate) pipeline: Arc<Pipeline>,
     pub(crate) sink: Arc<dyn EventSink>,
     pub(crate) orders: mpsc::Receiver<Order>,
@@ -128,6 +130,7 @@ impl Driver {
             Command::Prompt { text } => self.feed(Input::Prompted { by, text }).await?,
             Command::Interrupt => self.feed(Input::Interrupted).await?,
             Command::Compact => {
+                self.models.ready().await;
                 let window = self.models.window();
                 self.feed(Input::CompactRequested { by, window }).await?;
             }
@@ -151,8 +154,15 @@ impl Driver {
         {
             return Ok(Err(AgentError { failure }));
         }
+        // The log says who moved the gate before it moves.
         let changed = SessionChanged { title: None, model, approvals, plan_only };
         self.sink.commit(vec![Fact::SessionChanged(changed)]).await?;
+        if let Some(approvals) = approvals {
+            self.gate.set_approvals(approvals);
+        }
+        if let Some(plan_only) = plan_only {
+            self.gate.set_plan_only(plan_only);
+        }
         Ok(Ok(()))
     }
 
@@ -195,6 +205,7 @@ impl Driver {
                 return Ok(Some(Input::BudgetReached(reason)));
             }
         }
+        self.models.ready().await;
         let ready = match self.models.prepare(history) {
             Ok(ready) => ready,
             Err(failure) => return Ok(Some(Input::ModelFailed(failure))),

@@ -7,6 +7,7 @@ mod agent;
 mod budget;
 mod compaction;
 mod driver;
+mod gate;
 mod history;
 mod live;
 mod models;
@@ -18,4 +19,6 @@ mod turn;
 
 pub use agent::{AgentSettings, BuddyAgent, TextSettings};
 pub use budget::{Budget, Limit};
+pub use gate::PolicySource;
 pub use models::ModelSource;
+pub use prompt::ProjectFile;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use async_trait::async_trait;
 use buddy_model::{Model, ModelFacts, Prompt, PromptItem, Reply, ReplyStream, ToolDefinition, tokens};
 use buddy_protocol::{Failure, Usage};
 
@@ -13,7 +14,11 @@ const FULL: u64 = 95;
 const NEARLY_FULL: u64 = 80;
 
 /// Where models come from.
+#[async_trait]
 pub trait ModelSource: Send + Sync {
+    /// Finds out what must be known before a model is called, within a short time; most often nothing.
+    async fn ready(&self, name: Option<&str>);
+
     /// The model of a name, or the one to use when no name is given.
     fn model(&self, name: Option<&str>) -> Result<Arc<dyn Model>, Failure>;
 
@@ -66,6 +71,11 @@ impl Models {
         self.chosen = name;
         self.meter = Meter::default();
         Ok(())
+    }
+
+    /// Finds out what must be known before the model in use is called.
+    pub(crate) async fn ready(&self) {
+        self.source.ready(self.chosen.as_deref()).await;
     }
 
     /// What is known about the model in use.

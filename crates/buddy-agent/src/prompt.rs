@@ -1,14 +1,55 @@
 //! The system prompt, from one template and nothing that changes from call to call.
 
-/// The template. It holds no clock, no directory and no session, so that it stays byte for byte the same.
+use minijinja::{AutoEscape, Environment, UndefinedBehavior, context};
+
+/// The template. It holds no clock and no session, so that it stays byte for byte the same.
 const TEMPLATE: &str = include_str!("system_prompt.md");
 
-/// The system prompt of every session, with what the person always wants said.
-pub(crate) fn system(instructions: Option<&str>) -> String {
-    let built_in = TEMPLATE.trim();
-    match instructions.map(str::trim).filter(|text| !text.is_empty()) {
-        Some(text) => format!("{built_in}\n\n# Instructions of the person who runs you\n\n{text}"),
-        None => built_in.to_owned(),
+/// What the system prompt is made of. None of it changes while a session lasts.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct SystemPrompt<'a> {
+    /// What the agent is called.
+    pub(crate) name: &'a str,
+    /// The names of the tools.
+    pub(crate) tools: Vec<String>,
+    /// The other machine, when the session works on one.
+    pub(crate) remote: Option<&'a str>,
+    /// What the person always wants said.
+    pub(crate) instructions: Option<&'a str>,
+    /// What the project wants said, from its root down.
+    pub(crate) project: &'a [ProjectFile],
+}
+
+/// A file with instructions of a project that the person trusts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectFile {
+    /// Where it is, relative to the project's root.
+    pub path: String,
+    /// What it says.
+    pub text: String,
+}
+
+impl SystemPrompt<'_> {
+    /// The text.
+    pub(crate) fn render(&self) -> Result<String, minijinja::Error> {
+        let mut environment = Environment::new();
+        environment.set_undefined_behavior(UndefinedBehavior::Strict);
+        // It is text for a model and not a page: nothing is to be escaped, whatever a file is called.
+        environment.set_auto_escape_callback(|_| AutoEscape::None);
+        let text = environment.render_str(
+            TEMPLATE.trim(),
+            context! {
+                name => self.name,
+                tools => self.tools.clone(),
+                remote => self.remote,
+                instructions => self.instructions.map(str::trim).filter(|text| !text.is_empty()),
+                project => self.project.iter().map(|file| context! {
+                    path => file.path.as_str(),
+                    text => file.text.as_str(),
+                }).collect::<Vec<_>>(),
+            },
+        )?;
+        Ok(text.trim().to_owned())
     }
 }
 
@@ -17,4 +58,45 @@ pub(crate) fn environment(user: &str, host: &str, os: &str, shell: &str, cwd: &s
     format!(
         "<environment>\nhost: {user}@{host}\nsystem: {os}\nshell: {shell}\nworking directory: {cwd}\n</environment>"
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn prompt<'a>() -> SystemPrompt<'a> {
+        SystemPrompt {
+            name: "buddy",
+            tools: vec!["run_shell".to_owned(), "time".to_owned()],
+            ..Default::default()
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_leaves_no_trace() {
+        let text = prompt().render().unwrap();
+        assert!(text.starts_with("You are buddy,") && text.contains("run_shell, time."), "{text}");
+        for heading in ["# Another machine", "# Instructions", "{{", "{%"] {
+            assert!(!text.contains(heading), "{heading}: {text}");
+        }
+        let blank = SystemPrompt { instructions: Some(" \n"), ..prompt() };
+        assert_eq!(blank.render().unwrap(), text);
+    }
+
+    #[test]
+    fn instructions_stand_as_they_are_and_in_order() {
+        let file = |path: &str, text: &str| ProjectFile { path: path.to_owned(), text: text.to_owned() };
+        let project = [file("AGENTS.md", "Use <tabs> & {{ braces }}."), file("web/AGENTS.md", "Use spaces.")];
+        let prompt = SystemPrompt {
+            remote: Some("ann@atlas"),
+            instructions: Some("Answer in French."),
+            project: &project,
+            ..prompt()
+        };
+        let text = prompt.render().unwrap();
+        let places = ["ann@atlas", "Answer in French.", "Use <tabs> & {{ braces }}.", "Use spaces."]
+            .map(|part| text.find(part).unwrap_or_else(|| panic!("{part}: {text}")));
+        assert!(places.is_sorted(), "{places:?}");
+        assert!(text.starts_with(&self::prompt().render().unwrap()), "what is there always comes first");
+    }
 }

@@ -1,17 +1,38 @@
 //! The tools: one table of what there is, and one pipeline that every call goes through.
 
+mod apply_patch;
+mod approve;
+mod ask_user;
 mod clip;
+mod closest;
+mod delete_path;
+mod edit_file;
 mod failure;
+mod fetch_url;
+mod git;
+mod glob;
+mod grep;
 mod list_directory;
+mod make_directory;
+mod person;
+mod pins;
 mod read_file;
 pub(crate) mod registry;
 mod run;
 mod run_shell;
+mod search_youtube;
+#[cfg(test)]
+mod tests;
+mod text_file;
 mod time;
 mod tool;
+mod unified;
+mod update_plan;
 mod wait;
+mod web_search;
 mod write_file;
 
 pub(crate) use clip::TextLimits;
 pub(crate) use run::{Call, Pipeline, PipelineParts};
 pub(crate) use tool::Place;
+pub(crate) use update_plan::plan;

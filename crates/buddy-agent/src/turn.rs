@@ -15,14 +15,14 @@ use std::sync::Arc;
 use buddy_model::{Delta, PromptItem, Reply};
 use buddy_protocol::{
     Content, Fact, Failure, FailureKind, Ids, Item, ItemEnded, ItemId, ItemStatus, MicroUsd, Notice,
-    NoticeLevel, Principal, TurnEnded, TurnId, TurnOutcome, TurnStarted, Usage, UsageReported,
+    NoticeLevel, PlanStep, Principal, TurnEnded, TurnId, TurnOutcome, TurnStarted, Usage, UsageReported,
 };
 
 use crate::compaction::Cut;
 use crate::history::history;
 use crate::live::LiveAnswer;
 use crate::repeat::Repeats;
-use crate::tools::Call;
+use crate::tools::{Call, plan};
 use crate::turn::answering::grow;
 
 /// What happened, as the driver tells it.
@@ -110,6 +110,8 @@ struct Turn {
     step: u32,
     /// The model calls that were made.
     calls: u32,
+    /// How often in a row the provider paused in the middle of an answer.
+    pauses: u32,
     /// Whether a person said something that no model call has seen yet.
     is_steered: bool,
     /// Whether a person allowed this turn to go on beyond the budget.
@@ -126,6 +128,7 @@ impl Turn {
             id: TurnId::new(ids),
             step: 0,
             calls: 0,
+            pauses: 0,
             is_steered: false,
             is_funded: false,
             is_compacted: false,
@@ -214,7 +217,9 @@ impl Machine {
             Input::CallEnded(item) => {
                 running.open = running.open.saturating_sub(1);
                 self.repeats.note(&item);
+                let plan = plan(&item);
                 self.put(item);
+                effects.extend(plan.map(|steps| self.planned(&turn, steps)));
             }
             Input::Prompted { text, .. } => effects.push(self.steer(&mut turn, text)),
             Input::Interrupted if !running.is_interrupted => {
@@ -236,18 +241,29 @@ impl Machine {
 
     /// What a person said becomes an item before the next model call.
     fn said(&mut self, turn: &Turn, text: String) -> Effect {
-        let item = Item {
+        let item = self.whole(turn, turn.step + 1, Content::UserMessage { text });
+        self.put(item.clone());
+        emit(Fact::ItemEnded(ItemEnded { item }))
+    }
+
+    /// A plan that was laid down becomes an item, which every face can draw and compaction keeps.
+    fn planned(&mut self, turn: &Turn, steps: Vec<PlanStep>) -> Effect {
+        let item = self.whole(turn, turn.step, Content::Plan { steps });
+        self.put(item.clone());
+        emit(Fact::ItemEnded(ItemEnded { item }))
+    }
+
+    fn whole(&self, turn: &Turn, step: u32, content: Content) -> Item {
+        Item {
             id: ItemId::new(&*self.ids),
             turn: Some(turn.id.clone()),
-            step: Some(turn.step + 1),
+            step: Some(step),
             place: None,
             parent: None,
             status: ItemStatus::Completed,
-            content: Content::UserMessage { text },
+            content,
             private: None,
-        };
-        self.put(item.clone());
-        emit(Fact::ItemEnded(ItemEnded { item }))
+        }
     }
 
     fn steer(&mut self, turn: &mut Turn, text: String) -> Effect {

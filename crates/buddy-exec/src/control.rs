@@ -1,15 +1,16 @@
 //! The words between a target and the supervisor of one command: JSON lines over a socket pair.
 //!
 //! Down go one [`Spec`], the bytes of the command's standard input if it has any, and then [`Order`]s. Up come one of
-//! [`Report::Started`], [`Report::BadCwd`] and [`Report::NotStarted`], and after a start one [`Report::Exited`]. The end
-//! of the stream is a message too: down it means "kill everything", up it means that the supervisor was lost. Both ends
+//! [`Report::Started`], [`Report::BadCwd`], [`Report::NotStarted`] and [`Report::Refused`], and after a start one
+//! [`Report::Exited`]. The end of the stream is a message too: down it means "kill everything", up it means that the supervisor was lost. Both ends
 //! are the same build of the same program, so the format has no versions.
 
 use std::io;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Ended;
+use crate::jail::Refusal;
+use crate::{Bounds, Ended};
 
 /// The largest [`Spec`] line. Linux takes 2 MiB of arguments and environment by default; JSON may escape each byte.
 pub(crate) const MAX_SPEC_BYTES: u64 = 16 * 1024 * 1024;
@@ -25,6 +26,7 @@ pub(crate) struct Spec {
     pub(crate) stdin_bytes: Option<u64>,
     pub(crate) timeout_ms: Option<u64>,
     pub(crate) grace_ms: u64,
+    pub(crate) bounds: Bounds,
 }
 
 /// What to do with the command while it runs.
@@ -41,9 +43,13 @@ pub(crate) enum Order {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Report {
-    Started { pid: i32 },
+    Started {
+        pid: i32,
+    },
     BadCwd(Reason),
     NotStarted(Reason),
+    /// The command would not have been kept to its bounds.
+    Refused(Refusal),
     Exited(Outcome),
 }
 

@@ -128,6 +128,9 @@ impl Drain {
                 Heard::Report(Report::BadCwd(reason)) => {
                     TargetError::CwdUnusable { cwd: exec.cwd.clone(), source: reason.into() }
                 }
+                Heard::Report(Report::Refused(refusal)) => {
+                    TargetError::NotJailed { layer: refusal.layer, reason: refusal.reason }
+                }
                 Heard::Report(Report::Exited(_)) | Heard::Lost => break,
             };
             self.supervisor.reap();

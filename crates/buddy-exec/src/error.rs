@@ -34,6 +34,82 @@ pub enum TargetError {
         /// What was asked for.
         path: PathBuf,
     },
+    /// The path is outside what the call may touch, or leads there.
+    #[error("`{}` is outside what may be touched here", path.display())]
+    Outside {
+        /// What was asked for.
+        path: PathBuf,
+    },
+    /// The path is one that nobody gets to see.
+    #[error("`{}` is off limits", path.display())]
+    Hidden {
+        /// What was asked for.
+        path: PathBuf,
+    },
+    /// The path may be read and not changed.
+    #[error("`{}` is protected and stays as it is", path.display())]
+    Guarded {
+        /// What was asked for.
+        path: PathBuf,
+    },
+    /// A symbolic link is where a change may go through none.
+    #[error("`{}` is or goes through a symbolic link, which is not written through here", path.display())]
+    Link {
+        /// What was asked for.
+        path: PathBuf,
+    },
+    /// The path is a directory that everything else is in.
+    #[error("`{}` is the top of what may be touched and stays", path.display())]
+    IsRoot {
+        /// What was asked for.
+        path: PathBuf,
+    },
+    /// Another file system is mounted there.
+    #[error("something else is mounted at `{}`", path.display())]
+    Mount {
+        /// Where.
+        path: PathBuf,
+    },
+    /// The directory is not empty, and removing what is in it was not asked for.
+    #[error("the directory `{}` is not empty", path.display())]
+    NotEmpty {
+        /// What was asked for.
+        path: PathBuf,
+    },
+    /// Something is there already.
+    #[error("`{}` is there already", path.display())]
+    Exists {
+        /// What was asked for.
+        path: PathBuf,
+    },
+    /// The path cannot be the name of anything here.
+    #[error("the path {why}")]
+    BadPath {
+        /// What is wrong with it.
+        why: &'static str,
+    },
+    /// There is more of something than the target takes.
+    #[error("more than {limit} {what}")]
+    TooMany {
+        /// Of what.
+        what: &'static str,
+        /// The most that is taken.
+        limit: usize,
+    },
+    /// A pattern to search for is not understood.
+    #[error("the pattern is not understood: {reason}")]
+    BadPattern {
+        /// Why not.
+        reason: String,
+    },
+    /// What is there now could not be kept for undo, so nothing was changed.
+    #[error("nothing was changed, as `{}` could not be kept for undo", path.display())]
+    NotKept {
+        /// What was to be changed.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
     /// There is no room left for the file.
     #[error("no space left to write `{}`", path.display())]
     NoSpace {
@@ -68,6 +144,14 @@ pub enum TargetError {
         program: String,
         /// Why.
         source: io::Error,
+    },
+    /// A layer of the jail could not be applied, so the command was not run: it would not have been kept to its bounds.
+    #[error("the command was not run, because its jail cannot be made: {layer}: {reason}")]
+    NotJailed {
+        /// The layer, by the name that [`crate::layers`] gives it.
+        layer: String,
+        /// Why not.
+        reason: String,
     },
     /// The supervisor could not be started, so the command was not either.
     #[error("cannot start the supervisor `{}`", program.display())]
@@ -131,6 +215,8 @@ impl TargetError {
             io::ErrorKind::NotFound => Self::NotFound { path },
             io::ErrorKind::PermissionDenied => Self::PermissionDenied { path },
             io::ErrorKind::NotADirectory => Self::NotADirectory { path },
+            io::ErrorKind::AlreadyExists => Self::Exists { path },
+            io::ErrorKind::InvalidFilename => Self::BadPath { why: "is too long" },
             io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::NoSpace { path },
             _ => Self::Io { action, path, source },
         }

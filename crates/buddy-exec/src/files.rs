@@ -1,40 +1,73 @@
 //! Files on the local machine, as a target reaches them. All of this blocks and belongs on a blocking thread.
+//!
+//! Every access goes through a [`View`]: the bounds of the call with their roots opened. Paths are resolved by the kernel
+//! in one step (`beneath`), changes happen at a [`Spot`] in a directory that is already open, and what is hidden or
+//! guarded is recognised by where an opened object really is (`protected`).
 
+mod beneath;
+mod delete;
+mod draft;
+mod ignored;
 mod list;
+mod make_directory;
+mod protected;
 mod read;
+mod rename;
+mod roots;
+mod spot;
+mod tree;
+mod view;
 mod write;
 
+pub(crate) use delete::delete;
+pub use delete::{Deleted, Deletion};
+pub(crate) use draft::Draft;
+pub(crate) use ignored::Ignored;
 pub(crate) use list::list;
-pub use list::{Entry, EntryKind, Listing};
-pub use read::FileContent;
-pub(crate) use read::read;
+pub use list::{Entry, EntryKind, ListOptions, Listing};
+pub(crate) use make_directory::make_directory;
+pub use read::{FileContent, LineRange, Lines};
+pub(crate) use read::{read, read_lines};
+pub(crate) use rename::rename;
+pub(crate) use roots::Roots;
+pub(crate) use spot::{Parents, Spot};
+pub(crate) use tree::open_tree;
+pub(crate) use view::{Opened, View};
 pub(crate) use write::write;
 pub use write::{BEFORE_CAP, Written};
 
-use std::fs::{FileType, Metadata};
-use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
+
+use rustix::fs::FileType;
 
 use crate::{NotFile, TargetError};
 
-/// Refuses everything that is not a regular file, with its kind.
-fn require_file(path: &Path, metadata: &Metadata) -> Result<(), TargetError> {
-    if metadata.is_file() {
-        return Ok(());
+/// The longest path that the kernel takes.
+const MAX_PATH: usize = 4_095;
+
+/// Refuses paths that no person means and that would be shown wrongly: with line breaks or NULs, not UTF-8, too long.
+pub(crate) fn check_path(path: &Path) -> Result<(), TargetError> {
+    let Some(text) = path.to_str() else { return Err(TargetError::BadPath { why: "is not UTF-8" }) };
+    if text.contains('\0') {
+        return Err(TargetError::BadPath { why: "has a NUL in it" });
     }
-    Err(TargetError::NotAFile { path: path.to_owned(), what: kind_of(metadata.file_type()) })
+    if text.contains(['\n', '\r']) {
+        return Err(TargetError::BadPath { why: "has a line break in it" });
+    }
+    if text.len() > MAX_PATH {
+        return Err(TargetError::BadPath { why: "is too long" });
+    }
+    Ok(())
 }
 
-fn kind_of(file_type: FileType) -> NotFile {
-    if file_type.is_dir() {
-        NotFile::Directory
-    } else if file_type.is_fifo() {
-        NotFile::Fifo
-    } else if file_type.is_char_device() || file_type.is_block_device() {
-        NotFile::Device
-    } else if file_type.is_socket() {
-        NotFile::Socket
-    } else {
-        NotFile::Other
+/// What something is that is not a regular file.
+fn kind_of(kind: FileType) -> Option<NotFile> {
+    match kind {
+        FileType::RegularFile => None,
+        FileType::Directory => Some(NotFile::Directory),
+        FileType::Fifo => Some(NotFile::Fifo),
+        FileType::CharacterDevice | FileType::BlockDevice => Some(NotFile::Device),
+        FileType::Socket => Some(NotFile::Socket),
+        FileType::Symlink | FileType::Unknown => Some(NotFile::Other),
     }
 }

@@ -1,7 +1,7 @@
 //! Execution targets: running commands and reaching files on a host.
 //!
 //! A [`Target`] starts commands and reads, writes and lists files. [`LocalTarget`] is the machine that this process runs
-//! on. Each command runs under a small supervisor process (see [`supervise`]) that owns its whole process tree, so that
+//! on. File access keeps to the bounds of the call, and what it changes is kept for [`undo`]. Each command runs under a small supervisor process (see [`supervise`]) that owns its whole process tree, so that
 //! stopping a command, running into its timeout, and losing this process all end every descendant.
 //!
 //! The crate never knows about models, agents or policy, and it reads neither environment nor home: paths, variables
@@ -15,21 +15,30 @@ pub mod env;
 mod error;
 mod exec;
 mod files;
+pub mod jail;
 mod local;
 pub mod logs;
 mod open;
 mod processes;
 mod running;
+mod search;
 pub mod supervise;
 mod tail;
 mod target;
+pub mod undo;
 
 pub use bounds::{Bounds, Reach};
 pub use captured::Captured;
 pub use error::{NotFile, TargetError};
 pub use exec::{Chunk, Ended, Exec, Exit, LogFile, LogInfo, OutputLimits, Stdin, Stream};
-pub use files::{BEFORE_CAP, Entry, EntryKind, FileContent, Listing, Written};
+pub use files::{
+    BEFORE_CAP, Deleted, Deletion, Entry, EntryKind, FileContent, LineRange, Lines, ListOptions, Listing,
+    Written,
+};
+pub use jail::{Layer, LayerState, layers};
 pub use local::{DEFAULT_GRACE, LocalSettings, LocalTarget, SupervisorCommand};
 pub use open::open_page;
 pub use running::{CHUNK_BYTES, MAX_CHUNKS, QUEUED_CHUNKS, Running, Stop, Stopper};
+pub use search::{FileMatches, GlobQuery, GlobResult, GrepQuery, GrepResult, MatchedLine};
 pub use target::{Description, Target};
+pub use undo::Recorder;

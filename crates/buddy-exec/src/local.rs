@@ -3,13 +3,17 @@
 mod supervisor;
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use tokio::task::spawn_blocking;
 
+use crate::files::{self, Roots, View};
+use crate::search::{self, Stop};
 use crate::{
-    Bounds, Description, Exec, FileContent, Listing, Running, Target, TargetError, Written, drain, files,
+    Bounds, Deleted, Deletion, Description, Exec, FileContent, GlobQuery, GlobResult, GrepQuery, GrepResult,
+    LineRange, Lines, ListOptions, Listing, Recorder, Running, Target, TargetError, Written, drain,
 };
 pub(crate) use supervisor::Supervisor;
 
@@ -40,16 +44,36 @@ pub struct LocalSettings {
 #[derive(Debug)]
 pub struct LocalTarget {
     settings: LocalSettings,
+    roots: Arc<Roots>,
 }
 
 impl LocalTarget {
     /// A target with these settings. Nothing is started or checked yet.
     pub fn new(settings: LocalSettings) -> Self {
-        Self { settings }
+        Self { settings, roots: Arc::default() }
     }
 
     fn resolve(&self, path: &Path) -> PathBuf {
         self.settings.description.cwd.join(path)
+    }
+
+    /// Does file work on a blocking thread, with the path made absolute and the bounds in effect.
+    async fn files<T: Send + 'static>(
+        &self,
+        bounds: &Bounds,
+        path: &Path,
+        work: impl FnOnce(&View, &Path) -> Result<T, TargetError> + Send + 'static,
+    ) -> Result<T, TargetError> {
+        let path = self.resolve(path);
+        let (roots, bounds) = (self.roots.clone(), bounds.clone());
+        let named = path.clone();
+        let done = spawn_blocking(move || {
+            files::check_path(&path)?;
+            work(&View::new(&roots, &bounds)?, &path)
+        });
+        done.await.unwrap_or_else(|error| {
+            Err(TargetError::Io { action: "finish the work on", path: named, source: error.into() })
+        })
     }
 }
 
@@ -65,34 +89,85 @@ impl Target for LocalTarget {
         drain::start(supervisor, exec, self.settings.grace).await
     }
 
-    async fn read(&self, _bounds: &Bounds, path: &Path, limit: u64) -> Result<FileContent, TargetError> {
-        let path = self.resolve(path);
-        blocking(path.clone(), move || files::read(&path, limit)).await
+    async fn read(&self, bounds: &Bounds, path: &Path, limit: u64) -> Result<FileContent, TargetError> {
+        self.files(bounds, path, move |view, path| files::read(view, path, limit)).await
     }
 
-    async fn write(&self, _bounds: &Bounds, path: &Path, content: &[u8]) -> Result<Written, TargetError> {
-        let (path, content) = (self.resolve(path), content.to_vec());
-        blocking(path.clone(), move || files::write(&path, &content)).await
+    async fn read_lines(&self, bounds: &Bounds, path: &Path, range: LineRange) -> Result<Lines, TargetError> {
+        self.files(bounds, path, move |view, path| files::read_lines(view, path, range)).await
     }
 
-    async fn list(
+    async fn write(
         &self,
-        _bounds: &Bounds,
+        bounds: &Bounds,
+        recorder: &Recorder,
         path: &Path,
-        depth: u32,
-        limit: usize,
-    ) -> Result<Listing, TargetError> {
-        let path = self.resolve(path);
-        blocking(path.clone(), move || files::list(&path, depth, limit)).await
+        content: &[u8],
+    ) -> Result<Written, TargetError> {
+        let (recorder, content) = (recorder.clone(), content.to_vec());
+        self.files(bounds, path, move |view, path| files::write(view, &recorder, path, &content)).await
+    }
+
+    async fn make_directory(
+        &self,
+        bounds: &Bounds,
+        recorder: &Recorder,
+        path: &Path,
+    ) -> Result<bool, TargetError> {
+        let recorder = recorder.clone();
+        self.files(bounds, path, move |view, path| files::make_directory(view, &recorder, path)).await
+    }
+
+    async fn rename(
+        &self,
+        bounds: &Bounds,
+        recorder: &Recorder,
+        from: &Path,
+        to: &Path,
+    ) -> Result<(), TargetError> {
+        let (recorder, to) = (recorder.clone(), self.resolve(to));
+        self.files(bounds, from, move |view, from| {
+            files::check_path(&to)?;
+            files::rename(view, &recorder, from, &to)
+        })
+        .await
+    }
+
+    async fn delete(
+        &self,
+        bounds: &Bounds,
+        recorder: &Recorder,
+        path: &Path,
+        deletion: Deletion,
+    ) -> Result<Deleted, TargetError> {
+        let (recorder, keep) = (recorder.clone(), self.settings.description.cwd.clone());
+        self.files(bounds, path, move |view, path| files::delete(view, &recorder, path, deletion, &keep))
+            .await
+    }
+
+    async fn list(&self, bounds: &Bounds, path: &Path, options: ListOptions) -> Result<Listing, TargetError> {
+        self.files(bounds, path, move |view, path| files::list(view, path, options)).await
+    }
+
+    async fn grep(&self, bounds: &Bounds, path: &Path, query: GrepQuery) -> Result<GrepResult, TargetError> {
+        let guard = StopOnDrop::default();
+        let stop = guard.0.clone();
+        self.files(bounds, path, move |view, path| search::grep(view, path, &query, &stop)).await
+    }
+
+    async fn glob(&self, bounds: &Bounds, path: &Path, query: GlobQuery) -> Result<GlobResult, TargetError> {
+        let guard = StopOnDrop::default();
+        let stop = guard.0.clone();
+        self.files(bounds, path, move |view, path| search::glob(view, path, &query, &stop)).await
     }
 }
 
-async fn blocking<T: Send + 'static>(
-    path: PathBuf,
-    work: impl FnOnce() -> Result<T, TargetError> + Send + 'static,
-) -> Result<T, TargetError> {
-    let done = spawn_blocking(work).await;
-    done.unwrap_or_else(|error| {
-        Err(TargetError::Io { action: "finish the work on", path, source: error.into() })
-    })
+/// Stops a search when nobody waits for it any more.
+#[derive(Default)]
+struct StopOnDrop(Stop);
+
+impl Drop for StopOnDrop {
+    fn drop(&mut self) {
+        self.0.set();
+    }
 }

@@ -13,13 +13,13 @@ mod watch;
 
 use std::ffi::OsStr;
 use std::fs::OpenOptions;
-use std::io::{self, BufRead, BufReader, Read, Write};
-use std::os::fd::AsFd;
+use std::io::{self, BufRead, BufReader, PipeWriter, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::{Child, Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode, Stdio};
 use std::sync::mpsc;
 use std::thread;
 
@@ -28,6 +28,7 @@ use rustix::process::{DumpableBehavior, Pid, set_child_subreaper, set_dumpable_b
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 
 use crate::control::{self, MAX_SPEC_BYTES, Report, Spec};
+use crate::jail::{self, Jail};
 use watch::{Notice, Watch};
 
 /// Runs one command under supervision and returns when nothing of it is left.
@@ -49,21 +50,25 @@ fn supervise_stdin() -> io::Result<()> {
     let mut control = BufReader::new(control);
     let (spec, stdin) = receive(&mut control)?;
     prepare()?;
-    let mut child = match start(&spec, stdin.is_some()) {
-        Ok(child) => child,
+    let (their_stdin, feeder) = stdin_for(stdin.is_some())?;
+    let mut started = match start(&spec, their_stdin) {
+        Ok(started) => started,
         Err(report) => return reports.write_all(&control::line(&report)?),
     };
-    let main = Pid::from_child(&child);
+    let main = started.main;
     let (notices, inbox) = mpsc::channel();
     // From here on the tree is watched whatever happens: a failure ends it, but never leaves it alone.
-    let begun = feed(&mut child, stdin)
+    let begun = feed(feeder, stdin)
         .and_then(|()| release_streams())
         .and_then(|()| reports.write_all(&control::line(&Report::Started { pid: main.as_raw_pid() })?))
         .and_then(|()| watch::listen(control, notices.clone()).map(drop));
     if begun.is_err() {
         let _ = notices.send(Notice::Closed);
     }
-    let outcome = Watch::new(main, &spec, notices, inbox).run();
+    let words = started.jail.as_mut().and_then(|jail| jail.words.take());
+    let outcome = Watch::new(main, words, &spec, notices, inbox).run();
+    // What the jail needed on the disk is gone when the end is told.
+    drop(started);
     reports.write_all(&control::line(&Report::Exited(outcome))?)
 }
 
@@ -91,8 +96,23 @@ fn prepare() -> io::Result<()> {
     Ok(())
 }
 
+/// A command that runs.
+struct Started {
+    main: Pid,
+    jail: Option<Jail>,
+}
+
+/// What the command reads, and where that comes from.
+fn stdin_for(has_stdin: bool) -> io::Result<(OwnedFd, Option<PipeWriter>)> {
+    if !has_stdin {
+        return Ok((null()?.into(), None));
+    }
+    let (reader, writer) = io::pipe()?;
+    Ok((reader.into(), Some(writer)))
+}
+
 #[expect(clippy::disallowed_methods, reason = "this is where commands are started")]
-fn start(spec: &Spec, has_stdin: bool) -> Result<Child, Report> {
+fn start(spec: &Spec, stdin: OwnedFd) -> Result<Started, Report> {
     let cwd = Path::new(OsStr::from_bytes(&spec.cwd));
     // The error of a start does not tell a missing directory from a missing program.
     match cwd.metadata() {
@@ -103,16 +123,20 @@ fn start(spec: &Spec, has_stdin: bool) -> Result<Child, Report> {
     let Some((program, arguments)) = spec.argv.split_first() else {
         return Err(Report::NotStarted(io::Error::from(Errno::INVAL).into()));
     };
+    if !spec.bounds.is_open() {
+        return jail::start(spec, cwd, stdin).map(|jail| Started { main: jail.main, jail: Some(jail) });
+    }
     let mut command = Command::new(program);
     command.args(arguments).current_dir(cwd).process_group(0);
     command.env_clear().envs(spec.env.iter().map(|(name, value)| (name, value)));
-    command.stdin(if has_stdin { Stdio::piped() } else { Stdio::null() });
-    command.spawn().map_err(|error| Report::NotStarted(error.into()))
+    let child =
+        command.stdin(Stdio::from(stdin)).spawn().map_err(|error| Report::NotStarted(error.into()))?;
+    Ok(Started { main: Pid::from_child(&child), jail: None })
 }
 
 /// Writes the standard input beside everything else: the command may read it slowly or not at all.
-fn feed(child: &mut Child, stdin: Option<Vec<u8>>) -> io::Result<()> {
-    if let (Some(mut pipe), Some(bytes)) = (child.stdin.take(), stdin) {
+fn feed(pipe: Option<PipeWriter>, stdin: Option<Vec<u8>>) -> io::Result<()> {
+    if let (Some(mut pipe), Some(bytes)) = (pipe, stdin) {
         thread::Builder::new().spawn(move || pipe.write_all(&bytes))?;
     }
     Ok(())

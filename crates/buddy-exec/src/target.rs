@@ -4,7 +4,10 @@ use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 
-use crate::{Bounds, Exec, FileContent, Listing, Running, TargetError, Written};
+use crate::{
+    Bounds, Deleted, Deletion, Exec, FileContent, GlobQuery, GlobResult, GrepQuery, GrepResult, LineRange,
+    Lines, ListOptions, Listing, Recorder, Running, TargetError, Written,
+};
 
 /// A host on which commands run and files live.
 ///
@@ -21,20 +24,55 @@ pub trait Target: Send + Sync {
     /// Reads up to `limit` bytes of a regular file. Anything else is refused without waiting for it.
     async fn read(&self, bounds: &Bounds, path: &Path, limit: u64) -> Result<FileContent, TargetError>;
 
+    /// Reads some lines of a regular file, holding no more of it in memory than asked for.
+    async fn read_lines(&self, bounds: &Bounds, path: &Path, range: LineRange) -> Result<Lines, TargetError>;
+
     /// Replaces a file in one step, with its parent directories made when missing.
     ///
-    /// A reader sees the old content or the new, never a mixture; the mode of an existing file is kept; a symbolic
-    /// link is written through.
-    async fn write(&self, bounds: &Bounds, path: &Path, content: &[u8]) -> Result<Written, TargetError>;
-
-    /// Lists a directory and, with a `depth` above 1, the directories below it. Symbolic links are never followed.
-    async fn list(
+    /// A reader sees the old content or the new, never a mixture; the mode of an existing file is kept. Where everything
+    /// is in reach a symbolic link is written through; within roots it is refused.
+    async fn write(
         &self,
         bounds: &Bounds,
+        recorder: &Recorder,
         path: &Path,
-        depth: u32,
-        limit: usize,
-    ) -> Result<Listing, TargetError>;
+        content: &[u8],
+    ) -> Result<Written, TargetError>;
+
+    /// Makes a directory and what is missing above it. False when it was there already.
+    async fn make_directory(
+        &self,
+        bounds: &Bounds,
+        recorder: &Recorder,
+        path: &Path,
+    ) -> Result<bool, TargetError>;
+
+    /// Gives a file another name, which nothing must have yet. Missing directories are made.
+    async fn rename(
+        &self,
+        bounds: &Bounds,
+        recorder: &Recorder,
+        from: &Path,
+        to: &Path,
+    ) -> Result<(), TargetError>;
+
+    /// Removes a file, a link (never what it leads to) or a directory. The tops of what may be touched stay.
+    async fn delete(
+        &self,
+        bounds: &Bounds,
+        recorder: &Recorder,
+        path: &Path,
+        deletion: Deletion,
+    ) -> Result<Deleted, TargetError>;
+
+    /// Lists a directory and, with a `depth` above 1, the directories below it. Symbolic links are never followed.
+    async fn list(&self, bounds: &Bounds, path: &Path, options: ListOptions) -> Result<Listing, TargetError>;
+
+    /// Searches the text of files. Dropping the future stops the search.
+    async fn grep(&self, bounds: &Bounds, path: &Path, query: GrepQuery) -> Result<GrepResult, TargetError>;
+
+    /// Finds files by their names. Dropping the future stops the search.
+    async fn glob(&self, bounds: &Bounds, path: &Path, query: GlobQuery) -> Result<GlobResult, TargetError>;
 }
 
 /// What a target is.

@@ -1,7 +1,7 @@
 //! The catalogue: what is known about models by their names.
 //!
-//! The rules are data, `models.toml`, tried in order. A person's own rules stand before the built-in ones. What no rule
-//! says is unknown and stays so: no price is guessed.
+//! The rules are data, `models.toml`, tried in order. A person's own rules stand before the built-in ones, which fill
+//! in what an own rule leaves out. What no rule says is unknown and stays so: no price is guessed.
 
 use buddy_protocol::{MicroUsd, Usage};
 use serde::Deserialize;
@@ -15,18 +15,27 @@ pub const SAFE_CONTEXT_WINDOW: u64 = 8_192;
 /// What is known about models.
 #[derive(Debug, Clone, Default)]
 pub struct Catalogue {
-    rules: Vec<Rule>,
+    /// Lists of rules, of which the first has the first word.
+    lists: Vec<Vec<Rule>>,
 }
 
 /// A catalogue file that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogueError {
     /// It is not TOML of the right shape.
-    #[error("{0}")]
-    Toml(#[from] toml::de::Error),
+    #[error("line {line}: {message}")]
+    Toml {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong there.
+        message: String,
+    },
     /// A rule has no pattern, or more than one.
     #[error("rule {0} must have exactly one of `exact`, `prefix` and `contains`")]
     Pattern(usize),
+    /// A number of a rule makes no sense.
+    #[error("rule {0} has a size of 0, or a price that is less than 0 or not a number")]
+    Number(usize),
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -46,8 +55,7 @@ struct Rule {
     output: Option<u64>,
     price: Option<Price>,
     long: Option<LongPrice>,
-    #[serde(default)]
-    reasoning: bool,
+    reasoning: Option<bool>,
     replay: Option<ReasoningReplay>,
     encoding: Option<Encoding>,
 }
@@ -107,29 +115,13 @@ pub struct ModelFacts {
 impl Catalogue {
     /// The rules that come with buddy.
     pub fn built_in() -> Result<Self, CatalogueError> {
-        Self::parse(BUILT_IN)
+        Ok(Self { lists: vec![parse(BUILT_IN)?] })
     }
 
     /// These rules first, then the ones that were there.
     pub fn extended(mut self, text: &str) -> Result<Self, CatalogueError> {
-        let mut rules = Self::parse(text)?.rules;
-        rules.append(&mut self.rules);
-        Ok(Self { rules })
-    }
-
-    fn parse(text: &str) -> Result<Self, CatalogueError> {
-        let rules = toml::from_str::<File>(text)?.models;
-        let is_unclear = |rule: &Rule| {
-            [&rule.exact, &rule.prefix, &rule.contains]
-                .into_iter()
-                .filter(|pattern| pattern.is_some())
-                .count()
-                != 1
-        };
-        match rules.iter().position(is_unclear) {
-            Some(place) => Err(CatalogueError::Pattern(place + 1)),
-            None => Ok(Self { rules }),
-        }
+        self.lists.insert(0, parse(text)?);
+        Ok(self)
     }
 
     /// What is known about the model of this name; nothing when no rule matches.
@@ -138,13 +130,64 @@ impl Catalogue {
         let short = name.rsplit('/').next().unwrap_or(&name);
         // Gateways add a variant behind a colon, as in `model:free`; Ollama adds a size.
         let bare = short.split(':').next().unwrap_or(short);
-        let found =
-            self.rules.iter().find(|rule| [&*name, short, bare].iter().any(|name| rule.matches(name)));
-        found.map(Rule::facts).unwrap_or_default()
+        let is_meant = |rule: &&Rule| [&*name, short, bare].iter().any(|name| rule.matches(name));
+        let mut found = self.lists.iter().filter_map(|rules| rules.iter().find(is_meant));
+        let Some(first) = found.next() else { return ModelFacts::default() };
+        found.fold(first.clone(), Rule::filled).facts()
     }
 }
 
+fn parse(text: &str) -> Result<Vec<Rule>, CatalogueError> {
+    let unreadable = |error: toml::de::Error| {
+        let start = error.span().map_or(0, |span| span.start);
+        let before = text.bytes().take(start).filter(|byte| *byte == b'\n').count();
+        CatalogueError::Toml { line: before + 1, message: error.message().to_owned() }
+    };
+    let mut rules = toml::from_str::<File>(text).map_err(unreadable)?.models;
+    for (number, rule) in (1..).zip(&mut rules) {
+        let patterns = [&mut rule.exact, &mut rule.prefix, &mut rule.contains];
+        let mut count = 0;
+        for pattern in patterns.into_iter().flatten() {
+            *pattern = pattern.to_lowercase();
+            count += 1;
+        }
+        if count != 1 {
+            return Err(CatalogueError::Pattern(number));
+        }
+        if !rule.has_sound_numbers() {
+            return Err(CatalogueError::Number(number));
+        }
+    }
+    Ok(rules)
+}
+
 impl Rule {
+    fn has_sound_numbers(&self) -> bool {
+        let price = self
+            .price
+            .map(|price| [Some(price.input), price.cached_input, price.cache_write, Some(price.output)]);
+        let long =
+            self.long.map(|long| [Some(long.input), long.cached_input, long.cache_write, Some(long.output)]);
+        let mut prices = price.into_iter().chain(long).flatten().flatten();
+        let is_empty = self.context == Some(0) || self.output == Some(0);
+        !is_empty && prices.all(|price| price.is_finite() && price >= 0.0)
+    }
+
+    /// This rule, with what it leaves out taken from another. The prices of one rule stay together.
+    fn filled(self, other: &Self) -> Self {
+        let has_price = self.price.is_some();
+        Self {
+            context: self.context.or(other.context),
+            output: self.output.or(other.output),
+            price: self.price.or(other.price),
+            long: if has_price { self.long } else { self.long.or(other.long) },
+            reasoning: self.reasoning.or(other.reasoning),
+            replay: self.replay.or(other.replay),
+            encoding: self.encoding.or(other.encoding),
+            ..self
+        }
+    }
+
     fn matches(&self, name: &str) -> bool {
         let exact = self.exact.as_deref().is_some_and(|pattern| name == pattern);
         let prefix = self.prefix.as_deref().is_some_and(|pattern| name.starts_with(pattern));
@@ -158,7 +201,7 @@ impl Rule {
         ModelFacts {
             context_window: self.context,
             output_limit: self.output,
-            reasoning: self.reasoning,
+            reasoning: self.reasoning.unwrap_or_default(),
             replay: self.replay,
             encoding: self.encoding,
             price: self.price,
@@ -218,12 +261,24 @@ mod tests {
         assert_eq!(catalogue.facts("gpt-5").context_window, Some(7));
         assert_eq!(catalogue.facts("gpt-5-mini").context_window, Some(400_000));
         for bad in [
+            "[[models]]\nexact = \"a\"\ncontext = 0\n",
+            "[[models]]\nexact = \"a\"\nprice = { input = -1, output = 1 }\n",
             "[[models]]\ncontext = 1\n",
             "[[models]]\nexact = \"a\"\nprefix = \"b\"\n",
             "[[models]]\nsize = 1\n",
         ] {
             assert!(Catalogue::built_in().unwrap().extended(bad).is_err(), "{bad}");
         }
+    }
+
+    #[test]
+    fn what_an_own_rule_leaves_out_is_filled_in() {
+        let own = "[[models]]\nprefix = \"GPT-5.4\"\nprice = { input = 1, output = 1 }\n";
+        let facts = Catalogue::built_in().unwrap().extended(own).unwrap().facts("gpt-5.4");
+        let built_in = Catalogue::built_in().unwrap().facts("gpt-5.4");
+        assert_eq!((facts.context_window, facts.encoding), (built_in.context_window, built_in.encoding));
+        let usage = Usage { input: 300_000, ..Usage::default() };
+        assert_eq!(facts.cost(&usage), Some(MicroUsd(300_000)), "an own price is not mixed with another");
     }
 
     #[test]

@@ -85,8 +85,8 @@ fn answer(prompt: &Prompt) -> Reply {
         ("connect" | "model" | "login", _) => say(CONNECT, vec![]),
         ("help" | "menu" | "?", _) => say(MENU, vec![]),
         ("tour", []) => say(
-            "Here comes a command. It changes nothing, but every command needs your approval unless you say otherwise.",
-            vec![shell("echo \"hello from buddy\" && uname -sr")],
+            "Here comes a command. What changes something needs your approval; what only reads runs by itself.",
+            vec![shell("echo \"hello from buddy\" | tee /tmp/buddy-tour.txt")],
         ),
         ("run", []) if !rest.is_empty() => say("I run what you asked for.", vec![shell(rest)]),
         ("read", []) if !rest.is_empty() => say("I read it.", vec![("read_file", json!({"path": rest}))]),

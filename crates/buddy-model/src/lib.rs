@@ -28,6 +28,7 @@ mod protocol;
 mod reply;
 mod retry;
 mod route;
+mod switches;
 pub mod tokens;
 
 pub use arguments::{Arguments, MAX_ARGUMENTS_BYTES};
@@ -56,3 +57,4 @@ pub use protocol::{
 };
 pub use reply::{Delta, Reply, ReplyItem, StopReason};
 pub use route::{Route, Settings};
+pub use switches::Switches;

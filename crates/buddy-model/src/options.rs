@@ -92,6 +92,17 @@ pub enum ReasoningReplay {
     All,
 }
 
+impl ReasoningReplay {
+    /// Whether the reasoning of an answer, which made calls or did not, goes back.
+    pub(crate) fn takes(self, has_calls: bool) -> bool {
+        match self {
+            Self::Off => false,
+            Self::ToolTurns => has_calls,
+            Self::All => true,
+        }
+    }
+}
+
 /// How long a provider is asked to keep the prompt's prefix.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

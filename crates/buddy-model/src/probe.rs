@@ -1,7 +1,7 @@
 //! Looking around before talking: which models a server has, how much context, and which servers run here.
 //!
-//! Everything here asks small questions with short timeouts and believes what it is told; what was read is in
-//! `probe::read`, without I/O.
+//! Everything here asks small questions with short timeouts, over the route that calls take, and believes what it is
+//! told; what was read is in `probe::read`, without I/O.
 
 mod local;
 mod read;
@@ -12,13 +12,16 @@ use futures::future::join;
 use serde_json::json;
 
 use crate::http::fetch::{Fetch, Patience};
-use crate::{Auth, Endpoint, ModelError};
+use crate::{ModelError, Route};
 
 pub use local::{LocalServer, ServerKind, local_servers, local_servers_on};
-pub use read::ListedModel;
+pub use read::{ListedModel, OLLAMA_WINDOW};
 
 /// Patience with a server that someone named: it may be far away, or busy with a model.
 const PATIENCE: Patience = Patience { connect: Duration::from_secs(1), total: Duration::from_secs(5) };
+
+/// Patience with a server nearby that somebody is waiting for.
+const NEARBY: Patience = Patience { connect: Duration::from_millis(300), total: Duration::from_secs(1) };
 
 /// What is known of a model's context, in tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -39,8 +42,8 @@ pub struct LlamaCppProps {
 }
 
 /// The models of a server: `GET /models`, or Ollama's own list where there is no such page.
-pub async fn models(endpoint: &Endpoint, auth: &Auth) -> Result<Vec<ListedModel>, ModelError> {
-    let fetch = Fetch::new(endpoint, auth, PATIENCE)?;
+pub async fn models(route: &Route) -> Result<Vec<ListedModel>, ModelError> {
+    let (fetch, endpoint) = (Fetch::new(route, PATIENCE)?, &route.endpoint);
     match fetch.get(endpoint.join("models")).await {
         Ok(answer) => Ok(read::models(&answer)),
         Err(error) => match fetch.get(endpoint.join_beside("api/tags")).await {
@@ -51,16 +54,9 @@ pub async fn models(endpoint: &Endpoint, auth: &Auth) -> Result<Vec<ListedModel>
 }
 
 /// The context of one model, by whichever way the server tells it. A server that tells nothing is no error.
-pub async fn context_window(
-    endpoint: &Endpoint,
-    auth: &Auth,
-    model: &str,
-) -> Result<ContextWindow, ModelError> {
-    let (listed, beside) = join(
-        models(endpoint, auth),
-        join(ollama_context(endpoint, auth, model), llama_cpp_props(endpoint, auth)),
-    )
-    .await;
+pub async fn context_window(route: &Route, model: &str) -> Result<ContextWindow, ModelError> {
+    let beside = join(ollama_context(route, model), llama_cpp_props(route));
+    let (listed, beside) = join(models(route), beside).await;
     let (ollama, llama_cpp) = beside;
     let listed = listed?.into_iter().find(|listed| read::is_same_model(&listed.name, model));
     let listed = listed.map(|listed| listed.context).unwrap_or_default();
@@ -73,12 +69,8 @@ pub async fn context_window(
 }
 
 /// The context of a model of Ollama: what `/api/show` says it can have and `/api/ps` says it has.
-pub async fn ollama_context(
-    endpoint: &Endpoint,
-    auth: &Auth,
-    model: &str,
-) -> Result<ContextWindow, ModelError> {
-    let fetch = Fetch::new(endpoint, auth, PATIENCE)?;
+pub async fn ollama_context(route: &Route, model: &str) -> Result<ContextWindow, ModelError> {
+    let (fetch, endpoint) = (Fetch::new(route, PATIENCE)?, &route.endpoint);
     let question = json!({ "model": model });
     let shown = fetch.post(endpoint.join_beside("api/show"), &question);
     let running = fetch.get(endpoint.join_beside("api/ps"));
@@ -87,8 +79,31 @@ pub async fn ollama_context(
     Ok(ContextWindow { loaded, possible: read::ollama_possible(&shown?) })
 }
 
+/// The context that calls of one model get, asked in one short round of a server nearby: for Ollama, whose calls say
+/// themselves how much they want, what is sensible to ask for. None when the server does not tell.
+pub async fn window(route: &Route, model: &str) -> Result<Option<u64>, ModelError> {
+    let (fetch, endpoint) = (Fetch::new(route, NEARBY)?, &route.endpoint);
+    if route.protocol.wire() == "ollama" {
+        let question = json!({ "model": model });
+        let shown = fetch.post(endpoint.join_beside("api/show"), &question).await?;
+        return Ok(read::ollama_wish(&shown));
+    }
+    let (props, listed) =
+        join(fetch.get(endpoint.join_beside("props")), fetch.get(endpoint.join("models"))).await;
+    let of_props = props.ok().and_then(|props| read::llama_cpp_props(&props).context);
+    let models = listed.map(|answer| read::models(&answer));
+    match (of_props, models) {
+        (Some(context), _) => Ok(Some(context)),
+        (None, Ok(models)) => {
+            let listed = models.into_iter().find(|listed| read::is_same_model(&listed.name, model));
+            Ok(listed.and_then(|listed| listed.context.loaded))
+        }
+        (None, Err(error)) => Err(error),
+    }
+}
+
 /// What `/props` of a llama.cpp server says.
-pub async fn llama_cpp_props(endpoint: &Endpoint, auth: &Auth) -> Result<LlamaCppProps, ModelError> {
-    let fetch = Fetch::new(endpoint, auth, PATIENCE)?;
-    Ok(read::llama_cpp_props(&fetch.get(endpoint.join_beside("props")).await?))
+pub async fn llama_cpp_props(route: &Route) -> Result<LlamaCppProps, ModelError> {
+    let fetch = Fetch::new(route, PATIENCE)?;
+    Ok(read::llama_cpp_props(&fetch.get(route.endpoint.join_beside("props")).await?))
 }

@@ -7,6 +7,7 @@
 mod borrowed;
 mod call_list;
 pub(crate) mod chat;
+mod field;
 pub(crate) mod history;
 pub(crate) mod messages;
 pub(crate) mod ollama;

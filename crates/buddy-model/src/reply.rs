@@ -94,6 +94,8 @@ pub enum StopReason {
     Refusal,
     /// The provider withheld the rest.
     Filter,
+    /// The provider paused in the middle: the same conversation, sent again with this answer, goes on.
+    Paused,
     /// Something this crate has no word for, verbatim.
     Other(String),
 }

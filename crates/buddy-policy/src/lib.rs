@@ -1,10 +1,27 @@
 //! Pure judgement: what would this do, and may it?
 //!
-//! A tool says what it would do as an [`Intent`]; [`decide`] holds that against the [`Rules`] and answers allow, ask
-//! or deny, with reasons. Nothing here does I/O, reads a clock or knows who executes.
+//! A tool says what it would do as an [`Intent`]; [`decide`] holds that against the [`Policy`] and what holds [`Now`], and
+//! answers allow, ask or deny, with reasons. Commands are read as the shell reads them, and every simple command in them is
+//! judged; what is not understood is never taken for harmless. Nothing here does I/O, reads a clock or knows who executes.
 
 mod decide;
+mod decision;
+mod display;
+mod effect;
+mod grant;
+mod guarded;
 mod intent;
+mod path;
+mod policy;
+mod rules;
+mod shell;
 
-pub use decide::{Approvals, Decision, Rules, Verdict, decide};
+pub use decide::decide;
+pub use decision::{Decision, Execution, Verdict};
+pub use display::display_command;
+pub use grant::{Grant, Offer, Scope};
 pub use intent::{Action, Claims, Intent, Tier};
+pub use policy::{Approvals, CommandMode, Mode, Now, Places, Policy};
+pub use rules::{
+    CommandPattern, GuardError, PatternError, Rule, RuleAction, RuleSet, RuleTier, Rules, guards_from_json,
+};

@@ -59,6 +59,8 @@ pub struct ExecRequest {
     pub target: ExecTarget,
     /// The prompt.
     pub prompt: String,
+    /// Whether the agent only reads and plans.
+    pub plan_only: bool,
     /// How to print.
     pub format: OutputFormat,
     /// Whether live deltas are printed among the events.
@@ -86,6 +88,10 @@ pub async fn run_exec(
 ) -> Result<Exit, SessionsError> {
     let started = Instant::now();
     let (session, head) = open(&*sessions, &request).await?;
+    if request.plan_only {
+        let change = Change { plan_only: Some(true), ..Change::default() };
+        sessions.send(&request.who, &session, Command::Change(change)).await?;
+    }
     let events = sessions.subscribe(&request.who, &session, head).await?;
     let prompt = Command::Prompt { text: request.prompt.clone() };
     sessions.send(&request.who, &session, prompt).await?;

@@ -16,4 +16,4 @@ pub use exec::{ExecRequest, ExecTarget, OutputFormat, run_exec};
 pub use exit::Exit;
 pub use printer::{OutputClosed, Printer};
 pub use repl::{ReplRequest, run_repl};
-pub use show::{show_sessions, show_transcript};
+pub use show::{local_time, show_asks, show_sessions, show_transcript};

@@ -60,7 +60,10 @@ impl Report {
     fn note(&mut self, item: &Item) {
         self.steps = self.steps.max(item.step.filter(|_| !is_prompt(item)).unwrap_or(0));
         match &item.content {
-            Content::AgentMessage { text } => self.text.clone_from(text),
+            // An answer may come in several pieces, with thoughts or a provider's pause between them.
+            Content::AgentMessage { text } => self.text.push_str(text),
+            // What was said before a prompt or a summary answered something else, or is said again.
+            Content::UserMessage { .. } | Content::Compaction { .. } => self.text.clear(),
             Content::ToolCall(_) => {
                 // What was said before a call announces it and answers nothing.
                 self.text.clear();

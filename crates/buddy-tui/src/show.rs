@@ -1,9 +1,12 @@
 //! Lists of sessions and the text of one.
 
-use buddy_protocol::{Content, Item, ItemStatus, SessionState, SessionSummary, Transcript, UnixMillis};
+use buddy_protocol::{
+    Content, Item, ItemStatus, SessionState, SessionSummary, Transcript, UnixMillis, WaitingAsk,
+};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
+use crate::asking::question;
 use crate::printer::{OutputClosed, Printer};
 use crate::visible::one_line;
 
@@ -31,6 +34,23 @@ pub fn show_sessions(sessions: &[SessionSummary], printer: &mut Printer) -> Resu
             local_time(session.updated),
             session.turns
         ))?;
+    }
+    Ok(())
+}
+
+/// Prints what waits for a person, with the session that each is of.
+pub fn show_asks(asks: &[WaitingAsk], printer: &mut Printer) -> Result<(), OutputClosed> {
+    if asks.is_empty() {
+        printer.status("nothing waits for you");
+    }
+    for waiting in asks {
+        let title = one_line(waiting.title.as_deref().unwrap_or(""), TITLE);
+        let until =
+            waiting.ask.expires.map(|time| format!(", until {}", local_time(time))).unwrap_or_default();
+        printer.answer(&format!("{}  {}  {title}{until}\n", waiting.ask.id, waiting.session))?;
+        for line in question(&waiting.ask).lines() {
+            printer.answer(&format!("    {line}\n"))?;
+        }
     }
     Ok(())
 }
@@ -66,7 +86,8 @@ fn item_text(item: &Item) -> Option<String> {
     }
 }
 
-fn local_time(UnixMillis(millis): UnixMillis) -> String {
+/// A moment as the clock on the wall shows it.
+pub fn local_time(UnixMillis(millis): UnixMillis) -> String {
     let millis = i64::try_from(millis).unwrap_or(i64::MAX);
     let time = Timestamp::from_millisecond(millis).unwrap_or(Timestamp::UNIX_EPOCH);
     time.to_zoned(TimeZone::system()).strftime("%Y-%m-%d %H:%M").to_string()

@@ -25,9 +25,23 @@ pub(crate) struct Cli {
     #[arg(short = 'c', global = true, value_name = "KEY=VALUE")]
     pub(crate) overrides: Vec<String>,
 
-    /// Fail when the configuration has a key that buddy does not know.
+    /// Fail when the configuration has a key that buddy does not know, or `models.toml` cannot be used.
     #[arg(long, global = true)]
     pub(crate) strict_config: bool,
+
+    /// Trust the directory to work in, as `buddy trust` does.
+    #[arg(long, global = true)]
+    pub(crate) trust: bool,
+
+    /// Only read and plan: nothing is changed.
+    #[arg(long, global = true)]
+    pub(crate) plan: bool,
+
+    /// What becomes of calls that need an approval: `ask`, `none` denies them, `all` allows them, and a time such as
+    /// `10m` allows for so long what is not dangerous. Without it `BUDDY_APPROVE` or `approvals.policy` of the
+    /// configuration. `exec` can ask nobody, so there `ask` denies.
+    #[arg(long, global = true, value_name = "POLICY", value_parser = approve)]
+    pub(crate) approve: Option<Approve>,
 
     /// The directory to work in.
     #[arg(short = 'C', long = "directory", global = true, value_name = "DIR")]
@@ -58,6 +72,11 @@ pub(crate) enum Action {
     Show(Show),
     /// Go on with a session.
     Resume(Resume),
+    /// Take back what a call changed in files.
+    ///
+    /// Shows what would become of each path and asks. Without a terminal it changes nothing unless `--yes` is given.
+    /// Exit codes: 0 done, or nothing to do; 1 failed, refused, or paths were changed since; 2 bad command line.
+    Undo(Undo),
     /// Look after the store of all sessions.
     #[command(subcommand)]
     Store(Store),
@@ -72,6 +91,17 @@ pub(crate) enum Action {
     Config(ConfigAction),
     /// Trust the project files of a directory.
     Trust(Trust),
+    /// List what waits for your answer in all sessions.
+    Asks {
+        /// Print JSON, one object an ask, as one array.
+        #[arg(long)]
+        json: bool,
+    },
+    /// List what you allowed for longer than a session, and take it back.
+    Grants(Grants),
+    /// Look at your guards file, and approve what it says.
+    #[command(subcommand)]
+    Guards(GuardsAction),
     /// Check this machine, or a model with `doctor provider`.
     Doctor(crate::commands::doctor::Doctor),
 }
@@ -154,6 +184,29 @@ pub(crate) struct Trust {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct Grants {
+    /// Print JSON, one object a grant, as one array.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Take back these grants, by their numbers in the list.
+    #[arg(long, value_name = "N", num_args = 1.., conflicts_with = "revoke_all")]
+    pub(crate) revoke: Vec<usize>,
+
+    /// Take back all of them.
+    #[arg(long)]
+    pub(crate) revoke_all: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum GuardsAction {
+    /// Print what takes effect, and what waits to be approved.
+    Show,
+    /// Show the file's changes and let them take effect. Needs a terminal, as only a person can approve.
+    Approve,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Exec {
     /// The prompt; `-` or nothing reads it from the standard input. With both, the input is added to the prompt.
     pub(crate) prompt: Option<String>,
@@ -193,11 +246,6 @@ pub(crate) struct Exec {
     /// The longest time to take, such as `90s` or `10m`.
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) timeout: Option<std::time::Duration>,
-
-    /// What becomes of calls that need an approval: `none` denies them, `all` allows them. Without it
-    /// `BUDDY_APPROVE` or `approvals.policy` of the configuration, of which `ask` denies, as nobody can be asked.
-    #[arg(long, value_enum, value_name = "POLICY")]
-    pub(crate) approve: Option<Approve>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -207,10 +255,13 @@ pub(crate) enum Format {
     StreamJson,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+/// What becomes of calls that need an approval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Approve {
+    Ask,
     None,
     All,
+    For(std::time::Duration),
 }
 
 #[derive(Debug, Args)]
@@ -249,6 +300,33 @@ pub(crate) struct Resume {
     pub(crate) last: bool,
 }
 
+#[derive(Debug, Args)]
+pub(crate) struct Undo {
+    /// The entry, as `--list` shows it; without it the newest that was not undone.
+    #[arg(conflicts_with_all = ["last", "list"])]
+    pub(crate) id: Option<String>,
+
+    /// The newest entry that was not undone, which is also the default.
+    #[arg(long, conflicts_with = "list")]
+    pub(crate) last: bool,
+
+    /// List what can be undone, newest first.
+    #[arg(long)]
+    pub(crate) list: bool,
+
+    /// Do it without asking.
+    #[arg(long, conflicts_with = "list")]
+    pub(crate) yes: bool,
+
+    /// Restore also paths that were changed since. What is there now is kept and can be brought back by undoing this.
+    #[arg(long, conflicts_with = "list")]
+    pub(crate) force: bool,
+
+    /// Print JSON: the entries, or the plan and whether it was carried out.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Store {
     /// Check that the log is whole and that the lists agree with it.
@@ -262,11 +340,22 @@ pub(crate) enum Store {
     },
 }
 
+fn approve(text: &str) -> Result<Approve, String> {
+    match text {
+        "ask" => Ok(Approve::Ask),
+        "none" => Ok(Approve::None),
+        "all" => Ok(Approve::All),
+        time => duration(time)
+            .map(Approve::For)
+            .map_err(|_| "must be ask, none, all or a time such as `10m`".to_owned()),
+    }
+}
+
 fn money(text: &str) -> Result<MicroUsd, String> {
     let dollars = text.trim_start_matches('$').parse().ok().and_then(MicroUsd::from_dollars);
     dollars.ok_or_else(|| "not an amount of dollars such as `0.50`".to_owned())
 }
 
-fn duration(text: &str) -> Result<std::time::Duration, String> {
+pub(crate) fn duration(text: &str) -> Result<std::time::Duration, String> {
     crate::config::Wait::parse(text).map(|wait| wait.0)
 }

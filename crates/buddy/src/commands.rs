@@ -1,15 +1,19 @@
 //! What each command of the command line does.
 
+mod asks;
 mod config;
 mod conversation;
 pub(crate) mod doctor;
 mod exec;
+mod grants;
+mod guards;
 mod login;
 mod models;
 mod sessions;
 mod setup;
 mod store;
 mod trust;
+mod undo;
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -19,8 +23,8 @@ use buddy_protocol::{SessionId, SessionQuery, SessionSummary, Sessions, Sessions
 use buddy_tui::{Exit, Printer};
 
 use crate::cli::{Action, Cli};
-use crate::commands::setup::Invocation;
-use crate::config::{ConfigError, Request};
+use crate::commands::setup::{Invocation, PolicyWish};
+use crate::config::{ConfigError, Request, TrustStore};
 use crate::environment::Environment;
 use crate::wiring::Buddy;
 
@@ -40,7 +44,11 @@ pub(crate) async fn run(cli: Cli, environment: Environment) -> anyhow::Result<Ex
 
 async fn dispatch(cli: Cli, environment: &Environment, cwd: PathBuf) -> anyhow::Result<Exit> {
     let request = Request { named: cli.config, overrides: cli.overrides, is_strict: cli.strict_config };
-    let invocation = Invocation { environment, request, cwd, model: cli.model };
+    if cli.trust {
+        TrustStore::new(&environment.data).add(&cwd)?;
+    }
+    let wish = PolicyWish { approve: cli.approve, is_plan_only: cli.plan };
+    let invocation = Invocation { environment, request, cwd, model: cli.model, policy: wish };
     match cli.command {
         None => conversation::start(invocation).await,
         Some(Action::Exec(exec)) => exec::run(invocation, exec).await,
@@ -50,9 +58,13 @@ async fn dispatch(cli: Cli, environment: &Environment, cwd: PathBuf) -> anyhow::
         Some(Action::Show(show)) => sessions::show(environment, &show, invocation.cwd).await,
         Some(Action::Resume(resume)) => conversation::resume(invocation, &resume).await,
         Some(Action::Store(action)) => store::run(environment, action).await,
+        Some(Action::Undo(undo)) => undo::run(environment, &undo),
         Some(Action::Models { json }) => models::list(&invocation, json).await,
         Some(Action::Config(action)) => config::run(&invocation, action),
         Some(Action::Doctor(doctor)) => doctor::run(&invocation, doctor).await,
+        Some(Action::Asks { json }) => asks::list(environment, json, invocation.cwd).await,
+        Some(Action::Grants(grants)) => grants::run(environment, &grants),
+        Some(Action::Guards(action)) => guards::run(environment, &action),
         Some(Action::Trust(trust)) => trust::run(environment, &trust, &invocation.cwd),
     }
 }

@@ -3,12 +3,13 @@
 //! The typed sections in `settings` and `profile` are the one truth: key names, defaults, the JSON Schema and the
 //! comments of the template all come from them. Layers are merged key by key, and each key keeps its [`Origin`].
 
+mod catalogue;
 mod document;
 mod edit;
 mod keys;
 mod layers;
 mod load;
-mod private_file;
+pub(crate) mod private_file;
 mod profile;
 mod search;
 mod secret;
@@ -18,6 +19,7 @@ mod template;
 mod trust;
 mod variables;
 mod wait;
+mod web;
 
 pub(crate) use document::ConfigError;
 pub(crate) use edit::{set, unset};
@@ -28,7 +30,7 @@ pub(crate) use private_file::replace;
 pub(crate) use profile::{Api, AuthKind, KeySource, Profile};
 pub(crate) use search::{text_of, user_file};
 pub(crate) use secret::Secret;
-pub(crate) use settings::{ApprovalPolicy, Config};
+pub(crate) use settings::{ApprovalPolicy, Config, WorkEnvironment};
 pub(crate) use show::{as_json, as_text};
 pub(crate) use template::{builtin, create};
 pub(crate) use trust::TrustStore;

@@ -7,6 +7,7 @@ mod config;
 mod environment;
 mod failpoints;
 mod models;
+mod policy;
 mod signals;
 mod system;
 mod wiring;
@@ -24,9 +25,11 @@ use crate::environment::Environment;
 pub(crate) const SUPERVISE: &str = "__supervise";
 
 fn main() -> ExitCode {
-    // The supervisor is started for every command, so it is told apart before anything else is done.
-    if std::env::args_os().nth(1).is_some_and(|argument| argument == SUPERVISE) {
-        return buddy_exec::supervise::supervise();
+    // These are started for every command, so they are told apart before anything else is done.
+    match std::env::args_os().nth(1) {
+        Some(mode) if mode == SUPERVISE => return buddy_exec::supervise::supervise(),
+        Some(mode) if mode == buddy_exec::jail::JAIL => return buddy_exec::jail::jail(),
+        _ => {}
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,

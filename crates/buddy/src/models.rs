@@ -4,12 +4,15 @@ mod choice;
 mod configured;
 mod connect;
 mod key;
+mod known;
+mod lessons;
 mod local;
 mod reference;
 mod source;
 
 pub(crate) use choice::choose;
 pub(crate) use key::Keys;
+pub(crate) use lessons::{Lesson, Lessons};
 pub(crate) use local::local_servers;
 pub(crate) use reference::Reference;
 pub(crate) use source::{Line, Models, NoModels};

@@ -5,16 +5,19 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use buddy_agent::{AgentSettings, BuddyAgent, Budget, ModelSource, TextSettings};
+use buddy_agent::{AgentSettings, BuddyAgent, Budget, ModelSource, PolicySource, ProjectFile, TextSettings};
+use buddy_exec::undo::{UndoSettings, UndoStore};
 use buddy_exec::{Description, LocalSettings, LocalTarget, SupervisorCommand};
 use buddy_hub::{Hub, HubParts};
 use buddy_policy::Approvals;
 use buddy_protocol::{Ids, Principal};
 use buddy_store::{Role, SqliteStore, StoreSettings};
+use buddy_web::{FetchSettings, Web};
 
 use crate::SUPERVISE;
 use crate::environment::Environment;
 use crate::models::NoModels;
+use crate::policy::NoPolicy;
 use crate::system::{SystemClock, SystemIds};
 
 /// How long a command that is stopped may take to end by itself.
@@ -23,6 +26,11 @@ const STOP_GRACE: Duration = Duration::from_secs(1);
 /// What differs from one way of running to another.
 pub(crate) struct Wishes {
     pub(crate) approvals: Approvals,
+    /// For how long what is not dangerous is approved, from the start of the session.
+    pub(crate) window: Option<Duration>,
+    pub(crate) policy: Arc<dyn PolicySource>,
+    pub(crate) name: String,
+    pub(crate) project: Vec<ProjectFile>,
     pub(crate) max_steps: u32,
     pub(crate) cwd: PathBuf,
     pub(crate) models: Arc<dyn ModelSource>,
@@ -32,13 +40,18 @@ pub(crate) struct Wishes {
     pub(crate) budget: Budget,
     pub(crate) instructions: Option<String>,
     pub(crate) tools_off: Vec<String>,
+    pub(crate) web: Web,
 }
 
 impl Wishes {
     /// Those of a command that only looks at sessions.
-    pub(crate) fn reading(cwd: PathBuf) -> Self {
-        Self {
+    pub(crate) fn reading(cwd: PathBuf) -> anyhow::Result<Self> {
+        Ok(Self {
             approvals: Approvals::None,
+            window: None,
+            policy: Arc::new(NoPolicy),
+            name: BuddyAgent::NAME.to_owned(),
+            project: Vec::new(),
             max_steps: 1,
             cwd,
             models: Arc::new(NoModels),
@@ -47,7 +60,8 @@ impl Wishes {
             budget: Budget::default(),
             instructions: None,
             tools_off: Vec::new(),
-        }
+            web: Web::new(FetchSettings::default())?,
+        })
     }
 }
 
@@ -86,10 +100,16 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
     let agent = BuddyAgent::new(AgentSettings {
         models: wishes.models,
         target: Arc::new(local_target(environment, wishes.cwd)?),
+        web: Arc::new(wishes.web),
         env: environment.command_env.clone(),
         home: environment.home.clone(),
+        undo: Some(undo_store(environment)),
         logs: environment.data.join("logs"),
+        policy: wishes.policy,
         approvals: wishes.approvals,
+        window: wishes.window,
+        name: wishes.name,
+        project: wishes.project,
         ask_within: wishes.ask_within,
         max_steps: wishes.max_steps,
         instructions: wishes.instructions,
@@ -103,6 +123,11 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
     evict_logs(environment.data.join("logs"));
     let hub = Hub::new(HubParts { store: store.clone(), agents: vec![Arc::new(agent)], clock, ids });
     Ok(Buddy { hub: Arc::new(hub), who: Principal::person(environment.user.clone()), store })
+}
+
+/// Where what calls change is kept.
+pub(crate) fn undo_store(environment: &Environment) -> UndoStore {
+    UndoStore::new(environment.data.join("undo"), UndoSettings::default(), Arc::new(SystemClock))
 }
 
 /// Keeps the logs of commands under their cap. It takes a thread of its own, since nobody waits for it: what a short run

@@ -17,7 +17,8 @@ const OVERFLOWED: &[i32] = &[0, 7];
 
 type Check = fn(&Stage, &str) -> Result<String>;
 
-const CHECKS: [(&str, Check); 6] = [
+const CHECKS: [(&str, Check); 7] = [
+    ("the context window is the server's word", window),
     ("an answer streams", streams),
     ("what it took is counted by the server", is_counted),
     ("a session goes on", goes_on),
@@ -46,6 +47,12 @@ pub(crate) fn run(stage: &Stage) -> Counts {
         println!("{word:6} {wire:11} {name} ({:.1} s): {detail}", started.elapsed().as_secs_f32());
     }
     counts
+}
+
+fn window(stage: &Stage, wire: &str) -> Result<String> {
+    let row = stage.listed(wire)?;
+    ensure!(row["context_window"] == CONTEXT && row["context_source"] == "server", "{row}");
+    Ok(format!("{} tokens", row["context_window"]))
 }
 
 fn streams(stage: &Stage, wire: &str) -> Result<String> {

@@ -42,17 +42,29 @@ impl Stage {
 
     /// Starts `buddy exec --json` with a profile.
     pub(crate) fn start(&self, profile: &str, words: &[&str]) -> Result<Running> {
+        let mut command = self.buddy(profile)?;
+        command.args(["exec", "--json", "--include-deltas"]).args(words);
+        Running::new(command)
+    }
+
+    /// The profile as `buddy models` lists it while it is the active one.
+    pub(crate) fn listed(&self, profile: &str) -> Result<Value> {
+        let output = self.buddy(profile)?.args(["models", "--json"]).output()?;
+        let rows: Vec<Value> = serde_json::from_slice(&output.stdout)?;
+        rows.into_iter().find(|row| row["name"] == profile).context("the profile is not listed")
+    }
+
+    fn buddy(&self, profile: &str) -> Result<Command> {
         let mut command = program(&place::target()?.join("debug/buddy").to_string_lossy());
         command
             .arg("--config")
             .arg(self.folder.join("buddy.toml"))
-            .args(["--model", profile, "exec", "--json", "--include-deltas"])
-            .args(words)
+            .args(["--model", profile])
             .current_dir(self.folder.join("project"))
             .env_clear()
             .env("PATH", crate::tools::path()?)
             .env("HOME", self.folder.join("home"));
-        Running::new(command)
+        Ok(command)
     }
 
     /// Runs `buddy exec --json` with a profile to its end.

@@ -35,12 +35,17 @@ impl Stage {
         Ok(Self { folder, model, url: url.trim().to_owned() })
     }
 
+    /// The directory that buddy works in.
+    pub(crate) fn project(&self) -> PathBuf {
+        self.folder.join("project")
+    }
+
     /// buddy on this stage.
     pub(crate) fn buddy(&self, words: &[&str]) -> Result<Command> {
         let mut command = release("buddy")?;
         command
             .args(words)
-            .current_dir(self.folder.join("project"))
+            .current_dir(self.project())
             .env("BUDDY_HOME", self.folder.join("home"))
             .env("BUDDY_BASE_URL", &self.url)
             .env("BUDDY_MODEL", "scripted")

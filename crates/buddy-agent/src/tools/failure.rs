@@ -1,9 +1,14 @@
-//! What a target could not do, told to the model.
+//! What a target or the web could not do, told to the model.
 
 use std::error::Error;
 
 use buddy_exec::TargetError;
 use buddy_protocol::ToolFailure;
+use buddy_web::{FetchError, SearchError};
+
+/// No other command fares better, so the model should not try any.
+const NOT_JAILED: &str = "no command can be run within its bounds on this machine until the person has mended this; \
+                          `buddy doctor` tells them what is missing";
 
 /// A target's error as a failure with a stable code.
 pub(crate) fn target_failure(error: &TargetError) -> ToolFailure {
@@ -12,13 +17,93 @@ pub(crate) fn target_failure(error: &TargetError) -> ToolFailure {
         TargetError::PermissionDenied { .. } => "permission_denied",
         TargetError::NotAFile { .. } => "not_a_file",
         TargetError::NotADirectory { .. } => "not_a_directory",
+        TargetError::Outside { .. } => "outside",
+        TargetError::Hidden { .. } => "off_limits",
+        TargetError::Guarded { .. } => "protected",
+        TargetError::Link { .. } => "is_link",
+        TargetError::IsRoot { .. } => "is_root",
+        TargetError::Mount { .. } => "is_mount",
+        TargetError::NotEmpty { .. } => "not_empty",
+        TargetError::Exists { .. } => "exists",
+        TargetError::BadPath { .. } => "bad_path",
+        TargetError::BadPattern { .. } => "bad_pattern",
+        TargetError::TooMany { .. } => "too_many",
+        TargetError::NotKept { .. } => "not_kept",
         TargetError::NoSpace { .. } => "no_space",
         TargetError::TooLarge { .. } => "too_large",
         TargetError::SupervisorLost => "outcome_unknown",
+        TargetError::NotJailed { .. } => "not_jailed",
         _ => "failed",
     };
-    let first: &dyn Error = error;
-    let chain = std::iter::successors(Some(first), |&error| error.source());
-    let causes: Vec<String> = chain.map(ToString::to_string).collect();
-    ToolFailure::new(code, causes.join(": "))
+    let failure = ToolFailure::new(code, causes(error));
+    match error {
+        TargetError::NotJailed { .. } => failure.hint(NOT_JAILED),
+        TargetError::NotEmpty { .. } => failure.hint("set `recursive` to remove it with all that is in it"),
+        TargetError::Outside { .. } | TargetError::Hidden { .. } | TargetError::Guarded { .. } => {
+            failure.hint("do not try to get around it; ask the person if it is needed")
+        }
+        TargetError::Link { .. } => failure.hint("name the file that the link leads to"),
+        _ => failure,
+    }
+}
+
+/// Why something was not fetched, as a failure with a stable code.
+pub(crate) fn fetch_failure(error: &FetchError) -> ToolFailure {
+    let (code, hint) = match error {
+        FetchError::BadUrl { .. } => {
+            ("invalid_input", Some("give a whole address that begins with https://"))
+        }
+        FetchError::NotPublic { .. } | FetchError::BadRedirect { .. } => (
+            "refused",
+            Some("the person can allow a host in `web.allowed_hosts`; do not look for a way around"),
+        ),
+        FetchError::Unresolved { .. } => ("not_found", None),
+        FetchError::TimedOut { .. } => ("timed_out", None),
+        _ => ("failed", None),
+    };
+    with_hint(ToolFailure::new(code, causes(error)), hint)
+}
+
+/// Why there is no list of results, as a failure with a stable code.
+pub(crate) fn search_failure(error: &SearchError) -> ToolFailure {
+    let (code, hint) = match error {
+        SearchError::Fetch(error) => return fetch_failure(error),
+        SearchError::Challenge => {
+            ("challenged", Some("do not search again soon; fetch a page that you know"))
+        }
+        SearchError::NotUnderstood(_) => ("not_understood", Some("searching again will not help; say so")),
+        _ => ("failed", None),
+    };
+    with_hint(ToolFailure::new(code, causes(error)), hint)
+}
+
+/// The end of a call that was to stop.
+pub(crate) fn interrupted() -> ToolFailure {
+    ToolFailure::new("interrupted", "the person stopped the call")
+}
+
+fn with_hint(failure: ToolFailure, hint: Option<&str>) -> ToolFailure {
+    match hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
+}
+
+fn causes(error: &dyn Error) -> String {
+    let chain = std::iter::successors(Some(error), |&error| error.source());
+    chain.map(ToString::to_string).collect::<Vec<_>>().join(": ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_jail_that_cannot_be_made_names_its_layer_and_the_way_out() {
+        let error = TargetError::NotJailed { layer: "landlock".into(), reason: "turned off".into() };
+        let failure = target_failure(&error);
+        assert_eq!(failure.code, "not_jailed");
+        assert!(failure.message.contains("landlock: turned off"), "{}", failure.message);
+        assert!(failure.hint.is_some_and(|hint| hint.contains("buddy doctor")));
+    }
 }

@@ -1,7 +1,7 @@
 //! `list_directory`: what is in a directory.
 
 use async_trait::async_trait;
-use buddy_exec::EntryKind;
+use buddy_exec::{EntryKind, ListOptions};
 use buddy_policy::{Action, Intent, Tier};
 use buddy_protocol::{ToolFailure, ToolKind};
 use schemars::JsonSchema;
@@ -27,6 +27,9 @@ pub(crate) struct ListDirectoryInput {
     /// How many levels to list; 1, the default, is the directory itself.
     #[serde(default)]
     depth: Option<u32>,
+    /// Whether to list what `.gitignore` names too.
+    #[serde(default)]
+    all: bool,
 }
 
 impl ListDirectoryInput {
@@ -59,11 +62,9 @@ impl Tool for ListDirectory {
     async fn run(input: ListDirectoryInput, context: &ToolContext) -> Result<Value, ToolFailure> {
         let path = context.place.resolve(input.path());
         let depth = input.depth.unwrap_or(1).clamp(1, MAX_DEPTH);
-        let listing = context
-            .target
-            .list(&context.bounds, &path, depth, MAX_ENTRIES)
-            .await
-            .map_err(|error| target_failure(&error))?;
+        let options = ListOptions { depth, limit: MAX_ENTRIES, with_ignored: input.all };
+        let listing = context.target.list(&context.bounds, &path, options).await;
+        let listing = listing.map_err(|error| target_failure(&error))?;
         let entries: Vec<Value> = listing
             .entries
             .iter()
@@ -76,7 +77,12 @@ impl Tool for ListDirectory {
                 })
             })
             .collect();
-        Ok(json!({"path": shown(&path), "entries": entries, "truncated": listing.truncated}))
+        Ok(json!({
+            "path": shown(&path),
+            "entries": entries,
+            "ignored": listing.ignored,
+            "truncated": listing.truncated,
+        }))
     }
 }
 

@@ -1,6 +1,7 @@
 //! `read_file`: the text of a file, whole or a range of lines.
 
 use async_trait::async_trait;
+use buddy_exec::LineRange;
 use buddy_policy::{Action, Intent, Tier};
 use buddy_protocol::{ToolFailure, ToolKind};
 use schemars::JsonSchema;
@@ -10,10 +11,8 @@ use serde_json::{Value, json};
 use crate::tools::failure::target_failure;
 use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext, shown};
 
-/// How much of a file is read at most. What is beyond is reached with commands.
-const MAX_BYTES: u64 = 16 * 1024 * 1024;
-/// A NUL among so many bytes at the start makes a file binary.
-const BINARY_PROBE: usize = 8 * 1024;
+/// How much of a file is given at most. The pipeline clips it further.
+const MAX_BYTES: usize = 1024 * 1024;
 
 pub(crate) struct ReadFile;
 
@@ -24,10 +23,10 @@ pub(crate) struct ReadFileInput {
     path: String,
     /// The first line to give, counted from 1.
     #[serde(default)]
-    offset: Option<usize>,
+    offset: Option<u64>,
     /// How many lines to give.
     #[serde(default)]
-    limit: Option<usize>,
+    limit: Option<u64>,
 }
 
 #[async_trait]
@@ -53,30 +52,27 @@ impl Tool for ReadFile {
 
     async fn run(input: ReadFileInput, context: &ToolContext) -> Result<Value, ToolFailure> {
         let path = context.place.resolve(&input.path);
-        let file = context
-            .target
-            .read(&context.bounds, &path, MAX_BYTES)
-            .await
-            .map_err(|error| target_failure(&error))?;
-        if file.bytes.iter().take(BINARY_PROBE).any(|&byte| byte == 0) {
-            let message = format!("`{}` is a binary file of {} bytes", shown(&path), file.size);
+        let range = LineRange {
+            first: input.offset.unwrap_or(1).max(1),
+            count: input.limit.unwrap_or(u64::MAX),
+            max_bytes: MAX_BYTES,
+        };
+        let read = context.target.read_lines(&context.bounds, &path, range).await;
+        let found = read.map_err(|error| target_failure(&error))?;
+        if found.is_binary {
+            let message = format!("`{}` is a binary file of {} bytes", shown(&path), found.size);
             return Err(
                 ToolFailure::new("binary", message).hint("look at it with a command such as `file` or `xxd`")
             );
         }
-        let text = String::from_utf8_lossy(&file.bytes);
-        let total = text.lines().count();
-        let first = input.offset.unwrap_or(1).max(1);
-        let wanted = input.limit.unwrap_or(usize::MAX);
-        let picked: Vec<&str> = text.split_inclusive('\n').skip(first - 1).take(wanted).collect();
         Ok(json!({
             "path": shown(&path),
-            "content": picked.concat(),
-            "first_line": first,
-            "lines": picked.len(),
-            "total_lines": total,
-            "size": file.size,
-            "truncated": file.truncated,
+            "content": String::from_utf8_lossy(&found.bytes),
+            "first_line": range.first,
+            "lines": found.lines,
+            "total_lines": found.total,
+            "size": found.size,
+            "truncated": found.truncated,
         }))
     }
 }

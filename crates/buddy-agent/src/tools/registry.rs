@@ -4,11 +4,23 @@ use buddy_model::ToolDefinition;
 use buddy_protocol::{ToolFailure, ToolKind};
 use serde_json::Value;
 
+use crate::tools::apply_patch::ApplyPatch;
+use crate::tools::ask_user::AskUser;
+use crate::tools::delete_path::DeletePath;
+use crate::tools::edit_file::EditFile;
+use crate::tools::fetch_url::FetchUrl;
+use crate::tools::git::{GitAdd, GitBranch, GitCommit, GitDiff, GitLog, GitPush, GitStatus};
+use crate::tools::glob::Glob;
+use crate::tools::grep::Grep;
 use crate::tools::list_directory::ListDirectory;
+use crate::tools::make_directory::MakeDirectory;
 use crate::tools::read_file::ReadFile;
 use crate::tools::run_shell::RunShell;
+use crate::tools::search_youtube::SearchYoutube;
 use crate::tools::time::Time;
 use crate::tools::tool::Entry;
+use crate::tools::update_plan::UpdatePlan;
+use crate::tools::web_search::WebSearch;
 use crate::tools::write_file::WriteFile;
 
 /// Every tool, in the order in which the model sees them. The order is part of the prompt's stable prefix.
@@ -17,7 +29,25 @@ const TOOLS: &[Entry] = &[
     Entry::of::<ReadFile>(),
     Entry::of::<WriteFile>(),
     Entry::of::<ListDirectory>(),
+    Entry::of::<UpdatePlan>(),
+    Entry::of::<AskUser>(),
     Entry::of::<Time>(),
+    Entry::of::<EditFile>(),
+    Entry::of::<ApplyPatch>(),
+    Entry::of::<MakeDirectory>(),
+    Entry::of::<DeletePath>(),
+    Entry::of::<Grep>(),
+    Entry::of::<Glob>(),
+    Entry::of::<FetchUrl>(),
+    Entry::of::<WebSearch>(),
+    Entry::of::<SearchYoutube>(),
+    Entry::of::<GitStatus>(),
+    Entry::of::<GitDiff>(),
+    Entry::of::<GitLog>(),
+    Entry::of::<GitBranch>(),
+    Entry::of::<GitAdd>(),
+    Entry::of::<GitCommit>(),
+    Entry::of::<GitPush>(),
 ];
 
 /// The longest title shown, in characters.

@@ -6,20 +6,25 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use buddy_exec::{Bounds, Target};
-use buddy_policy::{Action, Decision, Intent, Rules, Verdict, decide};
+use buddy_exec::undo::{Header, UndoStore};
+use buddy_exec::{Recorder, Target};
+use buddy_policy::Intent;
 use buddy_protocol::{
-    Answer, Approval, Ask, AskId, Clock, Content, DeltaStream, Envelope, EventSink, Fact, Ids, Item,
-    ItemChanged, ItemDelta, ItemEnded, ItemId, ItemStatus, Question, SinkClosed, ToolFailure, UnixMillis,
+    Clock, Content, DeltaStream, Envelope, EventSink, Fact, Ids, Item, ItemChanged, ItemDelta, ItemEnded,
+    ItemId, ItemStatus, SinkClosed, ToolFailure, UnixMillis,
 };
+use buddy_web::Web;
 use fail::fail_point;
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
+use crate::gate::{Gate, Judged};
+use crate::tools::approve::{Passage, Refusal, Share};
 use crate::tools::clip::{TextLimits, clip, clip_text};
+use crate::tools::person::Person;
 use crate::tools::registry;
-use crate::tools::tool::{Place, Prepared, TextClass, ToolContext, shown};
+use crate::tools::tool::{Place, Prepared, TextClass, ToolContext};
 
 /// Live output that may wait for the session's actor before more of it is dropped.
 const LIVE_QUEUE: usize = 64;
@@ -30,10 +35,12 @@ const STOP_WITHIN: Duration = Duration::from_secs(10);
 pub(crate) struct PipelineParts {
     pub(crate) target: Arc<dyn Target>,
     pub(crate) place: Place,
-    pub(crate) bounds: Bounds,
+    pub(crate) gate: Arc<Gate>,
+    pub(crate) web: Arc<Web>,
+    /// Where changes are kept, and for which session; none keeps nothing.
+    pub(crate) undo: Option<(UndoStore, String)>,
     pub(crate) env: Vec<(String, String)>,
     pub(crate) logs: PathBuf,
-    pub(crate) rules: Rules,
     pub(crate) limits: TextLimits,
     pub(crate) tools_off: Vec<String>,
     /// How long a person has to answer; none means for ever.
@@ -45,7 +52,7 @@ pub(crate) struct PipelineParts {
 
 /// The pipeline of a session.
 pub(crate) struct Pipeline {
-    parts: PipelineParts,
+    pub(crate) parts: PipelineParts,
 }
 
 /// A call that is to go through the pipeline.
@@ -60,6 +67,8 @@ pub(crate) struct Call {
 pub(crate) struct Planned {
     item: Item,
     ready: Result<Ready, ToolFailure>,
+    /// Its share in a question that is put for several calls.
+    share: Option<Share>,
     /// Calls that must end before this one runs.
     after: Vec<watch::Receiver<bool>>,
     /// Dropped or set when this call ended.
@@ -73,9 +82,10 @@ impl Planned {
     }
 }
 
-struct Ready {
-    prepared: Box<dyn Prepared>,
-    intent: Intent,
+/// A call that was understood.
+pub(crate) struct Ready {
+    pub(crate) prepared: Box<dyn Prepared>,
+    pub(crate) intent: Intent,
     text: TextClass,
 }
 
@@ -116,7 +126,13 @@ impl Pipeline {
                 _ => false,
             };
             let after = planned.iter().filter(conflicts).map(|earlier| earlier.ended.subscribe()).collect();
-            planned.push(Planned { item, ready, after, ended: watch::Sender::new(false) });
+            let ended = watch::Sender::new(false);
+            planned.push(Planned { item, ready, share: None, after, ended });
+        }
+        let understood = planned.iter().filter_map(|call| Some((&call.item, call.ready.as_ref().ok()?)));
+        let mut shares = self.batch(&understood.collect::<Vec<_>>()).into_iter();
+        for call in planned.iter_mut().filter(|call| call.ready.is_ok()) {
+            call.share = shares.next().flatten();
         }
         planned
     }
@@ -133,9 +149,9 @@ impl Pipeline {
 
     /// Takes a call to its end and returns its item as it was recorded.
     pub(crate) async fn run(self: Arc<Self>, planned: Planned, cancel: CancellationToken) -> Item {
-        let Planned { mut item, ready, after, ended } = planned;
+        let Planned { mut item, ready, share, after, ended } = planned;
         let outcome = match ready {
-            Ok(ready) => self.judge_and_run(&mut item, ready, after, cancel).await,
+            Ok(ready) => self.judge_and_run(&mut item, ready, share, after, cancel).await,
             Err(failure) => Ok(Outcome::failed(failure)),
         };
         let outcome = outcome.unwrap_or_else(|SinkClosed| Outcome::interrupted());
@@ -148,24 +164,15 @@ impl Pipeline {
         &self,
         item: &mut Item,
         ready: Ready,
+        share: Option<Share>,
         after: Vec<watch::Receiver<bool>>,
         cancel: CancellationToken,
     ) -> Result<Outcome, SinkClosed> {
-        let decision = decide(&ready.intent, self.parts.rules);
-        let refused = match decision.verdict {
-            Verdict::Allow => None,
-            Verdict::Deny => Some(Outcome::denied(nobody_to_ask(&decision))),
-            Verdict::Ask => {
-                let ask = self.ask(item, &ready, decision);
-                tokio::select! {
-                    answer = self.parts.sink.ask(ask) => refusal(answer?),
-                    () = cancel.cancelled() => Some(Outcome::interrupted()),
-                }
-            }
+        let judged = match self.pass(item, &ready, share, &cancel).await? {
+            Passage::Open(judged) => *judged,
+            Passage::Closed(Refusal::Denied(failure)) => return Ok(Outcome::denied(failure)),
+            Passage::Closed(Refusal::Interrupted) => return Ok(Outcome::interrupted()),
         };
-        if let Some(outcome) = refused {
-            return Ok(outcome);
-        }
         tokio::select! {
             () = all_ended(after) => {}
             () = cancel.cancelled() => return Ok(Outcome::interrupted()),
@@ -173,42 +180,33 @@ impl Pipeline {
         item.status = ItemStatus::Running;
         self.parts.sink.commit(vec![Fact::ItemChanged(ItemChanged { item: item.clone() })]).await?;
         fail_point!("tool.intent");
-        let outcome = self.execute(item, ready, cancel).await;
+        let outcome = self.execute(item, ready, judged, cancel).await;
         fail_point!("tool.exited");
         Ok(outcome)
     }
 
-    fn ask(&self, item: &Item, ready: &Ready, decision: Decision) -> Ask {
-        let UnixMillis(now) = self.parts.clock.now();
-        let within =
-            self.parts.ask_within.map(|within| u64::try_from(within.as_millis()).unwrap_or(u64::MAX));
-        let described = self.parts.target.describe();
-        let (action, cwd) = action_line(&ready.intent, &self.parts.place);
-        Ask {
-            id: AskId::new(&*self.parts.ids),
-            turn: item.turn.clone(),
-            item: Some(item.id.clone()),
-            question: Question::Approval(Approval {
-                item: None,
-                actor: "buddy".to_owned(),
-                place: format!("{}@{}", described.user, described.host),
-                cwd,
-                action,
-                why: ready.prepared.why().map(str::to_owned),
-                risk: decision.risk,
-                reasons: decision.reasons,
-                offers: Vec::new(),
-            }),
-            expires: within.map(|within| UnixMillis(now.saturating_add(within))),
+    /// The person that this call belongs to.
+    pub(crate) fn person(&self, item: Option<&Item>) -> Person {
+        Person {
+            sink: self.parts.sink.clone(),
+            ids: self.parts.ids.clone(),
+            clock: self.parts.clock.clone(),
+            turn: item.and_then(|item| item.turn.clone()),
+            item: item.map(|item| item.id.clone()),
+            within: self.parts.ask_within,
         }
     }
 
-    async fn execute(&self, item: &Item, ready: Ready, cancel: CancellationToken) -> Outcome {
+    async fn execute(&self, item: &Item, ready: Ready, judged: Judged, cancel: CancellationToken) -> Outcome {
         let (live, output) = mpsc::channel(LIVE_QUEUE);
         let context = ToolContext {
             target: self.parts.target.clone(),
             place: self.parts.place.clone(),
-            bounds: self.parts.bounds.clone(),
+            web: self.parts.web.clone(),
+            bounds: judged.bounds,
+            execution: judged.decision.execution,
+            person: self.person(Some(item)),
+            recorder: self.recorder(item),
             env: self.parts.env.clone(),
             log: self.parts.logs.join(format!("exec-{}.log", item.id)),
             clock: self.parts.clock.clone(),
@@ -228,6 +226,21 @@ impl Pipeline {
             Err(_) => ItemStatus::Failed,
         };
         Outcome { status, result: clipped(result, self.parts.limits.of(ready.text)) }
+    }
+
+    /// What keeps the changes of a call, under the id of its item.
+    fn recorder(&self, item: &Item) -> Recorder {
+        let (Some((store, session)), Content::ToolCall(call)) = (&self.parts.undo, &item.content) else {
+            return Recorder::off();
+        };
+        let UnixMillis(unix_ms) = self.parts.clock.now();
+        store.begin(Header {
+            id: item.id.to_string(),
+            label: call.title.clone(),
+            session: session.clone(),
+            unix_ms,
+            undoes: None,
+        })
     }
 
     async fn forward(&self, item: &ItemId, mut output: mpsc::Receiver<(DeltaStream, String)>) {
@@ -268,46 +281,6 @@ async fn all_ended(after: Vec<watch::Receiver<bool>>) {
         // An error means that the sender is gone, and so the call has ended too.
         let _ = earlier.wait_for(|ended| *ended).await;
     }
-}
-
-fn refusal(answer: Answer) -> Option<Outcome> {
-    let denied = |message: String| {
-        let failure =
-            ToolFailure::new("denied", message).hint("do not try to get around it; ask what to do instead");
-        Some(Outcome::denied(failure))
-    };
-    match answer {
-        Answer::Allow { .. } => None,
-        Answer::Deny { reason: Some(reason) } => denied(format!("the person said no: {reason}")),
-        Answer::Deny { reason: None } => denied("the person said no".to_owned()),
-        Answer::Reply { text } => denied(format!("the person said, instead of allowing it: {text}")),
-        Answer::Each { .. } => denied("the answer was meant for several calls".to_owned()),
-        Answer::Expired => denied("nobody answered in time".to_owned()),
-        Answer::Withdrawn => Some(Outcome::interrupted()),
-    }
-}
-
-fn nobody_to_ask(decision: &Decision) -> ToolFailure {
-    let message =
-        format!("this needs a person's approval and nobody is there to ask: {}", decision.reasons.join("; "));
-    ToolFailure::new("approval_needed", message).hint("go on without it, or say what you would have done")
-}
-
-/// What would be done in one line, and where.
-fn action_line(intent: &Intent, place: &Place) -> (String, String) {
-    let mut cwd = shown(&place.cwd);
-    let line = |action: &Action| match action {
-        Action::Run { command, cwd: run_in } => {
-            cwd = shown(run_in);
-            command.clone()
-        }
-        Action::Write(path) => format!("write {}", shown(path)),
-        Action::Delete(path) => format!("remove {}", shown(path)),
-        Action::Fetch(address) => format!("fetch {address}"),
-        Action::Read(path) => format!("read {}", shown(path)),
-    };
-    let lines: Vec<String> = intent.actions.iter().map(line).collect();
-    (lines.join("\n"), cwd)
 }
 
 fn clipped(result: Result<Value, ToolFailure>, limit: usize) -> Result<Value, ToolFailure> {

@@ -1,10 +1,11 @@
 //! `run_shell`: a command line in the target's shell, waited for.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use buddy_exec::{Chunk, Ended, Exec, Exit, LogFile, OutputLimits, Stdin, Stream};
-use buddy_policy::{Action, Claims, Intent, Tier};
+use buddy_exec::{Chunk, Ended, Exec, Exit, LogFile, OutputLimits, Reach, Stdin, Stream};
+use buddy_policy::{Action, Claims, Execution, Intent, Tier};
 use buddy_protocol::{DeltaStream, Risk, ToolFailure, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -77,7 +78,7 @@ impl Tool for RunShell {
     async fn run(input: RunShellInput, context: &ToolContext) -> Result<Value, ToolFailure> {
         let timeout = timeout(&input.wait)?;
         let exec = Exec {
-            argv: vec![context.target.describe().shell.clone(), "-c".to_owned(), input.command],
+            argv: argv(&context.execution, &context.target.describe().shell, input.command),
             cwd: context.place.resolve(input.cwd.as_deref().unwrap_or(".")),
             env: context.env.clone(),
             stdin: Stdin::Null,
@@ -89,6 +90,7 @@ impl Tool for RunShell {
                 log: Some(LogFile { path: context.log.clone(), cap_bytes: LOG_CAP }),
             },
         };
+        snapshot(context).await?;
         let mut running = context.target.start(exec).await.map_err(|error| target_failure(&error))?;
         let mut is_stopping = false;
         loop {
@@ -104,8 +106,34 @@ impl Tool for RunShell {
             }
         }
         let exit = running.wait().await.map_err(|error| target_failure(&error))?;
-        Ok(outcome(&exit, timeout))
+        // A command that ran is a result, also when its changes could not be kept; the snapshot from before it stays.
+        let kept = context.recorder.after_command().await;
+        let mut result = outcome(&exit, timeout);
+        if let Err(error) = kept {
+            result["undo"] = json!(format!("what the command changed is not known: {error}"));
+        }
+        Ok(result)
     }
+}
+
+/// What was judged is what is run: the text in a shell, or the words without one.
+fn argv(execution: &Execution, shell: &str, command: String) -> Vec<String> {
+    match execution {
+        Execution::Shell => vec![shell.to_owned(), "-c".to_owned(), command],
+        Execution::Argv(words) => words.clone(),
+    }
+}
+
+/// Keeps the workspace as it is before a command that is confined to it. What a command without bounds may touch is
+/// everything, which nobody can keep.
+async fn snapshot(context: &ToolContext) -> Result<(), ToolFailure> {
+    let Reach::Beneath(roots) = &context.bounds.write else { return Ok(()) };
+    let cwd = &context.place.cwd;
+    let workspace: Vec<PathBuf> =
+        roots.iter().any(|root| cwd.starts_with(root)).then(|| cwd.clone()).into_iter().collect();
+    let elsewhere = roots.iter().filter(|root| *root != cwd).cloned().collect();
+    let kept = context.recorder.before_command(workspace, elsewhere).await;
+    kept.map_err(|error| target_failure(&error))
 }
 
 fn timeout(wait: &Wait) -> Result<Duration, ToolFailure> {

@@ -4,15 +4,18 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use buddy_exec::{Bounds, Target};
+use buddy_exec::{Bounds, Recorder, Target};
 use buddy_model::ToolDefinition;
-use buddy_policy::{Intent, Tier};
+use buddy_policy::{Execution, Intent, Tier};
 use buddy_protocol::{Clock, DeltaStream, ToolFailure, ToolKind};
+use buddy_web::{Endpoints, Web};
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
+
+use crate::tools::person::Person;
 
 /// A tool that the model can call.
 #[async_trait]
@@ -64,13 +67,15 @@ pub(crate) enum TextClass {
     File,
 }
 
-/// Where relative paths start.
+/// Where relative paths start, and where searches go.
 #[derive(Debug, Clone)]
 pub(crate) struct Place {
     /// The session's directory.
     pub(crate) cwd: PathBuf,
     /// What `~` stands for.
     pub(crate) home: Option<PathBuf>,
+    /// Where searches go.
+    pub(crate) endpoints: Endpoints,
 }
 
 impl Place {
@@ -101,18 +106,38 @@ pub(crate) struct ToolContext {
     pub(crate) target: Arc<dyn Target>,
     /// Where relative paths start.
     pub(crate) place: Place,
+    /// The web.
+    pub(crate) web: Arc<Web>,
     /// What the call may touch.
     pub(crate) bounds: Bounds,
+    /// How a command is to be run.
+    pub(crate) execution: Execution,
+    /// Keeps what the call changes, so that it can be undone.
+    pub(crate) recorder: Recorder,
     /// The environment of commands.
     pub(crate) env: Vec<(String, String)>,
     /// The file for the whole output of this call.
     pub(crate) log: PathBuf,
+    /// Who can be asked.
+    pub(crate) person: Person,
     /// Wall-clock time.
     pub(crate) clock: Arc<dyn Clock>,
     /// Cancelled when the call is to stop.
     pub(crate) cancel: CancellationToken,
     /// Where live output goes.
     pub(crate) live: tokio::sync::mpsc::Sender<(DeltaStream, String)>,
+}
+
+impl ToolContext {
+    /// The outcome of some work, which is dropped when the call is to stop.
+    pub(crate) async fn until_cancelled<T>(&self, work: impl Future<Output = T>) -> Result<T, ToolFailure> {
+        tokio::select! {
+            done = work => Ok(done),
+            () = self.cancel.cancelled() => {
+                Err(ToolFailure::new("interrupted", "the person interrupted the call"))
+            }
+        }
+    }
 }
 
 /// A call whose input was understood.

@@ -6,13 +6,10 @@ use buddy_protocol::{ToolFailure, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use similar::TextDiff;
 
 use crate::tools::failure::target_failure;
 use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext, shown};
-
-/// Lines of context around each change in the diff.
-const DIFF_CONTEXT: usize = 3;
+use crate::tools::unified::unified;
 
 pub(crate) struct WriteFile;
 
@@ -48,7 +45,8 @@ impl Tool for WriteFile {
 
     async fn run(input: WriteFileInput, context: &ToolContext) -> Result<Value, ToolFailure> {
         let path = context.place.resolve(&input.path);
-        let written = context.target.write(&context.bounds, &path, input.content.as_bytes()).await;
+        let written =
+            context.target.write(&context.bounds, &context.recorder, &path, input.content.as_bytes()).await;
         let written = written.map_err(|error| target_failure(&error))?;
         let diff = match &written.before {
             Some(before) => unified(&shown(&path), &String::from_utf8_lossy(before), &input.content),
@@ -57,9 +55,4 @@ impl Tool for WriteFile {
         };
         Ok(json!({"path": shown(&path), "bytes": written.bytes, "created": written.created, "diff": diff}))
     }
-}
-
-fn unified(path: &str, before: &str, after: &str) -> String {
-    let diff = TextDiff::from_lines(before, after);
-    diff.unified_diff().context_radius(DIFF_CONTEXT).header(path, path).to_string()
 }

@@ -11,6 +11,9 @@ use super::{Answered, Effect, Machine, Running, State, Turn, charged, emit, end,
 use crate::live::{LiveAnswer, Voice};
 use crate::tools::{Call, registry};
 
+/// How often in a row a provider may pause in the middle of an answer and be asked to go on: one that only pauses is not
+/// asked for ever.
+const MAX_PAUSES: u32 = 8;
 /// How much of arguments that are not JSON the model is shown of its own words.
 const RAW_SHOWN: usize = 500;
 
@@ -23,13 +26,15 @@ impl Machine {
     ) -> Vec<Effect> {
         let Answered { reply, charge } = answered;
         turn.is_compacted = false;
+        turn.pauses = if reply.stop == StopReason::Paused { turn.pauses + 1 } else { 0 };
         let mut effects = Vec::new();
         for item in answer.finish(&reply, &*self.ids) {
             self.put(item.clone());
             effects.push(emit(Fact::ItemEnded(ItemEnded { item })));
         }
         effects.push(charged(&turn, charge));
-        effects.extend(remark(&reply).map(emit));
+        let is_paused = (1..=MAX_PAUSES).contains(&turn.pauses);
+        effects.extend(remark(&reply).filter(|_| !is_paused).map(emit));
         let calls = self.calls(&answer, reply);
         for call in &calls {
             self.put(call.item.clone());
@@ -39,7 +44,7 @@ impl Machine {
             let running = Running { open: calls.len(), is_interrupted: false };
             self.state = State::Running(turn, running);
             effects.push(Effect::RunCalls(calls));
-        } else if turn.is_steered {
+        } else if turn.is_steered || is_paused {
             effects.extend(self.call_model(turn));
         } else {
             effects.push(end(&turn, TurnOutcome::Completed, None));
@@ -91,6 +96,7 @@ fn remark(reply: &Reply) -> Option<Fact> {
         StopReason::Length => "the answer was cut at the model's output limit",
         StopReason::Refusal => "the model refused to answer",
         StopReason::Filter => "the provider's content filter stopped the answer",
+        StopReason::Paused => "the provider paused again and again in the middle of the answer",
         _ if reply.items.is_empty() => "the model gave an empty answer",
         _ => return None,
     };

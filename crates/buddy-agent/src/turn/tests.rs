@@ -187,6 +187,44 @@ fn two_steps_with_calls_and_no_text_stay_two_messages() {
     assert_eq!(kinds, ["user", "call", "result", "call", "result"]);
 }
 
+fn paused(text: &str) -> Input {
+    Input::Answered(answered(Reply { stop: StopReason::Paused, ..reply(text, &[]) }))
+}
+
+#[test]
+fn a_pause_in_the_middle_of_an_answer_is_asked_to_go_on() {
+    let mut bench = Bench::new(9);
+    bench.prompt("hi").feed(paused("one")).feed(paused("two"));
+    assert_eq!(bench.done, ["call", "call", "call"]);
+    let kinds: Vec<&str> = bench.history.iter().map(kind).collect();
+    assert_eq!(kinds, ["user", "assistant", "assistant"], "what was said goes back");
+    bench.reply("three", &[]);
+    assert_eq!(bench.outcome(), Some(TurnOutcome::Completed));
+    assert!(!bench.facts.iter().any(|fact| matches!(fact, Fact::Notice(_))));
+}
+
+#[test]
+fn a_provider_that_only_pauses_is_not_asked_for_ever() {
+    let mut bench = Bench::new(99);
+    bench.prompt("hi");
+    let mut pauses = 0;
+    while bench.outcome().is_none() {
+        bench.feed(paused(""));
+        pauses += 1;
+        assert!(pauses < 99, "asked for ever");
+    }
+    assert_eq!((pauses, bench.outcome()), (9, Some(TurnOutcome::Completed)));
+    let notices = bench.facts.iter().filter(|fact| matches!(fact, Fact::Notice(_))).count();
+    assert_eq!(notices, 1, "it is told once");
+}
+
+#[test]
+fn a_pause_counts_as_a_model_call() {
+    let mut bench = Bench::new(2);
+    bench.prompt("hi").feed(paused("one")).feed(paused("two"));
+    assert_eq!(bench.outcome(), Some(TurnOutcome::TurnLimit));
+}
+
 fn kind(item: &PromptItem) -> &'static str {
     match item {
         PromptItem::User { .. } => "user",

@@ -1,15 +1,31 @@
 //! Listing a directory, and those below it.
 
 use std::collections::VecDeque;
-use std::fs::{self, DirEntry, Metadata};
-use std::io;
+use std::ffi::OsStr;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::sync::Arc;
 
+use rustix::fs::{AtFlags, Dir, FileType, OFlags, Stat, statat};
+
+use super::ignored::Ignored;
+use super::view::{Opened, View};
 use crate::TargetError;
 
 /// How many names of one directory are looked at. Directories with more are cut rather than held in memory.
 const MAX_NAMES: usize = 100_000;
+
+/// What to list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ListOptions {
+    /// How many levels; 1 (or 0) is the directory itself only.
+    pub depth: u32,
+    /// The most entries.
+    pub limit: usize,
+    /// Whether files that `.gitignore` names are listed too.
+    pub with_ignored: bool,
+}
 
 /// What is in a directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -20,6 +36,8 @@ pub struct Listing {
     pub truncated: bool,
     /// Directories below the first that could not be read.
     pub unreadable: u32,
+    /// Entries left out because `.gitignore` names them.
+    pub ignored: u32,
 }
 
 /// One name in a directory.
@@ -48,60 +66,104 @@ pub enum EntryKind {
     Other,
 }
 
-/// Lists up to `limit` entries. A `depth` of 1 (or 0) means the directory itself only. Nearer ones come first, so that
-/// a limit cuts what is deep down and not what is late in the alphabet.
-pub(crate) fn list(path: &Path, depth: u32, limit: usize) -> Result<Listing, TargetError> {
-    let mut listing = Listing::default();
-    let mut queue = VecDeque::from([(PathBuf::new(), 1)]);
-    while let Some((below, level)) = queue.pop_front() {
-        let names = match names_in(&path.join(&below)) {
-            Ok(names) => names,
-            Err(error) if level == 1 => return Err(TargetError::from_io("list", path, error)),
-            Err(_) => {
-                listing.unreadable += 1;
-                continue;
-            }
-        };
-        listing.truncated |= names.len() > MAX_NAMES;
-        for name in names.into_iter().take(MAX_NAMES) {
-            // Gone since the directory was read.
-            let Ok(metadata) = name.metadata() else { continue };
-            if listing.entries.len() == limit {
-                listing.truncated = true;
-                break;
-            }
-            let entry = entry_of(below.join(name.file_name()), &metadata);
-            if entry.kind == EntryKind::Directory && level < depth {
-                queue.push_back((entry.path.clone(), level + 1));
-            }
-            listing.entries.push(entry);
+/// Lists a directory. Nearer entries come first, so that a limit cuts what is deep down and not what is late in the
+/// alphabet.
+pub(crate) fn list(view: &View, path: &Path, options: ListOptions) -> Result<Listing, TargetError> {
+    let top = view.open_directory(path)?;
+    let above = (!options.with_ignored).then(|| Ignored::above(view, &top));
+    let mut work = Work { view, top: &top, options, listing: Listing::default(), queue: VecDeque::new() };
+    work.queue.push_back(Job { below: PathBuf::new(), level: 1, ignored: above });
+    while let Some(job) = work.queue.pop_front() {
+        let is_top = job.level == 1;
+        match work.one(job) {
+            Err(error) if is_top => return Err(TargetError::from_io("list", path, error)),
+            Err(_) => work.listing.unreadable += 1,
+            Ok(()) => {}
         }
     }
+    let mut listing = work.listing;
     listing.entries.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(listing)
 }
 
-/// One more than [`MAX_NAMES`] at most.
-fn names_in(directory: &Path) -> io::Result<Vec<DirEntry>> {
-    let mut names = fs::read_dir(directory)?.take(MAX_NAMES + 1).collect::<io::Result<Vec<_>>>()?;
-    names.sort_by_key(DirEntry::file_name);
+struct Job {
+    below: PathBuf,
+    level: u32,
+    /// None when everything is listed.
+    ignored: Option<Arc<Ignored>>,
+}
+
+struct Work<'a> {
+    view: &'a View,
+    top: &'a Opened,
+    options: ListOptions,
+    listing: Listing,
+    queue: VecDeque<Job>,
+}
+
+impl Work<'_> {
+    fn one(&mut self, job: Job) -> std::io::Result<()> {
+        let directory = self.top.open_below(&job.below, OFlags::RDONLY | OFlags::DIRECTORY)?;
+        let names = names_in(&directory)?;
+        let has = |name: &str| names.binary_search_by(|other| other.as_slice().cmp(name.as_bytes())).is_ok();
+        let ignored = job.ignored.map(|above| above.enter(&directory, &job.below, has));
+        self.listing.truncated |= names.len() > MAX_NAMES;
+        for name in names.into_iter().take(MAX_NAMES) {
+            // Gone since the directory was read.
+            let Ok(stat) = statat(&directory, &*name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+            let entry = entry_of(job.below.join(OsStr::from_bytes(&name)), &stat);
+            let is_directory = entry.kind == EntryKind::Directory;
+            if self.view.hides_object((stat.st_dev, stat.st_ino))
+                || self.view.hides(&self.top.real.join(&entry.path))
+            {
+                continue;
+            }
+            if ignored.as_ref().is_some_and(|ignored| ignored.covers(&entry.path, is_directory)) {
+                self.listing.ignored += 1;
+                continue;
+            }
+            if self.listing.entries.len() == self.options.limit {
+                self.listing.truncated = true;
+                break;
+            }
+            if is_directory && job.level < self.options.depth {
+                self.queue.push_back(Job {
+                    below: entry.path.clone(),
+                    level: job.level + 1,
+                    ignored: ignored.clone(),
+                });
+            }
+            self.listing.entries.push(entry);
+        }
+        Ok(())
+    }
+}
+
+/// One more than [`MAX_NAMES`] at most, sorted.
+fn names_in(directory: &OwnedFd) -> std::io::Result<Vec<Vec<u8>>> {
+    let mut names = Vec::new();
+    for entry in Dir::read_from(directory)? {
+        let entry = entry?;
+        let name = entry.file_name().to_bytes();
+        if name != b"." && name != b".." {
+            names.push(name.to_vec());
+        }
+        if names.len() > MAX_NAMES {
+            break;
+        }
+    }
+    names.sort();
     Ok(names)
 }
 
-fn entry_of(path: PathBuf, metadata: &Metadata) -> Entry {
-    let kind = match metadata.file_type() {
-        kind if kind.is_file() => EntryKind::File,
-        kind if kind.is_dir() => EntryKind::Directory,
-        kind if kind.is_symlink() => EntryKind::Symlink,
+fn entry_of(path: PathBuf, stat: &Stat) -> Entry {
+    let kind = match FileType::from_raw_mode(stat.st_mode) {
+        FileType::RegularFile => EntryKind::File,
+        FileType::Directory => EntryKind::Directory,
+        FileType::Symlink => EntryKind::Symlink,
         _ => EntryKind::Other,
     };
-    Entry { path, kind, size: metadata.len(), modified_unix_ms: modified_unix_ms(metadata) }
-}
-
-fn modified_unix_ms(metadata: &Metadata) -> i64 {
-    let Ok(modified) = metadata.modified() else { return 0 };
-    match modified.duration_since(UNIX_EPOCH) {
-        Ok(since) => i64::try_from(since.as_millis()).unwrap_or(i64::MAX),
-        Err(before) => i64::try_from(before.duration().as_millis()).map_or(i64::MIN, |ms| -ms),
-    }
+    let milliseconds = i64::try_from(stat.st_mtime_nsec / 1_000_000).unwrap_or(0);
+    let modified_unix_ms = stat.st_mtime.saturating_mul(1_000).saturating_add(milliseconds);
+    Entry { path, kind, size: u64::try_from(stat.st_size).unwrap_or(0), modified_unix_ms }
 }

@@ -168,6 +168,7 @@ fn spec_of(exec: &Exec, grace: Duration) -> Spec {
         },
         timeout_ms: exec.timeout.map(millis),
         grace_ms: millis(grace),
+        bounds: exec.bounds.clone(),
     }
 }
 

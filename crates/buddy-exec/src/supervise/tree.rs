@@ -27,13 +27,22 @@ pub(super) struct Reaped {
 }
 
 /// The living descendants.
-pub(super) fn living() -> Vec<Process> {
+fn living() -> Vec<Process> {
     processes::descendants(&processes::all(), getpid().as_raw_pid())
 }
 
-/// Asks all descendants to end. Stopped ones are continued, as they could not hear it otherwise.
-pub(super) fn terminate() {
-    for process in living() {
+/// The living descendants that are the command's. Of a jail, its outermost process and the first one inside are not.
+pub(super) fn living_of(jail: Option<Pid>) -> Vec<Process> {
+    let mut living = living();
+    if let Some(outermost) = jail.map(Pid::as_raw_pid) {
+        living.retain(|process| process.pid != outermost && process.parent != outermost);
+    }
+    living
+}
+
+/// Asks all of the command's processes to end. Stopped ones are continued, as they could not hear it otherwise.
+pub(super) fn terminate(jail: Option<Pid>) {
+    for process in living_of(jail) {
         process.signal(Signal::TERM);
         process.signal(Signal::CONT);
     }

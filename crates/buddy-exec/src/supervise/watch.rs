@@ -15,6 +15,7 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, WaitStatus, waitid};
 use super::tree;
 use crate::Ended;
 use crate::control::{Order, Outcome, Spec};
+use crate::jail::{Status, Words};
 
 /// What descendants get to end by themselves once the command has: the end of a `tee` behind a process substitution.
 const LINGER: Duration = Duration::from_millis(100);
@@ -25,6 +26,9 @@ const LEFTOVER_GRACE: Duration = Duration::from_millis(200);
 /// How long the killed get to die before the tree is read again.
 const KILL_PAUSE: Duration = Duration::from_millis(5);
 
+/// How long the last word of a dead jail may take: it is in the socket already.
+const LAST_WORD_LIMIT: Duration = Duration::from_secs(1);
+
 /// What can happen to a watched command.
 pub(super) enum Notice {
     /// A child ended. The sender waits for the answer, which comes when it has been reaped.
@@ -33,13 +37,19 @@ pub(super) enum Notice {
     Order(Order),
     /// The target is gone.
     Closed,
+    /// The process inside the jail told the end of the command, or ended without.
+    Jail(Option<Status>),
 }
 
 /// One command and what is known of it.
 pub(super) struct Watch {
     main: Pid,
     began: Instant,
-    status: Option<WaitStatus>,
+    /// Of the main process.
+    reaped: Option<WaitStatus>,
+    /// Of the command.
+    status: Option<Status>,
+    told: Told,
     none_left: bool,
     ended: Ended,
     /// Set by an order to kill and by the end of the control stream.
@@ -50,12 +60,34 @@ pub(super) struct Watch {
     inbox: Receiver<Notice>,
 }
 
+/// Who tells how the command ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Told {
+    /// The main process is the command.
+    Main,
+    /// The process inside the jail will; the main process is the jail's outermost one.
+    Jail,
+    /// The process inside the jail was lost, so the end of the outermost one has to do.
+    Nobody,
+}
+
+/// Added to the number of a signal by a process that reports the end of another as its own exit code.
+const SIGNAL_BASE: i32 = 128;
+
 impl Watch {
-    pub(super) fn new(main: Pid, spec: &Spec, notices: Sender<Notice>, inbox: Receiver<Notice>) -> Self {
+    pub(super) fn new(
+        main: Pid,
+        words: Option<Words>,
+        spec: &Spec,
+        notices: Sender<Notice>,
+        inbox: Receiver<Notice>,
+    ) -> Self {
         let began = Instant::now();
         let deadline = spec.timeout_ms.and_then(|ms| began.checked_add(Duration::from_millis(ms)));
         let grace = Duration::from_millis(spec.grace_ms);
-        match watch_children(notices.clone()) {
+        let told = if words.is_some() { Told::Jail } else { Told::Main };
+        let begun = words.map_or(Ok(()), |words| hear_jail(words, notices.clone()));
+        match begun.and_then(|()| watch_children(notices.clone())) {
             Ok(_) => drop(notices),
             // Without it the end of the command would never be seen.
             Err(_) => drop(notices.send(Notice::Closed)),
@@ -63,7 +95,9 @@ impl Watch {
         Self {
             main,
             began,
+            reaped: None,
             status: None,
+            told,
             none_left: false,
             ended: Ended::Exited,
             kill_now: false,
@@ -76,14 +110,30 @@ impl Watch {
     pub(super) fn run(mut self) -> Outcome {
         self.until_main_ends();
         let leftovers = if self.ended == Ended::Exited { self.clear_leftovers() } else { self.finish_stop() };
+        self.hear_out();
         Outcome {
-            code: self.status.and_then(WaitStatus::exit_status),
-            signal: self.status.and_then(WaitStatus::terminating_signal),
+            code: self.status.and_then(|status| status.code),
+            signal: self.status.and_then(|status| status.signal),
             ended: self.ended,
             took_us: u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX),
             leftovers,
-            survivors: if self.none_left { 0 } else { count(tree::living().len()).max(1) },
+            survivors: if self.none_left { 0 } else { count(self.living()).max(1) },
         }
+    }
+
+    /// When all was killed, the jail's last word is still on its way, or the end of its stream.
+    fn hear_out(&mut self) {
+        let until = Instant::now() + LAST_WORD_LIMIT;
+        while self.none_left && self.told == Told::Jail && self.status.is_none() && self.step(Some(until)) {}
+    }
+
+    /// The outermost process of the jail, which is not the command's.
+    fn jail(&self) -> Option<Pid> {
+        (self.told != Told::Main).then_some(self.main)
+    }
+
+    fn living(&self) -> usize {
+        tree::living_of(self.jail()).len()
     }
 
     /// Until the command has ended, or the time for that is over.
@@ -105,7 +155,7 @@ impl Watch {
     fn ask_to_end(&mut self, ended: Ended) {
         self.ended = ended;
         self.deadline = Instant::now().checked_add(self.grace);
-        tree::terminate();
+        tree::terminate(self.jail());
     }
 
     /// The command ended by itself: what it left running does not stay.
@@ -114,9 +164,9 @@ impl Watch {
         if self.none_left {
             return 0;
         }
-        let leftovers = count(tree::living().len()).max(1);
+        let leftovers = count(self.living()).max(1);
         if !self.kill_now {
-            tree::terminate();
+            tree::terminate(self.jail());
             self.wait_for_none(LEFTOVER_GRACE);
         }
         self.kill_all();
@@ -130,7 +180,7 @@ impl Watch {
             .map_or(Duration::ZERO, |deadline| deadline.saturating_duration_since(Instant::now()));
         let main_ended = self.status.is_some();
         self.wait_for_none(left);
-        let leftovers = if main_ended && !self.none_left { count(tree::living().len()) } else { 0 };
+        let leftovers = if main_ended && !self.none_left { count(self.living()) } else { 0 };
         self.kill_all();
         leftovers
     }
@@ -165,6 +215,7 @@ impl Watch {
             }
             Ok(Notice::Order(Order::Term)) => self.on_term(),
             Ok(Notice::Order(Order::Kill) | Notice::Closed) => self.kill_now = true,
+            Ok(Notice::Jail(status)) => self.on_jail(status),
             Err(RecvTimeoutError::Timeout) => return false,
             // Without listeners nobody could order a stop any more.
             Err(RecvTimeoutError::Disconnected) => {
@@ -183,9 +234,40 @@ impl Watch {
 
     fn reap(&mut self) {
         let found = tree::reap(self.main);
-        self.status = self.status.or(found.main);
+        self.reaped = self.reaped.or(found.main);
         self.none_left = found.none_left;
+        self.settle();
     }
+
+    fn on_jail(&mut self, status: Option<Status>) {
+        self.status = self.status.or(status);
+        if status.is_none() {
+            self.told = Told::Nobody;
+        }
+        self.settle();
+    }
+
+    fn settle(&mut self) {
+        let reaped = self.reaped.map(Status::from);
+        self.status = self.status.or(match self.told {
+            Told::Main => reaped,
+            Told::Jail => None,
+            Told::Nobody => reaped.map(without_base),
+        });
+    }
+}
+
+/// The outermost process of a jail tells the signal that ended the inner one as an exit code.
+fn without_base(status: Status) -> Status {
+    match status.code {
+        Some(code) if code > SIGNAL_BASE => Status { code: None, signal: Some(code - SIGNAL_BASE) },
+        _ => status,
+    }
+}
+
+/// Sends a notice when the process inside the jail has told the end of the command, or is gone.
+fn hear_jail(words: Words, notices: Sender<Notice>) -> io::Result<()> {
+    thread::Builder::new().spawn(move || notices.send(Notice::Jail(words.exited()))).map(drop)
 }
 
 /// Sends a notice for every child that ends, until there is none.

@@ -6,7 +6,8 @@ use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
 
 use buddy_exec::{
-    BEFORE_CAP, Bounds, EntryKind, FileContent, Listing, NotFile, Target, TargetError, Written,
+    BEFORE_CAP, Bounds, EntryKind, FileContent, ListOptions, Listing, NotFile, Recorder, Target, TargetError,
+    Written,
 };
 use rustix::fs::{CWD, FileType, Mode, mknodat};
 
@@ -22,14 +23,15 @@ impl Stage {
     async fn write(&self, path: &str, content: &str) -> Result<Written, TargetError> {
         tokio::time::timeout(
             PATIENCE,
-            self.target().write(&Bounds::open(), Path::new(path), content.as_bytes()),
+            self.target().write(&Bounds::open(), &Recorder::off(), Path::new(path), content.as_bytes()),
         )
         .await
         .unwrap()
     }
 
     async fn list(&self, path: &str, depth: u32, limit: usize) -> Result<Listing, TargetError> {
-        self.target().list(&Bounds::open(), Path::new(path), depth, limit).await
+        let options = ListOptions { depth, limit, with_ignored: true };
+        self.target().list(&Bounds::open(), Path::new(path), options).await
     }
 
     fn text(&self, path: &str) -> String {

@@ -1,9 +1,14 @@
 //! What the local target does to real processes and files, asserted on their effects.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
+mod bounds;
 mod files;
+mod jail;
 mod output;
 mod parent;
+mod race;
 mod runs;
+mod search;
 mod stage;
 mod trees;
+mod undo;

@@ -38,7 +38,7 @@ impl Stage {
         Self::with(SupervisorCommand { program: "/bin/sh".into(), args }, Duration::ZERO)
     }
 
-    fn with(supervisor: SupervisorCommand, grace: Duration) -> Self {
+    pub(crate) fn with(supervisor: SupervisorCommand, grace: Duration) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let description = Description {
             name: "local".into(),

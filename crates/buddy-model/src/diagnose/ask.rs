@@ -7,7 +7,7 @@ use futures::StreamExt;
 use crate::diagnose::prompts::ANSWER_TOKENS;
 use crate::diagnose::run::Subject;
 use crate::{
-    Arguments, Delta, HttpModel, Model, ModelError, ModelErrorKind, Prompt, Reply, ReplyItem, Route,
+    Arguments, Delta, HttpModel, Model, ModelError, ModelErrorKind, Prompt, Reply, ReplyItem, Route, Switches,
 };
 
 /// How long one call may take: a local server may have to load its model first.
@@ -36,6 +36,14 @@ impl Answer {
         self.reply.items.iter().any(|item| matches!(item, ReplyItem::Reasoning { .. }))
     }
 
+    pub(super) fn has_text(&self) -> bool {
+        !self.text().trim().is_empty()
+    }
+
+    pub(super) fn has_sound_call(&self) -> bool {
+        self.calls() > 0 && self.broken_call().is_none()
+    }
+
     pub(super) fn calls(&self) -> usize {
         self.reply.items.iter().filter(|item| matches!(item, ReplyItem::ToolCall { .. })).count()
     }
@@ -62,6 +70,11 @@ impl Asker {
         let thinking = route.options.thinking_budget.unwrap_or(0);
         let model = HttpModel::new(subject.model.clone(), patient(route))?;
         Ok(Self { model, temperature: subject.temperature, thinking })
+    }
+
+    /// What was learned about the server.
+    pub(super) fn switches(&self) -> Switches {
+        self.model.switches()
     }
 
     pub(super) async fn ask(&self, mut prompt: Prompt) -> Result<Answer, ModelError> {

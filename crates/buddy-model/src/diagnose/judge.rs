@@ -19,6 +19,17 @@ fn is_answer(error: &ModelError) -> bool {
     error.status.is_some() || !matches!(error.kind, ModelErrorKind::Transport | ModelErrorKind::Timeout)
 }
 
+/// Whether a stream did not come to its end, or none was to be had.
+pub(super) fn is_bad_stream(error: &ModelError) -> bool {
+    let is_about_streams = || error.message.to_lowercase().contains("stream");
+    error.kind == ModelErrorKind::BadStream || (is_refusal(error) && is_about_streams())
+}
+
+/// Whether the server did not take what was sent.
+pub(super) fn is_refusal(error: &ModelError) -> bool {
+    error.kind == ModelErrorKind::InvalidRequest
+}
+
 pub(super) fn reachable(address: &str, listed: &Listed, asked: &Asked) -> Check {
     match asked {
         Ok(_) => Check::ok("reachable", format!("{address} answers")),
@@ -76,7 +87,7 @@ fn is_same(one: &str, other: &str) -> bool {
 pub(super) fn answers(asked: &Asked) -> Check {
     match asked {
         Err(error) => failed("answers", error),
-        Ok(answer) if answer.text().trim().is_empty() => {
+        Ok(answer) if !answer.has_text() => {
             let evidence = format!("the answer has no text (it ended with {:?})", answer.reply.stop);
             Check::fail("answers", evidence, "raise `max_output_tokens`, or choose another model")
         }
@@ -138,8 +149,12 @@ pub(super) fn round_trip(went_on: &Asked) -> Check {
 pub(super) fn parallel(asked: &Asked, went_on: Option<&Asked>) -> Check {
     const NEXT: &str = "nothing to do: the agent works with one call at a time, in more steps";
     match (asked, went_on) {
+        (Err(error), _) | (_, Some(Err(error))) if is_refusal(error) => {
+            let next = "nothing to do: one call at a time is asked for from now on";
+            Check::warn("parallel_calls", &error.message, next)
+        }
         (Err(error), _) | (_, Some(Err(error))) => {
-            let next = "set `parallel_tool_calls = false` in the profile";
+            let next = "set `parallel_tool_calls = false` in the profile if this comes back";
             Check::warn("parallel_calls", &error.message, next)
         }
         (Ok(answer), None) => {
@@ -205,6 +220,11 @@ pub(super) struct Contexts {
 }
 
 impl Contexts {
+    /// What the server itself says.
+    pub(super) fn of_server(&self) -> Option<u64> {
+        self.server.and_then(|server| server.loaded.or(server.possible))
+    }
+
     /// What counts: what the server gives now is harder than what anybody says.
     pub(super) fn real(&self) -> Option<(u64, &'static str)> {
         let server = self.server.unwrap_or_default();

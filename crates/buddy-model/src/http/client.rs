@@ -18,7 +18,8 @@ pub fn install_tls() {
 /// A client for this endpoint.
 ///
 /// It follows no redirects: a model API has no reason to move, and the key must not travel to another host. It asks
-/// no proxy for this machine itself. Over plain http no certificates are loaded, which keeps the start fast.
+/// no proxy for this machine itself. Over plain http no certificates are loaded, which keeps the start fast, and each
+/// request has a connection of its own.
 #[expect(clippy::disallowed_methods, reason = "this crate opens the connections to models")]
 pub(crate) fn build(endpoint: &Endpoint, settings: &Settings) -> Result<reqwest::Client, ModelError> {
     let mut builder = reqwest::Client::builder()
@@ -31,7 +32,9 @@ pub(crate) fn build(endpoint: &Endpoint, settings: &Settings) -> Result<reqwest:
     if endpoint.is_https() {
         install_tls();
     } else {
-        builder = builder.tls_backend_preconfigured(without_certificates()?);
+        // llama.cpp's server closes a connection after each stream, though it promises to keep it: the next call would
+        // now and then be sent into the closing one. A new connection to a server nearby costs next to nothing.
+        builder = builder.tls_backend_preconfigured(without_certificates()?).pool_max_idle_per_host(0);
     }
     builder.build().map_err(cannot_build)
 }

@@ -3,15 +3,15 @@
 use std::time::Duration;
 
 use reqwest::Method;
-use reqwest::header::{ACCEPT, CONTENT_TYPE};
+use reqwest::header::{ACCEPT, CONTENT_TYPE, HeaderMap};
 use serde_json::Value;
 use tokio::time::timeout;
 use url::Url;
 
 use crate::error::Retry;
 use crate::http::client;
-use crate::http::exchange::{refused, unreachable};
-use crate::{Auth, Endpoint, ModelError, ModelErrorKind, Settings, WireError};
+use crate::http::exchange::{headers, refused, unreachable};
+use crate::{Auth, ModelError, ModelErrorKind, Route, Settings, WireError};
 
 /// Largest answer that is read: a list of hundreds of models with their templates.
 const MAX_ANSWER_BYTES: usize = 8 * 1024 * 1024;
@@ -23,32 +23,47 @@ pub(crate) struct Patience {
     pub(crate) total: Duration,
 }
 
-/// Asks questions of one endpoint.
+/// Asks questions of one route's endpoint, with the headers and the proof of who pays that its calls have.
 #[derive(Debug)]
 pub(crate) struct Fetch<'a> {
     client: reqwest::Client,
+    headers: HeaderMap,
     auth: &'a Auth,
     patience: Patience,
 }
 
+/// One question.
+struct Question<'a> {
+    method: Method,
+    url: Url,
+    body: Option<&'a Value>,
+}
+
 impl<'a> Fetch<'a> {
-    pub(crate) fn new(endpoint: &Endpoint, auth: &'a Auth, patience: Patience) -> Result<Self, ModelError> {
+    pub(crate) fn new(route: &'a Route, patience: Patience) -> Result<Self, ModelError> {
         let settings = Settings { connect_timeout: patience.connect, ..Settings::default() };
-        Ok(Self { client: client::build(endpoint, &settings)?, auth, patience })
+        let client = client::build(&route.endpoint, &settings)?;
+        Ok(Self { client, headers: headers(route)?, auth: &route.auth, patience })
     }
 
     /// What the server shows under this URL.
     pub(crate) async fn get(&self, url: Url) -> Result<Value, ModelError> {
-        self.ask(Method::GET, url, None).await
+        self.ask(Question { method: Method::GET, url, body: None }).await
     }
 
     /// What the server answers to this body.
     pub(crate) async fn post(&self, url: Url, body: &Value) -> Result<Value, ModelError> {
-        self.ask(Method::POST, url, Some(body)).await
+        self.ask(Question { method: Method::POST, url, body: Some(body) }).await
     }
 
-    async fn ask(&self, method: Method, url: Url, body: Option<&Value>) -> Result<Value, ModelError> {
-        let answer = timeout(self.patience.total, self.exchange(method, url, body)).await;
+    async fn ask(&self, question: Question<'_>) -> Result<Value, ModelError> {
+        // Outside the patience, as a token that is being renewed must not be cut off. A refused token is not renewed:
+        // servers refuse some pages to every login.
+        let auth = match self.auth {
+            Auth::Login(source) => Auth::Bearer(source.token(None).await?),
+            auth => auth.clone(),
+        };
+        let answer = timeout(self.patience.total, self.exchange(question, &auth)).await;
         let mut error = match answer {
             Ok(Ok(value)) => return Ok(value),
             Ok(Err(error)) => error,
@@ -57,15 +72,18 @@ impl<'a> Fetch<'a> {
                 ModelError::new(ModelErrorKind::Timeout, message).with_retry(Retry::Soon)
             }
         };
-        error.message = self.auth.redacted(error.message);
+        error.message = auth.redacted(error.message);
         Err(error)
     }
 
-    async fn exchange(&self, method: Method, url: Url, body: Option<&Value>) -> Result<Value, ModelError> {
-        let mut request = self.client.request(method, url.clone()).header(ACCEPT, "application/json");
-        if let Some((name, value)) = self.auth.header()? {
-            request = request.header(name, value);
+    async fn exchange(&self, question: Question<'_>, auth: &Auth) -> Result<Value, ModelError> {
+        let Question { method, url, body } = question;
+        let mut headers = self.headers.clone();
+        if let (Auth::Login(_), Some((name, value))) = (self.auth, auth.header()?) {
+            headers.insert(name, value);
         }
+        let request = self.client.request(method, url.clone());
+        let mut request = request.header(ACCEPT, "application/json").headers(headers);
         if let Some(body) = body {
             request = request.header(CONTENT_TYPE, "application/json").body(body.to_string());
         }

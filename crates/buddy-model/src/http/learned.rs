@@ -11,7 +11,10 @@ use serde_json::Value;
 
 use crate::failure::Complaint;
 use crate::protocol::history::fingerprint;
-use crate::{Objection, Options, Private, Prompt, PromptItem, Protocol, ReasoningForm, ReasoningReplay};
+use crate::{
+    MaxTokensField, Objection, Options, Private, Prompt, PromptItem, Protocol, ReasoningForm,
+    ReasoningReplay, Switches,
+};
 
 /// Words of a server that does not know a field; without them a mere mention of one proves nothing.
 const OBJECTIONS: [&str; 9] = [
@@ -57,6 +60,25 @@ impl Learned {
         options.reasoning_form = self.reasoning_form.unwrap_or(options.reasoning_form);
         options.item_ids &= !self.without_ids;
         options
+    }
+
+    /// The lessons that hold for other conversations too.
+    pub(super) fn switches(&self) -> Switches {
+        let is_refused = |field: &str| self.refused.iter().any(|refused| refused == field);
+        let bound = [
+            ("max_tokens", MaxTokensField::MaxCompletionTokens),
+            ("max_completion_tokens", MaxTokensField::MaxTokens),
+        ];
+        let bounds: Vec<_> = bound.into_iter().filter(|(refused, _)| is_refused(refused)).collect();
+        Switches {
+            include_usage: is_refused("stream_options").then_some(false),
+            reasoning_replay: self.replay,
+            reasoning_form: self.reasoning_form,
+            // A server that refuses both names gets none, which is no switch.
+            max_tokens_field: bounds.first().filter(|_| bounds.len() == 1).map(|(_, other)| *other),
+            send_cache_key: is_refused("prompt_cache_key").then_some(false),
+            ..Switches::default()
+        }
     }
 
     /// The prompt in the light of the lessons.
@@ -216,6 +238,8 @@ mod tests {
     fn the_bound_on_the_answer_has_two_names() {
         let refused = r#"{"error":{"message":"Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.","param":"max_tokens"}}"#;
         assert_eq!(check(&json!({"max_tokens": 5}), refused), Some(json!({"max_completion_tokens": 5})));
+        let switches = learned(&Chat, &json!({"max_tokens": 5}), refused).unwrap().switches();
+        assert_eq!(switches.max_tokens_field, Some(MaxTokensField::MaxCompletionTokens));
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::http::logged_in::{self, Sent};
 use crate::http::reader::{Outlet, Reader, endless};
 use crate::protocol::DecoderContext;
 use crate::retry::Retries;
-use crate::{Auth, Delta, Model, ModelError, Options, Prompt, Reply, ReplyStream, Route};
+use crate::{Auth, Delta, Model, ModelError, Options, Prompt, Reply, ReplyStream, Route, Switches};
 
 /// A model behind HTTP.
 #[derive(Clone)]
@@ -44,6 +44,11 @@ impl HttpModel {
         };
         let shared = Shared { name: name.into(), route, exchange, learned: Mutex::default() };
         Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// What was learned about the endpoint until now.
+    pub fn switches(&self) -> Switches {
+        self.shared.learned.lock().unwrap_or_else(PoisonError::into_inner).switches()
     }
 }
 

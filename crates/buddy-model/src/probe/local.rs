@@ -6,7 +6,7 @@ use futures::future::join_all;
 
 use crate::http::fetch::{Fetch, Patience};
 use crate::probe::read::{self, ListedModel};
-use crate::{Auth, Endpoint};
+use crate::{Auth, Endpoint, Route};
 
 /// Patience with ports where most likely nobody listens.
 const PATIENCE: Patience =
@@ -67,7 +67,8 @@ pub async fn local_servers_on(ports: &[(ServerKind, u16)]) -> Vec<LocalServer> {
 async fn local_server(kind: ServerKind, port: u16) -> Option<LocalServer> {
     let base_url = format!("http://127.0.0.1:{port}");
     let endpoint = Endpoint::parse(&base_url).ok()?;
-    let fetch = Fetch::new(&endpoint, &Auth::None, PATIENCE).ok()?;
+    let route = Route::chat(endpoint.clone(), Auth::None);
+    let fetch = Fetch::new(&route, PATIENCE).ok()?;
     let models = if kind == ServerKind::Ollama {
         read::ollama_tags(&fetch.get(endpoint.join_beside("api/tags")).await.ok()?)
     } else {

@@ -48,6 +48,20 @@ pub(super) fn ollama_possible(answer: &Value) -> Option<u64> {
     named.or_else(any)?.as_u64()
 }
 
+/// The most context that a model of Ollama is asked to be loaded with unless somebody wishes otherwise: what Ollama
+/// itself takes on a machine with a good graphics card. Memory for it is taken at once, used or not.
+pub const OLLAMA_WINDOW: u64 = 32_768;
+
+/// `POST /api/show`: the context to ask for is that of the model's own parameters, else as much as is sensible.
+pub(super) fn ollama_wish(answer: &Value) -> Option<u64> {
+    let parameters = answer.get("parameters").and_then(Value::as_str).unwrap_or_default();
+    let own = parameters.lines().find_map(|line| {
+        let mut words = line.split_whitespace();
+        (words.next() == Some("num_ctx")).then(|| words.next()?.parse().ok()).flatten()
+    });
+    own.or_else(|| ollama_possible(answer).map(|possible| possible.min(OLLAMA_WINDOW)))
+}
+
 /// `GET /api/ps`: only models in memory are there.
 pub(super) fn ollama_loaded(answer: &Value, model: &str) -> Option<u64> {
     let is_wanted = |running: &&Value| {
@@ -112,6 +126,11 @@ mod tests {
         assert_eq!(ollama_possible(&shown), Some(40960));
         assert_eq!(ollama_possible(&json!({"model_info": {"x.context_length": 7}})), Some(7));
         assert_eq!(ollama_possible(&json!({})), None);
+        assert_eq!(ollama_wish(&shown), Some(OLLAMA_WINDOW));
+        assert_eq!(ollama_wish(&json!({"model_info": {"x.context_length": 7}})), Some(7));
+        let own = json!({"parameters": "stop \"<|im_end|>\"\nnum_ctx    65536\n", "model_info": {"x.context_length": 7}});
+        assert_eq!(ollama_wish(&own), Some(65_536));
+        assert_eq!(ollama_wish(&json!({"parameters": "num_ctx"})), None);
         let running = json!({"models": [{"model": "qwen3:latest", "context_length": 4096}]});
         assert_eq!(ollama_loaded(&running, "qwen3"), Some(4096));
         assert_eq!(ollama_loaded(&running, "llama3"), None);

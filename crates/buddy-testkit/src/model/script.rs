@@ -22,6 +22,8 @@ pub struct Script {
     pub key: Option<String>,
     /// What hidden reasoning is sealed with.
     pub seal: Seal,
+    /// The context window that the server tells in the way of llama.cpp's.
+    pub window: Option<u64>,
 }
 
 /// Which turn a request gets.
@@ -79,13 +81,19 @@ impl Script {
         self
     }
 
+    /// The same, telling its context window as llama.cpp's server does.
+    pub fn with_window(mut self, tokens: u64) -> Self {
+        self.window = Some(tokens);
+        self
+    }
+
     /// Reads the JSON form; unknown fields are errors, so that a typing mistake does not pass for a script.
     pub fn from_json(text: &str) -> Result<Self> {
         let file: ScriptFile = serde_json::from_str(text).context("not a script")?;
         let pace = file.pace();
         let turns = file.turns.into_iter().map(|turn| turn.build(pace)).collect::<Result<_>>()?;
-        let seal = Seal::default();
-        Ok(Self { turns, select: file.select, when_exhausted: file.when_exhausted, key: file.key, seal })
+        let ScriptFile { select, when_exhausted, key, .. } = file;
+        Ok(Self { turns, select, when_exhausted, key, ..Self::default() })
     }
 
     /// The turn for the given request number and history.

@@ -59,6 +59,8 @@ struct Shared {
     /// Turns handed out so far.
     served: AtomicUsize,
     requests: Mutex<Vec<RecordedRequest>>,
+    /// Questions beside the conversation so far.
+    looks: Mutex<Vec<RecordedRequest>>,
     /// The length of `requests`, for waiting.
     arrivals: watch::Sender<usize>,
     /// Clients that left in the middle of an answer.
@@ -81,6 +83,7 @@ impl ModelServer {
             connections: AtomicUsize::new(0),
             served: AtomicUsize::new(0),
             requests: Mutex::default(),
+            looks: Mutex::default(),
             arrivals: watch::Sender::new(0),
             departures: watch::Sender::new(0),
         });
@@ -102,6 +105,11 @@ impl ModelServer {
     /// The requests to the model so far, refused ones included.
     pub fn requests(&self) -> Vec<RecordedRequest> {
         self.shared.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The questions beside the conversation so far, such as for the list of models.
+    pub fn looks(&self) -> Vec<RecordedRequest> {
+        self.shared.looks.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// How many connections were opened so far.
@@ -161,13 +169,8 @@ async fn handle(
     reset: Arc<AtomicBool>,
     request: Request<Incoming>,
 ) -> Result<Response<Body>, io::Error> {
-    if request.method() == Method::GET {
-        return Ok(page(request.uri().path(), &Value::Null));
-    }
-    let Some(wire) = wire::serving(request.uri().path()) else {
-        let (head, body) = request.into_parts();
-        return Ok(page(head.uri.path(), &json_of(body).await?));
-    };
+    let serving = wire::serving(request.uri().path()).filter(|_| request.method() != Method::GET);
+    let Some(wire) = serving else { return look(&shared, request).await };
     let recorded = record(&shared, request).await?;
     if !is_welcome(&shared.script, &recorded) {
         let message = "Incorrect API key provided".to_owned();
@@ -186,6 +189,20 @@ async fn handle(
         Some(turn) => answer(&shared, wire, reset, turn, &asked),
         None => Ok(problem(wire, 400, format!("the script has no turn for request {}", served + 1))),
     }
+}
+
+/// Answers a question beside the conversation.
+async fn look(shared: &Shared, request: Request<Incoming>) -> Result<Response<Body>, io::Error> {
+    let recorded = recorded(request).await?;
+    let answer = match (is_welcome(&shared.script, &recorded), recorded.path.as_str(), shared.script.window) {
+        (false, ..) => respond(401, &[], json!({ "error": "the key is missing" }).to_string()),
+        (true, "/props", Some(window)) => {
+            respond(200, &[], json!({ "default_generation_settings": { "n_ctx": window } }).to_string())
+        }
+        (true, path, _) => page(path, &recorded.body),
+    };
+    shared.looks.lock().unwrap_or_else(PoisonError::into_inner).push(recorded);
+    Ok(answer)
 }
 
 /// What a question beside the conversation gets: the list of models, or a page of one of the wires.
@@ -207,13 +224,17 @@ fn is_welcome(script: &Script, request: &RecordedRequest) -> bool {
         || request.headers.get("x-api-key") == Some(key)
 }
 
-async fn record(shared: &Shared, request: Request<Incoming>) -> Result<RecordedRequest, io::Error> {
+async fn recorded(request: Request<Incoming>) -> Result<RecordedRequest, io::Error> {
     let (head, body) = request.into_parts();
     let body = json_of(body).await?;
     let headers = head.headers.iter().map(|(name, value)| {
         (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).into_owned())
     });
-    let recorded = RecordedRequest { path: head.uri.to_string(), headers: headers.collect(), body };
+    Ok(RecordedRequest { path: head.uri.to_string(), headers: headers.collect(), body })
+}
+
+async fn record(shared: &Shared, request: Request<Incoming>) -> Result<RecordedRequest, io::Error> {
+    let recorded = recorded(request).await?;
     let mut requests = shared.requests.lock().unwrap_or_else(PoisonError::into_inner);
     requests.push(recorded.clone());
     shared.arrivals.send_replace(requests.len());

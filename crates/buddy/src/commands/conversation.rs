@@ -7,18 +7,20 @@ use tokio::io::BufReader;
 
 use crate::cli::Resume;
 use crate::commands::setup::{Invocation, Notes, Setup};
-use crate::commands::{find, last, printer};
+use crate::commands::{find, last, printer, trust};
 use crate::signals::interrupts;
 use crate::wiring::{Buddy, wire};
 
 /// Starts a new conversation.
 pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
+    trust::offer(invocation.environment, &invocation.cwd)?;
     let setup = invocation.prepare(Notes::Shown).await?;
     let model = setup.session_model(&invocation)?;
-    let buddy = wire(invocation.environment, setup.wishes(invocation.cwd.clone()))?;
+    let buddy = wire(invocation.environment, setup.wishes(&invocation)?)?;
     let cwd = invocation.cwd.to_string_lossy().into_owned();
     let new = NewSession { agent: BuddyAgent::NAME.to_owned(), cwd, model, parent: None };
     let session = buddy.hub.create(&buddy.who, new).await?;
+    begin(&invocation, &buddy, &session).await?;
     talk(&setup, buddy, session, 1).await
 }
 
@@ -26,7 +28,7 @@ pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
 pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyhow::Result<Exit> {
     let setup = invocation.prepare(Notes::Shown).await?;
     let model = setup.session_model(&invocation)?;
-    let buddy = wire(invocation.environment, setup.wishes(invocation.cwd.clone()))?;
+    let buddy = wire(invocation.environment, setup.wishes(&invocation)?)?;
     let summary = match &resume.id {
         Some(id) => find(&buddy, id).await?,
         None => last(&buddy, None).await?,
@@ -37,7 +39,17 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
             .send(&buddy.who, &summary.id, Command::Change(Change { model, ..Change::default() }))
             .await?;
     }
+    begin(&invocation, &buddy, &summary.id).await?;
     talk(&setup, buddy, summary.id, summary.head).await
+}
+
+/// What the command line wants of the session before anything is said.
+async fn begin(invocation: &Invocation<'_>, buddy: &Buddy, session: &SessionId) -> anyhow::Result<()> {
+    if invocation.policy.is_plan_only {
+        let change = Change { plan_only: Some(true), ..Change::default() };
+        buddy.hub.send(&buddy.who, session, Command::Change(change)).await?;
+    }
+    Ok(())
 }
 
 async fn talk(setup: &Setup, buddy: Buddy, session: SessionId, head: u64) -> anyhow::Result<Exit> {

@@ -3,12 +3,13 @@
 //! Both make a list of checks, print it and end with a code that scripts can use: 0 when nothing failed, 1 when
 //! something did, 6 when a key was not accepted, 130 when the person stopped it.
 
-mod kernel;
-mod learned;
+mod jail;
 mod machine;
 mod programs;
 mod provider;
 mod report;
+
+use std::time::Duration;
 
 use buddy_tui::Exit;
 use clap::{Args, Subcommand};
@@ -32,6 +33,10 @@ pub(crate) enum Patient {
     Provider {
         /// A profile, `profile/model`, or a model of the active profile; without it the active one.
         name: Option<String>,
+
+        /// The longest time for all checks together, such as `30s`; without it five minutes.
+        #[arg(long, value_name = "DURATION", value_parser = crate::cli::duration)]
+        timeout: Option<Duration>,
     },
 }
 
@@ -41,7 +46,9 @@ pub(crate) async fn run(invocation: &Invocation<'_>, doctor: Doctor) -> anyhow::
     let examine = async {
         match &doctor.subject {
             None => machine::examine(invocation).await,
-            Some(Patient::Provider { name }) => provider::examine(invocation, name.as_deref()).await,
+            Some(Patient::Provider { name, timeout }) => {
+                provider::examine(invocation, name.as_deref(), *timeout).await
+            }
         }
     };
     let report = tokio::select! {

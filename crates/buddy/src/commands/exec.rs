@@ -11,7 +11,7 @@ use buddy_tui::{ExecRequest, ExecTarget, Exit, OutputFormat, run_exec};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::{Approve, Exec, Format};
+use crate::cli::{Exec, Format};
 use crate::commands::setup::{Invocation, Notes};
 use crate::commands::{find, last, printer};
 use crate::signals::interrupts;
@@ -31,13 +31,13 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
     let notes = if matches!(format, OutputFormat::Text) { Notes::Shown } else { Notes::Warnings };
     let setup = invocation.prepare(notes).await?;
     let model = setup.session_model(&invocation)?;
-    let wishes = setup.wishes(invocation.cwd.clone());
+    let wishes = setup.wishes(&invocation)?;
     let mut budget = wishes.budget;
     budget.session.cost = exec.max_cost.or(budget.session.cost);
     budget.session.tokens = exec.max_tokens.or(budget.session.tokens);
     let wishes = Wishes {
         budget,
-        approvals: approvals(exec.approve, wishes.approvals),
+        approvals: approvals(wishes.approvals),
         max_steps: exec.max_turns.unwrap_or(wishes.max_steps),
         ..wishes
     };
@@ -46,6 +46,7 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
         who: buddy.who.clone(),
         target: target(&buddy, &exec, invocation.cwd, model).await?,
         prompt,
+        plan_only: invocation.policy.is_plan_only,
         format,
         include_deltas: exec.include_deltas,
         timeout: exec.timeout.map(|timeout| timeout.saturating_sub(began.elapsed())),
@@ -75,11 +76,8 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
 }
 
 /// Nobody can be asked, so what would be asked is denied.
-fn approvals(flag: Option<Approve>, configured: Approvals) -> Approvals {
-    match (flag, configured) {
-        (Some(Approve::All), _) | (None, Approvals::All) => Approvals::All,
-        _ => Approvals::None,
-    }
+fn approvals(wanted: Approvals) -> Approvals {
+    if wanted == Approvals::All { Approvals::All } else { Approvals::None }
 }
 
 fn format(exec: &Exec) -> OutputFormat {

@@ -5,9 +5,13 @@ use buddy_tui::Exit;
 use crate::commands::printer;
 use crate::commands::setup::{Invocation, Notes};
 
-/// Lists the profiles.
+/// The columns of the table.
+const COLUMNS: usize = 6;
+
+/// Lists the profiles. Of the active one, a server nearby is asked for its context window.
 pub(crate) async fn list(invocation: &Invocation<'_>, as_json: bool) -> anyhow::Result<Exit> {
     let setup = invocation.prepare(Notes::Warnings).await?;
+    setup.models.look(None).await;
     let rows = setup.models.rows();
     let mut printer = printer();
     if as_json {
@@ -17,20 +21,25 @@ pub(crate) async fn list(invocation: &Invocation<'_>, as_json: bool) -> anyhow::
     let cells = rows.iter().map(|row| {
         let mark = if row.active { "*" } else { " " };
         let key = format!("{} {}", row.key_source, row.key);
-        [format!("{mark} {}", row.name), row.model.clone(), row.api.to_owned(), row.host.clone(), key]
+        let context = match (row.context_window, row.context_source) {
+            (Some(tokens), Some(source)) => format!("{tokens} ({source})"),
+            _ => "unknown".to_owned(),
+        };
+        let (name, api) = (format!("{mark} {}", row.name), row.api.to_owned());
+        [name, row.model.clone(), api, row.host.clone(), context, key]
     });
-    let heads = ["  PROFILE", "MODEL", "API", "HOST", "KEY"].map(str::to_owned);
+    let heads = ["  PROFILE", "MODEL", "API", "HOST", "CONTEXT", "KEY"].map(str::to_owned);
     let rows: Vec<_> = std::iter::once(heads).chain(cells).collect();
     printer.answer(&table(&rows))?;
     Ok(Exit::Ok)
 }
 
-fn table(rows: &[[String; 5]]) -> String {
+fn table(rows: &[[String; COLUMNS]]) -> String {
     let width = |column: usize| {
         rows.iter().filter_map(|row| row.get(column)).map(|cell| cell.chars().count()).max().unwrap_or(0)
     };
-    let widths: Vec<usize> = (0..5).map(width).collect();
-    let line = |row: &[String; 5]| {
+    let widths: Vec<usize> = (0..COLUMNS).map(width).collect();
+    let line = |row: &[String; COLUMNS]| {
         let cells = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}"));
         format!("{}\n", cells.collect::<Vec<_>>().join("  ").trim_end())
     };

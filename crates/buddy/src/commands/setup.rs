@@ -2,15 +2,18 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use buddy_agent::{Budget, Limit, TextSettings};
 use buddy_policy::Approvals;
 use buddy_protocol::{Failure, MicroUsd};
 
+use crate::cli::Approve;
 use crate::commands::printer;
-use crate::config::{ApprovalPolicy, Loaded, Request, load};
+use crate::config::{ApprovalPolicy, Loaded, Request, TrustStore, load};
 use crate::environment::Environment;
-use crate::models::{Keys, Models, choose, local_servers};
+use crate::models::{Keys, Lessons, Models, choose, local_servers};
+use crate::policy::{Policies, project_files};
 use crate::wiring::{Wishes, local_target};
 
 /// What the command line and the environment ask for.
@@ -19,6 +22,14 @@ pub(crate) struct Invocation<'a> {
     pub(crate) request: Request,
     pub(crate) cwd: PathBuf,
     pub(crate) model: Option<String>,
+    pub(crate) policy: PolicyWish,
+}
+
+/// What the command line says about approvals.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PolicyWish {
+    pub(crate) approve: Option<Approve>,
+    pub(crate) is_plan_only: bool,
 }
 
 /// What is told on the standard error.
@@ -56,7 +67,8 @@ impl Invocation<'_> {
         let probe = async || if is_wanted { local_servers(self.environment).await } else { Vec::new() };
         let wish = self.model.as_deref();
         let choice = choose(self.environment, &loaded, &keys, wish, probe).await.map_err(told)?;
-        let models = Models::new(&loaded, keys, choice);
+        let lessons = Lessons::read(&self.environment.data);
+        let models = Models::new(&loaded, keys, choice, lessons);
         let mut printer = printer();
         for warning in models.warnings() {
             printer.status(&format!("warning: {warning}"));
@@ -78,26 +90,31 @@ impl Setup {
     fn budget(&self) -> Budget {
         let budget = &self.loaded.config.budget;
         Budget {
-            session: Limit { cost: budget.max_cost_per_session.map(money), tokens: budget.max_tokens },
-            day: Limit { cost: budget.max_cost_per_day.map(money), tokens: None },
+            session: Limit {
+                cost: budget.max_cost_per_session.map(money),
+                tokens: budget.max_tokens,
+                calls: budget.max_turns.map(u64::from),
+            },
+            day: Limit { cost: budget.max_cost_per_day.map(money), ..Limit::default() },
         }
     }
 
     /// What the configuration wants of the agent.
-    pub(crate) fn wishes(&self, cwd: PathBuf) -> Wishes {
+    pub(crate) fn wishes(&self, invocation: &Invocation<'_>) -> anyhow::Result<Wishes> {
+        let (environment, cwd) = (invocation.environment, invocation.cwd.clone());
+        let (approvals, window) = self.approvals(invocation.policy.approve);
         let config = &self.loaded.config;
         let texts = TextSettings::default();
-        let approvals = match config.approvals.policy {
-            ApprovalPolicy::Ask if config.tools.shell_confirm => Approvals::Ask,
-            ApprovalPolicy::Ask | ApprovalPolicy::All => Approvals::All,
-            ApprovalPolicy::None => Approvals::None,
-        };
-        Wishes {
+        Ok(Wishes {
             approvals,
+            window,
+            policy: Arc::new(Policies::new(environment, &self.loaded, &cwd)?),
+            name: config.agent.name.clone(),
+            project: project_files(&TrustStore::new(&environment.data), &cwd),
             max_steps: config.agent.max_iterations,
             cwd,
             models: self.models.clone(),
-            ask_within: config.approvals.timeout.map(|wait| wait.0),
+            ask_within: config.approvals.timeout.map(|wait| wait.0).filter(|wait| !wait.is_zero()),
             texts: TextSettings {
                 command: config.tools.command_characters.unwrap_or(texts.command),
                 file: config.tools.file_characters.unwrap_or(texts.file),
@@ -105,6 +122,23 @@ impl Setup {
             budget: self.budget(),
             instructions: config.agent.system_prompt.clone(),
             tools_off: config.tools.off(),
+            web: config.web.web()?,
+        })
+    }
+
+    /// What becomes of calls that need an approval, and for how long they are approved.
+    fn approvals(&self, wish: Option<Approve>) -> (Approvals, Option<Duration>) {
+        let config = &self.loaded.config;
+        let wish = wish.unwrap_or(match config.approvals.policy {
+            ApprovalPolicy::Ask if config.tools.shell_confirm => Approve::Ask,
+            ApprovalPolicy::Ask | ApprovalPolicy::All => Approve::All,
+            ApprovalPolicy::None => Approve::None,
+        });
+        match wish {
+            Approve::Ask => (Approvals::Ask, None),
+            Approve::All => (Approvals::All, None),
+            Approve::None => (Approvals::None, None),
+            Approve::For(time) => (Approvals::Ask, Some(time)),
         }
     }
 }

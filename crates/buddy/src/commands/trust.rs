@@ -1,5 +1,6 @@
 //! `buddy trust`.
 
+use std::io::{IsTerminal, Write};
 use std::path::Path;
 
 use buddy_tui::Exit;
@@ -27,4 +28,29 @@ pub(crate) fn run(environment: &Environment, trust: &Trust, cwd: &Path) -> anyho
         printer.status(&format!("{}: its project files are read from now on", path.display()));
     }
     Ok(Exit::Ok)
+}
+
+/// Asks a person at a terminal whether they trust a directory that nobody trusted yet. Without a terminal nothing is
+/// asked, and so nothing is trusted.
+pub(crate) fn offer(environment: &Environment, cwd: &Path) -> anyhow::Result<()> {
+    let store = TrustStore::new(&environment.data);
+    let (input, mut status) = (std::io::stdin(), std::io::stderr());
+    if store.covers(cwd) || !input.is_terminal() || !status.is_terminal() {
+        return Ok(());
+    }
+    let mut printer = printer();
+    printer.status(&format!("{} is new to buddy.", cwd.display()));
+    printer.status(
+        "If you trust it, its AGENTS.md, rules and buddy.toml are read, and files in it can be changed.",
+    );
+    write!(status, "Do you trust it? [y/n] ")?;
+    status.flush()?;
+    let mut line = String::new();
+    input.read_line(&mut line)?;
+    if matches!(line.trim(), "y" | "yes") {
+        store.add(cwd)?;
+    } else {
+        printer.status("It is only read then. You can trust it later with: buddy trust");
+    }
+    Ok(())
 }

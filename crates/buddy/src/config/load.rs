@@ -3,8 +3,9 @@
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use buddy_model::Endpoint;
+use buddy_model::{Catalogue, Endpoint};
 
+use super::catalogue::catalogue;
 use super::document::{self, ConfigError, Contents};
 use super::keys::written;
 use super::layers::{Effective, Origin, Setting};
@@ -22,7 +23,7 @@ pub(crate) struct Request {
     pub(crate) named: Option<PathBuf>,
     /// `key=value`, each.
     pub(crate) overrides: Vec<String>,
-    /// Whether an unknown key is an error.
+    /// Whether an unknown key is an error, and a catalogue that cannot be used.
     pub(crate) is_strict: bool,
 }
 
@@ -36,6 +37,8 @@ pub(crate) struct Loaded {
     pub(crate) warnings: Vec<String>,
     /// The address that `BUDDY_API_KEY` belongs to: that of the profile in use before the command line has its say.
     pub(crate) key_home: Option<String>,
+    /// What is known about models by their names: the person's own rules, then the built-in ones.
+    pub(crate) catalogue: Catalogue,
 }
 
 /// Reads it for a directory to work in. Makes the person's file when there is none.
@@ -60,8 +63,21 @@ pub(crate) fn load(environment: &Environment, cwd: &Path, request: &Request) -> 
     loader.overrides(&request.overrides)?;
     let config = loader.effective.config()?;
     loader.warnings.append(&mut loader.effective.warnings);
-    Ok(Loaded { config, effective: loader.effective, warnings: loader.warnings, key_home })
+    let catalogue = loader.catalogue(environment)?;
+    Ok(Loaded { config, effective: loader.effective, warnings: loader.warnings, key_home, catalogue })
 }
+
+/// What a project has no say in. A login could have the person's own tokens sent to a stranger; the others say what an
+/// agent may do, which a project can only tighten, by rules.
+const PERSONAL: &[&[&str]] = &[
+    &["login"],
+    &["agent", "environment"],
+    &["approvals"],
+    &["tools", "shell_confirm"],
+    &["tools", "shell_denylist"],
+    &["tools", "shell_allowlist"],
+    &["tools", "network"],
+];
 
 #[derive(Default)]
 struct Loader {
@@ -85,11 +101,8 @@ impl Loader {
             let message = format!("`{key}` comes from the environment alone, as BUDDY_BASE_URL does");
             return Err(ConfigError::new(reserved.origin.to_string(), message));
         }
-        let is_login = |setting: &Setting| setting.path.first().is_some_and(|section| section == "login");
-        if role == Role::Project && layer.iter().any(is_login) {
-            // It could have the person's own client and tokens sent to a stranger.
-            layer.retain(|setting| !is_login(setting));
-            self.warnings.push(format!("{}: `login` is read from your own file only", path.display()));
+        if role == Role::Project {
+            self.drop_personal(path, &mut layer);
         }
         let has_key = layer.iter().any(|setting| setting.path.last().is_some_and(|key| key == "api_key"));
         if has_key && is_open(path) {
@@ -97,6 +110,31 @@ impl Loader {
             self.warnings.push(format!("{path} has a key in it and others can read it: chmod 600 {path}"));
         }
         self.effective.add(layer)
+    }
+
+    /// Takes out what a project has no say in.
+    fn drop_personal(&mut self, path: &Path, layer: &mut Vec<Setting>) {
+        for personal in PERSONAL {
+            let is_personal = |setting: &Setting| {
+                setting.path.len() >= personal.len()
+                    && personal.iter().zip(&setting.path).all(|(name, found)| name == found)
+            };
+            if layer.iter().any(is_personal) {
+                layer.retain(|setting| !is_personal(setting));
+                let key = personal.join(".");
+                self.warnings.push(format!("{}: `{key}` is read from your own file only", path.display()));
+            }
+        }
+    }
+
+    fn catalogue(&mut self, environment: &Environment) -> Result<Catalogue, ConfigError> {
+        match catalogue(environment) {
+            (_, Some(error)) if self.is_strict => Err(error),
+            (catalogue, error) => {
+                self.warnings.extend(error.map(|error| error.to_string()));
+                Ok(catalogue)
+            }
+        }
     }
 
     fn overrides(&mut self, overrides: &[String]) -> Result<(), ConfigError> {

@@ -111,6 +111,12 @@ impl Profile {
         variable.or_else(file).or_else(command).or_else(inline)
     }
 
+    /// Its address without a query, which may hold a secret.
+    pub(crate) fn shown_base_url(&self) -> &str {
+        let base_url = self.api_base_url.as_deref().unwrap_or_default();
+        base_url.split(['?', '#']).next().unwrap_or_default()
+    }
+
     /// The name of its model at the provider.
     pub(crate) fn model_or<'a>(&'a self, profile: &'a str) -> &'a str {
         self.model.as_deref().unwrap_or(profile)

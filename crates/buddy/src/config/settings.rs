@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::profile::Profile;
 use super::wait::Wait;
+use super::web::WebSection;
 use crate::auth_store::LoginSection;
 
 /// The profile that is used when nobody chose one.
@@ -27,6 +28,8 @@ pub(crate) struct Config {
     pub(crate) tools: ToolsSection,
     /// How patient buddy is with providers.
     pub(crate) network: NetworkSection,
+    /// What tools fetch from the web.
+    pub(crate) web: WebSection,
     /// What the terminal shows.
     pub(crate) display: DisplaySection,
     /// Terminals that agents share with people.
@@ -45,6 +48,8 @@ pub(crate) struct AgentSection {
     pub(crate) model: String,
     /// What the agent calls itself.
     pub(crate) name: String,
+    /// `development` works in a jail and asks before changes; `production` has the whole host and asks when in doubt.
+    pub(crate) environment: WorkEnvironment,
     /// Instructions that are added to the built-in ones.
     pub(crate) system_prompt: Option<String>,
     /// The most model calls in one turn.
@@ -60,12 +65,24 @@ impl Default for AgentSection {
         Self {
             model: DEFAULT_PROFILE.to_owned(),
             name: "buddy".to_owned(),
+            environment: WorkEnvironment::Development,
             system_prompt: None,
             max_iterations: 50,
             temperature: None,
             top_p: None,
         }
     }
+}
+
+/// How far the agent's arm reaches.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum WorkEnvironment {
+    /// The trusted directory and scratch places, in a jail.
+    #[default]
+    Development,
+    /// The whole host.
+    Production,
 }
 
 /// What the agent may use.
@@ -80,18 +97,40 @@ pub(crate) struct ToolsSection {
     pub(crate) write_file: bool,
     /// List directories.
     pub(crate) list_directory: bool,
+    /// Replace pieces of text in files.
+    pub(crate) edit_file: bool,
+    /// Apply patches to files.
+    pub(crate) apply_patch: bool,
+    /// Make directories.
+    pub(crate) make_directory: bool,
+    /// Remove files and directories.
+    pub(crate) delete_path: bool,
+    /// Search the text of files.
+    pub(crate) grep: bool,
+    /// Find files by name.
+    pub(crate) glob: bool,
     /// Fetch pages.
     pub(crate) fetch_url: bool,
     /// Search the web.
     pub(crate) web_search: bool,
+    /// Search for videos.
+    pub(crate) search_youtube: bool,
     /// Look at a shared terminal.
     pub(crate) capture_pane: bool,
     /// Type into a shared terminal.
     pub(crate) send_keys: bool,
     /// Tell the time.
     pub(crate) time: bool,
+    /// Patterns of commands that never run, such as `shutdown *`.
+    pub(crate) shell_denylist: Vec<String>,
+    /// Patterns of the only commands that run, each without a shell; absent allows a shell.
+    pub(crate) shell_allowlist: Option<Vec<String>>,
+    /// Whether commands in the jail reach the network.
+    pub(crate) network: bool,
     /// Ask before commands that change something. `false` is the same as `approvals.policy = "all"`.
     pub(crate) shell_confirm: bool,
+    /// Ask before pages are fetched.
+    pub(crate) fetch_confirm: bool,
     /// How many characters of each text that a command printed the model is given.
     pub(crate) command_characters: Option<usize>,
     /// How many characters of a file or a list the model is given.
@@ -105,12 +144,23 @@ impl Default for ToolsSection {
             read_file: true,
             write_file: true,
             list_directory: true,
+            edit_file: true,
+            apply_patch: true,
+            make_directory: true,
+            delete_path: true,
+            grep: true,
+            glob: true,
             fetch_url: true,
             web_search: true,
+            search_youtube: true,
             capture_pane: true,
             send_keys: true,
             time: true,
+            shell_denylist: Vec::new(),
+            shell_allowlist: None,
+            network: true,
             shell_confirm: true,
+            fetch_confirm: false,
             command_characters: None,
             file_characters: None,
         }
@@ -125,8 +175,15 @@ impl ToolsSection {
             ("read_file", self.read_file),
             ("write_file", self.write_file),
             ("list_directory", self.list_directory),
+            ("edit_file", self.edit_file),
+            ("apply_patch", self.apply_patch),
+            ("make_directory", self.make_directory),
+            ("delete_path", self.delete_path),
+            ("grep", self.grep),
+            ("glob", self.glob),
             ("fetch_url", self.fetch_url),
             ("web_search", self.web_search),
+            ("search_youtube", self.search_youtube),
             ("capture_pane", self.capture_pane),
             ("send_keys", self.send_keys),
             ("time", self.time),
@@ -204,7 +261,7 @@ impl Default for TmuxSection {
 pub(crate) struct ApprovalsSection {
     /// `ask` asks the person and denies where nobody can be asked; `none` denies; `all` allows.
     pub(crate) policy: ApprovalPolicy,
-    /// How long a person has to answer; absent waits for ever.
+    /// How long a person has to answer; absent or 0 waits for ever.
     pub(crate) timeout: Option<Wait>,
 }
 
@@ -232,6 +289,6 @@ pub(crate) struct BudgetSection {
     pub(crate) max_cost_per_day: Option<f64>,
     /// The most tokens that one session may use, in and out.
     pub(crate) max_tokens: Option<u64>,
-    /// The most turns in one session.
+    /// The most model calls that one session may make, with all that it opened, as `--max-turns` counts them.
     pub(crate) max_turns: Option<u32>,
 }

@@ -47,6 +47,13 @@ impl TrustStore {
         identify(directory).is_ok_and(|identity| list.contains(&identity))
     }
 
+    /// Whether a directory or one above it is trusted.
+    pub(crate) fn covers(&self, directory: &Path) -> bool {
+        let list = self.list().unwrap_or_default();
+        let Ok(path) = directory.canonicalize() else { return false };
+        path.ancestors().any(|above| identify(above).is_ok_and(|identity| list.contains(&identity)))
+    }
+
     /// All of them.
     pub(crate) fn list(&self) -> anyhow::Result<Vec<Trusted>> {
         let text = match std::fs::read_to_string(&self.path) {
@@ -121,6 +128,8 @@ mod tests {
         store.add(&project).unwrap();
         store.add(&project).unwrap();
         assert!(store.trusts(&project) && !store.trusts(&other));
+        std::fs::create_dir(project.join("sub")).unwrap();
+        assert!(store.covers(&project.join("sub")) && !store.covers(&other) && !store.covers(home.path()));
         assert_eq!(store.list().unwrap().len(), 1);
         assert!(store.remove(&project).unwrap() && !store.remove(&project).unwrap());
         assert!(!store.trusts(&project));

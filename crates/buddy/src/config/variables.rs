@@ -40,6 +40,9 @@ pub(crate) fn settings(environment: &Environment) -> Vec<Setting> {
     if let Some((variable, policy)) = environment.setting("APPROVE") {
         set(&["approvals", "policy"], policy.into(), &variable);
     }
+    if let Some((variable, wish)) = environment.setting("ENV") {
+        set(&["agent", "environment"], wish.into(), &variable);
+    }
     if environment.get("NO_COLOR").is_some() {
         set(&["display", "color"], false.into(), "NO_COLOR");
     }

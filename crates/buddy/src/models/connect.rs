@@ -1,10 +1,11 @@
 //! From a profile to a route.
 
-use buddy_model::{Auth, Endpoint, ModelFacts, Route, Settings};
+use buddy_model::{Auth, Endpoint, Route, Settings};
 use buddy_protocol::{Failure, FailureKind};
 use secrecy::{ExposeSecret, SecretString};
 use serde_json::Value;
 
+use super::known::Known;
 use crate::config::{Api, Config, ENVIRONMENT_PROFILE, Profile};
 
 /// The endpoint of a profile.
@@ -17,13 +18,18 @@ pub(crate) fn endpoint(name: &str, profile: &Profile) -> Result<Endpoint, Failur
     Endpoint::parse(base).map_err(|error| invalid(format!("{place}: {error}")))
 }
 
+/// Whether a server is the person's own rather than a vendor's.
+pub(crate) fn is_near(endpoint: &Endpoint, api: Api) -> bool {
+    endpoint.is_loopback() || (api == Api::Ollama && !endpoint.is_https())
+}
+
 /// The route of a profile with this key, for a model of which this is known.
 pub(crate) fn route(
     name: &str,
     profile: &Profile,
     config: &Config,
     key: Option<SecretString>,
-    facts: &ModelFacts,
+    known: &Known,
 ) -> Result<Route, Failure> {
     let endpoint = endpoint(name, profile)?;
     let mut route = match profile.api {
@@ -32,18 +38,21 @@ pub(crate) fn route(
         Api::Ollama => Route::ollama(endpoint, bearer(key)),
         Api::Responses => Route::responses(endpoint, bearer(key)),
     };
-    let known = facts.replay.filter(|_| profile.api == Api::Completions);
+    let replay = known.facts.replay.filter(|_| profile.api == Api::Completions);
     let options = &mut route.options;
     options.stream = profile.stream;
     options.max_tokens_field = profile.max_tokens_field;
-    if let Some(replay) = profile.reasoning_replay.or(known) {
+    if let Some(replay) = profile.reasoning_replay.or(replay) {
         options.reasoning_replay = replay;
     }
     options.parallel_tool_calls = profile.parallel_tool_calls;
-    options.context_window = profile.context_limit;
+    // A vendor loads its models as it likes.
+    let own = known.facts.context_window.filter(|_| is_near(&route.endpoint, profile.api));
+    options.context_window = profile.context_limit.or(own);
     options.keep_alive.clone_from(&profile.keep_alive);
     options.reasoning_effort.clone_from(&profile.reasoning_effort);
     options.thinking_budget = profile.thinking_budget;
+    known.switches.apply(options);
     let headers = profile.headers.iter();
     options.headers =
         headers.map(|(name, value)| (name.clone(), value.0.expose_secret().to_owned())).collect();

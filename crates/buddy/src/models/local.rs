@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use buddy_model::probe::{self, ServerKind};
-use buddy_model::{Auth, Endpoint};
+use buddy_model::{Auth, Endpoint, Route};
 use futures::future::join_all;
 use tokio::time::timeout;
 
@@ -36,8 +36,8 @@ pub(crate) async fn local_servers(environment: &Environment) -> Vec<LocalServer>
         found.into_iter().next().and_then(|server| known(server.kind, server.base_url, server.models))
     });
     let named = async {
-        let endpoint = Endpoint::parse(ollama.as_deref()?).ok()?;
-        let models = timeout(PROBE_TIME, probe::models(&endpoint, &Auth::None)).await.ok()?.ok()?;
+        let route = Route::ollama(Endpoint::parse(ollama.as_deref()?).ok()?, Auth::None);
+        let models = timeout(PROBE_TIME, probe::models(&route)).await.ok()?.ok()?;
         known(ServerKind::Ollama, ollama.clone()?, models.into_iter().map(|model| model.name).collect())
     };
     let (named, usual) = futures::join!(named, join_all(usual));

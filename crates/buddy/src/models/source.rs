@@ -1,24 +1,31 @@
 //! The models that the agent can use.
 
 mod line;
+mod look;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use async_trait::async_trait;
 use buddy_agent::ModelSource;
+use buddy_model::probe::OLLAMA_WINDOW;
 use buddy_model::{
     Auth, Catalogue, DEMO_MODEL, DemoModel, HttpModel, Model, ModelError, ModelErrorKind, ModelFacts,
+    Switches,
 };
 use buddy_protocol::{Failure, FailureKind};
 use tokio::sync::OnceCell;
 
 use super::choice::{Choice, ModelChoice};
 use super::configured::{LateModel, PromptDefaults, ReadyModel};
-use super::connect::{endpoint, route};
+use super::connect::{endpoint, is_near, route};
 use super::key::{Key, KeyState, Keys};
+use super::known::{Known, WindowSource, Windows};
+use super::lessons::Lessons;
 use super::reference::{Reference, resolve};
-use crate::config::{Config, ENVIRONMENT_PROFILE, Loaded, Profile};
+use crate::config::{Api, Config, ENVIRONMENT_PROFILE, Effective, Loaded, Origin, Profile};
+use look::Looks;
 
 pub(crate) use line::Line;
 
@@ -30,8 +37,12 @@ const DEMO_PACE: Duration = Duration::from_millis(5);
 /// Models of the configured profiles. Each key goes only to the address it was configured for.
 pub(crate) struct Models {
     config: Config,
+    /// The same, with who set what.
+    effective: Effective,
     keys: Keys,
     catalogue: Catalogue,
+    lessons: Lessons,
+    looks: Looks,
     choice: ModelChoice,
     active: Option<Reference>,
     why: Option<String>,
@@ -49,17 +60,22 @@ pub(crate) struct Row {
     pub(crate) model: String,
     pub(crate) key_source: String,
     pub(crate) key: String,
+    pub(crate) context_window: Option<u64>,
+    pub(crate) context_source: Option<WindowSource>,
 }
 
 impl Models {
-    /// The models of a configuration with this choice among them.
-    pub(crate) fn new(loaded: &Loaded, keys: Keys, choice: Choice) -> Self {
+    /// The models of a configuration with this choice among them, and what was learned about them.
+    pub(crate) fn new(loaded: &Loaded, keys: Keys, choice: Choice, lessons: Lessons) -> Self {
         let mut config = loaded.config.clone();
         config.models.extend(choice.profile);
         Self {
             config,
+            effective: loaded.effective.clone(),
             keys,
-            catalogue: Catalogue::built_in().unwrap_or_default(),
+            catalogue: loaded.catalogue.clone(),
+            lessons,
+            looks: Looks::default(),
             choice: choice.kind,
             active: choice.active,
             why: choice.why,
@@ -98,7 +114,8 @@ impl Models {
         let profile =
             self.active.as_ref().and_then(|active| self.config.models.get_key_value(&active.profile));
         let of_key = profile.and_then(|(name, profile)| self.keys.warning(name, profile));
-        of_key.into_iter().chain(self.keys.logins().warnings()).collect()
+        let of_lessons = self.lessons.warning().map(str::to_owned);
+        of_key.into_iter().chain(self.keys.logins().warnings()).chain(of_lessons).collect()
     }
 
     /// Waits for what must not be cut off by the end of the process.
@@ -117,6 +134,8 @@ impl Models {
             };
             let is_active = active == Some(name);
             let named = self.active.as_ref().filter(|_| is_active).and_then(|active| active.model.clone());
+            let reference = Reference { profile: name.clone(), model: named.clone() };
+            let window = self.known(&reference, profile).ok().and_then(|known| known.window);
             Row {
                 name: name.clone(),
                 active: is_active,
@@ -125,6 +144,8 @@ impl Models {
                 model: named.unwrap_or_else(|| profile.model_or(name).to_owned()),
                 key_source,
                 key: state.to_string(),
+                context_window: window.map(|window| window.tokens),
+                context_source: window.map(|window| window.source),
             }
         };
         self.config.models.iter().map(row).collect()
@@ -136,6 +157,55 @@ impl Models {
             Some(name) => name == DEMO && !self.config.models.contains_key(DEMO),
             None => self.choice == ModelChoice::Demo,
         }
+    }
+
+    /// The model that a name, or the lack of one, means; none for the built-in demo.
+    fn reference(&self, name: Option<&str>) -> Result<Option<Reference>, Failure> {
+        match name {
+            _ if self.is_demo(name) => Ok(None),
+            Some(name) => self.resolve(name).map(Some),
+            None => self.active.clone().ok_or_else(missing).map(Some),
+        }
+    }
+
+    /// What is known about a model apart from its profile.
+    fn known(&self, reference: &Reference, profile: &Profile) -> Result<Known, Failure> {
+        let model = Self::model_name(reference, profile)?;
+        let mut facts = self.catalogue.facts(&model);
+        let lesson = self.lessons.about(&reference.profile, profile, &model);
+        // What a call of Ollama asks for is what it gets, so nobody's guess may ask for more than is sensible.
+        let is_asked_for = profile.api == Api::Ollama && self.is_near(reference);
+        let sensible = |tokens: u64| if is_asked_for { tokens.min(OLLAMA_WINDOW) } else { tokens };
+        let windows = Windows {
+            config: profile.context_limit,
+            server: self.looks.window(&reference.name()),
+            doctor: lesson.and_then(|lesson| lesson.context_window).map(sensible),
+            catalogue: facts.context_window.map(sensible),
+        };
+        let window = windows.first();
+        facts.context_window = window.map(|window| window.tokens);
+        let switches = lesson.map(|lesson| lesson.switches).unwrap_or_default();
+        Ok(Known { facts, window, switches: self.left_open(&reference.profile, profile, switches) })
+    }
+
+    /// Those switches about which the configuration says nothing.
+    fn left_open(&self, name: &str, profile: &Profile, found: Switches) -> Switches {
+        let is_set = |key: &str| self.effective.origin(&["models", name, key]) != Origin::Default;
+        Switches {
+            stream: found.stream.filter(|_| !is_set("stream")),
+            max_tokens_field: found.max_tokens_field.filter(|_| !is_set("max_tokens_field")),
+            reasoning_replay: found.reasoning_replay.filter(|_| profile.reasoning_replay.is_none()),
+            parallel_tool_calls: found.parallel_tool_calls.filter(|_| profile.parallel_tool_calls.is_none()),
+            ..found
+        }
+    }
+
+    /// Whether a model is on a server of the person's own.
+    fn is_near(&self, reference: &Reference) -> bool {
+        let profile = self.config.models.get(&reference.profile);
+        profile.is_some_and(|profile| {
+            endpoint(&reference.profile, profile).is_ok_and(|endpoint| is_near(&endpoint, profile.api))
+        })
     }
 
     fn resolve(&self, name: &str) -> Result<Reference, Failure> {
@@ -166,7 +236,7 @@ impl Models {
             Key::Login(tokens) => (None, Some(Auth::Login(tokens))),
             Key::Command(command) => return self.late(reference, profile, model, command, defaults),
         };
-        let mut route = route(name, profile, &self.config, key, &self.catalogue.facts(&model))?;
+        let mut route = route(name, profile, &self.config, key, &self.known(reference, profile)?)?;
         route.auth = login.unwrap_or(route.auth);
         let model = HttpModel::new(model, route).map_err(|error| invalid(error.to_string()))?;
         Ok(Arc::new(ReadyModel { model, defaults }))
@@ -181,26 +251,27 @@ impl Models {
         defaults: PromptDefaults,
     ) -> Result<Arc<dyn Model>, Failure> {
         // What is wrong with the profile apart from its key is said now.
-        let facts = self.catalogue.facts(&model);
-        route(&reference.profile, profile, &self.config, None, &facts)?;
+        let known = self.known(reference, profile)?;
+        route(&reference.profile, profile, &self.config, None, &known)?;
         let (name, profile, config) = (reference.profile.clone(), profile.clone(), self.config.clone());
         let make = move |key| {
             let refused = |failure: Failure| ModelError::new(ModelErrorKind::InvalidRequest, failure.message);
-            route(&name, &profile, &config, Some(key), &facts).map_err(refused)
+            route(&name, &profile, &config, Some(key), &known).map_err(refused)
         };
         let ready = Arc::new(OnceCell::new());
         Ok(Arc::new(LateModel { name: model, command, route: Arc::new(make), defaults, ready }))
     }
 }
 
+#[async_trait]
 impl ModelSource for Models {
+    async fn ready(&self, name: Option<&str>) {
+        self.look(name).await;
+    }
+
     fn model(&self, name: Option<&str>) -> Result<Arc<dyn Model>, Failure> {
-        if self.is_demo(name) {
+        let Some(reference) = self.reference(name)? else {
             return Ok(Arc::new(DemoModel::new(DEMO_PACE)));
-        }
-        let reference = match name {
-            Some(name) => self.resolve(name)?,
-            None => self.active.clone().ok_or_else(missing)?,
         };
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(model) = known.get(&reference.name()) {
@@ -215,24 +286,21 @@ impl ModelSource for Models {
         if self.is_demo(name) {
             return self.catalogue.facts(DEMO_MODEL);
         }
-        let reference = match name {
-            Some(name) => self.resolve(name).ok(),
-            None => self.active.clone(),
-        };
-        let known = reference.and_then(|reference| {
+        let known = self.reference(name).ok().flatten().and_then(|reference| {
             let profile = self.config.models.get(&reference.profile)?;
-            let mut facts = self.catalogue.facts(&Self::model_name(&reference, profile).ok()?);
-            facts.context_window = profile.context_limit.or(facts.context_window);
-            Some(facts)
+            self.known(&reference, profile).ok()
         });
-        known.unwrap_or_default()
+        known.map(|known| known.facts).unwrap_or_default()
     }
 }
 
 /// For commands that talk to no model.
 pub(crate) struct NoModels;
 
+#[async_trait]
 impl ModelSource for NoModels {
+    async fn ready(&self, _: Option<&str>) {}
+
     fn model(&self, _: Option<&str>) -> Result<Arc<dyn Model>, Failure> {
         Err(missing())
     }

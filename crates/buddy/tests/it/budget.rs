@@ -26,6 +26,32 @@ async fn tokens_that_are_used_up_stop_the_next_call() {
 }
 
 #[tokio::test]
+async fn model_calls_that_are_used_up_stop_the_next_one_also_when_the_session_goes_on() {
+    let stage = stage().await;
+    let finished = stage.exec(["-c", "budget.max_turns=1", "go"]).run().await.expect_code(4);
+    finished.expect_stderr("the budget is used up");
+    assert_eq!(stage.requests().len(), 1, "the second call is not made");
+    stage.exec(["-c", "budget.max_turns=1", "--last", "more"]).run().await.expect_code(4);
+    assert_eq!(stage.requests().len(), 1, "a new turn does not get new calls");
+    stage.exec(["-c", "budget.max_turns=2", "--last", "more"]).run().await.expect_code(0);
+    assert_eq!(stage.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn a_conversation_asks_before_a_model_call_beyond_the_budget() {
+    let stage = stage().await;
+    let mut started = stage.buddy(["-c", "budget.max_turns=1"]).converse();
+    started.write(b"go\n").await;
+    started.stderr.wait_for("approve? [y/n]", 1).await;
+    started.write(b"y\n").await;
+    started.stderr.wait_for("1 of 1 model calls are made in this session", 1).await;
+    assert_eq!(stage.requests().len(), 1);
+    started.write(b"y\n").await;
+    started.stdout.wait_for("Done.", 1).await;
+    started.finish().await.expect_code(0);
+}
+
+#[tokio::test]
 async fn what_a_session_used_counts_when_it_goes_on() {
     let stage = stage().await;
     stage.exec(["go"]).run().await.expect_code(0);

@@ -52,11 +52,11 @@ async fn without_a_model_to_do_it_the_summary_is_made_by_rule() {
 
 #[tokio::test]
 async fn a_window_that_is_known_to_be_full_is_made_room_in_before_the_call() {
-    let long = "word ".repeat(4_000);
+    let long = "word ".repeat(20_000);
     let stage = stage_after(&long, [turn().text(SUMMARY), turn().text("Yes.")]).await;
     let config = stage.home.path().join("buddy.toml");
     let url = stage.server.url();
-    let profile = "api = \"completions\"\nmodel = \"m\"\nauth = \"none\"\ncontext_limit = 5000";
+    let profile = "api = \"completions\"\nmodel = \"m\"\nauth = \"none\"\ncontext_limit = 20000";
     std::fs::write(&config, format!("[models.small]\napi_base_url = \"{url}/v1\"\n{profile}\n")).unwrap();
     let run = stage.exec(["--config", config.to_str().unwrap(), "-m", "small", "--last", "more"]).run().await;
     run.expect_code(0).expect_stderr("summed up by the model");

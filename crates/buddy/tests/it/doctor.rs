@@ -1,5 +1,7 @@
 //! `buddy doctor`: a model over its real route, and the machine.
 
+mod learning;
+
 use std::os::unix::fs::PermissionsExt;
 
 use buddy_testkit::home::Home;
@@ -137,7 +139,8 @@ async fn the_json_has_a_fixed_shape() {
     let server = ModelServer::start(able()).await;
     let (_, report) = examined(&home("completions", &server.url(), USUAL)).await;
     let keys: Vec<&str> = report.as_object().unwrap().keys().map(String::as_str).collect();
-    let expected = ["profile", "api", "base_url", "model", "verdict", "checks", "context_window", "quirks"];
+    let expected =
+        ["profile", "api", "base_url", "model", "verdict", "checks", "context_window", "quirks", "switches"];
     assert_eq!(keys, expected);
     for check in report["checks"].as_array().unwrap() {
         let keys: Vec<&str> = check.as_object().unwrap().keys().map(String::as_str).collect();
@@ -283,6 +286,9 @@ async fn the_machine_s_store_and_configuration_are_looked_at() {
     let store = check(&report, "store")["evidence"].as_str().unwrap();
     assert!(store.contains("1 sessions") && store.ends_with("all is well"), "{store}");
     assert_eq!(check(&report, "model")["evidence"], "own (chosen by you)");
+    for layer in ["bubblewrap", "landlock", "seccomp"] {
+        assert_eq!(check(&report, layer)["verdict"], "ok", "{layer}: the tests of the jail need it");
+    }
     finished.expect_code(0);
     std::fs::write(home.path().join(".config/buddy/buddy.toml"), "oops").unwrap();
     std::fs::write(home.data().join("buddy.db"), "oops").unwrap();

@@ -1,6 +1,6 @@
 //! `buddy exec`: what goes in, what comes out where, and which session it belongs to.
 
-use buddy_protocol::{Event, Fact};
+use buddy_protocol::{Content, Event, Fact};
 use buddy_testkit::model::{Script, turn};
 use serde_json::{Value, json};
 
@@ -11,6 +11,28 @@ async fn check_prompt(arguments: &[&str], input: &str, expected: &str) {
     let finished = stage.buddy(["exec"]).args(arguments).input(input).run().await.expect_code(0);
     assert_eq!(finished.stdout, b"All right.\n", "{finished}");
     assert_eq!(prompt(&stage.requests()[0].body), expected);
+}
+
+#[tokio::test]
+async fn an_answer_that_the_provider_pauses_goes_on_where_it_stopped() {
+    let turns = [turn().text("One, ").stop("pause_turn"), turn().text("two.")];
+    let stage = Stage::new(turns).await;
+    let finished = stage.exec(["count"]).env("BUDDY_API", "messages").run().await.expect_code(0);
+    assert_eq!(finished.text(), "One, two.\n");
+    let requests = stage.server.requests();
+    let last = requests[1].body["messages"].as_array().unwrap().last().unwrap();
+    assert_eq!((&last["role"], &last["content"][0]["text"]), (&json!("assistant"), &json!("One,")));
+    let log = stage.only_log().await;
+    let texts: Vec<_> = log
+        .transcript
+        .items()
+        .iter()
+        .filter_map(|item| match &item.content {
+            Content::AgentMessage { text } => Some(text.as_str()),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(texts, ["One, ", "two."]);
 }
 
 #[tokio::test]

@@ -137,9 +137,10 @@ async fn a_second_interrupt_does_not_wait() {
     stage.requests();
 }
 
-/// Leaves the outputs once the first line was printed, then lets the model go on.
+/// Leaves the outputs once the first line was printed and the model was asked, then lets the model go on.
 async fn leave(stage: &Stage, mut started: Started) -> Finished {
     started.stdout.wait_for("\n", 1).await;
+    stage.server.wait_for_requests(1).await;
     started.leave_outputs().await;
     stage.server.gate("left").open();
     started.finish().await

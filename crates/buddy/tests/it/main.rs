@@ -1,7 +1,9 @@
 //! The whole program, run as people and scripts run it: real processes, real files, a scripted model over real HTTP.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a broken assumption ends the test")]
 
+mod approvals;
 mod budget;
+mod catalogue;
 mod commands;
 mod compaction;
 mod config;
@@ -13,8 +15,11 @@ mod exec_refusals;
 mod exec_stops;
 mod faults;
 mod foreign;
+mod git;
 mod interrupts;
 mod login;
 mod repl;
 mod sessions;
 mod stage;
+mod undo;
+mod web;

@@ -12,10 +12,13 @@ mod appends;
 mod decoder;
 mod facts;
 mod house;
+mod jail;
+mod judging;
 mod long;
 mod oneshot;
 mod programs;
 mod sample;
+mod search;
 mod table;
 
 use std::path::PathBuf;
@@ -35,9 +38,12 @@ fn main() -> Result<ExitCode> {
     let mut table = Table::default();
     programs::measure(&buddy, &mut table)?;
     oneshot::measure(&buddy, folder.path(), &mut table)?;
+    jail::measure(&buddy, folder.path(), &mut table)?;
     decoder::measure(&mut table)?;
+    judging::measure(&mut table)?;
     appends::measure(folder.path(), &mut table)?;
     long::measure(folder.path(), &mut table)?;
+    search::measure(folder.path(), &mut table)?;
     table.print();
     Ok(if is_strict && table.misses() > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

@@ -5,10 +5,11 @@
 use serde_json::{Map, Value, json};
 
 use crate::Private;
-use crate::prompt::{Prompt, PromptItem, ToolDefinition};
+use crate::prompt::{Prompt, PromptItem};
 use crate::protocol::chat::{WIRE, extras, reasoning};
+use crate::protocol::field::nested_tool;
 use crate::protocol::history::{safe_arguments, safe_name, unpaired};
-use crate::{MaxTokensField, Options, ReasoningReplay};
+use crate::{MaxTokensField, Options};
 
 const MAX_TOKENS: &str = "max_tokens";
 const MAX_COMPLETION_TOKENS: &str = "max_completion_tokens";
@@ -33,7 +34,7 @@ pub(super) fn render(model: &str, prompt: &Prompt, options: &Options) -> Value {
         body.insert("stream_options".to_owned(), json!({ "include_usage": true }));
     }
     if !prompt.tools.is_empty() {
-        body.insert("tools".to_owned(), prompt.tools.iter().map(tool).collect());
+        body.insert("tools".to_owned(), prompt.tools.iter().map(nested_tool).collect());
         if let Some(parallel) = options.parallel_tool_calls {
             body.insert("parallel_tool_calls".to_owned(), json!(parallel));
         }
@@ -75,13 +76,6 @@ fn max_tokens_name(field: MaxTokensField) -> &'static str {
         MaxTokensField::MaxTokens => MAX_TOKENS,
         MaxTokensField::MaxCompletionTokens => MAX_COMPLETION_TOKENS,
     }
-}
-
-fn tool(tool: &ToolDefinition) -> Value {
-    json!({
-        "type": "function",
-        "function": { "name": tool.name, "description": tool.description, "parameters": tool.parameters },
-    })
 }
 
 fn messages(model: &str, prompt: &Prompt, options: &Options) -> Vec<Value> {
@@ -161,12 +155,7 @@ impl Answer<'_> {
         message.insert("role".to_owned(), json!("assistant"));
         let content = if text.is_empty() { Value::Null } else { Value::String(text) };
         message.insert("content".to_owned(), content);
-        let replay = match options.reasoning_replay {
-            ReasoningReplay::Off => false,
-            ReasoningReplay::ToolTurns => !calls.is_empty(),
-            ReasoningReplay::All => true,
-        };
-        if replay {
+        if options.reasoning_replay.takes(!calls.is_empty()) {
             reasoning::replay(&reasoning, &mut message);
         }
         if !calls.is_empty() {

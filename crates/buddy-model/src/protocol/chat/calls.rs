@@ -13,6 +13,7 @@ use crate::protocol::DecoderContext;
 use crate::protocol::call_list::{CallList, MAX_CALLS_PER_REPLY, UNNAMED, nameless};
 use crate::protocol::chat::extras::{self, Extras};
 use crate::protocol::chat::fast;
+use crate::protocol::field::text_of;
 use crate::{Arguments, Delta, ReplyItem};
 
 /// The calls of one answer so far.
@@ -165,10 +166,6 @@ impl Calls {
         }
         items
     }
-}
-
-fn text_of(value: Option<&Value>) -> Option<&str> {
-    value.and_then(Value::as_str).filter(|text| !text.is_empty())
 }
 
 fn is_whole(arguments: &str) -> bool {

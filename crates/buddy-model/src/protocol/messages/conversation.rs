@@ -39,6 +39,9 @@ impl Conversation {
         for item in items {
             writer.write(item);
         }
+        if let Some(last) = writer.messages.last_mut().filter(|last| last.role == "assistant") {
+            last.trim_end();
+        }
         let messages = writer.messages.into_iter().map(Message::into_value).collect();
         Self { messages, lost_thoughts: writer.lost_thoughts }
     }
@@ -76,6 +79,13 @@ struct Message {
 }
 
 impl Message {
+    /// An answer that is to go on must not end in white space, which the provider refuses.
+    fn trim_end(&mut self) {
+        if let Some(Value::String(text)) = self.blocks.last_mut().and_then(|block| block.get_mut("text")) {
+            text.truncate(text.trim_end().len());
+        }
+    }
+
     fn into_value(self) -> Value {
         json!({ "role": self.role, "content": self.blocks })
     }

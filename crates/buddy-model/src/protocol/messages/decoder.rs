@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::clean::clipped;
+use crate::protocol::field::text_of;
 use crate::protocol::messages::blocks::Blocks;
 use crate::protocol::messages::fast;
 use crate::protocol::messages::usage::Counts;
@@ -50,7 +51,7 @@ impl MessagesDecoder {
         match reason.as_str() {
             "max_tokens" | "model_context_window_exceeded" => StopReason::Length,
             "refusal" => StopReason::Refusal,
-            "pause_turn" => StopReason::Other(reason),
+            "pause_turn" => StopReason::Paused,
             // Some servers say `end_turn` although they call.
             _ if self.blocks.has_calls() => StopReason::ToolUse,
             "end_turn" | "stop_sequence" => StopReason::End,
@@ -136,8 +137,4 @@ impl Decoder for MessagesDecoder {
         let items = std::mem::take(&mut self.blocks).finish(is_cut, &mut self.context);
         Ok(Reply { items, stop, usage: self.counts.usage(), model: self.model.take() })
     }
-}
-
-fn text_of(value: Option<&Value>) -> Option<&str> {
-    value.and_then(Value::as_str).filter(|text| !text.is_empty())
 }

@@ -4,10 +4,11 @@
 
 use serde_json::{Map, Value, json};
 
-use crate::prompt::{Prompt, PromptItem, ToolDefinition};
+use crate::Options;
+use crate::prompt::{Prompt, PromptItem};
+use crate::protocol::field::nested_tool;
 use crate::protocol::history::{safe_arguments, safe_name, unpaired};
 use crate::protocol::ollama::WIRE;
-use crate::{Options, ReasoningReplay};
 
 pub(super) fn render(model: &str, prompt: &Prompt, options: &Options) -> Value {
     debug_assert!(unpaired(&prompt.items).is_none(), "no result for call {:?}", unpaired(&prompt.items));
@@ -25,7 +26,7 @@ pub(super) fn render(model: &str, prompt: &Prompt, options: &Options) -> Value {
         body.insert("options".to_owned(), Value::Object(runtime));
     }
     if !prompt.tools.is_empty() {
-        body.insert("tools".to_owned(), prompt.tools.iter().map(tool).collect());
+        body.insert("tools".to_owned(), prompt.tools.iter().map(nested_tool).collect());
     }
     body.insert("messages".to_owned(), Value::Array(messages(model, prompt, options)));
     body.extend(options.extra.clone());
@@ -50,13 +51,6 @@ fn runtime(prompt: &Prompt, options: &Options) -> Map<String, Value> {
         ("temperature", prompt.temperature.map(Value::from)),
     ];
     values.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
-}
-
-fn tool(tool: &ToolDefinition) -> Value {
-    json!({
-        "type": "function",
-        "function": { "name": tool.name, "description": tool.description, "parameters": tool.parameters },
-    })
 }
 
 fn messages(model: &str, prompt: &Prompt, options: &Options) -> Vec<Value> {
@@ -111,12 +105,7 @@ impl Answer {
         let mut message = Map::new();
         message.insert("role".to_owned(), json!("assistant"));
         message.insert("content".to_owned(), json!(text));
-        let replay = match options.reasoning_replay {
-            ReasoningReplay::Off => false,
-            ReasoningReplay::ToolTurns => !calls.is_empty(),
-            ReasoningReplay::All => true,
-        };
-        if replay && !thinking.is_empty() {
+        if options.reasoning_replay.takes(!calls.is_empty()) && !thinking.is_empty() {
             message.insert("thinking".to_owned(), json!(thinking));
         }
         if !calls.is_empty() {

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 
 use crate::clean::clipped;
 use crate::protocol::call_list::CallList;
+use crate::protocol::field::text_of;
 use crate::protocol::ollama::WIRE;
 use crate::protocol::ollama::fast;
 use crate::protocol::printed::printed_calls;
@@ -201,8 +202,4 @@ fn size(delta: &Delta) -> usize {
         Delta::Text(text) | Delta::Reasoning(text) | Delta::ToolArguments { text, .. } => text.len(),
         Delta::Restarted { .. } | Delta::Finished(_) => 0,
     }
-}
-
-fn text_of(value: Option<&Value>) -> Option<&str> {
-    value.and_then(Value::as_str).filter(|text| !text.is_empty())
 }

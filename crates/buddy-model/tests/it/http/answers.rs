@@ -9,6 +9,16 @@ use serde_json::json;
 use super::{model, outcome, prompt, route};
 
 #[tokio::test]
+async fn a_call_over_plain_http_is_not_sent_into_a_connection_that_may_be_closing() {
+    let server = ModelServer::start([turn().text("one"), turn().text("two")]).await;
+    let model = model(&server);
+    for text in ["one", "two"] {
+        assert_eq!(outcome(model.call(prompt())).await.text(), text);
+    }
+    assert_eq!(server.connections(), 2);
+}
+
+#[tokio::test]
 async fn text_comes_in_pieces_and_then_whole() {
     let server = ModelServer::start([turn().reasoning("Greet.").text("Hello, world!").chunk_chars(5)]).await;
     let outcome = outcome(model(&server).call(prompt())).await;
@@ -99,14 +109,4 @@ async fn the_key_is_sent_and_never_shown() {
     let model = HttpModel::new("m", route).unwrap();
     assert!(!format!("{model:?}").contains("secret"));
     assert_eq!(outcome(model.call(prompt())).await.text(), "ok");
-}
-
-#[tokio::test]
-async fn calls_share_a_connection() {
-    let server = ModelServer::start([turn().text("one"), turn().text("two"), turn().text("three")]).await;
-    let model = model(&server);
-    for text in ["one", "two", "three"] {
-        assert_eq!(outcome(model.call(prompt())).await.text(), text);
-    }
-    assert_eq!(server.connections(), 1);
 }

@@ -9,11 +9,11 @@ use buddy_store::{Role, SqliteStore, StoreSettings};
 use serde_json::json;
 
 use super::report::Report;
-use super::{kernel, programs};
+use super::{jail, programs};
 use crate::commands::setup::Invocation;
 use crate::config::{Loaded, load, user_file};
 use crate::environment::Environment;
-use crate::models::{Keys, Models, choose, local_servers};
+use crate::models::{Keys, Lessons, Models, choose, local_servers};
 use crate::system::SystemClock;
 use crate::wiring::local_target;
 
@@ -43,7 +43,7 @@ pub(super) async fn examine(invocation: &Invocation<'_>) -> anyhow::Result<Repor
         }
     }
     checks.extend(programs::look(environment, &*target).await);
-    checks.extend(kernel::layers(Path::new("/")));
+    checks.extend(jail::examine().await);
     checks.push(terminal(environment));
     let head = vec![("buddy", json!(env!("CARGO_PKG_VERSION")))];
     Ok(Report { head, checks, ..Report::default() })
@@ -127,13 +127,13 @@ async fn model(invocation: &Invocation<'_>, loaded: &Loaded, keys: Keys) -> Chec
         }
     };
     let chosen = choice.active.as_ref().map(crate::models::Reference::name);
-    let models = Models::new(loaded, keys, choice);
+    let models = Models::new(loaded, keys, choice, Lessons::read(&environment.data));
     if let Err(failure) = models.check() {
         let hint = failure.hint.unwrap_or(next.to_owned());
         return Check::fail("model", failure.message, hint);
     }
     match (models.found(), models.warnings().first(), chosen) {
-        (_, Some(warning), _) => Check::warn("model", warning, "others on this machine could use the key"),
+        (_, Some(warning), _) => Check::warn("model", warning, "see `buddy models` and mend what is named"),
         (Some(found), None, None) => Check::warn("model", found.trim_start_matches("model: "), next),
         (Some(found), None, Some(_)) => Check::ok("model", found.trim_start_matches("model: ")),
         (None, None, Some(chosen)) => Check::ok("model", format!("{chosen} (chosen by you)")),

@@ -21,7 +21,7 @@ struct Wanted {
     purpose: &'static str,
 }
 
-const WANTED: [Wanted; 5] = [
+const WANTED: [Wanted; 4] = [
     Wanted { name: "tmux", commands: &[["tmux", "-V"]], purpose: "terminals that agents share with people" },
     Wanted { name: "git", commands: &[["git", "--version"]], purpose: "work on repositories" },
     Wanted {
@@ -30,7 +30,6 @@ const WANTED: [Wanted; 5] = [
         purpose: "targets in containers (podman or docker)",
     },
     Wanted { name: "ssh", commands: &[["ssh", "-V"]], purpose: "targets on other machines" },
-    Wanted { name: "bubblewrap", commands: &[["bwrap", "--version"]], purpose: "the jail of commands" },
 ];
 
 /// Looks for all of them at once.

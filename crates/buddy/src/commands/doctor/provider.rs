@@ -1,17 +1,22 @@
 //! `buddy doctor provider`: one model over its real route.
 
-use buddy_model::diagnose::{Check, Diagnosis, diagnose};
+use std::time::Duration;
+
+use buddy_model::diagnose::{Check, Diagnosis, Subject, diagnose};
 use buddy_protocol::{Failure, FailureKind};
 use serde_json::{Map, json};
 
-use super::learned::{self, Lesson};
 use super::report::Report;
 use crate::commands::printer;
 use crate::commands::setup::{Invocation, Notes};
-use crate::models::Line;
+use crate::models::{Lesson, Line};
 
 /// Examines a model by its name, or the active one, and keeps what was learned.
-pub(super) async fn examine(invocation: &Invocation<'_>, name: Option<&str>) -> anyhow::Result<Report> {
+pub(super) async fn examine(
+    invocation: &Invocation<'_>,
+    name: Option<&str>,
+    timeout: Option<Duration>,
+) -> anyhow::Result<Report> {
     let setup = invocation.prepare(Notes::Warnings).await?;
     let name = name.or(invocation.model.as_deref());
     let line = match setup.models.line(name).await {
@@ -21,10 +26,13 @@ pub(super) async fn examine(invocation: &Invocation<'_>, name: Option<&str>) -> 
     };
     printer().status(&format!("asking {} at {} …", line.model, line.base_url));
     let diagnosis = match &line.subject {
-        Ok(subject) => diagnose(subject).await?,
+        Ok(subject) => {
+            let time_limit = timeout.unwrap_or(subject.time_limit);
+            diagnose(&Subject { time_limit, ..subject.clone() }).await?
+        }
         Err(failure) => Diagnosis::without_key(&failure.message, hint(failure)),
     };
-    let kept = learned::keep(&invocation.environment.data, Lesson::of(&line, &diagnosis));
+    let kept = Lesson::of(&line, &diagnosis).keep(&invocation.environment.data);
     let mut report = report(&line, diagnosis);
     report.notes.push(match kept {
         Ok(path) => format!("written to {}", path.display()),
@@ -43,8 +51,19 @@ fn report(line: &Line, diagnosis: Diagnosis) -> Report {
     let mut more = Map::new();
     more.insert("context_window".to_owned(), json!(diagnosis.context_window));
     more.insert("quirks".to_owned(), json!(diagnosis.quirks));
-    let notes = diagnosis.quirks.iter().map(|quirk| format!("quirk: {quirk}")).collect();
+    more.insert("switches".to_owned(), json!(diagnosis.switches));
+    let quirks = diagnosis.quirks.iter().map(|quirk| format!("quirk: {quirk}"));
+    let notes = quirks.chain(switches(&diagnosis)).collect();
     Report { head, checks: diagnosis.checks, notes, more }
+}
+
+/// What sessions do differently from now on, as names and values.
+fn switches(diagnosis: &Diagnosis) -> Vec<String> {
+    let switches = json!(diagnosis.switches);
+    let turned = switches.as_object().into_iter().flatten();
+    turned
+        .map(|(name, value)| format!("from now on, unless the profile says otherwise: {name} = {value}"))
+        .collect()
 }
 
 fn demo() -> Report {

@@ -1,12 +1,14 @@
 //! The way to one model, laid open for whoever examines it rather than talks to it.
 
-use buddy_model::Auth;
-use buddy_model::diagnose::Subject;
+use buddy_model::diagnose::{DIAGNOSIS_TIME, Subject};
+use buddy_model::{Auth, Switches};
 use buddy_protocol::{Failure, FailureKind};
 
 use super::{Models, missing};
 use crate::models::connect::{endpoint, route};
 use crate::models::key::Key;
+use crate::models::known::Known;
+use crate::models::reference::Reference;
 
 /// The way to one model.
 pub(crate) struct Line {
@@ -23,15 +25,15 @@ impl Models {
     /// The way to a model by its name, or to the active one; none for the built-in demo. Asks for the key, which may run
     /// a command.
     pub(crate) async fn line(&self, name: Option<&str>) -> Result<Option<Line>, Failure> {
-        if self.is_demo(name) {
-            return Ok(None);
-        }
-        let reference = match name {
-            Some(name) => self.resolve(name)?,
-            None => self.active.clone().ok_or_else(missing)?,
-        };
+        let Some(reference) = self.reference(name)? else { return Ok(None) };
+        self.look_at(&reference).await;
+        self.line_of(&reference).await.map(Some)
+    }
+
+    /// The way to this model, as the configuration has it: what was learned about it has no say.
+    pub(super) async fn line_of(&self, reference: &Reference) -> Result<Line, Failure> {
         let profile = self.config.models.get(&reference.profile).ok_or_else(missing)?;
-        let model = Self::model_name(&reference, profile)?;
+        let model = Self::model_name(reference, profile)?;
         let address = endpoint(&reference.profile, profile)?.to_string();
         let key = match self.keys.key(&reference.profile, profile, &address) {
             Ok(Key::None) => Ok((None, None)),
@@ -42,25 +44,25 @@ impl Models {
             }
             Err(failure) => Err(failure),
         };
-        let facts = self.catalogue.facts(&model);
+        let known = Known { switches: Switches::default(), ..self.known(reference, profile)? };
         let subject = match key {
             Err(failure) => Err(failure),
             Ok((key, login)) => {
-                let mut route = route(&reference.profile, profile, &self.config, key, &facts)?;
+                let mut route = route(&reference.profile, profile, &self.config, key, &known)?;
                 route.auth = login.unwrap_or(route.auth);
                 Ok(Subject {
                     model: model.clone(),
                     route,
                     temperature: self.config.agent.temperature,
                     configured_context: profile.context_limit,
-                    catalogue_context: facts.context_window,
+                    catalogue_context: self.catalogue.facts(&model).context_window,
+                    time_limit: DIAGNOSIS_TIME,
                 })
             }
         };
-        let base_url = profile.api_base_url.as_deref().unwrap_or_default();
-        let base_url = base_url.split(['?', '#']).next().unwrap_or_default().to_owned();
+        let base_url = profile.shown_base_url().to_owned();
         let (profile_name, api) = (reference.profile.clone(), profile.api.name());
-        Ok(Some(Line { profile: profile_name, api, base_url, model, subject }))
+        Ok(Line { profile: profile_name, api, base_url, model, subject })
     }
 }
 

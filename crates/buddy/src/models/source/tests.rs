@@ -32,7 +32,7 @@ impl Stage {
         let keys = Keys::new(&environment, &loaded, target);
         let choice = choose(&environment, &loaded, &keys, None, async || Vec::new()).await.unwrap();
         let config = loaded.config.clone();
-        Self { home, models: Models::new(&loaded, keys.clone(), choice), keys, config }
+        Self { home, models: Models::new(&loaded, keys.clone(), choice, Lessons::default()), keys, config }
     }
 
     /// The key that a profile would be called with.

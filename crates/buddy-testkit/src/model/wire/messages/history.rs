@@ -43,7 +43,20 @@ pub(super) fn check(body: &Value, seal: &Seal) -> Result<(), String> {
         }
     }
     nothing_waits(&waiting, messages.len())?;
+    check_end(messages)?;
     check_open_loop(body, messages)
+}
+
+/// An answer that is to go on ends in no white space.
+fn check_end(messages: &[Value]) -> Result<(), String> {
+    let last = messages.last().filter(|last| last["role"] == "assistant");
+    let text = last.and_then(|last| last["content"].as_array()?.last()?["text"].as_str());
+    match text {
+        Some(text) if text.ends_with(char::is_whitespace) => {
+            Err("messages: final assistant content cannot end with trailing whitespace".to_owned())
+        }
+        _ => Ok(()),
+    }
 }
 
 /// The blocks of a message; plain text has none to check.

@@ -1,0 +1,24 @@
+//! Git as tools, by the `git` program of the target, with everything off that a repository could make it run.
+//!
+//! A repository is somebody else's text: its configuration names programs for watching files, showing and filtering them,
+//! signing, paging, connecting. `shield.rs` takes all of these away before `git` looks at any file, and what cannot be
+//! taken away without changing what the person would get is refused with a word on why.
+
+mod add;
+mod branch;
+mod commit;
+mod diff;
+mod log;
+mod push;
+mod repository;
+mod shield;
+mod start;
+mod status;
+
+pub(crate) use add::GitAdd;
+pub(crate) use branch::GitBranch;
+pub(crate) use commit::GitCommit;
+pub(crate) use diff::GitDiff;
+pub(crate) use log::GitLog;
+pub(crate) use push::GitPush;
+pub(crate) use status::GitStatus;

@@ -1,0 +1,175 @@
+//! A repository that was looked at: where it is, and what its settings are called.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use buddy_exec::Stdin;
+use buddy_protocol::ToolFailure;
+
+use super::shield::{MARK, Reach};
+use super::start::{Call, Said, program, run};
+use crate::tools::tool::{ToolContext, shown};
+
+/// The longest `.git` file that is read.
+const MAX_LINK_BYTES: u64 = 4096;
+
+/// A repository.
+#[derive(Debug)]
+pub(super) struct Repository {
+    /// The top of its work tree.
+    pub(super) top: PathBuf,
+    /// Where its own files are.
+    pub(super) git_dir: PathBuf,
+    /// Where the files are that it shares with other work trees.
+    pub(super) common_dir: PathBuf,
+    /// The names of all settings that hold in it.
+    names: BTreeSet<String>,
+    /// Those that the repository itself sets, with the files that it includes.
+    own_names: BTreeSet<String>,
+}
+
+impl Repository {
+    /// Looks at the repository that a directory belongs to. Its settings are listed first, which starts nothing; only a
+    /// `git` that takes the shield is used any further.
+    pub(super) async fn open(path: &Path, context: &ToolContext) -> Result<Self, ToolFailure> {
+        let none = BTreeSet::new();
+        let list = ["config", "--list", "-z", "--includes", "--show-scope", "--name-only"];
+        let said = look(&list, path, &none, context).await?.or_failure()?;
+        if said.is_cut {
+            return Err(ToolFailure::new("too_large", "the repository has more settings than are read"));
+        }
+        let records = said.records();
+        let pairs = records.chunks_exact(2).filter_map(|pair| Some((pair.first()?, pair.get(1)?)));
+        let own = |(scope, _): &(&String, &String)| matches!(scope.as_str(), "local" | "worktree");
+        let own_names = pairs.clone().filter(own).map(|(_, name)| name.clone()).collect();
+        let names: BTreeSet<String> = pairs.map(|(_, name)| name.clone()).collect();
+        if !names.contains(MARK) {
+            return Err(ToolFailure::new("unsupported", "git 2.31 or newer is needed")
+                .hint("use `run_shell`, where the person approves the command"));
+        }
+        let place = [
+            "rev-parse",
+            "--path-format=absolute",
+            "--show-toplevel",
+            "--absolute-git-dir",
+            "--git-common-dir",
+        ];
+        let said = look(&place, path, &names, context).await?.or_failure()?;
+        let text = said.text();
+        let mut lines = text.lines().map(PathBuf::from);
+        let (Some(top), Some(git_dir), Some(common_dir), None) =
+            (lines.next(), lines.next(), lines.next(), lines.next())
+        else {
+            return Err(ToolFailure::new("failed", "git does not say where the repository is"));
+        };
+        let repository = Self { top, git_dir, common_dir, names, own_names };
+        repository.check_work_tree(context).await?;
+        Ok(repository)
+    }
+
+    /// A repository can say that its work tree is elsewhere, `/` for one. The work tree is where its `.git` is.
+    async fn check_work_tree(&self, context: &ToolContext) -> Result<(), ToolFailure> {
+        let link = self.top.join(".git");
+        if link == self.git_dir {
+            return Ok(());
+        }
+        let content = context.target.read(&context.bounds, &link, MAX_LINK_BYTES).await;
+        let text =
+            content.map(|content| String::from_utf8_lossy(&content.bytes).into_owned()).unwrap_or_default();
+        let target = text.strip_prefix("gitdir:").map(|target| self.top.join(target.trim()));
+        if target.is_some_and(|target| without_dots(&target) == self.git_dir) {
+            return Ok(());
+        }
+        let message = format!(
+            "the repository in `{}` says that its work tree is `{}`, which does not belong to it",
+            shown(&self.git_dir),
+            shown(&self.top)
+        );
+        Err(ToolFailure::new("refused", message)
+            .hint("use `run_shell`, where the person approves the command"))
+    }
+
+    /// Whether its files are where one looks for them, and not where a `.git` file or a `commondir` points.
+    pub(super) fn is_plain(&self) -> bool {
+        self.git_dir == self.top.join(".git") && self.common_dir == self.git_dir
+    }
+
+    /// Refuses what would be written elsewhere than the person was told.
+    pub(super) fn check_plain(&self, path: &Path) -> Result<(), ToolFailure> {
+        if self.top != path {
+            let message = format!("the top directory of the repository is `{}`", shown(&self.top));
+            return Err(ToolFailure::new("invalid_input", message).hint("give that directory in `path`"));
+        }
+        if self.is_plain() {
+            return Ok(());
+        }
+        let message = format!(
+            "the files of this repository are in `{}`, and what is shared with other work trees in `{}`",
+            shown(&self.git_dir),
+            shown(&self.common_dir)
+        );
+        Err(ToolFailure::new("refused", message)
+            .hint("use `run_shell`, where the person approves the command"))
+    }
+
+    /// The names of settings that hold here, whoever sets them.
+    pub(super) fn names(&self) -> &BTreeSet<String> {
+        &self.names
+    }
+
+    /// The names of settings that the repository itself sets.
+    pub(super) fn own_names(&self) -> impl Iterator<Item = &str> {
+        self.own_names.iter().map(String::as_str)
+    }
+
+    /// Runs `git` here to look at something.
+    pub(super) async fn read(&self, arguments: &[&str], context: &ToolContext) -> Result<Said, ToolFailure> {
+        look(arguments, &self.top, &self.names, context).await
+    }
+
+    /// Runs `git` here with an input.
+    pub(super) async fn run(
+        &self,
+        arguments: &[&str],
+        reach: Reach,
+        stdin: Stdin,
+        context: &ToolContext,
+    ) -> Result<Said, ToolFailure> {
+        let call = Call { arguments: program(arguments), cwd: &self.top, reach, names: &self.names, stdin };
+        run(call, context).await
+    }
+}
+
+async fn look(
+    arguments: &[&str],
+    cwd: &Path,
+    names: &BTreeSet<String>,
+    context: &ToolContext,
+) -> Result<Said, ToolFailure> {
+    let call = Call { arguments: program(arguments), cwd, reach: Reach::Read, names, stdin: Stdin::Null };
+    run(call, context).await
+}
+
+/// Refuses a value that `git` would take for an option, and one that is two.
+pub(super) fn check_value(name: &str, value: &str) -> Result<(), ToolFailure> {
+    if value.is_empty() || value.starts_with('-') || value.contains(['\0', '\n']) {
+        let message = format!("`{name}` is empty, begins with `-`, or has a line end in it");
+        return Err(ToolFailure::new("invalid_input", message));
+    }
+    Ok(())
+}
+
+/// A path without `.` and `..`.
+fn without_dots(path: &Path) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for component in path.components() {
+        match component {
+            std::path::Component::CurDir => {}
+            std::path::Component::ParentDir => {
+                plain.pop();
+            }
+            other => plain.push(other),
+        }
+    }
+    plain
+}

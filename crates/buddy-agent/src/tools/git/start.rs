@@ -1,0 +1,126 @@
+//! One run of `git` on the target: bounded, cancellable, and read as bytes.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::time::Duration;
+
+use buddy_exec::{Ended, Exec, Exit, OutputLimits, Stdin};
+use buddy_protocol::ToolFailure;
+
+use super::shield::{self, Reach};
+use crate::tools::failure::{interrupted, target_failure};
+use crate::tools::tool::ToolContext;
+
+/// How long work on a repository may take.
+const LOCAL_WAIT: Duration = Duration::from_mins(1);
+/// How long a push may take.
+const PUSH_WAIT: Duration = Duration::from_mins(5);
+/// Bytes of output that are kept, from the beginning. The pipeline clips what the model sees of them further.
+const KEEP: usize = 1024 * 1024;
+
+/// What `git` is to do.
+pub(super) struct Call<'a> {
+    pub(super) arguments: Vec<String>,
+    pub(super) cwd: &'a Path,
+    pub(super) reach: Reach,
+    /// The names of the repository's settings, as far as they are known.
+    pub(super) names: &'a BTreeSet<String>,
+    pub(super) stdin: Stdin,
+}
+
+/// What `git` said.
+#[derive(Debug)]
+pub(super) struct Said {
+    pub(super) code: Option<i32>,
+    pub(super) stdout: Vec<u8>,
+    pub(super) stderr: String,
+    /// Whether the output went on after what was kept.
+    pub(super) is_cut: bool,
+}
+
+impl Said {
+    pub(super) fn is_success(&self) -> bool {
+        self.code == Some(0)
+    }
+
+    pub(super) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.stdout).into_owned()
+    }
+
+    /// The output, split where it has NULs. What was cut off in the middle is left out.
+    pub(super) fn records(&self) -> Vec<String> {
+        let text = self.text();
+        let mut records: Vec<String> = text.split('\0').map(str::to_owned).collect();
+        // What follows the last NUL is empty when the output is whole, and a fragment when it is not.
+        records.pop();
+        records
+    }
+
+    /// The output of a success, or the failure that it was.
+    pub(super) fn or_failure(self) -> Result<Self, ToolFailure> {
+        if self.is_success() { Ok(self) } else { Err(failure(&self)) }
+    }
+}
+
+/// The command line in front of what is to be done.
+pub(super) fn program(arguments: &[&str]) -> Vec<String> {
+    let whole = ["git", "--no-pager", "--no-optional-locks"].iter().chain(arguments);
+    whole.map(|&argument| argument.to_owned()).collect()
+}
+
+/// Runs it.
+pub(super) async fn run(call: Call<'_>, context: &ToolContext) -> Result<Said, ToolFailure> {
+    let exec = Exec {
+        argv: call.arguments,
+        cwd: call.cwd.to_path_buf(),
+        env: shield::environment(&context.env, call.names, call.reach),
+        stdin: call.stdin,
+        timeout: Some(if call.reach == Reach::Connect { PUSH_WAIT } else { LOCAL_WAIT }),
+        bounds: context.bounds.clone(),
+        output: OutputLimits { keep_head: KEEP, keep_tail: 0, log: None },
+    };
+    let mut running = context.target.start(exec).await.map_err(|error| target_failure(&error))?;
+    let stopper = running.stopper();
+    let exit = tokio::select! {
+        exit = running.wait() => exit,
+        () = context.cancel.cancelled() => {
+            stopper.stop();
+            running.wait().await
+        }
+    };
+    let exit = exit.map_err(|error| target_failure(&error))?;
+    match exit.ended {
+        Ended::Exited => Ok(said(exit)),
+        Ended::TimedOut => Err(ToolFailure::new("timed_out", "git did not come to an end in time")),
+        Ended::Stopped => Err(interrupted()),
+    }
+}
+
+fn said(exit: Exit) -> Said {
+    let is_cut = exit.stdout.omitted() > 0;
+    Said { code: exit.code, stderr: exit.stderr.text(), stdout: exit.stdout.head, is_cut }
+}
+
+/// What `git` would not do, with what the model can do about it.
+pub(super) fn failure(said: &Said) -> ToolFailure {
+    let message = said.stderr.trim();
+    let (code, hint) = if message.contains("not a git repository") {
+        ("not_found", Some("give the directory of a repository in `path`"))
+    } else if message.contains("dubious ownership") {
+        let hint = "the repository belongs to another account; the person can trust it with `git config --global --add \
+                    safe.directory <directory>`";
+        ("refused", Some(hint))
+    } else if message.contains("Please tell me who you are") || message.contains("empty ident name") {
+        ("no_identity", Some("the person has to set user.name and user.email"))
+    } else if message.contains("unknown revision") || message.contains("bad revision") {
+        ("not_found", Some("look at the branches with `git_branch` and at the commits with `git_log`"))
+    } else {
+        ("failed", None)
+    };
+    let message = if message.is_empty() { "git failed and did not say why" } else { message };
+    let failure = ToolFailure::new(code, message);
+    match hint {
+        Some(hint) => failure.hint(hint),
+        None => failure,
+    }
+}

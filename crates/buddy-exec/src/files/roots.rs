@@ -1,0 +1,65 @@
+//! Roots: the directories that an access is confined to, opened once and kept.
+//!
+//! A root is what was there when it was first used. When another directory takes its name later, accesses still go to the
+//! first one, so that replacing a root gains nothing.
+
+use std::collections::BTreeMap;
+use std::os::fd::OwnedFd;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustix::fs::{CWD, Mode, OFlags, openat};
+
+use super::beneath::real_path;
+use crate::TargetError;
+
+/// Roots kept at most. They come from the configuration, which names a handful.
+const MAX_ROOTS: usize = 256;
+
+/// All roots that a target has opened.
+#[derive(Debug, Default)]
+pub(crate) struct Roots {
+    pinned: Mutex<BTreeMap<PathBuf, Arc<Root>>>,
+}
+
+/// A directory that was opened once.
+#[derive(Debug)]
+pub(crate) struct Root {
+    pub(super) fd: OwnedFd,
+    /// As the bounds name it.
+    pub(super) named: PathBuf,
+    /// Where it was when it was opened, without links.
+    real: PathBuf,
+}
+
+impl Roots {
+    /// The root of this name, opened now or earlier.
+    pub(super) fn pin(&self, path: &Path) -> Result<Arc<Root>, TargetError> {
+        let mut pinned = self.pinned.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(root) = pinned.get(path) {
+            return Ok(root.clone());
+        }
+        if pinned.len() == MAX_ROOTS {
+            return Err(TargetError::TooMany { what: "roots", limit: MAX_ROOTS });
+        }
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        let failed = |error: std::io::Error| TargetError::from_io("open the root", path, error);
+        let fd = openat(CWD, path, flags, Mode::empty()).map_err(|error| failed(error.into()))?;
+        let real = real_path(&fd).map_err(failed)?;
+        let root = Arc::new(Root { fd, named: path.to_owned(), real });
+        pinned.insert(path.to_owned(), root.clone());
+        Ok(root)
+    }
+}
+
+impl Root {
+    /// Where it is now, without links: a root that was moved is still the root.
+    pub(super) fn real(&self) -> PathBuf {
+        real_path(&self.fd).unwrap_or_else(|_| self.real.clone())
+    }
+
+    /// The rest of a path that is beneath this root by name. A name is compared whole: `/srv/wsx` is not beneath `/srv/ws`.
+    pub(super) fn below<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        path.strip_prefix(&self.named).or_else(|_| path.strip_prefix(&self.real)).ok()
+    }
+}

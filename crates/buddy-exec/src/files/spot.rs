@@ -1,0 +1,277 @@
+//! A spot: one name in a directory that was opened within the bounds. All changes happen here, relative to that
+//! directory, so that no path is resolved a second time.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::File;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+use rustix::fs::{
+    Access, AtFlags, FileType, Mode, OFlags, ResolveFlags, Stat, accessat, fchmod, fsync, mkdirat, openat,
+    readlinkat, statat, symlinkat, unlinkat,
+};
+use rustix::io::Errno;
+
+use super::beneath::{self, real_path};
+use super::view::{View, Way};
+use crate::TargetError;
+
+/// How many links in a row are followed, as the kernel does it.
+const MAX_LINKS: usize = 40;
+/// Directories made for one file at most.
+const MAX_PARENTS: usize = 256;
+
+/// One name in an open directory.
+pub(crate) struct Spot {
+    directory: Arc<OwnedFd>,
+    /// Where the directory is, without links.
+    place: PathBuf,
+    name: OsString,
+    /// What the caller asked for.
+    pub(super) named: PathBuf,
+}
+
+/// What is done about directories that are missing on the way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Parents {
+    /// They are made.
+    Make,
+    /// They are an error.
+    Need,
+}
+
+impl View {
+    /// The spot of a path that is to be changed. Directories that had to be made on the way are given back, outermost
+    /// first.
+    ///
+    /// Beneath a root no link is followed at all. Where everything is in reach a link is written through.
+    pub(super) fn spot(&self, path: &Path, parents: Parents) -> Result<(Spot, Vec<Spot>), TargetError> {
+        let mut wanted = path.to_owned();
+        let mut made = Vec::new();
+        for _ in 0..MAX_LINKS {
+            let spot = self.spot_without_link(path, &wanted, parents, &mut made)?;
+            if !matches!(self.write, Way::Anywhere(_)) || !spot.is_link()? {
+                return Ok((spot, made));
+            }
+            wanted = spot.place.join(spot.read_link()?);
+        }
+        Err(TargetError::from_io("follow", path, Errno::LOOP.into()))
+    }
+
+    /// The spot of a name itself, also when it is a link: for what is removed or made.
+    pub(crate) fn spot_itself(
+        &self,
+        path: &Path,
+        parents: Parents,
+    ) -> Result<(Spot, Vec<Spot>), TargetError> {
+        let mut made = Vec::new();
+        let spot = self.spot_without_link(path, path, parents, &mut made)?;
+        Ok((spot, made))
+    }
+
+    fn spot_without_link(
+        &self,
+        named: &Path,
+        path: &Path,
+        parents: Parents,
+        made: &mut Vec<Spot>,
+    ) -> Result<Spot, TargetError> {
+        let (root, below, mut resolve) = self.write.find(path)?;
+        self.protected.check_write_name(named, &root.real().join(below))?;
+        let is_confined = resolve.contains(ResolveFlags::BENEATH);
+        if is_confined {
+            resolve |= ResolveFlags::NO_SYMLINKS;
+        }
+        let Some(Component::Normal(name)) = below.components().next_back() else {
+            return Err(TargetError::IsRoot { path: named.to_owned() });
+        };
+        let above = below.parent().unwrap_or(Path::new(""));
+        let open = |below: &Path| {
+            beneath::open(&root.fd, below, OFlags::PATH | OFlags::DIRECTORY, resolve)
+                .map_err(|error| refused(named, error, is_confined))
+        };
+        let directory = match open(above) {
+            Err(TargetError::NotFound { .. }) if parents == Parents::Make => {
+                self.make_parents(named, above, &open, made)?
+            }
+            opened => opened?,
+        };
+        let place = real_path(&directory).map_err(|error| TargetError::from_io("look at", named, error))?;
+        let directory = Arc::new(directory);
+        let spot = Spot { directory, place, name: name.to_owned(), named: named.to_owned() };
+        self.check_spot(&spot)?;
+        Ok(spot)
+    }
+
+    fn check_spot(&self, spot: &Spot) -> Result<(), TargetError> {
+        let real = spot.real();
+        self.check_readable(&spot.named, &real)?;
+        self.protected.check_write(&spot.named, &real)
+    }
+
+    fn make_parents(
+        &self,
+        named: &Path,
+        above: &Path,
+        open: &impl Fn(&Path) -> Result<OwnedFd, TargetError>,
+        made: &mut Vec<Spot>,
+    ) -> Result<OwnedFd, TargetError> {
+        let failed = |error: io::Error| TargetError::from_io("make the directory of", named, error);
+        let mut below = PathBuf::new();
+        let mut directory = open(&below)?;
+        for component in above.components() {
+            let parent = below.clone();
+            below.push(component);
+            directory = match (open(&below), component) {
+                (Err(TargetError::NotFound { .. }), Component::Normal(name)) => {
+                    if made.len() == MAX_PARENTS {
+                        return Err(TargetError::TooMany { what: "missing directories", limit: MAX_PARENTS });
+                    }
+                    let place = real_path(&directory).map_err(failed)?;
+                    let holder = open(&parent)?;
+                    let spot = Spot {
+                        directory: Arc::new(holder),
+                        place,
+                        name: name.to_owned(),
+                        named: named.to_owned(),
+                    };
+                    self.check_spot(&spot)?;
+                    match spot.make_directory() {
+                        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
+                            return Err(failed(error));
+                        }
+                        _ => {}
+                    }
+                    made.push(spot);
+                    open(&below)?
+                }
+                (opened, _) => opened?,
+            };
+        }
+        Ok(directory)
+    }
+}
+
+/// Why a directory on the way could not be opened.
+fn refused(named: &Path, error: io::Error, is_confined: bool) -> TargetError {
+    match error {
+        error if beneath::leads_out(&error) => TargetError::Outside { path: named.to_owned() },
+        error if is_confined && beneath::is_link(&error) => TargetError::Link { path: named.to_owned() },
+        error => TargetError::from_io("open the directory of", named, error),
+    }
+}
+
+impl Spot {
+    /// Where it is, without links.
+    pub(crate) fn real(&self) -> PathBuf {
+        self.place.join(&self.name)
+    }
+
+    /// What the caller asked for.
+    pub(crate) fn named(&self) -> &Path {
+        &self.named
+    }
+
+    /// What is there, without following a link; none when nothing is.
+    pub(crate) fn stat(&self) -> io::Result<Option<Stat>> {
+        match statat(&self.directory, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
+            Ok(stat) => Ok(Some(stat)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn is_link(&self) -> Result<bool, TargetError> {
+        let stat = self.stat().map_err(|error| TargetError::from_io("look at", &self.named, error))?;
+        Ok(stat.is_some_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink))
+    }
+
+    fn read_link(&self) -> Result<PathBuf, TargetError> {
+        self.link_target().map_err(|error| TargetError::from_io("follow", &self.named, error))
+    }
+
+    /// Where the link that is there leads.
+    pub(crate) fn link_target(&self) -> io::Result<PathBuf> {
+        let target = readlinkat(&self.directory, &self.name, Vec::new())?;
+        Ok(PathBuf::from(OsStr::from_bytes(target.as_bytes())))
+    }
+
+    /// Opens the file that is there, never through a link and without waiting.
+    pub(crate) fn open_file(&self) -> io::Result<File> {
+        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
+        Ok(File::from(openat(&self.directory, &self.name, flags, Mode::empty())?))
+    }
+
+    /// Opens the directory that is there, never through a link.
+    pub(crate) fn open_directory(&self) -> io::Result<OwnedFd> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        Ok(openat(&self.directory, &self.name, flags, Mode::empty())?)
+    }
+
+    /// Whether this account may write to what is there.
+    pub(super) fn check_writable(&self) -> io::Result<()> {
+        Ok(accessat(&self.directory, &self.name, Access::WRITE_OK, AtFlags::empty())?)
+    }
+
+    /// Makes an empty directory, with the mode that the account's mask leaves.
+    pub(crate) fn make_directory(&self) -> io::Result<()> {
+        Ok(mkdirat(&self.directory, &self.name, Mode::from_raw_mode(0o777))?)
+    }
+
+    /// Makes a link.
+    pub(crate) fn make_link(&self, target: &Path) -> io::Result<()> {
+        Ok(symlinkat(target, &self.directory, &self.name)?)
+    }
+
+    /// Removes what is there unless it is a directory.
+    pub(crate) fn remove_file(&self) -> io::Result<()> {
+        Ok(unlinkat(&self.directory, &self.name, AtFlags::empty())?)
+    }
+
+    /// Removes an empty directory.
+    pub(crate) fn remove_directory(&self) -> io::Result<()> {
+        Ok(unlinkat(&self.directory, &self.name, AtFlags::REMOVEDIR)?)
+    }
+
+    /// Makes what happened to names in the directory durable.
+    pub(crate) fn sync(&self) -> io::Result<()> {
+        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+        match openat(&self.directory, ".", flags, Mode::empty()) {
+            Ok(directory) => Ok(fsync(directory)?),
+            // A directory that may be written and not read cannot be synced.
+            Err(Errno::ACCESS) => Ok(()),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// A name in a directory that is open already.
+    pub(crate) fn inside(directory: &Arc<OwnedFd>, place: &Path, name: &OsStr) -> Self {
+        let named = place.join(name);
+        Self { directory: directory.clone(), place: place.to_owned(), name: name.to_owned(), named }
+    }
+
+    /// The spot of a path below this directory, through no link.
+    pub(crate) fn below(&self, path: &Path) -> io::Result<Self> {
+        let top = self.open_directory()?;
+        let parent = path.parent().unwrap_or(Path::new(""));
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS;
+        let directory = Arc::new(beneath::open(top, parent, OFlags::PATH | OFlags::DIRECTORY, resolve)?);
+        Ok(Self::inside(&directory, &self.real().join(parent), path.file_name().unwrap_or_default()))
+    }
+
+    /// Gives a directory exactly this mode.
+    pub(crate) fn set_directory_mode(&self, mode: u32) -> io::Result<()> {
+        Ok(fchmod(self.open_directory()?, Mode::from_raw_mode(mode & 0o7777))?)
+    }
+
+    pub(super) fn directory(&self) -> &Arc<OwnedFd> {
+        &self.directory
+    }
+
+    pub(super) fn name(&self) -> &OsStr {
+        &self.name
+    }
+}

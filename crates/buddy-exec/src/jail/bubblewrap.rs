@@ -1,0 +1,68 @@
+//! Finding bubblewrap, and asking it for namespaces.
+
+use std::ffi::OsString;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use super::mounts::{Cover, Mounts};
+use super::refusal::{BUBBLEWRAP, Refusal};
+
+/// Where it is looked for. Never in `PATH` and never beside the command: what stands there could be planted.
+const PLACES: &[&str] = &["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"];
+
+/// Write rights of others than the owner.
+const WRITABLE_BY_OTHERS: u32 = 0o022;
+
+/// The program, or none where it is not installed. One that others could have changed is refused and not passed over:
+/// going on without it would be weaker.
+pub(super) fn find() -> Result<Option<PathBuf>, Refusal> {
+    for place in PLACES.iter().map(Path::new) {
+        let Ok(found) = place.metadata() else { continue };
+        if !found.is_file() || found.permissions().mode() & 0o111 == 0 {
+            continue;
+        }
+        if found.uid() != 0 || found.permissions().mode() & WRITABLE_BY_OTHERS != 0 {
+            let reason = format!("`{}` is not root's alone, so it is not trusted", place.display());
+            return Err(Refusal::new(BUBBLEWRAP, reason));
+        }
+        return Ok(Some(place.to_owned()));
+    }
+    Ok(None)
+}
+
+/// What every jail has: its own processes, no way to talk to others, no capability, and an end with its supervisor.
+pub(super) const NAMESPACES: &[&str] = &[
+    "--unshare-user-try",
+    "--unshare-pid",
+    "--unshare-ipc",
+    "--unshare-uts",
+    "--die-with-parent",
+    "--new-session",
+    "--cap-drop",
+    "ALL",
+    "--as-pid-1",
+];
+
+/// The words for a jail with these mounts, up to the program to run.
+pub(super) fn arguments(mounts: &Mounts, network: bool) -> Vec<OsString> {
+    let mut words: Vec<OsString> = NAMESPACES.iter().map(Into::into).collect();
+    if !network {
+        words.push("--unshare-net".into());
+    }
+    let base = if mounts.is_all_writable { "--bind" } else { "--ro-bind" };
+    words.extend([base, "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run"].map(Into::into));
+    for mount in &mounts.list {
+        let at = || mount.at.clone().into_os_string();
+        match mount.cover {
+            Cover::Writable => words.extend(["--bind".into(), at(), at()]),
+            Cover::ReadOnly => words.extend(["--ro-bind".into(), at(), at()]),
+            Cover::EmptyDirectory => {
+                words.extend(["--tmpfs".into(), at(), "--remount-ro".into(), at()]);
+            }
+            // Bind mounts are without devices, so this cannot be opened at all.
+            Cover::NoFile => words.extend(["--ro-bind".into(), "/dev/null".into(), at()]),
+        }
+    }
+    words.push("--".into());
+    words
+}

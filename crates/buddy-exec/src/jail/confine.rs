@@ -1,0 +1,109 @@
+//! What the process inside does to itself before the command starts. None of it can be undone, and all of it is passed on.
+
+use std::path::PathBuf;
+
+use landlock::{
+    ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr,
+    RulesetCreatedAttr, RulesetStatus, Scope, path_beneath_rules,
+};
+use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
+use rustix::thread::{
+    CapabilitySet, CapabilitySets, clear_ambient_capability_set, remove_capability_from_bounding_set,
+    set_capabilities, set_no_new_privs,
+};
+
+use super::probe::landlock_abi;
+use super::refusal::{LANDLOCK, PROCESS, Refusal, refused};
+use super::seccomp;
+use super::words::{Place, Plan, RawPath, Rules};
+
+/// Limits that no honest command meets: they end the ones that have run away.
+const LIMITS: [(Resource, u64); 4] = [
+    // Counts all processes of the account, so it has to be far above what people run.
+    (Resource::Nproc, 16_384),
+    (Resource::Fsize, 256 * 1024 * 1024 * 1024),
+    (Resource::Nofile, 65_536),
+    // What a command had in its memory does not belong on the disk.
+    (Resource::Core, 0),
+];
+
+/// Without namespaces Landlock has to cover truncation and signals too, which this version does (Linux 6.12).
+pub(super) const LEAST_BARE_ABI: ABI = ABI::V6;
+
+/// Applies every layer, or says which one could not be.
+pub(super) fn confine(plan: &Plan) -> Result<(), Refusal> {
+    for (resource, most) in LIMITS {
+        limit(resource, most)?;
+    }
+    drop_capabilities()?;
+    set_no_new_privs(true).map_err(refused(PROCESS, "give up new privileges"))?;
+    let least = if plan.place == Place::Bare { LEAST_BARE_ABI } else { ABI::V1 };
+    landlock(&plan.rules, plan.network, least)?;
+    seccomp::apply(plan.place, plan.network)
+}
+
+/// Lowers a limit, and never raises one.
+fn limit(resource: Resource, most: u64) -> Result<(), Refusal> {
+    let now = getrlimit(resource);
+    let lower = |limit: Option<u64>| Some(limit.unwrap_or(u64::MAX).min(most));
+    setrlimit(resource, Rlimit { current: lower(now.current), maximum: lower(now.maximum) })
+        .map_err(refused(PROCESS, "set a limit"))
+}
+
+/// Root without capabilities is an account like others. The bounding set keeps them from coming back; only who has the
+/// right to shrink it could grow from it.
+fn drop_capabilities() -> Result<(), Refusal> {
+    for capability in CapabilitySet::all().iter() {
+        let _ = remove_capability_from_bounding_set(capability);
+    }
+    let _ = clear_ambient_capability_set();
+    let none = CapabilitySet::empty();
+    set_capabilities(None, CapabilitySets { effective: none, permitted: none, inheritable: none })
+        .map_err(refused(PROCESS, "give up capabilities"))
+}
+
+/// Restricts this thread to the rules with everything that the kernel's version of Landlock knows.
+pub(super) fn landlock(rules: &Rules, network: bool, least: ABI) -> Result<(), Refusal> {
+    let abi = landlock_abi();
+    if abi < least {
+        let reason = match abi {
+            ABI::Unsupported => "the kernel does not have it, or it is turned off".to_owned(),
+            _ => format!("version {abi} is too old to do without bubblewrap; version {least} is needed"),
+        };
+        return Err(Refusal::new(LANDLOCK, reason));
+    }
+    let status = restrict(rules, network, abi).map_err(refused(LANDLOCK, "apply the rules"))?;
+    match status {
+        RulesetStatus::FullyEnforced => Ok(()),
+        _ => Err(Refusal::new(LANDLOCK, format!("the rules are not fully enforced ({status:?})"))),
+    }
+}
+
+fn restrict(rules: &Rules, network: bool, abi: ABI) -> Result<RulesetStatus, landlock::RulesetError> {
+    let all = AccessFs::from_all(abi);
+    let write = all & !(AccessFs::IoctlDev | AccessFs::MakeChar | AccessFs::MakeBlock);
+    let device = all
+        & (AccessFs::ReadFile
+            | AccessFs::ReadDir
+            | AccessFs::WriteFile
+            | AccessFs::Truncate
+            | AccessFs::IoctlDev);
+    let mut ruleset =
+        Ruleset::default().set_compatibility(CompatLevel::HardRequirement).handle_access(all)?;
+    if !network && abi >= ABI::V4 {
+        ruleset = ruleset.handle_access(AccessNet::from_all(abi))?;
+    }
+    if abi >= ABI::V6 {
+        ruleset = ruleset.scope(Scope::from_all(abi))?;
+    }
+    let paths = |paths: &[RawPath], access: BitFlags<AccessFs>| {
+        path_beneath_rules(paths.iter().map(RawPath::to_path).collect::<Vec<PathBuf>>(), access)
+    };
+    let status = ruleset
+        .create()?
+        .add_rules(paths(&rules.read, AccessFs::from_read(abi)))?
+        .add_rules(paths(&rules.write, write))?
+        .add_rules(paths(&rules.devices, device))?
+        .restrict_self()?;
+    Ok(status.ruleset)
+}

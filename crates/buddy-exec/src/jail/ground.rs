@@ -1,0 +1,158 @@
+//! The bounds of one command as places on this machine: links followed, overlaps settled.
+
+use std::path::{Path, PathBuf};
+
+use super::refusal::Refusal;
+use super::resolve::{Resolved, What, resolve};
+use crate::{Bounds, Reach};
+
+/// Where a command may read and write, and where not.
+#[derive(Debug)]
+pub(super) struct Ground {
+    /// Directories to read, without what programs need to start. `None` for everywhere.
+    pub(super) read: Option<Vec<PathBuf>>,
+    /// Directories to write. `/` for everywhere.
+    pub(super) write: Vec<PathBuf>,
+    pub(super) hidden: Vec<Resolved>,
+    pub(super) guarded: Vec<Resolved>,
+}
+
+impl Ground {
+    pub(super) fn of(bounds: &Bounds) -> Result<Self, Refusal> {
+        let read = match &bounds.read {
+            Reach::Nothing => Some(Vec::new()),
+            Reach::Beneath(roots) => Some(existing(roots)),
+            Reach::Anywhere => None,
+        };
+        let asked = match &bounds.write {
+            Reach::Nothing => Vec::new(),
+            Reach::Beneath(roots) => existing(roots),
+            Reach::Anywhere => vec![PathBuf::from("/")],
+        };
+        let write = readable(asked, read.as_deref());
+        let is_writable = |path: &Path| beneath_any(path, &write);
+        let hidden = resolve_all(bounds.hidden.iter().cloned(), is_writable)?;
+        let guarded = resolve_all(guarded_paths(bounds, &write), is_writable)?;
+        let is_protected = |root: &PathBuf| {
+            hidden
+                .iter()
+                .chain(&guarded)
+                .any(|protected| protected.exists() && root.starts_with(&protected.path))
+        };
+        let write = write.iter().filter(|root| !is_protected(root)).cloned().collect();
+        Ok(Self { read, write, hidden, guarded })
+    }
+
+    /// Whether a command may read here, as far as the roots say.
+    pub(super) fn is_readable(&self, path: &Path) -> bool {
+        self.read.as_deref().is_none_or(|roots| beneath_any(path, roots))
+    }
+
+    /// Whether a command may write here, as far as the roots say.
+    pub(super) fn is_writable(&self, path: &Path) -> bool {
+        beneath_any(path, &self.write)
+    }
+}
+
+impl Resolved {
+    fn exists(&self) -> bool {
+        matches!(self.what, What::Directory | What::File)
+    }
+}
+
+/// Whether a path is one of the roots or beneath one.
+pub(super) fn beneath_any(path: &Path, roots: &[PathBuf]) -> bool {
+    roots.iter().any(|root| path.starts_with(root))
+}
+
+/// The real places of those that are there. What is not there cannot be granted.
+fn existing(roots: &[PathBuf]) -> Vec<PathBuf> {
+    roots.iter().filter(|root| root.is_absolute()).filter_map(|root| root.canonicalize().ok()).collect()
+}
+
+/// What is not readable is not writable either.
+fn readable(write: Vec<PathBuf>, read: Option<&[PathBuf]>) -> Vec<PathBuf> {
+    let Some(read) = read else { return write };
+    let inner = read.iter().filter(|root| beneath_any(root, &write)).cloned();
+    let mut roots: Vec<PathBuf> =
+        write.iter().filter(|root| beneath_any(root, read)).cloned().chain(inner).collect();
+    roots.sort();
+    roots.dedup();
+    roots
+}
+
+fn guarded_paths(bounds: &Bounds, write: &[PathBuf]) -> Vec<PathBuf> {
+    let roots: &[PathBuf] = if bounds.write == Reach::Anywhere { &[] } else { write };
+    let places = |path: &PathBuf| -> Vec<PathBuf> {
+        if path.is_absolute() {
+            vec![path.clone()]
+        } else {
+            roots.iter().map(|root| root.join(path)).collect()
+        }
+    };
+    bounds.guarded.iter().flat_map(places).collect()
+}
+
+fn resolve_all(
+    paths: impl IntoIterator<Item = PathBuf>,
+    is_writable: impl Fn(&Path) -> bool,
+) -> Result<Vec<Resolved>, Refusal> {
+    let mut found = Vec::new();
+    for path in paths {
+        found.extend(resolve(&path, &is_writable)?.filter(|resolved| !found.contains(resolved)));
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn bounds(read: Reach, write: Reach) -> Bounds {
+        Bounds { read, write, ..Bounds::open() }
+    }
+
+    #[test]
+    fn what_cannot_be_read_cannot_be_written() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let [outer, inner, other] = ["outer", "outer/inner", "other"].map(|name| root.join(name));
+        for path in [&inner, &other] {
+            fs::create_dir_all(path).unwrap();
+        }
+        let write = |read: &[&PathBuf], write: &[&PathBuf]| {
+            let beneath =
+                |roots: &[&PathBuf]| Reach::Beneath(roots.iter().map(|root| (*root).clone()).collect());
+            Ground::of(&bounds(beneath(read), beneath(write))).unwrap().write
+        };
+        assert_eq!(write(&[], &[&outer]), Vec::<PathBuf>::new());
+        assert_eq!(write(&[&outer], &[&inner, &other]), std::slice::from_ref(&inner));
+        assert_eq!(write(&[&inner], &[&outer]), [inner]);
+    }
+
+    #[test]
+    fn a_root_inside_of_something_protected_is_none() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("kept/work")).unwrap();
+        let mut bounds = bounds(Reach::Anywhere, Reach::Beneath(vec![root.join("kept/work"), root.clone()]));
+        bounds.hidden = vec![root.join("kept")];
+        assert_eq!(Ground::of(&bounds).unwrap().write, [root]);
+    }
+
+    #[test]
+    fn guarded_names_stand_in_every_root() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        for name in ["one", "two"] {
+            fs::create_dir(root.join(name)).unwrap();
+        }
+        let mut bounds = bounds(Reach::Anywhere, Reach::Beneath(vec![root.join("one"), root.join("two")]));
+        bounds.guarded = vec![".hooks/run".into(), root.join("else")];
+        let guarded = Ground::of(&bounds).unwrap().guarded;
+        let paths: Vec<_> = guarded.iter().map(|resolved| resolved.path.clone()).collect();
+        assert_eq!(paths, [root.join("one/.hooks"), root.join("two/.hooks"), root.join("else")]);
+    }
+}

@@ -1,0 +1,152 @@
+//! The process inside the jail: confines itself, starts the command, and in namespaces of its own looks after orphans.
+
+use std::fs;
+use std::io::{self, BufReader, IoSliceMut, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::process::{Command, ExitCode, Stdio};
+
+use rustix::io::Errno;
+use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
+use rustix::process::{DumpableBehavior, Pid, WaitOptions, getpid, set_dumpable_behavior, wait};
+use rustix::stdio::dup2_stdin;
+
+use super::confine::confine;
+use super::refusal::{BUBBLEWRAP, PROCESS, Refusal, refused};
+use super::words::{Place, Plan, Word};
+use crate::control::{self, MAX_SPEC_BYTES, Reason};
+
+/// The first descriptor that is none of the standard streams.
+const FIRST_OTHER: i32 = 3;
+
+/// Becomes the process inside a jail: the whole `main` of that hidden mode. Of no use to anyone but the supervisor.
+///
+/// The exit code means nothing; what happened was said over the control stream.
+pub fn jail() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        // The error has no reader: the control stream is what failed.
+        Err(_) => ExitCode::from(2),
+    }
+}
+
+fn run() -> io::Result<()> {
+    close_others()?;
+    let mut control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    control.peer_addr()?;
+    let streams = receive_streams(&control)?;
+    let plan = receive_plan(&mut control)?;
+    // The command must not find the control stream where its standard input is.
+    dup2_stdin(&streams.stdin)?;
+    let word = match enter(&plan) {
+        Ok(()) => Word::Confined,
+        Err(word) => word,
+    };
+    say(&mut control, &word)?;
+    if !matches!(word, Word::Confined) {
+        return Ok(());
+    }
+    let mut command = match command(&plan, streams) {
+        Ok(command) => command,
+        Err(error) => return say(&mut control, &Word::NotStarted(error.into())),
+    };
+    match plan.place {
+        Place::Bare => say(&mut control, &Word::NotStarted(command.exec().into())),
+        Place::Namespaces => look_after(command, &mut control),
+    }
+}
+
+/// Closes what was inherited. Nothing has been opened here yet, so none of it is anybody's.
+fn close_others() -> io::Result<()> {
+    let numbers: Vec<i32> = fs::read_dir("/proc/self/fd")?
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
+        .filter(|number| *number >= FIRST_OTHER)
+        .collect();
+    for number in numbers {
+        // The listing's own is among them, and closed already.
+        let _ = nix::unistd::close(number);
+    }
+    Ok(())
+}
+
+/// What the command reads and where its errors go; its output is ours.
+struct Streams {
+    stdin: OwnedFd,
+    stderr: OwnedFd,
+}
+
+fn receive_streams(control: &UnixStream) -> io::Result<Streams> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let mut byte = [0];
+    recvmsg(control, &mut [IoSliceMut::new(&mut byte)], &mut ancillary, RecvFlags::CMSG_CLOEXEC)?;
+    let mut received = ancillary.drain().flat_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(descriptors) => descriptors.collect::<Vec<OwnedFd>>(),
+        _ => Vec::new(),
+    });
+    match (received.next(), received.next()) {
+        (Some(stdin), Some(stderr)) => Ok(Streams { stdin, stderr }),
+        _ => Err(io::ErrorKind::InvalidData.into()),
+    }
+}
+
+fn receive_plan(control: &mut UnixStream) -> io::Result<Plan> {
+    let mut line = Vec::new();
+    let mut length = [0; size_of::<u64>()];
+    control.read_exact(&mut length)?;
+    let length = u64::from_ne_bytes(length).min(MAX_SPEC_BYTES * 2);
+    BufReader::new(control.take(length)).read_to_end(&mut line)?;
+    Ok(serde_json::from_slice(&line)?)
+}
+
+/// Goes into the directory and then behind all walls.
+fn enter(plan: &Plan) -> Result<(), Word> {
+    std::env::set_current_dir(plan.cwd.to_path()).map_err(|error| Word::BadCwd(Reason::from(error)))?;
+    if plan.place == Place::Namespaces {
+        guard_self().map_err(Word::Refused)?;
+    }
+    confine(plan).map_err(Word::Refused)
+}
+
+/// Keeps the command from reading or changing this process, which speaks for it.
+fn guard_self() -> Result<(), Refusal> {
+    // The rules for this place rely on mounts, so they must not be applied where there are none.
+    if getpid() != Pid::INIT {
+        return Err(Refusal::new(BUBBLEWRAP, "it has not made a namespace for the command's processes"));
+    }
+    set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(refused(PROCESS, "guard the first process"))
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is where jailed commands are started")]
+fn command(plan: &Plan, streams: Streams) -> io::Result<Command> {
+    let (program, arguments) = plan.argv.split_first().ok_or(Errno::INVAL)?;
+    let mut command = Command::new(program);
+    command.args(arguments).env_clear().envs(plan.env.iter().map(|(name, value)| (name, value)));
+    command.stdin(Stdio::from(streams.stdin)).stderr(Stdio::from(streams.stderr));
+    Ok(command)
+}
+
+/// As the first process of its namespace this one inherits all orphans, and when it ends, so do they.
+fn look_after(mut command: Command, control: &mut UnixStream) -> io::Result<()> {
+    let started = command.process_group(0).spawn();
+    drop(command);
+    let child = match started {
+        Ok(child) => Pid::from_child(&child),
+        Err(error) => return say(control, &Word::NotStarted(error.into())),
+    };
+    say(control, &Word::Started)?;
+    loop {
+        match wait(WaitOptions::empty()) {
+            Ok(Some((pid, status))) if pid == child => say(control, &Word::Exited(status.into()))?,
+            Ok(_) | Err(Errno::INTR) => {}
+            // No child is left.
+            Err(_) => return Ok(()),
+        }
+    }
+}
+
+fn say(control: &mut UnixStream, word: &Word) -> io::Result<()> {
+    control.write_all(&control::line(word)?)
+}

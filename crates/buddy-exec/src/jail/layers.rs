@@ -1,0 +1,124 @@
+//! Which layers of the jail this machine has, found out by using them.
+
+use std::path::Path;
+
+use landlock::ABI;
+use serde::Serialize;
+
+use super::bubblewrap::{self, NAMESPACES};
+use super::confine::LEAST_BARE_ABI;
+use super::probe;
+use super::refusal::{BUBBLEWRAP, CGROUP, LANDLOCK, SECCOMP, USER_NAMESPACES};
+
+/// A layer of the jail on this machine.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Layer {
+    /// Its name, the same as in [`crate::TargetError::NotJailed`].
+    pub name: &'static str,
+    /// Whether it can be relied on.
+    pub state: LayerState,
+    /// What was found, or why it does not work, and what that means.
+    pub detail: String,
+}
+
+/// Whether a layer can be relied on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LayerState {
+    /// It was tried, and it holds.
+    Works,
+    /// It is not there. Where the jail can do without, it is weaker.
+    Absent,
+    /// It is there and does not do its work; commands that need a jail are refused.
+    Fails,
+}
+
+/// Where the program that makes namespaces is, apart from bubblewrap.
+const UNSHARE: &str = "/usr/bin/unshare";
+
+/// Tries every layer.
+pub fn layers() -> Vec<Layer> {
+    vec![bubblewrap(), landlock(), seccomp(), user_namespaces(), cgroup()]
+}
+
+fn layer(name: &'static str, state: LayerState, detail: impl Into<String>) -> Layer {
+    Layer { name, state, detail: detail.into() }
+}
+
+fn bubblewrap() -> Layer {
+    let program = match bubblewrap::find() {
+        Ok(Some(program)) => program,
+        Ok(None) => {
+            let weaker = "not installed; without it nothing can be created beside a protected name, modes and times \
+                          of files outside the bounds can be changed, and processes can be seen";
+            return layer(BUBBLEWRAP, LayerState::Absent, weaker);
+        }
+        Err(refusal) => return layer(BUBBLEWRAP, LayerState::Fails, refusal.reason),
+    };
+    let program = program.to_string_lossy();
+    let mut words = NAMESPACES.to_vec();
+    words.extend([
+        "--unshare-net",
+        "--ro-bind",
+        "/",
+        "/",
+        "--dev",
+        "/dev",
+        "--proc",
+        "/proc",
+        "--",
+        "/bin/true",
+    ]);
+    match probe::run(&program, &words) {
+        Ok(()) => layer(BUBBLEWRAP, LayerState::Works, format!("{program} makes namespaces")),
+        Err(error) => layer(BUBBLEWRAP, LayerState::Fails, error),
+    }
+}
+
+fn landlock() -> Layer {
+    let abi = probe::landlock_abi();
+    if abi == ABI::Unsupported {
+        let detail = "the kernel does not have it, or it is turned off; add `landlock` to `lsm=` at boot";
+        return layer(LANDLOCK, LayerState::Absent, detail);
+    }
+    match probe::landlock_holds() {
+        Ok(true) if abi < LEAST_BARE_ABI => {
+            let detail = format!("version {abi}, which needs bubblewrap beside it");
+            layer(LANDLOCK, LayerState::Works, detail)
+        }
+        Ok(true) => layer(LANDLOCK, LayerState::Works, format!("version {abi}")),
+        Ok(false) => layer(LANDLOCK, LayerState::Fails, format!("version {abi} restricts nothing")),
+        Err(refusal) => layer(LANDLOCK, LayerState::Fails, refusal.reason),
+    }
+}
+
+fn seccomp() -> Layer {
+    match probe::seccomp_holds() {
+        Ok(true) => layer(SECCOMP, LayerState::Works, "filters system calls"),
+        Ok(false) => layer(SECCOMP, LayerState::Fails, "a filter was taken and has no effect"),
+        Err(refusal) => layer(SECCOMP, LayerState::Fails, refusal.reason),
+    }
+}
+
+fn user_namespaces() -> Layer {
+    if !Path::new(UNSHARE).is_file() {
+        return layer(USER_NAMESPACES, LayerState::Absent, format!("not tried: there is no {UNSHARE}"));
+    }
+    match probe::run(UNSHARE, &["--user", "--", "/bin/true"]) {
+        Ok(()) => layer(USER_NAMESPACES, LayerState::Works, "this account can make them"),
+        Err(error) => {
+            let detail = format!("{error}; bubblewrap needs them unless it runs as root");
+            layer(USER_NAMESPACES, LayerState::Absent, detail)
+        }
+    }
+}
+
+fn cgroup() -> Layer {
+    let has = |path: &str| Path::new("/sys/fs/cgroup").join(path).exists();
+    match (has("cgroup.controllers"), has("memory/tasks"), has("unified/cgroup.controllers")) {
+        (true, ..) => layer(CGROUP, LayerState::Works, "version 2"),
+        (false, true, true) => layer(CGROUP, LayerState::Works, "version 1, with version 2 beside it"),
+        (false, true, false) => layer(CGROUP, LayerState::Works, "version 1"),
+        (false, false, _) => layer(CGROUP, LayerState::Absent, "none is mounted"),
+    }
+}

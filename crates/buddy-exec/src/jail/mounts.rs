@@ -1,0 +1,198 @@
+//! The mounts of a jail with bubblewrap.
+//!
+//! The whole system is there and cannot be written. Over it come the directories that may be, and over these what is
+//! protected. A directory on the way from a writable one down to a mount becomes a mount of its own: otherwise it could be
+//! renamed, and the name that was protected would be free.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::ground::{Ground, beneath_any};
+use super::placeholder::Placeholder;
+use super::refusal::{BUBBLEWRAP, Refusal, refused};
+use super::resolve::{Resolved, What};
+
+/// Far more than any bounds need, and still quickly mounted.
+const MAX_MOUNTS: usize = 1000;
+
+/// A directory of every jail that is its own, in place of the sockets of services.
+const RUN: &str = "/run";
+
+/// Where names are looked up. Often a link into a directory that the jail has of its own.
+const RESOLVER: &str = "/etc/resolv.conf";
+
+/// All mounts of a jail, outer ones first.
+#[derive(Debug)]
+pub(super) struct Mounts {
+    pub(super) is_all_writable: bool,
+    pub(super) list: Vec<Mount>,
+    /// Directories that only exist so that something can be mounted there; they go with this value.
+    pub(super) placeholders: Vec<Placeholder>,
+}
+
+/// One mount.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Mount {
+    pub(super) at: PathBuf,
+    pub(super) cover: Cover,
+}
+
+/// What stands at a mount. The later ones win where two want the same place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Cover {
+    /// What is there anyway, to be written.
+    Writable,
+    /// What is there anyway, not to be written.
+    ReadOnly,
+    /// An empty directory.
+    EmptyDirectory,
+    /// Something that cannot be opened.
+    NoFile,
+}
+
+impl Mounts {
+    pub(super) fn of(ground: &Ground, cwd: &Path, network: bool) -> Result<Self, Refusal> {
+        let mut plan = Plan { covers: BTreeMap::new(), placeholders: Vec::new(), ground };
+        for root in &ground.write {
+            plan.put(root, Cover::Writable);
+        }
+        plan.show_again(cwd, network);
+        plan.protect()?;
+        plan.pin();
+        let is_all_writable = plan.covers.remove(Path::new("/")) == Some(Cover::Writable);
+        let mut list: Vec<Mount> = plan.covers.into_iter().map(|(at, cover)| Mount { at, cover }).collect();
+        list.sort_by_key(|mount| mount.at.components().count());
+        if list.len() > MAX_MOUNTS {
+            let reason = format!("the bounds need {} mounts, the limit is {MAX_MOUNTS}", list.len());
+            return Err(Refusal::new(BUBBLEWRAP, reason));
+        }
+        Ok(Self { is_all_writable, list, placeholders: plan.placeholders })
+    }
+}
+
+/// Mounts being put together.
+struct Plan<'a> {
+    covers: BTreeMap<PathBuf, Cover>,
+    placeholders: Vec<Placeholder>,
+    ground: &'a Ground,
+}
+
+impl Plan<'_> {
+    fn put(&mut self, at: &Path, cover: Cover) {
+        let there = self.covers.entry(at.to_owned()).or_insert(cover);
+        *there = cover.max(*there);
+    }
+
+    /// What lies in a directory that the jail has of its own and must be seen all the same.
+    fn show_again(&mut self, cwd: &Path, network: bool) {
+        let resolver = network.then(|| Path::new(RESOLVER).canonicalize().ok()).flatten();
+        let read = self.ground.read.clone().unwrap_or_default();
+        let wanted = read.into_iter().chain([cwd.to_owned()]).filter(|path| self.ground.is_readable(path));
+        for path in wanted.chain(resolver).collect::<Vec<_>>() {
+            let is_covered = path.starts_with(RUN) && path != Path::new(RUN);
+            if is_covered && !self.ground.is_writable(&path) {
+                self.put(&path, Cover::ReadOnly);
+            }
+        }
+    }
+
+    fn protect(&mut self) -> Result<(), Refusal> {
+        for hidden in &self.ground.hidden {
+            match hidden.what {
+                What::Directory => self.put(&hidden.path, Cover::EmptyDirectory),
+                What::File => self.put(&hidden.path, Cover::NoFile),
+                What::InTheWay | What::Missing => self.guard(hidden)?,
+            }
+        }
+        for guarded in &self.ground.guarded {
+            self.guard(guarded)?;
+        }
+        // Nothing can be mounted below a directory that is hidden, and nothing need be.
+        let hidden: Vec<PathBuf> = self.places(|cover| cover >= Cover::EmptyDirectory);
+        self.covers.retain(|at, _| !hidden.iter().any(|hidden| at != hidden && at.starts_with(hidden)));
+        Ok(())
+    }
+
+    /// Makes a place read-only that otherwise could be written.
+    fn guard(&mut self, place: &Resolved) -> Result<(), Refusal> {
+        if !self.ground.is_writable(&place.path) {
+            return Ok(());
+        }
+        if place.what == What::Missing {
+            let made = Placeholder::at(&place.path).map_err(|error| {
+                let path = place.path.display();
+                refused(BUBBLEWRAP, "hold a place for a protected name")(format!("`{path}`: {error}"))
+            })?;
+            // If somebody has made something there meanwhile, that is guarded as it is.
+            self.placeholders.extend(made);
+        }
+        self.put(&place.path, Cover::ReadOnly);
+        Ok(())
+    }
+
+    fn pin(&mut self) {
+        let solid = self.places(|cover| cover > Cover::Writable);
+        let on_the_way = |at: &PathBuf| -> Vec<PathBuf> {
+            let above = at.ancestors().skip(1).take_while(|above| self.ground.is_writable(above));
+            above.map(Path::to_owned).collect()
+        };
+        let pins: Vec<PathBuf> = self.covers.keys().flat_map(on_the_way).collect();
+        for pin in pins {
+            if !beneath_any(&pin, &solid) {
+                self.covers.entry(pin).or_insert(Cover::Writable);
+            }
+        }
+    }
+
+    fn places(&self, is_wanted: impl Fn(Cover) -> bool) -> Vec<PathBuf> {
+        self.covers.iter().filter(|(_, cover)| is_wanted(**cover)).map(|(at, _)| at.clone()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+    use crate::{Bounds, Reach};
+
+    fn check(bounds: &Bounds, expected: &[(&Path, Cover)]) {
+        let mounts = Mounts::of(&Ground::of(bounds).unwrap(), Path::new("/"), false).unwrap();
+        let found: Vec<_> = mounts.list.iter().map(|mount| (mount.at.as_path(), mount.cover)).collect();
+        assert_eq!(found, expected);
+    }
+
+    #[test]
+    fn protected_names_are_covered_and_the_way_to_them_is_pinned() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        fs::create_dir_all(root.join("a/b/hidden/deep")).unwrap();
+        fs::write(root.join("a/guarded"), "").unwrap();
+        let bounds = Bounds {
+            write: Reach::Beneath(vec![root.clone()]),
+            hidden: vec![root.join("a/b/hidden"), root.join("a/b/hidden/deep")],
+            guarded: vec!["a/guarded".into(), "new/deep".into()],
+            ..Bounds::open()
+        };
+        check(
+            &bounds,
+            &[
+                (&root, Cover::Writable),
+                (&root.join("a"), Cover::Writable),
+                (&root.join("new"), Cover::ReadOnly),
+                (&root.join("a/b"), Cover::Writable),
+                (&root.join("a/guarded"), Cover::ReadOnly),
+                (&root.join("a/b/hidden"), Cover::EmptyDirectory),
+            ],
+        );
+        assert!(!root.join("new").exists(), "the placeholder went with the plan");
+    }
+
+    #[test]
+    fn what_nobody_may_write_needs_no_guard() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        let guarded = vec![root.join("new")];
+        check(&Bounds { write: Reach::Nothing, guarded, ..Bounds::open() }, &[]);
+    }
+}

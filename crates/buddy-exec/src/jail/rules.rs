@@ -1,0 +1,152 @@
+//! What Landlock has to let through, worked out from the bounds.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::ground::Ground;
+use super::refusal::{LANDLOCK, Refusal};
+use super::words::{Place, RawPath, Rules};
+
+/// What programs need to start, to know who and where they are, and to check certificates.
+const SYSTEM: &[&str] = &[
+    "/bin",
+    "/lib",
+    "/lib32",
+    "/lib64",
+    "/nix/store",
+    "/opt",
+    "/proc",
+    "/sbin",
+    "/sys/devices/system/cpu",
+    "/sys/fs/cgroup",
+    "/usr",
+    "/etc/alternatives",
+    "/etc/bash.bashrc",
+    "/etc/ca-certificates",
+    "/etc/gai.conf",
+    "/etc/gitconfig",
+    "/etc/group",
+    "/etc/host.conf",
+    "/etc/hosts",
+    "/etc/inputrc",
+    "/etc/ld.so.cache",
+    "/etc/ld.so.conf",
+    "/etc/ld.so.conf.d",
+    "/etc/locale.alias",
+    "/etc/localtime",
+    "/etc/machine-id",
+    "/etc/mime.types",
+    "/etc/nsswitch.conf",
+    "/etc/os-release",
+    "/etc/passwd",
+    "/etc/pki",
+    "/etc/profile",
+    "/etc/profile.d",
+    "/etc/protocols",
+    "/etc/python3",
+    "/etc/resolv.conf",
+    "/etc/services",
+    "/etc/ssl",
+    "/etc/terminfo",
+    "/etc/timezone",
+];
+
+/// Devices that have no memory and lead nowhere.
+const HARMLESS_DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
+
+/// Terminals that the jail has of its own.
+const OWN_TERMINALS: &[&str] = &["/dev/ptmx", "/dev/pts", "/dev/tty"];
+
+/// Shared memory that the jail has of its own.
+const OWN_MEMORY: &str = "/dev/shm";
+
+/// More than this is a directory that nobody should put a protected name into.
+const MAX_RULES: usize = 20_000;
+
+/// The rules for a command in its place. With namespaces the mounts have taken the protected names out already.
+pub(super) fn rules(ground: &Ground, place: Place) -> Result<Rules, Refusal> {
+    let mut rules = Rules { devices: raw(HARMLESS_DEVICES), ..Rules::default() };
+    match place {
+        Place::Namespaces => {
+            rules.devices.extend(raw(OWN_TERMINALS));
+            rules.write = raw(&ground.write);
+            rules.write.push(OWN_MEMORY.into());
+            rules.read = raw(ground.read.as_deref().unwrap_or(&["/".into()]));
+        }
+        Place::Bare => {
+            let hidden = ground.hidden.iter().map(|hidden| hidden.path.clone());
+            // The terminals and disks of everyone, and the switches of the kernel: being their owner is enough to use them.
+            let mut holes: Vec<PathBuf> = hidden.chain(["/dev".into()]).collect();
+            rules.read = carve_all(ground.read.as_deref().unwrap_or(&["/".into()]), &holes)?;
+            holes.extend(ground.guarded.iter().map(|guarded| guarded.path.clone()));
+            holes.extend(["/proc", "/sys"].map(PathBuf::from));
+            rules.write = carve_all(&ground.write, &holes)?;
+        }
+    }
+    if ground.read.is_some() {
+        rules.read.extend(raw(SYSTEM));
+    }
+    Ok(rules)
+}
+
+fn raw<P: AsRef<Path>>(paths: &[P]) -> Vec<RawPath> {
+    paths.iter().map(RawPath::from).collect()
+}
+
+fn carve_all(roots: &[PathBuf], holes: &[PathBuf]) -> Result<Vec<RawPath>, Refusal> {
+    let mut found = Vec::new();
+    for root in roots {
+        carve(root, holes, &mut found)?;
+    }
+    Ok(raw(&found))
+}
+
+/// A directory without its holes: itself when it has none, else what is in it, without holes. Rules hold for all that is
+/// beneath, so a directory on the way to a hole gets none.
+fn carve(path: &Path, holes: &[PathBuf], found: &mut Vec<PathBuf>) -> Result<(), Refusal> {
+    if holes.iter().any(|hole| path.starts_with(hole)) {
+        return Ok(());
+    }
+    if !holes.iter().any(|hole| hole.starts_with(path)) {
+        found.push(path.to_owned());
+        if found.len() > MAX_RULES {
+            let reason = format!("the bounds need more than {MAX_RULES} rules without bubblewrap");
+            return Err(Refusal::new(LANDLOCK, reason));
+        }
+        return Ok(());
+    }
+    // What cannot be listed by this account is not granted.
+    let Ok(entries) = fs::read_dir(path) else { return Ok(()) };
+    for entry in entries.flatten() {
+        // A link is followed when a rule is made, so it would grant what it points to.
+        if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
+            carve(&entry.path(), holes, found)?;
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hole_takes_the_way_to_it_out_too() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path();
+        for name in ["a/hole", "a/kept", "b"] {
+            fs::create_dir_all(root.join(name)).unwrap();
+        }
+        std::os::unix::fs::symlink("/", root.join("link")).unwrap();
+        let carved = |holes: &[PathBuf]| {
+            let mut found = Vec::new();
+            carve(root, holes, &mut found).unwrap();
+            found.sort();
+            found
+        };
+        assert_eq!(carved(&[]), [root.to_owned()]);
+        assert_eq!(carved(&[root.join("a/hole")]), [root.join("a/kept"), root.join("b")]);
+        assert_eq!(carved(&[root.join("missing")]), [root.join("a"), root.join("b")]);
+        assert_eq!(carved(&[root.to_owned()]), Vec::<PathBuf>::new());
+    }
+}

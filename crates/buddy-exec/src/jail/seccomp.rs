@@ -1,0 +1,227 @@
+//! The filter of system calls.
+//!
+//! It refuses what could reach out of the jail by another way than the file system: other processes, local sockets, the
+//! network, new namespaces and mounts, and what types into terminals. It does not try to list what is safe: commands are
+//! whole tool chains, and confinement is the work of the other layers.
+
+use std::collections::BTreeMap;
+
+use seccompiler::{
+    BpfProgram, SeccompAction, SeccompCmpArgLen, SeccompCmpOp, SeccompCondition, SeccompFilter, SeccompRule,
+    TargetArch, apply_filter, sock_filter,
+};
+
+use super::refusal::{Refusal, SECCOMP, refused};
+use super::words::Place;
+
+/// Calls that are refused whatever their arguments are.
+const DENIED: &[i64] = &[
+    // Other processes.
+    libc::SYS_ptrace,
+    libc::SYS_process_vm_readv,
+    libc::SYS_process_vm_writev,
+    libc::SYS_pidfd_getfd,
+    libc::SYS_kcmp,
+    libc::SYS_process_madvise,
+    // Namespaces and mounts, by the old interface and the new one.
+    libc::SYS_setns,
+    libc::SYS_mount,
+    libc::SYS_umount2,
+    libc::SYS_pivot_root,
+    libc::SYS_chroot,
+    libc::SYS_open_tree,
+    libc::SYS_move_mount,
+    libc::SYS_fsopen,
+    libc::SYS_fsconfig,
+    libc::SYS_fsmount,
+    libc::SYS_fspick,
+    libc::SYS_mount_setattr,
+    // The same as the last but one with attributes; newer than the list of names that is used here.
+    SYS_OPEN_TREE_ATTR,
+    // Files by their number instead of their name.
+    libc::SYS_open_by_handle_at,
+    // The kernel itself.
+    libc::SYS_kexec_load,
+    libc::SYS_kexec_file_load,
+    libc::SYS_init_module,
+    libc::SYS_finit_module,
+    libc::SYS_delete_module,
+    libc::SYS_bpf,
+    libc::SYS_perf_event_open,
+    libc::SYS_userfaultfd,
+    libc::SYS_fanotify_init,
+    libc::SYS_syslog,
+    libc::SYS_reboot,
+    libc::SYS_swapon,
+    libc::SYS_swapoff,
+    libc::SYS_quotactl,
+    libc::SYS_quotactl_fd,
+    libc::SYS_acct,
+    libc::SYS_settimeofday,
+    libc::SYS_clock_settime,
+    libc::SYS_clock_adjtime,
+    libc::SYS_sethostname,
+    libc::SYS_setdomainname,
+    // Keys of the session, which no file permission guards.
+    libc::SYS_keyctl,
+    libc::SYS_add_key,
+    libc::SYS_request_key,
+];
+
+const SYS_OPEN_TREE_ATTR: i64 = 467;
+
+#[cfg(target_arch = "x86_64")]
+const DENIED_HERE: &[i64] = &[libc::SYS_iopl, libc::SYS_ioperm, libc::SYS_modify_ldt];
+#[cfg(not(target_arch = "x86_64"))]
+const DENIED_HERE: &[i64] = &[];
+
+/// Refused without mounts that cannot be written, because Landlock does not look at them: owners and attributes of files.
+const DENIED_BARE: &[i64] = &[
+    libc::SYS_fchown,
+    libc::SYS_fchownat,
+    libc::SYS_setxattr,
+    libc::SYS_lsetxattr,
+    libc::SYS_fsetxattr,
+    libc::SYS_removexattr,
+    libc::SYS_lremovexattr,
+    libc::SYS_fremovexattr,
+    SYS_SETXATTRAT,
+    SYS_REMOVEXATTRAT,
+];
+
+const SYS_SETXATTRAT: i64 = 463;
+const SYS_REMOVEXATTRAT: i64 = 466;
+
+#[cfg(target_arch = "x86_64")]
+const DENIED_BARE_HERE: &[i64] = &[libc::SYS_chown, libc::SYS_lchown];
+#[cfg(not(target_arch = "x86_64"))]
+const DENIED_BARE_HERE: &[i64] = &[];
+
+/// Calls that are answered as if the kernel did not know them, because programs then use an older one that can be judged:
+/// the flags of `clone3` are in memory, and `io_uring` makes calls that no filter sees.
+const UNKNOWN: &[i64] =
+    &[libc::SYS_clone3, libc::SYS_io_uring_setup, libc::SYS_io_uring_enter, libc::SYS_io_uring_register];
+
+/// The flags that make namespaces. `CLONE_NEWTIME` shares its bit with a signal number in `clone`.
+const NAMESPACES: &[i32] = &[
+    libc::CLONE_NEWNS,
+    libc::CLONE_NEWCGROUP,
+    libc::CLONE_NEWUTS,
+    libc::CLONE_NEWIPC,
+    libc::CLONE_NEWUSER,
+    libc::CLONE_NEWPID,
+    libc::CLONE_NEWNET,
+];
+
+/// Requests that type into a terminal, or command the console: `TIOCSTI` and `TIOCLINUX`.
+const TYPING: &[u64] = &[0x5412, 0x541c];
+
+/// The type of a socket without its flags.
+const SOCKET_TYPE: u64 = 0xf;
+
+/// Asks for the personality without changing it.
+const NO_CHANGE: u64 = 0xffff_ffff;
+
+/// The first number of calls by the x32 interface, which have the architecture of ordinary ones.
+const X32: u32 = 0x4000_0000;
+
+type Rules = BTreeMap<i64, Vec<SeccompRule>>;
+
+/// Applies the filter to this thread and all that it starts. It can only be added to.
+pub(super) fn apply(place: Place, network: bool) -> Result<(), Refusal> {
+    let unknown = UNKNOWN.iter().map(|&call| (call, Vec::new())).collect();
+    let mut programs = [
+        program(unknown, libc::ENOSYS)?,
+        program(denied(place, network).map_err(refused(SECCOMP, "make the filter"))?, libc::EPERM)?,
+    ];
+    programs[0].splice(0..0, without_x32());
+    programs
+        .iter()
+        .try_for_each(|program| apply_filter(program))
+        .map_err(refused(SECCOMP, "apply the filter"))
+}
+
+fn program(rules: Rules, errno: i32) -> Result<BpfProgram, Refusal> {
+    let failed = refused(SECCOMP, "make the filter");
+    let architecture = TargetArch::try_from(std::env::consts::ARCH).map_err(&failed)?;
+    let refuse = SeccompAction::Errno(errno.unsigned_abs());
+    let filter = SeccompFilter::new(rules, SeccompAction::Allow, refuse, architecture).map_err(&failed)?;
+    filter.try_into().map_err(&failed)
+}
+
+/// Loads the number of the call, and answers high ones as unknown. Goes before a filter that compares exact numbers.
+fn without_x32() -> [sock_filter; 3] {
+    let errno = libc::SECCOMP_RET_ERRNO | libc::ENOSYS.unsigned_abs();
+    let step =
+        |code: u32, jt, jf, k| sock_filter { code: u16::try_from(code).unwrap_or_default(), jt, jf, k };
+    [
+        step(libc::BPF_LD | libc::BPF_W | libc::BPF_ABS, 0, 0, 0),
+        step(libc::BPF_JMP | libc::BPF_JGE | libc::BPF_K, 0, 1, X32),
+        step(libc::BPF_RET | libc::BPF_K, 0, 0, errno),
+    ]
+}
+
+fn denied(place: Place, network: bool) -> seccompiler::Result<Rules> {
+    let bare = if place == Place::Bare { [DENIED_BARE, DENIED_BARE_HERE].concat() } else { Vec::new() };
+    let calls = DENIED.iter().chain(DENIED_HERE).chain(&bare);
+    let mut rules: Rules = calls.map(|&call| (call, Vec::new())).collect();
+    let namespaces: Vec<SeccompRule> =
+        NAMESPACES.iter().map(|&flag| all([has(0, flag)])).collect::<Result<_, _>>()?;
+    rules.insert(libc::SYS_clone, namespaces.clone());
+    rules.insert(libc::SYS_unshare, [namespaces, vec![all([has(0, libc::CLONE_NEWTIME)])?]].concat());
+    let typing = TYPING.iter().map(|&request| all([is(1, request)])).collect::<Result<_, _>>()?;
+    rules.insert(libc::SYS_ioctl, typing);
+    rules.insert(libc::SYS_personality, vec![all([is_not(0, 0), is_not(0, NO_CHANGE)])?]);
+    rules.insert(libc::SYS_socket, sockets(network)?);
+    rules.insert(libc::SYS_socketpair, socket_pairs()?);
+    Ok(rules)
+}
+
+/// Sockets of the network when there is one, and no others. Local ones would reach services that do not ask who calls:
+/// neither Landlock nor a mount that cannot be written stops a connection to a name in the file system.
+fn sockets(network: bool) -> seccompiler::Result<Vec<SeccompRule>> {
+    if !network {
+        return Ok(Vec::new());
+    }
+    let [inet, inet6, netlink] = [libc::AF_INET, libc::AF_INET6, libc::AF_NETLINK].map(word);
+    Ok(vec![
+        all([is_not(0, inet), is_not(0, inet6), is_not(0, netlink)])?,
+        // Only the part of netlink that tells which addresses there are.
+        all([is(0, netlink), is_not(2, word(libc::NETLINK_ROUTE))])?,
+    ])
+}
+
+/// A pair can only talk to itself, unless it is of datagrams: those can be sent to any name.
+fn socket_pairs() -> seccompiler::Result<Vec<SeccompRule>> {
+    let is_datagram = condition(1, SeccompCmpOp::MaskedEq(SOCKET_TYPE), word(libc::SOCK_DGRAM));
+    Ok(vec![all([is_not(0, word(libc::AF_UNIX))])?, all([is_datagram])?])
+}
+
+type Condition = seccompiler::Result<SeccompCondition>;
+
+fn all<const N: usize>(conditions: [Condition; N]) -> seccompiler::Result<SeccompRule> {
+    Ok(SeccompRule::new(conditions.into_iter().collect::<Result<_, _>>()?)?)
+}
+
+fn is(argument: u8, value: u64) -> Condition {
+    condition(argument, SeccompCmpOp::Eq, value)
+}
+
+fn is_not(argument: u8, value: u64) -> Condition {
+    condition(argument, SeccompCmpOp::Ne, value)
+}
+
+fn has(argument: u8, flag: i32) -> Condition {
+    condition(argument, SeccompCmpOp::MaskedEq(word(flag)), word(flag))
+}
+
+/// Compares the lower half only: the kernel takes no more of these arguments, so a filter that looked at all of it would
+/// let a call through that has rubbish in the upper half.
+fn condition(argument: u8, operator: SeccompCmpOp, value: u64) -> Condition {
+    Ok(SeccompCondition::new(argument, SeccompCmpArgLen::Dword, operator, value)?)
+}
+
+/// The bits of a C `int`.
+fn word(value: i32) -> u64 {
+    u64::from(u32::from_ne_bytes(value.to_ne_bytes()))
+}

@@ -1,0 +1,211 @@
+//! The supervisor's side of a jail: plans it, starts the process inside, and hears from it.
+
+use std::ffi::OsString;
+use std::io::{self, BufRead, BufReader, IoSlice, PipeReader, Read, Write};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::time::Duration;
+
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::{FdFlags, fcntl_setfd};
+use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
+use rustix::process::Pid;
+
+use super::ground::Ground;
+use super::mounts::Mounts;
+use super::placeholder::Placeholder;
+use super::refusal::{BUBBLEWRAP, PROCESS, Refusal, refused};
+use super::rules::rules;
+use super::words::{Place, Plan, RawPath, Status, Word};
+use super::{JAIL, bubblewrap};
+use crate::Bounds;
+use crate::control::{self, Report, Spec};
+
+/// How long a jail may take to be made: far more than a loaded machine needs, and less than the target waits.
+const START_LIMIT: Duration = Duration::from_secs(20);
+
+/// How much of bubblewrap's complaint is passed on.
+const MAX_COMPLAINT_BYTES: u64 = 2048;
+
+/// A command that runs in a jail.
+#[derive(Debug)]
+pub(crate) struct Jail {
+    /// The process to be watched: bubblewrap, or the command itself.
+    pub(crate) main: Pid,
+    /// Where the process inside says how the command ended; none where the command is the one that is watched.
+    pub(crate) words: Option<Words>,
+    /// Kept until nothing of the command is left.
+    _placeholders: Vec<Placeholder>,
+}
+
+/// Starts a command in a jail.
+pub(crate) fn start(spec: &Spec, cwd: &Path, stdin: OwnedFd) -> Result<Jail, Report> {
+    let Prepared { plan, mounts, bubblewrap } = prepare(spec, cwd).map_err(Report::Refused)?;
+    let starting = Starting::spawn(bubblewrap.as_deref(), mounts.as_ref(), &plan)
+        .map_err(|error| Report::Refused(refused(PROCESS, "start the process of the jail")(error)))?;
+    let main = Pid::from_child(&starting.child);
+    let words = starting.settle(&plan, stdin)?;
+    let placeholders = mounts.map(|mounts| mounts.placeholders).unwrap_or_default();
+    Ok(Jail { main, words, _placeholders: placeholders })
+}
+
+/// A jail on paper.
+struct Prepared {
+    plan: Plan,
+    mounts: Option<Mounts>,
+    bubblewrap: Option<PathBuf>,
+}
+
+fn prepare(spec: &Spec, cwd: &Path) -> Result<Prepared, Refusal> {
+    let Bounds { network, .. } = spec.bounds;
+    let bubblewrap = bubblewrap::find()?;
+    let ground = Ground::of(&spec.bounds)?;
+    let mounts = bubblewrap.as_ref().map(|_| Mounts::of(&ground, &real(cwd), network)).transpose()?;
+    let place = if bubblewrap.is_some() { Place::Namespaces } else { Place::Bare };
+    let plan = Plan {
+        argv: spec.argv.clone(),
+        cwd: RawPath::from(cwd),
+        env: spec.env.clone(),
+        place,
+        rules: rules(&ground, place)?,
+        network,
+    };
+    Ok(Prepared { plan, mounts, bubblewrap })
+}
+
+/// Without links, where that is known.
+fn real(path: &Path) -> PathBuf {
+    path.canonicalize().unwrap_or_else(|_| path.to_owned())
+}
+
+/// A jail that is being made.
+struct Starting {
+    child: Child,
+    control: UnixStream,
+    complaint: PipeReader,
+}
+
+impl Starting {
+    #[expect(clippy::disallowed_methods, reason = "this is where jails are started")]
+    fn spawn(bubblewrap: Option<&Path>, mounts: Option<&Mounts>, plan: &Plan) -> io::Result<Self> {
+        let (control, theirs) = UnixStream::pair()?;
+        let (complaint, complain) = io::pipe()?;
+        // By its descriptor: inside, the path of this program may be hidden, or lead elsewhere.
+        let program = open("/proc/self/exe", OFlags::PATH, Mode::empty())?;
+        fcntl_setfd(&program, FdFlags::empty())?;
+        let path = OsString::from(format!("/proc/self/fd/{}", program.as_raw_fd()));
+        let mut command = match (bubblewrap, mounts) {
+            (Some(bubblewrap), Some(mounts)) => {
+                let mut command = Command::new(bubblewrap);
+                command.args(bubblewrap::arguments(mounts, plan.network)).arg(path);
+                command
+            }
+            _ => Command::new(path),
+        };
+        // Everything else comes over the control stream, so that nothing of it can be read from outside.
+        let child = command
+            .arg(JAIL)
+            .env_clear()
+            .current_dir("/")
+            .process_group(0)
+            .stdin(OwnedFd::from(theirs))
+            .stderr(complain)
+            .spawn()?;
+        Ok(Self { child, control, complaint })
+    }
+
+    /// Hands everything over and waits until the command runs.
+    fn settle(mut self, plan: &Plan, stdin: OwnedFd) -> Result<Option<Words>, Report> {
+        let stderr = io::stderr();
+        // A failure here means that nobody listens; why is told by what can be heard.
+        let _ = self.hand_over(plan, stdin.as_fd(), stderr.as_fd());
+        drop(stdin);
+        let heard = self.control.set_read_timeout(Some(START_LIMIT)).and_then(|()| self.control.try_clone());
+        let mut words = match heard {
+            Ok(control) => Words(BufReader::new(control)),
+            Err(error) => return Err(self.give_up(refused(PROCESS, "listen to the jail")(error))),
+        };
+        let report = match (words.next(), plan.place) {
+            (Some(Word::Confined), Place::Namespaces) => match words.next() {
+                Some(Word::Started) => {
+                    let _ = self.control.set_read_timeout(None);
+                    return Ok(Some(words));
+                }
+                other => told(other),
+            },
+            (Some(Word::Confined), Place::Bare) => match words.next() {
+                None => return Ok(None),
+                other => told(other),
+            },
+            (other, _) => told(other),
+        };
+        let report = report.unwrap_or_else(|| Report::Refused(self.silence(plan.place)));
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        Err(report)
+    }
+
+    fn hand_over(&mut self, plan: &Plan, stdin: BorrowedFd<'_>, stderr: BorrowedFd<'_>) -> io::Result<()> {
+        let descriptors = [stdin, stderr];
+        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
+        let mut ancillary = SendAncillaryBuffer::new(&mut space);
+        ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
+        sendmsg(&self.control, &[IoSlice::new(&[0])], &mut ancillary, SendFlags::NOSIGNAL)?;
+        let plan = serde_json::to_vec(plan)?;
+        self.control.set_write_timeout(Some(START_LIMIT))?;
+        self.control.write_all(&(plan.len() as u64).to_ne_bytes())?;
+        self.control.write_all(&plan)
+    }
+
+    /// Why nothing was heard of the process inside: mostly bubblewrap could not make the namespaces, and has said so.
+    fn silence(&mut self, place: Place) -> Refusal {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        let mut complaint = Vec::new();
+        let _ = self.complaint.by_ref().take(MAX_COMPLAINT_BYTES).read_to_end(&mut complaint);
+        let complaint = String::from_utf8_lossy(&complaint);
+        let complaint = complaint.trim();
+        let reason = if complaint.is_empty() { "it ended without a word" } else { complaint };
+        Refusal::new(if place == Place::Namespaces { BUBBLEWRAP } else { PROCESS }, reason)
+    }
+
+    fn give_up(mut self, refusal: Refusal) -> Report {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        Report::Refused(refusal)
+    }
+}
+
+/// A word that tells why the command does not run; none when it was something else or nothing.
+fn told(word: Option<Word>) -> Option<Report> {
+    match word? {
+        Word::Refused(refusal) => Some(Report::Refused(refusal)),
+        Word::BadCwd(reason) => Some(Report::BadCwd(reason)),
+        Word::NotStarted(reason) => Some(Report::NotStarted(reason)),
+        Word::Confined | Word::Started | Word::Exited(_) => None,
+    }
+}
+
+/// What the process inside says.
+#[derive(Debug)]
+pub(crate) struct Words(BufReader<UnixStream>);
+
+impl Words {
+    fn next(&mut self) -> Option<Word> {
+        let mut line = Vec::new();
+        self.0.by_ref().take(control::MAX_SPEC_BYTES).read_until(b'\n', &mut line).ok()?;
+        serde_json::from_slice(&line).ok()
+    }
+
+    /// Waits for the end of the command. `None` when the process inside ended without telling it.
+    pub(crate) fn exited(mut self) -> Option<Status> {
+        match self.next()? {
+            Word::Exited(status) => Some(status),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! The words between the supervisor and the process inside the jail: JSON lines over a socket pair.
+//!
+//! Down goes one byte with two descriptors (the command's standard input and standard error), then one [`Plan`]. Up come
+//! [`Word`]s. Nothing of it stands on a command line or in an environment, where other processes could read it.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
+use rustix::process::WaitStatus;
+use serde::{Deserialize, Serialize};
+
+use super::Refusal;
+use crate::control::Reason;
+
+/// What the process inside has to do.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Plan {
+    pub(super) argv: Vec<String>,
+    pub(super) cwd: RawPath,
+    pub(super) env: Vec<(String, String)>,
+    pub(super) place: Place,
+    pub(super) rules: Rules,
+    pub(super) network: bool,
+}
+
+/// Where the process inside finds itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Place {
+    /// In namespaces of bubblewrap's making, as the first process of them.
+    Namespaces,
+    /// Beside everything else on the machine: Landlock and seccomp have to do it alone.
+    Bare,
+}
+
+/// What Landlock lets through; all else is refused.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub(super) struct Rules {
+    /// Read, listed and executed.
+    pub(super) read: Vec<RawPath>,
+    /// Read and changed in every way.
+    pub(super) write: Vec<RawPath>,
+    /// Devices, or directories of them, that are used as they are.
+    pub(super) devices: Vec<RawPath>,
+}
+
+/// What the process inside has to say.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Word {
+    /// A layer could not be applied.
+    Refused(Refusal),
+    /// All layers are applied; the command comes next. The end of the stream after this means that it runs.
+    Confined,
+    BadCwd(Reason),
+    NotStarted(Reason),
+    /// The command runs, below the process that says this.
+    Started,
+    /// The command has ended; what it left running may live on.
+    Exited(Status),
+}
+
+/// How a command ended, as its parent saw it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Status {
+    pub(crate) code: Option<i32>,
+    pub(crate) signal: Option<i32>,
+}
+
+impl From<WaitStatus> for Status {
+    fn from(status: WaitStatus) -> Self {
+        Self { code: status.exit_status(), signal: status.terminating_signal() }
+    }
+}
+
+/// A path as bytes, as a path need not be text.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct RawPath(Vec<u8>);
+
+impl RawPath {
+    pub(super) fn to_path(&self) -> PathBuf {
+        PathBuf::from(OsString::from_vec(self.0.clone()))
+    }
+}
+
+impl<P: AsRef<Path>> From<P> for RawPath {
+    fn from(path: P) -> Self {
+        Self(path.as_ref().as_os_str().as_bytes().to_vec())
+    }
+}

@@ -1,0 +1,36 @@
+//! Searching below a directory: for text in files (`grep`) and for files by name (`glob`).
+//!
+//! A walk stays beneath the directory where it begins, goes through no link, and never shows what is hidden. Results
+//! come in the order of their paths, and a limit keeps the first of them, whatever order the threads come in.
+
+mod first;
+mod glob;
+mod grep;
+mod lines;
+mod walk;
+
+pub(crate) use glob::glob;
+pub use glob::{GlobQuery, GlobResult};
+pub(crate) use grep::grep;
+pub use grep::{FileMatches, GrepQuery, GrepResult};
+pub use lines::MatchedLine;
+pub(crate) use walk::Stop;
+
+use globset::{GlobBuilder, GlobMatcher};
+
+use crate::TargetError;
+
+/// The longest pattern that is taken, in bytes.
+const MAX_PATTERN: usize = 4_096;
+
+/// A pattern of file names. Without a slash it is for the last name alone, at any depth.
+fn name_pattern(pattern: &str) -> Result<GlobMatcher, TargetError> {
+    let bad = |reason: String| TargetError::BadPattern { reason };
+    if pattern.is_empty() || pattern.len() > MAX_PATTERN {
+        return Err(bad(format!("a pattern of names has 1 to {MAX_PATTERN} bytes")));
+    }
+    let anywhere = if pattern.contains('/') { pattern.to_owned() } else { format!("**/{pattern}") };
+    let anchored = anywhere.strip_prefix("./").or(anywhere.strip_prefix('/')).unwrap_or(&anywhere);
+    let glob = GlobBuilder::new(anchored).literal_separator(true).build();
+    glob.map(|glob| glob.compile_matcher()).map_err(|error| bad(error.to_string()))
+}

@@ -1,0 +1,198 @@
+//! Walking a tree on several threads, by directories that are opened beneath the first one.
+
+use std::ffi::{CString, OsStr};
+use std::os::fd::OwnedFd;
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread;
+
+use rustix::fs::{AtFlags, Dir, FileType, OFlags, fstat, statat};
+
+use crate::files::{Ignored, Opened, View};
+
+/// Threads of one walk at most: more of them only wait for the disk.
+const MAX_THREADS: usize = 8;
+/// Names that one walk looks at. Beyond it the result says that it is not whole.
+const MAX_NAMES: u64 = 2_000_000;
+
+/// Set when a search is to stop. Dropping the holder of the guard sets it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Stop(Arc<AtomicBool>);
+
+impl Stop {
+    pub(crate) fn set(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    pub(super) fn is_set(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// A walk below a directory.
+pub(super) struct Walk<'a> {
+    pub(super) view: &'a View,
+    pub(super) top: &'a Opened,
+    pub(super) with_ignored: bool,
+    pub(super) stop: &'a Stop,
+}
+
+/// What a walk could not look at.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Missed {
+    /// Directories that could not be read.
+    pub(super) unreadable: u64,
+    /// Whether the walk ended before it was through.
+    pub(super) is_cut: bool,
+}
+
+/// Something that a walk came by.
+pub(super) struct Found<'d> {
+    /// The directory that it is in.
+    pub(super) directory: &'d OwnedFd,
+    /// Its name there.
+    pub(super) name: &'d CString,
+    /// Its path below the walk's beginning.
+    pub(super) path: &'d Path,
+    pub(super) kind: FileType,
+}
+
+struct Job {
+    below: PathBuf,
+    /// None when everything is looked at.
+    ignored: Option<Arc<Ignored>>,
+}
+
+/// Directories to come, and how many threads may still add some.
+struct Queue {
+    jobs: Vec<Job>,
+    busy: usize,
+}
+
+struct Shared {
+    queue: Mutex<Queue>,
+    /// Told when there is a job, or when the last one was done.
+    changed: Condvar,
+    names: AtomicU64,
+    unreadable: AtomicU64,
+    is_cut: AtomicBool,
+}
+
+impl Walk<'_> {
+    /// Walks, with a visitor for each thread.
+    pub(super) fn run<V: FnMut(&Found<'_>) + Send>(&self, visitor: impl Fn() -> V + Sync) -> Missed {
+        let ignored = (!self.with_ignored).then(|| Ignored::above(self.view, self.top));
+        let shared = Shared {
+            queue: Mutex::new(Queue { jobs: vec![Job { below: PathBuf::new(), ignored }], busy: 0 }),
+            changed: Condvar::new(),
+            names: AtomicU64::new(0),
+            unreadable: AtomicU64::new(0),
+            is_cut: AtomicBool::new(false),
+        };
+        let threads = thread::available_parallelism().map_or(1, usize::from).min(MAX_THREADS);
+        thread::scope(|scope| {
+            for _ in 1..threads {
+                scope.spawn(|| self.work(&shared, visitor()));
+            }
+            self.work(&shared, visitor());
+        });
+        Missed {
+            unreadable: shared.unreadable.into_inner(),
+            is_cut: shared.is_cut.into_inner() || self.stop.is_set(),
+        }
+    }
+
+    fn work(&self, shared: &Shared, mut visitor: impl FnMut(&Found<'_>)) {
+        while let Some(job) = self.next(shared) {
+            let found = self.directory(shared, job, &mut visitor);
+            let mut queue = shared.queue.lock().unwrap_or_else(PoisonError::into_inner);
+            queue.jobs.extend(found);
+            queue.busy -= 1;
+            shared.changed.notify_all();
+        }
+    }
+
+    fn next(&self, shared: &Shared) -> Option<Job> {
+        let mut queue = shared.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            if self.stop.is_set() {
+                return None;
+            }
+            if let Some(job) = queue.jobs.pop() {
+                queue.busy += 1;
+                return Some(job);
+            }
+            if queue.busy == 0 {
+                return None;
+            }
+            queue = shared.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Visits what is in a directory and gives back the directories in it.
+    fn directory(&self, shared: &Shared, job: Job, visitor: &mut impl FnMut(&Found<'_>)) -> Vec<Job> {
+        let Some((directory, mut names)) = self.read(&job.below) else {
+            shared.unreadable.fetch_add(1, Ordering::Relaxed);
+            return Vec::new();
+        };
+        names.sort_unstable_by(|first, second| first.0.cmp(&second.0));
+        let ignored = job.ignored.map(|above| {
+            let has = |name: &str| {
+                names.binary_search_by(|(other, _)| other.as_bytes().cmp(name.as_bytes())).is_ok()
+            };
+            above.enter(&directory, &job.below, has)
+        });
+        let real = self.top.real.join(&job.below);
+        let may_hide = self.view.may_hide_below(&real);
+        let mut jobs = Vec::new();
+        for (name, kind) in &names {
+            if self.stop.is_set() {
+                break;
+            }
+            if shared.names.fetch_add(1, Ordering::Relaxed) >= MAX_NAMES {
+                shared.is_cut.store(true, Ordering::Relaxed);
+                break;
+            }
+            let path = job.below.join(OsStr::from_bytes(name.as_bytes()));
+            let is_directory = *kind == FileType::Directory;
+            if ignored.as_ref().is_some_and(|ignored| ignored.covers(&path, is_directory))
+                || (may_hide && self.view.hides(&self.top.real.join(&path)))
+            {
+                continue;
+            }
+            visitor(&Found { directory: &directory, name, path: &path, kind: *kind });
+            if is_directory {
+                jobs.push(Job { below: path, ignored: ignored.clone() });
+            }
+        }
+        jobs
+    }
+
+    /// Opens a directory beneath the first one and reads its names. One that is hidden under another name is not.
+    fn read(&self, below: &Path) -> Option<(OwnedFd, Vec<(CString, FileType)>)> {
+        let directory = self.top.open_below(below, OFlags::RDONLY | OFlags::DIRECTORY).ok()?;
+        let stat = fstat(&directory).ok()?;
+        if self.view.hides_object((stat.st_dev, stat.st_ino)) {
+            return None;
+        }
+        let mut names = Vec::new();
+        for entry in Dir::read_from(&directory).ok()? {
+            let entry = entry.ok()?;
+            let name = entry.file_name();
+            if matches!(name.to_bytes(), b"." | b"..") {
+                continue;
+            }
+            let kind = match entry.file_type() {
+                FileType::Unknown => {
+                    let Ok(stat) = statat(&directory, name, AtFlags::SYMLINK_NOFOLLOW) else { continue };
+                    FileType::from_raw_mode(stat.st_mode)
+                }
+                kind => kind,
+            };
+            names.push((name.to_owned(), kind));
+        }
+        Some((directory, names))
+    }
+}

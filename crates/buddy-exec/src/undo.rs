@@ -1,0 +1,28 @@
+//! Undo: what files were like before a call changed them, kept so that the change can be taken back.
+//!
+//! Before a path is changed its state goes to the store: content as a blob named by its SHA-256, everything else as a
+//! record in the journal of the call's *entry*. Both are durable before the change happens. Undoing an entry restores
+//! these states, tells where somebody changed a path since, and is an entry itself.
+//!
+//! A file tool records the very paths it changes. What a command will change is not known, so a snapshot of the
+//! workspace is taken before it and compared afterwards; a cache of what was seen makes the next one cheap.
+
+mod blobs;
+mod cache;
+mod digest;
+mod evict;
+mod journal;
+mod path_text;
+mod plan;
+mod recorder;
+mod restore;
+mod snapshot;
+mod state;
+mod store;
+
+pub use journal::Header;
+pub use path_text::PathText;
+pub use plan::{NotCovered, Step, UndoPlan};
+pub use recorder::Recorder;
+pub use state::State;
+pub use store::{UndoEntry, UndoError, UndoSettings, UndoStore, Which};

@@ -1,0 +1,154 @@
+//! The journal of an entry: a file of records, one a line, each durable before what it announces happens.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use super::blobs::{create_private, entries, make_private, sync_folder};
+use super::path_text::PathText;
+use super::state::State;
+
+/// How often the next free number is looked for when other processes take it first.
+const TRIES: u64 = 1_000;
+/// The largest journal that is read. A record has a few hundred bytes.
+const MAX_JOURNAL: u64 = 256 * 1024 * 1024;
+
+/// What an entry is.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Header {
+    /// Its name, by which it is undone: that of the call.
+    pub id: String,
+    /// What the call was, in one line.
+    pub label: String,
+    /// The session that it was in.
+    pub session: String,
+    /// When, in milliseconds since 1970.
+    pub unix_ms: u64,
+    /// The entry that this one undoes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undoes: Option<String>,
+}
+
+/// One line of a journal.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "record", rename_all = "snake_case")]
+pub(super) enum Record {
+    /// The first line.
+    Begin {
+        /// What the entry is.
+        header: Header,
+    },
+    /// A path is about to change, or was changed by a command.
+    Change {
+        /// Where, without links.
+        path: PathText,
+        before: State,
+        after: State,
+    },
+    /// A command is about to run; the snapshot beside the journal has what was there.
+    Command { roots: Vec<PathText> },
+    /// The command ended and its changes are recorded.
+    CommandEnded,
+    /// Changes of this path, or below it, cannot be taken back.
+    NotCovered { path: PathText, why: String },
+    /// An undo came to its end.
+    Undone,
+}
+
+/// A journal that is being written.
+#[derive(Debug)]
+pub(super) struct Journal {
+    file: File,
+    path: PathBuf,
+}
+
+impl Journal {
+    /// A new one, after all that exist.
+    pub(super) fn create(folder: &Path, header: &Header) -> io::Result<Self> {
+        make_private(folder)?;
+        let last = numbers(folder)?.into_iter().max().unwrap_or(0);
+        for number in last + 1..=last + TRIES {
+            let path = folder.join(format!("{number:012}.jsonl"));
+            match create_private(&path) {
+                Ok(file) => {
+                    let mut journal = Self { file, path };
+                    journal.append(&[Record::Begin { header: header.clone() }])?;
+                    sync_folder(folder)?;
+                    return Ok(journal);
+                }
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Err(io::ErrorKind::AlreadyExists.into())
+    }
+
+    /// Adds records and makes them durable.
+    pub(super) fn append(&mut self, records: &[Record]) -> io::Result<()> {
+        let mut lines = Vec::new();
+        for record in records {
+            serde_json::to_writer(&mut lines, record)?;
+            lines.push(b'\n');
+        }
+        self.file.write_all(&lines)?;
+        self.file.sync_all()
+    }
+
+    /// Takes the journal away, as nothing came of the call.
+    pub(super) fn remove(&self) {
+        // An empty entry that stays does no harm.
+        let _ = fs::remove_file(&self.path);
+    }
+
+    /// Where the snapshot of a command goes that runs in this entry.
+    pub(super) fn snapshot_path(&self) -> PathBuf {
+        snapshot_of(&self.path)
+    }
+}
+
+/// The file of the snapshot beside a journal.
+pub(super) fn snapshot_of(journal: &Path) -> PathBuf {
+    journal.with_extension("snapshot")
+}
+
+/// A journal that was read.
+#[derive(Debug, Clone)]
+pub(super) struct Read {
+    pub(super) path: PathBuf,
+    pub(super) header: Header,
+    pub(super) records: Vec<Record>,
+}
+
+/// All journals in the order in which they were begun. One that cannot be read is left out.
+pub(super) fn read_all(folder: &Path) -> io::Result<Vec<Read>> {
+    let mut found = numbers(folder)?;
+    found.sort_unstable();
+    let paths = found.into_iter().map(|number| folder.join(format!("{number:012}.jsonl")));
+    Ok(paths.filter_map(|path| read(&path).ok().flatten()).collect())
+}
+
+/// Reads one journal. A last line that was cut by a crash announces nothing that happened, and is left out.
+fn read(path: &Path) -> io::Result<Option<Read>> {
+    if path.metadata()?.len() > MAX_JOURNAL {
+        return Ok(None);
+    }
+    let text = fs::read_to_string(path)?;
+    let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
+    let mut records = Vec::new();
+    for line in whole.lines() {
+        let Ok(record) = serde_json::from_str(line) else { break };
+        records.push(record);
+    }
+    let Some(Record::Begin { header }) = records.first().cloned() else { return Ok(None) };
+    Ok(Some(Read { path: path.to_owned(), header, records }))
+}
+
+fn numbers(folder: &Path) -> io::Result<Vec<u64>> {
+    let number = |path: PathBuf| {
+        let is_journal = path.extension().is_some_and(|extension| extension == "jsonl");
+        path.file_stem().filter(|_| is_journal)?.to_str()?.parse().ok()
+    };
+    Ok(entries(folder)?.into_iter().filter_map(number).collect())
+}

@@ -1,0 +1,221 @@
+//! The plan of an undo: what would become of each path, and where that is in the way of something.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+use super::journal::{Header, Read, Record, snapshot_of};
+use super::path_text::PathText;
+use super::state::State;
+use super::store::{UndoError, UndoStore, Which, is_interrupted};
+use crate::files::{Parents, Roots, Spot, View};
+use crate::{Bounds, Reach, TargetError};
+
+/// Entries of a directory that are looked at to see whether it can go.
+const MAX_NAMES: usize = 10_000;
+
+/// What undoing an entry would do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UndoPlan {
+    /// The entry.
+    pub header: Header,
+    /// Path by path; what is already as it was is left out.
+    pub steps: Vec<Step>,
+    /// What cannot be taken back.
+    pub not_covered: Vec<NotCovered>,
+    /// Whether the call did not come to its end, so that it is not known which of these changes are its own.
+    pub is_interrupted: bool,
+}
+
+/// What would become of one path.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// The path, without links.
+    pub path: PathText,
+    /// What is there now.
+    pub now: State,
+    /// What was there before the call.
+    pub to: State,
+    /// Why restoring it would lose something that the call did not do.
+    pub conflict: Option<String>,
+}
+
+/// Something that cannot be taken back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct NotCovered {
+    /// The path, or the directory in which changes are not known.
+    pub path: PathText,
+    /// Why not.
+    pub why: String,
+}
+
+impl UndoPlan {
+    /// The same plan for somebody who was told of the conflicts and wants the old states all the same. What is lost by
+    /// it is kept, as the undo is an entry too.
+    pub fn overwriting(mut self) -> Self {
+        self.steps.iter_mut().for_each(|step| step.conflict = None);
+        self
+    }
+
+    /// The number of steps with a conflict.
+    pub fn conflicts(&self) -> usize {
+        self.steps.iter().filter(|step| step.conflict.is_some()).count()
+    }
+}
+
+impl UndoStore {
+    /// What undoing an entry would do, as things stand now.
+    pub fn plan(&self, which: &Which) -> Result<UndoPlan, UndoError> {
+        let journal = self.find(which)?;
+        let changes = changes(&journal)?;
+        let reach = Everything::new()?;
+        let mut steps = Vec::new();
+        let mut not_covered: Vec<NotCovered> = journal.records.iter().filter_map(left_out).collect();
+        for (path, (before, after)) in changes {
+            if let State::NotKept { why } = before {
+                not_covered.push(NotCovered { path, why });
+                continue;
+            }
+            let (now, blocked) = match reach.state(&path.0) {
+                Ok(now) => (now, None),
+                Err(error) => (State::Absent, Some(error.to_string())),
+            };
+            if now == before && blocked.is_none() {
+                continue;
+            }
+            let is_as_left = now == after || matches!(after, State::NotKept { .. });
+            let conflict = blocked
+                .or_else(|| (!is_as_left).then(|| format!("it was changed since: {}", now.describe())));
+            steps.push(Step { path, now, to: before, conflict });
+        }
+        mark_full_directories(&mut steps);
+        Ok(UndoPlan {
+            header: journal.header.clone(),
+            steps,
+            not_covered,
+            is_interrupted: is_interrupted(&journal),
+        })
+    }
+}
+
+fn left_out(record: &Record) -> Option<NotCovered> {
+    match record {
+        Record::NotCovered { path, why } => Some(NotCovered { path: path.clone(), why: why.clone() }),
+        _ => None,
+    }
+}
+
+/// For each path what was there before its first change and after its last.
+fn changes(journal: &Read) -> Result<BTreeMap<PathText, (State, State)>, UndoError> {
+    let mut changes: BTreeMap<PathText, (State, State)> = BTreeMap::new();
+    for record in &journal.records {
+        if let Record::Change { path, before, after } = record {
+            let entry = changes.entry(path.clone()).or_insert_with(|| (before.clone(), after.clone()));
+            entry.1 = after.clone();
+        }
+    }
+    if is_interrupted(journal)
+        && let Ok(text) = fs::read_to_string(snapshot_of(&journal.path))
+    {
+        add_unrecorded(journal, &text, &mut changes)?;
+    }
+    Ok(changes)
+}
+
+/// The changes of a command that was cut short: everything that is not as its snapshot has it.
+fn add_unrecorded(
+    journal: &Read,
+    snapshot: &str,
+    changes: &mut BTreeMap<PathText, (State, State)>,
+) -> Result<(), UndoError> {
+    let reach = Everything::new()?;
+    let mut known = BTreeSet::new();
+    for (path, before) in
+        snapshot.lines().filter_map(|line| serde_json::from_str::<(PathText, State)>(line).ok())
+    {
+        known.insert(path.0.clone());
+        // A path that cannot be looked at is told as a conflict later.
+        let now = reach.state(&path.0).unwrap_or(State::Absent);
+        if now != before {
+            changes.insert(path, (before, now));
+        }
+    }
+    let roots = journal.records.iter().filter_map(|record| match record {
+        Record::Command { roots } => Some(roots),
+        _ => None,
+    });
+    let left_out: Vec<PathBuf> =
+        journal.records.iter().filter_map(left_out).map(|left_out| left_out.path.0).collect();
+    for path in roots.flatten().flat_map(|root| new_paths(&root.0, &known, &left_out)) {
+        let now = reach.state(&path).unwrap_or(State::Absent);
+        changes.insert(PathText(path), (State::Absent, now));
+    }
+    Ok(())
+}
+
+/// Paths below a root that are not known, except in directories that are not covered.
+fn new_paths(root: &Path, known: &BTreeSet<PathBuf>, left_out: &[PathBuf]) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut queue = vec![root.to_owned()];
+    while let Some(directory) = queue.pop() {
+        for entry in fs::read_dir(&directory).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if left_out.contains(&path) || found.len() >= MAX_NAMES {
+                continue;
+            }
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                queue.push(path.clone());
+            }
+            if !known.contains(&path) {
+                found.push(path);
+            }
+        }
+    }
+    found
+}
+
+/// A directory that is to go, and has something in it that is to stay, is in the way.
+fn mark_full_directories(steps: &mut [Step]) {
+    let goes = |step: &Step| !matches!(step.to, State::Directory { .. });
+    let going: BTreeSet<PathBuf> =
+        steps.iter().filter(|step| step.to == State::Absent).map(|step| step.path.0.clone()).collect();
+    for step in steps.iter_mut().filter(|step| matches!(step.now, State::Directory { .. })) {
+        if !goes(step) || step.conflict.is_some() {
+            continue;
+        }
+        let names = fs::read_dir(&step.path.0).into_iter().flatten().flatten().take(MAX_NAMES);
+        if let Some(stays) = names.map(|entry| entry.path()).find(|path| !going.contains(path)) {
+            step.conflict = Some(format!("it has `{}` in it, which the call did not make", stays.display()));
+        }
+    }
+}
+
+/// The whole file system, reached through no link: recorded paths have none.
+pub(super) struct Everything {
+    view: View,
+}
+
+impl Everything {
+    pub(super) fn new() -> Result<Self, TargetError> {
+        let reach = Reach::Beneath(vec![PathBuf::from("/")]);
+        let bounds = Bounds { read: reach.clone(), write: reach, ..Bounds::open() };
+        Ok(Self { view: View::new(&Roots::default(), &bounds)? })
+    }
+
+    pub(super) fn spot(&self, path: &Path) -> Result<Spot, TargetError> {
+        Ok(self.view.spot_itself(path, Parents::Need)?.0)
+    }
+
+    fn state(&self, path: &Path) -> Result<State, TargetError> {
+        match self.spot(path) {
+            Ok(spot) => {
+                State::at(&spot).map_err(|error: io::Error| TargetError::from_io("look at", path, error))
+            }
+            Err(TargetError::NotFound { .. } | TargetError::NotADirectory { .. }) => Ok(State::Absent),
+            Err(error) => Err(error),
+        }
+    }
+}

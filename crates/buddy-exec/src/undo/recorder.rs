@@ -1,0 +1,262 @@
+//! The recorder of one call: what the call's file access and commands tell before they change something.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustix::fs::{FlockOperation, flock};
+use tokio::task::spawn_blocking;
+
+use super::blobs::{Durability, create_private, make_private};
+use super::journal::{Header, Journal, Record};
+use super::path_text::PathText;
+use super::snapshot::Snapshot;
+use super::state::State;
+use super::store::Shared;
+use crate::TargetError;
+use crate::files::Spot;
+
+/// Records what a call changes, or nothing when it is off. Clones record to the same entry.
+#[derive(Clone, Default)]
+pub struct Recorder {
+    entry: Option<Arc<Entry>>,
+}
+
+/// An entry that is being written. Its files are made when there is something to record.
+struct Entry {
+    shared: Arc<Shared>,
+    header: Header,
+    open: Mutex<Option<Open>>,
+}
+
+struct Open {
+    journal: Journal,
+    /// Held so that nothing is evicted while a call needs it.
+    _lock: File,
+    /// The workspace before the command that runs now.
+    pending: Option<Pending>,
+    is_empty: bool,
+}
+
+struct Pending {
+    roots: Vec<(PathBuf, Snapshot)>,
+    at_nanos: i64,
+}
+
+impl Recorder {
+    /// A recorder that keeps nothing.
+    pub fn off() -> Self {
+        Self::default()
+    }
+
+    pub(super) fn new(shared: Arc<Shared>, header: Header) -> Self {
+        Self { entry: Some(Arc::new(Entry { shared, header, open: Mutex::new(None) })) }
+    }
+
+    /// Whether it keeps anything.
+    pub fn is_on(&self) -> bool {
+        self.entry.is_some()
+    }
+
+    /// The name of the entry that it writes.
+    pub fn id(&self) -> Option<&str> {
+        self.entry.as_ref().map(|entry| entry.header.id.as_str())
+    }
+
+    /// Keeps what is at a spot that is about to change.
+    pub(crate) fn changing(&self, spot: &Spot, after: impl FnOnce() -> State) -> Result<(), TargetError> {
+        let Some(entry) = &self.entry else { return Ok(()) };
+        let recorded = State::keep(spot, &entry.shared.blobs, Durability::Now).and_then(|before| {
+            let after = after();
+            if before == after {
+                return Ok(());
+            }
+            entry.append(&[Record::Change { path: PathText(spot.real()), before, after }])
+        });
+        recorded.map_err(|source| TargetError::NotKept { path: spot.named().to_owned(), source })
+    }
+
+    /// Tells of empty directories that were just made.
+    pub(crate) fn directories_made(&self, made: &[Spot]) -> Result<(), TargetError> {
+        let Some(entry) = &self.entry else { return Ok(()) };
+        let record = |spot: &Spot| -> io::Result<Record> {
+            let path = PathText(spot.real());
+            Ok(Record::Change { path, before: State::Absent, after: State::at(spot)? })
+        };
+        let records = made.iter().map(record).collect::<io::Result<Vec<_>>>();
+        let recorded = records.and_then(|records| entry.append(&records));
+        let path = made.last().map(Spot::real).unwrap_or_default();
+        recorded.map_err(|source| TargetError::NotKept { path, source })
+    }
+
+    /// Keeps a directory that is about to be removed with all these paths in it, outer before inner.
+    pub(crate) fn removing_tree<'p>(
+        &self,
+        top: &Spot,
+        inner: impl Iterator<Item = &'p Path>,
+    ) -> Result<(), TargetError> {
+        let Some(entry) = &self.entry else { return Ok(()) };
+        let recorded = entry.tree(top, inner).and_then(|records| {
+            entry.shared.blobs.sync()?;
+            entry.append(&records)
+        });
+        recorded.map_err(|source| TargetError::NotKept { path: top.named().to_owned(), source })
+    }
+
+    /// Takes a snapshot of these directories before a command that may change them. What is in `elsewhere` may change
+    /// too and is not covered.
+    pub async fn before_command(
+        &self,
+        roots: Vec<PathBuf>,
+        elsewhere: Vec<PathBuf>,
+    ) -> Result<(), TargetError> {
+        self.blocking(move |entry| entry.before_command(&roots, &elsewhere)).await
+    }
+
+    /// Compares with the snapshot and records what the command changed.
+    pub async fn after_command(&self) -> Result<(), TargetError> {
+        self.blocking(Entry::after_command).await
+    }
+
+    async fn blocking(
+        &self,
+        work: impl FnOnce(&Entry) -> io::Result<()> + Send + 'static,
+    ) -> Result<(), TargetError> {
+        let Some(entry) = self.entry.clone() else { return Ok(()) };
+        let path = entry.shared.folder.clone();
+        let done = spawn_blocking(move || work(&entry)).await.unwrap_or_else(|error| Err(error.into()));
+        done.map_err(|source| TargetError::NotKept { path, source })
+    }
+
+    /// Ends the entry of an undo.
+    pub(super) fn undone(&self) -> io::Result<()> {
+        self.entry.as_ref().map_or(Ok(()), |entry| entry.append(&[Record::Undone]))
+    }
+}
+
+impl Entry {
+    fn append(&self, records: &[Record]) -> io::Result<()> {
+        if records.is_empty() {
+            return Ok(());
+        }
+        self.with(|open| {
+            open.is_empty = false;
+            open.journal.append(records)
+        })
+    }
+
+    fn with<T>(&self, work: impl FnOnce(&mut Open) -> io::Result<T>) -> io::Result<T> {
+        let mut open = self.open.lock().unwrap_or_else(PoisonError::into_inner);
+        if open.is_none() {
+            let lock = self.shared.lock_file()?;
+            flock(&lock, FlockOperation::LockShared)?;
+            let journal = Journal::create(&self.shared.entries(), &self.header)?;
+            *open = Some(Open { journal, _lock: lock, pending: None, is_empty: true });
+        }
+        match open.as_mut() {
+            Some(open) => work(open),
+            None => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    fn tree<'p>(&self, top: &Spot, inner: impl Iterator<Item = &'p Path>) -> io::Result<Vec<Record>> {
+        let limits = self.shared.settings.limits();
+        let mut bytes = 0;
+        let record = |path: PathBuf, before: State| Record::Change {
+            path: PathText(path),
+            before,
+            after: State::Absent,
+        };
+        let mut records = vec![record(top.real(), State::at(top)?)];
+        for path in inner {
+            let spot = top.below(path)?;
+            let size = spot.stat()?.map_or(0, |stat| u64::try_from(stat.st_size).unwrap_or(0));
+            if records.len() >= limits.files || bytes + size > limits.bytes {
+                let why = "more was removed at once than is kept".to_owned();
+                records.push(Record::NotCovered { path: PathText(spot.real()), why });
+                break;
+            }
+            let before = State::keep(&spot, &self.shared.blobs, Durability::Later)?;
+            if matches!(before, State::File { .. }) {
+                bytes += size;
+            }
+            records.push(record(spot.real(), before));
+        }
+        Ok(records)
+    }
+
+    fn before_command(&self, roots: &[PathBuf], elsewhere: &[PathBuf]) -> io::Result<()> {
+        let at_nanos = self.shared.now_nanos();
+        let taking = self.shared.taking(at_nanos);
+        let mut taken = Vec::new();
+        for root in roots {
+            let real = root.canonicalize()?;
+            let snapshot = self.shared.with_cache(&real, |cache| taking.before(&real, cache))?;
+            taken.push((real, snapshot));
+        }
+        self.shared.blobs.sync()?;
+        let names = taken.iter().map(|(root, _)| PathText(root.clone())).collect();
+        let mut records = vec![Record::Command { roots: names }];
+        for (path, why) in taken.iter().flat_map(|(_, snapshot)| &snapshot.not_covered) {
+            records.push(Record::NotCovered { path: PathText(path.clone()), why: why.clone() });
+        }
+        for path in elsewhere {
+            let why = "it is outside the workspace".to_owned();
+            records.push(Record::NotCovered { path: PathText(path.clone()), why });
+        }
+        self.with(|open| {
+            save_snapshot(&open.journal.snapshot_path(), &taken)?;
+            open.journal.append(&records)?;
+            open.pending = Some(Pending { roots: taken, at_nanos });
+            Ok(())
+        })
+    }
+
+    fn after_command(&self) -> io::Result<()> {
+        self.with(|open| {
+            let Some(pending) = open.pending.take() else { return Ok(()) };
+            let taking = self.shared.taking(self.shared.now_nanos());
+            let mut records = Vec::new();
+            for (root, before) in &pending.roots {
+                let after = taking.after(root, before, pending.at_nanos)?;
+                let changes = before.changes(&after).into_iter();
+                records.extend(changes.map(|(path, before, after)| Record::Change { path, before, after }));
+            }
+            open.is_empty &= records.is_empty();
+            records.push(Record::CommandEnded);
+            open.journal.append(&records)?;
+            let snapshot = open.journal.snapshot_path();
+            std::fs::remove_file(snapshot)
+        })
+    }
+}
+
+impl Drop for Entry {
+    fn drop(&mut self) {
+        let open = self.open.get_mut().unwrap_or_else(PoisonError::into_inner).take();
+        let Some(open) = open else { return };
+        // A command that changed nothing leaves nothing to undo. One that was not waited for keeps its snapshot.
+        if open.is_empty && open.pending.is_none() {
+            open.journal.remove();
+        }
+        drop(open);
+        self.shared.evict();
+    }
+}
+
+/// Writes what a crash during the command would be undone with.
+fn save_snapshot(path: &Path, taken: &[(PathBuf, Snapshot)]) -> io::Result<()> {
+    use std::io::Write as _;
+    make_private(path.parent().unwrap_or(Path::new(".")))?;
+    let mut lines = Vec::new();
+    for (path, seen) in taken.iter().flat_map(|(_, snapshot)| &snapshot.seen) {
+        serde_json::to_writer(&mut lines, &(PathText(path.clone()), &seen.state))?;
+        lines.push(b'\n');
+    }
+    // What an earlier command of the same call left is of no use any more.
+    let _ = std::fs::remove_file(path);
+    let mut file = create_private(path)?;
+    file.write_all(&lines)?;
+    file.sync_all()
+}

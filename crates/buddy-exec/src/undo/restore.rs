@@ -1,0 +1,132 @@
+//! Carrying out a plan: the states of before are put back, and the undo is itself recorded.
+//!
+//! First goes what must go, inner before outer; then directories are made, outer before inner; then files and links. A
+//! step that fails has those before it put back. An undo that was cut short can be run again: what is restored already
+//! is not in the next plan.
+
+use std::io;
+use std::path::PathBuf;
+
+use super::blobs::Blobs;
+use super::digest;
+use super::journal::Header;
+use super::plan::{Everything, Step, UndoPlan};
+use super::recorder::Recorder;
+use super::state::State;
+use super::store::{UndoError, UndoStore};
+use crate::files::{Draft, Spot};
+
+impl UndoStore {
+    /// Carries out a plan as an entry of its own. A plan with conflicts is refused: who wants it all the same takes the
+    /// conflicts out of it.
+    pub fn apply(&self, plan: &UndoPlan, header: Header) -> Result<(), UndoError> {
+        if plan.conflicts() > 0 {
+            return Err(UndoError::Conflicts(plan.conflicts()));
+        }
+        let blobs = &self.shared.blobs;
+        for step in &plan.steps {
+            if let State::File { digest, .. } = &step.to
+                && !blobs.has(digest)
+            {
+                return Err(UndoError::Gone(step.path.0.clone()));
+            }
+        }
+        let recorder = self.begin(Header { undoes: Some(plan.header.id.clone()), ..header });
+        let work = Work { blobs, reach: Everything::new()?, recorder: &recorder };
+        let moves = moves(&plan.steps);
+        for (at, one) in moves.iter().enumerate() {
+            fail::fail_point!("undo.step");
+            if let Err(error) = work.perform(one) {
+                let done = moves.iter().take(at).rev();
+                // What cannot be put back stays, and the entry of this undo tells of it.
+                done.for_each(|one| drop(work.perform(&one.reversed())));
+                return Err(error);
+            }
+        }
+        recorder.undone()?;
+        Ok(())
+    }
+}
+
+/// One change of one path. A path whose kind changes has two.
+#[derive(Debug, Clone)]
+struct Move {
+    path: PathBuf,
+    from: State,
+    to: State,
+}
+
+impl Move {
+    fn reversed(&self) -> Self {
+        Self { path: self.path.clone(), from: self.to.clone(), to: self.from.clone() }
+    }
+}
+
+/// The changes in an order in which each is possible.
+fn moves(steps: &[Step]) -> Vec<Move> {
+    let (mut removals, mut creations) = (Vec::new(), Vec::new());
+    for Step { path, now, to, .. } in steps {
+        let one =
+            |from: &State, to: &State| Move { path: path.0.clone(), from: from.clone(), to: to.clone() };
+        if *now != State::Absent && !now.is_like(to) {
+            removals.push(one(now, &State::Absent));
+        }
+        if *to != State::Absent {
+            creations.push(if now.is_like(to) { one(now, to) } else { one(&State::Absent, to) });
+        }
+    }
+    removals.sort_by(|first, second| second.path.cmp(&first.path));
+    creations.sort_by(|first, second| first.path.cmp(&second.path));
+    // The mode of a directory may forbid what has yet to happen in it.
+    let (directories, others): (Vec<_>, Vec<_>) =
+        creations.into_iter().partition(|one| matches!(one.to, State::Directory { .. }));
+    let modes = directories.iter().rev().filter(|one| one.from != State::Absent).cloned().collect::<Vec<_>>();
+    let made = directories.into_iter().filter(|one| one.from == State::Absent);
+    let made: Vec<Move> = made.collect();
+    let closed = made.iter().rev().map(|one| Move { from: one.to.clone(), ..one.clone() });
+    let closed: Vec<Move> = closed.collect();
+    removals.into_iter().chain(made).chain(others).chain(modes).chain(closed).collect()
+}
+
+struct Work<'a> {
+    blobs: &'a Blobs,
+    reach: Everything,
+    recorder: &'a Recorder,
+}
+
+impl Work<'_> {
+    fn perform(&self, one: &Move) -> Result<(), UndoError> {
+        let failed = |source: io::Error| UndoError::Restore { path: one.path.clone(), source };
+        let spot = self.reach.spot(&one.path)?;
+        self.recorder.changing(&spot, || one.to.clone())?;
+        match (&one.from, &one.to) {
+            (State::Directory { .. }, State::Absent) => spot.remove_directory(),
+            (_, State::Absent) => spot.remove_file(),
+            (State::Directory { .. }, State::Directory { mode }) => spot.set_directory_mode(*mode),
+            (_, State::Directory { .. }) => spot.make_directory(),
+            (_, State::File { digest, mode, .. }) => self.restore_file(&spot, digest, *mode),
+            (from, State::Link { target }) => {
+                let gone = if *from == State::Absent { Ok(()) } else { spot.remove_file() };
+                gone.and_then(|()| spot.make_link(&target.0))
+            }
+            (_, State::NotKept { why }) => Err(io::Error::other(why.clone())),
+        }
+        .and_then(|()| spot.sync())
+        .map_err(failed)
+    }
+
+    fn restore_file(&self, spot: &Spot, wanted: &str, mode: u32) -> io::Result<()> {
+        let mut draft = Draft::beside(spot, 0o600)?;
+        let mut blob = self.blobs.open(wanted)?;
+        let copied = digest::copy(&mut blob, &mut draft.file, u64::MAX)?;
+        if copied.is_none_or(|(found, _)| found != wanted) {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the kept content is damaged"));
+        }
+        if let Some(existing) = spot.stat()? {
+            draft.take_over(&existing)?;
+        }
+        draft.set_mode(mode)?;
+        draft.file.sync_all()?;
+        draft.keep(spot)
+    }
+}

@@ -1,0 +1,247 @@
+//! The undo store: entries and blobs of all sessions of this account, in one folder.
+
+use std::collections::HashSet;
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use buddy_protocol::Clock;
+use serde::Serialize;
+
+use super::blobs::{Blobs, make_private};
+use super::cache::Cache;
+use super::journal::{Header, Read, Record, read_all};
+use super::recorder::Recorder;
+use super::snapshot::{Limits, Taking};
+use crate::TargetError;
+
+/// How much is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UndoSettings {
+    /// The largest file whose content is kept.
+    pub max_file_bytes: u64,
+    /// What all contents together may take; the oldest entries go first.
+    pub max_total_bytes: u64,
+    /// The most entries.
+    pub max_entries: usize,
+    /// The most paths that one snapshot or removal covers.
+    pub max_snapshot_files: usize,
+    /// The most bytes that one snapshot or removal covers.
+    pub max_snapshot_bytes: u64,
+}
+
+impl Default for UndoSettings {
+    fn default() -> Self {
+        Self {
+            max_file_bytes: 16 * 1024 * 1024,
+            max_total_bytes: 1024 * 1024 * 1024,
+            max_entries: 2_000,
+            max_snapshot_files: 20_000,
+            max_snapshot_bytes: 256 * 1024 * 1024,
+        }
+    }
+}
+
+impl UndoSettings {
+    pub(super) fn limits(self) -> Limits {
+        let Self { max_file_bytes, max_snapshot_files, max_snapshot_bytes, .. } = self;
+        Limits { files: max_snapshot_files, bytes: max_snapshot_bytes, file_bytes: max_file_bytes }
+    }
+}
+
+/// Why something could not be undone.
+#[derive(Debug, thiserror::Error)]
+pub enum UndoError {
+    /// There is no entry of this name.
+    #[error("there is no entry `{0}` to undo")]
+    NotFound(String),
+    /// There is no entry that was not undone yet.
+    #[error("there is nothing to undo")]
+    Nothing,
+    /// Paths were changed since.
+    #[error("{0} of the paths were changed since, or are in the way")]
+    Conflicts(usize),
+    /// A content that is needed was evicted.
+    #[error("the old content of `{}` is no longer kept", .0.display())]
+    Gone(PathBuf),
+    /// A path could not be restored. What was restored before it was put back.
+    #[error("cannot restore `{}`", path.display())]
+    Restore {
+        /// The path.
+        path: PathBuf,
+        /// Why not.
+        source: io::Error,
+    },
+    /// A path could not be reached.
+    #[error(transparent)]
+    Target(#[from] TargetError),
+    /// The store itself failed.
+    #[error("the undo store failed")]
+    Store(#[from] io::Error),
+}
+
+/// Which entry.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Which {
+    /// The newest that was not undone, and is no undo itself.
+    Last,
+    /// That of this name.
+    Id(String),
+}
+
+/// One line of the list of entries.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct UndoEntry {
+    /// What it is.
+    pub header: Header,
+    /// How many paths it changed.
+    pub changes: usize,
+    /// Whether it was undone, and that was not undone in turn.
+    pub is_undone: bool,
+    /// Whether its command or undo did not come to its end.
+    pub is_interrupted: bool,
+}
+
+/// The store.
+#[derive(Clone)]
+pub struct UndoStore {
+    pub(super) shared: Arc<Shared>,
+}
+
+/// What recorders and the store share.
+pub(super) struct Shared {
+    pub(super) folder: PathBuf,
+    pub(super) settings: UndoSettings,
+    pub(super) blobs: Blobs,
+    clock: Arc<dyn Clock>,
+    /// The cache that was used last, with its root: sessions mostly work in one place.
+    cache: Mutex<Option<(PathBuf, Cache)>>,
+}
+
+impl UndoStore {
+    /// The store in this folder, which is made when something is first kept.
+    pub fn new(folder: PathBuf, settings: UndoSettings, clock: Arc<dyn Clock>) -> Self {
+        // What snapshots meet is without links, so the folder must be too.
+        let folder = folder.canonicalize().unwrap_or(folder);
+        let blobs = Blobs::new(folder.join("blobs"), settings.max_file_bytes);
+        Self { shared: Arc::new(Shared { folder, settings, blobs, clock, cache: Mutex::new(None) }) }
+    }
+
+    /// A recorder for one call.
+    pub fn begin(&self, header: Header) -> Recorder {
+        Recorder::new(self.shared.clone(), header)
+    }
+
+    /// All entries, newest first.
+    pub fn list(&self) -> Result<Vec<UndoEntry>, UndoError> {
+        let journals = self.shared.read()?;
+        let undone = undone(&journals);
+        let line = |journal: &Read| UndoEntry {
+            changes: journal.records.iter().filter(|record| matches!(record, Record::Change { .. })).count(),
+            is_undone: undone.contains(&journal.header.id),
+            is_interrupted: is_interrupted(journal),
+            header: journal.header.clone(),
+        };
+        Ok(journals.iter().rev().map(line).collect())
+    }
+
+    pub(super) fn find(&self, which: &Which) -> Result<Read, UndoError> {
+        let journals = self.shared.read()?;
+        let undone = undone(&journals);
+        let is_wanted = |journal: &&Read| match which {
+            Which::Last => journal.header.undoes.is_none() && !undone.contains(&journal.header.id),
+            Which::Id(id) => journal.header.id == *id,
+        };
+        journals.iter().rev().find(is_wanted).cloned().ok_or_else(|| match which {
+            Which::Last => UndoError::Nothing,
+            Which::Id(id) => UndoError::NotFound(id.clone()),
+        })
+    }
+
+    /// Removes the oldest entries while there is too much.
+    pub fn evict(&self) {
+        self.shared.evict();
+    }
+}
+
+/// The names of entries that were undone by an undo that came to its end and was not undone itself.
+fn undone(journals: &[Read]) -> HashSet<String> {
+    let mut undone = HashSet::new();
+    for journal in journals.iter().rev() {
+        let is_done = journal.records.contains(&Record::Undone);
+        if let Some(other) = journal.header.undoes.clone().filter(|_| is_done)
+            && !undone.contains(&journal.header.id)
+        {
+            undone.insert(other);
+        }
+    }
+    undone
+}
+
+/// Whether a command or an undo of the entry did not come to its end.
+pub(super) fn is_interrupted(journal: &Read) -> bool {
+    let count = |wanted: fn(&Record) -> bool| journal.records.iter().filter(|record| wanted(record)).count();
+    let begun = count(|record| matches!(record, Record::Command { .. }));
+    let ended = count(|record| matches!(record, Record::CommandEnded));
+    begun > ended || (journal.header.undoes.is_some() && !journal.records.contains(&Record::Undone))
+}
+
+impl Shared {
+    pub(super) fn entries(&self) -> PathBuf {
+        self.folder.join("entries")
+    }
+
+    pub(super) fn caches(&self) -> PathBuf {
+        self.folder.join("cache")
+    }
+
+    pub(super) fn read(&self) -> io::Result<Vec<Read>> {
+        read_all(&self.entries())
+    }
+
+    /// The file whose lock keeps what is in use from being evicted.
+    pub(super) fn lock_file(&self) -> io::Result<File> {
+        make_private(&self.folder)?;
+        let mut options = OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(false).mode(0o600);
+        options.open(self.folder.join("lock"))
+    }
+
+    pub(super) fn now_nanos(&self) -> i64 {
+        i64::try_from(self.clock.nanos()).unwrap_or(i64::MAX)
+    }
+
+    pub(super) fn taking(&self, now_nanos: i64) -> Taking<'_> {
+        Taking { limits: self.settings.limits(), blobs: &self.blobs, store: &self.folder, now_nanos }
+    }
+
+    /// Works with the cache of a root and saves it.
+    pub(super) fn with_cache<T>(
+        &self,
+        root: &Path,
+        work: impl FnOnce(&mut Cache) -> io::Result<T>,
+    ) -> io::Result<T> {
+        let mut kept = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut cache = match kept.take() {
+            Some((path, cache)) if path == root => cache,
+            _ => Cache::load(&self.caches(), root),
+        };
+        let done = work(&mut cache)?;
+        if cache.is_changed {
+            cache.save(&self.caches(), root)?;
+            cache.is_changed = false;
+        }
+        *kept = Some((root.to_owned(), cache));
+        Ok(done)
+    }
+
+    pub(super) fn forget_caches(&self) {
+        *self.cache.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        for path in super::blobs::entries(&self.caches()).unwrap_or_default() {
+            // A cache that stays is checked against the blobs when it is used.
+            let _ = std::fs::remove_file(path);
+        }
+    }
+}

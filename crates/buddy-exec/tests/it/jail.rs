@@ -1,0 +1,12 @@
+//! The jail, asserted on what commands could and could not do to the machine around them.
+
+mod cell;
+mod escapes;
+mod files;
+mod network;
+mod processes;
+mod protected;
+mod reads;
+mod refusals;
+mod runs;
+mod terminals;

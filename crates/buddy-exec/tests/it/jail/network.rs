@@ -1,0 +1,114 @@
+//! The network and local sockets.
+
+use std::net::{TcpListener, UdpSocket};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
+
+use buddy_exec::Bounds;
+
+use super::cell::{ALL, Cell};
+
+/// A program that tries one connection and says `reached` when it came about.
+fn connect(family: &str, kind: &str, address: &str) -> String {
+    format!(
+        "python3 -c 'import socket\ns = socket.socket(socket.{family}, socket.{kind})\ns.settimeout(5)\n\
+         s.connect({address})\ns.send(b\"x\")\nprint(\"reached\")'"
+    )
+}
+
+#[tokio::test]
+async fn without_a_network_nothing_is_reached() {
+    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    let tcp6 = TcpListener::bind("[::1]:0");
+    let udp = UdpSocket::bind("127.0.0.1:0").unwrap();
+    tcp.set_nonblocking(true).unwrap();
+    udp.set_nonblocking(true).unwrap();
+    let port = tcp.local_addr().unwrap().port();
+    let port6 = tcp6.as_ref().map_or(1, |tcp6| tcp6.local_addr().unwrap().port());
+    let udp_port = udp.local_addr().unwrap().port();
+    for kind in ALL {
+        let cell = Cell::new(kind);
+        for script in [
+            connect("AF_INET", "SOCK_STREAM", &format!("(\"127.0.0.1\", {port})")),
+            connect("AF_INET6", "SOCK_STREAM", &format!("(\"::1\", {port6})")),
+            connect("AF_INET6", "SOCK_STREAM", &format!("(\"::ffff:127.0.0.1\", {port})")),
+            connect("AF_INET", "SOCK_DGRAM", &format!("(\"127.0.0.1\", {udp_port})")),
+            connect("AF_INET", "SOCK_RAW", "(\"127.0.0.1\", 1)"),
+            connect("AF_NETLINK", "SOCK_RAW", "(0, 0)"),
+            connect("AF_PACKET", "SOCK_RAW", "(\"lo\", 3)"),
+            format!("bash -c 'echo x > /dev/tcp/127.0.0.1/{port} && echo reached'"),
+            format!("bash -c 'echo x > /dev/udp/127.0.0.1/{udp_port} && echo reached'"),
+            "python3 -c 'import socket; s = socket.socket(); s.bind((\"127.0.0.1\", 0)); print(\"reached\")'"
+                .into(),
+        ] {
+            let exit = cell.run(&script).await;
+            assert_eq!(exit.stdout.text(), "", "{kind:?}: {script}");
+            assert_ne!(exit.code, Some(0), "{kind:?}: {script}");
+        }
+    }
+    assert!(tcp.accept().is_err(), "a connection arrived");
+    assert!(udp.recv(&mut [0; 8]).is_err(), "a datagram arrived");
+}
+
+#[tokio::test]
+async fn with_a_network_it_is_reached() {
+    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = tcp.local_addr().unwrap().port();
+    for kind in ALL {
+        let cell = Cell::new(kind);
+        let bounds = Bounds { network: true, ..cell.bounds() };
+        let script = connect("AF_INET", "SOCK_STREAM", &format!("(\"127.0.0.1\", {port})"));
+        let exit = cell.run_in(bounds, &script).await;
+        assert_eq!(exit.stdout.text(), "reached\n", "{kind:?}: {}", exit.stderr.text());
+        tcp.accept().unwrap();
+    }
+}
+
+#[tokio::test]
+async fn no_local_socket_is_reached_with_or_without_a_network() {
+    for kind in ALL {
+        let cell = Cell::new(kind);
+        let name = format!("buddy-exec-test-{}-{kind:?}", std::process::id());
+        let inside = UnixListener::bind(cell.ws("inside.sock")).unwrap();
+        let outside = UnixListener::bind(cell.stage.path("../").join(format!("{name}.sock"))).unwrap();
+        let abstracted = UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap();
+        let datagrams = UnixDatagram::bind(cell.ws("datagrams.sock")).unwrap();
+        for listener in [&inside, &outside, &abstracted] {
+            listener.set_nonblocking(true).unwrap();
+        }
+        datagrams.set_nonblocking(true).unwrap();
+        for network in [false, true] {
+            for script in [
+                connect("AF_UNIX", "SOCK_STREAM", "\"inside.sock\""),
+                connect("AF_UNIX", "SOCK_STREAM", &format!("\"../{name}.sock\"")),
+                connect("AF_UNIX", "SOCK_STREAM", &format!("\"\\0{name}\"")),
+                connect("AF_UNIX", "SOCK_DGRAM", "\"datagrams.sock\""),
+                // A pair needs no socket call of its own, and could be turned to another address.
+                "python3 -c 'import socket\na, b = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)\n\
+                 a.sendto(b\"x\", \"datagrams.sock\")\nprint(\"reached\")'"
+                    .into(),
+                "python3 -c 'import socket\na, b = socket.socketpair()\n\
+                 a.connect(\"inside.sock\")\nprint(\"reached\")'"
+                    .into(),
+            ] {
+                let bounds = Bounds { network, ..cell.bounds() };
+                let exit = cell.run_in(bounds, &script).await;
+                assert_eq!(exit.stdout.text(), "", "{kind:?}: {script}");
+            }
+        }
+        for listener in [&inside, &outside, &abstracted] {
+            assert!(listener.accept().is_err(), "{kind:?}: a connection arrived");
+        }
+        assert!(datagrams.recv(&mut [0; 8]).is_err(), "{kind:?}: a datagram arrived");
+        std::fs::remove_file(cell.stage.path("../").join(format!("{name}.sock"))).unwrap();
+    }
+}
+
+#[tokio::test]
+async fn a_pair_of_sockets_talks_to_itself() {
+    for kind in ALL {
+        let script =
+            "python3 -c 'import socket\na, b = socket.socketpair()\na.send(b\"x\")\nprint(b.recv(1))'";
+        assert_eq!(Cell::new(kind).run(script).await.stdout.text(), "b'x'\n", "{kind:?}");
+    }
+}

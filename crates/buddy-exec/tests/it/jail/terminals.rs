@@ -1,0 +1,108 @@
+//! Terminals: a command cannot type into the one that its person sits at.
+
+use std::io::Read;
+use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::CommandExt;
+use std::process::{Command, Stdio};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{Mode, OFlags, open};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+use super::cell::{ALL, Cell, Kind};
+
+/// Names the jail to the second process, and makes it play buddy at a terminal.
+const ROLE: &str = "BUDDY_EXEC_TEST_TERMINAL";
+const TEST: &str = "jail::terminals::nothing_is_typed_into_the_terminal_of_the_person";
+
+/// Tries to type into the terminal: as its own, by its name, and through what the process at it has open. Terminals of
+/// others are left out, as a jail that does not hold would let this type into them.
+const TYPE: &str = "python3 -c 'import fcntl, os
+names = [\"/dev/tty\", os.environ[\"TERMINAL\"]] + [\"/proc/%s/fd/%d\" % (os.environ[\"BUDDY\"], n) for n in range(9)]
+for name in names:
+    for flags in (os.O_RDWR, os.O_RDONLY, os.O_WRONLY):
+        try:
+            terminal = os.open(name, flags | os.O_NONBLOCK)
+        except OSError:
+            continue
+        for request in (0x5412, 0x5412 | 0xdeadbeef << 32):
+            try:
+                fcntl.ioctl(terminal, request & 0xffffffff, b\"y\")
+                print(\"typed\", name)
+            except OSError:
+                pass
+for number in (0, 1, 2):
+    try:
+        fcntl.ioctl(number, 0x5412, b\"y\")
+        print(\"typed\", number)
+    except OSError:
+        pass
+print(\"tried\")'";
+
+#[tokio::test]
+#[expect(clippy::disallowed_methods, reason = "the test plays both processes, one of them at a terminal")]
+async fn nothing_is_typed_into_the_terminal_of_the_person() {
+    if let Ok(terminal) = std::env::var(ROLE) {
+        return play_buddy(&terminal).await;
+    }
+    let (ours, name) = terminal();
+    let theirs = open(name.as_str(), OFlags::RDWR | OFlags::NOCTTY, Mode::empty()).unwrap();
+    // `setsid --ctty` gives the second process the terminal as its own, as a login would.
+    let mut buddy = Command::new("/usr/bin/setsid")
+        .args(["--ctty", "--wait"])
+        .arg(std::env::current_exe().unwrap())
+        .args(["--exact", TEST, "--nocapture"])
+        .env(ROLE, &name)
+        .stdin(Stdio::from(theirs.try_clone().unwrap()))
+        .stdout(Stdio::piped())
+        .process_group(0)
+        .spawn()
+        .unwrap();
+    let mut said = String::new();
+    buddy.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+    assert!(buddy.wait().unwrap().success(), "{said}");
+    assert!(said.contains("all were tried"), "{said}");
+    assert_eq!(waiting(&theirs), 0, "something was typed");
+    drop(ours);
+}
+
+/// A new terminal and the name of its inner end.
+fn terminal() -> (OwnedFd, String) {
+    let ours = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&ours).unwrap();
+    unlockpt(&ours).unwrap();
+    let name = ptsname(&ours, Vec::new()).unwrap().into_string().unwrap();
+    (ours, name)
+}
+
+/// Bytes that a reader of the terminal would get. A line that was not ended does not count for a poll, so they are asked for.
+fn waiting(terminal: &OwnedFd) -> u64 {
+    let mut attributes = rustix::termios::tcgetattr(terminal).unwrap();
+    attributes.make_raw();
+    rustix::termios::tcsetattr(terminal, rustix::termios::OptionalActions::Now, &attributes).unwrap();
+    let mut ready = [PollFd::from_borrowed_fd(terminal.as_fd(), PollFlags::IN)];
+    poll(&mut ready, Some(&Timespec { tv_sec: 0, tv_nsec: 0 })).unwrap();
+    rustix::io::ioctl_fionread(terminal).unwrap()
+}
+
+#[expect(clippy::print_stdout, reason = "the other process reads it")]
+async fn play_buddy(terminal: &str) {
+    for kind in ALL {
+        let cell = Cell::new(kind);
+        for wrap in ["", "setsid "] {
+            let mut exec = cell.exec(cell.bounds(), &format!("{wrap}{TYPE}"));
+            exec.env.push(("TERMINAL".into(), terminal.into()));
+            exec.env.push(("BUDDY".into(), std::process::id().to_string()));
+            let exit = cell.stage.run(exec).await;
+            assert_eq!(exit.stdout.text(), "tried\n", "{kind:?}: {}", exit.stderr.text());
+        }
+    }
+    println!("all were tried");
+}
+
+#[tokio::test]
+async fn a_terminal_of_ones_own_can_be_made() {
+    let cell = Cell::new(Kind::Full);
+    let exit = cell.run("python3 -c 'import pty; pty.spawn([\"echo\", \"hello\"])'").await;
+    assert_eq!(exit.stdout.text().trim(), "hello", "{}", exit.stderr.text());
+}

@@ -1,0 +1,395 @@
+//! Changes of files and commands taken back, checked byte by byte.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use buddy_exec::undo::{Header, State, UndoError, UndoPlan, UndoSettings, UndoStore, Which};
+use buddy_exec::{Bounds, Deletion, LocalTarget, Recorder, Target, TargetError};
+use buddy_protocol::{Clock, UnixMillis};
+use tempfile::TempDir;
+
+use crate::bounds::target_in;
+use crate::stage::sh;
+
+struct Yard {
+    folder: TempDir,
+    target: LocalTarget,
+    store: UndoStore,
+}
+
+struct RealClock;
+
+impl Clock for RealClock {
+    fn now(&self) -> UnixMillis {
+        UnixMillis(u64::try_from(self.nanos() / 1_000_000).unwrap())
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "time stamps of real files are compared with it")]
+    fn nanos(&self) -> u128 {
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap().as_nanos()
+    }
+}
+
+impl Yard {
+    fn new() -> Self {
+        Self::with(UndoSettings::default())
+    }
+
+    fn with(settings: UndoSettings) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir(folder.path().join("ws")).unwrap();
+        let store = UndoStore::new(folder.path().join("data/undo"), settings, Arc::new(RealClock));
+        Self { target: target_in(&folder.path().join("ws")), folder, store }
+    }
+
+    fn path(&self, below: &str) -> PathBuf {
+        self.folder.path().join("ws").join(below)
+    }
+
+    fn recorder(&self, id: &str) -> Recorder {
+        self.store.begin(header(id))
+    }
+
+    async fn write(&self, id: &str, path: &str, content: &str) {
+        let recorder = self.recorder(id);
+        self.target.write(&Bounds::open(), &recorder, Path::new(path), content.as_bytes()).await.unwrap();
+    }
+
+    async fn delete(&self, id: &str, path: &str) {
+        let recorder = self.recorder(id);
+        self.target.delete(&Bounds::open(), &recorder, Path::new(path), Deletion::Recursive).await.unwrap();
+    }
+
+    async fn command(&self, id: &str, script: &str) {
+        let recorder = self.recorder(id);
+        recorder.before_command(vec![self.path("")], Vec::new()).await.unwrap();
+        let exit = self.target.start(sh(script)).await.unwrap().wait().await.unwrap();
+        assert_eq!(exit.code, Some(0), "{script}: {}", exit.stderr.text());
+        recorder.after_command().await.unwrap();
+    }
+
+    fn undo(&self, which: &Which, id: &str) -> UndoPlan {
+        let plan = self.store.plan(which).unwrap();
+        self.store.apply(&plan, header(id)).unwrap();
+        plan
+    }
+
+    /// Everything in the workspace: kind, mode and content.
+    fn tree(&self) -> BTreeMap<PathBuf, (String, u32)> {
+        let mut tree = BTreeMap::new();
+        let mut queue = vec![self.path("")];
+        while let Some(directory) = queue.pop() {
+            for entry in fs::read_dir(directory).unwrap() {
+                let path = entry.unwrap().path();
+                let metadata = fs::symlink_metadata(&path).unwrap();
+                let content = if metadata.is_dir() {
+                    queue.push(path.clone());
+                    "directory".to_owned()
+                } else if metadata.is_symlink() {
+                    format!("link to {}", fs::read_link(&path).unwrap().display())
+                } else {
+                    format!("{:?}", fs::read(&path).unwrap())
+                };
+                tree.insert(path, (content, metadata.permissions().mode()));
+            }
+        }
+        tree
+    }
+}
+
+fn header(id: &str) -> Header {
+    Header {
+        id: id.to_owned(),
+        label: format!("call {id}"),
+        session: "s".to_owned(),
+        unix_ms: 1,
+        undoes: None,
+    }
+}
+
+/// What one step of the series does, by its number.
+async fn step(yard: &Yard, at: usize) {
+    let id = format!("{at}");
+    match at % 10 {
+        0 => yard.write(&id, &format!("new/deep{at}/file.txt"), &format!("content {at}\n")).await,
+        1 => yard.write(&id, "base.txt", &format!("base changed by {at}\n")).await,
+        2 => yard.command(&id, &format!("echo {at} >> base.txt; chmod 640 base.txt")).await,
+        3 => {
+            yard.command(&id, "mkdir -p made/empty; ln -sfn base.txt link; touch made/f; chmod 700 made")
+                .await;
+        }
+        4 => yard.delete(&id, "new").await,
+        5 => yard.command(&id, "mv run.sh moved.sh 2>/dev/null || mv moved.sh run.sh; rm -f link").await,
+        6 => {
+            let recorder = yard.recorder(&id);
+            let made = format!("dirs/a{at}/b");
+            yard.target.make_directory(&Bounds::open(), &recorder, Path::new(&made)).await.unwrap();
+        }
+        7 => yard.command(&id, "rm -rf made; echo now a file > made").await,
+        8 => {
+            yard.command(
+                &id,
+                &format!("printf '\\377\\000{at}' > \"$(printf 'odd\\nname\\377')\"; rm -f made"),
+            )
+            .await;
+        }
+        _ => {
+            let recorder = yard.recorder(&id);
+            let (bounds, from, to) =
+                (Bounds::open(), PathBuf::from("base.txt"), PathBuf::from(format!("kept/{at}")));
+            yard.target.rename(&bounds, &recorder, &from, &to).await.unwrap();
+            yard.target.write(&bounds, &recorder, &from, b"base again\n").await.unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn fifty_changes_are_taken_back_one_by_one_to_the_byte() {
+    let yard = Yard::new();
+    fs::write(yard.path("base.txt"), "base\n").unwrap();
+    fs::write(yard.path("run.sh"), "#!/bin/sh\n").unwrap();
+    fs::set_permissions(yard.path("run.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+    fs::create_dir_all(yard.path("always/empty")).unwrap();
+    symlink("nowhere", yard.path("dangling")).unwrap();
+    let mut trees = vec![yard.tree()];
+    for at in 0..50 {
+        step(&yard, at).await;
+        trees.push(yard.tree());
+    }
+    let changed = trees.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    assert!(changed >= 45, "the series must change something: {changed}");
+    assert!(
+        yard.path("").read_dir().unwrap().any(|entry| entry.unwrap().file_name().as_bytes().contains(&0xff))
+    );
+    let mut undone = 0;
+    let mut wanted = trees.pop().unwrap();
+    assert_eq!(yard.tree(), wanted);
+    loop {
+        match yard.store.plan(&Which::Last) {
+            Err(UndoError::Nothing) => break,
+            plan => {
+                let plan = plan.unwrap();
+                assert_eq!((plan.conflicts(), plan.not_covered.len()), (0, 0), "{plan:?}");
+                let number: usize = plan.header.id.parse().unwrap();
+                yard.store.apply(&plan, header(&format!("undo {number}"))).unwrap();
+                undone += 1;
+                wanted = trees[number].clone();
+                assert_eq!(yard.tree(), wanted, "after undoing {number}");
+            }
+        }
+    }
+    assert_eq!(wanted, trees[0]);
+    assert_eq!(undone, changed, "an entry for each change and no other");
+}
+
+#[tokio::test]
+async fn an_undo_is_itself_undone() {
+    let yard = Yard::new();
+    fs::write(yard.path("a"), "old").unwrap();
+    yard.write("one", "a", "new").await;
+    yard.delete("two", "a").await;
+    assert_eq!(yard.undo(&Which::Last, "u1").header.id, "two");
+    assert_eq!(yard.undo(&Which::Last, "u2").header.id, "one");
+    assert_eq!(fs::read_to_string(yard.path("a")).unwrap(), "old");
+    yard.undo(&Which::Id("u2".to_owned()), "u3");
+    assert_eq!(fs::read_to_string(yard.path("a")).unwrap(), "new");
+    // What was brought back can be undone again.
+    assert_eq!(yard.store.plan(&Which::Last).unwrap().header.id, "one");
+    let list = yard.store.list().unwrap();
+    let undone: Vec<_> = list.iter().filter(|entry| entry.is_undone).map(|entry| &*entry.header.id).collect();
+    assert_eq!(undone, ["u2", "two"]);
+}
+
+#[tokio::test]
+async fn what_somebody_changed_since_is_told_and_left_alone() {
+    let yard = Yard::new();
+    fs::write(yard.path("a"), "old").unwrap();
+    fs::write(yard.path("b"), "old").unwrap();
+    yard.command("one", "echo new > a; echo new > b; mkdir d").await;
+    fs::write(yard.path("b"), "mine").unwrap();
+    fs::write(yard.path("d/mine"), "mine").unwrap();
+    let plan = yard.store.plan(&Which::Last).unwrap();
+    let conflicts: Vec<_> =
+        plan.steps.iter().filter(|step| step.conflict.is_some()).map(|step| &step.path.0).collect();
+    assert_eq!(conflicts, [&yard.path("b").canonicalize().unwrap(), &yard.path("d").canonicalize().unwrap()]);
+    let before = yard.tree();
+    assert!(matches!(yard.store.apply(&plan, header("u")), Err(UndoError::Conflicts(2))));
+    assert_eq!(yard.tree(), before);
+    fs::remove_file(yard.path("d/mine")).unwrap();
+    let plan = yard.store.plan(&Which::Last).unwrap();
+    yard.store.apply(&plan.overwriting(), header("u")).unwrap();
+    assert_eq!(fs::read_to_string(yard.path("b")).unwrap(), "old");
+    yard.undo(&Which::Id("u".to_owned()), "v");
+    assert_eq!(fs::read_to_string(yard.path("b")).unwrap(), "mine");
+}
+
+#[tokio::test]
+async fn what_is_not_covered_is_said() {
+    let yard = Yard::with(UndoSettings { max_file_bytes: 100, ..UndoSettings::default() });
+    fs::create_dir(yard.path("ignored")).unwrap();
+    fs::write(yard.path(".gitignore"), "ignored/\n*.log\n").unwrap();
+    fs::write(yard.path("big"), "x".repeat(101)).unwrap();
+    fs::write(yard.path("covered.log"), "old").unwrap();
+    yard.command("one", "echo > big; echo > ignored/new; echo > covered.log").await;
+    let plan = yard.undo(&Which::Last, "u");
+    let left_out: Vec<_> =
+        plan.not_covered.iter().map(|left_out| left_out.path.0.file_name().unwrap()).collect();
+    assert!(left_out.contains(&"big".as_ref()) && left_out.contains(&"ignored".as_ref()), "{left_out:?}");
+    assert_eq!(fs::read_to_string(yard.path("covered.log")).unwrap(), "old");
+    assert_eq!(fs::read_to_string(yard.path("big")).unwrap(), "\n");
+    assert!(yard.path("ignored/new").exists());
+    // A file tool says the same.
+    fs::write(yard.path("big"), "x".repeat(101)).unwrap();
+    yard.write("two", "big", "small").await;
+    let plan = yard.store.plan(&Which::Last).unwrap();
+    assert_eq!((plan.steps.len(), plan.not_covered.len()), (0, 1));
+}
+
+#[tokio::test]
+async fn the_oldest_go_when_there_is_too_much() {
+    let yard =
+        Yard::with(UndoSettings { max_total_bytes: 35_000, max_entries: 6, ..UndoSettings::default() });
+    for at in 0..10 {
+        yard.write(&format!("{at}"), "a", &format!("{at}").repeat(10_000)).await;
+    }
+    let ids: Vec<String> = yard.store.list().unwrap().into_iter().map(|entry| entry.header.id).collect();
+    assert_eq!(ids, ["9", "8", "7"]);
+    // What an undo replaces is kept too, so that it counts as well.
+    yard.undo(&Which::Last, "u");
+    assert_eq!(fs::read_to_string(yard.path("a")).unwrap(), "8".repeat(10_000));
+    assert_eq!(yard.store.list().unwrap()[0].header.id, "u");
+    let yard = Yard::with(UndoSettings { max_entries: 2, ..UndoSettings::default() });
+    for at in 0..5 {
+        yard.write(&format!("{at}"), "a", &format!("{at}")).await;
+    }
+    assert_eq!(yard.store.list().unwrap().len(), 2);
+}
+
+#[tokio::test]
+async fn a_command_that_was_never_reported_back_is_undone_from_its_snapshot() {
+    let yard = Yard::new();
+    fs::write(yard.path("a"), "old").unwrap();
+    fs::create_dir(yard.path("d")).unwrap();
+    fs::write(yard.path("d/gone"), "back again").unwrap();
+    let before = yard.tree();
+    let recorder = yard.recorder("one");
+    recorder.before_command(vec![yard.path("")], Vec::new()).await.unwrap();
+    let script = "echo new > a; rm -r d; mkdir -p x/y; echo > x/y/z";
+    yard.target.start(sh(script)).await.unwrap().wait().await.unwrap();
+    // As a crash would: what was to come after the command never does.
+    std::mem::forget(recorder);
+    let plan = yard.undo(&Which::Last, "u");
+    assert!(plan.is_interrupted);
+    assert_eq!(yard.tree(), before);
+}
+
+#[tokio::test]
+async fn a_change_that_was_announced_and_never_made_needs_no_undo() {
+    let yard = Yard::new();
+    fs::write(yard.path("a"), "old").unwrap();
+    let recorder = yard.recorder("one");
+    let (bounds, name) = (Bounds::open(), Path::new("a"));
+    yard.target.write(&bounds, &recorder, name, b"new").await.unwrap();
+    // Taken back by hand, which leaves things as if the change had not come about.
+    fs::write(yard.path("a"), "old").unwrap();
+    let plan = yard.store.plan(&Which::Last).unwrap();
+    assert_eq!((plan.steps.len(), plan.conflicts()), (0, 0));
+}
+
+#[tokio::test]
+async fn an_undo_that_was_cut_short_can_be_run_again() {
+    let yard = Yard::new();
+    for name in ["a", "b", "c"] {
+        fs::write(yard.path(name), "old").unwrap();
+    }
+    let before = yard.tree();
+    yard.command("one", "echo new > a; echo new > b; rm c").await;
+    let plan = yard.store.plan(&Which::Last).unwrap();
+    // One path is restored already, as if the undo had been killed after its first step.
+    fs::write(yard.path("a"), "old").unwrap();
+    let rest = yard.undo(&Which::Last, "u");
+    assert_eq!((plan.steps.len(), rest.steps.len()), (3, 2));
+    assert_eq!(yard.tree(), before);
+}
+
+#[tokio::test]
+async fn a_path_that_became_a_link_is_not_restored_through_it() {
+    let yard = Yard::new();
+    fs::create_dir(yard.path("d")).unwrap();
+    fs::write(yard.path("d/a"), "old").unwrap();
+    yard.write("one", "d/a", "new").await;
+    let outside = yard.folder.path().join("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("a"), "new").unwrap();
+    fs::remove_dir_all(yard.path("d")).unwrap();
+    symlink(&outside, yard.path("d")).unwrap();
+    let plan = yard.store.plan(&Which::Last).unwrap();
+    assert_eq!(plan.conflicts(), 1);
+    assert!(yard.store.apply(&plan.overwriting(), header("u")).is_err());
+    assert_eq!(fs::read_to_string(outside.join("a")).unwrap(), "new");
+}
+
+#[tokio::test]
+async fn a_step_that_fails_has_those_before_it_put_back() {
+    let yard = Yard::new();
+    fs::write(yard.path("a"), "old").unwrap();
+    fs::create_dir(yard.path("z")).unwrap();
+    fs::write(yard.path("z/b"), "old").unwrap();
+    yard.command("one", "echo new > a; echo new > z/b").await;
+    let plan = yard.store.plan(&Which::Last).unwrap();
+    fs::remove_dir_all(yard.path("z")).unwrap();
+    fs::write(yard.path("z"), "in the way").unwrap();
+    let before = yard.tree();
+    assert!(yard.store.apply(&plan, header("u")).is_err());
+    assert_eq!(yard.tree(), before);
+}
+
+#[tokio::test]
+async fn only_this_account_can_look_into_the_store() {
+    let yard = Yard::new();
+    fs::write(yard.path("a"), "old").unwrap();
+    yard.command("one", "echo new > a").await;
+    let mut queue = vec![yard.folder.path().join("data/undo")];
+    let mut files = 0;
+    while let Some(path) = queue.pop() {
+        let metadata = fs::metadata(&path).unwrap();
+        if metadata.is_dir() {
+            assert_eq!(metadata.permissions().mode() & 0o777, 0o700, "{}", path.display());
+            queue.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+        } else {
+            files += 1;
+            assert_eq!(metadata.permissions().mode() & 0o777, 0o600, "{}", path.display());
+        }
+    }
+    assert!(files >= 3);
+}
+
+#[tokio::test]
+async fn a_later_snapshot_still_has_the_content_of_files_that_did_not_change() {
+    let yard = Yard::new();
+    fs::write(yard.path("still"), "still").unwrap();
+    fs::write(yard.path("a"), "1").unwrap();
+    yard.command("one", "echo 2 > a").await;
+    yard.command("two", "echo moved > still").await;
+    let plan = yard.undo(&Which::Last, "u");
+    assert!(plan.steps.iter().any(|step| matches!(step.to, State::File { size: 5, .. })));
+    assert_eq!(fs::read_to_string(yard.path("still")).unwrap(), "still");
+}
+
+#[tokio::test]
+async fn nothing_is_changed_when_it_cannot_be_kept() {
+    let yard = Yard::new();
+    fs::write(yard.path("a"), "old").unwrap();
+    // A file where the store would be.
+    fs::write(yard.folder.path().join("data"), "in the way").unwrap();
+    let recorder = yard.recorder("one");
+    let refused = yard.target.write(&Bounds::open(), &recorder, Path::new("a"), b"new").await;
+    assert!(matches!(refused, Err(TargetError::NotKept { .. })));
+    let refused = yard.target.delete(&Bounds::open(), &recorder, Path::new("a"), Deletion::Single).await;
+    assert!(matches!(refused, Err(TargetError::NotKept { .. })));
+    assert_eq!(fs::read_to_string(yard.path("a")).unwrap(), "old");
+}

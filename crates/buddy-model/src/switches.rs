@@ -1,0 +1,83 @@
+//! The options that an endpoint was found to need, as far as somebody who looked can keep them for later.
+
+use serde::{Deserialize, Serialize};
+
+use crate::{MaxTokensField, Options, ReasoningForm, ReasoningReplay};
+
+/// What was found out about an endpoint. What is absent was not found out, and stays as it is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Switches {
+    /// Off: streams come to no good end, whole answers do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stream: Option<bool>,
+    /// Off: asking for usage numbers in a stream is refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub include_usage: Option<bool>,
+    /// Which earlier reasoning the server takes back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning_replay: Option<ReasoningReplay>,
+    /// The form in which a Responses server takes it back.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reasoning_form: Option<ReasoningForm>,
+    /// What the server calls the bound on the answer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub max_tokens_field: Option<MaxTokensField>,
+    /// Off: several calls in one answer are refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub parallel_tool_calls: Option<bool>,
+    /// Off: the prompt's cache key is refused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub send_cache_key: Option<bool>,
+}
+
+impl Switches {
+    /// Turns the options accordingly.
+    pub fn apply(&self, options: &mut Options) {
+        options.stream = self.stream.unwrap_or(options.stream);
+        options.include_usage = self.include_usage.unwrap_or(options.include_usage);
+        options.reasoning_replay = self.reasoning_replay.unwrap_or(options.reasoning_replay);
+        options.reasoning_form = self.reasoning_form.unwrap_or(options.reasoning_form);
+        options.max_tokens_field = self.max_tokens_field.unwrap_or(options.max_tokens_field);
+        options.parallel_tool_calls = self.parallel_tool_calls.or(options.parallel_tool_calls);
+        options.send_cache_key = self.send_cache_key.unwrap_or(options.send_cache_key);
+    }
+
+    /// These, with what they leave open taken from others.
+    #[must_use]
+    pub fn or(self, others: Self) -> Self {
+        Self {
+            stream: self.stream.or(others.stream),
+            include_usage: self.include_usage.or(others.include_usage),
+            reasoning_replay: self.reasoning_replay.or(others.reasoning_replay),
+            reasoning_form: self.reasoning_form.or(others.reasoning_form),
+            max_tokens_field: self.max_tokens_field.or(others.max_tokens_field),
+            parallel_tool_calls: self.parallel_tool_calls.or(others.parallel_tool_calls),
+            send_cache_key: self.send_cache_key.or(others.send_cache_key),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_was_found_out_changes() {
+        let mut options = Options::default();
+        Switches::default().apply(&mut options);
+        assert_eq!(options, Options::default());
+        let found = Switches { stream: Some(false), parallel_tool_calls: Some(false), ..Switches::default() };
+        found.apply(&mut options);
+        let expected = Options { stream: false, parallel_tool_calls: Some(false), ..Options::default() };
+        assert_eq!(options, expected);
+    }
+
+    #[test]
+    fn they_are_kept_as_what_was_found_out_alone() {
+        let found = Switches { reasoning_replay: Some(ReasoningReplay::ToolTurns), ..Switches::default() };
+        let text = serde_json::to_string(&found).unwrap();
+        assert_eq!(text, r#"{"reasoning_replay":"tool-turns"}"#);
+        assert_eq!(serde_json::from_str::<Switches>(&text).unwrap(), found);
+    }
+}

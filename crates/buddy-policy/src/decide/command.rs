@@ -1,0 +1,236 @@
+//! Commands: every part of the line judged, and the line by all of them.
+
+use std::path::Path;
+
+use buddy_protocol::Risk;
+
+use super::file::{decides_what_runs, holds_a_root, is_open, rule};
+use super::sheet::{Sheet, Weight};
+use crate::effect::{Access, Class, Effect, Examination, Leaf, Reach, Touch, examine, examine_words};
+use crate::grant::offers;
+use crate::guarded::{is_guarded, is_secret};
+use crate::path::{is_beneath_any, shown, touches_any};
+use crate::rules::{Match, Thing};
+use crate::shell::{Unreadable, Word};
+use crate::{CommandMode, CommandPattern, Execution, Mode, Now, Places, Policy};
+
+pub(crate) fn run(command: &str, cwd: &Path, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
+    let examined = match &policy.commands {
+        CommandMode::Shell => examine(command, cwd, &policy.places),
+        CommandMode::Allowlist(patterns) => match listed(command, cwd, policy, patterns, sheet) {
+            Some(examined) => examined,
+            None => return sheet.changes_something(),
+        },
+    };
+    let examination = match examined {
+        Ok(examination) => examination,
+        Err(error) => {
+            sheet.changes_something();
+            return sheet.deny(format!("the command cannot be judged, as {error}; write it more plainly"));
+        }
+    };
+    let judge = Judge { command, cwd, policy, now };
+    judge.judge(examination, sheet);
+}
+
+/// The command of an allowlist: one simple command that matches, whose words are passed on as they are.
+fn listed(
+    command: &str,
+    cwd: &Path,
+    policy: &Policy,
+    patterns: &[CommandPattern],
+    sheet: &mut Sheet,
+) -> Option<Result<Examination, Unreadable>> {
+    let words = match examine(command, cwd, &policy.places) {
+        Ok(examination) => examination.plain,
+        Err(error) => return Some(Err(error)),
+    };
+    let Some(words) = words else {
+        sheet.deny("only one simple command is run here, without a shell: no pipes, chains, redirections or substitutions");
+        return None;
+    };
+    let words: Vec<String> = words.iter().map(Word::unexpanded).collect();
+    let literal: Vec<Word> = words.iter().cloned().map(Word::Literal).collect();
+    let program = words.first().map_or("", String::as_str);
+    if !patterns.iter().any(|pattern| pattern.matches(program, &literal) == Match::Yes) {
+        sheet.deny(format!(
+            "`{}` is not on the list of commands that are run here",
+            crate::display_command(program)
+        ));
+        return None;
+    }
+    let examined = examine_words(&words, cwd, &policy.places);
+    sheet.execute(Execution::Argv(words));
+    Some(examined)
+}
+
+struct Judge<'a> {
+    command: &'a str,
+    cwd: &'a Path,
+    policy: &'a Policy,
+    now: &'a Now<'a>,
+}
+
+impl Judge<'_> {
+    fn judge(&self, examination: Examination, sheet: &mut Sheet) {
+        for concern in &examination.concerns {
+            let risk = if concern.class == Class::Danger { Risk::High } else { Risk::Medium };
+            sheet.ask(Weight::Hard, risk, concern.reason.clone());
+        }
+        let mut touches_safely = true;
+        for touch in &examination.touches {
+            touches_safely &= self.touch(touch, sheet);
+        }
+        let only_reads =
+            |leaf: &Leaf| leaf.effect == Effect::None || (leaf.effect == Effect::Reads && touches_safely);
+        let mut uncovered = Vec::new();
+        for leaf in &examination.leaves {
+            let is_allowed = self.is_allowed(leaf, sheet);
+            if !is_allowed && !only_reads(leaf) {
+                uncovered.push(leaf);
+            }
+        }
+        sheet.pin(examination.pins);
+        if examination.concerns.is_empty() && touches_safely && examination.leaves.iter().all(only_reads) {
+            return;
+        }
+        sheet.changes_something();
+        self.by_mode(&uncovered, examination.leaves.is_empty(), sheet);
+    }
+
+    fn by_mode(&self, uncovered: &[&Leaf], is_empty: bool, sheet: &mut Sheet) {
+        match self.policy.mode {
+            Mode::Plan => sheet.deny("plan mode: the command is not known to only read"),
+            Mode::Production => {}
+            Mode::Development if uncovered.is_empty() && !is_empty => {}
+            Mode::Development if self.is_granted_to_the_letter() => {}
+            Mode::Development if matches!(self.policy.commands, CommandMode::Allowlist(_)) => {}
+            Mode::Development => {
+                sheet.ask(Weight::Soft, Risk::Medium, named(uncovered));
+                for offer in offers(self.command, self.cwd, uncovered, &self.policy.places) {
+                    sheet.offer(offer);
+                }
+            }
+        }
+    }
+
+    fn is_granted_to_the_letter(&self) -> bool {
+        self.now.grants.iter().any(|grant| grant.covers_line(self.command, self.cwd, &self.policy.places))
+    }
+
+    /// Whether a rule or a grant lets a simple command go on.
+    fn is_allowed(&self, leaf: &Leaf, sheet: &mut Sheet) -> bool {
+        let thing =
+            Thing::Command { program: &leaf.program, words: &leaf.words, is_foreign: leaf.is_foreign };
+        rule(thing, self.policy, sheet)
+            || self.now.grants.iter().any(|grant| grant.covers_command(leaf, &self.policy.places))
+    }
+
+    /// Judges a file that the command touches. True where it is only read, and no secret.
+    fn touch(&self, touch: &Touch, sheet: &mut Sheet) -> bool {
+        let places = &self.policy.places;
+        match (&touch.access, &touch.reach) {
+            (Access::Read, Reach::Unknown(_)) => false,
+            (Access::Read, reach) => self.reading(reach, sheet),
+            (Access::Write, Reach::Unknown(words)) => {
+                let reason =
+                    format!("it is not known what it writes to: `{}`", crate::display_command(words));
+                sheet.ask(Weight::Hard, Risk::Medium, reason);
+                false
+            }
+            (Access::Delete, Reach::Unknown(words)) => {
+                let reason = format!("it is not known what it removes: `{}`", crate::display_command(words));
+                sheet.ask(Weight::Hard, Risk::High, reason);
+                false
+            }
+            (Access::Write, Reach::Path(path) | Reach::Beneath(path)) => {
+                rule(Thing::Write(path), self.policy, sheet);
+                if path.starts_with("/dev") {
+                    sheet.ask(Weight::Hard, Risk::High, format!("it writes to the device `{}`", shown(path)));
+                } else if is_guarded(path, places) {
+                    sheet.ask(Weight::Hard, Risk::High, decides_what_runs("writes", path));
+                } else if !is_open(path, places) {
+                    sheet.ask(
+                        Weight::Firm,
+                        Risk::Medium,
+                        format!("it writes `{}`, outside the workspace", shown(path)),
+                    );
+                }
+                false
+            }
+            (Access::Delete, reach) => {
+                self.removal(reach, sheet);
+                false
+            }
+        }
+    }
+
+    fn reading(&self, reach: &Reach, sheet: &mut Sheet) -> bool {
+        let places = &self.policy.places;
+        let Some(path) = reach.path() else { return false };
+        let is_allowed = rule(Thing::Read(path), self.policy, sheet);
+        let is_pattern = matches!(reach, Reach::Beneath(_));
+        if is_secret(path, places) && !is_allowed {
+            sheet.ask(
+                Weight::Hard,
+                Risk::High,
+                format!("it reads `{}`, which can hold secrets", shown(path)),
+            );
+            return false;
+        }
+        !(is_pattern && (touches_any(path, &places.own) || is_system_wide(path)))
+    }
+
+    fn removal(&self, reach: &Reach, sheet: &mut Sheet) {
+        let places = &self.policy.places;
+        let Some(path) = reach.path() else { return };
+        rule(Thing::Delete(path), self.policy, sheet);
+        if holds_a_root(path, places) {
+            let reason = format!("it removes `{}` or what is in it", shown(path));
+            sheet.ask(Weight::Hard, Risk::High, reason);
+        } else if is_guarded(path, places) {
+            sheet.ask(Weight::Hard, Risk::High, decides_what_runs("removes", path));
+        } else if is_open(path, places) {
+            sheet.raise(Risk::High);
+        } else if is_in_home(path, places) {
+            sheet.ask(
+                Weight::Firm,
+                Risk::High,
+                format!("it removes `{}`, outside the workspace", shown(path)),
+            );
+        } else {
+            sheet.ask(
+                Weight::Hard,
+                Risk::High,
+                format!("it removes `{}`, outside the home directory", shown(path)),
+            );
+        }
+    }
+}
+
+fn is_in_home(path: &Path, places: &Places) -> bool {
+    places.home.as_ref().is_some_and(|home| is_beneath_any(path, std::slice::from_ref(home)))
+}
+
+/// Whether a pattern in this directory could reach what is kept apart, such as processes and devices.
+fn is_system_wide(path: &Path) -> bool {
+    path.parent().is_none()
+        || path.starts_with("/proc")
+        || path.starts_with("/dev")
+        || path.starts_with("/etc")
+}
+
+/// What a person reads about a command that only asks because commands ask.
+fn named(leaves: &[&Leaf]) -> String {
+    let mut programs: Vec<String> = Vec::new();
+    for leaf in leaves {
+        let program = format!("`{}`", crate::display_command(&leaf.program));
+        if !leaf.program.is_empty() && !programs.contains(&program) {
+            programs.push(program);
+        }
+    }
+    match programs.as_slice() {
+        [] => "it sets variables or writes files".to_owned(),
+        programs => format!("it runs {}", programs.join(", ")),
+    }
+}

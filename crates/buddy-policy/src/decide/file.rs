@@ -1,0 +1,109 @@
+//! Files: reads, writes and removals by tools.
+
+use std::path::Path;
+
+use buddy_protocol::Risk;
+
+use super::sheet::{Sheet, Weight};
+use crate::grant::write_offer;
+use crate::guarded::{is_guarded, is_secret};
+use crate::path::{clean, is_beneath_any, shown};
+use crate::rules::Thing;
+use crate::{Mode, Now, Places, Policy, RuleAction};
+
+pub(crate) fn read(path: &Path, policy: &Policy, sheet: &mut Sheet) {
+    let path = clean(path);
+    let is_allowed = rule(Thing::Read(&path), policy, sheet);
+    if is_secret(&path, &policy.places) && !is_allowed {
+        sheet.ask(Weight::Hard, Risk::High, format!("it reads `{}`, which can hold secrets", shown(&path)));
+    }
+}
+
+pub(crate) fn write(path: &Path, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
+    sheet.changes_something();
+    let path = clean(path);
+    if policy.mode == Mode::Plan {
+        sheet.deny(format!("plan mode: nothing is written, and it writes `{}`", shown(&path)));
+        return;
+    }
+    let is_allowed = rule(Thing::Write(&path), policy, sheet);
+    let is_granted = now.grants.iter().any(|grant| grant.covers_write(&path, &policy.places));
+    if is_guarded(&path, &policy.places) {
+        sheet.ask(Weight::Hard, Risk::High, decides_what_runs("writes", &path));
+        return;
+    }
+    match (policy.mode, is_open(&path, &policy.places)) {
+        (Mode::Development | Mode::Plan, false) => sheet.deny(outside("write", &path)),
+        (Mode::Development | Mode::Plan, true) if !is_allowed && !is_granted => {
+            sheet.ask(Weight::Soft, Risk::Medium, format!("it writes `{}`", shown(&path)));
+            if let Some(offer) = write_offer(&path, &policy.places) {
+                sheet.offer(offer);
+            }
+        }
+        (Mode::Production, false) if !is_allowed => {
+            let reason = format!("it writes `{}`, outside the workspace", shown(&path));
+            sheet.ask(Weight::Firm, Risk::Medium, reason);
+        }
+        _ => {}
+    }
+}
+
+pub(crate) fn delete(path: &Path, policy: &Policy, sheet: &mut Sheet) {
+    sheet.changes_something();
+    let path = clean(path);
+    if policy.mode == Mode::Plan {
+        sheet.deny(format!("plan mode: nothing is removed, and it removes `{}`", shown(&path)));
+        return;
+    }
+    let is_allowed = rule(Thing::Delete(&path), policy, sheet);
+    let places = &policy.places;
+    if holds_a_root(&path, places) {
+        sheet.deny(format!("it would remove `{}` with all that is worked on", shown(&path)));
+    } else if is_guarded(&path, places) {
+        sheet.ask(Weight::Hard, Risk::High, decides_what_runs("removes", &path));
+    } else if !is_open(&path, places) {
+        match policy.mode {
+            Mode::Production => sheet.ask(
+                Weight::Hard,
+                Risk::High,
+                format!("it removes `{}`, outside the workspace", shown(&path)),
+            ),
+            Mode::Development | Mode::Plan => sheet.deny(outside("remove", &path)),
+        }
+    } else if policy.mode == Mode::Development && !is_allowed {
+        sheet.ask(Weight::Firm, Risk::High, format!("it removes `{}`", shown(&path)));
+    }
+}
+
+/// Whether a file may be written there at all in development.
+pub(crate) fn is_open(path: &Path, places: &Places) -> bool {
+    is_beneath_any(path, &places.workspace) || is_beneath_any(path, &places.scratch)
+}
+
+/// Whether the path is the root, the home, a workspace, or holds one.
+pub(crate) fn holds_a_root(path: &Path, places: &Places) -> bool {
+    let mut roots = places.workspace.iter().chain(&places.home);
+    path.parent().is_none() || roots.any(|root| clean(root).starts_with(path))
+}
+
+pub(crate) fn decides_what_runs(verb: &str, path: &Path) -> String {
+    format!("it {verb} `{}`, which decides what runs later or who may say yes", shown(path))
+}
+
+fn outside(verb: &str, path: &Path) -> String {
+    format!(
+        "development mode: it would {verb} `{}`, outside the workspace; open that directory as a workspace, or use production mode",
+        shown(path)
+    )
+}
+
+/// Notes what the rules say. True where they allow it.
+pub(crate) fn rule(thing: Thing<'_>, policy: &Policy, sheet: &mut Sheet) -> bool {
+    let Some(finding) = policy.rules.find(thing, &policy.places) else { return false };
+    match finding.action {
+        RuleAction::Deny => sheet.deny(finding.reason),
+        RuleAction::Ask => sheet.ask(Weight::Hard, Risk::Medium, finding.reason),
+        RuleAction::Allow => return true,
+    }
+    false
+}

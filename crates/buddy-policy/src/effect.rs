@@ -1,0 +1,114 @@
+//! What a command line would do, as far as that can be known without running it.
+
+mod examine;
+mod find;
+mod flags;
+mod git;
+mod guards;
+mod interpreters;
+mod names;
+mod readers;
+mod reading;
+mod sed;
+mod wrappers;
+mod writers;
+
+use std::path::{Path, PathBuf};
+
+use crate::shell::Word;
+
+pub(crate) use examine::{examine, examine_words};
+pub(crate) use interpreters::is_interpreter;
+pub(crate) use wrappers::is_wrapper;
+
+/// A command line, examined.
+#[derive(Debug, Default)]
+pub(crate) struct Examination {
+    /// Every simple command, those in wrappers included.
+    pub(crate) leaves: Vec<Leaf>,
+    /// Every file that is known to be touched.
+    pub(crate) touches: Vec<Touch>,
+    /// What a person has to see, whatever else is allowed.
+    pub(crate) concerns: Vec<Concern>,
+    /// Files that would be run as programs or scripts.
+    pub(crate) pins: Vec<PathBuf>,
+    /// The words, where it is one simple command with nothing around it.
+    pub(crate) plain: Option<Vec<Word>>,
+}
+
+/// A simple command.
+#[derive(Debug)]
+pub(crate) struct Leaf {
+    /// The program as rules know it: without the directories of the system.
+    pub(crate) program: String,
+    pub(crate) words: Vec<Word>,
+    pub(crate) effect: Effect,
+    /// Whether the program is a file that was named by its place, and not one of the system's.
+    pub(crate) is_foreign: bool,
+    /// Whether it gives variables to its program, or sets them.
+    pub(crate) has_assignments: bool,
+    /// The directories that it could run in; none where that is not known.
+    pub(crate) cwds: Option<Vec<PathBuf>>,
+}
+
+/// What a simple command does by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// Nothing: it runs what is judged apart, or moves to another directory.
+    None,
+    /// It only reads.
+    Reads,
+    /// Anything.
+    Unknown,
+}
+
+/// What is done to a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Access {
+    Read,
+    Write,
+    Delete,
+}
+
+/// A file that is touched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Touch {
+    pub(crate) access: Access,
+    pub(crate) reach: Reach,
+}
+
+/// How far it is known which file is meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// This one.
+    Path(PathBuf),
+    /// Some in this directory or beneath it.
+    Beneath(PathBuf),
+    /// Not known; the words are for people.
+    Unknown(String),
+}
+
+impl Reach {
+    pub(crate) fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Path(path) | Self::Beneath(path) => Some(path),
+            Self::Unknown(_) => None,
+        }
+    }
+}
+
+/// Why a concern is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// It is known to be dangerous.
+    Danger,
+    /// It is not understood.
+    Unclear,
+}
+
+/// Something that a person has to see.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Concern {
+    pub(crate) class: Class,
+    pub(crate) reason: String,
+}

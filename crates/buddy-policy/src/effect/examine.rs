@@ -1,0 +1,524 @@
+//! Going through a command line: every simple command, through wrappers and quoted scripts, with what it touches.
+
+use std::path::{Path, PathBuf};
+
+use super::interpreters::{Given, given, is_shell};
+use super::reading::reading;
+use super::writers::{WordPart, written};
+use super::{Access, Class, Concern, Effect, Examination, Leaf, Reach, Touch};
+use super::{find, git, guards, names, wrappers};
+use crate::Places;
+use crate::path::clean;
+use crate::shell::{self, Direction, MAX_LEAVES, MAX_WRAPPERS, Script, Simple, Unreadable, Word};
+
+/// Directories of programs that come with the system.
+const SYSTEM_PROGRAMS: &[&str] = &["/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/"];
+/// Places that only the system's owner writes to, so that what is run from there needs no pin.
+const SYSTEM: &[&str] = &["/bin", "/sbin", "/usr", "/lib", "/lib64", "/opt", "/nix", "/snap"];
+/// Programs that fetch.
+const DOWNLOADS: &[&str] =
+    &["curl", "wget", "fetch", "aria2c", "http", "https", "xh", "nc", "ncat", "ftp", "lynx"];
+/// Devices that take anything and do nothing with it.
+const SINKS: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr"];
+/// Directories that a command may be in after `cd`; with more it is not known.
+const MAX_CWDS: usize = 8;
+
+/// Examines one command whose words are passed on as they are, without a shell.
+pub(crate) fn examine_words(
+    words: &[String],
+    cwd: &Path,
+    places: &Places,
+) -> Result<Examination, Unreadable> {
+    let mut examiner = Examiner { places, found: Examination::default(), cwds: Some(vec![clean(cwd)]) };
+    let words = words.iter().cloned().map(Word::Literal).collect();
+    examiner.command(&Simple { words, ..Simple::default() }, &[], 0)?;
+    Ok(examiner.found)
+}
+
+/// Examines a command line that would run in this directory.
+pub(crate) fn examine(command: &str, cwd: &Path, places: &Places) -> Result<Examination, Unreadable> {
+    let mut examiner = Examiner { places, found: Examination::default(), cwds: Some(vec![clean(cwd)]) };
+    let script = shell::read(command)?;
+    let plain =
+        (script.is_plain).then(|| script.commands.first().map(|simple| simple.words.clone())).flatten();
+    let has_assignments = script.commands.iter().any(|simple| !simple.assignments.is_empty());
+    examiner.found.plain = plain.filter(|words| !words.is_empty() && !has_assignments);
+    examiner.script(&script, 0)?;
+    Ok(examiner.found)
+}
+
+struct Examiner<'a> {
+    places: &'a Places,
+    found: Examination,
+    cwds: Option<Vec<PathBuf>>,
+}
+
+impl Examiner<'_> {
+    fn danger(&mut self, reason: impl Into<String>) {
+        self.concern(Class::Danger, reason.into());
+    }
+
+    fn unclear(&mut self, reason: impl Into<String>) {
+        self.concern(Class::Unclear, reason.into());
+    }
+
+    fn concern(&mut self, class: Class, reason: String) {
+        let concern = Concern { class, reason };
+        if !self.found.concerns.contains(&concern) {
+            self.found.concerns.push(concern);
+        }
+    }
+
+    fn text(&mut self, text: &str, depth: usize) -> Result<(), Unreadable> {
+        let script = shell::read(text)?;
+        self.script(&script, depth + 1)
+    }
+
+    fn script(&mut self, script: &Script, depth: usize) -> Result<(), Unreadable> {
+        if depth > MAX_WRAPPERS {
+            return Err(Unreadable::TooWrapped);
+        }
+        if self.found.leaves.len() + script.leaves() > MAX_LEAVES {
+            return Err(Unreadable::TooMany);
+        }
+        for reason in &script.unclear {
+            self.unclear(reason.clone());
+        }
+        for name in &script.bombs {
+            self.danger(format!("the function `{}` calls itself", crate::display_command(name)));
+        }
+        for simple in &script.commands {
+            self.change_directory(simple);
+        }
+        // In a loop or a function, a command can run again after a later `cd`.
+        let moves = |simple: &Simple| {
+            let program = simple.words.first().and_then(Word::literal);
+            program.is_some_and(|program| {
+                matches!(program, "cd" | "eval" | "source" | "." | "command" | "builtin")
+            })
+        };
+        if script.repeats && script.commands.iter().any(moves) {
+            self.cwds = None;
+        }
+        for simple in &script.commands {
+            let upstream = simple.upstream.clone().and_then(|range| script.commands.get(range));
+            self.simple(simple, upstream.unwrap_or_default(), depth)?;
+        }
+        for redirect in &script.redirects {
+            let access = match redirect.direction {
+                Direction::Read => Access::Read,
+                Direction::Write => Access::Write,
+            };
+            self.touch(access, &redirect.file);
+        }
+        Ok(())
+    }
+
+    /// Where commands could run after this one. A `cd` may fail, so that both places are possible.
+    fn change_directory(&mut self, simple: &Simple) {
+        match simple.words.first().and_then(Word::literal) {
+            Some("pushd" | "popd") => self.cwds = None,
+            Some("cd" | "chdir") => {
+                let place = simple
+                    .words
+                    .iter()
+                    .skip(1)
+                    .find(|word| !matches!(word.literal(), Some("-L" | "-P" | "--")));
+                let more = match place {
+                    Some(Word::Literal(text)) if text == "-" => None,
+                    Some(word) => self.paths(word),
+                    None => self.places.home.clone().map(|home| vec![home]),
+                };
+                self.cwds = match (self.cwds.take(), more) {
+                    (Some(mut known), Some(more)) if known.len() + more.len() <= MAX_CWDS => {
+                        known.extend(more);
+                        known.dedup();
+                        Some(known)
+                    }
+                    _ => None,
+                };
+            }
+            _ => {}
+        }
+    }
+
+    fn simple(&mut self, simple: &Simple, upstream: &[Simple], depth: usize) -> Result<(), Unreadable> {
+        for name in &simple.assignments {
+            self.assignment(name);
+        }
+        self.command(simple, upstream, depth)
+    }
+
+    fn assignment(&mut self, name: &str) {
+        if names::is_dangerous(name) {
+            self.danger(format!(
+                "it sets `{}`, which decides what other programs do",
+                crate::display_command(name)
+            ));
+        }
+    }
+
+    fn command(&mut self, simple: &Simple, upstream: &[Simple], depth: usize) -> Result<(), Unreadable> {
+        if depth > MAX_WRAPPERS {
+            return Err(Unreadable::TooWrapped);
+        }
+        if self.found.leaves.len() >= MAX_LEAVES {
+            return Err(Unreadable::TooMany);
+        }
+        let Some((first, arguments)) = simple.words.split_first() else {
+            self.leaf(String::new(), simple, Effect::Unknown);
+            return Ok(());
+        };
+        let Some(first) = first.literal().filter(|text| !text.is_empty()) else {
+            self.unclear(format!(
+                "the program is computed: `{}`",
+                crate::display_command(&first.unexpanded())
+            ));
+            self.leaf(first.unexpanded(), simple, Effect::Unknown);
+            return Ok(());
+        };
+        let program = program_name(first);
+        if first.contains('/') && !is_of_system(first) {
+            self.pin(&Word::Literal(first.to_owned()));
+        }
+        // What is called like a known program and lies elsewhere is another program.
+        let known = if first.contains('/') && !is_of_system(first) { "" } else { program };
+        for danger in guards::dangers(program, arguments) {
+            self.danger(danger);
+        }
+        if program == "git" {
+            for danger in git::dangers(arguments) {
+                self.danger(danger);
+            }
+        }
+        self.state(program, simple);
+        let is_read_only = self.effects(known, program, arguments);
+        let reads_only = is_read_only && simple.assignments.iter().all(|name| names::is_harmless(name));
+        let is_transparent = self.inner(known, program, arguments, simple, upstream, depth)?;
+        let effect = match (is_transparent || (reads_only && program == "cd"), reads_only) {
+            (true, _) => Effect::None,
+            (_, true) => Effect::Reads,
+            _ => Effect::Unknown,
+        };
+        self.leaf(program.to_owned(), simple, effect);
+        Ok(())
+    }
+
+    fn leaf(&mut self, program: String, simple: &Simple, effect: Effect) {
+        self.found.leaves.push(Leaf {
+            program,
+            words: simple.words.clone(),
+            effect,
+            is_foreign: simple.words.first().is_some_and(|word| {
+                word.literal().is_none_or(|text| text.contains('/') && !is_of_system(text))
+            }),
+            has_assignments: simple.assignments.iter().any(|name| !names::is_harmless(name)),
+            cwds: self.cwds.clone(),
+        });
+    }
+
+    /// Builtins that change the shell itself.
+    fn state(&mut self, program: &str, simple: &Simple) {
+        let declares = matches!(program, "export" | "declare" | "typeset" | "local" | "readonly" | "unset");
+        if declares {
+            for text in simple.words.iter().skip(1).map(Word::unexpanded) {
+                let name = text.split(['=', '+']).next().unwrap_or_default();
+                let is_known_flag = matches!(text.as_str(), "-x" | "-g" | "-r" | "-p" | "-f" | "-v");
+                self.assignment(name);
+                if text.contains(['[', '$', '`']) || (text.starts_with(['-', '+']) && !is_known_flag) {
+                    self.unclear(format!(
+                        "a declaration is not understood: `{}`",
+                        crate::display_command(&text)
+                    ));
+                }
+            }
+        }
+        match program {
+            "let" => self.unclear("it computes with variables"),
+            "printf" | "read"
+                if simple.words.iter().skip(1).any(|word| word.unexpanded().contains('['))
+                    && simple.words.get(1).is_some_and(|word| word.unexpanded().starts_with("-v")) =>
+            {
+                self.unclear("it assigns to an element of an array");
+            }
+            "read" | "getopts" => {
+                simple.words.iter().skip(1).filter_map(Word::literal).for_each(|name| self.assignment(name));
+            }
+            _ => {}
+        }
+    }
+
+    /// What the command itself reads and writes, and whether it only reads.
+    fn effects(&mut self, known: &str, program: &str, arguments: &[Word]) -> bool {
+        if let Some(written) = written(program, arguments) {
+            for (access, part) in &written {
+                match part {
+                    WordPart::Word(word) => self.touch(*access, word),
+                    WordPart::Text(text) => self.touch(*access, &Word::Literal((*text).to_owned())),
+                }
+            }
+        }
+        if program == "find" {
+            self.find(arguments);
+        }
+        if program == "sed" {
+            self.sed(arguments);
+        }
+        let Some(reading) = reading(known, arguments) else { return false };
+        for word in &reading.paths {
+            self.touch(Access::Read, word);
+        }
+        !reading.is_deep || self.stays_narrow(&reading.paths)
+    }
+
+    /// Whether reading all that is beneath these words, or here without any, keeps clear of the home and of buddy's own.
+    fn stays_narrow(&self, words: &[&Word]) -> bool {
+        let here = Word::Literal(".".to_owned());
+        let words = if words.is_empty() { vec![&here] } else { words.to_vec() };
+        let is_wide = |path: &PathBuf| {
+            let mut places = self.places.own.iter().chain(&self.places.home);
+            places.any(|place| clean(place).starts_with(path))
+        };
+        words.iter().all(|word| self.paths(word).is_some_and(|paths| !paths.iter().any(is_wide)))
+    }
+
+    fn find(&mut self, arguments: &[Word]) {
+        let found = find::find(arguments);
+        if found.is_unclear {
+            self.unclear("a part of find's expression is not understood");
+        }
+        for output in &found.outputs {
+            self.touch(Access::Write, output);
+        }
+        if found.deletes {
+            let here = [Word::Literal(".".to_owned())];
+            let roots = if found.roots.is_empty() { &here[..] } else { &found.roots[..] };
+            for root in roots {
+                self.touch(Access::Delete, root);
+            }
+        }
+    }
+
+    fn sed(&mut self, arguments: &[Word]) {
+        let Some(sed) = super::sed::sed(arguments) else {
+            self.unclear("an option of sed is not understood");
+            for word in arguments {
+                self.touch(Access::Write, word);
+            }
+            return;
+        };
+        if !sed.only_prints {
+            self.unclear("the program of sed is not understood");
+        }
+        if sed.is_in_place {
+            for file in sed.files {
+                self.touch(Access::Write, file);
+            }
+        }
+    }
+
+    /// Judges what the command runs. True where it is nothing by itself but what it runs.
+    fn inner(
+        &mut self,
+        known: &str,
+        program: &str,
+        arguments: &[Word],
+        simple: &Simple,
+        upstream: &[Simple],
+        depth: usize,
+    ) -> Result<bool, Unreadable> {
+        if program == "find" {
+            for words in find::find(arguments).commands {
+                self.command(&Simple { words, ..Simple::default() }, &[], depth + 1)?;
+            }
+            return Ok(false);
+        }
+        if matches!(program, "source" | ".") {
+            self.sourced(arguments);
+            return Ok(false);
+        }
+        if matches!(program, "command" | "type")
+            && arguments.first().and_then(Word::literal).is_some_and(|text| matches!(text, "-v" | "-V"))
+        {
+            return Ok(!arguments.iter().any(Word::is_unknown));
+        }
+        if let Some(given) = given(program, arguments) {
+            return self
+                .interpreter(program, given, simple, upstream, depth)
+                .map(|is_clear| is_clear && !known.is_empty());
+        }
+        let Some(unwrapped) = wrappers::unwrap(program, arguments) else { return Ok(false) };
+        if unwrapped.is_unclear {
+            self.unclear(format!("what `{program}` runs is not understood"));
+        }
+        for name in &unwrapped.assignments {
+            self.assignment(name);
+        }
+        for output in &unwrapped.outputs {
+            self.touch(Access::Write, output);
+        }
+        if program == "trap" && !arguments.is_empty() {
+            self.unclear("it makes the shell run something later");
+        }
+        for text in &unwrapped.texts {
+            match text.literal() {
+                Some(text) => self.text(text, depth)?,
+                None => self.unclear(format!("what `{program}` runs is computed")),
+            }
+        }
+        for words in unwrapped.commands {
+            let inner = Simple { words, input: simple.input.clone(), ..Simple::default() };
+            self.change_directory(&inner);
+            self.command(&inner, upstream, depth + 1)?;
+        }
+        let sets_only_harmless = unwrapped.assignments.iter().all(|name| names::is_harmless(name));
+        Ok(!known.is_empty() && !unwrapped.is_unclear && unwrapped.outputs.is_empty() && sets_only_harmless)
+    }
+
+    /// A file whose text this shell runs.
+    fn sourced(&mut self, arguments: &[Word]) {
+        match arguments.first() {
+            Some(word @ (Word::Literal(_) | Word::Home { .. })) => self.pin(word),
+            _ => self.unclear("the text that this shell would run is computed"),
+        }
+    }
+
+    /// What an interpreter runs. True where that was judged to the end.
+    fn interpreter(
+        &mut self,
+        program: &str,
+        given: Given,
+        simple: &Simple,
+        upstream: &[Simple],
+        depth: usize,
+    ) -> Result<bool, Unreadable> {
+        match given {
+            Given::Text(Word::Literal(text)) => {
+                self.text(&text, depth)?;
+                return Ok(true);
+            }
+            Given::Text(_) | Given::Unclear => self.unclear(format!("what `{program}` runs is computed")),
+            Given::Code => {
+                self.unclear(format!("it runs code for `{program}` that stands on the command line"));
+            }
+            Given::File(word) => self.pin(&word),
+            Given::Module => {}
+            Given::Input => return self.reads_program(program, simple, upstream, depth),
+        }
+        Ok(false)
+    }
+
+    fn reads_program(
+        &mut self,
+        program: &str,
+        simple: &Simple,
+        upstream: &[Simple],
+        depth: usize,
+    ) -> Result<bool, Unreadable> {
+        let fetches = |earlier: &Simple| {
+            earlier.words.iter().filter_map(Word::literal).any(|text| DOWNLOADS.contains(&program_name(text)))
+        };
+        if upstream.iter().any(fetches) {
+            self.danger(format!("what it downloads is run by `{program}` at once"));
+            return Ok(false);
+        }
+        let text = simple.input.clone().or_else(|| printed(upstream));
+        match text {
+            Some(text) if is_shell(program) => {
+                self.text(&text, depth)?;
+                Ok(true)
+            }
+            _ => {
+                self.unclear(format!("`{program}` runs what it reads"));
+                Ok(false)
+            }
+        }
+    }
+
+    /// Notes a file that would be run, unless the system's owner keeps it.
+    fn pin(&mut self, word: &Word) {
+        match self.paths(word) {
+            Some(paths) => {
+                for path in
+                    paths.into_iter().filter(|path| !SYSTEM.iter().any(|place| path.starts_with(place)))
+                {
+                    if !self.found.pins.contains(&path) {
+                        self.found.pins.push(path);
+                    }
+                }
+            }
+            None => self.unclear(format!(
+                "it is not known which file `{}` is",
+                crate::display_command(&word.unexpanded())
+            )),
+        }
+    }
+
+    fn touch(&mut self, access: Access, word: &Word) {
+        if word.literal().is_some_and(|text| text == "-" || SINKS.contains(&text)) {
+            return;
+        }
+        let reaches = match (self.paths(word), word) {
+            (Some(paths), Word::Glob(_)) => paths.into_iter().map(Reach::Beneath).collect(),
+            (Some(paths), _) => paths.into_iter().map(Reach::Path).collect(),
+            (None, _) => vec![Reach::Unknown(word.unexpanded())],
+        };
+        for reach in reaches {
+            let touch = Touch { access, reach };
+            if !self.found.touches.contains(&touch) {
+                self.found.touches.push(touch);
+            }
+        }
+    }
+
+    /// The paths that a word can mean; for a pattern, the directory that holds all that it matches. None where it is
+    /// not known.
+    fn paths(&self, word: &Word) -> Option<Vec<PathBuf>> {
+        let text = match word {
+            Word::Literal(text) => text.clone(),
+            Word::Glob(text) => {
+                let plain = text.split(['*', '?', '[']).next().unwrap_or_default();
+                plain.rsplit_once('/').map_or(String::new(), |(directory, _)| format!("{directory}/"))
+            }
+            Word::Home { rest, .. } => {
+                let home = self.places.home.as_ref()?;
+                return Some(vec![clean(&home.join(rest.trim_start_matches('/')))]);
+            }
+            Word::Unknown(_) => return None,
+        };
+        // A pattern can climb after its first star.
+        if matches!(word, Word::Glob(_)) && word.unexpanded().contains("..") {
+            return None;
+        }
+        if text.starts_with('/') {
+            return Some(vec![clean(Path::new(&text))]);
+        }
+        let cwds = self.cwds.as_ref()?;
+        Some(cwds.iter().map(|cwd| clean(&cwd.join(&text))).collect())
+    }
+}
+
+/// The name of a program without its directory.
+fn program_name(text: &str) -> &str {
+    text.rsplit('/').next().unwrap_or(text)
+}
+
+fn is_of_system(text: &str) -> bool {
+    SYSTEM_PROGRAMS.iter().any(|place| text.strip_prefix(place).is_some_and(|name| !name.contains('/')))
+}
+
+/// What `echo` or `printf` certainly prints, when that is all that feeds a pipe.
+fn printed(upstream: &[Simple]) -> Option<String> {
+    let [simple] = upstream else { return None };
+    let words: Option<Vec<&str>> = simple.words.iter().map(Word::literal).collect();
+    let (program, words) = words?.split_first().map(|(program, rest)| (*program, rest.to_vec()))?;
+    let is_plain = |text: &&str| !text.starts_with('-') && !text.contains(['%', '\\']);
+    match program {
+        "echo" => words.iter().all(is_plain).then(|| words.join(" ")),
+        "printf" => match words.as_slice() {
+            [text] if is_plain(text) => Some((*text).to_owned()),
+            _ => None,
+        },
+        _ => None,
+    }
+}

@@ -1,0 +1,163 @@
+//! `find`: where it looks, and what it does with what it finds.
+
+use crate::shell::Word;
+
+/// Tests and options of `find` that take no word.
+const ALONE: &[&str] = &[
+    "-print",
+    "-print0",
+    "-prune",
+    "-ls",
+    "-depth",
+    "-empty",
+    "-true",
+    "-false",
+    "-readable",
+    "-writable",
+    "-executable",
+    "-mount",
+    "-xdev",
+    "-follow",
+    "-daystart",
+    "-not",
+    "-o",
+    "-or",
+    "-a",
+    "-and",
+    "!",
+    "(",
+    ")",
+    ",",
+    "-nouser",
+    "-nogroup",
+    "-quit",
+    "-noleaf",
+    "-warn",
+    "-nowarn",
+    "-d",
+];
+/// Tests and options of `find` that take one word.
+const WITH_WORD: &[&str] = &[
+    "-name",
+    "-iname",
+    "-path",
+    "-ipath",
+    "-wholename",
+    "-iwholename",
+    "-regex",
+    "-iregex",
+    "-regextype",
+    "-type",
+    "-xtype",
+    "-maxdepth",
+    "-mindepth",
+    "-size",
+    "-mtime",
+    "-mmin",
+    "-atime",
+    "-amin",
+    "-ctime",
+    "-cmin",
+    "-newer",
+    "-anewer",
+    "-cnewer",
+    "-newermt",
+    "-newerct",
+    "-perm",
+    "-user",
+    "-group",
+    "-uid",
+    "-gid",
+    "-links",
+    "-inum",
+    "-lname",
+    "-ilname",
+    "-fstype",
+    "-samefile",
+    "-printf",
+];
+
+/// A call of `find`, taken apart.
+#[derive(Debug, Default)]
+pub(crate) struct Find {
+    /// Where it looks; empty means here.
+    pub(crate) roots: Vec<Word>,
+    /// The commands that it runs, with the places of names filled in.
+    pub(crate) commands: Vec<Vec<Word>>,
+    /// Whether it removes what it finds.
+    pub(crate) deletes: bool,
+    /// Files that it writes its findings to.
+    pub(crate) outputs: Vec<Word>,
+    /// Whether a part of it is not understood.
+    pub(crate) is_unclear: bool,
+}
+
+/// Takes the words after `find` apart.
+pub(crate) fn find(arguments: &[Word]) -> Find {
+    let mut found = Find::default();
+    let mut words = arguments.iter().peekable();
+    while let Some(word) = words.next_if(|word| !is_expression(word)) {
+        match word.literal() {
+            Some("-L" | "-H" | "-P") => {}
+            _ if word.is_unknown() => found.is_unclear = true,
+            _ => found.roots.push(word.clone()),
+        }
+    }
+    while let Some(word) = words.next() {
+        match word.literal() {
+            Some(text) if ALONE.contains(&text) => {}
+            Some(text) if WITH_WORD.contains(&text) => {
+                found.is_unclear |= words.next().is_none_or(Word::is_unknown);
+            }
+            Some("-delete") => found.deletes = true,
+            Some("-fprint" | "-fprint0" | "-fls") => found.outputs.extend(words.next().cloned()),
+            Some("-fprintf") => {
+                found.outputs.extend(words.next().cloned());
+                words.next();
+            }
+            Some("-exec" | "-execdir" | "-ok" | "-okdir") => {
+                let name = found.name();
+                let is_end = |word: &&Word| matches!(word.literal(), Some(";" | "+"));
+                let command: Vec<Word> =
+                    words.by_ref().take_while(|word| !is_end(word)).map(|word| name.put(word)).collect();
+                found.commands.push(command);
+            }
+            _ => found.is_unclear = true,
+        }
+    }
+    found
+}
+
+fn is_expression(word: &Word) -> bool {
+    match word.literal() {
+        Some("-L" | "-H" | "-P") | None => false,
+        Some(text) => text.starts_with('-') || matches!(text, "!" | "(" | ")" | ","),
+    }
+}
+
+/// What stands for a name that was found.
+struct Name(Word);
+
+impl Find {
+    fn name(&self) -> Name {
+        let beneath = |root: &Word| match root {
+            Word::Literal(root) if !root.starts_with('-') => Word::Glob(format!("{root}/*")),
+            other => Word::Unknown(other.unexpanded()),
+        };
+        Name(match self.roots.as_slice() {
+            [] => Word::Glob("./*".to_owned()),
+            [root] => beneath(root),
+            [..] => Word::Unknown("{}".to_owned()),
+        })
+    }
+}
+
+impl Name {
+    fn put(&self, word: &Word) -> Word {
+        match word.literal() {
+            Some("{}") => self.0.clone(),
+            Some(text) if text.contains("{}") => Word::Unknown(text.to_owned()),
+            _ => word.clone(),
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! Git: what of it is dangerous by its words alone. None of it is known to only read, because a repository's own
+//! configuration names programs that it runs.
+
+use super::flags::might_give;
+use crate::shell::Word;
+
+/// What is dangerous about these words after `git`.
+pub(crate) fn dangers(arguments: &[Word]) -> Vec<String> {
+    let mut dangers = Vec::new();
+    let mut words = arguments.iter();
+    let mut subcommand = None;
+    while let Some(word) = words.next() {
+        let text = word.unexpanded();
+        match text.as_str() {
+            "-c" | "--config-env" | "--exec-path" => {
+                dangers.push("git is told to run programs by its options".to_owned());
+                words.next();
+            }
+            "-C" | "--git-dir" | "--work-tree" | "--namespace" => drop(words.next()),
+            _ if text.starts_with("-c")
+                || text.starts_with("--config-env=")
+                || text.starts_with("--exec-path=") =>
+            {
+                dangers.push("git is told to run programs by its options".to_owned());
+            }
+            _ if text.starts_with('-') => {}
+            _ => {
+                subcommand = Some(text);
+                break;
+            }
+        }
+    }
+    let rest: Vec<Word> = words.cloned().collect();
+    dangers.extend(subcommand.and_then(|subcommand| of_subcommand(&subcommand, &rest)));
+    dangers
+}
+
+fn of_subcommand(subcommand: &str, rest: &[Word]) -> Option<String> {
+    let has =
+        |wanted: &[&str]| rest.iter().any(|word| word.literal().is_some_and(|text| wanted.contains(&text)));
+    let first = rest.first().map(Word::unexpanded).unwrap_or_default();
+    let is_forced = |word: &Word| {
+        let text = word.unexpanded();
+        text.starts_with('+') || text.starts_with(':')
+    };
+    let danger = match subcommand {
+        "push" if might_give(rest, Some('f'), "force") || might_give(rest, None, "force-with-lease") => {
+            "it overwrites what others may have"
+        }
+        "push"
+            if might_give(rest, Some('d'), "delete")
+                || might_give(rest, None, "mirror")
+                || might_give(rest, None, "prune") =>
+        {
+            "it removes what others may have"
+        }
+        "push" if rest.iter().any(is_forced) => "it overwrites or removes what others may have",
+        "config" if !has(&["--get", "--get-all", "--get-regexp", "--list", "-l", "get", "list"]) => {
+            "it changes git's configuration, which names programs that git runs"
+        }
+        "filter-branch" | "filter-repo" => "it rewrites the whole history",
+        "submodule" if has(&["foreach"]) => "git is told to run programs",
+        "bisect" if first == "run" => "git is told to run programs",
+        "rebase" if might_give(rest, Some('x'), "exec") => "git is told to run programs",
+        "difftool" | "mergetool" | "daemon" | "shell" | "send-email" | "instaweb" => {
+            "git is told to run programs"
+        }
+        "grep" if might_give(rest, Some('O'), "open-files-in-pager") => "git is told to run programs",
+        _ if might_give(rest, None, "upload-pack") || might_give(rest, None, "receive-pack") => {
+            "git is told to run programs"
+        }
+        _ if rest.iter().any(|word| word.unexpanded().contains("ext::")) => "git is told to run programs",
+        _ => return None,
+    };
+    Some(danger.to_owned())
+}

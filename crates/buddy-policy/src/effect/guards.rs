@@ -1,0 +1,411 @@
+//! Built-in guards: programs that a person has to see, whatever rules and grants say.
+
+use super::flags::might_give;
+use crate::shell::Word;
+
+/// When a program is one to see.
+#[derive(Debug, Clone, Copy)]
+enum When {
+    Always,
+    /// Unless its first word is one of these; `""` stands for no word at all.
+    Unless(&'static [&'static str]),
+    /// If one of its words is one of these.
+    With(&'static [&'static str]),
+    /// If one of its options is, or could be, this: a letter, a long name.
+    Option(&'static [(Option<char>, &'static str)]),
+}
+
+struct Guard {
+    names: &'static [&'static str],
+    when: When,
+    reason: &'static str,
+}
+
+const fn guard(names: &'static [&'static str], when: When, reason: &'static str) -> Guard {
+    Guard { names, when, reason }
+}
+
+const RIGHTS: &str = "it runs with more rights";
+const DISK: &str = "it works on disks and file systems";
+const NETWORK: &str = "it changes the network";
+const SERVICES: &str = "it manages services";
+const PACKAGES: &str = "it removes packages";
+const USERS: &str = "it manages accounts";
+const LATER: &str = "it makes something run later, when nobody watches";
+const KERNEL: &str = "it changes the kernel";
+const POWER: &str = "it stops or restarts the machine";
+const KILLS: &str = "it ends processes by name, which may not be buddy's";
+const SPEAKS: &str = "it could speak in a person's place";
+const PROGRAMS: &str = "an option makes it run other programs";
+const ELSEWHERE: &str = "it acts in another place: a host, a container or a cluster";
+const STATE: &str = "it changes what later commands of this shell do";
+
+const GUARDS: &[Guard] = &[
+    guard(
+        &[
+            "sudo",
+            "doas",
+            "su",
+            "pkexec",
+            "runuser",
+            "gosu",
+            "su-exec",
+            "setpriv",
+            "capsh",
+            "setcap",
+            "newgrp",
+            "sg",
+            "sudoedit",
+            "run0",
+            "machinectl",
+            "chroot",
+            "nsenter",
+            "unshare",
+        ],
+        When::Always,
+        RIGHTS,
+    ),
+    guard(
+        &[
+            "fdisk",
+            "sfdisk",
+            "cfdisk",
+            "gdisk",
+            "sgdisk",
+            "parted",
+            "partprobe",
+            "wipefs",
+            "mount",
+            "umount",
+            "losetup",
+            "swapon",
+            "swapoff",
+            "mkswap",
+            "cryptsetup",
+            "blkdiscard",
+            "hdparm",
+            "badblocks",
+            "debugfs",
+            "tune2fs",
+            "resize2fs",
+            "e2fsck",
+            "fsck",
+            "xfs_repair",
+            "btrfs",
+            "zfs",
+            "zpool",
+            "mdadm",
+            "lvm",
+            "pvcreate",
+            "vgcreate",
+            "lvcreate",
+            "pvremove",
+            "vgremove",
+            "lvremove",
+            "dmsetup",
+            "mke2fs",
+            "mkfs",
+            "nvme",
+            "sgdisk",
+            "fuser",
+        ],
+        When::Always,
+        DISK,
+    ),
+    guard(
+        &[
+            "iptables",
+            "ip6tables",
+            "iptables-restore",
+            "nft",
+            "route",
+            "nmcli",
+            "ufw",
+            "firewall-cmd",
+            "tc",
+            "brctl",
+            "iwconfig",
+            "ethtool",
+            "arp",
+            "hostnamectl",
+            "resolvectl",
+            "wg",
+            "wg-quick",
+            "tailscale",
+            "netplan",
+            "dhclient",
+            "ebtables",
+            "ipset",
+            "ifup",
+            "ifdown",
+            "bridge",
+        ],
+        When::Always,
+        NETWORK,
+    ),
+    guard(
+        &["ip"],
+        When::With(&[
+            "add", "a", "del", "delete", "set", "flush", "replace", "change", "append", "exec", "up", "down",
+        ]),
+        NETWORK,
+    ),
+    guard(&["ifconfig"], When::With(&["up", "down", "add", "del", "netmask", "mtu", "hw"]), NETWORK),
+    guard(&["sysctl"], When::Option(&[(Some('w'), "write"), (Some('p'), "load"), (None, "system")]), KERNEL),
+    guard(
+        &["systemctl"],
+        When::Unless(&[
+            "status",
+            "show",
+            "list-units",
+            "list-unit-files",
+            "list-timers",
+            "is-active",
+            "is-enabled",
+            "is-failed",
+            "cat",
+        ]),
+        SERVICES,
+    ),
+    guard(&["service"], When::Unless(&["--status-all"]), SERVICES),
+    guard(
+        &[
+            "rc-service",
+            "initctl",
+            "launchctl",
+            "supervisorctl",
+            "chkconfig",
+            "update-rc.d",
+            "loginctl",
+            "sv",
+            "runit",
+            "openrc",
+        ],
+        When::Always,
+        SERVICES,
+    ),
+    guard(
+        &["journalctl"],
+        When::Option(&[
+            (None, "vacuum-size"),
+            (None, "vacuum-time"),
+            (None, "vacuum-files"),
+            (None, "rotate"),
+            (None, "flush"),
+        ]),
+        SERVICES,
+    ),
+    guard(
+        &["shutdown", "reboot", "halt", "poweroff", "init", "telinit", "kexec", "systemctl-reboot"],
+        When::Always,
+        POWER,
+    ),
+    guard(&["insmod", "rmmod", "modprobe", "depmod", "dkms", "bpftool"], When::Always, KERNEL),
+    guard(&["at", "batch", "systemd-run", "anacron"], When::Always, LATER),
+    guard(&["crontab"], When::Unless(&["-l"]), LATER),
+    guard(
+        &[
+            "useradd", "usermod", "userdel", "adduser", "deluser", "groupadd", "groupmod", "groupdel",
+            "passwd", "chpasswd", "gpasswd", "visudo", "chsh", "chfn", "vipw", "newusers", "chage",
+            "addgroup", "delgroup",
+        ],
+        When::Always,
+        USERS,
+    ),
+    guard(
+        &["apt", "apt-get", "aptitude", "yum", "dnf", "microdnf", "zypper", "tdnf"],
+        When::With(&["remove", "purge", "autoremove", "erase", "dist-upgrade", "full-upgrade", "rm"]),
+        PACKAGES,
+    ),
+    guard(
+        &["brew", "snap", "flatpak", "pip", "pip3", "gem", "cargo", "pipx", "conda", "opkg"],
+        When::With(&["uninstall", "remove"]),
+        PACKAGES,
+    ),
+    guard(&["apk"], When::With(&["del"]), PACKAGES),
+    guard(&["dpkg"], When::Option(&[(Some('r'), "remove"), (Some('P'), "purge")]), PACKAGES),
+    guard(&["rpm"], When::Option(&[(Some('e'), "erase")]), PACKAGES),
+    guard(&["pacman"], When::Option(&[(Some('R'), "remove")]), PACKAGES),
+    guard(&["killall", "pkill", "killall5", "skill", "slay"], When::Always, KILLS),
+    guard(
+        &[
+            "tmux", "screen", "zellij", "reptyr", "gdb", "lldb", "buddy", "ttyecho", "wall", "write",
+            "xdotool", "ydotool",
+        ],
+        When::Always,
+        SPEAKS,
+    ),
+    guard(
+        &["history"],
+        When::Option(&[(Some('c'), "clear"), (Some('w'), "write"), (Some('d'), "delete")]),
+        "it changes the record of what was done",
+    ),
+    guard(
+        &["ssh", "docker", "podman", "kubectl", "nerdctl", "lxc", "oc", "helm", "rsh", "mosh"],
+        When::Always,
+        ELSEWHERE,
+    ),
+    guard(
+        &[
+            "alias",
+            "enable",
+            "bind",
+            "complete",
+            "hash",
+            "shopt",
+            "mapfile",
+            "readarray",
+            "fc",
+            "disown",
+            "suspend",
+            "coproc",
+            "unalias",
+        ],
+        When::Always,
+        STATE,
+    ),
+    guard(
+        &["rg"],
+        When::Option(&[(None, "pre"), (None, "hostname-bin"), (Some('z'), "search-zip")]),
+        PROGRAMS,
+    ),
+    guard(&["sort"], When::Option(&[(None, "compress-program")]), PROGRAMS),
+    guard(
+        &["tar", "bsdtar", "gtar"],
+        When::Option(&[
+            (None, "checkpoint-action"),
+            (None, "to-command"),
+            (Some('I'), "use-compress-program"),
+            (None, "rsh-command"),
+            (Some('F'), "info-script"),
+            (None, "new-volume-script"),
+            (None, "rmt-command"),
+        ]),
+        PROGRAMS,
+    ),
+    guard(
+        &["man"],
+        When::Option(&[
+            (Some('P'), "pager"),
+            (Some('H'), "html"),
+            (Some('C'), "config-file"),
+            (Some('X'), "gxditview"),
+        ]),
+        PROGRAMS,
+    ),
+    guard(
+        &["vim", "vi", "nvim", "ex", "view", "vimdiff", "rvim", "emacs", "ed", "nano", "less", "more"],
+        When::Always,
+        "it waits for keys, and can run anything",
+    ),
+    guard(&["curl"], When::Option(&[(Some('K'), "config")]), PROGRAMS),
+    guard(
+        &["wget"],
+        When::Option(&[(None, "use-askpass"), (Some('e'), "execute"), (None, "config")]),
+        PROGRAMS,
+    ),
+    guard(&["zip"], When::Option(&[(Some('T'), "unzip-command")]), PROGRAMS),
+    guard(
+        &["rsync", "scp", "sftp"],
+        When::Option(&[
+            (Some('e'), "rsh"),
+            (None, "rsync-path"),
+            (Some('S'), "program"),
+            (Some('o'), "option"),
+        ]),
+        PROGRAMS,
+    ),
+    guard(
+        &["nc", "ncat", "netcat", "socat"],
+        When::Option(&[(Some('e'), "exec"), (Some('c'), "sh-exec")]),
+        PROGRAMS,
+    ),
+];
+
+/// What is dangerous about a program with these words.
+pub(crate) fn dangers(program: &str, arguments: &[Word]) -> Vec<String> {
+    let found = GUARDS.iter().filter(|guard| guard.names.contains(&program) && guard.when.holds(arguments));
+    let mut dangers: Vec<String> = found.map(|guard| guard.reason.to_owned()).collect();
+    if program.starts_with("mkfs.") || program.starts_with("fsck.") {
+        dangers.push(DISK.to_owned());
+    }
+    if program == "kill" && kills_others(arguments) {
+        dangers.push("it ends processes that may not be buddy's".to_owned());
+    }
+    if program == "set" && !arguments.iter().all(is_plain_setting) {
+        dangers.push(STATE.to_owned());
+    }
+    if program == "sysctl" && arguments.iter().any(|word| word.unexpanded().contains('=')) {
+        dangers.push(KERNEL.to_owned());
+    }
+    dangers
+}
+
+impl When {
+    fn holds(self, arguments: &[Word]) -> bool {
+        match self {
+            Self::Always => true,
+            Self::Unless(harmless) => {
+                let first = arguments.first().map_or("", |word| word.literal().unwrap_or("$"));
+                !harmless.contains(&first)
+            }
+            Self::With(words) => {
+                arguments.iter().skip_while(|word| word.unexpanded().starts_with('-')).enumerate().any(
+                    |(at, word)| {
+                        match word.literal() {
+                            // `ip a` shows addresses; `ip addr a` adds one.
+                            Some("a") => at > 0 && words.contains(&"a"),
+                            Some(text) => words.contains(&text),
+                            None => at == 0,
+                        }
+                    },
+                )
+            }
+            Self::Option(options) => {
+                options.iter().any(|(short, long)| might_give(arguments, *short, long))
+                    || arguments.iter().any(Word::is_unknown)
+            }
+        }
+    }
+}
+
+/// Whether a `kill` reaches beyond processes named by their number: the first process, groups, or what is computed.
+fn kills_others(arguments: &[Word]) -> bool {
+    let mut operands = arguments.iter().map(Word::literal);
+    let first = arguments.first().and_then(Word::literal).unwrap_or_default();
+    if first == "-l" || first == "-L" {
+        return false;
+    }
+    if first == "-s" || first == "-n" {
+        operands.next();
+        operands.next();
+    } else if first.starts_with('-') {
+        operands.next();
+    }
+    operands.any(|operand| match operand {
+        Some("--") => false,
+        Some(text) => !text.starts_with('%') && text.parse::<u32>().map_or(true, |number| number <= 1),
+        None => true,
+    })
+}
+
+/// Settings of the shell that only make a script stricter or louder.
+fn is_plain_setting(word: &Word) -> bool {
+    matches!(
+        word.literal(),
+        Some(
+            "-e" | "-u"
+                | "-x"
+                | "-v"
+                | "-eu"
+                | "-ex"
+                | "-eux"
+                | "-euo"
+                | "-euxo"
+                | "-o"
+                | "pipefail"
+                | "errexit"
+                | "nounset"
+        )
+    )
+}

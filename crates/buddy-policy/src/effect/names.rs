@@ -1,0 +1,116 @@
+//! Names of variables that decide what programs run or whom they trust.
+
+/// Whole names.
+const NAMES: &[&str] = &[
+    "PATH",
+    "IFS",
+    "ENV",
+    "BASH_ENV",
+    "SHELLOPTS",
+    "BASHOPTS",
+    "PROMPT_COMMAND",
+    "PS0",
+    "PS1",
+    "PS2",
+    "PS3",
+    "PS4",
+    "CDPATH",
+    "GLOBIGNORE",
+    "HISTFILE",
+    "HISTCONTROL",
+    "INPUTRC",
+    "EDITOR",
+    "VISUAL",
+    "FCEDIT",
+    "BROWSER",
+    "SHELL",
+    "HOME",
+    "TMPDIR",
+    "OLDPWD",
+    "PWD",
+    "CC",
+    "CXX",
+    "LD",
+    "AR",
+    "RUSTC",
+    "MAKEFLAGS",
+    "MAKE",
+    "CFLAGS",
+    "LDFLAGS",
+    "CLASSPATH",
+    "KUBECONFIG",
+    "LESSOPEN",
+    "LESSCLOSE",
+    "LESS",
+    "RIPGREP_CONFIG_PATH",
+    "GCONV_PATH",
+    "LOCPATH",
+    "OPENSSL_CONF",
+    "HOSTALIASES",
+    "RES_OPTIONS",
+    "TERMINFO",
+    "TERMCAP",
+    "EXECIGNORE",
+    "FPATH",
+    "ZDOTDIR",
+    "SUDO_ASKPASS",
+];
+/// How names begin.
+const PREFIXES: &[&str] = &[
+    "LD_",
+    "DYLD_",
+    "GIT_",
+    "SSH_",
+    "BASH_FUNC_",
+    "PYTHON",
+    "PERL",
+    "RUBY",
+    "NODE_",
+    "NPM_CONFIG_",
+    "npm_config_",
+    "LUA_",
+    "BUDDY_",
+    "XDG_",
+    "DOCKER_",
+    "AWS_",
+    "RUSTC_",
+    "CARGO_BUILD_",
+    "CARGO_TARGET_X",
+    "CARGO_HOME",
+    "RUSTUP_",
+    "JAVA_",
+    "GO",
+    "MAN",
+    "SYSTEMD_",
+];
+/// How names end.
+const SUFFIXES: &[&str] = &[
+    "PAGER", "_OPTIONS", "OPTS", "FLAGS", "_COMMAND", "_ASKPASS", "_PROXY", "_proxy", "_PATH", "_PRELOAD",
+    "_WRAPPER",
+];
+/// Variables that only change how output looks.
+const HARMLESS: &[&str] = &[
+    "LC_ALL",
+    "LANG",
+    "LANGUAGE",
+    "TZ",
+    "NO_COLOR",
+    "CLICOLOR",
+    "CLICOLOR_FORCE",
+    "FORCE_COLOR",
+    "COLUMNS",
+    "LINES",
+];
+
+/// Whether a variable of this name can make a program run something else.
+pub(crate) fn is_dangerous(name: &str) -> bool {
+    NAMES.contains(&name)
+        || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+        || SUFFIXES.iter().any(|suffix| name.ends_with(suffix))
+        || name.starts_with("LC_") && name.contains("PATH")
+}
+
+/// Whether a variable of this name changes nothing but how output looks.
+pub(crate) fn is_harmless(name: &str) -> bool {
+    HARMLESS.contains(&name)
+}

@@ -1,0 +1,312 @@
+//! Programs that only read, with the options that keep them so.
+//!
+//! What is not in this table is not known to only read. Git is not here: its configuration, which a repository brings
+//! along, names programs that it runs. Programs that reach the network are not here either: a name that is looked up
+//! tells its owner something.
+
+use super::flags::Flags;
+
+/// What the operands of a program are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operands {
+    /// Files and directories that it reads.
+    Paths,
+    /// One file that it reads; a second one would be written.
+    OnePath,
+    /// A pattern or program text, then files.
+    TextThenPaths,
+    /// Text.
+    Text,
+    /// Formats, each with a plus before it.
+    Formats,
+    /// Anything: there are no options that matter.
+    Anything,
+    /// As for `printf`: anything after a first word that is no option.
+    AnythingAfterFormat,
+    /// These words and no others.
+    OneOf(&'static [&'static str]),
+    /// There are none.
+    None,
+}
+
+/// A program that only reads.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    pub(crate) names: &'static [&'static str],
+    pub(crate) flags: Flags,
+    pub(crate) operands: Operands,
+}
+
+const fn reader(names: &'static [&'static str], flags: Flags, operands: Operands) -> Reader {
+    Reader { names, flags, operands }
+}
+
+const GREP: Flags = Flags::of("EFGPivwxcnHhlLoqsrRabyzZUT0123456789", "emABC").long(
+    &[
+        "extended-regexp",
+        "fixed-strings",
+        "basic-regexp",
+        "perl-regexp",
+        "ignore-case",
+        "no-ignore-case",
+        "invert-match",
+        "word-regexp",
+        "line-regexp",
+        "count",
+        "line-number",
+        "with-filename",
+        "no-filename",
+        "files-with-matches",
+        "files-without-match",
+        "only-matching",
+        "quiet",
+        "silent",
+        "no-messages",
+        "recursive",
+        "dereference-recursive",
+        "text",
+        "byte-offset",
+        "null",
+        "null-data",
+        "color",
+        "initial-tab",
+    ],
+    &[
+        "regexp",
+        "max-count",
+        "after-context",
+        "before-context",
+        "context",
+        "include",
+        "exclude",
+        "exclude-dir",
+        "color",
+    ],
+);
+const RIPGREP: Flags = Flags::of("FPivwxcnNHIlLoqsUuaSp0.", "egtTmABCMdjE").long(
+    &[
+        "fixed-strings",
+        "pcre2",
+        "ignore-case",
+        "case-sensitive",
+        "smart-case",
+        "invert-match",
+        "word-regexp",
+        "line-regexp",
+        "count",
+        "count-matches",
+        "line-number",
+        "no-line-number",
+        "with-filename",
+        "no-filename",
+        "files-with-matches",
+        "files-without-match",
+        "only-matching",
+        "quiet",
+        "multiline",
+        "unrestricted",
+        "text",
+        "pretty",
+        "null",
+        "hidden",
+        "no-ignore",
+        "no-ignore-vcs",
+        "no-ignore-parent",
+        "files",
+        "heading",
+        "no-heading",
+        "json",
+        "stats",
+        "trim",
+        "vimgrep",
+        "column",
+        "no-config",
+        "type-list",
+        "no-messages",
+        "passthru",
+        "glob-case-insensitive",
+    ],
+    &[
+        "regexp",
+        "glob",
+        "iglob",
+        "type",
+        "type-not",
+        "max-count",
+        "after-context",
+        "before-context",
+        "context",
+        "max-columns",
+        "max-depth",
+        "max-filesize",
+        "threads",
+        "encoding",
+        "color",
+        "sort",
+        "sortr",
+        "replace",
+    ],
+);
+const LS: Flags = Flags::of("aAlhrtSRd1FGginopsUXxCmNQqkLHvBbcfuZ", "IwT").long(
+    &[
+        "all",
+        "almost-all",
+        "human-readable",
+        "reverse",
+        "recursive",
+        "directory",
+        "classify",
+        "size",
+        "inode",
+        "numeric-uid-gid",
+        "no-group",
+        "full-time",
+        "group-directories-first",
+        "si",
+        "color",
+        "dereference",
+    ],
+    &["color", "sort", "time", "time-style", "ignore", "hide", "format", "width"],
+);
+const SORT: Flags = Flags::of("nrufbdghiMRVszcCm", "kt").long(
+    &[
+        "numeric-sort",
+        "reverse",
+        "unique",
+        "ignore-case",
+        "ignore-leading-blanks",
+        "dictionary-order",
+        "general-numeric-sort",
+        "human-numeric-sort",
+        "version-sort",
+        "stable",
+        "zero-terminated",
+        "check",
+    ],
+    &["key", "field-separator"],
+);
+const DIFF: Flags = Flags::of("uqrNyswbBiaEZtTdpc0123456789", "UCxW").long(
+    &[
+        "unified",
+        "brief",
+        "recursive",
+        "new-file",
+        "side-by-side",
+        "report-identical-files",
+        "ignore-all-space",
+        "ignore-space-change",
+        "ignore-blank-lines",
+        "ignore-case",
+        "text",
+        "minimal",
+        "color",
+        "normal",
+        "suppress-common-lines",
+    ],
+    &["unified", "exclude", "width", "color", "label"],
+);
+const STAT: Flags =
+    Flags::of("Lft", "c").long(&["dereference", "file-system", "terse"], &["format", "printf"]);
+const DU: Flags = Flags::of("shackmxSLHPb0", "dt").long(
+    &["summarize", "human-readable", "all", "total", "apparent-size", "one-file-system", "si", "bytes"],
+    &["max-depth", "exclude", "threshold", "block-size"],
+);
+const DF: Flags = Flags::of("hHkmTialP", "tx")
+    .long(&["human-readable", "inodes", "print-type", "local", "output"], &["output"]);
+const SUMS: Flags = Flags::of("bctwz", "").long(&["check", "quiet", "status", "strict", "tag"], &[]);
+const PS: Flags = Flags::of("AaeflFLjHTuxwcMNdrhSvmy", "opCUtqks")
+    .long(&["forest", "no-headers"], &["pid", "ppid", "sort", "format"]);
+
+/// The table.
+pub(crate) const READERS: &[Reader] = &[
+    reader(&["ls", "dir", "vdir"], LS, Operands::Paths),
+    reader(&["cat"], Flags::of("nbsvETAetu", "").long(&["number", "show-all"], &[]), Operands::Paths),
+    reader(
+        &["head"],
+        Flags::of("qvz0123456789", "nc").long(&["quiet"], &["lines", "bytes"]),
+        Operands::Paths,
+    ),
+    reader(
+        &["tail"],
+        Flags::of("qvz0123456789", "nc").long(&["quiet"], &["lines", "bytes"]),
+        Operands::Paths,
+    ),
+    reader(&["wc"], Flags::of("lwcmL", "").long(&["lines", "words", "bytes", "chars"], &[]), Operands::Paths),
+    reader(&["grep", "egrep", "fgrep"], GREP, Operands::TextThenPaths),
+    reader(&["rg"], RIPGREP, Operands::TextThenPaths),
+    reader(&["stat"], STAT, Operands::Paths),
+    reader(&["file"], Flags::of("bhikLN0", "F").long(&["brief", "mime", "mime-type"], &[]), Operands::Paths),
+    reader(&["du"], DU, Operands::Paths),
+    reader(&["df"], DF, Operands::Paths),
+    reader(&["sort"], SORT, Operands::Paths),
+    reader(
+        &["uniq"],
+        Flags::of("cdDiuz", "fsw").long(&["count", "repeated", "unique"], &[]),
+        Operands::OnePath,
+    ),
+    reader(
+        &["cut"],
+        Flags::of("snz", "bcdf").long(&["complement"], &["delimiter", "fields"]),
+        Operands::Paths,
+    ),
+    reader(&["tr"], Flags::of("cCdst", "").long(&["delete", "complement"], &[]), Operands::Text),
+    reader(&["diff"], DIFF, Operands::Paths),
+    reader(&["cmp"], Flags::of("bls", "n"), Operands::Paths),
+    reader(&["comm"], Flags::of("123iz", ""), Operands::Paths),
+    reader(&["paste"], Flags::of("sz", "d"), Operands::Paths),
+    reader(&["join"], Flags::of("iz", "12aejtov"), Operands::Paths),
+    reader(&["nl"], Flags::of("p", "bhfnwsv"), Operands::Paths),
+    reader(&["tac", "rev"], Flags::NONE, Operands::Paths),
+    reader(&["fold", "fmt"], Flags::of("bs", "w"), Operands::Paths),
+    reader(&["column"], Flags::of("tx", "scNo"), Operands::Paths),
+    reader(&["od"], Flags::of("abcdfilosxvC", "AjNtw"), Operands::Paths),
+    reader(&["hexdump", "hd"], Flags::of("bcCdovx", "ns"), Operands::Paths),
+    reader(&["xxd"], Flags::of("bpuie", "cgls"), Operands::OnePath),
+    reader(&["strings"], Flags::of("af", "nte"), Operands::Paths),
+    reader(
+        &["base64", "base32"],
+        Flags::of("di", "w").long(&["decode", "ignore-garbage"], &["wrap"]),
+        Operands::Paths,
+    ),
+    reader(&["cksum", "sum"], Flags::NONE, Operands::Paths),
+    reader(
+        &["md5sum", "sha1sum", "sha224sum", "sha256sum", "sha384sum", "sha512sum", "b2sum"],
+        SUMS,
+        Operands::Paths,
+    ),
+    reader(&["tree"], Flags::of("adfisphuDFqNQCnJX", "LIP").long(&[], &["filelimit"]), Operands::Paths),
+    reader(&["basename"], Flags::of("az", "s").long(&["multiple", "zero"], &["suffix"]), Operands::Text),
+    reader(&["dirname"], Flags::of("z", "").long(&["zero"], &[]), Operands::Text),
+    reader(&["realpath", "readlink"], Flags::of("efmnqsz", "").long(&["canonicalize"], &[]), Operands::Paths),
+    reader(
+        &["jq"],
+        Flags::of("rcesnSMCaj", "").long(&["raw-output", "compact-output"], &[]),
+        Operands::TextThenPaths,
+    ),
+    reader(&["echo"], Flags::NONE, Operands::Anything),
+    reader(&["printf"], Flags::NONE, Operands::AnythingAfterFormat),
+    reader(&["true", "false", ":", "test", "["], Flags::NONE, Operands::Anything),
+    reader(&["pwd"], Flags::of("LP", ""), Operands::None),
+    reader(&["cd"], Flags::of("LP", ""), Operands::Paths),
+    reader(&["which"], Flags::of("as", ""), Operands::Text),
+    reader(&["type"], Flags::of("aftpP", ""), Operands::Text),
+    reader(&["whoami", "nproc", "arch", "tty", "logname", "hostname"], Flags::NONE, Operands::None),
+    reader(&["uname"], Flags::of("asnrvmpio", "").long(&["all"], &[]), Operands::None),
+    reader(&["id", "groups"], Flags::of("ugGnrz", ""), Operands::Text),
+    reader(
+        &["date"],
+        Flags::of("uRI", "d").long(&["utc", "universal", "iso-8601"], &["date"]),
+        Operands::Formats,
+    ),
+    reader(&["ps"], PS, Operands::OneOf(&["aux", "auxf", "auxww", "ax", "axf"])),
+    reader(&["free"], Flags::of("bkmghltwv", "").long(&["human"], &[]), Operands::None),
+    reader(&["uptime"], Flags::of("ps", ""), Operands::None),
+    reader(&["printenv"], Flags::of("0", ""), Operands::Text),
+    reader(&["seq"], Flags::of("w", "fs"), Operands::Text),
+    reader(&["lscpu", "lsblk", "locale", "pgrep", "pidof"], Flags::of("aflnxpo", "u"), Operands::Text),
+];
+
+/// The entry of a program.
+pub(crate) fn reader_of(name: &str) -> Option<&'static Reader> {
+    READERS.iter().find(|reader| reader.names.contains(&name))
+}

@@ -1,0 +1,86 @@
+//! Whether a simple command is known to only read, and what it reads.
+
+use super::find;
+use super::flags::{Order, split};
+use super::readers::{Operands, reader_of};
+use super::sed;
+use crate::shell::Word;
+
+/// Programs that, when told to be recursive, read everything beneath the directories that they are given, or here.
+const DEEP: &[&str] = &["grep", "egrep", "fgrep", "diff"];
+
+/// What a command reads when it only reads.
+#[derive(Debug, Default)]
+pub(crate) struct Reading<'a> {
+    pub(crate) paths: Vec<&'a Word>,
+    /// Whether all that is beneath the paths is read too.
+    pub(crate) is_deep: bool,
+}
+
+/// What a program with these words reads; none where it is not known to only read.
+pub(crate) fn reading<'a>(program: &str, arguments: &'a [Word]) -> Option<Reading<'a>> {
+    match program {
+        "find" => return of_find(arguments),
+        "sed" => {
+            let sed = sed::sed(arguments).filter(|sed| sed.only_prints && !sed.is_in_place)?;
+            return Some(Reading { paths: sed.files, is_deep: false });
+        }
+        _ => {}
+    }
+    let reader = reader_of(program)?;
+    match reader.operands {
+        Operands::Anything => {
+            let evaluates = |word: &Word| matches!(word.literal(), Some("-v" | "-R"));
+            let is_plain =
+                !arguments.iter().any(|word| word.is_unknown() || (program == "test" && evaluates(word)));
+            return is_plain.then(Reading::default);
+        }
+        Operands::AnythingAfterFormat => {
+            let is_option = |word: &Word| word.literal().is_none_or(|text| text.starts_with('-'));
+            let is_plain =
+                !arguments.first().is_some_and(is_option) && !arguments.iter().any(Word::is_unknown);
+            return is_plain.then(Reading::default);
+        }
+        _ => {}
+    }
+    let split = split(arguments, &reader.flags, Order::Mixed)?;
+    let has_pattern = ["e", "regexp", "files", "type-list"].iter().any(|name| split.has(name));
+    let is_recursive = ["r", "R", "recursive", "dereference-recursive"].iter().any(|name| split.has(name));
+    let is_deep = program == "rg" || (is_recursive && DEEP.contains(&program));
+    let operands = split.operands;
+    let paths = match reader.operands {
+        Operands::Paths => operands,
+        Operands::OnePath => (operands.len() <= 1).then_some(operands)?,
+        Operands::TextThenPaths if has_pattern && program != "jq" => operands,
+        Operands::TextThenPaths => {
+            let (text, paths) = operands.split_first()?;
+            text.literal()?;
+            paths.to_vec()
+        }
+        Operands::Text => none_when(operands.iter().all(|word| word.literal().is_some()))?,
+        Operands::Formats => {
+            none_when(operands.iter().all(|word| word.literal().is_some_and(|text| text.starts_with('+'))))?
+        }
+        Operands::OneOf(words) => {
+            none_when(operands.iter().all(|word| word.literal().is_some_and(|text| words.contains(&text))))?
+        }
+        Operands::None | Operands::Anything | Operands::AnythingAfterFormat => {
+            none_when(operands.is_empty())?
+        }
+    };
+    Some(Reading { paths, is_deep })
+}
+
+fn none_when<T>(holds: bool) -> Option<Vec<T>> {
+    holds.then(Vec::new)
+}
+
+fn of_find(arguments: &[Word]) -> Option<Reading<'_>> {
+    let found = find::find(arguments);
+    let only_looks = !found.is_unclear && !found.deletes && found.outputs.is_empty();
+    // What it runs is judged apart.
+    only_looks.then(|| Reading {
+        paths: arguments.iter().take(found.roots.len()).filter(|word| found.roots.contains(word)).collect(),
+        is_deep: false,
+    })
+}

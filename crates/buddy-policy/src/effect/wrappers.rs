@@ -1,0 +1,332 @@
+//! Programs that run another program. What they run is judged as if it stood alone, and they are judged too.
+
+use super::flags::{Flags, Order, Split, split};
+use crate::shell::Word;
+
+/// What a wrapper runs.
+#[derive(Debug, Default)]
+pub(crate) struct Unwrapped {
+    /// Commands by their words.
+    pub(crate) commands: Vec<Vec<Word>>,
+    /// Commands as text that a shell reads.
+    pub(crate) texts: Vec<Word>,
+    /// Variables that are set for it.
+    pub(crate) assignments: Vec<String>,
+    /// Files that it writes itself.
+    pub(crate) outputs: Vec<Word>,
+    /// Whether a part of it is not understood.
+    pub(crate) is_unclear: bool,
+}
+
+/// How the words after a wrapper's options become a command.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// They are its words.
+    Words,
+    /// They are its words, and more come from elsewhere when it runs.
+    Fed,
+    /// They are joined to text for a shell.
+    Joined,
+}
+
+struct Wrapper {
+    names: &'static [&'static str],
+    flags: Flags,
+    /// Operands that come before the command.
+    skip: usize,
+    form: Form,
+}
+
+const fn wrapper(names: &'static [&'static str], flags: Flags, skip: usize, form: Form) -> Wrapper {
+    Wrapper { names, flags, skip, form }
+}
+
+const WRAPPERS: &[Wrapper] = &[
+    wrapper(
+        &["sudo"],
+        Flags::of("AbEHKkPnSisV", "ugphCTrtDRU").long(
+            &[
+                "askpass",
+                "background",
+                "preserve-env",
+                "set-home",
+                "non-interactive",
+                "stdin",
+                "login",
+                "shell",
+            ],
+            &["user", "group", "prompt", "host", "chdir", "chroot", "role", "type", "preserve-env"],
+        ),
+        0,
+        Form::Words,
+    ),
+    wrapper(&["doas"], Flags::of("nsL", "uC"), 0, Form::Words),
+    wrapper(&["pkexec"], Flags::NONE.long(&["disable-internal-agent"], &["user"]), 0, Form::Words),
+    wrapper(&["runuser", "gosu", "su-exec"], Flags::of("l", "ug"), 1, Form::Words),
+    wrapper(
+        &["xargs"],
+        Flags::of("0prtxo", "InPLdEsa").long(
+            &["null", "no-run-if-empty", "verbose", "exit", "interactive"],
+            &["max-args", "max-procs", "max-lines", "delimiter", "replace", "arg-file", "max-chars"],
+        ),
+        0,
+        Form::Fed,
+    ),
+    wrapper(
+        &["parallel"],
+        Flags::of("kmX0", "jNI").long(&["keep-order", "dry-run", "bar"], &["jobs", "colsep"]),
+        0,
+        Form::Fed,
+    ),
+    wrapper(
+        &["timeout"],
+        Flags::of("v", "sk").long(&["foreground", "preserve-status", "verbose"], &["signal", "kill-after"]),
+        1,
+        Form::Words,
+    ),
+    wrapper(&["nice"], Flags::of("0123456789", "n").long(&[], &["adjustment"]), 0, Form::Words),
+    wrapper(&["ionice"], Flags::of("t", "cn").long(&["ignore"], &["class", "classdata"]), 0, Form::Words),
+    wrapper(&["nohup", "builtin", "fakeroot", "unbuffer"], Flags::NONE, 0, Form::Words),
+    wrapper(&["setsid"], Flags::of("cfw", "").long(&["ctty", "fork", "wait"], &[]), 0, Form::Words),
+    wrapper(&["stdbuf"], Flags::of("", "ioe").long(&[], &["input", "output", "error"]), 0, Form::Words),
+    wrapper(&["time"], Flags::of("pv", "f").long(&["portability", "verbose"], &["format"]), 0, Form::Words),
+    wrapper(&["command"], Flags::of("p", ""), 0, Form::Words),
+    wrapper(&["exec"], Flags::of("lc", "a"), 0, Form::Words),
+    wrapper(&["busybox", "toybox", "coproc"], Flags::NONE, 0, Form::Words),
+    wrapper(
+        &["watch"],
+        Flags::of("bcdegtxw", "nq").long(&["color", "differences", "no-title"], &["interval"]),
+        0,
+        Form::Joined,
+    ),
+    wrapper(&["chroot"], Flags::NONE.long(&["skip-chdir"], &["userspec", "groups"]), 1, Form::Words),
+    wrapper(
+        &["unshare"],
+        Flags::of("mnpufircCUT", "").long(&["fork", "map-root-user", "pid", "net", "mount-proc"], &[]),
+        0,
+        Form::Words,
+    ),
+    wrapper(&["nsenter"], Flags::of("amnpuiCUrFZ", "tSG").long(&["all"], &["target"]), 0, Form::Words),
+    wrapper(
+        &["strace"],
+        Flags::of("fcCtTvqyix", "eEosSuaP").long(&["follow-forks"], &["output", "trace"]),
+        0,
+        Form::Words,
+    ),
+    wrapper(&["ltrace"], Flags::of("fcCiLSt", "eosua"), 0, Form::Words),
+    wrapper(&["taskset"], Flags::of("ac", ""), 1, Form::Words),
+    wrapper(&["chrt"], Flags::of("bfior", ""), 1, Form::Words),
+    wrapper(&["setarch", "linux32", "linux64"], Flags::of("BFILRSTXZ3", ""), 0, Form::Words),
+    wrapper(&["ssh"], Flags::of("46AaCfGgKkMNnqsTtVvXxYy", "bcDEeFIiJLlmOpQRSWw"), 1, Form::Joined),
+];
+/// Wrappers that take more than a table says.
+const SPECIAL: &[&str] =
+    &["env", "su", "script", "flock", "find", "docker", "podman", "nerdctl", "kubectl", "oc", "eval", "trap"];
+
+/// Whether a program runs other programs that it is given.
+pub(crate) fn is_wrapper(program: &str) -> bool {
+    SPECIAL.contains(&program) || WRAPPERS.iter().any(|wrapper| wrapper.names.contains(&program))
+}
+
+/// What a program with these words runs; none where it is no wrapper.
+pub(crate) fn unwrap(program: &str, arguments: &[Word]) -> Option<Unwrapped> {
+    match program {
+        "env" => Some(env(arguments)),
+        "su" => Some(valued(arguments, &["-c", "--command"])),
+        "script" => Some(script(arguments)),
+        "flock" => Some(flock(arguments)),
+        "docker" | "podman" | "nerdctl" | "kubectl" | "oc" => Some(container(arguments)),
+        "eval" => Some(joined(arguments)),
+        "trap" => Some(Unwrapped {
+            texts: arguments.first().cloned().into_iter().collect(),
+            ..Unwrapped::default()
+        }),
+        _ => WRAPPERS
+            .iter()
+            .find(|wrapper| wrapper.names.contains(&program))
+            .map(|wrapper| wrapper.unwrap(arguments)),
+    }
+}
+
+fn unclear() -> Unwrapped {
+    Unwrapped { is_unclear: true, ..Unwrapped::default() }
+}
+
+fn joined(words: &[Word]) -> Unwrapped {
+    let texts: Option<Vec<&str>> = words.iter().map(Word::literal).collect();
+    match texts {
+        Some(texts) if texts.is_empty() => Unwrapped::default(),
+        Some(texts) => Unwrapped { texts: vec![Word::Literal(texts.join(" "))], ..Unwrapped::default() },
+        None => unclear(),
+    }
+}
+
+impl Wrapper {
+    fn unwrap(&self, arguments: &[Word]) -> Unwrapped {
+        let Some(Split { before, given, .. }) = split(arguments, &self.flags, Order::First) else {
+            return best_guess(arguments);
+        };
+        let mut rest = arguments.get(before + self.skip..).unwrap_or_default().to_vec();
+        let mut assignments = Vec::new();
+        if matches!(self.names, ["sudo" | "doas"]) {
+            while let Some((name, _)) = rest.first().and_then(Word::literal).and_then(assigned) {
+                assignments.push(name.to_owned());
+                rest.remove(0);
+            }
+        }
+        let replaced = given
+            .iter()
+            .find(|(name, _)| name == "I" || name == "replace")
+            .and_then(|(_, value)| value.clone());
+        let mut unwrapped = match self.form {
+            Form::Joined => joined(&rest),
+            Form::Words | Form::Fed if rest.is_empty() => Unwrapped::default(),
+            Form::Words => Unwrapped { commands: vec![rest], ..Unwrapped::default() },
+            Form::Fed => Unwrapped { commands: vec![fed(rest, replaced.as_deref())], ..Unwrapped::default() },
+        };
+        let writes = |(name, value): &(String, Option<String>)| {
+            let is_output =
+                (self.names == ["strace"] || self.names == ["ltrace"]) && (name == "o" || name == "output");
+            is_output.then(|| value.clone().map(Word::Literal)).flatten()
+        };
+        unwrapped.outputs = given.iter().filter_map(writes).collect();
+        unwrapped.assignments = assignments;
+        unwrapped
+    }
+}
+
+/// With options that are not known, the command may begin at any word: each is judged as if it did.
+fn best_guess(arguments: &[Word]) -> Unwrapped {
+    const MOST: usize = 4;
+    let is_start = |at: &usize| arguments.get(*at).is_some_and(|word| !word.unexpanded().starts_with('-'));
+    let starts = (0..arguments.len()).filter(is_start).take(MOST);
+    let commands = starts.filter_map(|at| arguments.get(at..).map(<[Word]>::to_vec)).collect();
+    Unwrapped { commands, ..unclear() }
+}
+
+/// The words of a command that gets more of them, at its end or in the place of a mark.
+fn fed(mut words: Vec<Word>, mark: Option<&str>) -> Vec<Word> {
+    let more = Word::Unknown("…".to_owned());
+    match mark {
+        Some(mark) => {
+            for word in &mut words {
+                if word.literal().is_some_and(|text| text.contains(mark)) {
+                    *word = more.clone();
+                }
+            }
+        }
+        None => words.push(more),
+    }
+    words
+}
+
+/// A word of the form `NAME=value`.
+pub(crate) fn assigned(text: &str) -> Option<(&str, &str)> {
+    let (name, value) = text.split_once('=')?;
+    let is_name = name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
+        && name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+    is_name.then_some((name, value))
+}
+
+fn env(arguments: &[Word]) -> Unwrapped {
+    const FLAGS: Flags =
+        Flags::of("i0v", "uS").long(&["ignore-environment", "null", "debug"], &["unset", "split-string"]);
+    let Some(split) = split(arguments, &FLAGS, Order::First) else { return best_guess(arguments) };
+    let mut rest = arguments.get(split.before..).unwrap_or_default();
+    if let Some(text) = split.value("S").or(split.value("split-string")) {
+        return split_string(text, rest);
+    }
+    let mut assignments = Vec::new();
+    while let Some((first, after)) = rest.split_first() {
+        match first.literal().and_then(assigned) {
+            Some((name, _)) => assignments.push(name.to_owned()),
+            None => break,
+        }
+        rest = after;
+    }
+    let commands = if rest.is_empty() { Vec::new() } else { vec![rest.to_vec()] };
+    Unwrapped { commands, assignments, ..Unwrapped::default() }
+}
+
+/// `env -S` splits by rules of its own. Plain words are the same in both; the rest is not understood.
+fn split_string(text: &str, rest: &[Word]) -> Unwrapped {
+    let is_plain = !text.contains(['\\', '$', '#']);
+    let mut words: Vec<Word> = text.split_whitespace().map(Word::decode).collect();
+    words.extend(rest.iter().cloned());
+    let mut unwrapped = env(&words);
+    unwrapped.is_unclear |= !is_plain;
+    unwrapped
+}
+
+/// The command that is the value of one of these options; other words are names of accounts and the like.
+fn valued(arguments: &[Word], options: &[&str]) -> Unwrapped {
+    let mut words = arguments.iter();
+    let mut texts = Vec::new();
+    while let Some(word) = words.next() {
+        let Some(text) = word.literal() else { return unclear() };
+        for option in options {
+            let joined = match option.strip_prefix("--") {
+                Some(_) => text.strip_prefix(option).and_then(|rest| rest.strip_prefix('=')),
+                None => text.strip_prefix(option).filter(|rest| !rest.is_empty()),
+            };
+            if text == *option {
+                texts.extend(words.next().cloned());
+                break;
+            } else if let Some(joined) = joined {
+                texts.push(Word::Literal(joined.to_owned()));
+            }
+        }
+    }
+    Unwrapped { texts, ..Unwrapped::default() }
+}
+
+fn script(arguments: &[Word]) -> Unwrapped {
+    const FLAGS: Flags = Flags::of("aefq", "c").long(&["append", "return", "flush", "quiet"], &["command"]);
+    let Some(split) = split(arguments, &FLAGS, Order::Mixed) else {
+        return Unwrapped { is_unclear: true, ..valued(arguments, &["-c", "--command"]) };
+    };
+    let text = split.value("c").or(split.value("command")).map(|text| Word::Literal(text.to_owned()));
+    let outputs = split.operands.iter().map(|word| (*word).clone()).collect();
+    // Without a command it is a shell that reads its input.
+    Unwrapped {
+        is_unclear: text.is_none(),
+        texts: text.into_iter().collect(),
+        outputs,
+        ..Unwrapped::default()
+    }
+}
+
+fn flock(arguments: &[Word]) -> Unwrapped {
+    const FLAGS: Flags = Flags::of("enosxuFv", "wEc")
+        .long(&["nonblock", "shared", "exclusive", "unlock"], &["wait", "command"]);
+    let Some(split) = split(arguments, &FLAGS, Order::First) else { return best_guess(arguments) };
+    let rest = arguments.get(split.before..).unwrap_or_default();
+    let outputs: Vec<Word> = rest.first().cloned().into_iter().collect();
+    let command = rest.get(1..).unwrap_or_default();
+    let texts: Vec<Word> = split.value("c").map(|text| Word::Literal(text.to_owned())).into_iter().collect();
+    match command.first().and_then(Word::literal) {
+        Some("-c" | "--command") => Unwrapped {
+            texts: command.get(1).cloned().into_iter().collect(),
+            outputs,
+            ..Unwrapped::default()
+        },
+        _ if command.is_empty() => Unwrapped { texts, outputs, ..Unwrapped::default() },
+        _ => Unwrapped { commands: vec![command.to_vec()], texts, outputs, ..Unwrapped::default() },
+    }
+}
+
+/// `docker exec box rm x`: options of the many subcommands are not listed here, so every word that could begin the
+/// command is taken to do so. Nothing is lost by that, as what runs elsewhere always asks.
+fn container(arguments: &[Word]) -> Unwrapped {
+    let runs = |word: &Word| matches!(word.literal(), Some("exec" | "run" | "create"));
+    let Some(at) = arguments.iter().position(runs) else { return Unwrapped::default() };
+    let rest = arguments.get(at + 1..).unwrap_or_default();
+    let after_dashes =
+        rest.iter().position(|word| word.literal() == Some("--")).and_then(|at| rest.get(at + 1..));
+    match after_dashes {
+        Some(command) if !command.is_empty() => {
+            Unwrapped { commands: vec![command.to_vec()], ..Unwrapped::default() }
+        }
+        _ => Unwrapped { is_unclear: false, ..best_guess(rest) },
+    }
+}

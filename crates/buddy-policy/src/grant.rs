@@ -1,0 +1,294 @@
+//! Grants: what a person allowed once and for longer, and what buddy offers to be granted.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::effect::{Leaf, is_interpreter, is_wrapper};
+use crate::path::{clean, is_beneath_any, shown};
+use crate::rules::Match;
+use crate::shell::Word;
+use crate::{CommandPattern, PatternError, Places};
+
+/// A lasting permission. It holds on one target, and how long it holds is the caller's business.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Grant {
+    /// The target that it is bound to.
+    pub target: String,
+    /// What is granted.
+    pub scope: Scope,
+}
+
+/// What a grant is about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// Commands that match this pattern, in the workspace.
+    Commands(CommandPattern),
+    /// One command line, to the letter, in one directory.
+    Command {
+        /// The command line.
+        line: String,
+        /// The directory.
+        cwd: PathBuf,
+    },
+    /// Writing files beneath this directory.
+    Writes(PathBuf),
+    /// Fetching from this host.
+    Fetches(String),
+}
+
+/// A grant that a person can give, and exactly what else it would cover.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    /// The grant.
+    pub grant: Grant,
+    /// What it covers, for people.
+    pub covers: String,
+}
+
+/// Programs whose first word is what they do, so that a grant is about that too.
+const WITH_SUBCOMMANDS: &[&str] = &[
+    "cargo",
+    "git",
+    "npm",
+    "pnpm",
+    "yarn",
+    "go",
+    "rustup",
+    "pip",
+    "pip3",
+    "gh",
+    "dotnet",
+    "mvn",
+    "gradle",
+    "make",
+    "uv",
+    "poetry",
+    "bundle",
+    "mix",
+    "terraform",
+    "just",
+    "apt",
+    "apt-get",
+    "brew",
+    "dnf",
+    "systemctl",
+    "flutter",
+    "dart",
+    "composer",
+    "rake",
+    "meson",
+    "bazel",
+    "swift",
+    "zig",
+    "stack",
+    "cabal",
+    "conda",
+    "task",
+    "nix",
+    "deno",
+    "bun",
+];
+/// Programs of which only one exact command can be granted: what they do is all in their words.
+const EXACT_ONLY: &[&str] = &[
+    "rm",
+    "rmdir",
+    "mv",
+    "dd",
+    "shred",
+    "truncate",
+    "chmod",
+    "chown",
+    "chgrp",
+    "kill",
+    "curl",
+    "wget",
+    "nc",
+    "ncat",
+    "socat",
+    "scp",
+    "sftp",
+    "rsync",
+    "find",
+    "sed",
+    "awk",
+    "gawk",
+    "mawk",
+    "nawk",
+    "tee",
+    "npx",
+    "bunx",
+    "uvx",
+    "pipx",
+    "pnpx",
+    "source",
+    ".",
+    "ln",
+    "install",
+    "cp",
+    "tar",
+    "unzip",
+    "export",
+    "declare",
+    "set",
+    "unset",
+    "cd",
+    "ping",
+    "dig",
+    "nslookup",
+    "host",
+    "telnet",
+    "ftp",
+    "psql",
+    "mysql",
+    "sqlite3",
+    "redis-cli",
+    "mongo",
+    "aws",
+    "gcloud",
+    "az",
+    "openssl",
+    "gpg",
+    "jq",
+    "xdg-open",
+    "open",
+    "make",
+    "just",
+    "rake",
+    "task",
+];
+
+impl fmt::Display for Grant {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.scope {
+            Scope::Commands(pattern) => formatter.write_str(&crate::display_command(pattern.as_str())),
+            Scope::Command { line, .. } => formatter.write_str(&crate::display_command(line)),
+            Scope::Writes(directory) => write!(formatter, "write {}", shown(directory)),
+            Scope::Fetches(host) => write!(formatter, "fetch {host}"),
+        }
+    }
+}
+
+impl Grant {
+    /// A grant of commands that match a pattern such as `cargo *`.
+    pub fn command(pattern: &str, target: &str) -> Result<Self, PatternError> {
+        let scope = Scope::Commands(CommandPattern::parse(pattern)?);
+        Ok(Self { target: target.to_owned(), scope })
+    }
+
+    /// Whether a simple command is covered. Concerns and files outside are the judge's business, who asks about them
+    /// whatever is granted.
+    pub(crate) fn covers_command(&self, leaf: &Leaf, places: &Places) -> bool {
+        let Scope::Commands(pattern) = &self.scope else { return false };
+        let is_certain = |word: &Word| matches!(word, Word::Literal(_) | Word::Glob(_));
+        let is_inside = leaf
+            .cwds
+            .as_ref()
+            .is_some_and(|cwds| cwds.iter().all(|cwd| is_beneath_any(cwd, &places.workspace)));
+        let needs = if WITH_SUBCOMMANDS.contains(&leaf.program.as_str()) { 2 } else { 1 };
+        self.target == places.target
+            && is_inside
+            && !leaf.is_foreign
+            && leaf.words.iter().all(is_certain)
+            && !is_too_broad(&leaf.program)
+            && (!pattern.is_open() || pattern.fixed() >= needs)
+            && pattern.matches(&leaf.program, &leaf.words) == Match::Yes
+    }
+
+    /// Whether a whole command line is covered to the letter.
+    pub(crate) fn covers_line(&self, command: &str, directory: &Path, places: &Places) -> bool {
+        match &self.scope {
+            Scope::Command { line, cwd } => {
+                self.target == places.target && line == command && clean(cwd) == clean(directory)
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether writing this file is covered.
+    pub(crate) fn covers_write(&self, path: &Path, places: &Places) -> bool {
+        match &self.scope {
+            Scope::Writes(directory) => {
+                self.target == places.target && clean(path).starts_with(clean(directory))
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether fetching from this host is covered.
+    pub(crate) fn covers_fetch(&self, host: &str, places: &Places) -> bool {
+        matches!(&self.scope, Scope::Fetches(granted) if granted == host) && self.target == places.target
+    }
+}
+
+/// What can be offered for a command whose uncovered parts are these.
+pub(crate) fn offers(command: &str, cwd: &Path, leaves: &[&Leaf], places: &Places) -> Vec<Offer> {
+    let target = &places.target;
+    let mut patterns: Vec<Option<CommandPattern>> = leaves.iter().map(|leaf| pattern(leaf)).collect();
+    patterns.dedup();
+    let mut offers = Vec::new();
+    if let [Some(pattern)] = patterns.as_slice() {
+        let grant = Grant { target: target.clone(), scope: Scope::Commands(pattern.clone()) };
+        if leaves.iter().all(|leaf| grant.covers_command(leaf, places)) {
+            let start = pattern.as_str().trim_end_matches(" *");
+            let covers = format!(
+                "every command that starts with `{start}`, in this project on `{target}`, without redirection to files outside it"
+            );
+            offers.push(Offer { grant, covers });
+        }
+    }
+    let covers = format!(
+        "exactly `{}`, in `{}` on `{target}`, whatever the files it uses contain then",
+        crate::display_command(command),
+        shown(cwd)
+    );
+    let scope = Scope::Command { line: command.to_owned(), cwd: cwd.to_path_buf() };
+    offers.push(Offer { grant: Grant { target: target.clone(), scope }, covers });
+    offers
+}
+
+/// The offer to write beneath the workspace that holds a file.
+pub(crate) fn write_offer(path: &Path, places: &Places) -> Option<Offer> {
+    let roots = places.workspace.iter().chain(&places.scratch).map(|root| clean(root));
+    let directory =
+        roots.filter(|root| path.starts_with(root)).max_by_key(|root| root.components().count())?;
+    let covers = format!(
+        "every write of a file beneath `{}` on `{}`, except places that decide what runs later",
+        shown(&directory),
+        places.target
+    );
+    Some(Offer { grant: Grant { target: places.target.clone(), scope: Scope::Writes(directory) }, covers })
+}
+
+/// The offer to fetch from a host.
+pub(crate) fn fetch_offer(host: &str, places: &Places) -> Offer {
+    let covers = format!("every fetch from `{host}`, and from no other host, on `{}`", places.target);
+    Offer { grant: Grant { target: places.target.clone(), scope: Scope::Fetches(host.to_owned()) }, covers }
+}
+
+/// The widest pattern that may be offered for a command: its program, with what it is told to do.
+fn pattern(leaf: &Leaf) -> Option<CommandPattern> {
+    if is_too_broad(&leaf.program) || leaf.is_foreign || leaf.has_assignments {
+        return None;
+    }
+    let text = if WITH_SUBCOMMANDS.contains(&leaf.program.as_str()) {
+        let subcommand = leaf.words.get(1).and_then(Word::literal).filter(|word| is_subcommand(word))?;
+        format!("{} {subcommand} *", leaf.program)
+    } else {
+        format!("{} *", leaf.program)
+    };
+    CommandPattern::parse(&text).ok()
+}
+
+fn is_subcommand(word: &str) -> bool {
+    word.starts_with(|first: char| first.is_ascii_lowercase())
+        && word.chars().all(|character| character.is_ascii_alphanumeric() || "-_:".contains(character))
+        && !matches!(word, "exec" | "x" | "dlx" | "eval" | "config" | "push" | "shell" | "develop")
+}
+
+fn is_too_broad(program: &str) -> bool {
+    program.is_empty() || EXACT_ONLY.contains(&program) || is_interpreter(program) || is_wrapper(program)
+}

@@ -1,0 +1,101 @@
+//! What a session allows: its mode, its places, and its rules.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{CommandPattern, Grant, RuleSet};
+
+/// How much a session may do by itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// What changes anything asks; files are written in the workspace and in scratch places only.
+    #[default]
+    Development,
+    /// Only what is dangerous or not understood asks.
+    Production,
+    /// Nothing changes: reads only.
+    Plan,
+}
+
+/// The places that judgements are about. All paths are absolute.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Places {
+    /// What the person opened to be worked on.
+    pub workspace: Vec<PathBuf>,
+    /// The person's home directory.
+    pub home: Option<PathBuf>,
+    /// What belongs to buddy itself: configuration, locks, database, guards. Changing it always asks.
+    pub own: Vec<PathBuf>,
+    /// Places for files that nobody keeps.
+    pub scratch: Vec<PathBuf>,
+    /// The name of the target that all of this is about.
+    pub target: String,
+    /// Whether the target is another machine.
+    pub remote: bool,
+}
+
+/// How commands are run.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum CommandMode {
+    /// By a shell.
+    #[default]
+    Shell,
+    /// Without a shell, one simple command at a time, and only those that match.
+    Allowlist(Vec<CommandPattern>),
+}
+
+/// What a session allows.
+#[derive(Debug, Clone, Default)]
+pub struct Policy {
+    /// How much it may do by itself.
+    pub mode: Mode,
+    /// The places that are known.
+    pub places: Places,
+    /// What people ruled.
+    pub rules: RuleSet,
+    /// How commands are run.
+    pub commands: CommandMode,
+    /// Whether fetches ask.
+    pub fetch_confirm: bool,
+}
+
+impl Policy {
+    /// Development in this workspace, without rules.
+    pub fn plain(workspace: PathBuf) -> Self {
+        let places = Places { workspace: vec![workspace], target: "local".to_owned(), ..Places::default() };
+        Self { places, ..Self::default() }
+    }
+}
+
+/// A session's policy on calls that a person would have to approve.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Approvals {
+    /// Ask a person.
+    #[default]
+    Ask,
+    /// Take them as approved.
+    All,
+    /// Take them as denied: nobody is there to ask.
+    None,
+    /// Take as approved what is neither flagged nor unclear: a person opened a window of time, and it is open now.
+    Window,
+}
+
+/// What holds at the moment of a decision. The caller has the clock.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Now<'a> {
+    /// What becomes of calls that a person would have to approve.
+    pub approvals: Approvals,
+    /// The grants that hold now.
+    pub grants: &'a [Grant],
+}
+
+impl Now<'_> {
+    /// This policy on approvals, without grants.
+    pub fn with(approvals: Approvals) -> Self {
+        Self { approvals, grants: &[] }
+    }
+}

@@ -1,0 +1,151 @@
+//! The rules of all tiers, and what they say about one thing.
+
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::pattern::{CommandPattern, Match};
+use super::rule::{Action, Rule, Subject};
+use crate::Places;
+use crate::shell::Word;
+
+/// Who made a rule. The built-in guards stand above all of these.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RuleTier {
+    /// Whoever manages the machine.
+    Managed,
+    /// The person.
+    User,
+    /// The project that is worked on, once it is trusted.
+    Project,
+}
+
+impl RuleTier {
+    fn named(self) -> &'static str {
+        match self {
+            Self::Managed => "a managed rule",
+            Self::User => "a rule of yours",
+            Self::Project => "a rule of this project",
+        }
+    }
+}
+
+/// The rules of one tier, as they are written in a file.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct Rules {
+    /// What runs without being asked for.
+    pub allow: Vec<Rule>,
+    /// What is asked for.
+    pub ask: Vec<Rule>,
+    /// What does not run.
+    pub deny: Vec<Rule>,
+}
+
+/// The rules of all tiers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct RuleSet {
+    tiers: Vec<(RuleTier, Rules)>,
+}
+
+/// What the rules say about one thing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Finding {
+    pub(crate) action: Action,
+    pub(crate) reason: String,
+}
+
+/// One thing that rules are held against.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Thing<'a> {
+    /// A simple command. What is foreign is called by its place, so that a bare name in an allowing rule is not it.
+    Command {
+        program: &'a str,
+        words: &'a [Word],
+        is_foreign: bool,
+    },
+    Read(&'a Path),
+    Write(&'a Path),
+    Delete(&'a Path),
+    Fetch(&'a str),
+}
+
+impl RuleSet {
+    /// Adds rules of a tier.
+    pub fn add(&mut self, tier: RuleTier, rules: Rules) {
+        self.tiers.push((tier, rules));
+    }
+
+    /// The same rules with this tier added.
+    pub fn with(mut self, tier: RuleTier, rules: Rules) -> Self {
+        self.add(tier, rules);
+        self
+    }
+
+    /// Commands that never run, as `[tools].shell_denylist` lists them.
+    pub fn deny_commands(&mut self, tier: RuleTier, patterns: Vec<CommandPattern>) {
+        let deny =
+            patterns.into_iter().map(|pattern| Rule::command(pattern).because("it is on the denylist"));
+        self.add(tier, Rules { deny: deny.collect(), ..Rules::default() });
+    }
+
+    /// The strictest thing that any rule says.
+    pub(crate) fn find(&self, thing: Thing<'_>, places: &Places) -> Option<Finding> {
+        let findings = self.tiers.iter().flat_map(|(tier, rules)| {
+            let lists =
+                [(Action::Deny, &rules.deny), (Action::Ask, &rules.ask), (Action::Allow, &rules.allow)];
+            lists.into_iter().flat_map(move |(action, list)| {
+                list.iter().filter_map(move |rule| judge(rule, action, *tier, thing, places))
+            })
+        });
+        // The first of the strictest.
+        findings.fold(None, |strictest: Option<Finding>, finding| match strictest {
+            Some(known) if known.action >= finding.action => Some(known),
+            _ => Some(finding),
+        })
+    }
+}
+
+fn judge(rule: &Rule, action: Action, tier: RuleTier, thing: Thing<'_>, places: &Places) -> Option<Finding> {
+    if !rule.is_for(&places.target) {
+        return None;
+    }
+    let certain = |matches: bool| if matches { Match::Yes } else { Match::No };
+    let found = match (&rule.subject, thing) {
+        (Subject::Command(pattern), Thing::Command { program, words, is_foreign }) => {
+            if is_foreign && action == Action::Allow && !pattern.program().contains('/') {
+                return None;
+            }
+            pattern.matches(program, words)
+        }
+        (Subject::Read(pattern), Thing::Read(path))
+        | (Subject::Write(pattern), Thing::Write(path))
+        | (Subject::Delete(pattern), Thing::Delete(path)) => certain(pattern.matches(path, places)),
+        (Subject::Fetch(host), Thing::Fetch(address)) => certain(is_from(host, address)),
+        _ => return None,
+    };
+    let action = match (found, action) {
+        (Match::No, _) | (Match::Maybe, Action::Allow) => return None,
+        (Match::Maybe, Action::Ask | Action::Deny) => Action::Ask,
+        (Match::Yes, action) => action,
+    };
+    let verb = match action {
+        Action::Allow => "allows",
+        Action::Ask => "asks about",
+        Action::Deny => "denies",
+    };
+    let mut reason = format!("{} {verb} `{}`", tier.named(), crate::display_command(&rule.text));
+    if let Some(why) = &rule.reason {
+        reason.push_str(": ");
+        reason.push_str(&crate::display_command(why));
+    }
+    Some(Finding { action, reason })
+}
+
+/// Whether the host of an address is the one of a rule.
+fn is_from(rule: &str, host: &str) -> bool {
+    match rule.strip_prefix("*.") {
+        Some(parent) => host.strip_suffix(parent).is_some_and(|sub| sub.ends_with('.') && sub.len() > 1),
+        None => rule == host,
+    }
+}

@@ -1,0 +1,510 @@
+//! From the syntax tree to the parts of a command line.
+//!
+//! Kinds of nodes that are not named here are unclear. So is text between two nodes that is not blank: the grammar
+//! skips some that the shell does not.
+
+use tree_sitter::Node;
+
+use super::heredoc::document;
+use super::tree::parse;
+use super::{Direction, MAX_DEPTH, MAX_LEAVES, Redirect, Script, Simple, Unreadable, Word};
+
+/// Tokens that only give structure.
+const TOKENS: &[&str] = &[
+    ";", ";;", ";&", ";;&", "&", "&&", "||", "|", "|&", "(", ")", "{", "}", "$(", "`", "<(", ">(", "!", "if",
+    "then", "elif", "else", "fi", "while", "until", "do", "done", "for", "select", "in", "case", "esac",
+    "function", "\n",
+];
+
+/// Reads a command line.
+pub(crate) fn read(source: &str) -> Result<Script, Unreadable> {
+    let tree = parse(source)?;
+    let mut reader = Reader { source, script: Script::default() };
+    if source.chars().any(|character| character.is_control() && character != '\n' && character != '\t') {
+        reader.script.doubt("it contains control characters");
+    }
+    let root = tree.root_node();
+    reader.outside(root);
+    reader.visit(root, 0)?;
+    let mut script = reader.script;
+    script.is_plain = root.child_count() == 1
+        && root.child(0).is_some_and(|child| child.kind() == "command")
+        && script.leaves() == 1
+        && script.unclear.is_empty();
+    Ok(script)
+}
+
+struct Reader<'a> {
+    source: &'a str,
+    script: Script,
+}
+
+/// Which gaps there may be between the children of a node.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Gaps {
+    /// Blanks and continued lines.
+    Line,
+    /// Line breaks too.
+    Lines,
+}
+
+impl<'a> Reader<'a> {
+    fn slice(&self, node: Node<'_>) -> &'a str {
+        self.source.get(node.byte_range()).unwrap_or_default()
+    }
+
+    /// Doubts text before and after all that the grammar read.
+    fn outside(&mut self, root: Node<'_>) {
+        let before = self.source.get(..root.start_byte()).unwrap_or_default();
+        let after = self.source.get(root.end_byte()..).unwrap_or_default();
+        let is_blank = |text: &str| {
+            text.replace("\\\n", "").chars().all(|character| matches!(character, ' ' | '\t' | '\n'))
+        };
+        if !is_blank(before) || !is_blank(after) {
+            self.script.doubt("a part of it is not understood");
+        }
+    }
+
+    fn visit(&mut self, node: Node<'_>, depth: usize) -> Result<(), Unreadable> {
+        if depth > MAX_DEPTH {
+            return Err(Unreadable::TooDeep);
+        }
+        if self.script.leaves() > MAX_LEAVES {
+            return Err(Unreadable::TooMany);
+        }
+        self.script.repeats |=
+            matches!(node.kind(), "while_statement" | "for_statement" | "function_definition");
+        match node.kind() {
+            "command" => self.command(node, depth),
+            "pipeline" => self.pipeline(node, depth, None),
+            "redirected_statement" => self.redirected(node, depth),
+            "file_redirect" => self.file_redirect(node, depth),
+            "herestring_redirect" => self.herestring(node, depth).map(drop),
+            "heredoc_redirect" => self.heredoc(node, depth, None),
+            "variable_assignment" => self.bare_assignment(node, depth),
+            "declaration_command" | "unset_command" => self.declaration(node, depth),
+            "test_command" => self.test(node, depth),
+            "function_definition" => self.function(node, depth),
+            "for_statement" => self.for_each(node, depth),
+            "command_substitution" => self.substitution(node, depth),
+            "comment" => {
+                self.comment(node);
+                Ok(())
+            }
+            "program"
+            | "list"
+            | "subshell"
+            | "compound_statement"
+            | "negated_command"
+            | "if_statement"
+            | "elif_clause"
+            | "else_clause"
+            | "while_statement"
+            | "do_group"
+            | "case_statement"
+            | "case_item"
+            | "process_substitution"
+            | "variable_assignments" => self.structure(node, depth),
+            kind if is_word(kind) => self.word(node, depth).map(drop),
+            kind => {
+                self.script.doubt(format!("it contains {}", kind.replace('_', " ")));
+                self.substitutions(node, depth)
+            }
+        }
+    }
+
+    /// A node that only holds others.
+    fn structure(&mut self, node: Node<'_>, depth: usize) -> Result<(), Unreadable> {
+        self.gaps(node, Gaps::Lines);
+        for child in children(node) {
+            if child.is_named() {
+                self.visit(child, depth + 1)?;
+            } else if !TOKENS.contains(&child.kind()) {
+                self.script.doubt(format!("it contains `{}`", crate::display_command(self.slice(child))));
+            }
+        }
+        Ok(())
+    }
+
+    fn command(&mut self, node: Node<'_>, depth: usize) -> Result<(), Unreadable> {
+        self.gaps(node, Gaps::Line);
+        let mut simple = Simple::default();
+        let mut last_word_end = None;
+        for child in children(node) {
+            let is_word_like = match child.kind() {
+                "file_redirect" => {
+                    self.file_redirect(child, depth + 1)?;
+                    false
+                }
+                "herestring_redirect" => {
+                    simple.input = self.herestring(child, depth + 1)?;
+                    false
+                }
+                "variable_assignment" => {
+                    let assignment = self.assignment(child, depth + 1)?;
+                    simple.assignments.push(assignment);
+                    true
+                }
+                "command_name" => {
+                    let word = self.word(child, depth + 1)?;
+                    simple.words.push(word);
+                    true
+                }
+                kind if is_word(kind) => {
+                    let word = self.word(child, depth + 1)?;
+                    simple.words.push(word);
+                    true
+                }
+                "=" | "==" => {
+                    simple.words.push(Word::Literal(self.slice(child).to_owned()));
+                    true
+                }
+                kind => {
+                    self.script.doubt(format!("a command contains {}", kind.replace('_', " ")));
+                    self.substitutions(child, depth + 1)?;
+                    true
+                }
+            };
+            if is_word_like {
+                if last_word_end == Some(child.start_byte()) {
+                    self.script.doubt("it is not certain where a word ends");
+                }
+                last_word_end = Some(child.end_byte());
+            }
+        }
+        self.script.commands.push(simple);
+        Ok(())
+    }
+
+    fn pipeline(
+        &mut self,
+        node: Node<'_>,
+        depth: usize,
+        feeds_from: Option<usize>,
+    ) -> Result<(), Unreadable> {
+        self.gaps(node, Gaps::Lines);
+        let start = feeds_from.unwrap_or(self.script.commands.len());
+        for child in children(node) {
+            let before = self.script.commands.len();
+            if !child.is_named() {
+                continue;
+            }
+            self.visit(child, depth + 1)?;
+            if before == start {
+                continue;
+            }
+            for command in self.script.commands.iter_mut().skip(before) {
+                command.upstream.get_or_insert(start..before);
+            }
+        }
+        Ok(())
+    }
+
+    fn redirected(&mut self, node: Node<'_>, depth: usize) -> Result<(), Unreadable> {
+        self.gaps(node, Gaps::Line);
+        let start = self.script.commands.len();
+        let body = node.child_by_field_name("body");
+        for child in children(node) {
+            match child.kind() {
+                "heredoc_redirect" => self.heredoc(child, depth + 1, Some(start))?,
+                "herestring_redirect" => {
+                    let input = self.herestring(child, depth + 1)?;
+                    self.feed(body, start, input);
+                }
+                _ => self.visit(child, depth + 1)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Says what the one command of a redirected statement reads.
+    fn feed(&mut self, body: Option<Node<'_>>, at: usize, input: Option<String>) {
+        if body.is_some_and(|body| body.kind() == "command")
+            && let Some(command) = self.script.commands.get_mut(at)
+        {
+            command.input = input;
+        }
+    }
+
+    fn heredoc(&mut self, node: Node<'_>, depth: usize, body_at: Option<usize>) -> Result<(), Unreadable> {
+        let found = document(node, self.source);
+        match &found {
+            None => self.script.doubt("it is not certain where a here-document ends"),
+            Some(document) if document.may_run => {
+                self.script.doubt("a here-document runs commands or computes");
+            }
+            Some(_) => {}
+        }
+        for child in children(node) {
+            match child.kind() {
+                "pipeline" => {
+                    self.pipeline(child, depth + 1, body_at)?;
+                }
+                "heredoc_start" | "heredoc_end" | "file_descriptor" => {}
+                "heredoc_body" => self.substitutions(child, depth + 1)?,
+                _ if !child.is_named() => {}
+                kind if is_word(kind) => {
+                    self.script.doubt("words follow a here-document");
+                    self.word(child, depth + 1)?;
+                }
+                _ => self.visit(child, depth + 1)?,
+            }
+        }
+        if let (Some(at), Some(document)) = (body_at, found) {
+            let body = node.parent().and_then(|parent| parent.child_by_field_name("body"));
+            self.feed(body, at, document.text);
+        }
+        Ok(())
+    }
+
+    fn herestring(&mut self, node: Node<'_>, depth: usize) -> Result<Option<String>, Unreadable> {
+        self.gaps(node, Gaps::Line);
+        let mut input = None;
+        for child in children(node).into_iter().filter(|child| is_word(child.kind())) {
+            input = self.word(child, depth + 1)?.literal().map(str::to_owned);
+        }
+        Ok(input)
+    }
+
+    fn file_redirect(&mut self, node: Node<'_>, depth: usize) -> Result<(), Unreadable> {
+        self.gaps(node, Gaps::Line);
+        let mut direction = None;
+        let mut files = Vec::new();
+        for child in children(node) {
+            match child.kind() {
+                "file_descriptor" => {}
+                "<" => direction = Some((Direction::Read, false)),
+                "<&" => direction = Some((Direction::Read, true)),
+                ">" | ">>" | "&>" | "&>>" | ">|" => direction = Some((Direction::Write, false)),
+                ">&" => direction = Some((Direction::Write, true)),
+                "<&-" | ">&-" => return Ok(()),
+                kind if is_word(kind) => files.push(self.word(child, depth + 1)?),
+                kind => {
+                    self.script.doubt(format!("a redirection contains {}", kind.replace('_', " ")));
+                    self.substitutions(child, depth + 1)?;
+                }
+            }
+        }
+        if files.len() > 1 {
+            self.script.doubt("words follow a redirection");
+        }
+        let (Some((direction, may_copy)), Some(file)) = (direction, files.into_iter().next()) else {
+            self.script.doubt("a redirection is not understood");
+            return Ok(());
+        };
+        let is_copy = may_copy && file.literal().is_some_and(is_descriptor);
+        if !is_copy {
+            self.script.redirects.push(Redirect { direction, file });
+        }
+        Ok(())
+    }
+
+    fn bare_assignment(&mut self, node: Node<'_>, depth: usize) -> Result<(), Unreadable> {
+        let assignment = self.assignment(node, depth)?;
+        self.script.commands.push(Simple { assignments: vec![assignment], ..Simple::default() });
+        Ok(())
+    }
+
+    fn assignment(&mut self, node: Node<'_>, depth: usize) -> Result<String, Unreadable> {
+        self.substitutions(node, depth)?;
+        let slice = self.slice(node);
+        let (name, _) = slice.split_once('=').unwrap_or((slice, ""));
+        let name = name.strip_suffix('+').unwrap_or(name);
+        let is_plain = name.chars().all(|character| character.is_ascii_alphanumeric() || character == '_');
+        if !is_plain {
+            self.script.doubt("it assigns to an element of an array");
+        }
+        Ok(name.to_owned())
+    }
+
+    /// `export`, `declare`, `local`, `readonly`, `typeset`, `unset`.
+    fn declaration(&mut self, node: Node<'_>, depth: usize) -> Result<(), Unreadable> {
+        self.gaps(node, Gaps::Line);
+        let mut simple = Simple::default();
+        for child in children(node) {
+            match child.kind() {
+                "variable_assignment" => {
+                    let assignment = self.assignment(child, depth + 1)?;
+                    simple.assignments.push(assignment);
+                }
+                kind if is_word(kind) => {
+                    let word = self.word(child, depth + 1)?;
+                    simple.words.push(word);
+                }
+                _ if !child.is_named() => simple.words.push(Word::Literal(self.slice(child).to_owned())),
+                kind => {
+                    self.script.doubt(format!("a declaration contains {}", kind.replace('_', " ")));
+                    self.substitutions(child, depth + 1)?;
+                }
+            }
+        }
+        self.script.commands.push(simple);
+        Ok(())
+    }
+
+    /// `[ … ]` and `[[ … ]]`, which the grammar reads as expressions.
+    fn test(&mut self, node: Node<'_>, depth: usize) -> Result<(), Unreadable> {
+        self.substitutions(node, depth)?;
+        let slice = self.slice(node);
+        let is_double = slice.starts_with("[[");
+        let computes =
+            |word: &str| matches!(word, "-eq" | "-ne" | "-lt" | "-gt" | "-le" | "-ge" | "-v" | "-R");
+        let is_unclear = slice.contains(['`', '\n', '\\'])
+            || slice.split_whitespace().any(|word| word == "-v" || (is_double && computes(word)))
+            || (!is_double && slice.contains([';', '|', '&', '<', '>', '(', ')']))
+            || slice.starts_with("((");
+        if is_unclear {
+            self.script.doubt("a test is not understood");
+        }
+        let mut words = vec![Word::Literal("[".to_owned())];
+        if slice.contains('$') {
+            words.push(Word::Unknown(slice.to_owned()));
+        }
+        self.script.commands.push(Simple { words, ..Simple::default() });
+        Ok(())
+    }
+
+    fn function(&mut self, node: Node<'_>, depth: usize) -> Result<(), Unreadable> {
+        let before = self.script.commands.len();
+        let name = node.child_by_field_name("name").map(|name| self.slice(name)).unwrap_or_default();
+        self.script.doubt(format!("it defines the function `{}`", crate::display_command(name)));
+        for child in children(node).into_iter().filter(Node::is_named) {
+            self.visit(child, depth + 1)?;
+        }
+        let calls_itself = |command: &Simple| command.words.first().and_then(Word::literal) == Some(name);
+        if self.script.commands.iter().skip(before).any(calls_itself) {
+            self.script.bombs.push(name.to_owned());
+        }
+        Ok(())
+    }
+
+    fn for_each(&mut self, node: Node<'_>, depth: usize) -> Result<(), Unreadable> {
+        self.gaps(node, Gaps::Lines);
+        for child in children(node) {
+            match child.kind() {
+                "variable_name" => {
+                    let assignment = self.slice(child).to_owned();
+                    self.script.commands.push(Simple { assignments: vec![assignment], ..Simple::default() });
+                }
+                _ if child.is_named() => self.visit(child, depth + 1)?,
+                kind if TOKENS.contains(&kind) => {}
+                _ => self.script.doubt("a loop is not understood"),
+            }
+        }
+        Ok(())
+    }
+
+    fn substitution(&mut self, node: Node<'_>, depth: usize) -> Result<(), Unreadable> {
+        let slice = self.slice(node);
+        if slice.starts_with('`') && slice.contains('\\') {
+            self.script.doubt("a substitution contains escapes");
+        }
+        self.structure(node, depth)
+    }
+
+    fn comment(&mut self, node: Node<'_>) {
+        let slice = self.slice(node);
+        // Some interactive shells read comments as commands.
+        if slice.contains([';', '|', '&', '`']) || slice.contains("$(") {
+            self.script.doubt("a comment contains shell syntax");
+        }
+    }
+
+    fn word(&mut self, node: Node<'_>, depth: usize) -> Result<Word, Unreadable> {
+        let slice = self.slice(node);
+        let word = Word::decode(slice);
+        if word.is_unknown() {
+            if slice.chars().any(char::is_whitespace) && !slice.contains(['"', '\'', '$', '`', '(', '\\']) {
+                self.script.doubt("it is not certain where a word ends");
+            }
+            self.substitutions(node, depth)?;
+        }
+        Ok(word)
+    }
+
+    /// Visits what runs inside a word or an expression.
+    fn substitutions(&mut self, node: Node<'_>, depth: usize) -> Result<(), Unreadable> {
+        if depth > MAX_DEPTH {
+            return Err(Unreadable::TooDeep);
+        }
+        match node.kind() {
+            "command_substitution" => return self.substitution(node, depth),
+            "process_substitution" => return self.structure(node, depth),
+            "arithmetic_expansion" | "subscript"
+                if self.slice(node).contains(|c: char| c.is_alphabetic()) =>
+            {
+                self.script.doubt("it computes with variables");
+            }
+            // `${x@P}` and the like run what the variable contains; `${!x}` names another variable.
+            "expansion"
+                if self.slice(node).starts_with("${!")
+                    || (self.slice(node).contains('@') && !self.slice(node).ends_with("[@]}")) =>
+            {
+                self.script.doubt("an expansion is not understood");
+            }
+            // The grammar reads only the outermost text of these.
+            "word" | "regex" | "extglob_pattern" | "heredoc_content" | "string_content"
+                if Word::decode(self.slice(node)).is_unknown()
+                    && (self.slice(node).contains('`') || self.slice(node).contains("$(")) =>
+            {
+                self.script.doubt("a substitution is not understood");
+            }
+            _ => {}
+        }
+        for child in children(node) {
+            self.substitutions(child, depth + 1)?;
+        }
+        Ok(())
+    }
+
+    /// Doubts text that stands between the children of a node and is not blank.
+    fn gaps(&mut self, node: Node<'_>, allowed: Gaps) {
+        let mut at = node.start_byte();
+        let mut check = |from: usize, to: usize| {
+            let gap = self.source.get(from..to).unwrap_or_default().replace("\\\n", "");
+            let is_blank =
+                |character| matches!(character, ' ' | '\t') || (allowed == Gaps::Lines && character == '\n');
+            if !gap.chars().all(is_blank) {
+                self.script.doubt("a part of it is not understood");
+            }
+        };
+        for child in children(node) {
+            check(at, child.start_byte());
+            at = at.max(child.end_byte());
+        }
+        check(at, node.end_byte());
+    }
+}
+
+fn children(node: Node<'_>) -> Vec<Node<'_>> {
+    let mut cursor = node.walk();
+    node.children(&mut cursor).collect()
+}
+
+fn is_word(kind: &str) -> bool {
+    matches!(
+        kind,
+        "word"
+            | "string"
+            | "raw_string"
+            | "ansi_c_string"
+            | "translated_string"
+            | "concatenation"
+            | "number"
+            | "simple_expansion"
+            | "expansion"
+            | "arithmetic_expansion"
+            | "brace_expression"
+            | "extglob_pattern"
+            | "regex"
+            | "special_variable_name"
+            | "variable_name"
+            | "command_substitution"
+            | "process_substitution"
+            | "array"
+    )
+}
+
+fn is_descriptor(text: &str) -> bool {
+    text == "-" || (!text.is_empty() && text.chars().all(|character| character.is_ascii_digit()))
+}

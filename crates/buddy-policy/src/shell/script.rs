@@ -1,0 +1,79 @@
+//! What a command line consists of: simple commands and redirections, wherever in it they stand.
+
+use std::ops::Range;
+
+use super::Word;
+
+/// A command line, taken apart. Every simple command and redirection in it is listed, in the order of the text.
+#[derive(Debug, Default)]
+pub(crate) struct Script {
+    pub(crate) commands: Vec<Simple>,
+    pub(crate) redirects: Vec<Redirect>,
+    /// What was read and not understood, one sentence part each.
+    pub(crate) unclear: Vec<String>,
+    /// Functions that call themselves in the background or in a pipe.
+    pub(crate) bombs: Vec<String>,
+    /// Whether it has loops or functions, so that a command can run after one that stands below it.
+    pub(crate) repeats: bool,
+    /// Whether it is one simple command with nothing around it.
+    pub(crate) is_plain: bool,
+}
+
+impl Script {
+    pub(crate) fn doubt(&mut self, reason: impl Into<String>) {
+        let reason = reason.into();
+        if !self.unclear.contains(&reason) {
+            self.unclear.push(reason);
+        }
+    }
+
+    /// How many parts there are to judge.
+    pub(crate) fn leaves(&self) -> usize {
+        self.commands.len() + self.redirects.len()
+    }
+}
+
+/// A program, or a builtin, with its words. With assignments alone there are no words.
+#[derive(Debug, Default, Clone)]
+pub(crate) struct Simple {
+    pub(crate) words: Vec<Word>,
+    /// The names of variables that it gets or sets.
+    pub(crate) assignments: Vec<String>,
+    /// What it is certain to read from its standard input: the text of a here-document or here-string.
+    pub(crate) input: Option<String>,
+    /// The commands whose output it reads, by their places in [`Script::commands`].
+    pub(crate) upstream: Option<Range<usize>>,
+}
+
+/// What a redirection does with its file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Direction {
+    Read,
+    Write,
+}
+
+/// A redirection from or to a file.
+#[derive(Debug, Clone)]
+pub(crate) struct Redirect {
+    pub(crate) direction: Direction,
+    pub(crate) file: Word,
+}
+
+/// Why a command line cannot be judged at all. It must not run.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Unreadable {
+    #[error("it is longer than {} bytes", super::MAX_BYTES)]
+    TooLong,
+    #[error("it is nested too deeply")]
+    TooDeep,
+    #[error("it has more than {} parts", super::MAX_LEAVES)]
+    TooMany,
+    #[error("it wraps commands in commands more than {} times", super::MAX_WRAPPERS)]
+    TooWrapped,
+    #[error("it contains a zero byte")]
+    ZeroByte,
+    #[error("it cannot be read as shell: look at `{0}`")]
+    Syntax(String),
+    #[error("the shell grammar could not be used")]
+    Grammar,
+}

@@ -1,0 +1,11 @@
+//! What is decided about whole commands and files, seen from outside.
+
+#![expect(clippy::expect_used, reason = "a test that cannot go on fails")]
+
+mod bash;
+mod hostile;
+mod modes;
+mod offers;
+mod reading;
+mod rules;
+mod stage;

@@ -1,0 +1,176 @@
+//! What the modes, the approvals and the places make of files, fetches and commands.
+
+use buddy_policy::{Action, Approvals, CommandMode, Execution, Intent, Mode, Now, Tier, Verdict, decide};
+use buddy_protocol::Risk;
+
+use crate::stage::{ask, check, pattern, policy, run, with_grants};
+
+fn file(mode: Mode, action: Action, verdict: Verdict, tier: Tier) {
+    let intent = Intent::of(action).in_tier(Tier::Batch);
+    let decision = ask(&intent, &policy(mode));
+    assert_eq!(
+        (decision.verdict, decision.tier),
+        (verdict, tier),
+        "{mode:?} {intent:?}: {:?}",
+        decision.reasons
+    );
+}
+
+#[test]
+fn development_writes_in_the_workspace_and_in_scratch_places_only() {
+    file(Mode::Development, Action::Write("/w/a".into()), Verdict::Ask, Tier::Batch);
+    file(Mode::Development, Action::Write("/tmp/a".into()), Verdict::Ask, Tier::Batch);
+    file(Mode::Development, Action::Write("/w-evil/a".into()), Verdict::Deny, Tier::Batch);
+    file(Mode::Development, Action::Write("/w/../opt/a".into()), Verdict::Deny, Tier::Batch);
+    file(Mode::Development, Action::Delete("/w/a".into()), Verdict::Ask, Tier::Batch);
+    file(Mode::Development, Action::Delete("/opt/a".into()), Verdict::Deny, Tier::Batch);
+    let decision = ask(&Intent::of(Action::Write("/opt/a".into())), &policy(Mode::Development));
+    assert!(decision.reasons[0].contains("development mode"), "{:?}", decision.reasons);
+}
+
+#[test]
+fn production_asks_outside_the_workspace() {
+    file(Mode::Production, Action::Write("/w/a".into()), Verdict::Allow, Tier::Batch);
+    file(Mode::Production, Action::Write("/opt/a".into()), Verdict::Ask, Tier::Batch);
+    file(Mode::Production, Action::Delete("/w/a".into()), Verdict::Allow, Tier::Batch);
+    file(Mode::Production, Action::Delete("/opt/a".into()), Verdict::Ask, Tier::Individual);
+    check(Mode::Production, "cargo build", Verdict::Allow);
+    check(Mode::Production, "cargo build > log", Verdict::Allow);
+    check(Mode::Production, "cargo build > /opt/log", Verdict::Ask);
+    check(Mode::Production, "rm -rf target", Verdict::Allow);
+    check(Mode::Production, "./build.sh", Verdict::Allow);
+}
+
+#[test]
+fn plan_changes_nothing() {
+    file(Mode::Plan, Action::Write("/w/a".into()), Verdict::Deny, Tier::Batch);
+    file(Mode::Plan, Action::Delete("/w/a".into()), Verdict::Deny, Tier::Batch);
+    file(Mode::Plan, Action::Read("/w/a".into()), Verdict::Allow, Tier::Batch);
+    check(Mode::Plan, "cargo build", Verdict::Deny);
+    let all = decide(&run("cargo build"), &policy(Mode::Plan), &Now::with(Approvals::All));
+    assert_eq!(all.verdict, Verdict::Deny);
+    assert!(all.reasons.iter().any(|reason| reason.contains("plan mode")), "{:?}", all.reasons);
+}
+
+#[test]
+fn what_decides_what_runs_is_asked_for_alone() {
+    for mode in [Mode::Development, Mode::Production] {
+        for path in [
+            "/w/.git/hooks/x",
+            "/w/.GIT/config",
+            "/home/u/.bashrc",
+            "/w/buddy.toml",
+            "/home/u/.config/buddy/x",
+            "/w/.claude/x",
+        ] {
+            file(mode, Action::Write(path.into()), Verdict::Ask, Tier::Individual);
+            file(mode, Action::Delete(path.into()), Verdict::Ask, Tier::Individual);
+        }
+        file(mode, Action::Read("/home/u/.config/buddy/auth.json".into()), Verdict::Ask, Tier::Individual);
+    }
+    file(Mode::Development, Action::Write("/w/AGENTS.md".into()), Verdict::Ask, Tier::Batch);
+}
+
+#[test]
+fn what_is_worked_on_is_never_removed_as_a_whole() {
+    for path in ["/w", "/w/.", "/", "", "/home/u", "/w/a/.."] {
+        file(Mode::Production, Action::Delete(path.into()), Verdict::Deny, Tier::Batch);
+    }
+}
+
+#[test]
+fn a_window_lets_ordinary_things_through_and_nothing_dangerous() {
+    let window = |command: &str| {
+        decide(&run(command), &policy(Mode::Development), &Now::with(Approvals::Window)).verdict
+    };
+    assert_eq!(window("cargo build && npm test"), Verdict::Allow);
+    assert_eq!(window("cp a /opt/b"), Verdict::Allow);
+    assert_eq!(window("sudo cargo build"), Verdict::Ask);
+    assert_eq!(window("eval \"$x\""), Verdict::Ask);
+    assert_eq!(window("echo x > .git/config"), Verdict::Ask);
+    assert_eq!(window("echo 'x"), Verdict::Deny);
+    let write = Intent::of(Action::Write("/home/u/.bashrc".into()));
+    assert_eq!(
+        decide(&write, &policy(Mode::Development), &Now::with(Approvals::Window)).verdict,
+        Verdict::Ask
+    );
+}
+
+#[test]
+fn fetches_ask_where_they_are_to_be_confirmed() {
+    let fetch = Intent::of(Action::Fetch("https://docs.rs/x".to_owned()));
+    assert_eq!(ask(&fetch, &policy(Mode::Plan)).verdict, Verdict::Allow);
+    let mut confirming = policy(Mode::Development);
+    confirming.fetch_confirm = true;
+    let decision = ask(&fetch, &confirming);
+    assert_eq!(decision.verdict, Verdict::Ask);
+    let [offer] = decision.offers.as_slice() else { panic!("one offer: {:?}", decision.offers) };
+    let grants = [offer.grant.clone()];
+    assert_eq!(with_grants(&fetch, &confirming, &grants).verdict, Verdict::Allow);
+    for other in ["https://docs.rs.evil.test/", "https://docs.rs@evil.test/", "https://evil.test/docs.rs"] {
+        let other = Intent::of(Action::Fetch(other.to_owned()));
+        assert_eq!(with_grants(&other, &confirming, &grants).verdict, Verdict::Ask, "{other:?}");
+    }
+}
+
+#[test]
+fn a_list_of_commands_runs_words_without_a_shell() {
+    let mut listing = policy(Mode::Development);
+    listing.commands =
+        CommandMode::Allowlist(vec![pattern("head *"), pattern("cargo test *"), pattern("git status")]);
+    let verdict = |command: &str| ask(&run(command), &listing);
+    let words = |command: &str| match verdict(command).execution {
+        Execution::Argv(words) => words,
+        Execution::Shell => panic!("{command} would be run by a shell"),
+    };
+    assert_eq!(words("head *"), ["head", "*"]);
+    assert_eq!(words("head $HOME/.config"), ["head", "$HOME/.config"]);
+    assert_eq!(words("head 'a b' c\\ d"), ["head", "a b", "c d"]);
+    assert_eq!(words("cargo test -p x"), ["cargo", "test", "-p", "x"]);
+    assert_eq!(verdict("cargo test").verdict, Verdict::Allow);
+    for command in [
+        "cargo build",
+        "head x; ls",
+        "head x | sh",
+        "head $(x)",
+        "head x > y",
+        "X=y head z",
+        "bash -c head",
+        "head <(x)",
+        "git status -x",
+        "(head x)",
+        "head x &",
+    ] {
+        assert_eq!(verdict(command).verdict, Verdict::Deny, "{command}");
+    }
+    assert_eq!(verdict("head ~/x").verdict, Verdict::Allow, "a tilde is not the home without a shell");
+    assert_eq!(verdict("head /home/u/.ssh/id").verdict, Verdict::Ask);
+}
+
+#[test]
+fn files_that_are_run_are_pinned() {
+    let pins = |command: &str| ask(&run(command), &policy(Mode::Development)).pins;
+    let check = |command: &str, expected: &[&str]| {
+        let found: Vec<String> =
+            pins(command).iter().map(|path| path.to_string_lossy().into_owned()).collect();
+        assert_eq!(found, expected, "{command}");
+    };
+    check("./x.sh", &["/w/x.sh"]);
+    check("bash x.sh a b", &["/w/x.sh"]);
+    check("python3 -u tool.py x", &["/w/tool.py"]);
+    check("timeout 5 bash ./a/../x.sh", &["/w/x.sh"]);
+    check(". ./env.sh && make", &["/w/env.sh"]);
+    check("make all", &[]);
+    check("/usr/bin/python3 /usr/lib/x.py", &[]);
+    check("cd sub && ./x", &["/w/x", "/w/sub/x"]);
+}
+
+#[test]
+fn a_tool_is_asked_for_as_its_registry_says() {
+    let intent = Intent::nothing().in_tier(Tier::Individual);
+    let decision = ask(&intent, &policy(Mode::Development));
+    assert_eq!((decision.verdict, decision.tier, decision.risk), (Verdict::Ask, Tier::Individual, Risk::Low));
+    assert_eq!(ask(&intent, &policy(Mode::Plan)).verdict, Verdict::Deny);
+    let raised = Intent::of(Action::Run { command: "sudo ls".to_owned(), cwd: "/w".into() });
+    assert_eq!(ask(&raised, &policy(Mode::Production)).tier, Tier::Individual);
+}

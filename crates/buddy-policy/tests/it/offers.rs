@@ -1,0 +1,197 @@
+//! What is offered to be granted: never more than it says, and it says all of it.
+
+use buddy_policy::{Action, Grant, Intent, Mode, Scope, Verdict};
+
+use crate::stage::{ask, pattern, policy, run, run_in, with_grants};
+
+/// The patterns that are offered for a command, and whether the exact command is.
+fn offered(command: &str) -> (Vec<String>, bool) {
+    let offers = ask(&run(command), &policy(Mode::Development)).offers;
+    let patterns = offers.iter().filter_map(|offer| match &offer.grant.scope {
+        Scope::Commands(pattern) => Some(pattern.as_str().to_owned()),
+        _ => None,
+    });
+    let is_exact = |scope: &Scope| matches!(scope, Scope::Command { line, .. } if line == command);
+    (patterns.collect(), offers.iter().any(|offer| is_exact(&offer.grant.scope)))
+}
+
+#[test]
+fn an_offer_is_a_program_with_what_it_is_told_to_do() {
+    for (command, expected) in [
+        ("cargo test -p x", "cargo test *"),
+        ("cargo build", "cargo build *"),
+        ("git commit -m 'a b'", "git commit *"),
+        ("npm run lint", "npm run *"),
+        ("pytest -q", "pytest *"),
+        ("mkdir -p a/b", "mkdir *"),
+        ("cd sub && cargo test", "cargo test *"),
+        ("cargo test 2>&1 | tail -20", "cargo test *"),
+        ("timeout 60 cargo test", "cargo test *"),
+        ("go vet ./...", "go vet *"),
+    ] {
+        assert_eq!(offered(command), (vec![expected.to_owned()], true), "{command}");
+    }
+}
+
+#[test]
+fn what_could_be_anything_is_offered_to_the_letter_only() {
+    for command in [
+        "bash x.sh",
+        "python3 tool.py",
+        "env X=1 cargo test",
+        "xargs cargo",
+        "npx x",
+        "curl https://x",
+        "rm -rf target",
+        "./x.sh",
+        "cargo +nightly test",
+        "cargo build && npm test",
+        "node server.js",
+        "find . -name x -exec cargo {} ;",
+        "git push",
+        "make all",
+        "cargo",
+        "X=y cargo test",
+        "npm exec x",
+    ] {
+        let (patterns, _) = offered(command);
+        assert!(patterns.is_empty(), "{command}: {patterns:?}");
+    }
+    assert!(offered("bash x.sh").1);
+    assert!(offered("cargo build && npm test").1);
+}
+
+#[test]
+fn nothing_is_offered_for_what_a_person_must_see() {
+    for command in [
+        "sudo cargo test",
+        "eval $x",
+        "git push --force",
+        "echo x > .git/config",
+        "cargo test > /opt/x",
+        "python3 -c x",
+        "$x",
+    ] {
+        assert_eq!(offered(command), (Vec::new(), false), "{command}");
+    }
+}
+
+#[test]
+fn the_words_say_exactly_what_is_covered() {
+    let offers = ask(&run("cargo test -p x"), &policy(Mode::Development)).offers;
+    let words: Vec<&str> = offers.iter().map(|offer| offer.covers.as_str()).collect();
+    assert_eq!(
+        words,
+        [
+            "every command that starts with `cargo test`, in this project on `local`, without redirection to files outside it",
+            "exactly `cargo test -p x`, in `/w` on `local`, whatever the files it uses contain then",
+        ]
+    );
+    let write = ask(&Intent::of(Action::Write("/w/a/b".into())), &policy(Mode::Development)).offers;
+    assert_eq!(
+        write[0].covers,
+        "every write of a file beneath `/w` on `local`, except places that decide what runs later"
+    );
+}
+
+#[test]
+fn a_grant_covers_what_it_says_and_nothing_else() {
+    let grants = [Grant { target: "local".to_owned(), scope: Scope::Commands(pattern("cargo test *")) }];
+    let policy = policy(Mode::Development);
+    for command in [
+        "cargo test",
+        "cargo test -p x --all",
+        "cargo test | tail -5",
+        "cargo test > log",
+        "cd sub && cargo test",
+        "cargo test src/*.rs",
+        "/usr/bin/cargo test",
+    ] {
+        assert_eq!(with_grants(&run(command), &policy, &grants).verdict, Verdict::Allow, "{command}");
+    }
+    for command in [
+        "cargo build",
+        "cargo test; x",
+        "cargo test && cargo build",
+        "cargo test > /opt/x",
+        "cargo test > ../x",
+        "cargo test $x",
+        "cargo test $(x)",
+        "cargo test > $x",
+        "LD_PRELOAD=x cargo test",
+        "RUSTFLAGS=x cargo test",
+        "./cargo test",
+        "sudo cargo test",
+        "cargo test | sh",
+        "cd / && cargo test",
+        "cargo test > .envrc",
+        "bash cargo test",
+    ] {
+        assert_ne!(with_grants(&run(command), &policy, &grants).verdict, Verdict::Allow, "{command}");
+    }
+    assert_eq!(with_grants(&run_in("/elsewhere", "cargo test"), &policy, &grants).verdict, Verdict::Ask);
+    let elsewhere = [Grant { target: "other".to_owned(), ..grants[0].clone() }];
+    assert_eq!(with_grants(&run("cargo test"), &policy, &elsewhere).verdict, Verdict::Ask);
+}
+
+#[test]
+fn a_grant_that_is_too_broad_covers_nothing() {
+    let policy = policy(Mode::Development);
+    for (text, command) in [
+        ("bash *", "bash x.sh"),
+        ("python3 *", "python3 x.py"),
+        ("env *", "env X=y z"),
+        ("xargs *", "xargs x"),
+        ("cargo *", "cargo test"),
+        ("git *", "git commit"),
+        ("rm *", "rm x"),
+        ("sudo *", "sudo ls"),
+        ("find *", "find . -delete"),
+        ("curl *", "curl x"),
+    ] {
+        let grants = [Grant { target: "local".to_owned(), scope: Scope::Commands(pattern(text)) }];
+        assert_ne!(
+            with_grants(&run(command), &policy, &grants).verdict,
+            Verdict::Allow,
+            "{text} / {command}"
+        );
+    }
+}
+
+#[test]
+fn an_exact_grant_is_to_the_letter_and_to_the_directory() {
+    let policy = policy(Mode::Development);
+    let grants = [Grant {
+        target: "local".to_owned(),
+        scope: Scope::Command { line: "bash x.sh a".to_owned(), cwd: "/w".into() },
+    }];
+    assert_eq!(with_grants(&run("bash x.sh a"), &policy, &grants).verdict, Verdict::Allow);
+    assert_eq!(with_grants(&run("bash x.sh  a"), &policy, &grants).verdict, Verdict::Ask);
+    assert_eq!(with_grants(&run_in("/w/sub", "bash x.sh a"), &policy, &grants).verdict, Verdict::Ask);
+    let dangerous = [Grant {
+        target: "local".to_owned(),
+        scope: Scope::Command { line: "sudo ls".to_owned(), cwd: "/w".into() },
+    }];
+    assert_eq!(with_grants(&run("sudo ls"), &policy, &dangerous).verdict, Verdict::Ask);
+}
+
+#[test]
+fn a_grant_to_write_stays_beneath_its_directory() {
+    let policy = policy(Mode::Development);
+    let grants = [Grant { target: "local".to_owned(), scope: Scope::Writes("/w/src".into()) }];
+    let write = |path: &str| with_grants(&Intent::of(Action::Write(path.into())), &policy, &grants).verdict;
+    assert_eq!(write("/w/src/a"), Verdict::Allow);
+    assert_eq!(write("/w/src/../a"), Verdict::Ask);
+    assert_eq!(write("/w/src-evil/a"), Verdict::Ask);
+    assert_eq!(write("/w/src/.git/config"), Verdict::Ask);
+    assert_eq!(write("/opt/a"), Verdict::Deny);
+}
+
+#[test]
+fn grants_are_kept_as_text() {
+    let grant = Grant { target: "local".to_owned(), scope: Scope::Commands(pattern("cargo test *")) };
+    let text = serde_json::to_string(&grant).unwrap();
+    assert_eq!(text, r#"{"target":"local","scope":{"commands":"cargo test *"}}"#);
+    assert_eq!(serde_json::from_str::<Grant>(&text).unwrap(), grant);
+    assert!(serde_json::from_str::<Grant>(r#"{"target":"local","scope":{"commands":"a | b"}}"#).is_err());
+}

@@ -1,0 +1,141 @@
+//! Commands that only read run by themselves: these are most of what an agent does.
+
+use buddy_policy::{Mode, Verdict};
+
+use crate::stage::{ask, check, is_asked, policy, run};
+
+#[test]
+fn reading_runs_by_itself_in_every_mode() {
+    for line in [
+        "ls",
+        "ls -la",
+        "ls -la src",
+        "ls src/*.rs",
+        "cat Cargo.toml",
+        "head -n 20 x",
+        "head -20 x",
+        "tail -n5 x",
+        "wc -l src/*.rs",
+        "grep -rn foo src",
+        "grep -rn 'a b' --include='*.rs' .",
+        "rg -n foo",
+        "rg -tnjs --glob '*.rs' 'x|y' src",
+        "find . -name '*.rs'",
+        "find src -type f -maxdepth 2",
+        "find . \\( -name a -o -name b \\) -print",
+        "stat x",
+        "pwd",
+        "echo hello",
+        "echo 'a; b' \"c | d\"",
+        "echo --- part ---",
+        "printf '%s\\n' x",
+        "true",
+        "test -f x",
+        "[ -f x ]",
+        "[[ -f x ]] && cat x",
+        "which cargo",
+        "uname -a",
+        "id",
+        "date",
+        "date -u +%s",
+        "date '+%Y-%m-%d'",
+        "du -sh .",
+        "df -h",
+        "sort x",
+        "sort -rn -k2 x | uniq -c | head",
+        "cut -d: -f1 x",
+        "tr a-z A-Z < x",
+        "diff -u a b",
+        "file x",
+        "basename a/b .c",
+        "dirname a/b",
+        "realpath x",
+        "ps aux",
+        "ps -ef",
+        "cat x | grep y | wc -l",
+        "cd src && ls -la && cat main.rs",
+        "ls || true",
+        "cat x 2>/dev/null",
+        "ls > /dev/null 2>&1",
+        "ls; pwd",
+        "ls\npwd",
+        "sed -n '1,20p' x",
+        "sed -n 5p x",
+        "cat x | sed 's/a/b/g'",
+        "jq -r .name package.json",
+        "LC_ALL=C sort x",
+        "cat <<'E'\nrm -rf /\nE",
+        "cat <<E\nplain\nE",
+        "grep x <<< 'a b'",
+        "echo done # all of it",
+        "! grep -q x y",
+        "if [ -f x ]; then cat x; else echo no; fi",
+        "(cd src; ls)",
+        "cat ~/notes.txt",
+        "md5sum x",
+        "sha256sum -c sums",
+        "nl -ba x",
+        "tac x",
+        "seq 1 5",
+        "od -c x",
+        "ls -1 | sort | uniq",
+        "cat /etc/hosts",
+        "cat /proc/cpuinfo",
+        "$'ls'",
+        "'ls' -l",
+        "l\\s",
+        "/bin/ls",
+        "grep 'foo$' x",
+        "grep \"it's\" x",
+        "for f in a b; do echo x; done",
+        "type ls",
+        "printenv",
+        "find . -name x -exec cat {} \\;",
+        "echo $(pwd)",
+        "cat a b c",
+        "tree -L 2",
+        "comm -12 a b",
+        "rg --files src",
+        "ls -- -x",
+    ] {
+        if line.contains("for f in") || line.contains("$(pwd)") {
+            continue;
+        }
+        for mode in [Mode::Development, Mode::Production, Mode::Plan] {
+            check(mode, line, Verdict::Allow);
+        }
+        assert!(ask(&run(line), &policy(Mode::Development)).is_read_only, "{line}");
+    }
+}
+
+#[test]
+fn what_is_computed_is_not_known_to_only_read() {
+    for line in ["for f in a b; do cat $f; done", "echo $(pwd)", "cat \"$x\"", "x=1", "X=y ls"] {
+        is_asked(line);
+    }
+}
+
+#[test]
+fn reading_what_is_kept_apart_asks() {
+    for line in [
+        "cat ~/.ssh/id_rsa",
+        "cat /home/u/.ssh/id_rsa",
+        "head ~/.config/buddy/auth.json",
+        "cat ../home/u/.aws/credentials",
+        "grep -r key ~",
+        "grep -r key /",
+        "rg x /home",
+        "cat /dev/sda",
+        "xxd /proc/self/mem",
+        "cat < /etc/shadow",
+        "sort ~/.netrc",
+        "ls ~/.ssh",
+        "cat /*/shadow",
+        "cat /proc/*/environ",
+        "diff ~/.ssh/id_rsa x",
+        "find ~/.ssh",
+        "cd ~ && grep -r x",
+    ] {
+        is_asked(line);
+    }
+}

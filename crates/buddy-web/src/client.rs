@@ -1,0 +1,67 @@
+//! One HTTP client for one hop: it can connect to the addresses that were checked, and to nothing else.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use reqwest::dns::{Name, Resolve, Resolving};
+use reqwest::redirect;
+use rustls::ClientConfig;
+use rustls::crypto::ring;
+use rustls_platform_verifier::ConfigVerifierExt as _;
+
+use crate::error::chain;
+use crate::{FetchError, WebUrl};
+
+/// What clients have in common.
+#[derive(Debug)]
+pub(crate) struct Clients {
+    pub(crate) user_agent: String,
+    pub(crate) connect_timeout: Duration,
+    /// Made when the first connection needs it: reading the certificates of the machine takes its time.
+    pub(crate) tls: OnceLock<ClientConfig>,
+}
+
+impl Clients {
+    /// A client for this hop.
+    ///
+    /// It follows no redirects, keeps no cookies and no connections, and uses no proxy: a proxy would resolve the name
+    /// again, and where it connects could not be checked.
+    #[expect(clippy::disallowed_methods, reason = "this crate makes all connections that are not to models")]
+    pub(crate) fn client(&self, url: &WebUrl, checked: &[SocketAddr]) -> Result<reqwest::Client, FetchError> {
+        reqwest::Client::builder()
+            .user_agent(&self.user_agent)
+            .connect_timeout(self.connect_timeout)
+            .redirect(redirect::Policy::none())
+            .referer(false)
+            .no_proxy()
+            .pool_max_idle_per_host(0)
+            .retry(reqwest::retry::never())
+            .dns_resolver(Arc::new(NoResolver))
+            .resolve_to_addrs(&url.host(), checked)
+            .tls_backend_preconfigured(self.tls()?)
+            .build()
+            .map_err(|error| FetchError::Setup(chain(&error)))
+    }
+
+    fn tls(&self) -> Result<ClientConfig, FetchError> {
+        if let Some(config) = self.tls.get() {
+            return Ok(config.clone());
+        }
+        // The only failure is that a provider is already there, which is as good.
+        let _already_there = ring::default_provider().install_default();
+        let config =
+            ClientConfig::with_platform_verifier().map_err(|error| FetchError::Setup(chain(&error)))?;
+        Ok(self.tls.get_or_init(|| config).clone())
+    }
+}
+
+/// Knows no name, so that a client connects to what it was given or not at all.
+struct NoResolver;
+
+impl Resolve for NoResolver {
+    fn resolve(&self, name: Name) -> Resolving {
+        let message = format!("the name `{}` was not checked", name.as_str());
+        Box::pin(async move { Err(message.into()) })
+    }
+}

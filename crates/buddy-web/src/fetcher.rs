@@ -1,0 +1,187 @@
+//! The one way out: a GET over a chain of redirects, every hop through the gate, everything bounded.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use reqwest::header::{ACCEPT, ACCEPT_LANGUAGE, CONTENT_TYPE, HeaderMap, LOCATION};
+use reqwest::{Response, StatusCode};
+use tokio::time::timeout;
+
+use crate::client::Clients;
+use crate::error::chain;
+use crate::gate::Gate;
+use crate::resolver::SystemResolver;
+use crate::{AllowedHost, FetchError, WebUrl, is_global};
+
+/// Redirects that are followed.
+const MAX_REDIRECTS: usize = 5;
+
+/// What fetches keep to.
+#[derive(Debug, Clone)]
+pub struct FetchSettings {
+    /// Hosts that may be fetched from although they are not on the public internet.
+    pub allowed_hosts: Vec<AllowedHost>,
+    /// Bytes of a body that are read, after decompression. What follows is left.
+    pub max_bytes: usize,
+    /// How long a look-up and a connection may take, each.
+    pub connect_timeout: Duration,
+    /// How long a server may say nothing.
+    pub idle_timeout: Duration,
+    /// How long a fetch may take with all its redirects.
+    pub total_timeout: Duration,
+    /// What servers are told about who asks.
+    pub user_agent: String,
+}
+
+impl Default for FetchSettings {
+    fn default() -> Self {
+        Self {
+            allowed_hosts: Vec::new(),
+            max_bytes: 2 * 1024 * 1024,
+            connect_timeout: Duration::from_secs(10),
+            idle_timeout: Duration::from_secs(15),
+            total_timeout: Duration::from_secs(45),
+            user_agent: concat!("buddy/", env!("CARGO_PKG_VERSION")).to_owned(),
+        }
+    }
+}
+
+/// What came back.
+#[derive(Debug, Clone)]
+pub struct Fetched {
+    /// The address that answered, after all redirects.
+    pub url: WebUrl,
+    /// The status that it answered with, which may well be an error.
+    pub status: u16,
+    /// What it says the body is.
+    pub content_type: Option<String>,
+    /// How long it says the body is, as it is sent.
+    pub content_length: Option<u64>,
+    /// The body, decompressed, up to the limit.
+    pub body: Vec<u8>,
+    /// Whether the body goes on after what was read.
+    pub is_cut: bool,
+}
+
+/// Fetches from the web, and from nowhere else. Dropping a fetch ends it.
+pub struct Fetcher {
+    settings: FetchSettings,
+    gate: Gate,
+    clients: Clients,
+}
+
+impl Fetcher {
+    /// A fetcher with these settings. Nothing is connected to yet.
+    pub fn new(settings: FetchSettings) -> Self {
+        let gate = Gate {
+            resolver: Arc::new(SystemResolver),
+            passes: is_global,
+            allowed: settings.allowed_hosts.clone(),
+            within: settings.connect_timeout,
+        };
+        Self::through(gate, settings)
+    }
+
+    pub(crate) fn through(gate: Gate, settings: FetchSettings) -> Self {
+        let clients = Clients {
+            user_agent: settings.user_agent.clone(),
+            connect_timeout: settings.connect_timeout,
+            tls: OnceLock::new(),
+        };
+        Self { settings, gate, clients }
+    }
+
+    /// Fetches an address.
+    pub async fn get(&self, url: WebUrl) -> Result<Fetched, FetchError> {
+        self.get_with(url, HeaderMap::new()).await
+    }
+
+    /// Fetches an address with further headers. They go to its origin only, and not along with a redirect to another one.
+    pub async fn get_with(&self, url: WebUrl, headers: HeaderMap) -> Result<Fetched, FetchError> {
+        let limit = self.settings.total_timeout;
+        let fetched = timeout(limit, self.follow(url, headers)).await;
+        fetched.unwrap_or(Err(FetchError::TimedOut { what: "the fetch", limit }))
+    }
+
+    async fn follow(&self, mut url: WebUrl, mut headers: HeaderMap) -> Result<Fetched, FetchError> {
+        let mut checked = self.gate.check(&url).await?;
+        for _ in 0..=MAX_REDIRECTS {
+            let response = self.exchange(&url, &checked, &headers).await?;
+            let Some(next) = redirect(&response, &url) else {
+                return self.read(url, response).await;
+            };
+            let refused =
+                |source| FetchError::BadRedirect { from: url.to_string(), source: Box::new(source) };
+            let next = next.map_err(refused)?;
+            checked = self.gate.check(&next).await.map_err(refused)?;
+            if !next.is_same_origin(&url) {
+                headers.clear();
+            }
+            url = next;
+        }
+        Err(FetchError::TooManyRedirects { limit: MAX_REDIRECTS, last: url.to_string() })
+    }
+
+    async fn exchange(
+        &self,
+        url: &WebUrl,
+        checked: &[SocketAddr],
+        headers: &HeaderMap,
+    ) -> Result<Response, FetchError> {
+        let client = self.clients.client(url, checked)?;
+        let request = client
+            .get(url.url().clone())
+            .header(ACCEPT, "text/html, text/markdown, text/plain, application/json;q=0.9, */*;q=0.5")
+            .header(ACCEPT_LANGUAGE, "en, *;q=0.5")
+            .headers(headers.clone())
+            .send();
+        let limit = self.settings.idle_timeout + self.settings.connect_timeout;
+        let answer = timeout(limit, request).await;
+        let answer = answer.map_err(|_| FetchError::TimedOut { what: "the wait for an answer", limit })?;
+        let response = answer.map_err(|error| failed(url, &error))?;
+        // The client cannot have connected elsewhere; if it ever could, nothing that came from there is used.
+        let peer = response.remote_addr();
+        if peer.is_none_or(|peer| !checked.contains(&peer)) {
+            return Err(FetchError::WrongPeer { host: url.host() });
+        }
+        Ok(response)
+    }
+
+    async fn read(&self, url: WebUrl, mut response: Response) -> Result<Fetched, FetchError> {
+        let limit = self.settings.idle_timeout;
+        let max = self.settings.max_bytes;
+        let content_type = response.headers().get(CONTENT_TYPE);
+        let content_type = content_type.map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
+        let content_length = response.content_length();
+        let mut body = Vec::new();
+        let mut is_cut = false;
+        while !is_cut {
+            let chunk = timeout(limit, response.chunk()).await;
+            let chunk = chunk.map_err(|_| FetchError::TimedOut { what: "the wait for more", limit })?;
+            let Some(chunk) = chunk.map_err(|error| failed(&url, &error))? else { break };
+            let room = max - body.len();
+            is_cut = chunk.len() > room;
+            body.extend_from_slice(chunk.get(..room).unwrap_or(&chunk));
+        }
+        Ok(Fetched { url, status: response.status().as_u16(), content_type, content_length, body, is_cut })
+    }
+}
+
+/// Where a response redirects to, if it does.
+fn redirect(response: &Response, url: &WebUrl) -> Option<Result<WebUrl, FetchError>> {
+    let is_redirect = matches!(
+        response.status(),
+        StatusCode::MOVED_PERMANENTLY
+            | StatusCode::FOUND
+            | StatusCode::SEE_OTHER
+            | StatusCode::TEMPORARY_REDIRECT
+            | StatusCode::PERMANENT_REDIRECT
+    );
+    let location = response.headers().get(LOCATION).filter(|_| is_redirect)?;
+    Some(url.join(&String::from_utf8_lossy(location.as_bytes())))
+}
+
+fn failed(url: &WebUrl, error: &reqwest::Error) -> FetchError {
+    FetchError::Exchange { host: url.host(), reason: chain(error) }
+}

@@ -1,0 +1,54 @@
+//! The gate: from an address on the web to the socket addresses that a connection may be made to.
+//!
+//! A name is resolved once. All its addresses must pass, since the next look-up could give any of them, and the connection
+//! is made to these addresses and no others.
+
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+use crate::resolver::Resolver;
+use crate::{AllowedHost, FetchError, WebUrl};
+
+/// Addresses of one name that are looked at. A name with more is not asked for by mistake.
+const MAX_ADDRESSES: usize = 64;
+
+pub(crate) struct Gate {
+    pub(crate) resolver: Arc<dyn Resolver>,
+    /// Which addresses pass for hosts that nobody allowed.
+    pub(crate) passes: fn(IpAddr) -> bool,
+    pub(crate) allowed: Vec<AllowedHost>,
+    /// How long a look-up may take.
+    pub(crate) within: Duration,
+}
+
+impl Gate {
+    /// Where a connection may be made for this address, in the resolver's order.
+    pub(crate) async fn check(&self, url: &WebUrl) -> Result<Vec<SocketAddr>, FetchError> {
+        let addresses = match url.literal() {
+            Some(address) => vec![address],
+            None => self.lookup(&url.host()).await?,
+        };
+        let is_allowed = self.allowed.iter().any(|allowed| allowed.covers(url));
+        let refused = addresses.iter().find(|&&address| !is_allowed && !(self.passes)(address));
+        if let Some(&address) = refused {
+            return Err(FetchError::NotPublic { host: url.authority(), address });
+        }
+        Ok(addresses.into_iter().map(|address| SocketAddr::new(address, url.port())).collect())
+    }
+
+    async fn lookup(&self, host: &str) -> Result<Vec<IpAddr>, FetchError> {
+        let unresolved = |reason: String| FetchError::Unresolved { host: host.to_owned(), reason };
+        let answer = timeout(self.within, self.resolver.lookup(host)).await;
+        let addresses = answer
+            .map_err(|_| unresolved(format!("no answer within {} s", self.within.as_secs_f64())))?
+            .map_err(|error| unresolved(error.to_string()))?;
+        match addresses.len() {
+            0 => Err(unresolved("it has no address".to_owned())),
+            1..=MAX_ADDRESSES => Ok(addresses),
+            _ => Err(unresolved(format!("it has more than {MAX_ADDRESSES} addresses"))),
+        }
+    }
+}

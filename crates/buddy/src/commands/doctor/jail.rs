@@ -1,0 +1,49 @@
+//! The layers that keep commands to their bounds, as they hold on this machine.
+
+use buddy_exec::{Layer, LayerState, layers};
+use buddy_model::diagnose::Check;
+use tokio::task::spawn_blocking;
+
+/// Tries every layer. That takes some milliseconds each, with bounds on how long.
+pub(super) async fn examine() -> Vec<Check> {
+    spawn_blocking(layers).await.unwrap_or_default().into_iter().map(check).collect()
+}
+
+fn check(layer: Layer) -> Check {
+    let Layer { name, state, detail } = layer;
+    match state {
+        LayerState::Works => Check::ok(name, detail),
+        LayerState::Absent => Check::warn(name, detail, next(name)),
+        LayerState::Fails => Check::fail(name, detail, next(name)),
+    }
+}
+
+/// What a person can do about a layer that is not there or does not work.
+fn next(name: &str) -> &'static str {
+    match name {
+        "bubblewrap" => "install the package `bubblewrap`, and see whether this account may make namespaces",
+        "landlock" => {
+            "commands in a jail are refused without it: use a kernel of 5.13 or later that has it turned on"
+        }
+        "seccomp" => "commands in a jail are refused without it: use a kernel that has it turned on",
+        "user_namespaces" => {
+            "bubblewrap and rootless containers need them; ask the administrator of this machine"
+        }
+        _ => "memory and processes of commands cannot be limited as a whole without it",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use buddy_model::diagnose::Verdict;
+
+    use super::*;
+
+    #[test]
+    fn what_is_absent_is_a_warning_and_what_fails_is_a_failure() {
+        let verdict = |state| check(Layer { name: "bubblewrap", state, detail: "found".into() }).verdict;
+        assert_eq!(verdict(LayerState::Works), Verdict::Ok);
+        assert_eq!(verdict(LayerState::Absent), Verdict::Warn);
+        assert_eq!(verdict(LayerState::Fails), Verdict::Fail);
+    }
+}

@@ -1,0 +1,141 @@
+//! `buddy undo`.
+
+use std::io::{BufRead, IsTerminal, Read};
+
+use anyhow::Context;
+use buddy_exec::undo::{Header, UndoEntry, UndoError, UndoPlan, UndoStore, Which};
+use buddy_protocol::{Clock, Ids, UnixMillis};
+use buddy_tui::{Exit, Printer};
+use serde_json::json;
+
+use crate::cli::Undo;
+use crate::commands::printer;
+use crate::environment::Environment;
+use crate::system::{SystemClock, SystemIds};
+use crate::wiring::undo_store;
+
+/// Paths that are shown of a plan; JSON has them all.
+const MAX_SHOWN: usize = 200;
+/// The longest answer that is read.
+const MAX_ANSWER: u64 = 1_024;
+
+/// Lists what can be undone, or undoes it.
+pub(crate) fn run(environment: &Environment, undo: &Undo) -> anyhow::Result<Exit> {
+    let store = undo_store(environment);
+    let mut printer = printer();
+    if undo.list {
+        return list(&store, undo, &mut printer);
+    }
+    let which = undo.id.clone().map_or(Which::Last, Which::Id);
+    let plan = match store.plan(&which) {
+        Err(UndoError::Nothing) => {
+            printer.status("there is nothing to undo");
+            return Ok(Exit::Ok);
+        }
+        Err(error @ UndoError::NotFound(_)) => {
+            printer.status(&format!("buddy: {error}; `buddy undo --list` lists them"));
+            return Ok(Exit::Failed);
+        }
+        plan => plan?,
+    };
+    if !undo.json {
+        show(&plan, &mut printer);
+    }
+    let outcome = carry_out(&store, plan, undo, &mut printer)?;
+    if undo.json {
+        printer.line(&serde_json::to_string_pretty(&outcome.report)?)?;
+    }
+    Ok(outcome.exit)
+}
+
+struct Outcome {
+    report: serde_json::Value,
+    exit: Exit,
+}
+
+fn carry_out(
+    store: &UndoStore,
+    plan: UndoPlan,
+    undo: &Undo,
+    printer: &mut Printer,
+) -> anyhow::Result<Outcome> {
+    let report =
+        |plan: &UndoPlan, done: Option<&str>| json!({"plan": plan, "done": done.is_some(), "id": done});
+    if plan.conflicts() > 0 && !undo.force {
+        printer.status(
+            "buddy: nothing was undone, as paths were changed since; `--force` restores them all the same",
+        );
+        return Ok(Outcome { report: report(&plan, None), exit: Exit::Failed });
+    }
+    if !plan.steps.is_empty() && !undo.yes && !is_wanted(printer)? {
+        printer.status("nothing was undone");
+        return Ok(Outcome { report: report(&plan, None), exit: Exit::Failed });
+    }
+    let UnixMillis(unix_ms) = SystemClock.now();
+    let id = format!("undo_{:032x}", SystemIds.next());
+    let label = format!("undo of: {}", plan.header.label);
+    let header =
+        Header { id: id.clone(), label, session: plan.header.session.clone(), unix_ms, undoes: None };
+    let told = report(&plan, Some(&id));
+    let count = plan.steps.len();
+    store.apply(&plan.overwriting(), header).context("nothing was undone")?;
+    printer.status(&format!("{count} paths restored; `buddy undo {id} --yes` takes this back"));
+    Ok(Outcome { report: told, exit: Exit::Ok })
+}
+
+/// Asks on a terminal. Where nobody can be asked the answer is no.
+fn is_wanted(printer: &mut Printer) -> anyhow::Result<bool> {
+    if !std::io::stdin().is_terminal() {
+        printer.status("buddy: there is no terminal to ask on; `--yes` does it without asking");
+        return Ok(false);
+    }
+    printer.prompt("Restore these paths? [y/N] ");
+    let mut answer = String::new();
+    let read = std::io::stdin().lock().take(MAX_ANSWER).read_line(&mut answer);
+    read.context("cannot read the answer")?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}
+
+fn show(plan: &UndoPlan, printer: &mut Printer) {
+    printer.status(&format!("{}: {}", plan.header.id, plan.header.label));
+    if plan.is_interrupted {
+        printer.status("the call did not come to its end, so some of these changes may be somebody else's");
+    }
+    if plan.steps.is_empty() {
+        printer.status("everything is already as it was");
+    }
+    for step in plan.steps.iter().take(MAX_SHOWN) {
+        printer.status(&format!("  {}: {} → {}", step.path, step.now.describe(), step.to.describe()));
+        if let Some(conflict) = &step.conflict {
+            printer.status(&format!("    CONFLICT: {conflict}"));
+        }
+    }
+    if plan.steps.len() > MAX_SHOWN {
+        printer.status(&format!("  … and {} more", plan.steps.len() - MAX_SHOWN));
+    }
+    for left_out in plan.not_covered.iter().take(MAX_SHOWN) {
+        printer.status(&format!("  not covered: {}: {}", left_out.path, left_out.why));
+    }
+}
+
+fn list(store: &UndoStore, undo: &Undo, printer: &mut Printer) -> anyhow::Result<Exit> {
+    let entries = store.list()?;
+    if undo.json {
+        printer.line(&serde_json::to_string_pretty(&entries)?)?;
+        return Ok(Exit::Ok);
+    }
+    for entry in &entries {
+        printer.answer(&format!("{}\n", described(entry)))?;
+    }
+    Ok(Exit::Ok)
+}
+
+fn described(entry: &UndoEntry) -> String {
+    let time =
+        i64::try_from(entry.header.unix_ms).ok().and_then(|ms| jiff::Timestamp::from_millisecond(ms).ok());
+    let time = time.map_or_else(String::new, |time| time.strftime("%Y-%m-%d %H:%M:%S").to_string());
+    let undone = if entry.is_undone { "  (undone)" } else { "" };
+    let interrupted = if entry.is_interrupted { "  (interrupted)" } else { "" };
+    let label = entry.header.label.replace('\n', "⏎");
+    format!("{}  {time}  {} paths  {label}{undone}{interrupted}", entry.header.id, entry.changes)
+}

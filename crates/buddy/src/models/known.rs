@@ -1,0 +1,88 @@
+//! What is known about a model apart from its profile, and who says so.
+
+use std::fmt;
+
+use buddy_model::{ModelFacts, Switches};
+use serde::Serialize;
+
+/// What is known about one model of one profile.
+#[derive(Debug, Clone)]
+pub(crate) struct Known {
+    /// What sessions go by; the context window is that of `window`.
+    pub(crate) facts: ModelFacts,
+    /// The context window and who says so; none when nobody does.
+    pub(crate) window: Option<Window>,
+    /// What doctor found its server to need, where the configuration leaves it open.
+    pub(crate) switches: Switches,
+}
+
+/// A context window.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Window {
+    pub(crate) tokens: u64,
+    pub(crate) source: WindowSource,
+}
+
+/// Who says how large a context window is. The first that says something is believed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum WindowSource {
+    /// `context_limit` of the profile.
+    Config,
+    /// The server, asked in this run.
+    Server,
+    /// What `buddy doctor provider` learned.
+    Doctor,
+    /// The catalogue.
+    Catalogue,
+}
+
+impl fmt::Display for WindowSource {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Config => "config",
+            Self::Server => "server",
+            Self::Doctor => "doctor",
+            Self::Catalogue => "catalogue",
+        })
+    }
+}
+
+/// What each of them says.
+pub(crate) struct Windows {
+    pub(crate) config: Option<u64>,
+    pub(crate) server: Option<u64>,
+    pub(crate) doctor: Option<u64>,
+    pub(crate) catalogue: Option<u64>,
+}
+
+impl Windows {
+    /// The one that counts.
+    pub(crate) fn first(&self) -> Option<Window> {
+        let sides = [
+            (self.config, WindowSource::Config),
+            (self.server, WindowSource::Server),
+            (self.doctor, WindowSource::Doctor),
+            (self.catalogue, WindowSource::Catalogue),
+        ];
+        sides.into_iter().find_map(|(tokens, source)| Some(Window { tokens: tokens?, source }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_configuration_has_the_first_word_and_the_catalogue_the_last() {
+        let said = |values: [Option<u64>; 4]| {
+            let [config, server, doctor, catalogue] = values;
+            Windows { config, server, doctor, catalogue }.first().map(|window| window.source)
+        };
+        assert_eq!(said([Some(1), Some(2), Some(3), Some(4)]), Some(WindowSource::Config));
+        assert_eq!(said([None, Some(2), Some(3), Some(4)]), Some(WindowSource::Server));
+        assert_eq!(said([None, None, Some(3), Some(4)]), Some(WindowSource::Doctor));
+        assert_eq!(said([None, None, None, Some(4)]), Some(WindowSource::Catalogue));
+        assert_eq!(said([None; 4]), None);
+    }
+}

@@ -1,0 +1,96 @@
+//! A look at a model's server before its first call: how much context it gives.
+//!
+//! Only servers nearby are asked, only where the configuration says nothing, and only when a call is about to be made.
+
+use std::collections::HashMap;
+use std::sync::{Mutex, PoisonError};
+
+use buddy_model::{Route, probe};
+
+use super::Models;
+use crate::config::Profile;
+use crate::models::connect::{endpoint, route};
+use crate::models::key::Key;
+use crate::models::reference::Reference;
+
+/// How often a server that does not answer in time is asked in one run.
+const MAX_LOOKS: u32 = 3;
+
+/// What servers said, by the names of models.
+#[derive(Default)]
+pub(super) struct Looks {
+    /// Held for a look or a note only.
+    seen: Mutex<HashMap<String, Look>>,
+}
+
+#[derive(Default)]
+struct Look {
+    tries: u32,
+    is_answered: bool,
+    window: Option<u64>,
+}
+
+impl Looks {
+    /// What the server said about this model.
+    pub(super) fn window(&self, name: &str) -> Option<u64> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).get(name)?.window
+    }
+
+    /// Whether to ask now; counts as having asked.
+    fn begin(&self, name: &str) -> bool {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let look = seen.entry(name.to_owned()).or_default();
+        let is_wanted = !look.is_answered && look.tries < MAX_LOOKS;
+        look.tries += u32::from(is_wanted);
+        is_wanted
+    }
+
+    fn end(&self, name: &str, window: Option<u64>) {
+        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let look = seen.entry(name.to_owned()).or_default();
+        (look.is_answered, look.window) = (true, window);
+    }
+}
+
+impl Models {
+    /// Asks the server of a model, or of the active one, how much context it gives, if that is worth a question.
+    pub(crate) async fn look(&self, name: Option<&str>) {
+        if let Ok(Some(reference)) = self.reference(name) {
+            self.look_at(&reference).await;
+        }
+    }
+
+    pub(super) async fn look_at(&self, reference: &Reference) {
+        let Some(profile) = self.config.models.get(&reference.profile) else { return };
+        let is_open = profile.context_limit.is_none() && self.is_near(reference);
+        let name = reference.name();
+        if !is_open || !self.looks.begin(&name) {
+            return;
+        }
+        // What is wrong with a profile is told by the call that follows.
+        let Some((route, model)) = self.short_way(reference, profile) else { return };
+        match probe::window(&route, &model).await {
+            Ok(window) => {
+                self.looks.end(&name, window);
+                // Whoever was connected before did not know.
+                self.known.lock().unwrap_or_else(PoisonError::into_inner).remove(&name);
+            }
+            Err(error) => {
+                tracing::debug!(model = name, %error, "the server does not tell its context window");
+            }
+        }
+    }
+
+    /// The way to a model whose key is at hand. A look is not worth waiting for a key command or for a login.
+    fn short_way(&self, reference: &Reference, profile: &Profile) -> Option<(Route, String)> {
+        let name = &reference.profile;
+        let key = match self.keys.key(name, profile, &endpoint(name, profile).ok()?.to_string()).ok()? {
+            Key::None => None,
+            Key::Ready(key) => Some(key),
+            Key::Command(_) | Key::Login(_) => return None,
+        };
+        let known = self.known(reference, profile).ok()?;
+        let route = route(name, profile, &self.config, key, &known).ok()?;
+        Some((route, Self::model_name(reference, profile).ok()?))
+    }
+}

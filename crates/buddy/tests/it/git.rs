@@ -1,0 +1,212 @@
+//! Git tools: a hostile repository makes none of them start a program, and an honest one is read and changed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use buddy_testkit::model::turn;
+use buddy_testkit::program::Program;
+use serde_json::{Value, json};
+
+use crate::stage::Stage;
+
+/// A repository with a commit, a staged change, one in the work tree, and a file that git does not know.
+const HONEST: &str = r"
+git init -q -b main . && git config user.name Ann && git config user.email ann@example.org
+printf 'one\n' > a.txt && printf 'bin\n' > b.bin && git add . && git commit -q -m 'first commit' -m 'with a body'
+printf 'two\n' >> a.txt && printf 'staged\n' > c.txt && git add c.txt && printf 'new\n' > new.txt
+";
+
+/// Everything in a repository that names a program, each of which leaves a mark named after it in `$MARKS`.
+const HOSTILE: &str = r#"
+git init -q -b main inner && (cd inner && git config user.name X && git config user.email x@x && echo i > i.txt &&
+  git add . && git commit -q -m inner && git config core.fsmonitor "touch $MARKS/inner-fsmonitor; false" &&
+  git config filter.evil.clean "touch $MARKS/inner-clean; cat" && echo '*.txt filter=evil' > .git/info/attributes &&
+  echo more >> i.txt)
+git -c protocol.file.allow=always submodule --quiet add ./inner inner 2>/dev/null || git add inner
+git commit -q -m 'with another repository' 2>/dev/null
+# So that git has to look at the contents again.
+sleep 0.01; echo two >> a.txt; touch -d '2001-01-01' a.txt b.bin
+printf '*.txt filter=evil diff=evil\n*.bin filter=odd=name diff=shown merge=evil\n' > .gitattributes
+cp .gitattributes .git/info/attributes
+mark() { echo "touch $MARKS/$1"; }
+git config core.fsmonitor "$(mark fsmonitor); false"
+mkdir -p .hooks && git config core.hooksPath .hooks
+for hook in pre-commit prepare-commit-msg commit-msg post-commit post-index-change pre-push reference-transaction pre-auto-gc; do
+  for where in .hooks .git/hooks; do printf '#!/bin/sh\ntouch %s/hook-%s\n' "$MARKS" $hook > $where/$hook && chmod +x $where/$hook; done
+done
+git config core.pager "$(mark pager); cat"; git config pager.log "$(mark pager-log); cat"
+git config core.editor "$(mark editor); false"; git config sequence.editor "$(mark sequence-editor)"
+git config core.sshCommand "$(mark ssh)"; git config core.askPass "$MARKS/../askpass"
+git config core.alternateRefsCommand "$(mark alternates)"
+git config diff.external "$(mark external)"; git config diff.evil.textconv "$(mark textconv); cat"
+git config diff.shown.command "$(mark shown)"; git config merge.evil.driver "$(mark merge)"
+for filter in evil 'odd=name'; do
+  git config "filter.$filter.clean" "$(mark clean); cat"; git config "filter.$filter.smudge" "$(mark smudge); cat"
+done
+git config filter.evil.required true
+git config gpg.program "$MARKS/../gpg"; git config commit.gpgSign true; git config log.showSignature true
+printf '#!/bin/sh\ntouch %s/gpg\nexit 1\n' "$MARKS" > "$MARKS/../gpg"; chmod +x "$MARKS/../gpg"
+git config credential.helper "!$(mark credential)"
+printf '[diff "included"]\n\ttextconv = touch %s/included; cat\n[core]\n\tfsmonitor = touch %s/included-fsmonitor; false\n' "$MARKS" "$MARKS" > .git/more
+git config include.path more
+printf '*.txt filter=evil diff=included\n' >> .git/info/attributes
+git config remote.away.url "ext::sh -c touch% $MARKS/ext"; git config remote.away.promisor true
+git config extensions.partialClone away; git config core.repositoryFormatVersion 1
+git config submodule.inner.update "!$(mark submodule)"
+git config alias.status "!$(mark alias)"
+"#;
+
+async fn bash(place: &Path, marks: &Path, script: &str) {
+    let finished = Program::new("/bin/bash")
+        .args(["-c", script])
+        .cwd(place)
+        .env("HOME", place)
+        .env("MARKS", marks)
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .run()
+        .await;
+    finished.expect_code(0);
+}
+
+fn marks_in(marks: &Path) -> Vec<String> {
+    let names = fs::read_dir(marks).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let mut names: Vec<String> = names.collect();
+    names.sort();
+    names
+}
+
+/// A stage whose model makes these calls one after the other, and whose repository was made by these scripts.
+async fn stage(calls: &[(&str, Value)], scripts: &[&str]) -> (Stage, PathBuf) {
+    let turns = calls.iter().map(|(name, input)| turn().call(name, input.clone()));
+    let stage = Stage::new(turns.chain([turn().text("Done.")]).collect::<Vec<_>>()).await;
+    let marks = stage.home.path().join("marks");
+    fs::create_dir(&marks).unwrap();
+    for script in scripts {
+        bash(&stage.home.work(), &marks, script).await;
+    }
+    // Making the repository may have run some of it.
+    fs::remove_dir_all(&marks).unwrap();
+    fs::create_dir(&marks).unwrap();
+    (stage, marks)
+}
+
+async fn results(stage: &Stage) -> Vec<Value> {
+    stage.exec(["go"]).run().await.expect_code(0);
+    stage.results()
+}
+
+fn reads() -> Vec<(&'static str, Value)> {
+    vec![
+        ("git_status", json!({})),
+        ("git_diff", json!({})),
+        ("git_diff", json!({"staged": true})),
+        ("git_diff", json!({"revision": "HEAD", "files": ["a.txt", "b.bin"]})),
+        ("git_log", json!({"limit": 3})),
+        ("git_log", json!({"files": ["a.txt"]})),
+        ("git_branch", json!({})),
+    ]
+}
+
+#[tokio::test]
+async fn reading_a_hostile_repository_starts_no_program() {
+    let (stage, marks) = stage(&reads(), &[HONEST, HOSTILE]).await;
+    for (result, (name, input)) in results(&stage).await.iter().zip(reads()) {
+        assert_eq!(result["ok"], json!(true), "{name} {input}: {result:#}");
+    }
+    assert_eq!(marks_in(&marks), [""; 0]);
+    // The same questions to git alone, so that it is known that there was something to start.
+    let plain = "git status; git -c core.fsmonitor=false diff --no-ext-diff; git diff; git log -p -2; true";
+    bash(&stage.home.work(), &marks, plain).await;
+    let started = marks_in(&marks);
+    for mark in
+        ["clean", "external", "included", "included-fsmonitor", "hook-post-index-change", "inner-fsmonitor"]
+    {
+        assert!(started.iter().any(|name| name == mark), "`{mark}` is not among {started:?}");
+    }
+}
+
+#[tokio::test]
+async fn changing_a_hostile_repository_starts_no_program() {
+    let calls = [
+        ("git_add", json!({"files": ["a.txt"]})),
+        ("git_add", json!({"files": ["."]})),
+        ("git_add", json!({"files": [".gitattributes"]})),
+        ("git_commit", json!({"message": "more"})),
+        ("git_push", json!({"remote": "away", "url": "ext::sh -c touch", "branch": "main"})),
+    ];
+    let (stage, marks) = stage(&calls, &[HONEST, HOSTILE]).await;
+    let results = results(&stage).await;
+    let codes: Vec<_> =
+        results.iter().map(|result| result["error"]["code"].as_str().unwrap_or("ok")).collect();
+    assert_eq!(codes, ["filtered", "filtered", "ok", "ok", "refused"], "{results:#?}");
+    assert_eq!(marks_in(&marks), [""; 0]);
+    bash(&stage.home.work(), &marks, "git add .; git commit -m plain; true").await;
+    let started = marks_in(&marks);
+    for mark in ["clean", "hook-pre-commit", "gpg"] {
+        assert!(started.iter().any(|name| name == mark), "`{mark}` is not among {started:?}");
+    }
+}
+
+#[tokio::test]
+async fn an_honest_repository_is_read() {
+    let (stage, _) = stage(&reads(), &[HONEST]).await;
+    let results = results(&stage).await;
+    let result = |number: usize| &results[number]["result"];
+    assert_eq!(result(0)["branch"]["head"], "main");
+    let files = json!([
+        {"path": "a.txt", "index": "unchanged", "work_tree": "modified"},
+        {"path": "c.txt", "index": "added", "work_tree": "unchanged"},
+        {"path": "new.txt", "state": "untracked"},
+    ]);
+    assert_eq!(result(0)["files"], files);
+    assert!(result(1)["diff"].as_str().unwrap().contains("+two"), "{}", result(1));
+    assert!(result(2)["diff"].as_str().unwrap().contains("+staged"), "{}", result(2));
+    let commit = &result(4)["commits"][0];
+    assert_eq!((&commit["subject"], &commit["body"]), (&json!("first commit"), &json!("with a body")));
+    assert_eq!(commit["author"], "Ann <ann@example.org>");
+    let branch = &result(6)["branches"][0];
+    assert_eq!((&branch["name"], &branch["is_current"]), (&json!("refs/heads/main"), &json!(true)));
+}
+
+#[tokio::test]
+async fn work_is_added_committed_and_pushed() {
+    let remote = "git init -q --bare ../remote.git && git remote add origin ../remote.git";
+    let url = "../remote.git";
+    let calls = [
+        ("git_add", json!({"files": ["a.txt", "new.txt"]})),
+        ("git_commit", json!({"message": "second\n\n# kept out"})),
+        ("git_commit", json!({"message": "nothing left"})),
+        ("git_push", json!({"remote": "origin", "url": "elsewhere", "branch": "main"})),
+        ("git_push", json!({"remote": "origin", "url": url, "branch": "main"})),
+        ("git_push", json!({"remote": "--exec=x", "url": url, "branch": "main"})),
+        ("git_diff", json!({"revision": "--output=x"})),
+    ];
+    let (stage, marks) = stage(&calls, &[HONEST, remote]).await;
+    let results = results(&stage).await;
+    let codes: Vec<_> =
+        results.iter().map(|result| result["error"]["code"].as_str().unwrap_or("ok")).collect();
+    let expected = ["ok", "ok", "nothing_to_commit", "refused", "ok", "invalid_input", "invalid_input"];
+    assert_eq!(codes, expected, "{results:#?}");
+    assert_eq!(results[1]["result"]["subject"], "second");
+    let check = "test \"$(git -C ../remote.git log -1 --format=%s main)\" = second && test ! -e x";
+    bash(&stage.home.work(), &marks, check).await;
+}
+
+#[tokio::test]
+async fn a_repository_that_points_elsewhere_is_refused_or_told() {
+    let elsewhere = "git init -q -b main ../other && mkdir moved && cd moved && git init -q . && git config core.worktree /";
+    let linked =
+        "mkdir linked && cd linked && printf 'gitdir: %s/../other/.git\\n' \"$(dirname \"$PWD\")\" > .git";
+    let calls = [
+        ("git_status", json!({"path": "moved"})),
+        ("git_status", json!({"path": "linked"})),
+        ("git_commit", json!({"path": "linked", "message": "into another"})),
+        ("git_status", json!({"path": "/"})),
+    ];
+    let (stage, _) = stage(&calls, &[elsewhere, linked]).await;
+    let results = results(&stage).await;
+    assert_eq!(results[0]["error"]["code"], "refused", "{:#}", results[0]);
+    assert!(results[1]["result"]["git_dir"].as_str().unwrap().ends_with("other/.git"), "{:#}", results[1]);
+    assert_eq!(results[2]["error"]["code"], "refused", "{:#}", results[2]);
+    assert_eq!(results[3]["error"]["code"], "not_found", "{:#}", results[3]);
+}

@@ -1,0 +1,34 @@
+//! A command under judgement. Nothing panics, the work is bounded, and what runs by itself holds no way to run more: no
+//! substitution, no line that hides behind another, no word that is computed.
+#![no_main]
+
+use buddy_policy::{Action, Approvals, Intent, Mode, Now, Places, Policy, Verdict, decide, display_command};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|command: &str| {
+    let places = Places {
+        workspace: vec!["/w".into()],
+        home: Some("/home/u".into()),
+        own: vec!["/home/u/.config/buddy".into()],
+        scratch: vec!["/tmp".into()],
+        target: "local".to_owned(),
+        remote: false,
+    };
+    let intent = Intent::of(Action::Run { command: command.to_owned(), cwd: "/w".into() });
+    let judge = |mode, approvals| {
+        let policy = Policy { mode, places: places.clone(), ..Policy::default() };
+        decide(&intent, &policy, &Now::with(approvals))
+    };
+    let planned = judge(Mode::Plan, Approvals::All);
+    let developing = judge(Mode::Development, Approvals::Ask);
+    assert_eq!(planned.verdict == Verdict::Allow, developing.verdict == Verdict::Allow);
+    let produced = judge(Mode::Production, Approvals::Ask);
+    assert!(developing.verdict != Verdict::Allow || produced.verdict == Verdict::Allow);
+    if developing.verdict == Verdict::Allow {
+        assert!(developing.is_read_only && developing.reasons.is_empty());
+        assert!(!command.contains(['\0', '\r', '\u{1b}']), "control characters never run by themselves");
+        assert!(command.len() < 1 << 17);
+    }
+    assert!(developing.verdict == Verdict::Allow || !developing.reasons.is_empty());
+    assert!(!display_command(command).chars().any(char::is_control));
+});
