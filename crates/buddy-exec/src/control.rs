@@ -27,6 +27,18 @@ pub(crate) struct Spec {
     pub(crate) timeout_ms: Option<u64>,
     pub(crate) grace_ms: u64,
     pub(crate) bounds: Bounds,
+    pub(crate) leftovers: Leftovers,
+}
+
+/// What becomes of processes that a command leaves running at its own end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Leftovers {
+    /// They are ended.
+    #[default]
+    End,
+    /// They live on, as the command was run to start them.
+    Stay,
 }
 
 /// What to do with the command while it runs.

@@ -16,11 +16,11 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::control::{Outcome, Report};
+use crate::control::{Leftovers, Outcome, Report};
 use crate::local::Supervisor;
 use crate::running::QUEUED_CHUNKS;
 use crate::{Exec, Exit, Running, Stopper, Stream, SupervisorCommand, TargetError};
-use output::Output;
+pub(crate) use output::{Output, Taken};
 
 /// How long the streams are still read after the end was reported. All writers are dead by then, so the end of file is
 /// there at once unless one of them could not be killed.
@@ -38,11 +38,40 @@ const TICK: Duration = Duration::from_secs(1);
 /// Read at once: fits the second-level cache, and makes the cost per call vanish.
 const READ_BYTES: usize = 128 * 1024;
 
+/// How a run differs from the usual one.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Manner {
+    /// What becomes of what the command leaves running.
+    pub(crate) leftovers: Leftovers,
+    /// What becomes of live output that its reader is too slow for.
+    pub(crate) chunks: Chunks,
+}
+
+/// What becomes of live output that its reader is too slow for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) enum Chunks {
+    /// It is dropped and counted: it is for watching.
+    #[default]
+    Sampled,
+    /// The command waits: its output is all that matters about it.
+    Whole,
+}
+
 /// Starts a run and returns once the command runs.
 pub(crate) async fn start(
     command: SupervisorCommand,
     exec: Exec,
     grace: Duration,
+) -> Result<Running, TargetError> {
+    start_as(command, exec, grace, Manner::default()).await
+}
+
+/// Starts a run of its own manner and returns once the command runs.
+pub(crate) async fn start_as(
+    command: SupervisorCommand,
+    exec: Exec,
+    grace: Duration,
+    manner: Manner,
 ) -> Result<Running, TargetError> {
     if exec.argv.is_empty() {
         return Err(TargetError::EmptyCommand);
@@ -50,7 +79,7 @@ pub(crate) async fn start(
     let program = command.program.clone();
     let (started, is_started) = oneshot::channel();
     let spawned = thread::Builder::new().name("exec-drain".into()).spawn(move || {
-        run(&command, exec, grace, started);
+        run(&command, exec, grace, manner, started);
     });
     spawned.map_err(|source| TargetError::SupervisorNotStarted { program, source })?;
     is_started.await.unwrap_or(Err(TargetError::SupervisorLost))
@@ -62,9 +91,10 @@ fn run(
     command: &SupervisorCommand,
     mut exec: Exec,
     grace: Duration,
+    manner: Manner,
     started: oneshot::Sender<Result<Running, TargetError>>,
 ) {
-    let supervisor = match Supervisor::start(command, &exec, grace) {
+    let supervisor = match Supervisor::start(command, &exec, grace, manner.leftovers) {
         Ok(supervisor) => supervisor,
         Err(error) => return drop(started.send(Err(error))),
     };
@@ -72,7 +102,7 @@ fn run(
     let mut drain = Drain {
         stopper: Stopper::new(supervisor.line.clone()),
         supervisor,
-        output: Output::new(std::mem::take(&mut exec.output), chunks),
+        output: Output::new(std::mem::take(&mut exec.output), chunks, manner.chunks),
         stdout_open: true,
         stderr_open: true,
         heard: Vec::new(),

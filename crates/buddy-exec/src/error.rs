@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::PaneError;
+
 /// A failure of a target.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -168,6 +170,9 @@ pub enum TargetError {
     /// The exit of this run was already handed out.
     #[error("the exit of the command was already taken")]
     ExitTaken,
+    /// Something about a pane.
+    #[error(transparent)]
+    Pane(#[from] PaneError),
     /// Anything else that the system refused.
     #[error("cannot {action} `{}`", path.display())]
     Io {

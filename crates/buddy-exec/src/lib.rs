@@ -25,6 +25,7 @@ mod search;
 pub mod supervise;
 mod tail;
 mod target;
+mod tmux;
 pub mod undo;
 
 pub use bounds::{Bounds, Reach};
@@ -41,4 +42,8 @@ pub use open::open_page;
 pub use running::{CHUNK_BYTES, MAX_CHUNKS, QUEUED_CHUNKS, Running, Stop, Stopper};
 pub use search::{FileMatches, GlobQuery, GlobResult, GrepQuery, GrepResult, MatchedLine};
 pub use target::{Description, Target};
+pub use tmux::{
+    CaptureOptions, Keys, PaneCommand, PaneError, PaneRunning, PaneSelector, PaneText, Panes, Remaining,
+    Screen, TmuxSettings, TmuxTarget, is_inside, session_name,
+};
 pub use undo::Recorder;

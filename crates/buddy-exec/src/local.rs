@@ -9,11 +9,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::task::spawn_blocking;
 
+use crate::control::Leftovers;
+use crate::drain::{Chunks, Manner};
 use crate::files::{self, Roots, View};
 use crate::search::{self, Stop};
 use crate::{
-    Bounds, Deleted, Deletion, Description, Exec, FileContent, GlobQuery, GlobResult, GrepQuery, GrepResult,
-    LineRange, Lines, ListOptions, Listing, Recorder, Running, Target, TargetError, Written, drain,
+    Bounds, Deleted, Deletion, Description, Exec, Exit, FileContent, GlobQuery, GlobResult, GrepQuery,
+    GrepResult, LineRange, Lines, ListOptions, Listing, Recorder, Running, Target, TargetError, Written,
+    drain,
 };
 pub(crate) use supervisor::Supervisor;
 
@@ -87,6 +90,20 @@ impl Target for LocalTarget {
         exec.cwd = self.resolve(&exec.cwd);
         let supervisor = self.settings.supervisor.clone();
         drain::start(supervisor, exec, self.settings.grace).await
+    }
+
+    async fn start_followed(&self, mut exec: Exec) -> Result<Running, TargetError> {
+        exec.cwd = self.resolve(&exec.cwd);
+        let manner = Manner { chunks: Chunks::Whole, ..Manner::default() };
+        drain::start_as(self.settings.supervisor.clone(), exec, self.settings.grace, manner).await
+    }
+
+    async fn run_leaving(&self, mut exec: Exec) -> Result<Exit, TargetError> {
+        exec.cwd = self.resolve(&exec.cwd);
+        let manner = Manner { leftovers: Leftovers::Stay, ..Manner::default() };
+        let mut running =
+            drain::start_as(self.settings.supervisor.clone(), exec, self.settings.grace, manner).await?;
+        running.wait().await
     }
 
     async fn read(&self, bounds: &Bounds, path: &Path, limit: u64) -> Result<FileContent, TargetError> {

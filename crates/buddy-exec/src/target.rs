@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use async_trait::async_trait;
 
 use crate::{
-    Bounds, Deleted, Deletion, Exec, FileContent, GlobQuery, GlobResult, GrepQuery, GrepResult, LineRange,
-    Lines, ListOptions, Listing, Recorder, Running, TargetError, Written,
+    Bounds, Deleted, Deletion, Exec, Exit, FileContent, GlobQuery, GlobResult, GrepQuery, GrepResult,
+    LineRange, Lines, ListOptions, Listing, Panes, Recorder, Running, TargetError, Written,
 };
 
 /// A host on which commands run and files live.
@@ -20,6 +20,25 @@ pub trait Target: Send + Sync {
 
     /// Starts a command and returns once it runs, or with the reason why it does not.
     async fn start(&self, exec: Exec) -> Result<Running, TargetError>;
+
+    /// Starts a command whose live output is delivered whole, however slow the reader is: the command waits.
+    ///
+    /// A target whose [`Target::start`] drops chunks has to do this in another way.
+    async fn start_followed(&self, exec: Exec) -> Result<Running, TargetError> {
+        self.start(exec).await
+    }
+
+    /// Runs a command to its end and leaves be what it started, such as a server.
+    ///
+    /// A target whose [`Target::start`] ends what a command leaves running has to do this in another way.
+    async fn run_leaving(&self, exec: Exec) -> Result<Exit, TargetError> {
+        self.start(exec).await?.wait().await
+    }
+
+    /// The terminals that the agent shares with people here; none where there are none.
+    fn panes(&self) -> Option<&dyn Panes> {
+        None
+    }
 
     /// Reads up to `limit` bytes of a regular file. Anything else is refused without waiting for it.
     async fn read(&self, bounds: &Bounds, path: &Path, limit: u64) -> Result<FileContent, TargetError>;

@@ -12,7 +12,7 @@ use rustix::pipe::fcntl_setpipe_size;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::SupervisorCommand;
-use crate::control::{self, MAX_SPEC_BYTES, Order, Spec};
+use crate::control::{self, Leftovers, MAX_SPEC_BYTES, Order, Spec};
 use crate::{Exec, Stdin, Stop, TargetError, processes};
 
 /// How much a command can write ahead of the draining. The default of 64 KiB makes both sides switch far more often.
@@ -74,8 +74,10 @@ impl Supervisor {
         command: &SupervisorCommand,
         exec: &Exec,
         grace: Duration,
+        leftovers: Leftovers,
     ) -> Result<Self, TargetError> {
-        let spec = control::line(&spec_of(exec, grace)).map_err(|source| not_started(command, source))?;
+        let spec =
+            control::line(&spec_of(exec, grace, leftovers)).map_err(|source| not_started(command, source))?;
         let size = spec.len() as u64;
         if size > MAX_SPEC_BYTES {
             let what = "the command with its environment";
@@ -157,7 +159,7 @@ impl Supervisor {
     }
 }
 
-fn spec_of(exec: &Exec, grace: Duration) -> Spec {
+fn spec_of(exec: &Exec, grace: Duration, leftovers: Leftovers) -> Spec {
     Spec {
         argv: exec.argv.clone(),
         cwd: exec.cwd.as_os_str().as_bytes().to_vec(),
@@ -169,6 +171,7 @@ fn spec_of(exec: &Exec, grace: Duration) -> Spec {
         timeout_ms: exec.timeout.map(millis),
         grace_ms: millis(grace),
         bounds: exec.bounds.clone(),
+        leftovers,
     }
 }
 

@@ -14,7 +14,7 @@ use rustix::process::{Pid, WaitId, WaitIdOptions, WaitStatus, waitid};
 
 use super::tree;
 use crate::Ended;
-use crate::control::{Order, Outcome, Spec};
+use crate::control::{Leftovers, Order, Outcome, Spec};
 use crate::jail::{Status, Words};
 
 /// What descendants get to end by themselves once the command has: the end of a `tee` behind a process substitution.
@@ -57,6 +57,7 @@ pub(super) struct Watch {
     /// The timeout at first; the end of the grace once the command is being stopped.
     deadline: Option<Instant>,
     grace: Duration,
+    leftovers: Leftovers,
     inbox: Receiver<Notice>,
 }
 
@@ -103,13 +104,18 @@ impl Watch {
             kill_now: false,
             deadline,
             grace,
+            leftovers: spec.leftovers,
             inbox,
         }
     }
 
     pub(super) fn run(mut self) -> Outcome {
         self.until_main_ends();
-        let leftovers = if self.ended == Ended::Exited { self.clear_leftovers() } else { self.finish_stop() };
+        let leftovers = match (self.ended, self.leftovers) {
+            (Ended::Exited, Leftovers::Stay) => self.leave_be(),
+            (Ended::Exited, Leftovers::End) => self.clear_leftovers(),
+            _ => self.finish_stop(),
+        };
         self.hear_out();
         Outcome {
             code: self.status.and_then(|status| status.code),
@@ -156,6 +162,12 @@ impl Watch {
         self.ended = ended;
         self.deadline = Instant::now().checked_add(self.grace);
         tree::terminate(self.jail());
+    }
+
+    /// The command ended by itself, and what it started stays.
+    fn leave_be(&mut self) -> u32 {
+        self.none_left = true;
+        0
     }
 
     /// The command ended by itself: what it left running does not stay.

@@ -5,6 +5,7 @@ mod bounds;
 mod files;
 mod jail;
 mod output;
+mod panes;
 mod parent;
 mod race;
 mod runs;

@@ -1,0 +1,32 @@
+//! Panes: terminals that an agent shares with people, by tmux, over any target.
+//!
+//! [`TmuxTarget`] is a layer. Commands that are to be seen are typed into a pane of a tmux server of its own; all else, files
+//! included, goes to the target below. Where a command begins and how it ended is told by marks in the pane's stream, which
+//! the prompt hook of the shell writes with a random number that stands in nothing that is typed. The stream is followed
+//! and never polled.
+//!
+//! No key is sent to a pane before tmux itself has looked again whether that pane is buddy's.
+
+mod error;
+mod follow;
+mod host;
+mod keys;
+mod link;
+mod lock;
+mod marks;
+mod names;
+mod panes;
+mod person;
+mod probe;
+mod run;
+mod screen;
+mod scripts;
+mod sessions;
+mod target;
+
+pub use error::PaneError;
+pub use names::session_name;
+pub use panes::{
+    CaptureOptions, Keys, PaneCommand, PaneRunning, PaneSelector, PaneText, Panes, Remaining, Screen,
+};
+pub use target::{TmuxSettings, TmuxTarget, is_inside};

@@ -1,0 +1,199 @@
+//! Follows the stream of one pane on a thread of its own: finds marks, believes those with the right nonce, and gives the
+//! output between them to whoever waits for it.
+
+use std::thread;
+
+use tokio::runtime::Handle;
+use tokio::sync::{mpsc, oneshot, watch};
+
+use super::marks::{Kind, LineEnds, Mark, Marks, Piece};
+use crate::drain::{Output, Taken};
+use crate::{Running, Stream, TargetError};
+
+/// Watches that may wait to be taken up: one for each call that is on its way.
+const QUEUED_WATCHES: usize = 4;
+
+/// A command that is waited for.
+pub(super) struct Watch {
+    /// What its marks must carry.
+    pub(super) nonce: String,
+    pub(super) output: Output,
+    /// Told when its output begins.
+    pub(super) begun: Option<oneshot::Sender<()>>,
+    /// Told when it has ended. Going away without means that the stream has ended.
+    pub(super) done: oneshot::Sender<Done>,
+}
+
+/// How a command ended.
+pub(super) enum Done {
+    /// By the word of the prompt hook.
+    Ended { status: Option<i32>, taken: Taken },
+    /// The watch was called off.
+    CalledOff(Taken),
+}
+
+/// What the follower is told.
+pub(super) enum Order {
+    Watch(Box<Watch>),
+    /// Ends the watch with this nonce with what there is.
+    CallOff(String),
+}
+
+/// What was seen in the stream so far.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Seen {
+    /// Prompts that belong to no command of ours: somebody else pressed Enter.
+    pub(super) strange_prompts: u64,
+    /// All prompts.
+    pub(super) prompts: u64,
+    /// The nonce of the last setup that was carried out.
+    pub(super) ready: String,
+    /// Hints that the shell has ended.
+    pub(super) deaths: u64,
+    /// Bytes that came.
+    pub(super) bytes: u64,
+    /// The stream has ended.
+    pub(super) is_closed: bool,
+}
+
+/// The handle of a follower. Dropping it ends the following.
+pub(super) struct Follower {
+    pub(super) orders: mpsc::Sender<Order>,
+    pub(super) seen: watch::Receiver<Seen>,
+}
+
+/// Follows a stream.
+pub(super) fn follow(stream: Running) -> Result<Follower, TargetError> {
+    let (orders, inbox) = mpsc::channel(QUEUED_WATCHES);
+    let (shown, seen) = watch::channel(Seen::default());
+    let runtime = Handle::current();
+    let spawned = thread::Builder::new()
+        .name("pane-follow".into())
+        .spawn(move || runtime.block_on(Following::new(shown).run(stream, inbox)));
+    spawned.map_err(|source| TargetError::Io { action: "follow", path: "pane".into(), source })?;
+    Ok(Follower { orders, seen })
+}
+
+struct Following {
+    marks: Marks,
+    seen: watch::Sender<Seen>,
+    watch: Option<Box<Watch>>,
+    /// Whether the output of the watched command has begun.
+    is_begun: bool,
+    /// The nonce of the last command of ours that has ended.
+    last: Option<String>,
+    ends: LineEnds,
+}
+
+impl Following {
+    fn new(seen: watch::Sender<Seen>) -> Self {
+        Self {
+            marks: Marks::default(),
+            seen,
+            watch: None,
+            is_begun: false,
+            last: None,
+            ends: LineEnds::default(),
+        }
+    }
+
+    async fn run(mut self, mut stream: Running, mut inbox: mpsc::Receiver<Order>) {
+        loop {
+            tokio::select! {
+                // What was said before the next piece of the stream counts for it.
+                biased;
+                order = inbox.recv() => match order {
+                    Some(Order::Watch(watch)) => self.take(watch),
+                    Some(Order::CallOff(nonce)) => self.call_off(&nonce),
+                    None => return,
+                },
+                chunk = stream.next() => match chunk {
+                    Some(chunk) if chunk.stream == Stream::Stdout => self.push(&chunk.bytes),
+                    Some(_) => {}
+                    None => break,
+                },
+            }
+        }
+        self.watch = None;
+        self.seen.send_modify(|seen| seen.is_closed = true);
+    }
+
+    fn take(&mut self, watch: Box<Watch>) {
+        self.watch = Some(watch);
+        self.is_begun = false;
+        self.ends = LineEnds::default();
+    }
+
+    fn call_off(&mut self, nonce: &str) {
+        if let Some(watch) = self.watch.take_if(|watch| watch.nonce == nonce) {
+            self.is_begun = false;
+            let _ = watch.done.send(Done::CalledOff(watch.output.finish()));
+        }
+    }
+
+    fn push(&mut self, chunk: &[u8]) {
+        for piece in self.marks.push(chunk) {
+            match piece {
+                Piece::Text(text) => self.text(&text),
+                Piece::Mark(mark) => self.mark(mark),
+            }
+        }
+        self.seen.send_modify(|seen| seen.bytes += chunk.len() as u64);
+    }
+
+    fn text(&mut self, text: &[u8]) {
+        if let Some(watch) = self.watch.as_mut().filter(|_| self.is_begun) {
+            let text = self.ends.push(text);
+            watch.output.push(Stream::Stdout, &text);
+        }
+    }
+
+    fn mark(&mut self, mark: Mark) {
+        let is_ours = self.watch.as_ref().is_some_and(|watch| watch.nonce == mark.nonce);
+        match mark.kind {
+            Kind::Begun if is_ours && !self.is_begun => self.begin(),
+            Kind::Prompt if is_ours && self.is_begun => self.end(mark.status),
+            // While a command of ours runs, everything without its nonce is something that it printed.
+            _ if self.is_begun => self.unbelieved(&mark),
+            Kind::Prompt => self.prompt(&mark.nonce),
+            Kind::Ready => self.seen.send_modify(|seen| seen.ready = mark.nonce),
+            Kind::Died => self.seen.send_modify(|seen| seen.deaths += 1),
+            Kind::Begun => {}
+        }
+    }
+
+    fn begin(&mut self) {
+        self.is_begun = true;
+        if let Some(begun) = self.watch.as_mut().and_then(|watch| watch.begun.take()) {
+            let _ = begun.send(());
+        }
+    }
+
+    fn end(&mut self, status: Option<i32>) {
+        self.is_begun = false;
+        let rest = self.ends.finish();
+        if let Some(mut watch) = self.watch.take() {
+            watch.output.push(Stream::Stdout, rest);
+            self.last = Some(watch.nonce);
+            let _ = watch.done.send(Done::Ended { status, taken: watch.output.finish() });
+        }
+        self.seen.send_modify(|seen| seen.prompts += 1);
+    }
+
+    fn unbelieved(&mut self, mark: &Mark) {
+        // A hint is looked into by whoever waits, so that a false one costs a look and nothing more.
+        if mark.kind == Kind::Died {
+            self.seen.send_modify(|seen| seen.deaths += 1);
+        }
+        self.text(&mark.raw);
+    }
+
+    /// A prompt while no command of ours runs: the hook still has the last nonce, or none where the shell is new.
+    fn prompt(&mut self, nonce: &str) {
+        let is_strange = self.last.as_ref().is_some_and(|last| last == nonce);
+        self.seen.send_modify(|seen| {
+            seen.prompts += 1;
+            seen.strange_prompts += u64::from(is_strange);
+        });
+    }
+}

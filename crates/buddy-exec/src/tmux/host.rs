@@ -1,0 +1,105 @@
+//! The target below, as far as panes need it: small scripts that run beside tmux.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::{Bounds, Ended, Exec, Exit, OutputLimits, PaneError, Running, Stdin, Target, TargetError};
+
+/// How long a script may take. None of them waits for anything.
+const SCRIPT_LIMIT: Duration = Duration::from_secs(15);
+
+/// How much of what a script says is kept: the longest history of a pane, 20,000 lines, has about 4 MB at worst.
+const MAX_SAID_BYTES: usize = 4 * 1024 * 1024;
+
+/// Characters in a path that mean something to tmux or a shell inside quotes.
+const UNFIT: &[char] = &['\'', '"', '\\', '$', '`', '#', '\n', '!'];
+
+/// Where scripts run.
+pub(super) struct Host {
+    pub(super) target: Arc<dyn Target>,
+    pub(super) env: Vec<(String, String)>,
+    /// Private to the account: the socket, and what belongs to single panes.
+    pub(super) directory: PathBuf,
+}
+
+/// What a script said.
+pub(super) struct Said {
+    pub(super) text: String,
+}
+
+impl Said {
+    /// The words of the first line.
+    pub(super) fn words(&self) -> Vec<&str> {
+        self.text.lines().next().unwrap_or_default().split_ascii_whitespace().collect()
+    }
+}
+
+impl Host {
+    pub(super) fn check(&self) -> Result<(), PaneError> {
+        match self.directory.to_str() {
+            Some(path) if path.starts_with('/') && !path.contains(UNFIT) => Ok(()),
+            _ => Err(PaneError::Unusable {
+                reason: format!("`{}` cannot hold a socket", self.directory.display()),
+            }),
+        }
+    }
+
+    pub(super) fn socket(&self) -> String {
+        self.path("socket")
+    }
+
+    /// A file of its own in the directory.
+    pub(super) fn path(&self, name: &str) -> String {
+        self.directory.join(name).to_string_lossy().into_owned()
+    }
+
+    /// Runs a script. One that fails is an error with what it complained of.
+    pub(super) async fn run(
+        &self,
+        script: &str,
+        arguments: &[&str],
+        stdin: Stdin,
+    ) -> Result<Said, TargetError> {
+        let exit = self.target.start(self.exec(script, arguments, stdin)).await?.wait().await?;
+        said(&exit)
+    }
+
+    /// Runs a script that may start the tmux server, which stays.
+    pub(super) async fn run_leaving(&self, script: &str, arguments: &[&str]) -> Result<Said, TargetError> {
+        said(&self.target.run_leaving(self.exec(script, arguments, Stdin::Null)).await?)
+    }
+
+    /// Follows a pipe for as long as the run is held.
+    pub(super) async fn follow(&self, pipe: &str) -> Result<Running, TargetError> {
+        let exec = self.exec("exec cat \"$1\"", &[pipe], Stdin::Null);
+        let exec = Exec { timeout: None, output: OutputLimits::default(), ..exec };
+        self.target.start_followed(exec).await
+    }
+
+    fn exec(&self, script: &str, arguments: &[&str], stdin: Stdin) -> Exec {
+        let fixed = ["/bin/sh", "-c", script, "buddy"];
+        Exec {
+            argv: fixed.iter().chain(arguments).map(|&word| word.to_owned()).collect(),
+            cwd: PathBuf::from("/"),
+            env: self.env.clone(),
+            stdin,
+            timeout: Some(SCRIPT_LIMIT),
+            output: OutputLimits { keep_head: 0, keep_tail: MAX_SAID_BYTES, log: None },
+            bounds: Bounds::open(),
+        }
+    }
+}
+
+fn said(exit: &Exit) -> Result<Said, TargetError> {
+    if exit.code == Some(0) {
+        return Ok(Said { text: String::from_utf8_lossy(&exit.stdout.tail).into_owned() });
+    }
+    let complaint = exit.stderr.text();
+    let reason = match (complaint.trim(), exit.ended) {
+        (_, Ended::TimedOut) => "it does not answer",
+        ("", _) => "it failed without a word",
+        (complaint, _) => complaint,
+    };
+    Err(PaneError::Unusable { reason: reason.to_owned() }.into())
+}

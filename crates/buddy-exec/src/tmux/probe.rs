@@ -1,0 +1,88 @@
+//! A look at what has become of a pane.
+
+use std::time::Duration;
+
+use tokio::time::sleep;
+
+use super::link::Link;
+use super::scripts;
+use crate::{Stdin, TargetError};
+
+/// What a pane is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    Alive,
+    /// Its shell has ended.
+    Dead {
+        code: Option<i32>,
+        signal: Option<i32>,
+    },
+    /// Another program took the place of its shell.
+    Replaced,
+    /// It is not there any more.
+    Closed,
+    /// There is no server.
+    ServerGone,
+}
+
+/// What a look found.
+pub(super) struct Found {
+    pub(super) state: State,
+    /// Clients that typed something within the last seconds.
+    pub(super) typing: u32,
+}
+
+/// How often, and after which pause, a dead shell is looked at whose end tmux has not collected yet.
+const STATUS_LOOKS: usize = 20;
+const STATUS_PAUSE: Duration = Duration::from_millis(25);
+
+/// Looks at a pane, and whether somebody typed within the last `seconds`.
+pub(super) async fn probe(link: &Link, seconds: u64) -> Result<Found, TargetError> {
+    let (socket, pid, seconds) = (link.host.socket(), link.pid(), seconds.to_string());
+    let arguments = [&socket, &link.id, &link.session, &pid, &seconds];
+    let arguments: Vec<&str> = arguments.iter().map(|argument| argument.as_str()).collect();
+    for _ in 0..STATUS_LOOKS {
+        let found = parse(&link.host.run(scripts::PROBE, &arguments, Stdin::Null).await?.text);
+        if found.state != (State::Dead { code: None, signal: None }) {
+            return Ok(found);
+        }
+        sleep(STATUS_PAUSE).await;
+    }
+    Ok(Found { state: State::Dead { code: None, signal: None }, typing: 0 })
+}
+
+fn parse(said: &str) -> Found {
+    let mut lines = said.lines();
+    let words: Vec<&str> = lines.next().unwrap_or_default().split_ascii_whitespace().collect();
+    let number = |word: Option<&&str>| word.and_then(|word| word.get(1..)?.parse().ok());
+    let state = match words.first() {
+        Some(&"alive") => State::Alive,
+        Some(&"dead") => State::Dead { code: number(words.get(1)), signal: number(words.get(2)) },
+        Some(&"replaced") => State::Replaced,
+        Some(&"closed") => State::Closed,
+        _ => State::ServerGone,
+    };
+    let typing = lines.next().and_then(|count| count.trim().parse().ok()).unwrap_or(0);
+    Found { state, typing }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_answer_is_read() {
+        let check = |said: &str, state: State, typing: u32| {
+            let found = parse(said);
+            assert_eq!((found.state, found.typing), (state, typing), "{said}");
+        };
+        check("alive\n0\n", State::Alive, 0);
+        check("alive\n2\n", State::Alive, 2);
+        check("replaced\n1\n", State::Replaced, 1);
+        check("dead s3 g\n", State::Dead { code: Some(3), signal: None }, 0);
+        check("dead s g9\n", State::Dead { code: None, signal: Some(9) }, 0);
+        check("closed\n", State::Closed, 0);
+        check("gone\n", State::ServerGone, 0);
+        check("", State::ServerGone, 0);
+    }
+}

@@ -1,0 +1,338 @@
+//! One command in a pane: typed, waited for, and stopped when it is to stop.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+use super::follow::{Done, Order, Seen, Watch};
+use super::link::{Line, Link, Typed, nonce};
+use super::probe::{State, probe};
+use super::scripts;
+use crate::drain::{Chunks, Output, Taken};
+use crate::running::QUEUED_CHUNKS;
+use crate::{Chunk, Ended, Exit, PaneCommand, PaneError, PaneText, Stdin, Stop, TargetError};
+
+/// How long a shell at its prompt may take to begin a command.
+const BEGIN_LIMIT: Duration = Duration::from_secs(5);
+/// How long a command that was called off may still begin.
+const LATE_LIMIT: Duration = Duration::from_millis(500);
+/// How long a pane may be busy with something of somebody else before the call gives up.
+const BUSY_LIMIT: Duration = Duration::from_secs(3);
+/// How often a busy pane is looked at; most are seen to be free by their prompt.
+const BUSY_PAUSE: Duration = Duration::from_millis(100);
+/// How often a command is tried to be begun: once more after a new shell, once more after a new setup.
+const ATTEMPTS: usize = 3;
+/// How long a pane is silent before it is looked at; doubled each time.
+const FIRST_LOOK: Duration = Duration::from_secs(1);
+const LAST_LOOK: Duration = Duration::from_secs(30);
+/// The least time between two looks, whatever the stream hints at.
+const LOOK_PAUSE: Duration = Duration::from_millis(100);
+/// The longest part of a command that the person is shown above its output.
+const SHOWN_CHARS: usize = 2_000;
+
+/// What is sent to the foreground, and how long it has to work. The shell itself ends a loop only by an interrupt, so
+/// there is one again after the kill.
+const STOPPING: &[(&str, Duration)] = &[
+    ("INT", Duration::from_millis(1000)),
+    ("TERM", Duration::from_millis(1000)),
+    ("KILL", Duration::from_millis(500)),
+    ("INT", Duration::from_millis(500)),
+    ("KILL", Duration::from_millis(500)),
+];
+const KILLING: &[(&str, Duration)] = &[
+    ("KILL", Duration::from_millis(500)),
+    ("INT", Duration::from_millis(500)),
+    ("KILL", Duration::from_millis(500)),
+];
+
+/// Whether a run is to stop.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Wish {
+    #[default]
+    GoOn,
+    Stop,
+    Kill,
+}
+
+/// The end of a run's wishes that others hold.
+pub(super) struct Brake(pub(super) watch::Sender<Wish>);
+
+impl Stop for Brake {
+    fn stop(&self) {
+        self.0.send_modify(|wish| *wish = (*wish).max(Wish::Stop));
+    }
+
+    fn kill(&self) {
+        self.0.send_modify(|wish| *wish = Wish::Kill);
+    }
+}
+
+/// A command that runs.
+pub(super) struct Begun {
+    pub(super) link: Arc<Link>,
+    nonce: String,
+    began: Instant,
+    done: oneshot::Receiver<Done>,
+    pub(super) live: mpsc::Receiver<Chunk>,
+    notes: Vec<String>,
+    /// The pane is this run's until it ends.
+    _turn: OwnedSemaphorePermit,
+}
+
+/// Types a command and waits until it runs.
+pub(super) async fn begin(
+    link: Arc<Link>,
+    command: &PaneCommand,
+    turn: OwnedSemaphorePermit,
+    mut notes: Vec<String>,
+) -> Result<Begun, TargetError> {
+    let busy_until = Instant::now() + BUSY_LIMIT;
+    let mut attempt = 0;
+    while attempt < ATTEMPTS {
+        let nonce = nonce()?;
+        let (begun_sender, mut begun) = oneshot::channel();
+        let (done_sender, done) = oneshot::channel();
+        let (chunks, live) = mpsc::channel(QUEUED_CHUNKS);
+        let output = Output::new(command.output.clone(), chunks, Chunks::Sampled);
+        let watch = Watch { nonce: nonce.clone(), output, begun: Some(begun_sender), done: done_sender };
+        if link.follower.orders.send(Order::Watch(Box::new(watch))).await.is_err() {
+            return Err(PaneError::Closed.into());
+        }
+        let prompts = link.seen().prompts;
+        let typed = type_command(&link, command, &nonce).await?;
+        if typed == Typed::Yes && has_begun(&link, &mut begun).await? {
+            let began = Instant::now();
+            notes.extend(strangers(&link));
+            return Ok(Begun { link, nonce, began, done, live, notes, _turn: turn });
+        }
+        call_off(&link, &nonce).await;
+        match typed {
+            Typed::Yes => {
+                attempt += 1;
+                // Something that was begun and not sent, such as an open quote, would swallow the next line too.
+                link.signal("INT").await?;
+                link.set_up().await?;
+                notes.push("the shell in the pane had lost its hooks; they were set up again".to_owned());
+            }
+            Typed::Dead => {
+                attempt += 1;
+                link.respawn().await?;
+                notes.push("the shell in the pane had ended; a new one was started".to_owned());
+            }
+            Typed::Busy(program) => {
+                if Instant::now() >= busy_until {
+                    return Err(PaneError::Busy { program }.into());
+                }
+                let mut seen = link.follower.seen.clone();
+                let is_free = |seen: &Seen| seen.prompts != prompts || seen.is_closed;
+                let _ = timeout(BUSY_PAUSE, seen.wait_for(is_free)).await;
+            }
+            Typed::BadCwd => {
+                let source = std::io::ErrorKind::NotADirectory.into();
+                return Err(TargetError::CwdUnusable { cwd: command.cwd.clone(), source });
+            }
+            Typed::Refused => return Err(link.refused()),
+        }
+    }
+    Err(PaneError::NoHooks.into())
+}
+
+async fn type_command(link: &Link, command: &PaneCommand, nonce: &str) -> Result<Typed, TargetError> {
+    let text = match &command.text {
+        PaneText::Shell(text) => text.clone(),
+        PaneText::Words(words) => {
+            let words: Vec<String> = words.iter().map(|word| scripts::quoted(word)).collect();
+            format!("/usr/bin/env -- {}", words.join(" "))
+        }
+    };
+    let cwd = command.cwd.to_str().ok_or(TargetError::BadPath { why: "is not text" })?;
+    if text.contains('\0') || cwd.contains('\0') {
+        return Err(TargetError::BadPath { why: "has a zero byte in it" });
+    }
+    let content = scripts::command(&text, &shown(&text), cwd, nonce);
+    let line = Line { line: scripts::COMMAND_LINE, file: link.command_file(), content, cwd };
+    link.type_line(line).await
+}
+
+/// A command as the person sees it above its output: nothing in it moves the cursor.
+fn shown(text: &str) -> String {
+    let is_quiet = |letter: &char| !letter.is_control() || *letter == '\n';
+    let shown: String = text.trim_end().chars().filter(is_quiet).take(SHOWN_CHARS).collect();
+    if shown.len() < text.trim_end().len() { format!("{shown} …") } else { shown }
+}
+
+/// Whether the command begins. One that does not is taken out of the shell's reach, so that it never begins later.
+async fn has_begun(link: &Link, begun: &mut oneshot::Receiver<()>) -> Result<bool, TargetError> {
+    if let Ok(begun) = timeout(BEGIN_LIMIT, &mut *begun).await {
+        return begun.map(|()| true).map_err(|_| PaneError::Closed.into());
+    }
+    link.host.run(": > \"$1\"", &[&link.command_file()], Stdin::Null).await?;
+    Ok(matches!(timeout(LATE_LIMIT, begun).await, Ok(Ok(()))))
+}
+
+async fn call_off(link: &Link, nonce: &str) {
+    // A follower that is gone has nothing to be called off.
+    let _ = link.follower.orders.send(Order::CallOff(nonce.to_owned())).await;
+}
+
+/// What the agent should know about what somebody else did in the pane since it was told last.
+fn strangers(link: &Link) -> Option<String> {
+    let prompts = link.seen().strange_prompts;
+    let told = link.told_prompts.swap(prompts, Ordering::Relaxed);
+    (prompts > told).then(|| {
+        format!(
+            "somebody else used the pane {} time(s) since the last command; capture it to see what they did",
+            prompts - told
+        )
+    })
+}
+
+impl Begun {
+    /// Waits until the command has ended, and ends it where that is wanted.
+    pub(super) async fn see_out(
+        mut self,
+        limit: Option<Duration>,
+        mut wish: watch::Receiver<Wish>,
+    ) -> (Result<Exit, TargetError>, Vec<String>) {
+        let result = self.until_end(limit, &mut wish).await;
+        if self.began.elapsed() >= Duration::from_secs(1) && result.is_ok() {
+            self.notes.extend(self.typing().await);
+        }
+        self.notes.extend(strangers(&self.link));
+        (result, self.notes)
+    }
+
+    async fn until_end(
+        &mut self,
+        limit: Option<Duration>,
+        wish: &mut watch::Receiver<Wish>,
+    ) -> Result<Exit, TargetError> {
+        let deadline = limit.and_then(|limit| self.began.checked_add(limit));
+        let mut seen = self.link.follower.seen.clone();
+        let mut deaths = 0;
+        let mut look_after = FIRST_LOOK;
+        loop {
+            tokio::select! {
+                done = &mut self.done => match done {
+                    Ok(done) => return Ok(self.exit(done, Ended::Exited)),
+                    Err(_) => {}
+                },
+                wish = wished(wish) => {
+                    let steps = if wish == Wish::Kill { KILLING } else { STOPPING };
+                    return self.stop(steps, Ended::Stopped).await;
+                }
+                () = until(deadline) => return self.stop(STOPPING, Ended::TimedOut).await,
+                () = died(&mut seen, deaths) => {}
+                () = sleep(look_after) => look_after = (look_after * 2).min(LAST_LOOK),
+            }
+            deaths = seen.borrow().deaths;
+            if let Some(exit) = self.look().await? {
+                return Ok(exit);
+            }
+            if self.link.seen().is_closed {
+                return Err(PaneError::Closed.into());
+            }
+            if let Ok(Ok(done)) = timeout(LOOK_PAUSE, &mut self.done).await {
+                return Ok(self.exit(done, Ended::Exited));
+            }
+        }
+    }
+
+    /// What became of the pane, where that ends the command.
+    async fn look(&mut self) -> Result<Option<Exit>, TargetError> {
+        match probe(&self.link, 0).await?.state {
+            State::Alive => Ok(None),
+            State::ServerGone => Err(PaneError::ServerLost.into()),
+            State::Closed => Err(PaneError::Closed.into()),
+            State::Dead { code, signal } => {
+                self.notes.push(
+                    "the command ended the shell of the pane; the next command gets a new one".to_owned(),
+                );
+                let exit = self.taken(Ended::Exited).await?;
+                Ok(Some(Exit { code, signal, ..exit }))
+            }
+            State::Replaced => {
+                let exit = self.taken(Ended::Exited).await?;
+                let set_up = self.link.set_up().await;
+                self.notes.push(match set_up {
+                    Ok(()) => {
+                        "the command replaced the shell of the pane, so there is no exit code; the new one \
+                               was set up"
+                            .to_owned()
+                    }
+                    Err(error) => format!(
+                        "the command replaced the shell of the pane, so there is no exit code; {error}"
+                    ),
+                });
+                Ok(Some(exit))
+            }
+        }
+    }
+
+    async fn stop(&mut self, steps: &[(&str, Duration)], ended: Ended) -> Result<Exit, TargetError> {
+        for (signal, time) in steps {
+            self.link.signal(signal).await?;
+            match timeout(*time, &mut self.done).await {
+                Ok(Ok(done)) => return Ok(self.exit(done, ended)),
+                Ok(Err(_)) => return Err(PaneError::Closed.into()),
+                Err(_) => {}
+            }
+        }
+        let exit = self.taken(ended).await?;
+        self.link.respawn().await?;
+        self.notes.push("the shell of the pane did not come back; a new one was started".to_owned());
+        Ok(exit)
+    }
+
+    /// What there is of the output when no prompt will tell the end.
+    async fn taken(&mut self, ended: Ended) -> Result<Exit, TargetError> {
+        call_off(&self.link, &self.nonce).await;
+        match (&mut self.done).await {
+            Ok(done) => Ok(self.exit(done, ended)),
+            Err(_) => Err(PaneError::Closed.into()),
+        }
+    }
+
+    fn exit(&self, done: Done, ended: Ended) -> Exit {
+        let (code, taken) = match done {
+            Done::Ended { status, taken } => (status, taken),
+            Done::CalledOff(taken) => (None, taken),
+        };
+        let Taken { stdout, stderr, log, chunks_dropped } = taken;
+        let duration = self.began.elapsed();
+        Exit { code, ended, duration, stdout, stderr, log, chunks_dropped, ..Exit::default() }
+    }
+
+    /// Whether somebody typed while the command ran.
+    async fn typing(&self) -> Option<String> {
+        let found = probe(&self.link, self.began.elapsed().as_secs()).await.ok()?;
+        (found.typing > 0).then(|| "somebody typed into the pane while the command ran".to_owned())
+    }
+}
+
+/// Waits until the run is to stop.
+async fn wished(wish: &mut watch::Receiver<Wish>) -> Wish {
+    let wanted = wish.wait_for(|wish| *wish != Wish::GoOn).await.map(|wish| *wish);
+    match wanted {
+        Ok(wanted) => wanted,
+        // Nobody is left who could want it.
+        Err(_) => std::future::pending().await,
+    }
+}
+
+/// Waits for a hint that the shell has ended.
+async fn died(seen: &mut watch::Receiver<Seen>, known: u64) {
+    if seen.wait_for(|seen| seen.deaths > known).await.is_err() {
+        std::future::pending::<()>().await;
+    }
+}
+
+async fn until(deadline: Option<Instant>) {
+    match deadline {
+        Some(deadline) => sleep_until(deadline).await,
+        None => std::future::pending().await,
+    }
+}

@@ -1,0 +1,215 @@
+//! What runs on the target around panes: scripts for any POSIX shell, with their inputs as arguments.
+//!
+//! Nothing that a person or a model wrote is ever put into a script: it comes as an argument or as standard input.
+
+/// Finds or makes a session. Arguments: directory, socket, session, most sessions, then the shell's words.
+///
+/// Says `foreign`, `many` or `private` when it does not, and else `made` or `found`.
+pub(super) const SESSION: &str = r##"
+dir=$1 socket=$2 session=$3 most=$4; shift 4
+umask 077
+mkdir -p "$dir" || exit 1
+if [ -L "$dir" ] || [ ! -O "$dir" ]; then echo private; exit 0; fi
+chmod 700 "$dir" || exit 1
+t() { tmux -S "$socket" -f /dev/null "$@"; }
+if t has-session -t "=$session" 2>/dev/null; then
+  if [ "$(t show-options -v -t "=$session:" @buddy_owner 2>/dev/null)" = "$session" ]; then echo found; else echo foreign; fi
+  exit 0
+fi
+count=0
+for owner in $(t list-sessions -F '#{@buddy_owner}' 2>/dev/null); do count=$((count + 1)); done
+if [ "$count" -ge "$most" ]; then echo many; exit 0; fi
+t new-session -d -s "$session" -n shared -x 200 -y 50 -- "$@" || exit 1
+t set-option -t "=$session:" @buddy_managed 1 \; \
+  set-option -t "=$session:" @buddy_owner "$session" \; \
+  set-option -t "=$session:" history-limit 20000 \; \
+  set-option -p -t "=$session:" @buddy_managed 1 \; \
+  set-option -p -t "=$session:" @buddy_owner "$session" \; \
+  set-option -p -t "=$session:" @buddy_pane shared \; \
+  set-option -p -t "=$session:" remain-on-exit on \; \
+  set-option -w -t "=$session:" allow-rename off \; \
+  set-option -w -t "=$session:" automatic-rename off \; \
+  select-pane -t "=$session:" -T shared || exit 1
+echo made
+"##;
+
+/// Finds or makes a pane in a session. Arguments: socket, session, pane, most panes, `make` or `find`, then the shell's
+/// words. Says `missing`, `many`, or `made`/`found` with the pane's id, process and whether it is dead.
+pub(super) const PANE: &str = r##"
+socket=$1 session=$2 name=$3 most=$4 wish=$5; shift 5
+t() { tmux -S "$socket" -f /dev/null "$@"; }
+list() { t list-panes -s -t "=$session" -F '#{pane_id} #{pane_pid} #{pane_dead} #{@buddy_owner} #{@buddy_pane}'; }
+find() {
+  list | while read -r id pid dead owner pane; do
+    if [ "$owner" = "$session" ] && [ "$pane" = "$name" ]; then echo "$1 $id $pid $dead"; break; fi
+  done
+}
+found=$(find found) || exit 1
+if [ -n "$found" ]; then echo "$found"; exit 0; fi
+if [ "$wish" != make ]; then echo missing; exit 0; fi
+count=$(list | grep -c .)
+if [ "$count" -ge "$most" ]; then echo many; exit 0; fi
+id=$(t split-window -d -t "=$session:" -P -F '#{pane_id}' -- "$@") || exit 1
+t set-option -p -t "$id" @buddy_managed 1 \; \
+  set-option -p -t "$id" @buddy_owner "$session" \; \
+  set-option -p -t "$id" @buddy_pane "$name" \; \
+  set-option -p -t "$id" remain-on-exit on \; \
+  select-pane -t "$id" -T "$name" \; \
+  select-layout -t "$id" tiled || exit 1
+find made
+"##;
+
+/// Makes the pipe that a pane's stream goes through. Arguments: the pipe.
+pub(super) const PIPE: &str = r#"umask 077; rm -f "$1" && mkfifo "$1""#;
+
+/// Leads a pane's stream into its pipe. Arguments: socket, pane, session, pipe, a file for what tells the end of the shell.
+///
+/// That one opens the pipe for both directions, as this never waits, and writes a mark into it.
+pub(super) const STREAM: &str = r##"
+umask 077
+printf '%s\n' "printf '\\033]133;X\\007' 1<>'$4'" > "$5" || exit 1
+exec tmux -S "$1" if-shell -F -t "$2" "#{&&:#{==:#{@buddy_owner},$3},#{==:#{pane_id},$2}}" \
+  "pipe-pane -t $2 'exec cat > \"$4\"' ; set-hook -p -t $2 pane-died 'run-shell -b \"sh \\\"$5\\\"\"'" \
+  "display-message -p refused"
+"##;
+
+/// Starts the shell of a pane again. Arguments: socket, pane, session, then the shell's words. Says the new process.
+pub(super) const RESPAWN: &str = r#"
+socket=$1 pane=$2 session=$3; shift 3
+t() { tmux -S "$socket" "$@"; }
+[ "$(t show-options -p -v -t "$pane" @buddy_owner 2>/dev/null)" = "$session" ] || { echo refused; exit 0; }
+t respawn-pane -k -t "$pane" -- "$@" || exit 1
+t display-message -p -t "$pane" '#{pane_pid}'
+"#;
+
+/// Types a line into a pane if its shell waits for one. Arguments: socket, pane, session, process, line, file, directory; the
+/// standard input becomes the file. Says `dead`, `busy` with the program, `cwd`, `refused`, or nothing.
+///
+/// Ends of what somebody typed and did not send are cleared first. `{line}` holds no quote and nothing that came from
+/// elsewhere.
+pub(super) const TYPE: &str = r##"
+socket=$1 pane=$2 session=$3 pid=$4 line=$5 file=$6 cwd=$7
+read -r stat 2>/dev/null < "/proc/$pid/stat" || { echo dead; exit 0; }
+set -- ${stat##*) }
+case $1 in Z|X) echo dead; exit 0;; esac
+if [ "$6" != "$pid" ]; then
+  program=; read -r program 2>/dev/null < "/proc/$6/comm"
+  echo "busy $program"; exit 0
+fi
+if [ ! -d "$cwd" ] || [ ! -x "$cwd" ]; then echo cwd; exit 0; fi
+umask 077
+cat > "$file" || exit 1
+exec tmux -S "$socket" if-shell -F -t "$pane" \
+  "#{&&:#{&&:#{==:#{@buddy_owner},$session},#{==:#{pane_id},$pane}},#{&&:#{==:#{pane_pid},$pid},#{==:#{pane_synchronized},0}}}" \
+  "copy-mode -q -t $pane ; send-keys -t $pane C-e C-u ; send-keys -t $pane -l -- '$line' ; send-keys -t $pane Enter" \
+  "display-message -p refused"
+"##;
+
+/// Types keys into a pane. Arguments: socket, pane, session, tmux commands that send them, a name for the buffer; the standard
+/// input becomes the buffer. Says `refused` or nothing.
+pub(super) const KEYS: &str = r##"
+if [ -n "$5" ]; then tmux -S "$1" load-buffer -b "$5" - || exit 1; fi
+exec tmux -S "$1" if-shell -F -t "$2" \
+  "#{&&:#{==:#{@buddy_owner},$3},#{&&:#{==:#{pane_id},$2},#{==:#{pane_synchronized},0}}}" \
+  "copy-mode -q -t $2 ; $4" "display-message -p refused"
+"##;
+
+/// Signals what runs in the foreground of a pane. Arguments: socket, pane, session, process, signal.
+///
+/// Only a group whose leader is in the session of the pane's own shell is signalled. Where the shell itself is in the
+/// foreground, or the leader of the group is gone, the terminal is left to do it, by the key.
+pub(super) const SIGNAL: &str = r##"
+socket=$1 pane=$2 session=$3 pid=$4 signal=$5
+read -r stat 2>/dev/null < "/proc/$pid/stat" || exit 0
+set -- ${stat##*) }
+group=$6
+case $group in ''|*[!0-9]*|0|1) exit 0;; esac
+if [ "$group" != "$pid" ] && read -r stat 2>/dev/null < "/proc/$group/stat"; then
+  set -- ${stat##*) }
+  if [ "$4" = "$pid" ] && [ "$3" = "$group" ]; then kill -s "$signal" -- "-$group"; exit 0; fi
+fi
+exec tmux -S "$socket" if-shell -F -t "$pane" \
+  "#{&&:#{==:#{@buddy_owner},$session},#{&&:#{==:#{pane_pid},$pid},#{==:#{pane_synchronized},0}}}" \
+  "copy-mode -q -t $pane ; send-keys -t $pane C-c" "display-message -p refused"
+"##;
+
+/// What has become of a pane. Arguments: socket, pane, session, process, seconds. Says `gone`, `closed`, `dead` with status
+/// and signal, `replaced` or `alive`, and on a second line how many clients typed within those seconds.
+pub(super) const PROBE: &str = r##"
+socket=$1 pane=$2 session=$3 pid=$4 seconds=$5
+said=$(tmux -S "$socket" display-message -p -t "$pane" '#{pane_id} #{pane_dead} s#{pane_dead_status} g#{pane_dead_signal}' 2>&1) || {
+  case $said in *"can't find"*) echo closed;; *) echo gone;; esac; exit 0; }
+set -- $said
+if [ "$1" != "$pane" ]; then echo closed; exit 0; fi
+if [ "$2" = 1 ]; then echo "dead $3 $4"; exit 0; fi
+if tr '\0' '\n' 2>/dev/null < "/proc/$pid/environ" | grep -q '^BUDDY_PANE='; then echo replaced; else echo alive; fi
+now=$(date +%s); typed=0
+for active in $(tmux -S "$socket" list-clients -t "=$session" -F '#{client_activity}' 2>/dev/null); do
+  if [ "$active" -ge "$((now - seconds))" ]; then typed=$((typed + 1)); fi
+done
+echo "$typed"
+"##;
+
+/// What a shell of a pane is told so that it says where commands begin and end.
+///
+/// It works in bash, zsh, dash and the ash of busybox. The variable that it exports shows in the process table whether
+/// the shell was replaced by another program. Marks go to the terminal itself, wherever the output of the shell goes.
+const SETUP: &str = r#"{ BUDDY_PANE=1; export BUDDY_PANE; __buddy_n=${__buddy_n-}; } 2>/dev/null
+__buddy_p() { __buddy_s=$?; printf '\033]133;D;%s;%s\007' "$__buddy_n" "$__buddy_s" >/dev/tty; return "$__buddy_s"; }
+__buddy_i() {
+  if [ -n "${BASH_VERSION-}" ]; then
+    case ${PROMPT_COMMAND-} in
+      *__buddy_p*) ;;
+      *) PROMPT_COMMAND="{ __buddy_p; } 2>/dev/null${PROMPT_COMMAND:+; $PROMPT_COMMAND}";;
+    esac
+  elif [ -n "${ZSH_VERSION-}" ]; then
+    eval 'precmd_functions=(__buddy_p ${precmd_functions:#__buddy_p}); unsetopt PROMPT_SP PROMPT_CR'
+  else
+    case ${PS1-} in
+      *__buddy_p*) ;;
+      *) PS1='$(__buddy_p 2>/dev/null)'"${PS1-}";;
+    esac
+  fi
+}
+__buddy_r() { __buddy_s=$?; __buddy_i; return "$__buddy_s"; }
+if [ -n "${BASH_VERSION-}" ]; then PS1='\w \$ '; elif [ -n "${ZSH_VERSION-}" ]; then PS1='%~ %# '; else PS1='$PWD \$ '; fi
+__buddy_i
+"#;
+
+/// The setup of one pane, with the mark that says that it was carried out.
+pub(super) fn setup(command_file: &str, nonce: &str) -> String {
+    let file = quoted(command_file);
+    format!("__buddy={file}\n{SETUP}printf '\\033]133;S;%s\\007' {nonce} >/dev/tty\n")
+}
+
+/// The line that is typed to set a shell up. The path has no quote in it.
+pub(super) fn setup_line(file: &str) -> String {
+    format!(" . \"{file}\"")
+}
+
+/// The line that is typed for every command.
+pub(super) const COMMAND_LINE: &str = " . \"$__buddy\"";
+
+/// The file of one command: the nonce, what the person sees, the mark, and the command itself byte for byte. What it did to
+/// the prompt is mended afterwards.
+pub(super) fn command(text: &str, shown: &str, cwd: &str, nonce: &str) -> Vec<u8> {
+    let (text, shown, cwd) = (quoted(text), quoted(shown), quoted(cwd));
+    format!(
+        r#"{{ __buddy_n={nonce}; __buddy_t={text}; printf '\033[2m%s\033[0m\n\033]133;C;%s\007' {shown} {nonce} >/dev/tty; }} 2>/dev/null
+\cd -- {cwd} >/dev/null || return 126
+eval " $__buddy_t"
+{{ __buddy_r; }} 2>/dev/null
+"#
+    )
+    .into_bytes()
+}
+
+/// A text as one word of any POSIX shell.
+pub(super) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r"'\''"))
+}
+
+/// A text as one word of tmux's own language, which has the same single quotes and no way to leave them but this.
+pub(super) fn quoted_for_tmux(text: &str) -> String {
+    format!("'{}'", text.replace('\'', r#"'"'"'"#))
+}

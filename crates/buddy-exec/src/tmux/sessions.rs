@@ -1,0 +1,159 @@
+//! Sessions and panes: found, made and ended. Only buddy's own are ever touched.
+
+use super::host::Host;
+use super::names::SHARED;
+use super::scripts;
+use crate::{PaneError, Remaining, Stdin, TargetError};
+
+/// How many sessions and panes there may be.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    pub(super) sessions: u32,
+    pub(super) panes: u32,
+}
+
+/// Whether what is not there is made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Absent {
+    Make,
+    Leave,
+}
+
+/// A pane that was found or made.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) id: String,
+    pub(super) pid: i32,
+    pub(super) is_dead: bool,
+    pub(super) is_new: bool,
+}
+
+/// Finds a session or makes it, with its shared pane. True when it was made.
+pub(super) async fn session(
+    host: &Host,
+    name: &str,
+    shell: &[String],
+    limits: Limits,
+) -> Result<bool, TargetError> {
+    let (directory, socket, most) =
+        (host.directory.to_string_lossy(), host.socket(), limits.sessions.to_string());
+    let mut arguments = vec![directory.as_ref(), &socket, name, &most];
+    arguments.extend(shell.iter().map(String::as_str));
+    let said = host.run_leaving(scripts::SESSION, &arguments).await?;
+    match said.words().first() {
+        Some(&"made") => Ok(true),
+        Some(&"found") => Ok(false),
+        Some(&"foreign") => Err(PaneError::Foreign { name: name.to_owned() }.into()),
+        Some(&"many") => Err(PaneError::TooMany { what: "sessions", limit: limits.sessions }.into()),
+        Some(&"private") => Err(PaneError::NotPrivate { path: host.directory.clone() }.into()),
+        _ => Err(PaneError::Unusable { reason: "its answer is not understood".to_owned() }.into()),
+    }
+}
+
+/// Finds a pane of a session, or makes it.
+pub(super) async fn pane(
+    host: &Host,
+    session: &str,
+    name: &str,
+    absent: Absent,
+    shell: &[String],
+    limits: Limits,
+) -> Result<Place, TargetError> {
+    let (socket, most) = (host.socket(), limits.panes.to_string());
+    let wish = if absent == Absent::Make { "make" } else { "find" };
+    let mut arguments = vec![socket.as_str(), session, name, &most, wish];
+    arguments.extend(shell.iter().map(String::as_str));
+    let said = host.run(scripts::PANE, &arguments, Stdin::Null).await?;
+    match said.words().as_slice() {
+        [how, id, pid, dead] => place(how, id, pid, dead)
+            .ok_or_else(|| PaneError::Unusable { reason: "its answer is not understood".to_owned() }.into()),
+        ["many"] => Err(PaneError::TooMany { what: "panes", limit: limits.panes }.into()),
+        _ => Err(PaneError::Missing { what: "pane", name: name.to_owned() }.into()),
+    }
+}
+
+fn place(how: &str, id: &str, pid: &str, dead: &str) -> Option<Place> {
+    let digits = id.strip_prefix('%')?;
+    let is_id = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    is_id.then_some(())?;
+    Some(Place { id: id.to_owned(), pid: pid.parse().ok()?, is_dead: dead == "1", is_new: how == "made" })
+}
+
+/// Ends a session that is buddy's and not the default one.
+pub(super) async fn kill_session(host: &Host, name: &str, default: &str) -> Result<(), TargetError> {
+    if name == default {
+        return Err(PaneError::Protected { what: "session", name: name.to_owned() }.into());
+    }
+    let said = host.run(KILL_SESSION, &[&host.socket(), name], Stdin::Null).await?;
+    match said.words().first() {
+        None => Ok(()),
+        Some(&"missing") => Err(PaneError::Missing { what: "session", name: name.to_owned() }.into()),
+        Some(_) => Err(PaneError::Foreign { name: name.to_owned() }.into()),
+    }
+}
+
+/// Ends a pane that is buddy's and not a shared one.
+pub(super) async fn kill_pane(host: &Host, session: &str, name: &str, id: &str) -> Result<(), TargetError> {
+    if name == SHARED {
+        return Err(PaneError::Protected { what: "pane", name: name.to_owned() }.into());
+    }
+    let said = host.run(KILL_PANE, &[&host.socket(), session, name, id], Stdin::Null).await?;
+    if said.text.is_empty() { Ok(()) } else { Err(PaneError::Foreign { name: name.to_owned() }.into()) }
+}
+
+/// The sessions of buddy's that are there.
+pub(super) async fn remaining(host: &Host) -> Result<Vec<Remaining>, TargetError> {
+    let said = host.run(LIST, &[&host.socket()], Stdin::Null).await?;
+    let mut found: Vec<Remaining> = Vec::new();
+    for line in said.text.lines() {
+        let words: Vec<&str> = line.split_ascii_whitespace().collect();
+        let [session, owner] = words.as_slice() else { continue };
+        if session != owner {
+            continue;
+        }
+        match found.iter_mut().find(|remaining| remaining.session == *session) {
+            Some(remaining) => remaining.panes += 1,
+            None => found.push(Remaining {
+                session: (*session).to_owned(),
+                panes: 1,
+                attach: attach(&host.socket(), session),
+            }),
+        }
+    }
+    Ok(found)
+}
+
+/// What a person types to attach.
+pub(super) fn attach(socket: &str, session: &str) -> String {
+    let socket = if socket.contains(' ') { scripts::quoted(socket) } else { socket.to_owned() };
+    format!("tmux -S {socket} attach -t {session}")
+}
+
+const KILL_SESSION: &str = r#"
+tmux -S "$1" has-session -t "=$2" 2>/dev/null || { echo missing; exit 0; }
+[ "$(tmux -S "$1" show-options -v -t "=$2:" @buddy_owner 2>/dev/null)" = "$2" ] || { echo foreign; exit 0; }
+exec tmux -S "$1" kill-session -t "=$2"
+"#;
+
+const KILL_PANE: &str = r##"
+exec tmux -S "$1" if-shell -F -t "$4" \
+  "#{&&:#{==:#{pane_id},$4},#{&&:#{==:#{@buddy_owner},$2},#{==:#{@buddy_pane},$3}}}" \
+  "kill-pane -t $4" "display-message -p refused"
+"##;
+
+const LIST: &str = r##"tmux -S "$1" list-panes -a -F '#{session_name} #{@buddy_owner}' 2>/dev/null; exit 0"##;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_tmux_can_have_said_is_a_pane() {
+        let found = place("made", "%12", "345", "0").unwrap();
+        assert_eq!(found, Place { id: "%12".into(), pid: 345, is_dead: false, is_new: true });
+        for id in ["12", "%", "%1;x", "%-1", "% 1"] {
+            assert_eq!(place("found", id, "1", "0"), None, "{id}");
+        }
+        assert_eq!(place("found", "%1", "x", "0"), None);
+    }
+}

@@ -1,0 +1,354 @@
+//! The layer itself: a target with panes over a target without.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use super::host::Host;
+use super::link::Link;
+use super::names::{SHARED, checked};
+use super::run::{Begun, Brake, Wish, begin};
+use super::sessions::{self, Absent, Limits};
+use super::{keys, lock, person::Hands, screen};
+use crate::{
+    Bounds, CaptureOptions, Deleted, Deletion, Description, Exec, Exit, FileContent, GlobQuery, GlobResult,
+    GrepQuery, GrepResult, Keys, LineRange, Lines, ListOptions, Listing, PaneCommand, PaneError, PaneRunning,
+    PaneSelector, Panes, Recorder, Remaining, Running, Screen, Stopper, Target, TargetError, Written,
+};
+
+/// How long a command without a limit of its own waits for its turn.
+const TURN_LIMIT: Duration = Duration::from_mins(10);
+
+/// What a [`TmuxTarget`] is made of.
+#[derive(Debug, Clone)]
+pub struct TmuxSettings {
+    /// A directory on the target for the socket and what belongs to panes. Private to the account.
+    pub directory: PathBuf,
+    /// A directory on this machine for locks, so that two buddies do not type into one pane.
+    pub locks: PathBuf,
+    /// The session that is used by default.
+    pub session: String,
+    /// The most sessions that there may be, the default one included.
+    pub max_sessions: u32,
+    /// The most panes in one session.
+    pub max_panes: u32,
+    /// The environment of the shells.
+    pub env: Vec<(String, String)>,
+}
+
+/// A target with panes.
+///
+/// Only [`Panes::start`] and [`Panes::dispatch`] use a pane. What runs by [`Target::start`] is a tool's own business and
+/// needs its streams for itself, so it goes to the target below, as files do.
+pub struct TmuxTarget {
+    below: Arc<dyn Target>,
+    host: Arc<Host>,
+    session: String,
+    limits: Limits,
+    shell: Vec<String>,
+    locks_in: PathBuf,
+    /// By session and pane. Held for a look or a change only.
+    links: Mutex<HashMap<(String, String), Arc<Link>>>,
+    /// One link is made at a time, so that no pane is made twice.
+    opening: Semaphore,
+    /// The locks of the sessions that were used.
+    locks: Mutex<HashMap<String, File>>,
+    /// What waits for the ends of commands.
+    runs: Mutex<JoinSet<()>>,
+    hands: Hands,
+}
+
+impl TmuxTarget {
+    /// A layer over a target. Nothing is started before a pane is needed.
+    pub fn new(below: Arc<dyn Target>, settings: TmuxSettings) -> Result<Self, TargetError> {
+        let host = Host { target: below.clone(), env: settings.env, directory: settings.directory };
+        host.check()?;
+        let shell = shell_words(&below.describe().shell);
+        Ok(Self {
+            below,
+            host: Arc::new(host),
+            session: checked(&settings.session)?.to_owned(),
+            limits: Limits { sessions: settings.max_sessions, panes: settings.max_panes },
+            shell,
+            locks_in: settings.locks,
+            links: Mutex::default(),
+            opening: Semaphore::new(1),
+            locks: Mutex::default(),
+            runs: Mutex::default(),
+            hands: Hands::default(),
+        })
+    }
+
+    fn links(&self) -> MutexGuard<'_, HashMap<(String, String), Arc<Link>>> {
+        self.links.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn names(&self, pane: &PaneSelector) -> Result<(String, String), PaneError> {
+        let session = pane.session.as_deref().unwrap_or(&self.session);
+        let name = pane.pane.as_deref().unwrap_or(SHARED);
+        Ok((checked(session)?.to_owned(), checked(name)?.to_owned()))
+    }
+
+    /// The link to a pane that is there. The default one is made when it is not.
+    async fn link(&self, pane: &PaneSelector, absent: Absent) -> Result<(Arc<Link>, bool), TargetError> {
+        let names = self.names(pane)?;
+        let _one = self.opening.acquire().await.map_err(|_| PaneError::Closed)?;
+        let known = self.links().get(&names).filter(|link| !link.seen().is_closed).cloned();
+        if let Some(link) = known {
+            return Ok((link, false));
+        }
+        let (session, name) = &names;
+        self.lock(session)?;
+        let absent = if name == SHARED { Absent::Make } else { absent };
+        if *session == self.session {
+            sessions::session(&self.host, session, &self.shell, self.limits).await?;
+        }
+        let place = sessions::pane(&self.host, session, name, absent, &self.shell, self.limits).await?;
+        let link = Link::open(self.host.clone(), &place.id, session, place.pid, self.shell.clone()).await?;
+        let link = Arc::new(link);
+        self.links().insert(names, link.clone());
+        if place.is_dead {
+            link.respawn().await?;
+        }
+        Ok((link, place.is_new))
+    }
+
+    fn lock(&self, session: &str) -> Result<(), TargetError> {
+        let mut locks = self.locks.lock().unwrap_or_else(PoisonError::into_inner);
+        if !locks.contains_key(session) {
+            locks.insert(session.to_owned(), lock::take(&self.locks_in, session)?);
+        }
+        Ok(())
+    }
+
+    /// Types a command and waits until it runs.
+    async fn begin(&self, pane: &PaneSelector, command: &PaneCommand) -> Result<Begun, TargetError> {
+        allowed(&command.bounds)?;
+        let mut notes = Vec::new();
+        if self.hands.free().await? {
+            notes.push("the person had the panes and gave them back; capture to see what changed".to_owned());
+        }
+        let (link, _) = self.link(pane, Absent::Leave).await?;
+        if link.is_dispatched.load(Ordering::Relaxed) {
+            return Err(PaneError::Busy { program: "a command that was not waited for".to_owned() }.into());
+        }
+        let turn = turn(&link, command.timeout.unwrap_or(TURN_LIMIT)).await?;
+        link.ready().await?;
+        begin(link, command, turn, notes).await
+    }
+
+    fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let mut runs = self.runs.lock().unwrap_or_else(PoisonError::into_inner);
+        while runs.try_join_next().is_some() {}
+        runs.spawn(work);
+    }
+}
+
+/// The shell of a pane is in no jail, so nothing with bounds may reach it.
+fn allowed(bounds: &Bounds) -> Result<(), PaneError> {
+    if bounds.is_open() { Ok(()) } else { Err(PaneError::Bounded) }
+}
+
+async fn turn(link: &Link, limit: Duration) -> Result<OwnedSemaphorePermit, TargetError> {
+    let busy = || PaneError::Busy { program: "another command of buddy's".to_owned() };
+    let turn = timeout(limit, link.turn.clone().acquire_owned()).await.map_err(|_| busy())?;
+    turn.map_err(|_| busy().into())
+}
+
+/// How a shell is started so that it does what the command says and nothing else: without anybody's start-up files, in
+/// which words may have other meanings than those that were judged.
+fn shell_words(shell: &str) -> Vec<String> {
+    let name = Path::new(shell).file_name().map(|name| name.to_string_lossy().into_owned());
+    let options: &[&str] = match name.as_deref() {
+        Some("bash") => &["--norc", "--noprofile", "-i"],
+        Some("zsh") => &["-f", "-i"],
+        Some("busybox") => &["ash", "-i"],
+        _ => &["-i"],
+    };
+    [shell].iter().chain(options).map(|&word| word.to_owned()).collect()
+}
+
+/// Whether a value of the variable `TMUX` says that its process runs in a pane of the server in `directory`.
+pub fn is_inside(tmux: &str, directory: &Path) -> bool {
+    let socket = tmux.split(',').next().unwrap_or_default();
+    let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
+    !socket.is_empty() && real(Path::new(socket)) == real(&directory.join("socket"))
+}
+
+#[async_trait]
+impl Panes for TmuxTarget {
+    async fn start(&self, pane: &PaneSelector, command: PaneCommand) -> Result<PaneRunning, TargetError> {
+        let mut begun = self.begin(pane, &command).await?;
+        let (exit, is_exited) = oneshot::channel();
+        let (told, notes) = oneshot::channel();
+        let (wish, wished) = watch::channel(Wish::default());
+        let (_, empty) = tokio::sync::mpsc::channel(1);
+        let live = std::mem::replace(&mut begun.live, empty);
+        self.spawn(async move {
+            let (result, notes) = begun.see_out(command.timeout, wished).await;
+            let _ = told.send(notes);
+            let _ = exit.send(result);
+        });
+        let running = Running::new(live, is_exited, Stopper::new(Arc::new(Brake(wish))));
+        Ok(PaneRunning { running, notes })
+    }
+
+    async fn dispatch(&self, pane: &PaneSelector, command: PaneCommand) -> Result<String, TargetError> {
+        let begun = self.begin(pane, &command).await?;
+        let link = begun.link.clone();
+        link.is_dispatched.store(true, Ordering::Relaxed);
+        let id = link.id.clone();
+        self.spawn(async move {
+            let (_, wished) = watch::channel(Wish::default());
+            let (_, _) = begun.see_out(None, wished).await;
+            link.is_dispatched.store(false, Ordering::Relaxed);
+        });
+        Ok(id)
+    }
+
+    async fn capture(&self, pane: &PaneSelector, options: &CaptureOptions) -> Result<Screen, TargetError> {
+        let (link, _) = self.link(pane, Absent::Leave).await?;
+        screen::capture(&link, options).await
+    }
+
+    async fn send_keys(&self, bounds: &Bounds, pane: &PaneSelector, keys: &Keys) -> Result<(), TargetError> {
+        allowed(bounds)?;
+        self.hands.free().await?;
+        let (link, _) = self.link(pane, Absent::Leave).await?;
+        keys::send(&link, keys).await
+    }
+
+    async fn create_session(&self, bounds: &Bounds, name: &str) -> Result<bool, TargetError> {
+        allowed(bounds)?;
+        let name = checked(name)?;
+        self.lock(name)?;
+        sessions::session(&self.host, name, &self.shell, self.limits).await
+    }
+
+    async fn kill_session(&self, bounds: &Bounds, name: &str) -> Result<(), TargetError> {
+        allowed(bounds)?;
+        sessions::kill_session(&self.host, checked(name)?, &self.session).await?;
+        self.links().retain(|(session, _), _| session != name);
+        Ok(())
+    }
+
+    async fn create_pane(&self, bounds: &Bounds, pane: &PaneSelector) -> Result<bool, TargetError> {
+        allowed(bounds)?;
+        Ok(self.link(pane, Absent::Make).await?.1)
+    }
+
+    async fn kill_pane(&self, bounds: &Bounds, pane: &PaneSelector) -> Result<(), TargetError> {
+        allowed(bounds)?;
+        let (link, _) = self.link(pane, Absent::Leave).await?;
+        let names = self.names(pane)?;
+        sessions::kill_pane(&self.host, &names.0, &names.1, &link.id).await?;
+        self.links().remove(&names);
+        Ok(())
+    }
+
+    fn hand_over(&self) {
+        self.hands.set(true);
+    }
+
+    fn take_back(&self) {
+        self.hands.set(false);
+    }
+
+    fn attach_command(&self) -> String {
+        sessions::attach(&self.host.socket(), &self.session)
+    }
+
+    async fn remaining(&self) -> Result<Vec<Remaining>, TargetError> {
+        sessions::remaining(&self.host).await
+    }
+}
+
+#[async_trait]
+impl Target for TmuxTarget {
+    fn describe(&self) -> &Description {
+        self.below.describe()
+    }
+
+    fn panes(&self) -> Option<&dyn Panes> {
+        Some(self)
+    }
+
+    async fn start(&self, exec: Exec) -> Result<Running, TargetError> {
+        self.below.start(exec).await
+    }
+
+    async fn start_followed(&self, exec: Exec) -> Result<Running, TargetError> {
+        self.below.start_followed(exec).await
+    }
+
+    async fn run_leaving(&self, exec: Exec) -> Result<Exit, TargetError> {
+        self.below.run_leaving(exec).await
+    }
+
+    async fn read(&self, bounds: &Bounds, path: &Path, limit: u64) -> Result<FileContent, TargetError> {
+        self.below.read(bounds, path, limit).await
+    }
+
+    async fn read_lines(&self, bounds: &Bounds, path: &Path, range: LineRange) -> Result<Lines, TargetError> {
+        self.below.read_lines(bounds, path, range).await
+    }
+
+    async fn write(
+        &self,
+        bounds: &Bounds,
+        recorder: &Recorder,
+        path: &Path,
+        content: &[u8],
+    ) -> Result<Written, TargetError> {
+        self.below.write(bounds, recorder, path, content).await
+    }
+
+    async fn make_directory(
+        &self,
+        bounds: &Bounds,
+        recorder: &Recorder,
+        path: &Path,
+    ) -> Result<bool, TargetError> {
+        self.below.make_directory(bounds, recorder, path).await
+    }
+
+    async fn rename(
+        &self,
+        bounds: &Bounds,
+        recorder: &Recorder,
+        from: &Path,
+        to: &Path,
+    ) -> Result<(), TargetError> {
+        self.below.rename(bounds, recorder, from, to).await
+    }
+
+    async fn delete(
+        &self,
+        bounds: &Bounds,
+        recorder: &Recorder,
+        path: &Path,
+        deletion: Deletion,
+    ) -> Result<Deleted, TargetError> {
+        self.below.delete(bounds, recorder, path, deletion).await
+    }
+
+    async fn list(&self, bounds: &Bounds, path: &Path, options: ListOptions) -> Result<Listing, TargetError> {
+        self.below.list(bounds, path, options).await
+    }
+
+    async fn grep(&self, bounds: &Bounds, path: &Path, query: GrepQuery) -> Result<GrepResult, TargetError> {
+        self.below.grep(bounds, path, query).await
+    }
+
+    async fn glob(&self, bounds: &Bounds, path: &Path, query: GlobQuery) -> Result<GlobResult, TargetError> {
+        self.below.glob(bounds, path, query).await
+    }
+}

@@ -1,0 +1,7 @@
+//! What panes do with a real tmux and real shells.
+
+mod commands;
+mod endings;
+mod people;
+mod stage;
+mod stops;

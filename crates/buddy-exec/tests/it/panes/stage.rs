@@ -1,0 +1,189 @@
+//! A target with panes, a tmux server of its own, and a person at it.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
+
+use buddy_exec::{
+    Bounds, CaptureOptions, Description, Exit, Keys, LocalSettings, LocalTarget, OutputLimits, PaneCommand,
+    PaneSelector, PaneText, Panes, Running, SupervisorCommand, Target, TargetError, TmuxSettings, TmuxTarget,
+};
+use tempfile::TempDir;
+
+use crate::stage::PATIENCE;
+
+/// What is kept of each output.
+const KEEP: usize = 4 * 1024 * 1024;
+
+pub(crate) struct PaneStage {
+    dir: TempDir,
+    pub(crate) target: Arc<TmuxTarget>,
+}
+
+impl PaneStage {
+    pub(crate) fn new(shell: &str) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let target = Arc::new(layer(dir.path(), shell));
+        Self { dir, target }
+    }
+
+    /// The same as another process of the same person would have it.
+    pub(crate) fn again(&self) -> TmuxTarget {
+        layer(self.dir.path(), "/bin/bash")
+    }
+
+    /// The stage after the process that had the target has ended.
+    pub(crate) fn without_target(mut self) -> Self {
+        self.target = Arc::new(layer(&self.path("elsewhere"), "/bin/sh"));
+        self
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub(crate) fn socket(&self) -> PathBuf {
+        self.path("run/socket")
+    }
+
+    pub(crate) fn command(&self, text: &str) -> PaneCommand {
+        PaneCommand {
+            text: PaneText::Shell(text.to_owned()),
+            cwd: self.dir.path().to_owned(),
+            timeout: Some(PATIENCE),
+            output: OutputLimits { keep_head: KEEP, keep_tail: KEEP, log: None },
+            bounds: Bounds::open(),
+        }
+    }
+
+    pub(crate) async fn start(&self, text: &str) -> Running {
+        self.try_start(self.command(text)).await.unwrap().running
+    }
+
+    pub(crate) async fn try_start(
+        &self,
+        command: PaneCommand,
+    ) -> Result<buddy_exec::PaneRunning, TargetError> {
+        Panes::start(&*self.target, &PaneSelector::default(), command).await
+    }
+
+    /// Runs a command and gives its end with the notes on it.
+    pub(crate) async fn run(&self, text: &str) -> (Exit, String) {
+        let mut run = self.try_start(self.command(text)).await.unwrap();
+        let exit = run.running.wait().await.unwrap();
+        (exit, run.notes.await.unwrap().join("\n"))
+    }
+
+    /// Runs a command that must print exactly this and end with this code.
+    pub(crate) async fn check(&self, text: &str, printed: &str, code: i32) {
+        let (exit, notes) = self.run(text).await;
+        assert_eq!((exit.stdout.text().as_str(), exit.code), (printed, Some(code)), "{text:?} {notes}");
+    }
+
+    /// Types as the agent does.
+    pub(crate) async fn keys(&self, text: &str) {
+        let keys = Keys { literal_text: Some(text.to_owned()), enter: true, ..Keys::default() };
+        self.target.send_keys(&Bounds::open(), &PaneSelector::default(), &keys).await.unwrap();
+    }
+
+    pub(crate) async fn screen(&self) -> String {
+        let options = CaptureOptions { start: Some("-".to_owned()), ..CaptureOptions::default() };
+        self.target.capture(&PaneSelector::default(), &options).await.unwrap().text
+    }
+
+    /// Waits until the pane shows a text. Polls: a screen has no events.
+    pub(crate) async fn until_shown(&self, text: &str) -> String {
+        let end = std::time::Instant::now() + PATIENCE;
+        loop {
+            let screen = self.screen().await;
+            if screen.contains(text) {
+                return screen;
+            }
+            assert!(std::time::Instant::now() < end, "{text:?} was never shown:\n{screen}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+
+    /// Runs tmux on the server of this stage, past the target.
+    pub(crate) fn tmux(&self, arguments: &[&str]) -> String {
+        tmux(&self.socket(), arguments)
+    }
+
+    /// A person who sits at a pane that was just made.
+    pub(crate) async fn person_at_new_pane(&self) -> Person {
+        self.check("echo hello", "hello\n", 0).await;
+        self.person()
+    }
+
+    /// A person who sits at the pane: a real client, in a pane of a server of the person's own.
+    pub(crate) fn person(&self) -> Person {
+        let socket = self.path("person.socket");
+        let attach = format!("TMUX= exec tmux -S '{}' attach", self.socket().display());
+        tmux(&socket, &["-f", "/dev/null", "new-session", "-d", "-x", "200", "-y", "50", &attach]);
+        let person = Person { socket };
+        let end = std::time::Instant::now() + PATIENCE;
+        while self.tmux(&["list-clients", "-F", "#{client_name}"]).is_empty() {
+            assert!(std::time::Instant::now() < end, "the person never got to the pane");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        person
+    }
+}
+
+impl Drop for PaneStage {
+    fn drop(&mut self) {
+        for socket in [self.path("person.socket"), self.socket()] {
+            if socket.exists() {
+                tmux(&socket, &["kill-server"]);
+            }
+        }
+    }
+}
+
+pub(crate) struct Person {
+    socket: PathBuf,
+}
+
+impl Person {
+    pub(crate) fn types(&self, text: &str) {
+        tmux(&self.socket, &["send-keys", "-l", "--", text]);
+    }
+
+    pub(crate) fn presses(&self, key: &str) {
+        tmux(&self.socket, &["send-keys", key]);
+    }
+}
+
+fn tmux(socket: &Path, arguments: &[&str]) -> String {
+    let output = Command::new("tmux").arg("-S").arg(socket).args(arguments).output().unwrap();
+    String::from_utf8_lossy(&output.stdout).trim().to_owned()
+}
+
+fn layer(dir: &Path, shell: &str) -> TmuxTarget {
+    let supervisor =
+        SupervisorCommand { program: env!("CARGO_BIN_EXE_buddy-supervise").into(), args: Vec::new() };
+    let description = Description {
+        name: "local".into(),
+        user: "someone".into(),
+        host: "here".into(),
+        os: "linux".into(),
+        shell: shell.into(),
+        cwd: dir.to_owned(),
+    };
+    let grace = Duration::from_millis(300);
+    let below: Arc<dyn Target> = Arc::new(LocalTarget::new(LocalSettings { supervisor, description, grace }));
+    let settings = TmuxSettings {
+        directory: dir.join("run"),
+        locks: dir.join("locks"),
+        session: "buddy-test".to_owned(),
+        max_sessions: 2,
+        max_panes: 3,
+        env: vec![
+            ("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()),
+            ("LANG".into(), "C.UTF-8".into()),
+            ("HOME".into(), dir.to_string_lossy().into_owned()),
+        ],
+    };
+    TmuxTarget::new(below, settings).unwrap()
+}

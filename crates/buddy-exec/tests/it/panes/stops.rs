@@ -1,0 +1,93 @@
+//! Interrupts and time limits: what runs in the foreground is really dead, and the pane can be used again.
+
+use std::time::Duration;
+
+use buddy_exec::Ended;
+
+use super::stage::PaneStage;
+use crate::stage::{PATIENCE, alive, marker, until_alive, until_gone};
+
+/// Stops a command once it sleeps, and looks for what is left of it.
+async fn stop(shell: &str, text: &str) {
+    let stage = PaneStage::new(shell);
+    let marker = marker();
+    let mut running = stage.start(&text.replace("MARKER", &marker)).await;
+    until_alive(&marker, 1).await;
+    running.stop();
+    let exit = running.wait().await.unwrap();
+    assert_eq!(exit.ended, Ended::Stopped, "{shell} {text}");
+    until_gone(&marker, PATIENCE).await;
+    stage.check("echo after", "after\n", 0).await;
+}
+
+#[tokio::test]
+async fn an_interrupt_ends_a_program_in_every_shell() {
+    for shell in ["/bin/bash", "/usr/bin/zsh", "/bin/dash", "/bin/busybox"] {
+        stop(shell, "sleep MARKER").await;
+        stop(shell, "while true; do sleep MARKER; done").await;
+    }
+}
+
+#[tokio::test]
+async fn a_program_that_hears_no_interrupt_is_killed() {
+    stop("/bin/bash", "sh -c \"trap '' INT TERM; sleep MARKER; sleep MARKER; sleep MARKER\"").await;
+    stop("/bin/bash", "stty -isig; sleep MARKER").await;
+    stop("/bin/dash", "trap '' INT; sleep MARKER | cat").await;
+}
+
+#[tokio::test]
+async fn a_loop_of_the_shell_itself_is_ended() {
+    let stage = PaneStage::new("/bin/bash");
+    let mut running = stage.start("echo ready; while :; do :; done").await;
+    running.next().await.unwrap();
+    running.stop();
+    assert_eq!(running.wait().await.unwrap().ended, Ended::Stopped);
+    stage.check("echo after", "after\n", 0).await;
+}
+
+#[tokio::test]
+async fn a_shell_that_cannot_be_interrupted_is_replaced() {
+    let stage = PaneStage::new("/bin/bash");
+    let mut command = stage.command("trap '' INT; while :; do :; done");
+    command.timeout = Some(Duration::from_millis(200));
+    let mut run = stage.try_start(command).await.unwrap();
+    let exit = run.running.wait().await.unwrap();
+    assert_eq!((exit.ended, exit.code), (Ended::TimedOut, None));
+    assert!(run.notes.await.unwrap().join(" ").contains("a new one was started"));
+    stage.check("echo after", "after\n", 0).await;
+}
+
+#[tokio::test]
+async fn a_command_that_waits_for_input_runs_into_its_limit_and_keeps_its_output() {
+    for text in ["echo asked; cat", "echo asked; read answer"] {
+        let stage = PaneStage::new("/bin/bash");
+        let mut command = stage.command(text);
+        command.timeout = Some(Duration::from_millis(300));
+        let exit = stage.try_start(command).await.unwrap().running.wait().await.unwrap();
+        assert_eq!(exit.ended, Ended::TimedOut, "{text}");
+        assert!(exit.stdout.text().starts_with("asked\n"), "{}", exit.stdout.text());
+        stage.check("echo after", "after\n", 0).await;
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_nobody_holds_any_more_is_killed() {
+    let stage = PaneStage::new("/bin/bash");
+    let marker = marker();
+    let running = stage.start(&format!("sleep {marker}")).await;
+    until_alive(&marker, 1).await;
+    drop(running);
+    until_gone(&marker, PATIENCE).await;
+    stage.check("echo after", "after\n", 0).await;
+}
+
+#[tokio::test]
+async fn what_was_put_into_the_background_stays_as_in_any_terminal() {
+    let stage = PaneStage::new("/bin/bash");
+    let marker = marker();
+    let (exit, _) = stage.run(&format!("sleep {marker} & echo started")).await;
+    assert!(exit.stdout.text().contains("started"));
+    assert_eq!(alive(&marker).len(), 1);
+    stage.run("kill %1").await;
+    until_gone(&marker, PATIENCE).await;
+}
