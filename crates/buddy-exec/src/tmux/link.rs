@@ -40,7 +40,7 @@ pub(super) struct Link {
 
 /// What a line was typed with.
 pub(super) struct Line<'a> {
-    pub(super) line: &'a str,
+    pub(super) text: &'a str,
     /// The file that the line reads, and what is put into it.
     pub(super) file: String,
     pub(super) content: Vec<u8>,
@@ -109,7 +109,7 @@ impl Link {
     /// Types a line, after tmux has looked whether the pane is still the right one.
     pub(super) async fn type_line(&self, line: Line<'_>) -> Result<Typed, TargetError> {
         let (socket, pid) = (self.host.socket(), self.pid());
-        let arguments = [&socket, &self.id, &self.session, &pid, line.line, &line.file, line.cwd];
+        let arguments = [&socket, &self.id, &self.session, &pid, line.text, &line.file, line.cwd];
         let said = self.host.run(scripts::TYPE, &arguments, Stdin::Bytes(line.content)).await?;
         Ok(match said.words().as_slice() {
             [] => Typed::Yes,
@@ -131,7 +131,7 @@ impl Link {
         let file = self.host.path(&format!("{}.setup", number(&self.id)));
         let content = scripts::setup(&self.command_file(), &nonce).into_bytes();
         let line = scripts::setup_line(&file);
-        let typed = self.type_line(Line { line: &line, file, content, cwd: "/" }).await?;
+        let typed = self.type_line(Line { text: &line, file, content, cwd: "/" }).await?;
         match typed {
             Typed::Yes => {}
             Typed::Busy(program) => return Err(PaneError::Busy { program }.into()),
@@ -184,10 +184,10 @@ fn number(id: &str) -> &str {
 
 /// A number that nobody can guess.
 pub(super) fn nonce() -> Result<String, TargetError> {
-    let mut bytes = [0; 16];
+    let mut bytes = [0_u8; 16];
     let filled = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty());
     match filled {
-        Ok(length) if length == bytes.len() => Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect()),
+        Ok(length) if length == bytes.len() => Ok(format!("{:032x}", u128::from_ne_bytes(bytes))),
         Ok(_) => Err(TargetError::Io {
             action: "read",
             path: "/dev/urandom".into(),

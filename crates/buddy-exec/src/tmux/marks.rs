@@ -156,8 +156,10 @@ impl LineEnds {
 mod tests {
     use super::*;
 
+    type Found = (Kind, String, Option<i32>);
+
     /// The text and the marks, with the marks by kind, nonce and status.
-    fn check(stream: &[u8], step: usize) -> (Vec<u8>, Vec<(Kind, String, Option<i32>)>) {
+    fn check(stream: &[u8], step: usize) -> (Vec<u8>, Vec<Found>) {
         let mut marks = Marks::default();
         let (mut text, mut found) = (Vec::new(), Vec::new());
         for chunk in stream.chunks(step) {

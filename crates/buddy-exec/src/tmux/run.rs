@@ -36,8 +36,8 @@ const SHOWN_CHARS: usize = 2_000;
 /// What is sent to the foreground, and how long it has to work. The shell itself ends a loop only by an interrupt, so
 /// there is one again after the kill.
 const STOPPING: &[(&str, Duration)] = &[
-    ("INT", Duration::from_millis(1000)),
-    ("TERM", Duration::from_millis(1000)),
+    ("INT", Duration::from_secs(1)),
+    ("TERM", Duration::from_secs(1)),
     ("KILL", Duration::from_millis(500)),
     ("INT", Duration::from_millis(500)),
     ("KILL", Duration::from_millis(500)),
@@ -153,7 +153,7 @@ async fn type_command(link: &Link, command: &PaneCommand, nonce: &str) -> Result
         return Err(TargetError::BadPath { why: "has a zero byte in it" });
     }
     let content = scripts::command(&text, &shown(&text), cwd, nonce);
-    let line = Line { line: scripts::COMMAND_LINE, file: link.command_file(), content, cwd };
+    let line = Line { text: scripts::COMMAND_LINE, file: link.command_file(), content, cwd };
     link.type_line(line).await
 }
 
@@ -216,9 +216,9 @@ impl Begun {
         let mut look_after = FIRST_LOOK;
         loop {
             tokio::select! {
-                done = &mut self.done => match done {
-                    Ok(done) => return Ok(self.exit(done, Ended::Exited)),
-                    Err(_) => {}
+                done = &mut self.done => return match done {
+                    Ok(done) => Ok(self.exit(done, Ended::Exited)),
+                    Err(_) => Err(self.lost().await),
                 },
                 wish = wished(wish) => {
                     let steps = if wish == Wish::Kill { KILLING } else { STOPPING };
@@ -232,12 +232,19 @@ impl Begun {
             if let Some(exit) = self.look().await? {
                 return Ok(exit);
             }
-            if self.link.seen().is_closed {
-                return Err(PaneError::Closed.into());
+            match timeout(LOOK_PAUSE, &mut self.done).await {
+                Ok(Ok(done)) => return Ok(self.exit(done, Ended::Exited)),
+                Ok(Err(_)) => return Err(self.lost().await),
+                Err(_) => {}
             }
-            if let Ok(Ok(done)) = timeout(LOOK_PAUSE, &mut self.done).await {
-                return Ok(self.exit(done, Ended::Exited));
-            }
+        }
+    }
+
+    /// Why there is no stream any more.
+    async fn lost(&self) -> TargetError {
+        match probe(&self.link, 0).await {
+            Ok(found) if found.state == State::ServerGone => PaneError::ServerLost.into(),
+            _ => PaneError::Closed.into(),
         }
     }
 

@@ -42,11 +42,11 @@ pub(super) async fn capture(link: &Link, options: &CaptureOptions) -> Result<Scr
 }
 
 /// Arguments: socket, pane, session, `-a` or nothing, then more options. A pane that is not buddy's gives nothing but that.
-const CAPTURE: &str = r##"
+const CAPTURE: &str = r#"
 socket=$1 pane=$2 session=$3 alternate=$4; shift 4
 head=$(tmux -S "$socket" display-message -p -t "$pane" '#{@buddy_owner} #{cursor_x} #{cursor_y} #{pane_current_command}') || exit 1
 printf '%s\n' "$head"
 case $head in "$session "*) ;; *) exit 0;; esac
 if [ -n "$alternate" ] && tmux -S "$socket" capture-pane -p -t "$pane" -a "$@" 2>/dev/null; then exit 0; fi
 exec tmux -S "$socket" capture-pane -p -t "$pane" "$@"
-"##;
+"#;

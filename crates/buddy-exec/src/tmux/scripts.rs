@@ -5,7 +5,7 @@
 /// Finds or makes a session. Arguments: directory, socket, session, most sessions, then the shell's words.
 ///
 /// Says `foreign`, `many` or `private` when it does not, and else `made` or `found`.
-pub(super) const SESSION: &str = r##"
+pub(super) const SESSION: &str = r#"
 dir=$1 socket=$2 session=$3 most=$4; shift 4
 umask 077
 mkdir -p "$dir" || exit 1
@@ -31,11 +31,11 @@ t set-option -t "=$session:" @buddy_managed 1 \; \
   set-option -w -t "=$session:" automatic-rename off \; \
   select-pane -t "=$session:" -T shared || exit 1
 echo made
-"##;
+"#;
 
 /// Finds or makes a pane in a session. Arguments: socket, session, pane, most panes, `make` or `find`, then the shell's
 /// words. Says `missing`, `many`, or `made`/`found` with the pane's id, process and whether it is dead.
-pub(super) const PANE: &str = r##"
+pub(super) const PANE: &str = r#"
 socket=$1 session=$2 name=$3 most=$4 wish=$5; shift 5
 t() { tmux -S "$socket" -f /dev/null "$@"; }
 list() { t list-panes -s -t "=$session" -F '#{pane_id} #{pane_pid} #{pane_dead} #{@buddy_owner} #{@buddy_pane}'; }
@@ -57,7 +57,7 @@ t set-option -p -t "$id" @buddy_managed 1 \; \
   select-pane -t "$id" -T "$name" \; \
   select-layout -t "$id" tiled || exit 1
 find made
-"##;
+"#;
 
 /// Makes the pipe that a pane's stream goes through. Arguments: the pipe.
 pub(super) const PIPE: &str = r#"umask 077; rm -f "$1" && mkfifo "$1""#;
@@ -135,7 +135,7 @@ exec tmux -S "$socket" if-shell -F -t "$pane" \
 
 /// What has become of a pane. Arguments: socket, pane, session, process, seconds. Says `gone`, `closed`, `dead` with status
 /// and signal, `replaced` or `alive`, and on a second line how many clients typed within those seconds.
-pub(super) const PROBE: &str = r##"
+pub(super) const PROBE: &str = r#"
 socket=$1 pane=$2 session=$3 pid=$4 seconds=$5
 said=$(tmux -S "$socket" display-message -p -t "$pane" '#{pane_id} #{pane_dead} s#{pane_dead_status} g#{pane_dead_signal}' 2>&1) || {
   case $said in *"can't find"*) echo closed;; *) echo gone;; esac; exit 0; }
@@ -148,7 +148,7 @@ for active in $(tmux -S "$socket" list-clients -t "=$session" -F '#{client_activ
   if [ "$active" -ge "$((now - seconds))" ]; then typed=$((typed + 1)); fi
 done
 echo "$typed"
-"##;
+"#;
 
 /// What a shell of a pane is told so that it says where commands begin and end.
 ///

@@ -141,7 +141,7 @@ exec tmux -S "$1" if-shell -F -t "$4" \
   "kill-pane -t $4" "display-message -p refused"
 "##;
 
-const LIST: &str = r##"tmux -S "$1" list-panes -a -F '#{session_name} #{@buddy_owner}' 2>/dev/null; exit 0"##;
+const LIST: &str = r#"tmux -S "$1" list-panes -a -F '#{session_name} #{@buddy_owner}' 2>/dev/null; exit 0"#;
 
 #[cfg(test)]
 mod tests {

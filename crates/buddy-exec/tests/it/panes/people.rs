@@ -123,14 +123,11 @@ async fn while_the_person_has_the_panes_the_agent_waits_and_then_is_told() {
     let stage = PaneStage::new("/bin/bash");
     stage.check("echo one", "one\n", 0).await;
     stage.target.hand_over();
-    let target = stage.target.clone();
-    let command = stage.command("echo mine");
-    let mut waiting =
-        tokio::spawn(async move { Panes::start(&*target, &PaneSelector::default(), command).await });
+    let mut waiting = std::pin::pin!(stage.try_start(stage.command("echo mine")));
     let early = tokio::time::timeout(Duration::from_millis(200), &mut waiting).await;
     assert!(early.is_err(), "the agent did not wait");
     stage.target.take_back();
-    let mut run = waiting.await.unwrap().unwrap();
+    let mut run = waiting.await.unwrap();
     assert_eq!(run.running.wait().await.unwrap().stdout.text(), "mine\n");
     assert!(run.notes.await.unwrap().join(" ").contains("gave them back"));
 }
