@@ -131,6 +131,7 @@ fn driver(
 ) -> Result<Driver, AgentError> {
     let started = opening.transcript.started().ok_or_else(|| closed("the session has no beginning"))?;
     let described = settings.target.describe();
+    let tools_off = tools_off(settings);
     let gate = Arc::new(Gate::new(
         settings.policy.clone(),
         PathBuf::from(&started.cwd),
@@ -151,13 +152,13 @@ fn driver(
         env: settings.env.clone(),
         logs: settings.logs.clone(),
         limits: TextLimits { command: settings.texts.command, file: settings.texts.file },
-        tools_off: settings.tools_off.clone(),
+        tools_off: tools_off.clone(),
         ask_within: settings.ask_within,
         clock: settings.clock.clone(),
         ids: settings.ids.clone(),
         sink: sink.clone(),
     });
-    let tools = registry::definitions(&settings.tools_off);
+    let tools = registry::definitions(&tools_off);
     let system = SystemPrompt {
         name: &settings.name,
         tools: tools.iter().map(|tool| tool.name.clone()).collect(),
@@ -195,6 +196,15 @@ fn driver(
     let machine = Machine::new(settings.ids.clone(), described.name.clone(), settings.max_steps, items);
     let clock = settings.clock.clone();
     Ok(Driver { machine, models, gate, pipeline, sink, orders, clock, funds, work: Work::default() })
+}
+
+/// What is switched off, and what the host lacks.
+fn tools_off(settings: &AgentSettings) -> Vec<String> {
+    let mut off = settings.tools_off.clone();
+    if settings.target.panes().is_none() {
+        off.extend(registry::pane_tools());
+    }
+    off
 }
 
 struct BuddySession {

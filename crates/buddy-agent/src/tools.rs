@@ -25,6 +25,7 @@ mod search_youtube;
 mod tests;
 mod text_file;
 mod time;
+mod tmux;
 mod tool;
 mod unified;
 mod update_plan;

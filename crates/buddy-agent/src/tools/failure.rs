@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use buddy_exec::TargetError;
+use buddy_exec::{PaneError, TargetError};
 use buddy_protocol::ToolFailure;
 use buddy_web::{FetchError, SearchError};
 
@@ -35,6 +35,9 @@ pub(crate) fn target_failure(error: &TargetError) -> ToolFailure {
         TargetError::NotJailed { .. } => "not_jailed",
         _ => "failed",
     };
+    if let TargetError::Pane(error) = error {
+        return pane_failure(error);
+    }
     let failure = ToolFailure::new(code, causes(error));
     match error {
         TargetError::NotJailed { .. } => failure.hint(NOT_JAILED),
@@ -45,6 +48,31 @@ pub(crate) fn target_failure(error: &TargetError) -> ToolFailure {
         TargetError::Link { .. } => failure.hint("name the file that the link leads to"),
         _ => failure,
     }
+}
+
+/// What is wrong with a pane, as a failure with a stable code.
+fn pane_failure(error: &PaneError) -> ToolFailure {
+    let (code, hint) = match error {
+        PaneError::Busy { .. } => (
+            "pane_busy",
+            Some("look with tmux_capture_pane, interrupt with the key C-c, wait, or name another pane"),
+        ),
+        PaneError::Foreign { .. } => ("not_ours", Some("leave it alone and use the shared pane")),
+        PaneError::Missing { .. } => {
+            ("not_found", Some("make it with tmux_create_pane or tmux_create_session"))
+        }
+        PaneError::BadName { .. } => ("invalid_input", None),
+        PaneError::TooMany { .. } => ("too_many", Some("end one that is no longer needed")),
+        PaneError::Protected { .. } => ("protected", None),
+        PaneError::Bounded => ("bounded", Some("leave `session` and `pane` out")),
+        PaneError::Taken => ("pane_taken", Some("wait until the person gives it back, or ask")),
+        PaneError::Closed | PaneError::ServerLost => {
+            ("outcome_unknown", Some("look at what the command did before running it again"))
+        }
+        PaneError::NoHooks => ("pane_unusable", Some("look at the pane with tmux_capture_pane")),
+        _ => ("failed", None),
+    };
+    with_hint(ToolFailure::new(code, error.to_string()), hint)
 }
 
 /// Why something was not fetched, as a failure with a stable code.

@@ -18,6 +18,7 @@ use crate::tools::read_file::ReadFile;
 use crate::tools::run_shell::RunShell;
 use crate::tools::search_youtube::SearchYoutube;
 use crate::tools::time::Time;
+use crate::tools::tmux::{CapturePane, CreatePane, CreateSession, KillPane, KillSession, SendKeys};
 use crate::tools::tool::Entry;
 use crate::tools::update_plan::UpdatePlan;
 use crate::tools::web_search::WebSearch;
@@ -48,6 +49,12 @@ const TOOLS: &[Entry] = &[
     Entry::of::<GitAdd>(),
     Entry::of::<GitCommit>(),
     Entry::of::<GitPush>(),
+    Entry::of::<CapturePane>(),
+    Entry::of::<SendKeys>(),
+    Entry::of::<CreateSession>(),
+    Entry::of::<KillSession>(),
+    Entry::of::<CreatePane>(),
+    Entry::of::<KillPane>(),
 ];
 
 /// The longest title shown, in characters.
@@ -56,6 +63,11 @@ const TITLE_CHARS: usize = 200;
 /// What the model is told about the tools, except those that are switched off.
 pub(crate) fn definitions(off: &[String]) -> Vec<ToolDefinition> {
     TOOLS.iter().filter(|entry| !is_off(entry, off)).map(Entry::definition).collect()
+}
+
+/// The tools that need a host with panes.
+pub(crate) fn pane_tools() -> impl Iterator<Item = String> {
+    TOOLS.iter().map(|entry| entry.spec.name).filter(|name| name.starts_with("tmux_")).map(str::to_owned)
 }
 
 /// The tool of a name or alias, unless it is switched off.

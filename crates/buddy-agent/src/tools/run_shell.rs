@@ -1,10 +1,15 @@
-//! `run_shell`: a command line in the target's shell, waited for.
+//! `run_shell`: a command line in the target's shell, waited for. Where the host has panes and the call has no bounds, it is
+//! typed into one.
+
+mod pane;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use buddy_exec::{Chunk, Ended, Exec, Exit, LogFile, OutputLimits, Reach, Stdin, Stream};
+use buddy_exec::{
+    Chunk, Ended, Exec, Exit, LogFile, OutputLimits, PaneSelector, Reach, Running, Stdin, Stream,
+};
 use buddy_policy::{Action, Claims, Execution, Intent, Tier};
 use buddy_protocol::{DeltaStream, Risk, ToolFailure, ToolKind};
 use schemars::JsonSchema;
@@ -12,8 +17,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::tools::failure::target_failure;
+use crate::tools::tmux::{no_panes, selector};
 use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext};
 use crate::tools::wait::Wait;
+use pane::InPane;
 
 /// How long a command may run when the call does not say.
 const DEFAULT_WAIT: Duration = Duration::from_secs(30);
@@ -40,12 +47,18 @@ pub(crate) struct RunShellInput {
     /// Whether it needs more rights, as with sudo.
     privesc: bool,
     /// How long to wait: true for the usual 30 s, or a duration such as "10m" or a number of seconds, up to 10 minutes.
-    /// The command is stopped when the time is up.
+    /// The command is stopped when the time is up. In a shared pane false leaves the command there.
     #[serde(default)]
     wait: Wait,
     /// The directory to run in, the working directory by default.
     #[serde(default)]
     cwd: Option<String>,
+    /// The tmux session to run in, where there are shared panes.
+    #[serde(default)]
+    session: Option<String>,
+    /// The pane to run in, where there are shared panes; the shared one by default.
+    #[serde(default)]
+    pane: Option<String>,
 }
 
 #[async_trait]
@@ -76,36 +89,29 @@ impl Tool for RunShell {
     }
 
     async fn run(input: RunShellInput, context: &ToolContext) -> Result<Value, ToolFailure> {
+        let selector = selector(input.session.as_ref(), input.pane.as_ref());
+        let cwd = context.place.resolve(input.cwd.as_deref().unwrap_or("."));
+        if let Some(panes) = context.target.panes().filter(|_| context.bounds.is_open()) {
+            let timeout = if input.wait == Wait::No { None } else { Some(timeout(&input.wait)?) };
+            let in_pane = InPane { panes, selector, command: input.command, cwd, timeout };
+            return in_pane.run(context).await;
+        }
+        if selector != PaneSelector::default() {
+            return Err(no_panes());
+        }
         let timeout = timeout(&input.wait)?;
         let exec = Exec {
             argv: argv(&context.execution, &context.target.describe().shell, input.command),
-            cwd: context.place.resolve(input.cwd.as_deref().unwrap_or(".")),
+            cwd,
             env: context.env.clone(),
             stdin: Stdin::Null,
             timeout: Some(timeout),
             bounds: context.bounds.clone(),
-            output: OutputLimits {
-                keep_head: KEEP,
-                keep_tail: KEEP,
-                log: Some(LogFile { path: context.log.clone(), cap_bytes: LOG_CAP }),
-            },
+            output: limits(context),
         };
         snapshot(context).await?;
         let mut running = context.target.start(exec).await.map_err(|error| target_failure(&error))?;
-        let mut is_stopping = false;
-        loop {
-            tokio::select! {
-                chunk = running.next() => match chunk {
-                    Some(chunk) => show(&chunk, context),
-                    None => break,
-                },
-                () = context.cancel.cancelled(), if !is_stopping => {
-                    running.stop();
-                    is_stopping = true;
-                }
-            }
-        }
-        let exit = running.wait().await.map_err(|error| target_failure(&error))?;
+        let exit = watch(&mut running, context).await?;
         // A command that ran is a result, also when its changes could not be kept; the snapshot from before it stays.
         let kept = context.recorder.after_command().await;
         let mut result = outcome(&exit, timeout);
@@ -114,6 +120,30 @@ impl Tool for RunShell {
         }
         Ok(result)
     }
+}
+
+/// How much of the output is kept, and where all of it goes.
+fn limits(context: &ToolContext) -> OutputLimits {
+    let log = LogFile { path: context.log.clone(), cap_bytes: LOG_CAP };
+    OutputLimits { keep_head: KEEP, keep_tail: KEEP, log: Some(log) }
+}
+
+/// Shows what a command prints until it has ended, and stops it when the call is to stop.
+async fn watch(running: &mut Running, context: &ToolContext) -> Result<Exit, ToolFailure> {
+    let mut is_stopping = false;
+    loop {
+        tokio::select! {
+            chunk = running.next() => match chunk {
+                Some(chunk) => show(&chunk, context),
+                None => break,
+            },
+            () = context.cancel.cancelled(), if !is_stopping => {
+                running.stop();
+                is_stopping = true;
+            }
+        }
+    }
+    running.wait().await.map_err(|error| target_failure(&error))
 }
 
 /// What was judged is what is run: the text in a shell, or the words without one.

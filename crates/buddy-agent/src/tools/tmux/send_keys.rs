@@ -1,0 +1,102 @@
+//! `tmux_send_keys`: keys for whatever runs in a pane.
+
+use async_trait::async_trait;
+use buddy_exec::Keys;
+use buddy_policy::{Action, Claims, Intent, Tier};
+use buddy_protocol::{Risk, ToolFailure, ToolKind};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::typed::{is_unfinished, text};
+use super::{panes, put_off, selector};
+use crate::tools::failure::target_failure;
+use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext};
+use crate::tools::wait::Wait;
+
+pub(crate) struct SendKeys;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct SendKeysInput {
+    /// Text that is typed as it is, before the keys.
+    #[serde(default)]
+    literal_text: Option<String>,
+    /// Keys by the names that tmux has for them, such as "C-c", "Up", "Escape".
+    #[serde(default)]
+    keys: Vec<String>,
+    /// Press Enter at the end.
+    #[serde(default)]
+    enter: bool,
+    /// How long to wait before typing, such as "1s".
+    #[serde(default)]
+    delay: Wait,
+    /// The session, the shared one by default.
+    #[serde(default)]
+    session: Option<String>,
+    /// The pane, the shared one by default.
+    #[serde(default)]
+    pane: Option<String>,
+    /// What it is for, in one sentence for the person who approves it.
+    why: String,
+    /// How risky it is.
+    risk: Risk,
+    /// Whether it changes anything.
+    mutation: bool,
+    /// Whether it needs more rights, as with sudo.
+    privesc: bool,
+}
+
+impl SendKeysInput {
+    fn text(&self) -> String {
+        text(self.literal_text.as_deref(), &self.keys, self.enter)
+    }
+}
+
+#[async_trait]
+impl Tool for SendKeys {
+    type Input = SendKeysInput;
+
+    const SPEC: Spec = Spec {
+        name: "tmux_send_keys",
+        aliases: &["send-keys", "tmux-send-keys"],
+        kind: ToolKind::Execute,
+        tier: Tier::Individual,
+        description: include_str!("send_keys.md"),
+        text: TextClass::Command,
+    };
+
+    fn title(input: &SendKeysInput) -> String {
+        let mut parts: Vec<String> = input.literal_text.iter().cloned().chain(input.keys.clone()).collect();
+        parts.extend(input.enter.then(|| "Enter".to_owned()));
+        format!("type {}", parts.join(" "))
+    }
+
+    fn why(input: &SendKeysInput) -> Option<&str> {
+        Some(&input.why)
+    }
+
+    /// What is typed is judged like a command. What is typed and not sent is judged by nobody afterwards, so a person
+    /// looks at it.
+    fn intent(input: &SendKeysInput, place: &Place) -> Intent {
+        let text = input.text();
+        let risk = if is_unfinished(&text) { Risk::High } else { input.risk };
+        let claims = Claims { risk, mutation: input.mutation, privesc: input.privesc };
+        let command = if text.trim().is_empty() { Self::title(input) } else { text };
+        Intent { claims: Some(claims), ..Intent::of(Action::Run { command, cwd: place.cwd.clone() }) }
+    }
+
+    async fn run(input: SendKeysInput, context: &ToolContext) -> Result<Value, ToolFailure> {
+        if input.literal_text.is_none() && input.keys.is_empty() && !input.enter {
+            return Err(ToolFailure::new("invalid_input", "there is nothing to type")
+                .hint("give `literal_text`, `keys` or `enter`"));
+        }
+        let panes = panes(context)?;
+        put_off(input.delay, context).await?;
+        let selector = selector(input.session.as_ref(), input.pane.as_ref());
+        let keys = Keys { literal_text: input.literal_text, keys: input.keys, enter: input.enter };
+        let sent = panes.send_keys(&context.bounds, &selector, &keys);
+        context.until_cancelled(sent).await?.map_err(|error| target_failure(&error))?;
+        Ok(json!({"sent": true, "note": "see what it did with tmux_capture_pane"}))
+    }
+}
