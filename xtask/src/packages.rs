@@ -17,14 +17,18 @@ struct Package {
 const PACKAGES: &[Package] = &[
     Package { name: "bash", program: "bash", why: "runs the agent's commands" },
     Package { name: "bubblewrap", program: "bwrap", why: "the jail of commands" },
+    Package { name: "busybox", program: "busybox", why: "one of the shells of shared panes" },
     Package { name: "coreutils", program: "head", why: "commands in tests: head, seq, sleep" },
+    Package { name: "dash", program: "dash", why: "one of the shells of shared panes" },
     Package { name: "e2fsprogs", program: "mke2fs", why: "small real file systems for tests of full disks" },
     Package { name: "mount", program: "mount", why: "mounts them" },
     Package { name: "procps", program: "ps", why: "looks at process trees" },
     Package { name: "python3", program: "python3", why: "scripted servers in tests, and the spelling check" },
     Package { name: "ripgrep", program: "rg", why: "what searches are measured beside" },
     Package { name: "strace", program: "strace", why: "fails syncs on purpose" },
+    Package { name: "tmux", program: "tmux", why: "shared panes" },
     Package { name: "util-linux", program: "unshare", why: "private mounts, and setsid in tests" },
+    Package { name: "zsh", program: "zsh", why: "one of the shells of shared panes" },
 ];
 
 /// Makes sure that every package is there.

@@ -148,20 +148,30 @@ impl Driver {
     }
 
     async fn change(&mut self, change: Change) -> Result<Result<(), AgentError>, SinkClosed> {
-        let Change { model, approvals, plan_only, .. } = change;
+        let Change { model, approvals, plan_only, panes_taken, .. } = change;
         if model.is_some()
             && let Err(failure) = self.models.choose(model.clone())
         {
             return Ok(Err(AgentError { failure }));
         }
+        if panes_taken.is_some() && self.pipeline.parts.target.panes().is_none() {
+            return Ok(Err(no_panes()));
+        }
         // The log says who moved the gate before it moves.
-        let changed = SessionChanged { title: None, model, approvals, plan_only };
+        let changed = SessionChanged { title: None, model, approvals, plan_only, panes_taken };
         self.sink.commit(vec![Fact::SessionChanged(changed)]).await?;
         if let Some(approvals) = approvals {
             self.gate.set_approvals(approvals);
         }
         if let Some(plan_only) = plan_only {
             self.gate.set_plan_only(plan_only);
+        }
+        if let (Some(is_taken), Some(panes)) = (panes_taken, self.pipeline.parts.target.panes()) {
+            if is_taken {
+                panes.hand_over();
+            } else {
+                panes.take_back();
+            }
         }
         Ok(Ok(()))
     }
@@ -334,4 +344,9 @@ fn failure(error: &ModelError) -> Failure {
         ModelErrorKind::Timeout => FailureKind::Timeout,
     };
     Failure { kind, message: error.to_string(), hint: error.hint.clone() }
+}
+
+fn no_panes() -> AgentError {
+    let message = "this session has no shared panes".to_owned();
+    AgentError { failure: Failure { kind: FailureKind::Internal, message, hint: None } }
 }

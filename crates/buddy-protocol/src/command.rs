@@ -46,6 +46,9 @@ pub struct Change {
     /// Whether the agent only reads and plans.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan_only: Option<bool>,
+    /// Whether the person takes the shared panes, or gives them back. Meanwhile the agent types nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub panes_taken: Option<bool>,
 }
 
 /// A session's policy on calls that a person would have to approve.

@@ -205,6 +205,9 @@ pub struct SessionChanged {
     /// Whether the agent only reads and plans from now on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan_only: Option<bool>,
+    /// Whether the person has the shared panes from now on, so that the agent waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub panes_taken: Option<bool>,
 }
 
 /// Payload of `session.ended`.

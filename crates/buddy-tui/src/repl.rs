@@ -162,7 +162,11 @@ impl Repl<'_> {
             ("/approve", policy) => approve(policy),
             ("/plan", "" | "on") => Ok(plan(true)),
             ("/plan", "off") => Ok(plan(false)),
-            _ => Err("there are /approve ask|all|none|DURATION, /plan [on|off] and /compact"),
+            ("/pane", "take") => Ok(panes(true)),
+            ("/pane", "give") => Ok(panes(false)),
+            _ => {
+                Err("there are /approve ask|all|none|DURATION, /plan [on|off], /pane take|give and /compact")
+            }
         };
         match command {
             Ok(command) => {
@@ -293,6 +297,11 @@ fn plan(is_on: bool) -> Command {
     Command::Change(Change { plan_only: Some(is_on), ..Change::default() })
 }
 
+/// Takes the shared panes, or gives them back.
+fn panes(is_taken: bool) -> Command {
+    Command::Change(Change { panes_taken: Some(is_taken), ..Change::default() })
+}
+
 /// What a person is told about a change.
 fn told(changed: &SessionChanged) -> Option<String> {
     let approvals = changed.approvals.map(|policy| match policy {
@@ -307,5 +316,13 @@ fn told(changed: &SessionChanged) -> Option<String> {
         let text = if is_on { "plan mode: nothing is changed" } else { "plan mode is off" };
         text.to_owned()
     });
-    approvals.or(plan)
+    let panes = changed.panes_taken.map(|is_taken| {
+        let text = if is_taken {
+            "the panes are yours: the agent types nothing until you say /pane give"
+        } else {
+            "the agent has the panes again"
+        };
+        text.to_owned()
+    });
+    approvals.or(plan).or(panes)
 }

@@ -43,6 +43,12 @@ pub(crate) struct Cli {
     #[arg(long, global = true, value_name = "POLICY", value_parser = approve)]
     pub(crate) approve: Option<Approve>,
 
+    /// Run commands in a shared terminal, in a tmux session of this name if one is given, as in `--tmux=NAME`. Without it
+    /// `tmux.enabled` of the configuration decides.
+    #[arg(long, global = true, value_name = "SESSION", num_args = 0..=1, require_equals = true)]
+    #[expect(clippy::option_option, reason = "the option can be absent, alone, or with a name")]
+    pub(crate) tmux: Option<Option<String>>,
+
     /// The directory to work in.
     #[arg(short = 'C', long = "directory", global = true, value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,

@@ -9,6 +9,7 @@ mod grants;
 mod guards;
 mod login;
 mod models;
+mod panes;
 mod sessions;
 mod setup;
 mod store;
@@ -23,7 +24,7 @@ use buddy_protocol::{SessionId, SessionQuery, SessionSummary, Sessions, Sessions
 use buddy_tui::{Exit, Printer};
 
 use crate::cli::{Action, Cli};
-use crate::commands::setup::{Invocation, PolicyWish};
+use crate::commands::setup::{Invocation, PolicyWish, TmuxWish};
 use crate::config::{ConfigError, Request, TrustStore};
 use crate::environment::Environment;
 use crate::wiring::Buddy;
@@ -48,7 +49,8 @@ async fn dispatch(cli: Cli, environment: &Environment, cwd: PathBuf) -> anyhow::
         TrustStore::new(&environment.data).add(&cwd)?;
     }
     let wish = PolicyWish { approve: cli.approve, is_plan_only: cli.plan };
-    let invocation = Invocation { environment, request, cwd, model: cli.model, policy: wish };
+    let tmux = cli.tmux.map_or(TmuxWish::Unsaid, TmuxWish::Wanted);
+    let invocation = Invocation { environment, request, cwd, model: cli.model, policy: wish, tmux };
     match cli.command {
         None => conversation::start(invocation).await,
         Some(Action::Exec(exec)) => exec::run(invocation, exec).await,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::Context;
 use buddy_agent::{AgentSettings, BuddyAgent, Budget, ModelSource, PolicySource, ProjectFile, TextSettings};
 use buddy_exec::undo::{UndoSettings, UndoStore};
-use buddy_exec::{Description, LocalSettings, LocalTarget, SupervisorCommand};
+use buddy_exec::{Description, LocalSettings, LocalTarget, SupervisorCommand, Target, TmuxTarget};
 use buddy_hub::{Hub, HubParts};
 use buddy_policy::Approvals;
 use buddy_protocol::{Ids, Principal};
@@ -41,6 +41,8 @@ pub(crate) struct Wishes {
     pub(crate) instructions: Option<String>,
     pub(crate) tools_off: Vec<String>,
     pub(crate) web: Web,
+    /// The terminals that the agent shares with the person; none for none.
+    pub(crate) panes: Option<Arc<TmuxTarget>>,
 }
 
 impl Wishes {
@@ -61,6 +63,7 @@ impl Wishes {
             instructions: None,
             tools_off: Vec::new(),
             web: Web::new(FetchSettings::default())?,
+            panes: None,
         })
     }
 }
@@ -97,9 +100,13 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
     let store = open_store(environment)?;
     let clock = Arc::new(SystemClock);
     let ids: Arc<dyn Ids> = Arc::new(SystemIds);
+    let target: Arc<dyn Target> = match wishes.panes {
+        Some(panes) => panes,
+        None => Arc::new(local_target(environment, wishes.cwd)?),
+    };
     let agent = BuddyAgent::new(AgentSettings {
         models: wishes.models,
-        target: Arc::new(local_target(environment, wishes.cwd)?),
+        target,
         web: Arc::new(wishes.web),
         env: environment.command_env.clone(),
         home: environment.home.clone(),

@@ -21,7 +21,7 @@ use super::{keys, lock, person::Hands, screen};
 use crate::{
     Bounds, CaptureOptions, Deleted, Deletion, Description, Exec, Exit, FileContent, GlobQuery, GlobResult,
     GrepQuery, GrepResult, Keys, LineRange, Lines, ListOptions, Listing, PaneCommand, PaneError, PaneRunning,
-    PaneSelector, Panes, Recorder, Remaining, Running, Screen, Stopper, Target, TargetError, Written,
+    PaneSelector, Panes, Recorder, Remaining, Running, Screen, Stdin, Stopper, Target, TargetError, Written,
 };
 
 /// How long a command without a limit of its own waits for its turn.
@@ -85,6 +85,12 @@ impl TmuxTarget {
             runs: Mutex::default(),
             hands: Hands::default(),
         })
+    }
+
+    /// Makes sure that there is a tmux and that no other buddy uses the default session. Starts nothing.
+    pub async fn claim(&self) -> Result<(), TargetError> {
+        self.host.run("exec tmux -V", &[], Stdin::Null).await?;
+        self.lock(&self.session)
     }
 
     fn links(&self) -> MutexGuard<'_, HashMap<(String, String), Arc<Link>>> {

@@ -23,6 +23,16 @@ pub(crate) struct Invocation<'a> {
     pub(crate) cwd: PathBuf,
     pub(crate) model: Option<String>,
     pub(crate) policy: PolicyWish,
+    pub(crate) tmux: TmuxWish,
+}
+
+/// What the command line says about shared terminals.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum TmuxWish {
+    /// Nothing.
+    Unsaid,
+    /// They are wanted, in this session if one is named.
+    Wanted(Option<String>),
 }
 
 /// What the command line says about approvals.
@@ -123,6 +133,7 @@ impl Setup {
             instructions: config.agent.system_prompt.clone(),
             tools_off: config.tools.off(),
             web: config.web.web()?,
+            panes: None,
         })
     }
 

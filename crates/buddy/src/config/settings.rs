@@ -184,8 +184,8 @@ impl ToolsSection {
             ("fetch_url", self.fetch_url),
             ("web_search", self.web_search),
             ("search_youtube", self.search_youtube),
-            ("capture_pane", self.capture_pane),
-            ("send_keys", self.send_keys),
+            ("tmux_capture_pane", self.capture_pane),
+            ("tmux_send_keys", self.send_keys),
             ("time", self.time),
         ];
         tools.into_iter().filter(|(_, is_on)| !is_on).map(|(name, _)| name.to_owned()).collect()
@@ -243,6 +243,8 @@ impl Default for DisplaySection {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct TmuxSection {
+    /// Run commands in a terminal that the person can attach to, where there is tmux and commands have no bounds.
+    pub(crate) enabled: bool,
     /// The most tmux sessions that buddy keeps.
     pub(crate) max_sessions: u32,
     /// The most panes in one of them.
@@ -251,7 +253,7 @@ pub(crate) struct TmuxSection {
 
 impl Default for TmuxSection {
     fn default() -> Self {
-        Self { max_sessions: 1, max_panes: 5 }
+        Self { enabled: true, max_sessions: 1, max_panes: 5 }
     }
 }
 

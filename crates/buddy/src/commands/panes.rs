@@ -1,0 +1,92 @@
+//! The terminals that the agent shares with the person: whether there are any, and what is told about them.
+
+use std::io::IsTerminal;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use anyhow::bail;
+use buddy_exec::{PaneError, Panes, TargetError, TmuxSettings, TmuxTarget, is_inside, session_name};
+use buddy_tui::Printer;
+
+use crate::commands::printer;
+use crate::commands::setup::{Invocation, Setup, TmuxWish};
+use crate::config::WorkEnvironment;
+use crate::environment::Environment;
+use crate::wiring::local_target;
+
+/// Where the socket of buddy's own tmux server is.
+fn directory(environment: &Environment) -> PathBuf {
+    environment.data.join("run").join("tmux")
+}
+
+/// buddy in its own pane would type into itself.
+pub(super) fn refuse_inside(environment: &Environment) -> anyhow::Result<()> {
+    if environment.get("TMUX").is_some_and(|tmux| is_inside(tmux, &directory(environment))) {
+        bail!(
+            "this is buddy's own shared pane, so buddy would type into itself; start it in another terminal"
+        );
+    }
+    Ok(())
+}
+
+/// The panes of a conversation. Without a wish on the command line, what stands in their way means that there are none.
+pub(super) async fn open(
+    invocation: &Invocation<'_>,
+    setup: &Setup,
+) -> anyhow::Result<Option<Arc<TmuxTarget>>> {
+    let config = &setup.loaded.config;
+    let is_bounded =
+        config.agent.environment == WorkEnvironment::Development || invocation.policy.is_plan_only;
+    let session = match &invocation.tmux {
+        TmuxWish::Wanted(_) if is_bounded => bail!(
+            "--tmux needs `agent.environment = \"production\"` and no --plan: the shell of a shared terminal is not in the \
+             jail, so commands that have bounds do not run there"
+        ),
+        TmuxWish::Wanted(session) => session.clone(),
+        TmuxWish::Unsaid if is_bounded || !config.tmux.enabled || !std::io::stdin().is_terminal() => {
+            return Ok(None);
+        }
+        TmuxWish::Unsaid => None,
+    };
+    let is_wanted = invocation.tmux != TmuxWish::Unsaid;
+    match layer(invocation, setup, session).await {
+        Ok(panes) => Ok(Some(Arc::new(panes))),
+        Err(error) if is_wanted => Err(error),
+        Err(error) => {
+            if let Some(TargetError::Pane(PaneError::InUse { .. })) = error.downcast_ref() {
+                printer().status(&format!("{error}; commands run without a shared terminal here"));
+            }
+            Ok(None)
+        }
+    }
+}
+
+async fn layer(
+    invocation: &Invocation<'_>,
+    setup: &Setup,
+    session: Option<String>,
+) -> anyhow::Result<TmuxTarget> {
+    let (environment, config) = (invocation.environment, &setup.loaded.config);
+    let below = Arc::new(local_target(environment, invocation.cwd.clone())?);
+    let directory = directory(environment);
+    let settings = TmuxSettings {
+        locks: directory.clone(),
+        directory,
+        session: session.unwrap_or_else(|| session_name(&config.agent.name)),
+        max_sessions: config.tmux.max_sessions,
+        max_panes: config.tmux.max_panes,
+        env: environment.command_env.clone(),
+    };
+    let panes = TmuxTarget::new(below, settings)?;
+    panes.claim().await?;
+    Ok(panes)
+}
+
+/// Says which sessions live on.
+pub(super) async fn tell_remaining(panes: &TmuxTarget, printer: &mut Printer) {
+    // That nothing can be said about them is no reason to end in another way.
+    for left in panes.remaining().await.unwrap_or_default() {
+        let count = if left.panes == 1 { "1 pane".to_owned() } else { format!("{} panes", left.panes) };
+        printer.status(&format!("the tmux session {} lives on with {count}: {}", left.session, left.attach));
+    }
+}
