@@ -18,6 +18,7 @@ mod foreign;
 mod git;
 mod interrupts;
 mod login;
+mod panes;
 mod repl;
 mod sessions;
 mod stage;
