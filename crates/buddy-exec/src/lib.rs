@@ -2,7 +2,8 @@
 //!
 //! A [`Target`] starts commands and reads, writes and lists files. [`LocalTarget`] is the machine that this process runs
 //! on. File access keeps to the bounds of the call, and what it changes is kept for [`undo`]. Each command runs under a small supervisor process (see [`supervise`]) that owns its whole process tree, so that
-//! stopping a command, running into its timeout, and losing this process all end every descendant.
+//! stopping a command, running into its timeout, and losing this process all end every descendant. [`TmuxTarget`] lies
+//! over any of them and adds terminals that are shared with people.
 //!
 //! The crate never knows about models, agents or policy, and it reads neither environment nor home: paths, variables
 //! and limits come in as values.

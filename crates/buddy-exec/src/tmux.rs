@@ -1,6 +1,6 @@
 //! Panes: terminals that an agent shares with people, by tmux, over any target.
 //!
-//! [`TmuxTarget`] is a layer. Commands that are to be seen are typed into a pane of a tmux server of its own; all else, files
+//! [`TmuxTarget`] lies over another target. Commands that are to be seen are typed into a pane of a tmux server of its own; all else, files
 //! included, goes to the target below. Where a command begins and how it ended is told by marks in the pane's stream, which
 //! the prompt hook of the shell writes with a random number that stands in nothing that is typed. The stream is followed
 //! and never polled.

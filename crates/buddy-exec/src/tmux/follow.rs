@@ -28,8 +28,8 @@ pub(super) struct Watch {
 pub(super) enum Done {
     /// By the word of the prompt hook.
     Ended { status: Option<i32>, taken: Taken },
-    /// The watch was called off.
-    CalledOff(Taken),
+    /// The watch was called off. The status is that of the shell, if it ended.
+    CalledOff { status: Option<i32>, taken: Taken },
 }
 
 /// What the follower is told.
@@ -80,6 +80,8 @@ struct Following {
     watch: Option<Box<Watch>>,
     /// Whether the output of the watched command has begun.
     is_begun: bool,
+    /// With which status the shell ended during the watched command.
+    shell_status: Option<i32>,
     /// The nonce of the last command of ours that has ended.
     last: Option<String>,
     ends: LineEnds,
@@ -92,6 +94,7 @@ impl Following {
             seen,
             watch: None,
             is_begun: false,
+            shell_status: None,
             last: None,
             ends: LineEnds::default(),
         }
@@ -121,13 +124,15 @@ impl Following {
     fn take(&mut self, watch: Box<Watch>) {
         self.watch = Some(watch);
         self.is_begun = false;
+        self.shell_status = None;
         self.ends = LineEnds::default();
     }
 
     fn call_off(&mut self, nonce: &str) {
         if let Some(watch) = self.watch.take_if(|watch| watch.nonce == nonce) {
             self.is_begun = false;
-            let _ = watch.done.send(Done::CalledOff(watch.output.finish()));
+            let (status, taken) = (self.shell_status.take(), watch.output.finish());
+            let _ = watch.done.send(Done::CalledOff { status, taken });
         }
     }
 
@@ -153,13 +158,20 @@ impl Following {
         match mark.kind {
             Kind::Begun if is_ours && !self.is_begun => self.begin(),
             Kind::Prompt if is_ours && self.is_begun => self.end(mark.status),
+            Kind::Exit if is_ours && self.is_begun => self.shell_status = mark.status,
             // While a command of ours runs, everything without its nonce is something that it printed.
             _ if self.is_begun => self.unbelieved(&mark),
             Kind::Prompt => self.prompt(&mark.nonce),
-            Kind::Ready => self.seen.send_modify(|seen| seen.ready = mark.nonce),
+            Kind::Ready => self.ready(mark.nonce),
             Kind::Died => self.seen.send_modify(|seen| seen.deaths += 1),
-            Kind::Begun => {}
+            Kind::Begun | Kind::Exit => {}
         }
+    }
+
+    /// The prompt that follows is that of the setup, and so nobody else's.
+    fn ready(&mut self, nonce: String) {
+        self.last = None;
+        self.seen.send_modify(|seen| seen.ready = nonce);
     }
 
     fn begin(&mut self) {

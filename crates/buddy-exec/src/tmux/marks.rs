@@ -21,6 +21,8 @@ pub(super) enum Kind {
     Begun,
     /// A command has ended, and a prompt follows.
     Prompt,
+    /// The shell of the pane ends, with this status.
+    Exit,
     /// The shell of the pane may have ended.
     Died,
 }
@@ -116,6 +118,7 @@ fn parse(raw: &[u8]) -> Option<Mark> {
         "S" => Kind::Ready,
         "C" => Kind::Begun,
         "D" => Kind::Prompt,
+        "E" => Kind::Exit,
         "X" => Kind::Died,
         _ => return None,
     };

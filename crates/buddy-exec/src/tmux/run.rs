@@ -115,6 +115,8 @@ pub(super) async fn begin(
                 // Something that was begun and not sent, such as an open quote, would swallow the next line too.
                 link.signal("INT").await?;
                 link.set_up().await?;
+                // The interrupt made a prompt that is nobody's.
+                link.told_prompts.store(link.seen().strange_prompts, Ordering::Relaxed);
                 notes.push("the shell in the pane had lost its hooks; they were set up again".to_owned());
             }
             Typed::Dead => {
@@ -259,6 +261,7 @@ impl Begun {
                     "the command ended the shell of the pane; the next command gets a new one".to_owned(),
                 );
                 let exit = self.taken(Ended::Exited).await?;
+                let code = code.or(exit.code.filter(|_| signal.is_none()));
                 Ok(Some(Exit { code, signal, ..exit }))
             }
             State::Replaced => {
@@ -306,7 +309,7 @@ impl Begun {
     fn exit(&self, done: Done, ended: Ended) -> Exit {
         let (code, taken) = match done {
             Done::Ended { status, taken } => (status, taken),
-            Done::CalledOff(taken) => (None, taken),
+            Done::CalledOff { status, taken } => (status, taken),
         };
         let Taken { stdout, stderr, log, chunks_dropped } = taken;
         let duration = self.began.elapsed();

@@ -1,6 +1,8 @@
 //! What runs on the target around panes: scripts for any POSIX shell, with their inputs as arguments.
 //!
 //! Nothing that a person or a model wrote is ever put into a script: it comes as an argument or as standard input.
+//!
+//! A pane inherits the options of its session, so `@buddy_owner` alone says too little; `@buddy_pane` stands at panes only.
 
 /// Finds or makes a session. Arguments: directory, socket, session, most sessions, then the shell's words.
 ///
@@ -100,7 +102,7 @@ if [ ! -d "$cwd" ] || [ ! -x "$cwd" ]; then echo cwd; exit 0; fi
 umask 077
 cat > "$file" || exit 1
 exec tmux -S "$socket" if-shell -F -t "$pane" \
-  "#{&&:#{&&:#{==:#{@buddy_owner},$session},#{==:#{pane_id},$pane}},#{&&:#{==:#{pane_pid},$pid},#{==:#{pane_synchronized},0}}}" \
+  "#{&&:#{&&:#{&&:#{==:#{@buddy_owner},$session},#{!=:#{@buddy_pane},}},#{==:#{pane_id},$pane}},#{&&:#{==:#{pane_pid},$pid},#{==:#{pane_synchronized},0}}}" \
   "copy-mode -q -t $pane ; send-keys -t $pane C-e C-u ; send-keys -t $pane -l -- '$line' ; send-keys -t $pane Enter" \
   "display-message -p refused"
 "##;
@@ -110,7 +112,7 @@ exec tmux -S "$socket" if-shell -F -t "$pane" \
 pub(super) const KEYS: &str = r##"
 if [ -n "$5" ]; then tmux -S "$1" load-buffer -b "$5" - || exit 1; fi
 exec tmux -S "$1" if-shell -F -t "$2" \
-  "#{&&:#{==:#{@buddy_owner},$3},#{&&:#{==:#{pane_id},$2},#{==:#{pane_synchronized},0}}}" \
+  "#{&&:#{&&:#{==:#{@buddy_owner},$3},#{!=:#{@buddy_pane},}},#{&&:#{==:#{pane_id},$2},#{==:#{pane_synchronized},0}}}" \
   "copy-mode -q -t $2 ; $4" "display-message -p refused"
 "##;
 
@@ -129,7 +131,7 @@ if [ "$group" != "$pid" ] && read -r stat 2>/dev/null < "/proc/$group/stat"; the
   if [ "$4" = "$pid" ] && [ "$3" = "$group" ]; then kill -s "$signal" -- "-$group"; exit 0; fi
 fi
 exec tmux -S "$socket" if-shell -F -t "$pane" \
-  "#{&&:#{==:#{@buddy_owner},$session},#{&&:#{==:#{pane_pid},$pid},#{==:#{pane_synchronized},0}}}" \
+  "#{&&:#{&&:#{==:#{@buddy_owner},$session},#{!=:#{@buddy_pane},}},#{&&:#{==:#{pane_pid},$pid},#{==:#{pane_synchronized},0}}}" \
   "copy-mode -q -t $pane ; send-keys -t $pane C-c" "display-message -p refused"
 "##;
 
@@ -153,7 +155,8 @@ echo "$typed"
 /// What a shell of a pane is told so that it says where commands begin and end.
 ///
 /// It works in bash, zsh, dash and the ash of busybox. The variable that it exports shows in the process table whether
-/// the shell was replaced by another program. Marks go to the terminal itself, wherever the output of the shell goes.
+/// the shell was replaced by another program. Marks go to the terminal itself, wherever the output of the shell goes. The
+/// shell also tells its own end, as tmux does not always learn with which status that was.
 const SETUP: &str = r#"{ BUDDY_PANE=1; export BUDDY_PANE; __buddy_n=${__buddy_n-}; } 2>/dev/null
 __buddy_p() { __buddy_s=$?; printf '\033]133;D;%s;%s\007' "$__buddy_n" "$__buddy_s" >/dev/tty; return "$__buddy_s"; }
 __buddy_i() {
@@ -174,6 +177,7 @@ __buddy_i() {
 __buddy_r() { __buddy_s=$?; __buddy_i; return "$__buddy_s"; }
 if [ -n "${BASH_VERSION-}" ]; then PS1='\w \$ '; elif [ -n "${ZSH_VERSION-}" ]; then PS1='%~ %# '; else PS1='$PWD \$ '; fi
 __buddy_i
+trap 'printf "\033]133;E;%s;%s\007" "$__buddy_n" "$?" >/dev/tty' EXIT
 "#;
 
 /// The setup of one pane, with the mark that says that it was carried out.

@@ -1,4 +1,4 @@
-//! The layer itself: a target with panes over a target without.
+//! A target with panes, over one without.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -67,7 +67,7 @@ pub struct TmuxTarget {
 }
 
 impl TmuxTarget {
-    /// A layer over a target. Nothing is started before a pane is needed.
+    /// Panes over a target. Nothing is started before a pane is needed.
     pub fn new(below: Arc<dyn Target>, settings: TmuxSettings) -> Result<Self, TargetError> {
         let host = Host { target: below.clone(), env: settings.env, directory: settings.directory };
         host.check()?;
@@ -235,6 +235,9 @@ impl Panes for TmuxTarget {
     async fn create_session(&self, bounds: &Bounds, name: &str) -> Result<bool, TargetError> {
         allowed(bounds)?;
         let name = checked(name)?;
+        // The default one has its place among the few that there may be, also before it is needed.
+        self.lock(&self.session)?;
+        sessions::session(&self.host, &self.session, &self.shell, self.limits).await?;
         self.lock(name)?;
         sessions::session(&self.host, name, &self.shell, self.limits).await
     }

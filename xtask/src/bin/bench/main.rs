@@ -16,6 +16,7 @@ mod jail;
 mod judging;
 mod long;
 mod oneshot;
+mod panes;
 mod programs;
 mod sample;
 mod search;
@@ -39,6 +40,7 @@ fn main() -> Result<ExitCode> {
     programs::measure(&buddy, &mut table)?;
     oneshot::measure(&buddy, folder.path(), &mut table)?;
     jail::measure(&buddy, folder.path(), &mut table)?;
+    panes::measure(&buddy, folder.path(), &mut table)?;
     decoder::measure(&mut table)?;
     judging::measure(&mut table)?;
     appends::measure(folder.path(), &mut table)?;

@@ -100,3 +100,38 @@ impl Tool for SendKeys {
         Ok(json!({"sent": true, "note": "see what it did with tmux_capture_pane"}))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use buddy_web::Endpoints;
+
+    use super::*;
+
+    fn judged(fields: &Value) -> (String, Risk) {
+        let mut input = json!({"why": "w", "risk": "low", "mutation": false, "privesc": false});
+        for (name, value) in fields.as_object().unwrap() {
+            input[name] = value.clone();
+        }
+        let input: SendKeysInput = serde_json::from_value(input).unwrap();
+        let place = Place { cwd: "/w".into(), home: None, endpoints: Endpoints::usual().unwrap() };
+        let intent = SendKeys::intent(&input, &place);
+        match intent.actions.as_slice() {
+            [Action::Run { command, .. }] => (command.clone(), intent.claims.unwrap().risk),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn what_is_typed_is_what_is_judged() {
+        let whole =
+            judged(&json!({"literal_text": "ls", "keys": [";", "r", "m", "Space", "-rf x"], "enter": true}));
+        assert_eq!(whole, ("ls;rm -rf x\n".to_owned(), Risk::Low));
+        assert_eq!(judged(&json!({"keys": ["C-c"]})), ("type C-c".to_owned(), Risk::Low));
+    }
+
+    #[test]
+    fn a_line_that_is_not_sent_is_looked_at_by_a_person() {
+        assert_eq!(judged(&json!({"literal_text": "rm"})), ("rm".to_owned(), Risk::High));
+        assert_eq!(judged(&json!({"literal_text": "ls\nrm"})).1, Risk::High);
+    }
+}

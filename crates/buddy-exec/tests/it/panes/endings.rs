@@ -115,6 +115,9 @@ async fn a_pane_that_somebody_took_the_mark_from_gets_no_key() {
     };
     assert!(stage.target.send_keys(&Bounds::open(), &PaneSelector::default(), &keys).await.is_err());
     stage.tmux(&["set-option", "-p", "-t", &pane, "@buddy_owner", "buddy-test"]);
+    stage.tmux(&["set-option", "-p", "-u", "-t", &pane, "@buddy_pane"]);
+    assert!(stage.target.send_keys(&Bounds::open(), &PaneSelector::default(), &keys).await.is_err());
+    stage.tmux(&["set-option", "-p", "-t", &pane, "@buddy_pane", "shared"]);
     stage.check("ls -1", "locks\nrun\n", 0).await;
 }
 
