@@ -24,12 +24,11 @@ pub(super) struct Watch {
     pub(super) done: oneshot::Sender<Done>,
 }
 
-/// How a command ended.
-pub(super) enum Done {
-    /// By the word of the prompt hook.
-    Ended { status: Option<i32>, taken: Taken },
-    /// The watch was called off. The status is that of the shell, if it ended.
-    CalledOff { status: Option<i32>, taken: Taken },
+/// How a command ended, or how far it came until its watch was called off.
+pub(super) struct Done {
+    /// By the word of the prompt hook, or of the shell at its own end.
+    pub(super) status: Option<i32>,
+    pub(super) taken: Taken,
 }
 
 /// What the follower is told.
@@ -132,7 +131,7 @@ impl Following {
         if let Some(watch) = self.watch.take_if(|watch| watch.nonce == nonce) {
             self.is_begun = false;
             let (status, taken) = (self.shell_status.take(), watch.output.finish());
-            let _ = watch.done.send(Done::CalledOff { status, taken });
+            let _ = watch.done.send(Done { status, taken });
         }
     }
 
@@ -187,7 +186,7 @@ impl Following {
         if let Some(mut watch) = self.watch.take() {
             watch.output.push(Stream::Stdout, rest);
             self.last = Some(watch.nonce);
-            let _ = watch.done.send(Done::Ended { status, taken: watch.output.finish() });
+            let _ = watch.done.send(Done { status, taken: watch.output.finish() });
         }
         self.seen.send_modify(|seen| seen.prompts += 1);
     }

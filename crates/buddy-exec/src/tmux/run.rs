@@ -307,10 +307,7 @@ impl Begun {
     }
 
     fn exit(&self, done: Done, ended: Ended) -> Exit {
-        let (code, taken) = match done {
-            Done::Ended { status, taken } => (status, taken),
-            Done::CalledOff { status, taken } => (status, taken),
-        };
+        let Done { status: code, taken } = done;
         let Taken { stdout, stderr, log, chunks_dropped } = taken;
         let duration = self.began.elapsed();
         Exit { code, ended, duration, stdout, stderr, log, chunks_dropped, ..Exit::default() }
