@@ -158,7 +158,7 @@ fn driver(
         ids: settings.ids.clone(),
         sink: sink.clone(),
     });
-    let tools = registry::definitions(&tools_off);
+    let tools = registry::definitions(&tools_off, settings.target.panes().is_some());
     let system = SystemPrompt {
         name: &settings.name,
         tools: tools.iter().map(|tool| tool.name.clone()).collect(),

@@ -15,11 +15,11 @@ use crate::tools::grep::Grep;
 use crate::tools::list_directory::ListDirectory;
 use crate::tools::make_directory::MakeDirectory;
 use crate::tools::read_file::ReadFile;
-use crate::tools::run_shell::RunShell;
+use crate::tools::run_shell::{self, RunShell};
 use crate::tools::search_youtube::SearchYoutube;
 use crate::tools::time::Time;
 use crate::tools::tmux::{CapturePane, CreatePane, CreateSession, KillPane, KillSession, SendKeys};
-use crate::tools::tool::Entry;
+use crate::tools::tool::{Entry, Tool};
 use crate::tools::update_plan::UpdatePlan;
 use crate::tools::web_search::WebSearch;
 use crate::tools::write_file::WriteFile;
@@ -60,14 +60,25 @@ const TOOLS: &[Entry] = &[
 /// The longest title shown, in characters.
 const TITLE_CHARS: usize = 200;
 
-/// What the model is told about the tools, except those that are switched off.
-pub(crate) fn definitions(off: &[String]) -> Vec<ToolDefinition> {
-    TOOLS.iter().filter(|entry| !is_off(entry, off)).map(Entry::definition).collect()
+/// What the model is told about the tools, except those that are switched off, on a host with or without panes.
+pub(crate) fn definitions(off: &[String], has_panes: bool) -> Vec<ToolDefinition> {
+    let is_offered = |entry: &&Entry| !is_off(entry, off) && (has_panes || !needs_panes(entry));
+    let mut definitions: Vec<ToolDefinition> =
+        TOOLS.iter().filter(is_offered).map(Entry::definition).collect();
+    for definition in definitions.iter_mut().filter(|definition| definition.name == RunShell::SPEC.name) {
+        run_shell::fit(definition, has_panes);
+    }
+    definitions
+}
+
+/// Whether a tool is of use only on a host with panes.
+fn needs_panes(entry: &Entry) -> bool {
+    entry.spec.name.starts_with("tmux_")
 }
 
 /// The tools that need a host with panes.
 pub(crate) fn pane_tools() -> impl Iterator<Item = String> {
-    TOOLS.iter().map(|entry| entry.spec.name).filter(|name| name.starts_with("tmux_")).map(str::to_owned)
+    TOOLS.iter().filter(|entry| needs_panes(entry)).map(|entry| entry.spec.name.to_owned())
 }
 
 /// The tool of a name or alias, unless it is switched off.
@@ -123,7 +134,7 @@ mod tests {
 
     #[test]
     fn schemas_are_closed_objects_without_references() {
-        for definition in definitions(&[]) {
+        for definition in definitions(&[], true) {
             let schema = &definition.parameters;
             assert_eq!(schema["type"], "object", "{}", definition.name);
             assert_eq!(schema["additionalProperties"], json!(false), "{}", definition.name);
@@ -132,6 +143,16 @@ mod tests {
         }
         let shell = find("run_shell").unwrap().definition();
         assert_eq!(shell.parameters["required"], json!(["command", "why", "risk", "mutation", "privesc"]));
+    }
+
+    #[test]
+    fn a_host_without_panes_offers_nothing_that_needs_them() {
+        let told = serde_json::to_string(
+            &definitions(&[], false).iter().map(|tool| &tool.parameters).collect::<Vec<_>>(),
+        );
+        assert!(!told.unwrap().contains("pane"));
+        assert!(definitions(&[], false).iter().all(|tool| !tool.description.contains("pane")));
+        assert_eq!(definitions(&[], true).len() - definitions(&[], false).len(), pane_tools().count());
     }
 
     #[test]

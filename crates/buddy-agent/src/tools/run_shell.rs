@@ -10,6 +10,7 @@ use async_trait::async_trait;
 use buddy_exec::{
     Chunk, Ended, Exec, Exit, LogFile, OutputLimits, PaneSelector, Reach, Running, Stdin, Stream,
 };
+use buddy_model::ToolDefinition;
 use buddy_policy::{Action, Claims, Execution, Intent, Tier};
 use buddy_protocol::{DeltaStream, Risk, ToolFailure, ToolKind};
 use schemars::JsonSchema;
@@ -47,7 +48,7 @@ pub(crate) struct RunShellInput {
     /// Whether it needs more rights, as with sudo.
     privesc: bool,
     /// How long to wait: true for the usual 30 s, or a duration such as "10m" or a number of seconds, up to 10 minutes.
-    /// The command is stopped when the time is up. In a shared pane false leaves the command there.
+    /// The command is stopped when the time is up.
     #[serde(default)]
     wait: Wait,
     /// The directory to run in, the working directory by default.
@@ -119,6 +120,18 @@ impl Tool for RunShell {
             result["undo"] = json!(format!("what the command changed is not known: {error}"));
         }
         Ok(result)
+    }
+}
+
+/// What the model is told about the tool, by whether the host has panes.
+pub(crate) fn fit(definition: &mut ToolDefinition, has_panes: bool) {
+    if has_panes {
+        definition.description =
+            format!("{}\n\n{}", definition.description, include_str!("run_shell/pane.md").trim());
+    } else if let Some(fields) = definition.parameters["properties"].as_object_mut() {
+        for field in ["session", "pane"] {
+            fields.remove(field);
+        }
     }
 }
 
