@@ -189,6 +189,18 @@ pub(crate) struct Grants {
     #[arg(long)]
     pub(crate) json: bool,
 
+    /// Allow commands of a pattern, such as `cargo *`, in this directory or, with `--everywhere`, in all.
+    #[arg(long, value_name = "PATTERN", conflicts_with_all = ["revoke", "revoke_all"])]
+    pub(crate) allow: Option<String>,
+
+    /// With `--allow`: in all directories.
+    #[arg(long, requires = "allow")]
+    pub(crate) everywhere: bool,
+
+    /// With `--allow`: for how long, at most and without it 30 days.
+    #[arg(long = "for", value_name = "TIME", requires = "allow", value_parser = duration)]
+    pub(crate) time: Option<std::time::Duration>,
+
     /// Take back these grants, by their numbers in the list.
     #[arg(long, value_name = "N", num_args = 1.., conflicts_with = "revoke_all")]
     pub(crate) revoke: Vec<usize>,

@@ -63,7 +63,7 @@ async fn dispatch(cli: Cli, environment: &Environment, cwd: PathBuf) -> anyhow::
         Some(Action::Config(action)) => config::run(&invocation, action),
         Some(Action::Doctor(doctor)) => doctor::run(&invocation, doctor).await,
         Some(Action::Asks { json }) => asks::list(environment, json, invocation.cwd).await,
-        Some(Action::Grants(grants)) => grants::run(environment, &grants),
+        Some(Action::Grants(grants)) => grants::run(environment, &grants, &invocation.cwd),
         Some(Action::Guards(action)) => guards::run(environment, &action),
         Some(Action::Trust(trust)) => trust::run(environment, &trust, &invocation.cwd),
     }

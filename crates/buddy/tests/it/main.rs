@@ -19,6 +19,7 @@ mod git;
 mod interrupts;
 mod login;
 mod repl;
+mod security;
 mod sessions;
 mod stage;
 mod undo;
