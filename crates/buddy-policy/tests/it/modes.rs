@@ -30,9 +30,9 @@ fn development_writes_in_the_workspace_and_in_scratch_places_only() {
 
 #[test]
 fn production_asks_outside_the_workspace() {
-    file(Mode::Production, Action::Write("/w/a".into()), Verdict::Allow, Tier::Individual);
+    file(Mode::Production, Action::Write("/w/a".into()), Verdict::Allow, Tier::Batch);
     file(Mode::Production, Action::Write("/opt/a".into()), Verdict::Ask, Tier::Individual);
-    file(Mode::Production, Action::Delete("/w/a".into()), Verdict::Allow, Tier::Individual);
+    file(Mode::Production, Action::Delete("/w/a".into()), Verdict::Allow, Tier::Batch);
     file(Mode::Production, Action::Delete("/opt/a".into()), Verdict::Ask, Tier::Individual);
     check(Mode::Production, "cargo build", Verdict::Allow);
     check(Mode::Production, "cargo build > log", Verdict::Allow);
