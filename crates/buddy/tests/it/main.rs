@@ -8,6 +8,7 @@ mod commands;
 mod compaction;
 mod config;
 mod crash;
+mod day;
 mod demo;
 mod doctor;
 mod exec;
