@@ -209,7 +209,8 @@ async fn chain(seed: u64, whole: Duration) -> usize {
         let started = stage.exec(["do it", "--json"]).args(resume).start();
         // A multiplicative hash: moments that look chosen by nobody and are the same in every run.
         let chance = (seed * LIVES + life + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
-        tokio::time::sleep(whole.mul_f64((chance % 1_000) as f64 / 800.0)).await;
+        let share = u32::try_from(chance % 1_000).unwrap();
+        tokio::time::sleep(whole * share / 800).await;
         started.signal(Signal::KILL);
         let killed = started.finish().await;
         kills += usize::from(killed.signal == Some(9));

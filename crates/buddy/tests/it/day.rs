@@ -206,8 +206,8 @@ async fn fifty_changes_are_taken_back_byte_for_byte() {
     let turns = (0..5).flat_map(changes).chain([turn().text(NIGHT)]).collect::<Vec<_>>();
     let stage = Stage::apart(turns).await;
     let work = stage.home.work();
-    let lines = (0..5).map(|number| format!("line {number}\nrow {number}\n")).collect::<String>();
-    std::fs::write(work.join("kept.txt"), lines).unwrap();
+    let lines: Vec<String> = (0..5).map(|number| format!("line {number}\nrow {number}\n")).collect();
+    std::fs::write(work.join("kept.txt"), lines.concat()).unwrap();
     for number in 0..5 {
         std::fs::write(work.join(format!("old{number}.txt")), "old\n").unwrap();
         put_program(&work.join(format!("mode{number}")), "#!/bin/sh\n");
