@@ -67,8 +67,13 @@ fn command(approval: &Approval) -> String {
 
 fn offers(approval: &Approval) -> Vec<String> {
     let Some(offer) = approval.offers.first() else { return Vec::new() };
+    let what = if offer.grant == approval.action {
+        "exactly this can be allowed for longer:".to_owned()
+    } else {
+        format!("also allow `{}`: {}", offer.grant, offer.covers)
+    };
     vec![
-        format!("also allow `{}`: {}", offer.grant, offer.covers),
+        what,
         "s in this session (8h), p in this project, u everywhere (30d); with a time: `s 10m`".to_owned(),
     ]
 }
@@ -207,6 +212,14 @@ mod tests {
         assert_eq!(wish("p 10m"), (GrantScope::Project, 600));
         assert_eq!(wish("u 900d"), (GrantScope::User, MAX_GRANT_SECONDS));
         assert_eq!(answer(&question, "y"), Answer::allow());
+    }
+
+    #[test]
+    fn an_offer_of_exactly_this_does_not_say_it_again() {
+        let exact =
+            Offer { grant: "./run.sh x".to_owned(), covers: "exactly `./run.sh x`, in `/w`".to_owned() };
+        let shown = question(&ask(Question::Approval(approval("./run.sh x", vec![exact]))));
+        assert_eq!(shown.matches("./run.sh x").count(), 1, "{shown}");
     }
 
     #[test]
