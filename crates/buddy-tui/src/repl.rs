@@ -273,7 +273,8 @@ impl Repl<'_> {
     fn ask(&mut self) -> Result<(), OutputClosed> {
         self.end_line()?;
         if let Some(ask) = self.transcript.asks().first() {
-            self.printer.prompt(&question(ask));
+            let cwd = self.transcript.started().map(|started| started.cwd.as_str()).unwrap_or_default();
+            self.printer.prompt(&question(ask, cwd));
         }
         Ok(())
     }
