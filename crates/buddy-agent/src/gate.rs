@@ -213,9 +213,9 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn after_a_window_nobody_is_asked_where_nobody_can_be() {
         let gate = gate(Approvals::None);
-        gate.open_window(Some(Duration::from_secs(60)));
+        gate.open_window(Some(Duration::from_mins(1)));
         assert_eq!(verdict(&gate, "make"), Verdict::Allow);
-        tokio::time::advance(Duration::from_secs(60)).await;
+        tokio::time::advance(Duration::from_mins(1)).await;
         assert_eq!(verdict(&gate, "make"), Verdict::Deny);
         let intent = Intent::of(Action::Run { command: "make".to_owned(), cwd: "/w".into() });
         assert!(gate.judge(&intent).unwrap().is_unasked, "it is told that a person could have allowed it");
@@ -232,7 +232,7 @@ mod tests {
         changes.mark_unchanged();
         assert_eq!(verdict(&gate, "cargo test"), Verdict::Allow);
         assert_eq!(verdict(&gate, "cargo test; ninja"), Verdict::Ask);
-        tokio::time::advance(Duration::from_secs(60)).await;
+        tokio::time::advance(Duration::from_mins(1)).await;
         assert_eq!(verdict(&gate, "cargo test"), Verdict::Ask);
     }
 
