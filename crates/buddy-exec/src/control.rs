@@ -6,11 +6,12 @@
 //! are the same build of the same program, so the format has no versions.
 
 use std::io;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use crate::jail::Refusal;
-use crate::{Bounds, Ended};
+use crate::{Bounds, Ended, TargetError};
 
 /// The largest [`Spec`] line. Linux takes 2 MiB of arguments and environment by default; JSON may escape each byte.
 pub(crate) const MAX_SPEC_BYTES: u64 = 16 * 1024 * 1024;
@@ -51,6 +52,25 @@ pub(crate) enum Report {
     /// The command would not have been kept to its bounds.
     Refused(Refusal),
     Exited(Outcome),
+}
+
+impl Report {
+    /// Why a command was not started; none when this says that it was, or nothing about it.
+    pub(crate) fn into_error(self, argv: &[String], cwd: &Path) -> Option<TargetError> {
+        match self {
+            Self::NotStarted(reason) => Some(TargetError::CommandNotStarted {
+                program: argv.first().cloned().unwrap_or_default(),
+                source: reason.into(),
+            }),
+            Self::BadCwd(reason) => {
+                Some(TargetError::CwdUnusable { cwd: cwd.to_owned(), source: reason.into() })
+            }
+            Self::Refused(refusal) => {
+                Some(TargetError::NotJailed { layer: refusal.layer, reason: refusal.reason })
+            }
+            Self::Started { .. } | Self::Exited(_) => None,
+        }
+    }
 }
 
 /// How the command ended, and what it left behind.

@@ -121,17 +121,11 @@ impl Drain {
                     tracing::debug!(pid, program = exec.argv.first(), "command started");
                     return Ok(());
                 }
-                Heard::Report(Report::NotStarted(reason)) => TargetError::CommandNotStarted {
-                    program: exec.argv.first().cloned().unwrap_or_default(),
-                    source: reason.into(),
+                Heard::Report(report) => match report.into_error(&exec.argv, &exec.cwd) {
+                    Some(error) => error,
+                    None => break,
                 },
-                Heard::Report(Report::BadCwd(reason)) => {
-                    TargetError::CwdUnusable { cwd: exec.cwd.clone(), source: reason.into() }
-                }
-                Heard::Report(Report::Refused(refusal)) => {
-                    TargetError::NotJailed { layer: refusal.layer, reason: refusal.reason }
-                }
-                Heard::Report(Report::Exited(_)) | Heard::Lost => break,
+                Heard::Lost => break,
             };
             self.supervisor.reap();
             return Err(error);

@@ -18,6 +18,7 @@ mod files;
 pub mod jail;
 mod local;
 pub mod logs;
+pub mod managed;
 mod open;
 mod processes;
 mod running;

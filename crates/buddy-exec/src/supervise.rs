@@ -9,7 +9,7 @@
 //! closes its own ends, and never writes to them. It is synchronous, so that it starts in about a millisecond.
 
 mod tree;
-mod watch;
+pub(crate) mod watch;
 
 use std::ffi::OsStr;
 use std::fs::OpenOptions;
@@ -88,7 +88,7 @@ fn receive(control: &mut BufReader<UnixStream>) -> io::Result<(Spec, Option<Vec<
 
 /// Leaves the terminal of the parent, becomes the ancestor of all orphans, and keeps the command from reading or
 /// changing this process.
-fn prepare() -> io::Result<()> {
+pub(crate) fn prepare() -> io::Result<()> {
     setsid()?;
     set_child_subreaper(Some(rustix::process::getpid()))?;
     set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
@@ -97,9 +97,9 @@ fn prepare() -> io::Result<()> {
 }
 
 /// A command that runs.
-struct Started {
-    main: Pid,
-    jail: Option<Jail>,
+pub(crate) struct Started {
+    pub(crate) main: Pid,
+    pub(crate) jail: Option<Jail>,
 }
 
 /// What the command reads, and where that comes from.
@@ -112,7 +112,7 @@ fn stdin_for(has_stdin: bool) -> io::Result<(OwnedFd, Option<PipeWriter>)> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is where commands are started")]
-fn start(spec: &Spec, stdin: OwnedFd) -> Result<Started, Report> {
+pub(crate) fn start(spec: &Spec, stdin: OwnedFd) -> Result<Started, Report> {
     let cwd = Path::new(OsStr::from_bytes(&spec.cwd));
     // The error of a start does not tell a missing directory from a missing program.
     match cwd.metadata() {
@@ -143,13 +143,13 @@ fn feed(pipe: Option<PipeWriter>, stdin: Option<Vec<u8>>) -> io::Result<()> {
 }
 
 /// Closes this process' ends of the command's output, so that the end of file comes when the command's own are closed.
-fn release_streams() -> io::Result<()> {
+pub(crate) fn release_streams() -> io::Result<()> {
     let null = null()?;
     dup2_stdout(&null)?;
     dup2_stderr(&null)?;
     Ok(())
 }
 
-fn null() -> io::Result<std::fs::File> {
+pub(crate) fn null() -> io::Result<std::fs::File> {
     OpenOptions::new().read(true).write(true).open("/dev/null")
 }

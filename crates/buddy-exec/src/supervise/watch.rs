@@ -30,7 +30,7 @@ const KILL_PAUSE: Duration = Duration::from_millis(5);
 const LAST_WORD_LIMIT: Duration = Duration::from_secs(1);
 
 /// What can happen to a watched command.
-pub(super) enum Notice {
+pub(crate) enum Notice {
     /// A child ended. The sender waits for the answer, which comes when it has been reaped.
     Child(SyncSender<()>),
     /// The target wants something.
@@ -42,7 +42,7 @@ pub(super) enum Notice {
 }
 
 /// One command and what is known of it.
-pub(super) struct Watch {
+pub(crate) struct Watch {
     main: Pid,
     began: Instant,
     /// Of the main process.
@@ -75,7 +75,7 @@ enum Told {
 const SIGNAL_BASE: i32 = 128;
 
 impl Watch {
-    pub(super) fn new(
+    pub(crate) fn new(
         main: Pid,
         words: Option<Words>,
         spec: &Spec,
@@ -107,7 +107,7 @@ impl Watch {
         }
     }
 
-    pub(super) fn run(mut self) -> Outcome {
+    pub(crate) fn run(mut self) -> Outcome {
         self.until_main_ends();
         let leftovers = if self.ended == Ended::Exited { self.clear_leftovers() } else { self.finish_stop() };
         self.hear_out();

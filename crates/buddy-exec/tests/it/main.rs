@@ -4,6 +4,7 @@
 mod bounds;
 mod files;
 mod jail;
+mod managed;
 mod output;
 mod parent;
 mod race;
