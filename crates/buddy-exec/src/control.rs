@@ -11,7 +11,7 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 
 use crate::jail::Refusal;
-use crate::{Bounds, Ended, TargetError};
+use crate::{Bounds, Ended, Limits, LimitsHit, TargetError};
 
 /// The largest [`Spec`] line. Linux takes 2 MiB of arguments and environment by default; JSON may escape each byte.
 pub(crate) const MAX_SPEC_BYTES: u64 = 16 * 1024 * 1024;
@@ -28,6 +28,7 @@ pub(crate) struct Spec {
     pub(crate) timeout_ms: Option<u64>,
     pub(crate) grace_ms: u64,
     pub(crate) bounds: Bounds,
+    pub(crate) limits: Limits,
 }
 
 /// What to do with the command while it runs.
@@ -83,6 +84,7 @@ pub(crate) struct Outcome {
     pub(crate) took_us: u64,
     pub(crate) leftovers: u32,
     pub(crate) survivors: u32,
+    pub(crate) hit: LimitsHit,
 }
 
 /// An [`io::Error`] that can be sent.

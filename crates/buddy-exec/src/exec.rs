@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::{Bounds, Captured};
+use crate::{Bounds, Captured, LimitsHit};
 
 /// A command to run.
 #[derive(Debug, Clone)]
@@ -94,6 +94,8 @@ pub struct Exit {
     pub leftovers: u32,
     /// Descendants that could not be killed, for example because they run as another user.
     pub survivors: u32,
+    /// Limits on the command as a whole that it ran into.
+    pub hit: LimitsHit,
     /// The log file, when one was asked for.
     pub log: Option<LogInfo>,
     /// Live chunks that were not queued because the reader was slow or the cap was reached.

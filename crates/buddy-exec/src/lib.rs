@@ -9,6 +9,7 @@
 
 mod bounds;
 mod captured;
+mod cgroup;
 mod control;
 mod drain;
 pub mod env;
@@ -30,6 +31,7 @@ pub mod undo;
 
 pub use bounds::{Bounds, Reach};
 pub use captured::Captured;
+pub use cgroup::{Limits, LimitsHit};
 pub use error::{NotFile, TargetError};
 pub use exec::{Chunk, Ended, Exec, Exit, LogFile, LogInfo, OutputLimits, Stdin, Stream};
 pub use files::{

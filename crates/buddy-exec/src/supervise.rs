@@ -27,6 +27,7 @@ use rustix::io::Errno;
 use rustix::process::{DumpableBehavior, Pid, set_child_subreaper, set_dumpable_behavior, setsid};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 
+use crate::cgroup::Group;
 use crate::control::{self, MAX_SPEC_BYTES, Report, Spec};
 use crate::jail::{self, Jail};
 use watch::{Notice, Watch};
@@ -65,8 +66,7 @@ fn supervise_stdin() -> io::Result<()> {
     if begun.is_err() {
         let _ = notices.send(Notice::Closed);
     }
-    let words = started.jail.as_mut().and_then(|jail| jail.words.take());
-    let outcome = Watch::new(main, words, &spec, notices, inbox).run();
+    let outcome = Watch::new(&mut started, &spec, notices, inbox).run();
     // What the jail needed on the disk is gone when the end is told.
     drop(started);
     reports.write_all(&control::line(&Report::Exited(outcome))?)
@@ -100,6 +100,8 @@ pub(crate) fn prepare() -> io::Result<()> {
 pub(crate) struct Started {
     pub(crate) main: Pid,
     pub(crate) jail: Option<Jail>,
+    /// Removed when this is dropped, so it is kept until nothing of the command is left.
+    pub(crate) group: Option<Group>,
 }
 
 /// What the command reads, and where that comes from.
@@ -111,8 +113,18 @@ fn stdin_for(has_stdin: bool) -> io::Result<(OwnedFd, Option<PipeWriter>)> {
     Ok((reader.into(), Some(writer)))
 }
 
-#[expect(clippy::disallowed_methods, reason = "this is where commands are started")]
+/// Starts a command in a group of its own, where this machine has them.
 pub(crate) fn start(spec: &Spec, stdin: OwnedFd) -> Result<Started, Report> {
+    let mut group = Group::make(spec.limits);
+    let started = match &mut group {
+        Some(group) => group.with(|| start_here(spec, stdin)),
+        None => start_here(spec, stdin),
+    };
+    started.map(|started| Started { group, ..started })
+}
+
+#[expect(clippy::disallowed_methods, reason = "this is where commands are started")]
+fn start_here(spec: &Spec, stdin: OwnedFd) -> Result<Started, Report> {
     let cwd = Path::new(OsStr::from_bytes(&spec.cwd));
     // The error of a start does not tell a missing directory from a missing program.
     match cwd.metadata() {
@@ -124,14 +136,18 @@ pub(crate) fn start(spec: &Spec, stdin: OwnedFd) -> Result<Started, Report> {
         return Err(Report::NotStarted(io::Error::from(Errno::INVAL).into()));
     };
     if !spec.bounds.is_open() {
-        return jail::start(spec, cwd, stdin).map(|jail| Started { main: jail.main, jail: Some(jail) });
+        return jail::start(spec, cwd, stdin).map(|jail| Started {
+            main: jail.main,
+            jail: Some(jail),
+            group: None,
+        });
     }
     let mut command = Command::new(program);
     command.args(arguments).current_dir(cwd).process_group(0);
     command.env_clear().envs(spec.env.iter().map(|(name, value)| (name, value)));
     let child =
         command.stdin(Stdio::from(stdin)).spawn().map_err(|error| Report::NotStarted(error.into()))?;
-    Ok(Started { main: Pid::from_child(&child), jail: None })
+    Ok(Started { main: Pid::from_child(&child), jail: None, group: None })
 }
 
 /// Writes the standard input beside everything else: the command may read it slowly or not at all.

@@ -11,7 +11,7 @@ use rustix::net::SendFlags;
 use rustix::pipe::fcntl_setpipe_size;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::SupervisorCommand;
+use super::{SupervisorCommand, Terms};
 use crate::control::{self, MAX_SPEC_BYTES, Order, Spec};
 use crate::{Exec, Stdin, Stop, TargetError, processes};
 
@@ -70,12 +70,8 @@ pub(crate) struct Supervisor {
 }
 
 impl Supervisor {
-    pub(crate) fn start(
-        command: &SupervisorCommand,
-        exec: &Exec,
-        grace: Duration,
-    ) -> Result<Self, TargetError> {
-        let spec = control::line(&spec_of(exec, grace)).map_err(|source| not_started(command, source))?;
+    pub(crate) fn start(command: &SupervisorCommand, exec: &Exec, terms: Terms) -> Result<Self, TargetError> {
+        let spec = control::line(&spec_of(exec, terms)).map_err(|source| not_started(command, source))?;
         let size = spec.len() as u64;
         if size > MAX_SPEC_BYTES {
             let what = "the command with its environment";
@@ -157,7 +153,7 @@ impl Supervisor {
     }
 }
 
-fn spec_of(exec: &Exec, grace: Duration) -> Spec {
+fn spec_of(exec: &Exec, terms: Terms) -> Spec {
     Spec {
         argv: exec.argv.clone(),
         cwd: exec.cwd.as_os_str().as_bytes().to_vec(),
@@ -167,8 +163,9 @@ fn spec_of(exec: &Exec, grace: Duration) -> Spec {
             Stdin::Bytes(bytes) => Some(bytes.len() as u64),
         },
         timeout_ms: exec.timeout.map(millis),
-        grace_ms: millis(grace),
+        grace_ms: millis(terms.grace),
         bounds: exec.bounds.clone(),
+        limits: terms.limits,
     }
 }
 

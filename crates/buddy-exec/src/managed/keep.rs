@@ -20,7 +20,7 @@ use super::output_log::{FILE_CAP_BYTES, OutputLog};
 use super::pump::Pump;
 use super::{Health, Identity, Record, Restart, State};
 use crate::control::{self, MAX_SPEC_BYTES, Outcome, Report, Spec};
-use crate::supervise::watch::Watch;
+use crate::supervise::watch::{Notice, Watch};
 use crate::supervise::{self, Started};
 
 /// How often in a row a command is started again.
@@ -124,7 +124,7 @@ impl Keeper {
         let stdin = supervise::null().map_err(not_started)?;
         let started = supervise::start(&self.spec, stdin.into());
         let released = supervise::release_streams();
-        let started = started?;
+        let mut started = started?;
         let line = match self.book.record(|record| record.health.clone()) {
             Some(Health::Line(line)) => Some(line),
             _ => None,
@@ -142,16 +142,16 @@ impl Keeper {
             Ok(pump) => Ok(Run { started, pump, began: Instant::now() }),
             Err(error) => {
                 // Without a reader of its output the command would hang, so it does not stay.
-                self.end_now(&started);
+                self.end_now(&mut started);
                 Err(not_started(error))
             }
         }
     }
 
-    fn end_now(&self, started: &Started) {
+    fn end_now(&self, started: &mut Started) {
         let (notices, inbox) = self.line.listen();
-        let _ = notices.send(crate::supervise::watch::Notice::Closed);
-        Watch::new(started.main, None, &self.spec, notices, inbox).run();
+        let _ = notices.send(Notice::Closed);
+        Watch::new(started, &self.spec, notices, inbox).run();
     }
 
     /// Until the process has ended for good.
@@ -171,9 +171,8 @@ impl Keeper {
 
     fn see_through(&mut self, run: Run) -> Outcome {
         let Run { mut started, pump, began } = run;
-        let words = started.jail.as_mut().and_then(|jail| jail.words.take());
         let (notices, inbox) = self.line.listen();
-        let outcome = Watch::new(started.main, words, &self.spec, notices, inbox).run();
+        let outcome = Watch::new(&mut started, &self.spec, notices, inbox).run();
         pump.finish();
         if began.elapsed() >= STEADY {
             self.in_a_row = 0;

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use super::directory::Directory;
 use super::{Health, Owner, Record, Restart};
 use crate::control::{self, MAX_SPEC_BYTES, Report, Spec};
-use crate::{Bounds, SupervisorCommand, TargetError};
+use crate::{Bounds, Limits, SupervisorCommand, TargetError};
 
 /// How long a keeper has to say that the command runs: as long as the supervisor of a command.
 const START_LIMIT: Duration = Duration::from_secs(30);
@@ -56,7 +56,7 @@ pub(super) struct Task {
 }
 
 impl Launch {
-    pub(super) fn spec(&self, tag: (String, String), grace: Duration) -> Spec {
+    pub(super) fn spec(&self, tag: (String, String), grace: Duration, limits: Limits) -> Spec {
         let mut env = self.env.clone();
         env.retain(|(name, _)| *name != tag.0);
         env.push(tag);
@@ -68,6 +68,7 @@ impl Launch {
             timeout_ms: None,
             grace_ms: u64::try_from(grace.as_millis()).unwrap_or(u64::MAX),
             bounds: self.bounds.clone(),
+            limits,
         }
     }
 }

@@ -64,17 +64,21 @@ impl OutputLog {
     }
 }
 
-/// The last lines, at most so many and at most a megabyte.
-pub(super) fn tail(directory: &Path, lines: usize) -> io::Result<Vec<u8>> {
-    let mut end = last_bytes(&newest(directory), MAX_TAIL_BYTES)?;
+/// The last lines, at most so many and at most a megabyte, and a reader that goes on right behind them.
+pub(super) fn tail(directory: &Path, lines: usize) -> io::Result<(Vec<u8>, Follow)> {
+    let mut file = File::open(newest(directory))?;
+    let mut end = last_bytes(&mut file, MAX_TAIL_BYTES)?;
     let room = MAX_TAIL_BYTES.saturating_sub(end.len() as u64);
-    if room > 0 && count_lines(&end) <= lines {
-        let mut before = last_bytes(&older(directory), room)?;
+    if room > 0
+        && count_lines(&end) <= lines
+        && let Ok(mut older) = File::open(older(directory))
+    {
+        let mut before = last_bytes(&mut older, room)?;
         before.append(&mut end);
         end = before;
     }
     let keep_from = start_of_last(&end, lines);
-    Ok(end.split_off(keep_from))
+    Ok((end.split_off(keep_from), Follow { directory: directory.to_owned(), file: Some(file) }))
 }
 
 fn count_lines(bytes: &[u8]) -> usize {
@@ -90,15 +94,13 @@ fn start_of_last(bytes: &[u8], lines: usize) -> usize {
     memchr::memrchr_iter(b'\n', body).nth(lines - 1).map_or(0, |at| at + 1)
 }
 
-fn last_bytes(path: &Path, most: u64) -> io::Result<Vec<u8>> {
-    let mut file = match File::open(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        file => file?,
-    };
+/// The last bytes of a file, which is left at their end.
+fn last_bytes(file: &mut File, most: u64) -> io::Result<Vec<u8>> {
     let size = file.metadata()?.len();
-    file.seek(SeekFrom::Start(size.saturating_sub(most)))?;
+    let start = size.saturating_sub(most);
+    file.seek(SeekFrom::Start(start))?;
     let mut bytes = Vec::new();
-    file.take(most).read_to_end(&mut bytes)?;
+    Read::by_ref(file).take(size - start).read_to_end(&mut bytes)?;
     Ok(bytes)
 }
 
@@ -110,13 +112,6 @@ pub struct Follow {
 }
 
 impl Follow {
-    /// Begins at the present end of the output.
-    pub(super) fn from_end(directory: &Path) -> io::Result<Self> {
-        let mut file = File::open(newest(directory))?;
-        file.seek(SeekFrom::End(0))?;
-        Ok(Self { directory: directory.to_owned(), file: Some(file) })
-    }
-
     /// What came since; empty when nothing did. At most a megabyte at once.
     pub fn read(&mut self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
@@ -148,7 +143,7 @@ mod tests {
     fn the_newest_output_is_kept_within_two_files() {
         let folder = tempfile::tempdir().unwrap();
         let mut log = OutputLog::create(folder.path(), 100).unwrap();
-        let mut follow = Follow::from_end(folder.path()).unwrap();
+        let (_, mut follow) = tail(folder.path(), 0).unwrap();
         let mut followed = Vec::new();
         for number in 0..200 {
             log.write(format!("{number}\n").as_bytes());
@@ -159,9 +154,9 @@ mod tests {
         let sizes =
             [newest(folder.path()), older(folder.path())].map(|path| fs::metadata(path).unwrap().len());
         assert!(sizes.iter().all(|size| *size <= 100), "{sizes:?}");
-        assert_eq!(tail(folder.path(), 3).unwrap(), b"197\n198\n199\n");
-        assert_eq!(tail(folder.path(), 0).unwrap(), b"");
-        let all = tail(folder.path(), 1000).unwrap();
+        assert_eq!(tail(folder.path(), 3).unwrap().0, b"197\n198\n199\n");
+        assert_eq!(tail(folder.path(), 0).unwrap().0, b"");
+        let all = tail(folder.path(), 1000).unwrap().0;
         assert!((100..=200).contains(&all.len()) && all.ends_with(b"198\n199\n"));
         let expected: Vec<u8> = (0..200).flat_map(|number| format!("{number}\n").into_bytes()).collect();
         assert_eq!(followed, expected);

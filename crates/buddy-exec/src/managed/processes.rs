@@ -12,7 +12,7 @@ use super::launch::{Launch, Task, launch};
 use super::stop::{Force, stop};
 use super::sweep::sweep;
 use super::{Condition, Follow, Identity, ManagedError, Record, State, Status, TAG, output_log};
-use crate::SupervisorCommand;
+use crate::{Limits, SupervisorCommand};
 
 /// How many managed processes run at the same time.
 pub const MAX_LIVE: usize = 64;
@@ -29,6 +29,8 @@ pub struct ManagedSettings {
     pub keeper: SupervisorCommand,
     /// How long a process tree has between being asked to end and being killed.
     pub grace: Duration,
+    /// What one may take as a whole, where this machine can limit that; usually [`Limits::usual`].
+    pub limits: Limits,
     /// Wall-clock time.
     pub clock: Arc<dyn Clock>,
     /// Fresh ids.
@@ -67,7 +69,7 @@ impl ManagedProcesses {
         let (id, directory) = Directory::make(root, &*self.settings.ids)
             .map_err(ManagedError::io("make the directory of a managed process in", root))?;
         let task = Task {
-            spec: wish.spec((TAG.to_owned(), id.clone()), self.settings.grace),
+            spec: wish.spec((TAG.to_owned(), id.clone()), self.settings.grace, self.settings.limits),
             directory: directory.clone(),
             record: self.record(id.clone(), wish),
         };
@@ -119,15 +121,14 @@ impl ManagedProcesses {
 
     /// The last lines of its output, both streams as they came.
     pub fn tail(&self, id: &str, lines: usize) -> Result<Vec<u8>, ManagedError> {
+        Ok(self.follow(id, lines)?.0)
+    }
+
+    /// The last lines of its output, and what comes after them.
+    pub fn follow(&self, id: &str, lines: usize) -> Result<(Vec<u8>, Follow), ManagedError> {
         let (directory, _) = self.find(id)?;
         output_log::tail(directory.path(), lines)
             .map_err(ManagedError::io("read the output in", directory.path()))
-    }
-
-    /// What it prints from now on.
-    pub fn follow(&self, id: &str) -> Result<Follow, ManagedError> {
-        let (directory, _) = self.find(id)?;
-        Follow::from_end(directory.path()).map_err(ManagedError::io("read the output in", directory.path()))
     }
 
     /// The file that holds the newest output.

@@ -3,6 +3,7 @@
 
 mod bounds;
 mod files;
+mod groups;
 mod jail;
 mod managed;
 mod output;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use buddy_exec::{
-    Bounds, Description, Exec, Exit, LocalSettings, LocalTarget, OutputLimits, Running, Stdin,
+    Bounds, Description, Exec, Exit, Limits, LocalSettings, LocalTarget, OutputLimits, Running, Stdin,
     SupervisorCommand, Target, TargetError,
 };
 use tempfile::TempDir;
@@ -50,6 +50,11 @@ impl Stage {
         };
         let target = LocalTarget::new(LocalSettings { supervisor, description, grace });
         Self { dir, target }
+    }
+
+    /// The same stage, whose commands may take so much.
+    pub(crate) fn with_limits(self, limits: Limits) -> Self {
+        Self { target: self.target.with_limits(limits), ..self }
     }
 
     pub(crate) fn target(&self) -> &LocalTarget {

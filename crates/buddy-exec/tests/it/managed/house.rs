@@ -6,10 +6,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use buddy_exec::Bounds;
-use buddy_exec::SupervisorCommand;
 use buddy_exec::managed::{
     Condition, Force, KEEP, Launch, ManagedProcesses, ManagedSettings, Owner, Restart, Status,
 };
+use buddy_exec::{Limits, SupervisorCommand};
 use buddy_protocol::{Clock, Ids, UnixMillis};
 use tempfile::TempDir;
 
@@ -100,6 +100,7 @@ pub(crate) fn processes_in(folder: &Path, grace: Duration) -> ManagedProcesses {
             args: vec![KEEP.to_owned()],
         },
         grace,
+        limits: Limits::usual(),
         clock: Arc::new(Fixed),
         ids: Arc::new(Fresh),
     })

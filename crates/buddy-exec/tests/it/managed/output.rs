@@ -24,7 +24,8 @@ fn both_streams_are_there_and_can_be_followed() {
     let house = House::new();
     let id = house.start("echo one; while [ ! -e go ]; do sleep 0.02; done; echo two >&2; printf three");
     house.until_printed(&id, "one");
-    let mut follow = house.processes.follow(&id).unwrap();
+    let (before, mut follow) = house.processes.follow(&id, 10).unwrap();
+    assert_eq!(before, b"one\n");
     fs::write(house.path("go"), "").unwrap();
     house.until_condition(&id, Condition::Ended);
     assert_eq!(follow.read().unwrap(), b"two\nthree");
