@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use buddy_exec::Target;
+use buddy_exec::managed::Owner;
 use buddy_exec::undo::UndoStore;
 use buddy_policy::Approvals;
 use buddy_protocol::{
@@ -131,6 +132,7 @@ fn driver(
 ) -> Result<Driver, AgentError> {
     let started = opening.transcript.started().ok_or_else(|| closed("the session has no beginning"))?;
     let described = settings.target.describe();
+    let tools_off = registry::off(&settings.tools_off, settings.target.managed().is_some());
     let gate = Arc::new(Gate::new(
         settings.policy.clone(),
         PathBuf::from(&started.cwd),
@@ -149,15 +151,16 @@ fn driver(
         gate: gate.clone(),
         undo: settings.undo.clone().map(|store| (store, opening.session.to_string())),
         env: settings.env.clone(),
+        owner: Owner { person: started.owner.name.clone(), session: opening.session.to_string() },
         logs: settings.logs.clone(),
         limits: TextLimits { command: settings.texts.command, file: settings.texts.file },
-        tools_off: settings.tools_off.clone(),
+        tools_off: tools_off.clone(),
         ask_within: settings.ask_within,
         clock: settings.clock.clone(),
         ids: settings.ids.clone(),
         sink: sink.clone(),
     });
-    let tools = registry::definitions(&settings.tools_off);
+    let tools = registry::definitions(&tools_off);
     let system = SystemPrompt {
         name: &settings.name,
         tools: tools.iter().map(|tool| tool.name.clone()).collect(),

@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::tools::failure::target_failure;
+use crate::tools::process;
 use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext};
 use crate::tools::wait::Wait;
 
@@ -40,7 +41,7 @@ pub(crate) struct RunShellInput {
     /// Whether it needs more rights, as with sudo.
     privesc: bool,
     /// How long to wait: true for the usual 30 s, or a duration such as "10m" or a number of seconds, up to 10 minutes.
-    /// The command is stopped when the time is up.
+    /// The command is stopped when the time is up. False starts it as a managed process and does not wait.
     #[serde(default)]
     wait: Wait,
     /// The directory to run in, the working directory by default.
@@ -76,10 +77,13 @@ impl Tool for RunShell {
     }
 
     async fn run(input: RunShellInput, context: &ToolContext) -> Result<Value, ToolFailure> {
-        let timeout = timeout(&input.wait)?;
+        let cwd = context.place.resolve(input.cwd.as_deref().unwrap_or("."));
+        let Some(timeout) = timeout(&input.wait)? else {
+            return process::in_background(input.command, cwd, context).await;
+        };
         let exec = Exec {
             argv: argv(&context.execution, &context.target.describe().shell, input.command),
-            cwd: context.place.resolve(input.cwd.as_deref().unwrap_or(".")),
+            cwd,
             env: context.env.clone(),
             stdin: Stdin::Null,
             timeout: Some(timeout),
@@ -117,7 +121,7 @@ impl Tool for RunShell {
 }
 
 /// What was judged is what is run: the text in a shell, or the words without one.
-fn argv(execution: &Execution, shell: &str, command: String) -> Vec<String> {
+pub(crate) fn argv(execution: &Execution, shell: &str, command: String) -> Vec<String> {
     match execution {
         Execution::Shell => vec![shell.to_owned(), "-c".to_owned(), command],
         Execution::Argv(words) => words.clone(),
@@ -136,15 +140,14 @@ async fn snapshot(context: &ToolContext) -> Result<(), ToolFailure> {
     kept.map_err(|error| target_failure(&error))
 }
 
-fn timeout(wait: &Wait) -> Result<Duration, ToolFailure> {
+/// How long to wait; none for not at all.
+fn timeout(wait: &Wait) -> Result<Option<Duration>, ToolFailure> {
     match wait {
-        Wait::Default => Ok(DEFAULT_WAIT),
-        Wait::For(duration) if *duration <= MAX_WAIT => Ok(*duration),
-        Wait::For(_) => Err(ToolFailure::new("invalid_input", "`wait` is longer than 10 minutes")),
-        Wait::No => {
-            Err(ToolFailure::new("unsupported", "this target cannot run a command in the background")
-                .hint("leave `wait` out, or give a duration"))
-        }
+        Wait::Default => Ok(Some(DEFAULT_WAIT)),
+        Wait::For(duration) if *duration <= MAX_WAIT => Ok(Some(*duration)),
+        Wait::For(_) => Err(ToolFailure::new("invalid_input", "`wait` is longer than 10 minutes")
+            .hint("use `process_start` for what runs longer")),
+        Wait::No => Ok(None),
     }
 }
 
@@ -174,6 +177,12 @@ fn outcome(exit: &Exit, timeout: Duration) -> Value {
             timeout.as_secs_f32()
         )),
         Ended::Stopped => Some("the command was stopped by the person".to_owned()),
+        Ended::Exited if exit.hit.memory => Some(
+            "a process of the command was killed because the command took more memory than it may".to_owned(),
+        ),
+        Ended::Exited if exit.hit.processes => {
+            Some("the command could not start as many processes as it wanted to".to_owned())
+        }
         Ended::Exited if exit.leftovers > 0 => {
             Some(format!("{} process(es) that the command left running were ended with it", exit.leftovers))
         }

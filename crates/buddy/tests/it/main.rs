@@ -18,6 +18,7 @@ mod foreign;
 mod git;
 mod interrupts;
 mod login;
+mod processes;
 mod repl;
 mod sessions;
 mod stage;
