@@ -29,6 +29,8 @@ pub(crate) struct Spec {
     pub(crate) grace_ms: u64,
     pub(crate) bounds: Bounds,
     pub(crate) limits: Limits,
+    /// Whether the output streams are a terminal, which the command gets as its own.
+    pub(crate) has_terminal: bool,
 }
 
 /// What to do with the command while it runs.

@@ -27,6 +27,7 @@ mod search;
 pub mod supervise;
 mod tail;
 mod target;
+mod terminal;
 pub mod undo;
 
 pub use bounds::{Bounds, Reach};
@@ -44,4 +45,5 @@ pub use open::open_page;
 pub use running::{CHUNK_BYTES, MAX_CHUNKS, QUEUED_CHUNKS, Running, Stop, Stopper};
 pub use search::{FileMatches, GlobQuery, GlobResult, GrepQuery, GrepResult, MatchedLine};
 pub use target::{Description, Target};
+pub use terminal::TerminalSize;
 pub use undo::Recorder;

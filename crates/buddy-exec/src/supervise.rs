@@ -30,6 +30,7 @@ use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 use crate::cgroup::Group;
 use crate::control::{self, MAX_SPEC_BYTES, Report, Spec};
 use crate::jail::{self, Jail};
+use crate::terminal;
 use watch::{Notice, Watch};
 
 /// Runs one command under supervision and returns when nothing of it is left.
@@ -51,7 +52,10 @@ fn supervise_stdin() -> io::Result<()> {
     let mut control = BufReader::new(control);
     let (spec, stdin) = receive(&mut control)?;
     prepare()?;
-    let (their_stdin, feeder) = stdin_for(stdin.is_some())?;
+    if spec.has_terminal {
+        terminal::ignore_its_signals()?;
+    }
+    let (their_stdin, feeder) = stdin_for(&spec, stdin.is_some())?;
     let mut started = match start(&spec, their_stdin) {
         Ok(started) => started,
         Err(report) => return reports.write_all(&control::line(&report)?),
@@ -105,7 +109,10 @@ pub(crate) struct Started {
 }
 
 /// What the command reads, and where that comes from.
-fn stdin_for(has_stdin: bool) -> io::Result<(OwnedFd, Option<PipeWriter>)> {
+fn stdin_for(spec: &Spec, has_stdin: bool) -> io::Result<(OwnedFd, Option<PipeWriter>)> {
+    if spec.has_terminal {
+        return Ok((io::stdout().as_fd().try_clone_to_owned()?, None));
+    }
     if !has_stdin {
         return Ok((null()?.into(), None));
     }
@@ -142,12 +149,20 @@ fn start_here(spec: &Spec, stdin: OwnedFd) -> Result<Started, Report> {
             group: None,
         });
     }
+    let not_started = |error: io::Error| Report::NotStarted(error.into());
+    if spec.has_terminal {
+        terminal::take(io::stdout()).map_err(not_started)?;
+    }
     let mut command = Command::new(program);
     command.args(arguments).current_dir(cwd).process_group(0);
     command.env_clear().envs(spec.env.iter().map(|(name, value)| (name, value)));
-    let child =
-        command.stdin(Stdio::from(stdin)).spawn().map_err(|error| Report::NotStarted(error.into()))?;
-    Ok(Started { main: Pid::from_child(&child), jail: None, group: None })
+    let child = command.stdin(Stdio::from(stdin)).spawn().map_err(not_started)?;
+    let main = Pid::from_child(&child);
+    if spec.has_terminal {
+        // A command that has ended already needs no terminal.
+        let _ = terminal::give(io::stdout(), main);
+    }
+    Ok(Started { main, jail: None, group: None })
 }
 
 /// Writes the standard input beside everything else: the command may read it slowly or not at all.

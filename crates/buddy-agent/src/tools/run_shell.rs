@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use buddy_exec::{Chunk, Ended, Exec, Exit, LogFile, OutputLimits, Reach, Stdin, Stream};
+use buddy_exec::{Chunk, Ended, Exec, Exit, LogFile, OutputLimits, Reach, Stdin, Stream, TerminalSize};
 use buddy_policy::{Action, Claims, Execution, Intent, Tier};
 use buddy_protocol::{DeltaStream, Risk, ToolFailure, ToolKind};
 use schemars::JsonSchema;
@@ -22,6 +22,8 @@ const DEFAULT_WAIT: Duration = Duration::from_secs(30);
 const MAX_WAIT: Duration = Duration::from_mins(10);
 /// Bytes of each stream kept in memory, from the start and from the end. The pipeline clips them further.
 const KEEP: usize = 128 * 1024;
+/// The kind of terminal that a command gets: the one that every system describes.
+const TERMINAL_KIND: &str = "xterm";
 /// Bytes of a command's log on disk.
 const LOG_CAP: u64 = 64 * 1024 * 1024;
 
@@ -44,6 +46,9 @@ pub(crate) struct RunShellInput {
     /// The command is stopped when the time is up. False starts it as a managed process and does not wait.
     #[serde(default)]
     wait: Wait,
+    /// Give the command a terminal, for programs that want one. Its output is then one stream, with its control codes.
+    #[serde(default)]
+    terminal: bool,
     /// The directory to run in, the working directory by default.
     #[serde(default)]
     cwd: Option<String>,
@@ -79,13 +84,21 @@ impl Tool for RunShell {
     async fn run(input: RunShellInput, context: &ToolContext) -> Result<Value, ToolFailure> {
         let cwd = context.place.resolve(input.cwd.as_deref().unwrap_or("."));
         let Some(timeout) = timeout(&input.wait)? else {
+            if input.terminal {
+                return Err(ToolFailure::new(
+                    "invalid_input",
+                    "a command with a terminal must be waited for",
+                )
+                .hint("leave `terminal` or `wait` out"));
+            }
             return process::in_background(input.command, cwd, context).await;
         };
         let exec = Exec {
             argv: argv(&context.execution, &context.target.describe().shell, input.command),
             cwd,
-            env: context.env.clone(),
+            env: environment(&context.env, input.terminal),
             stdin: Stdin::Null,
+            pty: input.terminal.then(TerminalSize::default),
             timeout: Some(timeout),
             bounds: context.bounds.clone(),
             output: OutputLimits {
@@ -118,6 +131,16 @@ impl Tool for RunShell {
         }
         Ok(result)
     }
+}
+
+/// The environment of a command. Programs on a terminal are told what it understands.
+fn environment(usual: &[(String, String)], has_terminal: bool) -> Vec<(String, String)> {
+    let mut variables = usual.to_vec();
+    if has_terminal {
+        variables.retain(|(name, _)| name != "TERM");
+        variables.push(("TERM".to_owned(), TERMINAL_KIND.to_owned()));
+    }
+    variables
 }
 
 /// What was judged is what is run: the text in a shell, or the words without one.

@@ -69,6 +69,7 @@ impl Launch {
             grace_ms: u64::try_from(grace.as_millis()).unwrap_or(u64::MAX),
             bounds: self.bounds.clone(),
             limits,
+            has_terminal: false,
         }
     }
 }

@@ -8,6 +8,7 @@ mod jail;
 mod managed;
 mod output;
 mod parent;
+mod pty;
 mod race;
 mod runs;
 mod search;

@@ -90,6 +90,7 @@ pub(crate) fn argv(argv: &[&str]) -> Exec {
         cwd: PathBuf::new(),
         env: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())],
         stdin: Stdin::Null,
+        pty: None,
         timeout: Some(PATIENCE),
         output: OutputLimits { keep_head: 64 * 1024, keep_tail: 64 * 1024, log: None },
         bounds: Bounds::open(),

@@ -238,7 +238,7 @@ fn quoted(value: &str) -> String {
 mod tests {
     use super::*;
 
-    fn input(more: Value) -> ProcessStartInput {
+    fn input(more: &Value) -> ProcessStartInput {
         let mut input =
             json!({"command": "serve", "why": "w", "risk": "low", "mutation": true, "privesc": false});
         for (name, value) in more.as_object().unwrap() {
@@ -249,7 +249,7 @@ mod tests {
 
     #[test]
     fn variables_are_part_of_what_is_judged() {
-        let input = input(json!({"env": {"B": "it's; rm -rf /", "A": "1"}}));
+        let input = input(&json!({"env": {"B": "it's; rm -rf /", "A": "1"}}));
         assert_eq!(input.whole_command(), r"export A='1'; export B='it'\''s; rm -rf /'; serve");
         assert!(input.check().is_ok());
     }
@@ -262,10 +262,10 @@ mod tests {
             json!({"ready_within": 1000}),
             json!({"name": "x".repeat(200)}),
         ] {
-            assert!(input(wrong.clone()).check().is_err(), "{wrong}");
+            assert!(input(&wrong).check().is_err(), "{wrong}");
         }
         for wrong in [json!({"ready_port": 80, "ready_line": "x"}), json!({"ready_line": "a\nb"})] {
-            assert!(input(wrong.clone()).health().is_err(), "{wrong}");
+            assert!(input(&wrong).health().is_err(), "{wrong}");
         }
     }
 }
