@@ -20,7 +20,7 @@ use tokio::task::JoinSet;
 use crate::budget::Budget;
 use crate::driver::{Driver, Funds, Order, Work};
 use crate::gate::{Gate, PolicySource};
-use crate::models::{Meter, ModelSource, Models};
+use crate::models::{Meter, ModelSource, Models, Offer, Offers};
 use crate::prompt::{ProjectFile, SystemPrompt, environment};
 use crate::tools::{Pipeline, PipelineParts, Place, TextLimits, registry};
 use crate::turn::Machine;
@@ -160,19 +160,12 @@ fn driver(
         ids: settings.ids.clone(),
         sink: sink.clone(),
     });
-    let tools = registry::definitions(&tools_off);
-    let system = SystemPrompt {
-        name: &settings.name,
-        tools: tools.iter().map(|tool| tool.name.clone()).collect(),
-        remote: None,
-        instructions: settings.instructions.as_deref(),
-        project: &settings.project,
-    };
-    let system = system.render().map_err(|error| closed(&format!("the system prompt: {error}")))?;
+    let offer = |off: &[String]| offer(settings, off);
+    let offers = Offers { full: offer(&tools_off)?, small: offer(&registry::off_when_small(&tools_off))? };
     let models = Models {
         source: settings.models.clone(),
         chosen: opening.transcript.model().map(str::to_owned),
-        system,
+        offers,
         environment: environment(
             &described.user,
             &described.host,
@@ -180,7 +173,6 @@ fn driver(
             &described.shell,
             &started.cwd,
         ),
-        tools,
         cache_key: opening.session.to_string(),
         meter: Meter::default(),
     };
@@ -198,6 +190,20 @@ fn driver(
     let machine = Machine::new(settings.ids.clone(), described.name.clone(), settings.max_steps, items);
     let clock = settings.clock.clone();
     Ok(Driver { machine, models, gate, pipeline, sink, orders, clock, funds, work: Work::default() })
+}
+
+/// What a model is told before the conversation, with these tools off.
+fn offer(settings: &AgentSettings, off: &[String]) -> Result<Offer, AgentError> {
+    let tools = registry::definitions(off);
+    let system = SystemPrompt {
+        name: &settings.name,
+        tools: tools.iter().map(|tool| tool.name.clone()).collect(),
+        remote: None,
+        instructions: settings.instructions.as_deref(),
+        project: &settings.project,
+    };
+    let system = system.render().map_err(|error| closed(&format!("the system prompt: {error}")))?;
+    Ok(Offer { system, tools })
 }
 
 struct BuddySession {
