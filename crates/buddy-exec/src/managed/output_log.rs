@@ -14,7 +14,7 @@ pub const FILE_CAP_BYTES: u64 = 8 * 1024 * 1024;
 const MAX_TAIL_BYTES: u64 = 1024 * 1024;
 
 /// The file that is written to.
-pub(super) fn newest(directory: &Path) -> PathBuf {
+fn newest(directory: &Path) -> PathBuf {
     directory.join("output.log")
 }
 

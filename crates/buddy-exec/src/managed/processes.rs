@@ -131,11 +131,6 @@ impl ManagedProcesses {
             .map_err(ManagedError::io("read the output in", directory.path()))
     }
 
-    /// The file that holds the newest output.
-    pub fn log_path(&self, id: &str) -> PathBuf {
-        output_log::newest(&self.root().join(id))
-    }
-
     fn root(&self) -> &Path {
         &self.settings.directory
     }

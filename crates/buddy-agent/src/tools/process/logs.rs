@@ -59,7 +59,6 @@ impl Tool for ProcessLogs {
                 "condition": status.condition,
                 "output": String::from_utf8_lossy(&output),
                 "truncated": false,
-                "log": managed.log_path(&input.id).to_string_lossy(),
             }))
         })
         .await

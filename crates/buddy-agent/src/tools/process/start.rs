@@ -191,7 +191,7 @@ async fn start(launch: Launch, patience: Duration, context: &ToolContext) -> Res
     };
     with_managed(context, move |managed| {
         let output = managed.tail(&id, FIRST_LINES).map_err(|error| failure(&error))?;
-        let mut value = shown(managed, &status);
+        let mut value = shown(&status);
         value["output"] = json!(String::from_utf8_lossy(&output));
         value["note"] = json!(note);
         Ok(value)

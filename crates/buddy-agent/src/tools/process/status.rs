@@ -49,12 +49,11 @@ impl Tool for ProcessStatus {
         let person = context.owner.person.clone();
         with_managed(context, move |managed| {
             if let Some(id) = &input.id {
-                return Ok(shown(managed, &find(managed, id, &person)?));
+                return Ok(shown(&find(managed, id, &person)?));
             }
             let all = managed.list().map_err(|error| failure(&error))?;
             let own: Vec<_> = all.iter().filter(|status| status.record.owner.person == person).collect();
-            let listed: Vec<Value> =
-                own.iter().take(MAX_LISTED).map(|status| shown(managed, status)).collect();
+            let listed: Vec<Value> = own.iter().take(MAX_LISTED).map(|status| shown(status)).collect();
             Ok(json!({"processes": listed, "left_out": own.len().saturating_sub(MAX_LISTED)}))
         })
         .await

@@ -58,7 +58,7 @@ impl Tool for ProcessStop {
         with_managed(context, move |managed| {
             find(managed, &input.id, &person)?;
             let status = managed.stop(&input.id, force).map_err(|error| failure(&error))?;
-            Ok(shown(managed, &status))
+            Ok(shown(&status))
         })
         .await
     }

@@ -49,7 +49,7 @@ fn play_starter(role: &str) {
     let script = format!("sleep {marker} & while :; do echo tick; sleep 0.05; done");
     let started = processes.start(&launch_in(Path::new(folder), &script)).unwrap();
     println!("started {}", started.record.id);
-    std::thread::sleep(Duration::from_secs(600));
+    std::thread::sleep(Duration::from_mins(10));
 }
 
 #[test]

@@ -49,7 +49,7 @@ fn who_can_clean_up_is_let_clean_up() {
 
 #[test]
 fn force_asks_nobody() {
-    let house = House::with_grace(Duration::from_secs(60));
+    let house = House::with_grace(Duration::from_mins(1));
     let id = house.start("trap 'touch asked' TERM; echo ready; while :; do sleep 0.05; done");
     house.until_printed(&id, "ready");
     let status = house.processes.stop(&id, Force::Now).unwrap();
