@@ -134,16 +134,17 @@ fn command(plan: &Plan, streams: Streams) -> io::Result<Command> {
 
 /// As the first process of its namespace this one inherits all orphans, and when it ends, so do they.
 fn look_after(mut command: Command, control: &mut UnixStream, has_terminal: bool) -> io::Result<()> {
-    let started = command.process_group(0).spawn();
+    // On a terminal it stays in the group of this process, which is in the foreground from the start; signals to that group
+    // do not reach the first process of a namespace.
+    if !has_terminal {
+        command.process_group(0);
+    }
+    let started = command.spawn();
     drop(command);
     let child = match started {
         Ok(child) => Pid::from_child(&child),
         Err(error) => return say(control, &Word::NotStarted(error.into())),
     };
-    if has_terminal {
-        // A command that has ended already needs no terminal.
-        let _ = terminal::give(io::stdin(), child);
-    }
     say(control, &Word::Started)?;
     loop {
         match wait(WaitOptions::empty()) {
