@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use buddy_exec::Target;
+use buddy_exec::managed::Owner;
 use buddy_exec::undo::UndoStore;
 use buddy_policy::Approvals;
 use buddy_protocol::{
@@ -19,7 +20,7 @@ use tokio::task::JoinSet;
 use crate::budget::Budget;
 use crate::driver::{Driver, Funds, Order, Work};
 use crate::gate::{Gate, PolicySource};
-use crate::models::{Meter, ModelSource, Models};
+use crate::models::{Meter, ModelSource, Models, Offer, Offers};
 use crate::prompt::{ProjectFile, SystemPrompt, environment};
 use crate::tools::{Pipeline, PipelineParts, Place, TextLimits, registry};
 use crate::turn::Machine;
@@ -131,6 +132,7 @@ fn driver(
 ) -> Result<Driver, AgentError> {
     let started = opening.transcript.started().ok_or_else(|| closed("the session has no beginning"))?;
     let described = settings.target.describe();
+    let tools_off = registry::off(&settings.tools_off, settings.target.managed().is_some());
     let gate = Arc::new(Gate::new(
         settings.policy.clone(),
         PathBuf::from(&started.cwd),
@@ -149,27 +151,21 @@ fn driver(
         gate: gate.clone(),
         undo: settings.undo.clone().map(|store| (store, opening.session.to_string())),
         env: settings.env.clone(),
+        owner: Owner { person: started.owner.name.clone(), session: opening.session.to_string() },
         logs: settings.logs.clone(),
         limits: TextLimits { command: settings.texts.command, file: settings.texts.file },
-        tools_off: settings.tools_off.clone(),
+        tools_off: tools_off.clone(),
         ask_within: settings.ask_within,
         clock: settings.clock.clone(),
         ids: settings.ids.clone(),
         sink: sink.clone(),
     });
-    let tools = registry::definitions(&settings.tools_off);
-    let system = SystemPrompt {
-        name: &settings.name,
-        tools: tools.iter().map(|tool| tool.name.clone()).collect(),
-        remote: None,
-        instructions: settings.instructions.as_deref(),
-        project: &settings.project,
-    };
-    let system = system.render().map_err(|error| closed(&format!("the system prompt: {error}")))?;
+    let offer = |off: &[String]| offer(settings, off);
+    let offers = Offers { full: offer(&tools_off)?, small: offer(&registry::off_when_small(&tools_off))? };
     let models = Models {
         source: settings.models.clone(),
         chosen: opening.transcript.model().map(str::to_owned),
-        system,
+        offers,
         environment: environment(
             &described.user,
             &described.host,
@@ -177,7 +173,6 @@ fn driver(
             &described.shell,
             &started.cwd,
         ),
-        tools,
         cache_key: opening.session.to_string(),
         meter: Meter::default(),
     };
@@ -195,6 +190,20 @@ fn driver(
     let machine = Machine::new(settings.ids.clone(), described.name.clone(), settings.max_steps, items);
     let clock = settings.clock.clone();
     Ok(Driver { machine, models, gate, pipeline, sink, orders, clock, funds, work: Work::default() })
+}
+
+/// What a model is told before the conversation, with these tools off.
+fn offer(settings: &AgentSettings, off: &[String]) -> Result<Offer, AgentError> {
+    let tools = registry::definitions(off);
+    let system = SystemPrompt {
+        name: &settings.name,
+        tools: tools.iter().map(|tool| tool.name.clone()).collect(),
+        remote: None,
+        instructions: settings.instructions.as_deref(),
+        project: &settings.project,
+    };
+    let system = system.render().map_err(|error| closed(&format!("the system prompt: {error}")))?;
+    Ok(Offer { system, tools })
 }
 
 struct BuddySession {

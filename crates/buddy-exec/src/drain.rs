@@ -17,7 +17,7 @@ use rustix::io::Errno;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::control::{Outcome, Report};
-use crate::local::Supervisor;
+use crate::local::{Supervisor, Terms};
 use crate::running::QUEUED_CHUNKS;
 use crate::{Exec, Exit, Running, Stopper, Stream, SupervisorCommand, TargetError};
 use output::Output;
@@ -42,7 +42,7 @@ const READ_BYTES: usize = 128 * 1024;
 pub(crate) async fn start(
     command: SupervisorCommand,
     exec: Exec,
-    grace: Duration,
+    terms: Terms,
 ) -> Result<Running, TargetError> {
     if exec.argv.is_empty() {
         return Err(TargetError::EmptyCommand);
@@ -50,7 +50,7 @@ pub(crate) async fn start(
     let program = command.program.clone();
     let (started, is_started) = oneshot::channel();
     let spawned = thread::Builder::new().name("exec-drain".into()).spawn(move || {
-        run(&command, exec, grace, started);
+        run(&command, exec, terms, started);
     });
     spawned.map_err(|source| TargetError::SupervisorNotStarted { program, source })?;
     is_started.await.unwrap_or(Err(TargetError::SupervisorLost))
@@ -61,10 +61,10 @@ pub(crate) async fn start(
 fn run(
     command: &SupervisorCommand,
     mut exec: Exec,
-    grace: Duration,
+    terms: Terms,
     started: oneshot::Sender<Result<Running, TargetError>>,
 ) {
-    let supervisor = match Supervisor::start(command, &exec, grace) {
+    let supervisor = match Supervisor::start(command, &exec, terms) {
         Ok(supervisor) => supervisor,
         Err(error) => return drop(started.send(Err(error))),
     };
@@ -84,7 +84,7 @@ fn run(
     let (exit, is_exited) = oneshot::channel();
     drop(started.send(Ok(Running::new(live, is_exited, drain.stopper.clone()))));
     let timed = exec.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-    let ended = drain.until_end(timed, grace);
+    let ended = drain.until_end(timed, terms.grace);
     let _ = exit.send(drain.finish(ended));
 }
 
@@ -121,17 +121,11 @@ impl Drain {
                     tracing::debug!(pid, program = exec.argv.first(), "command started");
                     return Ok(());
                 }
-                Heard::Report(Report::NotStarted(reason)) => TargetError::CommandNotStarted {
-                    program: exec.argv.first().cloned().unwrap_or_default(),
-                    source: reason.into(),
+                Heard::Report(report) => match report.into_error(&exec.argv, &exec.cwd) {
+                    Some(error) => error,
+                    None => break,
                 },
-                Heard::Report(Report::BadCwd(reason)) => {
-                    TargetError::CwdUnusable { cwd: exec.cwd.clone(), source: reason.into() }
-                }
-                Heard::Report(Report::Refused(refusal)) => {
-                    TargetError::NotJailed { layer: refusal.layer, reason: refusal.reason }
-                }
-                Heard::Report(Report::Exited(_)) | Heard::Lost => break,
+                Heard::Lost => break,
             };
             self.supervisor.reap();
             return Err(error);
@@ -187,6 +181,7 @@ impl Drain {
             stderr: taken.stderr,
             leftovers: outcome.leftovers,
             survivors: outcome.survivors,
+            hit: outcome.hit,
             log: taken.log,
             chunks_dropped: taken.chunks_dropped,
         })

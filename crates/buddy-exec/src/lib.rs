@@ -9,6 +9,7 @@
 
 mod bounds;
 mod captured;
+mod cgroup;
 mod control;
 mod drain;
 pub mod env;
@@ -18,6 +19,7 @@ mod files;
 pub mod jail;
 mod local;
 pub mod logs;
+pub mod managed;
 mod open;
 mod processes;
 mod running;
@@ -25,10 +27,12 @@ mod search;
 pub mod supervise;
 mod tail;
 mod target;
+mod terminal;
 pub mod undo;
 
 pub use bounds::{Bounds, Reach};
 pub use captured::Captured;
+pub use cgroup::{Limits, LimitsHit};
 pub use error::{NotFile, TargetError};
 pub use exec::{Chunk, Ended, Exec, Exit, LogFile, LogInfo, OutputLimits, Stdin, Stream};
 pub use files::{
@@ -41,4 +45,5 @@ pub use open::open_page;
 pub use running::{CHUNK_BYTES, MAX_CHUNKS, QUEUED_CHUNKS, Running, Stop, Stopper};
 pub use search::{FileMatches, GlobQuery, GlobResult, GrepQuery, GrepResult, MatchedLine};
 pub use target::{Description, Target};
+pub use terminal::TerminalSize;
 pub use undo::Recorder;

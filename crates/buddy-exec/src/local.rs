@@ -10,10 +10,11 @@ use async_trait::async_trait;
 use tokio::task::spawn_blocking;
 
 use crate::files::{self, Roots, View};
+use crate::managed::ManagedProcesses;
 use crate::search::{self, Stop};
 use crate::{
     Bounds, Deleted, Deletion, Description, Exec, FileContent, GlobQuery, GlobResult, GrepQuery, GrepResult,
-    LineRange, Lines, ListOptions, Listing, Recorder, Running, Target, TargetError, Written, drain,
+    Limits, LineRange, Lines, ListOptions, Listing, Recorder, Running, Target, TargetError, Written, drain,
 };
 pub(crate) use supervisor::Supervisor;
 
@@ -45,12 +46,31 @@ pub struct LocalSettings {
 pub struct LocalTarget {
     settings: LocalSettings,
     roots: Arc<Roots>,
+    managed: Option<ManagedProcesses>,
+    limits: Limits,
+}
+
+/// What holds for every command of a target.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Terms {
+    pub(crate) grace: Duration,
+    pub(crate) limits: Limits,
 }
 
 impl LocalTarget {
     /// A target with these settings. Nothing is started or checked yet.
     pub fn new(settings: LocalSettings) -> Self {
-        Self { settings, roots: Arc::default() }
+        Self { settings, roots: Arc::default(), managed: None, limits: Limits::usual() }
+    }
+
+    /// The same target, whose commands may take so much as a whole, where this machine can limit that.
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// The same target, which also keeps managed processes.
+    pub fn with_managed(self, managed: ManagedProcesses) -> Self {
+        Self { managed: Some(managed), ..self }
     }
 
     fn resolve(&self, path: &Path) -> PathBuf {
@@ -83,10 +103,15 @@ impl Target for LocalTarget {
         &self.settings.description
     }
 
+    fn managed(&self) -> Option<&ManagedProcesses> {
+        self.managed.as_ref()
+    }
+
     async fn start(&self, mut exec: Exec) -> Result<Running, TargetError> {
         exec.cwd = self.resolve(&exec.cwd);
         let supervisor = self.settings.supervisor.clone();
-        drain::start(supervisor, exec, self.settings.grace).await
+        let terms = Terms { grace: self.settings.grace, limits: self.limits };
+        drain::start(supervisor, exec, terms).await
     }
 
     async fn read(&self, bounds: &Bounds, path: &Path, limit: u64) -> Result<FileContent, TargetError> {

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 
+use crate::managed::ManagedProcesses;
 use crate::{
     Bounds, Deleted, Deletion, Exec, FileContent, GlobQuery, GlobResult, GrepQuery, GrepResult, LineRange,
     Lines, ListOptions, Listing, Recorder, Running, TargetError, Written,
@@ -20,6 +21,11 @@ pub trait Target: Send + Sync {
 
     /// Starts a command and returns once it runs, or with the reason why it does not.
     async fn start(&self, exec: Exec) -> Result<Running, TargetError>;
+
+    /// The managed processes of this host; none where it cannot keep any.
+    fn managed(&self) -> Option<&ManagedProcesses> {
+        None
+    }
 
     /// Reads up to `limit` bytes of a regular file. Anything else is refused without waiting for it.
     async fn read(&self, bounds: &Bounds, path: &Path, limit: u64) -> Result<FileContent, TargetError>;

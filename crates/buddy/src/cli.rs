@@ -77,6 +77,19 @@ pub(crate) enum Action {
     /// Shows what would become of each path and asks. Without a terminal it changes nothing unless `--yes` is given.
     /// Exit codes: 0 done, or nothing to do; 1 failed, refused, or paths were changed since; 2 bad command line.
     Undo(Undo),
+    /// List managed processes, which run on when sessions end.
+    Ps {
+        /// Print JSON, one object a process, as one array.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what a managed process printed.
+    Logs(Logs),
+    /// End a managed process with all that it started.
+    ///
+    /// It is asked first, and what is left after 5 seconds is killed. Exit codes: 0 it has ended; 1 it is not there or
+    /// could not be ended; 2 bad command line.
+    Kill(Kill),
     /// Look after the store of all sessions.
     #[command(subcommand)]
     Store(Store),
@@ -337,6 +350,30 @@ pub(crate) struct Undo {
     /// Print JSON: the entries, or the plan and whether it was carried out.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Logs {
+    /// The process, as `buddy ps` shows it.
+    pub(crate) id: String,
+
+    /// Go on with what it prints until it ends.
+    #[arg(short, long)]
+    pub(crate) follow: bool,
+
+    /// How many of the last lines.
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) tail: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Kill {
+    /// The process, as `buddy ps` shows it.
+    pub(crate) id: String,
+
+    /// Kill it at once.
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Debug, Subcommand)]

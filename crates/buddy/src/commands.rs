@@ -9,6 +9,7 @@ mod grants;
 mod guards;
 mod login;
 mod models;
+mod processes;
 mod sessions;
 mod setup;
 mod store;
@@ -58,6 +59,9 @@ async fn dispatch(cli: Cli, environment: &Environment, cwd: PathBuf) -> anyhow::
         Some(Action::Show(show)) => sessions::show(environment, &show, invocation.cwd).await,
         Some(Action::Resume(resume)) => conversation::resume(invocation, &resume).await,
         Some(Action::Store(action)) => store::run(environment, action).await,
+        Some(Action::Ps { json }) => processes::list(environment, json),
+        Some(Action::Logs(logs)) => processes::logs(environment, &logs).await,
+        Some(Action::Kill(kill)) => processes::kill(environment, &kill),
         Some(Action::Undo(undo)) => undo::run(environment, &undo),
         Some(Action::Models { json }) => models::list(&invocation, json).await,
         Some(Action::Config(action)) => config::run(&invocation, action),

@@ -6,8 +6,9 @@ use std::time::Duration;
 
 use anyhow::Context;
 use buddy_agent::{AgentSettings, BuddyAgent, Budget, ModelSource, PolicySource, ProjectFile, TextSettings};
+use buddy_exec::managed::{KEEP, ManagedProcesses, ManagedSettings};
 use buddy_exec::undo::{UndoSettings, UndoStore};
-use buddy_exec::{Description, LocalSettings, LocalTarget, SupervisorCommand};
+use buddy_exec::{DEFAULT_GRACE, Description, Limits, LocalSettings, LocalTarget, SupervisorCommand};
 use buddy_hub::{Hub, HubParts};
 use buddy_policy::Approvals;
 use buddy_protocol::{Ids, Principal};
@@ -155,7 +156,21 @@ pub(crate) fn local_target(environment: &Environment, cwd: PathBuf) -> anyhow::R
         cwd,
     };
     let supervisor = SupervisorCommand { program, args: vec![SUPERVISE.to_owned()] };
-    Ok(LocalTarget::new(LocalSettings { supervisor, description, grace: STOP_GRACE }))
+    let target = LocalTarget::new(LocalSettings { supervisor, description, grace: STOP_GRACE });
+    Ok(target.with_managed(managed_processes(environment)?))
+}
+
+/// The processes that run on when buddy ends.
+pub(crate) fn managed_processes(environment: &Environment) -> anyhow::Result<ManagedProcesses> {
+    let program = std::env::current_exe().context("cannot find buddy's own program")?;
+    Ok(ManagedProcesses::new(ManagedSettings {
+        directory: environment.data.join("processes"),
+        keeper: SupervisorCommand { program, args: vec![KEEP.to_owned()] },
+        grace: DEFAULT_GRACE,
+        limits: Limits::usual(),
+        clock: Arc::new(SystemClock),
+        ids: Arc::new(SystemIds),
+    }))
 }
 
 /// The shell that runs commands. Models write for bash, so bash is taken where there is one.

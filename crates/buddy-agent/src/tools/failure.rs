@@ -89,7 +89,8 @@ fn with_hint(failure: ToolFailure, hint: Option<&str>) -> ToolFailure {
     }
 }
 
-fn causes(error: &dyn Error) -> String {
+/// An error with what it came from.
+pub(crate) fn causes(error: &dyn Error) -> String {
     let chain = std::iter::successors(Some(error), |&error| error.source());
     chain.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use buddy_exec::{Chunk, Ended, Exec, Exit, LogFile, OutputLimits, Reach, Stdin, Stream};
+use buddy_exec::{Chunk, Ended, Exec, Exit, LogFile, OutputLimits, Reach, Stdin, Stream, TerminalSize};
 use buddy_policy::{Action, Claims, Execution, Intent, Tier};
 use buddy_protocol::{DeltaStream, Risk, ToolFailure, ToolKind};
 use schemars::JsonSchema;
@@ -12,6 +12,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::tools::failure::target_failure;
+use crate::tools::process;
 use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext};
 use crate::tools::wait::Wait;
 
@@ -21,6 +22,8 @@ const DEFAULT_WAIT: Duration = Duration::from_secs(30);
 const MAX_WAIT: Duration = Duration::from_mins(10);
 /// Bytes of each stream kept in memory, from the start and from the end. The pipeline clips them further.
 const KEEP: usize = 128 * 1024;
+/// The kind of terminal that a command gets: the one that every system describes.
+const TERMINAL_KIND: &str = "xterm";
 /// Bytes of a command's log on disk.
 const LOG_CAP: u64 = 64 * 1024 * 1024;
 
@@ -40,9 +43,12 @@ pub(crate) struct RunShellInput {
     /// Whether it needs more rights, as with sudo.
     privesc: bool,
     /// How long to wait: true for the usual 30 s, or a duration such as "10m" or a number of seconds, up to 10 minutes.
-    /// The command is stopped when the time is up.
+    /// The command is stopped when the time is up. False starts it as a managed process and does not wait.
     #[serde(default)]
     wait: Wait,
+    /// Give the command a terminal, for programs that want one. Its output is then one stream, with its control codes.
+    #[serde(default)]
+    terminal: bool,
     /// The directory to run in, the working directory by default.
     #[serde(default)]
     cwd: Option<String>,
@@ -76,12 +82,23 @@ impl Tool for RunShell {
     }
 
     async fn run(input: RunShellInput, context: &ToolContext) -> Result<Value, ToolFailure> {
-        let timeout = timeout(&input.wait)?;
+        let cwd = context.place.resolve(input.cwd.as_deref().unwrap_or("."));
+        let Some(timeout) = timeout(&input.wait)? else {
+            if input.terminal {
+                return Err(ToolFailure::new(
+                    "invalid_input",
+                    "a command with a terminal must be waited for",
+                )
+                .hint("leave `terminal` or `wait` out"));
+            }
+            return process::in_background(input.command, cwd, context).await;
+        };
         let exec = Exec {
             argv: argv(&context.execution, &context.target.describe().shell, input.command),
-            cwd: context.place.resolve(input.cwd.as_deref().unwrap_or(".")),
-            env: context.env.clone(),
+            cwd,
+            env: environment(&context.env, input.terminal),
             stdin: Stdin::Null,
+            pty: input.terminal.then(TerminalSize::default),
             timeout: Some(timeout),
             bounds: context.bounds.clone(),
             output: OutputLimits {
@@ -116,8 +133,18 @@ impl Tool for RunShell {
     }
 }
 
+/// The environment of a command. Programs on a terminal are told what it understands.
+fn environment(usual: &[(String, String)], has_terminal: bool) -> Vec<(String, String)> {
+    let mut variables = usual.to_vec();
+    if has_terminal {
+        variables.retain(|(name, _)| name != "TERM");
+        variables.push(("TERM".to_owned(), TERMINAL_KIND.to_owned()));
+    }
+    variables
+}
+
 /// What was judged is what is run: the text in a shell, or the words without one.
-fn argv(execution: &Execution, shell: &str, command: String) -> Vec<String> {
+pub(crate) fn argv(execution: &Execution, shell: &str, command: String) -> Vec<String> {
     match execution {
         Execution::Shell => vec![shell.to_owned(), "-c".to_owned(), command],
         Execution::Argv(words) => words.clone(),
@@ -136,15 +163,14 @@ async fn snapshot(context: &ToolContext) -> Result<(), ToolFailure> {
     kept.map_err(|error| target_failure(&error))
 }
 
-fn timeout(wait: &Wait) -> Result<Duration, ToolFailure> {
+/// How long to wait; none for not at all.
+fn timeout(wait: &Wait) -> Result<Option<Duration>, ToolFailure> {
     match wait {
-        Wait::Default => Ok(DEFAULT_WAIT),
-        Wait::For(duration) if *duration <= MAX_WAIT => Ok(*duration),
-        Wait::For(_) => Err(ToolFailure::new("invalid_input", "`wait` is longer than 10 minutes")),
-        Wait::No => {
-            Err(ToolFailure::new("unsupported", "this target cannot run a command in the background")
-                .hint("leave `wait` out, or give a duration"))
-        }
+        Wait::Default => Ok(Some(DEFAULT_WAIT)),
+        Wait::For(duration) if *duration <= MAX_WAIT => Ok(Some(*duration)),
+        Wait::For(_) => Err(ToolFailure::new("invalid_input", "`wait` is longer than 10 minutes")
+            .hint("use `process_start` for what runs longer")),
+        Wait::No => Ok(None),
     }
 }
 
@@ -174,6 +200,12 @@ fn outcome(exit: &Exit, timeout: Duration) -> Value {
             timeout.as_secs_f32()
         )),
         Ended::Stopped => Some("the command was stopped by the person".to_owned()),
+        Ended::Exited if exit.hit.memory => Some(
+            "a process of the command was killed because the command took more memory than it may".to_owned(),
+        ),
+        Ended::Exited if exit.hit.processes => {
+            Some("the command could not start as many processes as it wanted to".to_owned())
+        }
         Ended::Exited if exit.leftovers > 0 => {
             Some(format!("{} process(es) that the command left running were ended with it", exit.leftovers))
         }

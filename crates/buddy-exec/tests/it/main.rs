@@ -3,9 +3,12 @@
 
 mod bounds;
 mod files;
+mod groups;
 mod jail;
+mod managed;
 mod output;
 mod parent;
+mod pty;
 mod race;
 mod runs;
 mod search;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use buddy_exec::{
-    Bounds, Description, Exec, Exit, LocalSettings, LocalTarget, OutputLimits, Running, Stdin,
+    Bounds, Description, Exec, Exit, Limits, LocalSettings, LocalTarget, OutputLimits, Running, Stdin,
     SupervisorCommand, Target, TargetError,
 };
 use tempfile::TempDir;
@@ -52,6 +52,11 @@ impl Stage {
         Self { dir, target }
     }
 
+    /// The same stage, whose commands may take so much.
+    pub(crate) fn with_limits(self, limits: Limits) -> Self {
+        Self { target: self.target.with_limits(limits), ..self }
+    }
+
     pub(crate) fn target(&self) -> &LocalTarget {
         &self.target
     }
@@ -85,6 +90,7 @@ pub(crate) fn argv(argv: &[&str]) -> Exec {
         cwd: PathBuf::new(),
         env: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())],
         stdin: Stdin::Null,
+        pty: None,
         timeout: Some(PATIENCE),
         output: OutputLimits { keep_head: 64 * 1024, keep_tail: 64 * 1024, log: None },
         bounds: Bounds::open(),

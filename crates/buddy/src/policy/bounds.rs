@@ -15,6 +15,7 @@ const OWN_DATA: &[&str] = &[
     "config",
     "grants.json",
     "grants.lock",
+    "processes",
     "run",
     "trusted.json",
     "undo",

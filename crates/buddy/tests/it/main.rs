@@ -19,6 +19,7 @@ mod foreign;
 mod git;
 mod interrupts;
 mod login;
+mod processes;
 mod repl;
 mod security;
 mod sessions;
