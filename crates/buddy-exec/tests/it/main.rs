@@ -3,6 +3,7 @@
 
 mod bounds;
 mod files;
+mod hosts;
 mod jail;
 mod output;
 mod parent;
