@@ -103,7 +103,7 @@ struct Drive {
     words: Vec<Word>,
     buffer: Vec<u8>,
     began: Instant,
-    ended: Ended,
+    is_timed_out: bool,
 }
 
 impl Drive {
@@ -136,7 +136,7 @@ impl Drive {
             words: Vec::new(),
             buffer: vec![0; READ_BYTES],
             began: Instant::now(),
-            ended: Ended::Exited,
+            is_timed_out: false,
             target,
         })
     }
@@ -173,16 +173,11 @@ impl Drive {
             }
             let now = Instant::now();
             if timed.is_some_and(|timed| timed <= now) && self.line.stop_asked().is_none() {
-                self.ended = Ended::TimedOut;
+                self.is_timed_out = true;
                 self.line.stop();
             }
-            if let Some(asked) = self.line.stop_asked() {
-                if asked.elapsed() > limits.grace + BACKSTOP {
-                    return None;
-                }
-                if self.ended == Ended::Exited {
-                    self.ended = Ended::Stopped;
-                }
+            if self.line.stop_asked().is_some_and(|asked| asked.elapsed() > limits.grace + BACKSTOP) {
+                return None;
             }
             let left = timed.map_or(TICK, |timed| timed.saturating_duration_since(now));
             self.round(if self.line.stop_asked().is_some() { TICK } else { left.min(TICK) });
@@ -198,7 +193,7 @@ impl Drive {
 
     fn finish(mut self, ended: Option<&Word>) -> Result<Exit, TargetError> {
         let duration = self.began.elapsed();
-        let Some(&Word::Exited { code, signal, leftovers, survivors }) = ended else {
+        let Some(&Word::Exited { code, signal, leftovers, survivors, was_stopped }) = ended else {
             let error = self.lost();
             self.output.finish();
             return Err(error);
@@ -209,7 +204,11 @@ impl Drive {
         Ok(Exit {
             code: (!is_signal).then_some(code),
             signal: is_signal.then_some(signal),
-            ended: self.ended,
+            ended: match (was_stopped, self.is_timed_out) {
+                (false, _) => Ended::Exited,
+                (true, true) => Ended::TimedOut,
+                (true, false) => Ended::Stopped,
+            },
             duration,
             stdout: taken.stdout,
             stderr: taken.stderr,

@@ -44,7 +44,7 @@ pub(super) enum Word {
     /// It was not started: what was in the way, and how.
     Refused { what: String, how: String },
     /// Nothing of it is left.
-    Exited { code: i32, signal: i32, leftovers: u32, survivors: u32 },
+    Exited { code: i32, signal: i32, leftovers: u32, survivors: u32, was_stopped: bool },
     /// A line that makes no sense.
     Garbled,
 }
@@ -146,11 +146,12 @@ fn parse(line: &[u8]) -> Word {
     }
     let numbers: Vec<i32> = rest.split(' ').filter_map(|word| word.parse().ok()).collect();
     match numbers.as_slice() {
-        &[code, signal, leftovers, survivors] => Word::Exited {
+        &[code, signal, leftovers, survivors, stopped] => Word::Exited {
             code,
             signal,
             leftovers: u32::try_from(leftovers).unwrap_or(0),
             survivors: u32::try_from(survivors).unwrap_or(0),
+            was_stopped: stopped == 1,
         },
         _ => Word::Garbled,
     }
@@ -173,7 +174,7 @@ fn partial(bytes: &[u8], mark: &[u8]) -> usize {
 mod tests {
     use super::*;
 
-    const STREAM: &[u8] = b"motd\nSTARTstarted 42\nerr STARTX ENX\nENDexited 3 0 1 0\nlater";
+    const STREAM: &[u8] = b"motd\nSTARTstarted 42\nerr STARTX ENX\nENDexited 3 0 1 0 1\nlater";
 
     /// Feeds the stream in pieces of every size: the result must not depend on how it is cut.
     #[test]
@@ -186,7 +187,7 @@ mod tests {
             }
             marks.finish(|bytes| passed.extend_from_slice(bytes));
             assert_eq!(String::from_utf8_lossy(&passed), "err STARTX ENX\n", "{size}");
-            let exited = Word::Exited { code: 3, signal: 0, leftovers: 1, survivors: 0 };
+            let exited = Word::Exited { code: 3, signal: 0, leftovers: 1, survivors: 0, was_stopped: true };
             assert_eq!(words, [Word::Started, exited], "{size}");
             assert_eq!(marks.noise(), "motd\n");
         }

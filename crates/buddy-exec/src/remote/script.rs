@@ -92,7 +92,7 @@ pub(super) fn plain(body: &str, arguments: &[&str], input: &[u8], nonces: Nonces
     let words: Vec<String> = arguments.iter().map(|word| quote_line(word)).collect();
     let text = format!(
         "K={start} Z={end}\nset -- {words}\nprintf '%s\\n' \"$K\"\nprintf '%sstarted 0\\n' \"$K\" >&2\n\
-         (\n{body}\n)\nprintf '%sexited %s 0 0 0\\n' \"$Z\" $? >&2\n.\n",
+         (\n{body}\n)\nprintf '%sexited %s 0 0 0 0\\n' \"$Z\" $? >&2\n.\n",
         start = nonces.start,
         end = nonces.end,
         words = words.join(" "),

@@ -44,6 +44,8 @@ fi
 find "$1" -type f -exec sh -c '
   case=$1 context=$2 pattern=$3; shift 3
   for f; do
+    grep -q -E $case -e "$pattern" "$f" || continue
+    [ "$(head -c 65536 "$f" | wc -c)" = "$(head -c 65536 "$f" | tr -d "\000" | wc -c)" ] || continue
     grep -n -E $case -C "$context" -e "$pattern" "$f" | while IFS= read -r l; do printf "%s\000%s\n" "$f" "$l"; done
   done' sh "$2" "$3" "$5" {} +
 "#;

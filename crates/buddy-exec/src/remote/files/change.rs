@@ -76,7 +76,6 @@ impl Files<'_> {
         let Some(fence) = &spot.fence else { return Ok(()) };
         let real = Path::new(&spot.path);
         fence.check_not_root(&spot.named, real)?;
-        fence.check_replace(&spot.named, real)?;
         if deletion == Deletion::Single {
             return Ok(());
         }

@@ -134,4 +134,6 @@ survivors=$(set -- $P; printf %s $#)
 # A shell tells a signal from an exit code above 128 only by what it says about it.
 signal=0
 [ "$said" != "$status" ] && [ "$status" -gt 128 ] && signal=$((status - 128))
-printf '%sexited %s %s %s %s\n' "$Z" "$status" "$signal" "$left" "$survivors" >&4
+stopped=0
+[ $was_stopped = 0 ] && stopped=1
+printf '%sexited %s %s %s %s %s\n' "$Z" "$status" "$signal" "$left" "$survivors" "$stopped" >&4

@@ -147,9 +147,9 @@ async fn a_long_command_arrives_whole(place: Arc<Place>) {
 }
 
 async fn much_output_is_exact(place: Arc<Place>) {
-    let said = place.run(sh("i=0; while [ $i -lt 20000 ]; do echo \"line number $i of very many of them, all alike\"; i=$((i+1)); done")).await;
+    let said = place.run(sh("i=0; while [ $i -lt 24000 ]; do echo \"line number $i of very many of them, all alike\"; i=$((i+1)); done")).await;
     let expected: String =
-        (0..20_000).map(|n| format!("line number {n} of very many of them, all alike\n")).collect();
+        (0..24_000).map(|n| format!("line number {n} of very many of them, all alike\n")).collect();
     assert!(expected.len() > 1_000_000);
     assert_eq!(said.stdout.total, expected.len() as u64);
     assert!(said.stdout.head == expected.as_bytes(), "the output is not what was written");

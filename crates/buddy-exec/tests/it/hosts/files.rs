@@ -251,7 +251,7 @@ async fn names_are_found(place: Arc<Place>) {
 }
 
 async fn bounds_are_kept(place: Arc<Place>) {
-    place.says("mkdir -p within/.git outside; echo secret > outside/file; echo key > within/key; ln -sfn ../outside within/way; ln -sfn . within/loop; mkdir -p within/real").await;
+    place.says("mkdir -p within/.git/hooks outside; echo secret > outside/file; echo key > within/key; ln -sfn ../outside within/way; ln -sfn . within/loop; mkdir -p within/real").await;
     let bounds = Bounds {
         read: Reach::Beneath(vec![place.path("within")]),
         write: Reach::Beneath(vec![place.path("within")]),
@@ -277,8 +277,8 @@ async fn bounds_are_kept(place: Arc<Place>) {
     assert!(matches!(read("within/key").await, Err(TargetError::Hidden { .. })));
     assert!(matches!(write("within/.git/hooks/post-commit").await, Err(TargetError::Guarded { .. })));
     assert_eq!(
-        place.says("cat outside/file within/key; ls within/.git within/real").await,
-        "secret\nkey\nwithin/.git:\n\nwithin/real:\n"
+        place.says("cat outside/file within/key; ls within/.git/hooks within/real").await,
+        "secret\nkey\nwithin/.git/hooks:\n\nwithin/real:\n"
     );
     let delete = async |name: &str| {
         place.target.delete(&bounds, &Recorder::off(), &place.path(name), Deletion::Recursive).await
