@@ -9,8 +9,8 @@ use buddy_exec::Target;
 use buddy_exec::undo::UndoStore;
 use buddy_policy::Approvals;
 use buddy_protocol::{
-    Agent, AgentError, AgentSession, Clock, Command, EventSink, Failure, FailureKind, Ids, Ledger, Opening,
-    Principal,
+    Agent, AgentError, AgentSession, Clock, Command, Content, EventSink, Failure, FailureKind, Ids, Item,
+    Ledger, Opening, Principal,
 };
 use buddy_web::Web;
 use tokio::sync::{mpsc, oneshot};
@@ -33,6 +33,8 @@ pub struct AgentSettings {
     pub models: Arc<dyn ModelSource>,
     /// The host.
     pub target: Arc<dyn Target>,
+    /// Who and where the host is, when it is not this machine.
+    pub remote: Option<String>,
     /// The web.
     pub web: Arc<Web>,
     /// The environment of commands.
@@ -161,7 +163,7 @@ fn driver(
     let system = SystemPrompt {
         name: &settings.name,
         tools: tools.iter().map(|tool| tool.name.clone()).collect(),
-        remote: None,
+        remote: settings.remote.as_deref(),
         instructions: settings.instructions.as_deref(),
         project: &settings.project,
     };
@@ -192,9 +194,24 @@ fn driver(
         cwd: started.cwd.clone(),
     };
     let items = opening.transcript.into_items();
+    if let Some(other) = other_target(&items, &described.name) {
+        return Err(closed(&format!(
+            "this session works on `{other}` and not on `{}`; go on with it there",
+            described.name
+        )));
+    }
     let machine = Machine::new(settings.ids.clone(), described.name.clone(), settings.max_steps, items);
     let clock = settings.clock.clone();
     Ok(Driver { machine, models, gate, pipeline, sink, orders, clock, funds, work: Work::default() })
+}
+
+/// The target of an earlier call, when it is not this one: its paths and what was found there mean nothing here.
+fn other_target<'i>(items: &'i [Item], name: &str) -> Option<&'i str> {
+    let targets = items.iter().filter_map(|item| match &item.content {
+        Content::ToolCall(call) => call.target.as_deref(),
+        _ => None,
+    });
+    targets.into_iter().find(|target| *target != name)
 }
 
 struct BuddySession {

@@ -68,9 +68,9 @@ impl ContainerHost {
         let containers = "[containers]\nnetns = \"none\"\ndefault_ulimits = [\"nofile=1024:1024\", \"nproc=1024:1024\"]\n\
              [engine]\nruntime = \"runc\"\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"none\"\n";
         let storage = format!(
-            "[storage]\ndriver = \"overlay\"\ngraphroot = {:?}\nrunroot = {:?}\n",
-            self.folder.join("storage"),
-            self.folder.join("run"),
+            "[storage]\ndriver = \"overlay\"\ngraphroot = \"{}\"\nrunroot = \"{}\"\n",
+            self.folder.join("storage").display(),
+            self.folder.join("run").display(),
         );
         replace(&self.folder.join("containers.conf"), containers)?;
         replace(&self.folder.join("storage.conf"), &storage)

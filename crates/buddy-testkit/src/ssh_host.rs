@@ -5,6 +5,7 @@
 
 use std::fs;
 use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -35,6 +36,8 @@ impl SshHost {
             let key = folder.path().join(name);
             run(program("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(&key))?;
         }
+        // The start-up files of the account that runs the tests stay out of them.
+        fs::create_dir(folder.path().join("home"))?;
         // Where the server's unprivileged part lives; packages make it when the service starts.
         if rustix::process::geteuid().is_root() {
             fs::create_dir_all("/run/sshd").context("cannot make /run/sshd")?;
@@ -62,6 +65,25 @@ impl SshHost {
     /// When the file cannot be written.
     pub fn config_through(&self, port: u16) -> Result<PathBuf> {
         self.write_config("config-proxy", port)
+    }
+
+    /// What sessions on the server have as their home.
+    pub fn home(&self) -> PathBuf {
+        self.folder.path().join("home")
+    }
+
+    /// A folder with a program `ssh` that takes this configuration, to be put before others in a `PATH`.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn client_folder(&self) -> Result<PathBuf> {
+        let folder = self.folder.path().join("bin");
+        fs::create_dir_all(&folder)?;
+        let path = folder.join("ssh");
+        let config = self.config();
+        fs::write(&path, format!("#!/bin/sh\nexec /usr/bin/ssh -F '{}' \"$@\"\n", config.display()))?;
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755))?;
+        Ok(folder)
     }
 
     /// Where the server listens.
@@ -98,9 +120,10 @@ fn serve(folder: &Path, port: u16) -> Result<Child> {
     let text = format!(
         "ListenAddress 127.0.0.1\nPort {port}\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\nUsePAM no\n\
          StrictModes no\nPermitRootLogin yes\nPasswordAuthentication no\nKbdInteractiveAuthentication no\n\
-         PrintMotd no\nMaxSessions 64\nMaxStartups 64\n",
+         PrintMotd no\nMaxSessions 64\nMaxStartups 64\nSetEnv HOME={}\n",
         folder.join("host").display(),
         folder.join("user.pub").display(),
+        folder.join("home").display(),
     );
     let config = folder.join("sshd_config");
     fs::write(&config, text)?;

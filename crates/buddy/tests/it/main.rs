@@ -16,6 +16,7 @@ mod exec_stops;
 mod faults;
 mod foreign;
 mod git;
+mod hosts;
 mod interrupts;
 mod login;
 mod repl;
