@@ -16,7 +16,7 @@ use rustix::io::Errno;
 use tokio::sync::{mpsc, oneshot};
 
 use super::feed::{self, Line};
-use super::marks::{ErrorMarks, OutputMark, Word};
+use super::marks::{Marks, Word};
 use super::script::{READER, Script};
 use crate::drain::{Output, READ_BYTES};
 use crate::running::QUEUED_CHUNKS;
@@ -88,7 +88,7 @@ fn run(
     let stopper = Stopper::new(drive.line.clone());
     drop(started.send(Ok(Running::new(live, is_exited, stopper))));
     let ended = drive.until_end(limits);
-    let _ = exit.send(drive.finish(ended.as_ref()));
+    drive.finish(ended.as_ref(), exit);
 }
 
 struct Drive {
@@ -97,8 +97,8 @@ struct Drive {
     line: Arc<Line>,
     stdout: Option<std::process::ChildStdout>,
     stderr: Option<std::process::ChildStderr>,
-    output_mark: OutputMark,
-    error_marks: ErrorMarks,
+    output_marks: Marks,
+    error_marks: Marks,
     output: Output,
     words: Vec<Word>,
     buffer: Vec<u8>,
@@ -130,8 +130,8 @@ impl Drive {
             line: Arc::new(line),
             stdout,
             stderr,
-            output_mark: OutputMark::new(&marks.start),
-            error_marks: ErrorMarks::new(&marks.start, &marks.end),
+            output_marks: Marks::new(&marks.start, &marks.end),
+            error_marks: Marks::new(&marks.start, &marks.end),
             output: Output::new(limits, chunks),
             words: Vec::new(),
             buffer: vec![0; READ_BYTES],
@@ -186,22 +186,24 @@ impl Drive {
 
     fn drain_rest(&mut self) {
         let until = Instant::now() + DRAIN_LIMIT;
-        while !self.is_at_end() && Instant::now() < until {
+        while self.stdout.is_some() && !self.output_marks.is_over() && Instant::now() < until {
             self.round(until.saturating_duration_since(Instant::now()));
         }
     }
 
-    fn finish(mut self, ended: Option<&Word>) -> Result<Exit, TargetError> {
+    /// Hands out the exit, and ends the client afterwards: nobody has to wait for that.
+    fn finish(mut self, ended: Option<&Word>, exit: oneshot::Sender<Result<Exit, TargetError>>) {
         let duration = self.began.elapsed();
         let Some(&Word::Exited { code, signal, leftovers, survivors, was_stopped }) = ended else {
             let error = self.lost();
             self.output.finish();
-            return Err(error);
+            return drop(exit.send(Err(error)));
         };
-        self.end_client();
-        let taken = self.output.finish();
+        let (unheard, _) = mpsc::channel(1);
+        let taken =
+            std::mem::replace(&mut self.output, Output::new(OutputLimits::default(), unheard)).finish();
         let is_signal = signal > 0;
-        Ok(Exit {
+        let done = Exit {
             code: (!is_signal).then_some(code),
             signal: is_signal.then_some(signal),
             ended: match (was_stopped, self.is_timed_out) {
@@ -216,11 +218,14 @@ impl Drive {
             survivors,
             log: taken.log,
             chunks_dropped: taken.chunks_dropped,
-        })
+        };
+        let _ = exit.send(Ok(done));
+        self.end_client();
     }
 
     /// Ends the client and says that nobody knows what became of the command.
     fn lost(&mut self) -> TargetError {
+        let _ = self.child.kill();
         self.end_client();
         let reason = say(&self.error_marks.noise());
         tracing::warn!(target = self.target, reason, "a call to another host was lost");
@@ -229,10 +234,7 @@ impl Drive {
 
     fn end_client(&mut self) {
         self.line.kill();
-        if !self.is_at_end() {
-            let _ = self.child.kill();
-        }
-        // It has closed its output or was killed, so this is short; a client that lingers is killed.
+        // Nothing holds it any more, so this is short; a client that lingers is killed.
         let until = Instant::now() + DRAIN_LIMIT;
         while !matches!(self.child.try_wait(), Ok(Some(_)) | Err(_)) {
             if Instant::now() >= until {
@@ -256,14 +258,12 @@ impl Drive {
         let timeout = Timespec::try_from(limit).unwrap_or(Timespec { tv_sec: 1, tv_nsec: 0 });
         let [stdout, stderr] = self.ready(&timeout);
         if stdout && let Some(stream) = &mut self.stdout {
-            match read(stream, &mut self.buffer) {
-                Some(bytes) => {
-                    let own = self.output_mark.pass(bytes);
-                    if !own.is_empty() {
-                        self.output.push(Stream::Stdout, own);
-                    }
-                }
-                None => self.stdout = None,
+            let output = &mut self.output;
+            if let Some(bytes) = read(stream, &mut self.buffer) {
+                self.output_marks.take(bytes, |own| output.push(Stream::Stdout, own));
+            } else {
+                self.output_marks.finish(|own| output.push(Stream::Stdout, own));
+                self.stdout = None;
             }
         }
         if stderr && let Some(stream) = &mut self.stderr {

@@ -5,37 +5,6 @@ const NOISE_BYTES: usize = 4 * 1024;
 /// The longest private line.
 const LINE_BYTES: usize = 1024;
 
-/// The standard output: what comes before the mark is not the command's.
-#[derive(Debug)]
-pub(super) struct OutputMark {
-    mark: Vec<u8>,
-    held: Vec<u8>,
-    is_found: bool,
-}
-
-impl OutputMark {
-    pub(super) fn new(start: &str) -> Self {
-        Self { mark: format!("{start}\n").into_bytes(), held: Vec::new(), is_found: false }
-    }
-
-    /// The part of `bytes` that the command wrote.
-    pub(super) fn pass<'b>(&mut self, bytes: &'b [u8]) -> &'b [u8] {
-        if self.is_found {
-            return bytes;
-        }
-        let before = self.held.len();
-        self.held.extend_from_slice(bytes);
-        let Some(at) = find(&self.held, &self.mark) else {
-            let useless = self.held.len().saturating_sub(self.mark.len());
-            self.held.drain(..useless);
-            return &[];
-        };
-        self.is_found = true;
-        self.held = Vec::new();
-        bytes.get((at + self.mark.len()).saturating_sub(before)..).unwrap_or_default()
-    }
-}
-
 /// What a private line says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Word {
@@ -49,9 +18,9 @@ pub(super) enum Word {
     Garbled,
 }
 
-/// The standard error: private lines in it, and the command's own output between them.
+/// One stream: private lines in it, and the command's own output between them.
 #[derive(Debug)]
-pub(super) struct ErrorMarks {
+pub(super) struct Marks {
     start: Vec<u8>,
     end: Vec<u8>,
     held: Vec<u8>,
@@ -66,7 +35,7 @@ enum Place {
     After,
 }
 
-impl ErrorMarks {
+impl Marks {
     pub(super) fn new(start: &str, end: &str) -> Self {
         let (start, end) = (start.as_bytes().to_vec(), end.as_bytes().to_vec());
         Self { start, end, held: Vec::new(), place: Place::Before, noise: Vec::new() }
@@ -77,6 +46,11 @@ impl ErrorMarks {
         let said =
             [self.noise.as_slice(), if self.place == Place::Before { &self.held } else { &[] }].concat();
         String::from_utf8_lossy(&said).into_owned()
+    }
+
+    /// Whether the last private line came, after which nothing is the command's.
+    pub(super) fn is_over(&self) -> bool {
+        self.place == Place::After
     }
 
     /// Takes bytes, gives what the command wrote to `pass`, and returns the private lines.
@@ -180,7 +154,7 @@ mod tests {
     #[test]
     fn lines_are_found_however_the_stream_is_cut() {
         for size in 1..STREAM.len() {
-            let mut marks = ErrorMarks::new("START", "END");
+            let mut marks = Marks::new("START", "END");
             let (mut passed, mut words) = (Vec::new(), Vec::new());
             for piece in STREAM.chunks(size) {
                 words.extend(marks.take(piece, |bytes| passed.extend_from_slice(bytes)));
@@ -194,25 +168,15 @@ mod tests {
     }
 
     #[test]
-    fn output_begins_after_its_mark_however_it_is_cut() {
-        let stream = b"Welcome!\nSTAR START\nout START\n";
-        for size in 1..stream.len() {
-            let mut mark = OutputMark::new("START");
-            let passed: Vec<u8> = stream.chunks(size).flat_map(|piece| mark.pass(piece).to_vec()).collect();
-            assert_eq!(String::from_utf8_lossy(&passed), "out START\n", "{size}");
-        }
-    }
-
-    #[test]
     fn a_refusal_ends_it() {
-        let mut marks = ErrorMarks::new("START", "END");
+        let mut marks = Marks::new("START", "END");
         let words = marks.take(b"STARTprogram missing\nSTARTstarted 1\n", |_| panic!("nothing is passed"));
         assert_eq!(words, [Word::Refused { what: "program".into(), how: "missing".into() }]);
     }
 
     #[test]
     fn what_only_looks_like_a_mark_is_passed_on_at_the_end() {
-        let mut marks = ErrorMarks::new("START", "END");
+        let mut marks = Marks::new("START", "END");
         let mut passed = Vec::new();
         marks.take(b"STARTstarted 1\nxEN", |bytes| passed.extend_from_slice(bytes));
         marks.finish(|bytes| passed.extend_from_slice(bytes));

@@ -12,6 +12,12 @@ pub(super) const READER: &str =
 
 const SUPERVISED: &str = include_str!("scripts/supervised.sh");
 
+/// The text of a script without what only people read: the shell over there reads it byte by byte.
+fn compact(text: &str) -> String {
+    let lines = text.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.flat_map(|line| [line, "\n"]).collect()
+}
+
 /// How often a shell looks whether processes are gone while it waits for them.
 const POLL_MS: u128 = 20;
 
@@ -83,7 +89,7 @@ pub(super) fn supervised(exec: &Exec, grace: Duration, nonces: Nonces) -> Script
         quote_line(path),
         words.join(" "),
     );
-    let text = format!("{head}{SUPERVISED}.\n").into_bytes();
+    let text = format!("{head}{}.\n", compact(SUPERVISED)).into_bytes();
     Script { nonces, text, input: input.unwrap_or_default(), is_supervised: true }
 }
 
@@ -91,8 +97,8 @@ pub(super) fn supervised(exec: &Exec, grace: Duration, nonces: Nonces) -> Script
 pub(super) fn plain(body: &str, arguments: &[&str], input: &[u8], nonces: Nonces) -> Script {
     let words: Vec<String> = arguments.iter().map(|word| quote_line(word)).collect();
     let text = format!(
-        "K={start} Z={end}\nset -- {words}\nprintf '%s\\n' \"$K\"\nprintf '%sstarted 0\\n' \"$K\" >&2\n\
-         (\n{body}\n)\nprintf '%sexited %s 0 0 0 0\\n' \"$Z\" $? >&2\n.\n",
+        "K={start} Z={end}\nset -- {words}\nprintf '%sstarted 0\\n' \"$K\"\nprintf '%sstarted 0\\n' \"$K\" >&2\n\
+         (\n{body}\n)\ns=$?\nprintf '%sexited 0 0 0 0 0\\n' \"$Z\"\nprintf '%sexited %s 0 0 0 0\\n' \"$Z\" $s >&2\n.\n",
         start = nonces.start,
         end = nonces.end,
         words = words.join(" "),

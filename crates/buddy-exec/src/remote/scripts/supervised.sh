@@ -57,7 +57,6 @@ control() {
 }
 # Says on the private line why nothing was started, and ends.
 refuse() {
-  printf '%s\n' "$K" >&3
   printf '%s%s\n' "$K" "$1" >&4
   exit 0
 }
@@ -76,9 +75,12 @@ find_program() {
   return 1
 }
 run='(
-  ulimit -S -w "$T" || ulimit -S -x "$T" || exit 125
+  ulimit -S -w "$T" || ulimit -S -x "$T" || {
+    printf "%ssupervision no limit can be set by which processes are recognised\n" "$K" >&4
+    exit 1
+  }
   read -r pid s </proc/self/stat
-  printf "%s\n" "$K"
+  printf "%sstarted 0\n" "$K"
   printf "%sstarted %s\n" "$K" "$pid" >&4
   exec setsid env -i -- "$@" 2>&4 4>&-
 ) 2>/dev/null <&5 >&3 3>&- 5<&-
@@ -98,7 +100,6 @@ fi
 [ -d "$D" ] || refuse "directory file"
 cd -- "$D" || refuse "directory denied"
 find_program || refuse "program missing"
-( ulimit -S -w "$T" || ulimit -S -x "$T" ) || refuse "supervision no limit can be set by which processes are recognised"
 command -v setsid >/dev/null || refuse "supervision there is no setsid"
 # A shell may take away the standard input of what runs in the background, but no other descriptor.
 exec 8<&0 </dev/null
@@ -130,10 +131,12 @@ if [ $was_stopped != 0 ]; then
 fi
 [ $was_stopped = 0 ] && tree
 [ "$P" ] && slay
-survivors=$(set -- $P; printf %s $#)
+survivors=0
+for s in $P; do survivors=$((survivors + 1)); done
 # A shell tells a signal from an exit code above 128 only by what it says about it.
 signal=0
 [ "$said" != "$status" ] && [ "$status" -gt 128 ] && signal=$((status - 128))
 stopped=0
 [ $was_stopped = 0 ] && stopped=1
+printf '%sexited 0 0 0 0 0\n' "$Z" >&3
 printf '%sexited %s %s %s %s %s\n' "$Z" "$status" "$signal" "$left" "$survivors" "$stopped" >&4

@@ -72,8 +72,6 @@ async fn the_environment_is_exactly_what_was_given(place: Arc<Place>) {
     let mut exec = argv(&["env"]);
     exec.env.push(("GREETING".into(), "it's\n\"$HOME\" `x` \\".into()));
     let said = place.run(exec).await.stdout.text();
-    let mut parts: Vec<&str> = said.split_inclusive("GREETING=").collect();
-    parts.sort_unstable();
     assert_eq!(said.replace("PATH=/usr/local/bin:/usr/bin:/bin\n", ""), "GREETING=it's\n\"$HOME\" `x` \\\n");
 }
 
@@ -128,7 +126,7 @@ async fn words_arrive_as_they_are(place: Arc<Place>) {
     ];
     let mut all = vec!["printf", "[%s]"];
     all.extend(words);
-    let expected: String = words.iter().map(|word| format!("[{word}]")).collect();
+    let expected = words.iter().map(|word| format!("[{word}]")).collect::<Vec<_>>().concat();
     assert_eq!(place.run(argv(&all)).await.stdout.text(), expected);
 }
 
@@ -138,18 +136,17 @@ async fn a_command_of_many_lines_runs_whole(place: Arc<Place>) {
 }
 
 async fn a_long_command_arrives_whole(place: Arc<Place>) {
-    let text: String = (0..2_000).map(|number| format!("word{number:04} ")).collect();
+    let text = (0..2_000).map(|number| format!("word{number:04} ")).collect::<Vec<_>>().concat();
     assert!(text.len() >= 18_000);
     let script = format!("printf %s '{text}'; printf %s '{text}' | wc -c");
     let said = place.says(&script).await;
-    assert_eq!(said, format!("{text}{}\n", said.trim_start_matches(&text).trim_end_matches('\n')));
     assert_eq!(said.strip_prefix(&text).unwrap().trim(), text.len().to_string());
 }
 
 async fn much_output_is_exact(place: Arc<Place>) {
     let said = place.run(sh("i=0; while [ $i -lt 24000 ]; do echo \"line number $i of very many of them, all alike\"; i=$((i+1)); done")).await;
-    let expected: String =
-        (0..24_000).map(|n| format!("line number {n} of very many of them, all alike\n")).collect();
+    let line = |number| format!("line number {number} of very many of them, all alike\n");
+    let expected = (0..24_000).map(line).collect::<Vec<_>>().concat();
     assert!(expected.len() > 1_000_000);
     assert_eq!(said.stdout.total, expected.len() as u64);
     assert!(said.stdout.head == expected.as_bytes(), "the output is not what was written");

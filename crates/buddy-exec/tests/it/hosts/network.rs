@@ -105,7 +105,7 @@ async fn a_cut_ends_a_command_with_an_unknown_outcome(weather: Weather) {
     );
     assert!(error.to_string().contains("outcome is unknown"), "{error}");
     if weather == Weather::Stalled {
-        let error = tokio::time::timeout(Duration::from_secs(60), target.start(sh("true")))
+        let error = tokio::time::timeout(Duration::from_mins(1), target.start(sh("true")))
             .await
             .unwrap()
             .unwrap_err();

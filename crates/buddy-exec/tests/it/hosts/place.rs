@@ -155,7 +155,7 @@ impl Busybox {
 
 #[async_trait]
 impl Transport for Busybox {
-    fn name(&self) -> &str {
+    fn name(&self) -> &'static str {
         "busybox"
     }
 

@@ -44,13 +44,12 @@ async fn a_key_that_is_not_accepted_is_told() {
     let config = std::fs::read_to_string(host.config()).unwrap();
     let folder = tempfile::tempdir().unwrap();
     let own = folder.path().join("config");
-    let without: String = config
-        .lines()
-        .filter(|line| !line.contains("IdentityFile"))
-        .map(|line| format!("{line}\n"))
-        .collect();
-    std::fs::write(&own, format!("{without}  IdentityFile {}\n", folder.path().join("none").display()))
-        .unwrap();
+    let without: Vec<&str> = config.lines().filter(|line| !line.contains("IdentityFile")).collect();
+    std::fs::write(
+        &own,
+        format!("{}\n  IdentityFile {}\n", without.join("\n"), folder.path().join("none").display()),
+    )
+    .unwrap();
     let error = SshTransport::attach(ssh_settings(own)).await.unwrap_err();
     let is_told =
         matches!(&error, TargetError::Unreachable { reason, .. } if reason.contains("Permission denied"));
