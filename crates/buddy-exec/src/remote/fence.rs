@@ -185,12 +185,12 @@ mod tests {
     fn fence() -> Fence {
         let bounds = Bounds {
             read: Reach::Anywhere,
-            write: Reach::Beneath(vec!["/work".into()]),
+            write: Reach::Beneath(vec!["/project".into()]),
             hidden: vec!["/home/ann/.ssh".into()],
             guarded: vec![".git/hooks".into()],
             network: true,
         };
-        let real = ["/data/work", "/home/ann/.ssh", "/data/work/.git/hooks"].map(PathBuf::from);
+        let real = ["/data/project", "/home/ann/.ssh", "/data/project/.git/hooks"].map(PathBuf::from);
         assert_eq!(to_resolve(&bounds).len(), real.len());
         Fence::new(&bounds, &real)
     }
@@ -201,13 +201,13 @@ mod tests {
 
     #[test]
     fn writes_stay_beneath_the_root_and_go_through_no_link() {
-        assert!(check("/work/a/b", "/data/work/a/b", Access::Write).is_ok());
-        assert!(check("/work/x/../a", "/data/work/a", Access::Write).is_ok());
-        let outside = check("/work/out/b", "/etc/b", Access::Write);
+        assert!(check("/project/a/b", "/data/project/a/b", Access::Write).is_ok());
+        assert!(check("/project/x/../a", "/data/project/a", Access::Write).is_ok());
+        let outside = check("/project/out/b", "/etc/b", Access::Write);
         assert!(matches!(outside, Err(TargetError::Outside { .. })), "{outside:?}");
-        let link = check("/work/link/b", "/data/work/a/b", Access::Write);
+        let link = check("/project/link/b", "/data/project/a/b", Access::Write);
         assert!(matches!(link, Err(TargetError::Link { .. })), "{link:?}");
-        let unclear = check("/work/none/../../x", "/data/work/none/../../x", Access::Write);
+        let unclear = check("/project/none/../../x", "/data/project/none/../../x", Access::Write);
         assert!(matches!(unclear, Err(TargetError::Outside { .. })), "{unclear:?}");
     }
 
@@ -222,10 +222,10 @@ mod tests {
 
     #[test]
     fn what_is_guarded_is_read_and_not_written() {
-        let (named, real) = ("/work/.git/hooks/x", "/data/work/.git/hooks/x");
+        let (named, real) = ("/project/.git/hooks/x", "/data/project/.git/hooks/x");
         assert!(check(named, real, Access::Read).is_ok());
         assert!(matches!(check(named, real, Access::Write), Err(TargetError::Guarded { .. })));
-        assert!(fence().check_replace(Path::new("/work/.git"), Path::new("/data/work/.git")).is_err());
-        assert!(fence().check_not_root(Path::new("/work"), Path::new("/data")).is_err());
+        assert!(fence().check_replace(Path::new("/project/.git"), Path::new("/data/project/.git")).is_err());
+        assert!(fence().check_not_root(Path::new("/project"), Path::new("/data")).is_err());
     }
 }

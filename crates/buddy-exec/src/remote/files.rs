@@ -18,7 +18,7 @@ use crate::{Bounds, Exit, NotFile, TargetError, Transport};
 /// How long one call may take. A large file over a slow line takes minutes.
 pub(super) const CALL_LIMIT: Duration = Duration::from_mins(10);
 
-const COMMON: &str = include_str!("scripts/common.sh");
+const REFUSALS: &str = include_str!("scripts/refusals.sh");
 const RESOLVE: &str = include_str!("scripts/resolve.sh");
 /// The longest answer to the question where paths are.
 const RESOLVED_BYTES: usize = 1024 * 1024;
@@ -101,7 +101,7 @@ impl Files<'_> {
     ) -> Result<Exit, TargetError> {
         let strict = if spot.fence.is_some() { "yes" } else { "" };
         let words: Vec<&str> = [strict].iter().chain(arguments).copied().collect();
-        let body = format!("{COMMON}{script}");
+        let body = format!("{REFUSALS}{script}");
         let script = script::plain(&body, &words, input, nonces(self.transport)?);
         let exit = call(self.transport, script, keep).await?;
         match exit.code {
