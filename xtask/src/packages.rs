@@ -17,12 +17,18 @@ struct Package {
 const PACKAGES: &[Package] = &[
     Package { name: "bash", program: "bash", why: "runs the agent's commands" },
     Package { name: "bubblewrap", program: "bwrap", why: "the jail of commands" },
+    Package { name: "busybox", program: "busybox", why: "the tools of a small host" },
     Package { name: "coreutils", program: "head", why: "commands in tests: head, seq, sleep" },
+    Package { name: "debootstrap", program: "debootstrap", why: "makes the image of the container in tests" },
     Package { name: "e2fsprogs", program: "mke2fs", why: "small real file systems for tests of full disks" },
     Package { name: "mount", program: "mount", why: "mounts them" },
+    Package { name: "openssh-client", program: "ssh", why: "the way to hosts over SSH" },
+    Package { name: "openssh-server", program: "sshd", why: "such a host in tests" },
+    Package { name: "podman", program: "podman", why: "a container in tests" },
     Package { name: "procps", program: "ps", why: "looks at process trees" },
     Package { name: "python3", program: "python3", why: "scripted servers in tests, and the spelling check" },
     Package { name: "ripgrep", program: "rg", why: "what searches are measured beside" },
+    Package { name: "runc", program: "runc", why: "starts the container" },
     Package { name: "strace", program: "strace", why: "fails syncs on purpose" },
     Package { name: "util-linux", program: "unshare", why: "private mounts, and setsid in tests" },
 ];

@@ -10,8 +10,8 @@ use buddy_exec::managed::Owner;
 use buddy_exec::undo::UndoStore;
 use buddy_policy::Approvals;
 use buddy_protocol::{
-    Agent, AgentError, AgentSession, Clock, Command, EventSink, Failure, FailureKind, Ids, Ledger, Opening,
-    Principal,
+    Agent, AgentError, AgentSession, Clock, Command, Content, EventSink, Failure, FailureKind, Ids, Item,
+    Ledger, Opening, Principal,
 };
 use buddy_web::Web;
 use tokio::sync::{mpsc, oneshot};
@@ -34,6 +34,8 @@ pub struct AgentSettings {
     pub models: Arc<dyn ModelSource>,
     /// The host.
     pub target: Arc<dyn Target>,
+    /// Who and where the host is, when it is not this machine.
+    pub remote: Option<String>,
     /// The web.
     pub web: Arc<Web>,
     /// The environment of commands.
@@ -187,6 +189,12 @@ fn driver(
         cwd: started.cwd.clone(),
     };
     let items = opening.transcript.into_items();
+    if let Some(other) = other_target(&items, &described.name) {
+        return Err(closed(&format!(
+            "this session works on `{other}` and not on `{}`; go on with it there",
+            described.name
+        )));
+    }
     let machine = Machine::new(settings.ids.clone(), described.name.clone(), settings.max_steps, items);
     let clock = settings.clock.clone();
     Ok(Driver { machine, models, gate, pipeline, sink, orders, clock, funds, work: Work::default() })
@@ -198,12 +206,21 @@ fn offer(settings: &AgentSettings, off: &[String]) -> Result<Offer, AgentError> 
     let system = SystemPrompt {
         name: &settings.name,
         tools: tools.iter().map(|tool| tool.name.clone()).collect(),
-        remote: None,
+        remote: settings.remote.as_deref(),
         instructions: settings.instructions.as_deref(),
         project: &settings.project,
     };
     let system = system.render().map_err(|error| closed(&format!("the system prompt: {error}")))?;
     Ok(Offer { system, tools })
+}
+
+/// The target of an earlier call, when it is not this one: its paths and what was found there mean nothing here.
+fn other_target<'i>(items: &'i [Item], name: &str) -> Option<&'i str> {
+    let targets = items.iter().filter_map(|item| match &item.content {
+        Content::ToolCall(call) => call.target.as_deref(),
+        _ => None,
+    });
+    targets.into_iter().find(|target| *target != name)
 }
 
 struct BuddySession {

@@ -20,7 +20,7 @@ use crate::control::{Outcome, Report};
 use crate::local::{Supervisor, Terms};
 use crate::running::QUEUED_CHUNKS;
 use crate::{Exec, Exit, Running, Stopper, Stream, SupervisorCommand, TargetError};
-use output::Output;
+pub(crate) use output::Output;
 
 /// How long the streams are still read after the end was reported. All writers are dead by then, so the end of file is
 /// there at once unless one of them could not be killed.
@@ -36,7 +36,7 @@ const START_LIMIT: Duration = Duration::from_secs(30);
 const TICK: Duration = Duration::from_secs(1);
 
 /// Read at once: fits the second-level cache, and makes the cost per call vanish.
-const READ_BYTES: usize = 128 * 1024;
+pub(crate) const READ_BYTES: usize = 128 * 1024;
 
 /// Starts a run and returns once the command runs.
 pub(crate) async fn start(

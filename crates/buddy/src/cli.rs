@@ -43,9 +43,17 @@ pub(crate) struct Cli {
     #[arg(long, global = true, value_name = "POLICY", value_parser = approve)]
     pub(crate) approve: Option<Approve>,
 
-    /// The directory to work in.
+    /// The directory to work in; on another host one over there, and without it the login directory.
     #[arg(short = 'C', long = "directory", global = true, value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
+
+    /// Work in a container that runs already, by docker or podman.
+    #[arg(long, global = true, value_name = "NAME", conflicts_with = "ssh")]
+    pub(crate) container: Option<String>,
+
+    /// Work on another machine: `user@host`, or a name of your ssh configuration.
+    #[arg(long, global = true, value_name = "DEST")]
+    pub(crate) ssh: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]

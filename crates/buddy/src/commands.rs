@@ -27,13 +27,17 @@ use crate::cli::{Action, Cli};
 use crate::commands::setup::{Invocation, PolicyWish};
 use crate::config::{ConfigError, Request, TrustStore};
 use crate::environment::Environment;
+use crate::host::{Elsewhere, HostWish};
 use crate::wiring::Buddy;
 
 /// Runs a command.
 pub(crate) async fn run(cli: Cli, environment: Environment) -> anyhow::Result<Exit> {
     log_to_stderr(&environment)?;
-    let cwd = directory(cli.directory.as_deref())?;
-    let ran = dispatch(cli, &environment, cwd).await;
+    let elsewhere = elsewhere(&cli);
+    // On another host the directory is one over there; here buddy stays where it was started.
+    let here = if elsewhere.is_some() { None } else { cli.directory.as_deref() };
+    let cwd = directory(here)?;
+    let ran = dispatch(cli, &environment, cwd, elsewhere).await;
     match ran {
         Err(error) if error.is::<ConfigError>() => {
             printer().status(&format!("buddy: {error:#}"));
@@ -43,13 +47,24 @@ pub(crate) async fn run(cli: Cli, environment: Environment) -> anyhow::Result<Ex
     }
 }
 
-async fn dispatch(cli: Cli, environment: &Environment, cwd: PathBuf) -> anyhow::Result<Exit> {
+fn elsewhere(cli: &Cli) -> Option<Elsewhere> {
+    let container = cli.container.clone().map(HostWish::Container);
+    let wish = container.or_else(|| cli.ssh.clone().map(HostWish::Ssh))?;
+    Some(Elsewhere { wish, directory: cli.directory.clone(), is_trusted: cli.trust })
+}
+
+async fn dispatch(
+    cli: Cli,
+    environment: &Environment,
+    cwd: PathBuf,
+    elsewhere: Option<Elsewhere>,
+) -> anyhow::Result<Exit> {
     let request = Request { named: cli.config, overrides: cli.overrides, is_strict: cli.strict_config };
-    if cli.trust {
+    if cli.trust && elsewhere.is_none() {
         TrustStore::new(&environment.data).add(&cwd)?;
     }
     let wish = PolicyWish { approve: cli.approve, is_plan_only: cli.plan };
-    let invocation = Invocation { environment, request, cwd, model: cli.model, policy: wish };
+    let invocation = Invocation { environment, request, cwd, elsewhere, model: cli.model, policy: wish };
     match cli.command {
         None => conversation::start(invocation).await,
         Some(Action::Exec(exec)) => exec::run(invocation, exec).await,

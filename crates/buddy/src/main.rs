@@ -6,6 +6,7 @@ mod commands;
 mod config;
 mod environment;
 mod failpoints;
+mod host;
 mod models;
 mod policy;
 mod signals;

@@ -17,12 +17,13 @@ use buddy_web::{FetchSettings, Web};
 
 use crate::SUPERVISE;
 use crate::environment::Environment;
+use crate::host::Host;
 use crate::models::NoModels;
 use crate::policy::NoPolicy;
 use crate::system::{SystemClock, SystemIds};
 
 /// How long a command that is stopped may take to end by itself.
-const STOP_GRACE: Duration = Duration::from_secs(1);
+pub(crate) const STOP_GRACE: Duration = Duration::from_secs(1);
 
 /// What differs from one way of running to another.
 pub(crate) struct Wishes {
@@ -33,7 +34,7 @@ pub(crate) struct Wishes {
     pub(crate) name: String,
     pub(crate) project: Vec<ProjectFile>,
     pub(crate) max_steps: u32,
-    pub(crate) cwd: PathBuf,
+    pub(crate) host: Host,
     pub(crate) models: Arc<dyn ModelSource>,
     /// How long a person has to answer; none means for ever.
     pub(crate) ask_within: Option<Duration>,
@@ -46,7 +47,7 @@ pub(crate) struct Wishes {
 
 impl Wishes {
     /// Those of a command that only looks at sessions.
-    pub(crate) fn reading(cwd: PathBuf) -> anyhow::Result<Self> {
+    pub(crate) fn reading(environment: &Environment, cwd: PathBuf) -> anyhow::Result<Self> {
         Ok(Self {
             approvals: Approvals::None,
             window: None,
@@ -54,7 +55,7 @@ impl Wishes {
             name: BuddyAgent::NAME.to_owned(),
             project: Vec::new(),
             max_steps: 1,
-            cwd,
+            host: Host::local(environment, cwd)?,
             models: Arc::new(NoModels),
             ask_within: None,
             texts: TextSettings::default(),
@@ -100,11 +101,13 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
     let ids: Arc<dyn Ids> = Arc::new(SystemIds);
     let agent = BuddyAgent::new(AgentSettings {
         models: wishes.models,
-        target: Arc::new(local_target(environment, wishes.cwd)?),
+        // What is changed on another host is not kept: undo knows the files of this machine only.
+        undo: wishes.host.remote.is_none().then(|| undo_store(environment)),
+        remote: wishes.host.remote.map(|remote| remote.place),
+        target: wishes.host.target,
         web: Arc::new(wishes.web),
-        env: environment.command_env.clone(),
-        home: environment.home.clone(),
-        undo: Some(undo_store(environment)),
+        env: wishes.host.env,
+        home: wishes.host.home,
         logs: environment.data.join("logs"),
         policy: wishes.policy,
         approvals: wishes.approvals,

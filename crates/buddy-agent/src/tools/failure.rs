@@ -31,7 +31,8 @@ pub(crate) fn target_failure(error: &TargetError) -> ToolFailure {
         TargetError::NotKept { .. } => "not_kept",
         TargetError::NoSpace { .. } => "no_space",
         TargetError::TooLarge { .. } => "too_large",
-        TargetError::SupervisorLost => "outcome_unknown",
+        TargetError::SupervisorLost | TargetError::ConnectionLost { .. } => "outcome_unknown",
+        TargetError::Unreachable { .. } => "unreachable",
         TargetError::NotJailed { .. } => "not_jailed",
         _ => "failed",
     };

@@ -10,7 +10,7 @@ use crate::running::{CHUNK_BYTES, MAX_CHUNKS};
 use crate::{Chunk, LogInfo, OutputLimits, Stream};
 
 /// The sinks of one run.
-pub(super) struct Output {
+pub(crate) struct Output {
     stdout: Capture,
     stderr: Capture,
     log: Option<LogWriter>,
@@ -21,15 +21,15 @@ pub(super) struct Output {
 }
 
 /// What was taken in, once the run has ended.
-pub(super) struct Taken {
-    pub(super) stdout: Captured,
-    pub(super) stderr: Captured,
-    pub(super) log: Option<LogInfo>,
-    pub(super) chunks_dropped: u64,
+pub(crate) struct Taken {
+    pub(crate) stdout: Captured,
+    pub(crate) stderr: Captured,
+    pub(crate) log: Option<LogInfo>,
+    pub(crate) chunks_dropped: u64,
 }
 
 impl Output {
-    pub(super) fn new(limits: OutputLimits, chunks: mpsc::Sender<Chunk>) -> Self {
+    pub(crate) fn new(limits: OutputLimits, chunks: mpsc::Sender<Chunk>) -> Self {
         Self {
             stdout: Capture::new(limits.keep_head, limits.keep_tail),
             stderr: Capture::new(limits.keep_head, limits.keep_tail),
@@ -40,7 +40,7 @@ impl Output {
         }
     }
 
-    pub(super) fn push(&mut self, stream: Stream, bytes: &[u8]) {
+    pub(crate) fn push(&mut self, stream: Stream, bytes: &[u8]) {
         match stream {
             Stream::Stdout => self.stdout.push(bytes),
             Stream::Stderr => self.stderr.push(bytes),
@@ -64,7 +64,7 @@ impl Output {
         }
     }
 
-    pub(super) fn finish(self) -> Taken {
+    pub(crate) fn finish(self) -> Taken {
         Taken {
             stdout: self.stdout.finish(),
             stderr: self.stderr.finish(),

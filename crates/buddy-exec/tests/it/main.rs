@@ -4,6 +4,7 @@
 mod bounds;
 mod files;
 mod groups;
+mod hosts;
 mod jail;
 mod managed;
 mod output;

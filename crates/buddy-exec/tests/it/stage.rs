@@ -16,7 +16,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) struct Stage {
     dir: TempDir,
-    target: LocalTarget,
+    target: std::sync::Arc<LocalTarget>,
 }
 
 impl Stage {
@@ -49,7 +49,7 @@ impl Stage {
             cwd: dir.path().to_owned(),
         };
         let target = LocalTarget::new(LocalSettings { supervisor, description, grace });
-        Self { dir, target }
+        Self { dir, target: std::sync::Arc::new(target) }
     }
 
     /// The same stage, whose commands may take so much.
@@ -59,6 +59,10 @@ impl Stage {
 
     pub(crate) fn target(&self) -> &LocalTarget {
         &self.target
+    }
+
+    pub(crate) fn shared_target(&self) -> std::sync::Arc<LocalTarget> {
+        self.target.clone()
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {

@@ -13,11 +13,17 @@ use crate::wiring::{Buddy, wire};
 
 /// Starts a new conversation.
 pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
-    trust::offer(invocation.environment, &invocation.cwd)?;
+    if invocation.elsewhere.is_none() {
+        trust::offer(invocation.environment, &invocation.cwd)?;
+    }
     let setup = invocation.prepare(Notes::Shown).await?;
     let model = setup.session_model(&invocation)?;
-    let buddy = wire(invocation.environment, setup.wishes(&invocation)?)?;
-    let cwd = invocation.cwd.to_string_lossy().into_owned();
+    let wishes = setup.wishes(&invocation).await?;
+    let cwd = wishes.host.cwd().to_string_lossy().into_owned();
+    if let Some(remote) = &wishes.host.remote {
+        printer().status(&format!("on {}, in {cwd}", remote.place));
+    }
+    let buddy = wire(invocation.environment, wishes)?;
     let new = NewSession { agent: BuddyAgent::NAME.to_owned(), cwd, model, parent: None };
     let session = buddy.hub.create(&buddy.who, new).await?;
     begin(&invocation, &buddy, &session).await?;
@@ -28,7 +34,7 @@ pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
 pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyhow::Result<Exit> {
     let setup = invocation.prepare(Notes::Shown).await?;
     let model = setup.session_model(&invocation)?;
-    let buddy = wire(invocation.environment, setup.wishes(&invocation)?)?;
+    let buddy = wire(invocation.environment, setup.wishes(&invocation).await?)?;
     let summary = match &resume.id {
         Some(id) => find(&buddy, id).await?,
         None => last(&buddy, None).await?,

@@ -17,6 +17,7 @@ mod exec_stops;
 mod faults;
 mod foreign;
 mod git;
+mod hosts;
 mod interrupts;
 mod login;
 mod processes;
