@@ -21,7 +21,7 @@ use super::script::{READER, Script};
 use crate::drain::{Output, READ_BYTES};
 use crate::running::QUEUED_CHUNKS;
 use crate::transport::{Client, say};
-use crate::{Ended, Exit, OutputLimits, Running, Stop, Stopper, Stream, TargetError, Transport};
+use crate::{Ended, Exit, LimitsHit, OutputLimits, Running, Stop, Stopper, Stream, TargetError, Transport};
 
 /// How long the host has to start the shell.
 const START_LIMIT: Duration = Duration::from_secs(30);
@@ -218,6 +218,7 @@ impl Drive {
             survivors,
             log: taken.log,
             chunks_dropped: taken.chunks_dropped,
+            hit: LimitsHit::default(),
         };
         let _ = exit.send(Ok(done));
         self.end_client();

@@ -190,6 +190,7 @@ async fn run(target: &RemoteTarget, script: &str, words: &[&str]) -> Result<Exit
         output: OutputLimits { keep_head: FOUND_BYTES, keep_tail: 0, log: None },
         // The script is buddy's own, and what it finds is held against the bounds of the call.
         bounds: Bounds::open(),
+        pty: None,
     };
     target.start(exec).await?.wait().await
 }

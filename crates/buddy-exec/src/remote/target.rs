@@ -161,6 +161,9 @@ fn check(exec: &Exec) -> Result<(), TargetError> {
                 .to_owned(),
         });
     }
+    if exec.pty.is_some() {
+        return Err(not_started("commands on another host have no terminal"));
+    }
     files::check_path(&exec.cwd)?;
     let words = exec.argv.iter().chain(exec.env.iter().flat_map(|(name, value)| [name, value]));
     let size: usize = words.clone().map(|word| word.len() + 1).sum();

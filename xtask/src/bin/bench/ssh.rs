@@ -64,6 +64,7 @@ fn run(runtime: &Runtime, target: &RemoteTarget) -> Result<Duration> {
         timeout: None,
         output: OutputLimits::default(),
         bounds: Bounds::open(),
+        pty: None,
     };
     let (exit, time) = timed(|| runtime.block_on(async { target.start(exec).await?.wait().await }));
     ensure!(exit?.code == Some(0), "the command failed");
