@@ -54,7 +54,8 @@ impl Stage {
 
     /// The same stage, whose commands may take so much.
     pub(crate) fn with_limits(self, limits: Limits) -> Self {
-        Self { target: self.target.with_limits(limits), ..self }
+        let target = std::sync::Arc::into_inner(self.target).unwrap();
+        Self { target: std::sync::Arc::new(target.with_limits(limits)), ..self }
     }
 
     pub(crate) fn target(&self) -> &LocalTarget {
