@@ -6,11 +6,12 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use buddy_exec::Target;
+use buddy_exec::managed::Owner;
 use buddy_exec::undo::UndoStore;
 use buddy_policy::Approvals;
 use buddy_protocol::{
-    Agent, AgentError, AgentSession, Clock, Command, EventSink, Failure, FailureKind, Ids, Ledger, Opening,
-    Principal,
+    Agent, AgentError, AgentSession, Clock, Command, Content, EventSink, Failure, FailureKind, Ids, Item,
+    Ledger, Opening, Principal,
 };
 use buddy_web::Web;
 use tokio::sync::{mpsc, oneshot};
@@ -19,7 +20,7 @@ use tokio::task::JoinSet;
 use crate::budget::Budget;
 use crate::driver::{Driver, Funds, Order, Work};
 use crate::gate::{Gate, PolicySource};
-use crate::models::{Meter, ModelSource, Models};
+use crate::models::{Meter, ModelSource, Models, Offer, Offers};
 use crate::prompt::{ProjectFile, SystemPrompt, environment};
 use crate::tools::{Pipeline, PipelineParts, Place, TextLimits, registry};
 use crate::turn::Machine;
@@ -33,6 +34,8 @@ pub struct AgentSettings {
     pub models: Arc<dyn ModelSource>,
     /// The host.
     pub target: Arc<dyn Target>,
+    /// Who and where the host is, when it is not this machine.
+    pub remote: Option<String>,
     /// The web.
     pub web: Arc<Web>,
     /// The environment of commands.
@@ -150,6 +153,7 @@ fn driver(
         gate: gate.clone(),
         undo: settings.undo.clone().map(|store| (store, opening.session.to_string())),
         env: settings.env.clone(),
+        owner: Owner { person: started.owner.name.clone(), session: opening.session.to_string() },
         logs: settings.logs.clone(),
         limits: TextLimits { command: settings.texts.command, file: settings.texts.file },
         tools_off: tools_off.clone(),
@@ -158,19 +162,12 @@ fn driver(
         ids: settings.ids.clone(),
         sink: sink.clone(),
     });
-    let tools = registry::definitions(&tools_off, settings.target.panes().is_some());
-    let system = SystemPrompt {
-        name: &settings.name,
-        tools: tools.iter().map(|tool| tool.name.clone()).collect(),
-        remote: None,
-        instructions: settings.instructions.as_deref(),
-        project: &settings.project,
-    };
-    let system = system.render().map_err(|error| closed(&format!("the system prompt: {error}")))?;
+    let offer = |off: &[String]| offer(settings, off);
+    let offers = Offers { full: offer(&tools_off)?, small: offer(&registry::off_when_small(&tools_off))? };
     let models = Models {
         source: settings.models.clone(),
         chosen: opening.transcript.model().map(str::to_owned),
-        system,
+        offers,
         environment: environment(
             &described.user,
             &described.host,
@@ -178,7 +175,6 @@ fn driver(
             &described.shell,
             &started.cwd,
         ),
-        tools,
         cache_key: opening.session.to_string(),
         meter: Meter::default(),
     };
@@ -193,18 +189,47 @@ fn driver(
         cwd: started.cwd.clone(),
     };
     let items = opening.transcript.into_items();
+    if let Some(other) = other_target(&items, &described.name) {
+        return Err(closed(&format!(
+            "this session works on `{other}` and not on `{}`; go on with it there",
+            described.name
+        )));
+    }
     let machine = Machine::new(settings.ids.clone(), described.name.clone(), settings.max_steps, items);
     let clock = settings.clock.clone();
     Ok(Driver { machine, models, gate, pipeline, sink, orders, clock, funds, work: Work::default() })
 }
 
-/// What is switched off, and what the host lacks.
+/// What is switched off, what would be a way around that, and what the host lacks.
 fn tools_off(settings: &AgentSettings) -> Vec<String> {
-    let mut off = settings.tools_off.clone();
+    let mut off = registry::off(&settings.tools_off, settings.target.managed().is_some());
     if settings.target.panes().is_none() {
         off.extend(registry::pane_tools());
     }
     off
+}
+
+/// What a model is told before the conversation, with these tools off.
+fn offer(settings: &AgentSettings, off: &[String]) -> Result<Offer, AgentError> {
+    let tools = registry::definitions(off, settings.target.panes().is_some());
+    let system = SystemPrompt {
+        name: &settings.name,
+        tools: tools.iter().map(|tool| tool.name.clone()).collect(),
+        remote: settings.remote.as_deref(),
+        instructions: settings.instructions.as_deref(),
+        project: &settings.project,
+    };
+    let system = system.render().map_err(|error| closed(&format!("the system prompt: {error}")))?;
+    Ok(Offer { system, tools })
+}
+
+/// The target of an earlier call, when it is not this one: its paths and what was found there mean nothing here.
+fn other_target<'i>(items: &'i [Item], name: &str) -> Option<&'i str> {
+    let targets = items.iter().filter_map(|item| match &item.content {
+        Content::ToolCall(call) => call.target.as_deref(),
+        _ => None,
+    });
+    targets.into_iter().find(|target| *target != name)
 }
 
 struct BuddySession {

@@ -157,3 +157,101 @@ impl State {
         if self.window.is_some_and(|until| now < until) { Approvals::Window } else { self.approvals }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use buddy_policy::Action;
+
+    /// Development in `/w`, without rules.
+    struct Plain;
+
+    impl PolicySource for Plain {
+        fn policy(&self, cwd: &Path, is_plan_only: bool) -> Result<Arc<Policy>, String> {
+            let mut policy = Policy::plain(cwd.to_owned());
+            if is_plan_only {
+                policy.mode = buddy_policy::Mode::Plan;
+            }
+            Ok(Arc::new(policy))
+        }
+
+        fn bounds(&self, _: &Policy, _: bool) -> Bounds {
+            Bounds::open()
+        }
+
+        fn grants(&self, _: &Path) -> Vec<Grant> {
+            Vec::new()
+        }
+
+        fn keep(&self, _: &Path, _: &Grant, _: GrantScope, _: Duration) -> Result<(), String> {
+            Err("the disk is full".to_owned())
+        }
+    }
+
+    fn gate(approvals: Approvals) -> Gate {
+        Gate::new(Arc::new(Plain), "/w".into(), approvals, false)
+    }
+
+    fn verdict(gate: &Gate, command: &str) -> Verdict {
+        let intent = Intent::of(Action::Run { command: command.to_owned(), cwd: "/w".into() });
+        gate.judge(&intent).unwrap().decision.verdict
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_window_closes_by_itself() {
+        let gate = gate(Approvals::Ask);
+        assert_eq!(verdict(&gate, "make"), Verdict::Ask);
+        gate.set_approvals(ApprovalPolicy::Window { seconds: 600 });
+        assert_eq!(verdict(&gate, "make"), Verdict::Allow);
+        assert_eq!(verdict(&gate, "sudo make"), Verdict::Ask, "what is dangerous is asked for all the same");
+        tokio::time::advance(Duration::from_secs(599)).await;
+        assert_eq!(verdict(&gate, "make"), Verdict::Allow);
+        tokio::time::advance(Duration::from_secs(1)).await;
+        assert_eq!(verdict(&gate, "make"), Verdict::Ask);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn after_a_window_nobody_is_asked_where_nobody_can_be() {
+        let gate = gate(Approvals::None);
+        gate.open_window(Some(Duration::from_mins(1)));
+        assert_eq!(verdict(&gate, "make"), Verdict::Allow);
+        tokio::time::advance(Duration::from_mins(1)).await;
+        assert_eq!(verdict(&gate, "make"), Verdict::Deny);
+        let intent = Intent::of(Action::Run { command: "make".to_owned(), cwd: "/w".into() });
+        assert!(gate.judge(&intent).unwrap().is_unasked, "it is told that a person could have allowed it");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_grant_of_a_session_ends() {
+        let gate = gate(Approvals::Ask);
+        let grant = Grant::command("cargo *", "local").unwrap();
+        let wish = GrantWish { offer: 0, scope: GrantScope::Session, seconds: 60 };
+        let mut changes = gate.watch();
+        gate.grant(&grant, wish).unwrap();
+        assert!(changes.has_changed().unwrap(), "who waits is told");
+        changes.mark_unchanged();
+        assert_eq!(verdict(&gate, "cargo test"), Verdict::Allow);
+        assert_eq!(verdict(&gate, "cargo test; ninja"), Verdict::Ask);
+        tokio::time::advance(Duration::from_mins(1)).await;
+        assert_eq!(verdict(&gate, "cargo test"), Verdict::Ask);
+    }
+
+    #[tokio::test]
+    async fn a_grant_that_cannot_be_kept_is_an_error_and_opens_nothing() {
+        let gate = gate(Approvals::Ask);
+        let grant = Grant::command("make *", "local").unwrap();
+        let wish = GrantWish { offer: 0, scope: GrantScope::User, seconds: 60 };
+        assert_eq!(gate.grant(&grant, wish), Err("the disk is full".to_owned()));
+        assert_eq!(verdict(&gate, "make all"), Verdict::Ask);
+    }
+
+    #[tokio::test]
+    async fn plan_mode_is_stronger_than_any_approval() {
+        let gate = gate(Approvals::All);
+        assert_eq!(verdict(&gate, "make"), Verdict::Allow);
+        gate.set_plan_only(true);
+        assert_eq!((verdict(&gate, "make"), verdict(&gate, "ls")), (Verdict::Deny, Verdict::Allow));
+        gate.set_plan_only(false);
+        assert_eq!(verdict(&gate, "make"), Verdict::Allow);
+    }
+}

@@ -30,11 +30,31 @@ pub trait ModelSource: Send + Sync {
 pub(crate) struct Models {
     pub(crate) source: Arc<dyn ModelSource>,
     pub(crate) chosen: Option<String>,
-    pub(crate) system: String,
+    pub(crate) offers: Offers,
     pub(crate) environment: String,
-    pub(crate) tools: Vec<ToolDefinition>,
     pub(crate) cache_key: String,
     pub(crate) meter: Meter,
+}
+
+/// Up to this many tokens a context window counts as small: all tools would fill most of it.
+const SMALL_WINDOW: u64 = 16_384;
+
+/// What a model is told before the conversation.
+pub(crate) struct Offer {
+    pub(crate) system: String,
+    pub(crate) tools: Vec<ToolDefinition>,
+}
+
+/// What models are told, by the size of their context windows.
+pub(crate) struct Offers {
+    pub(crate) full: Offer,
+    pub(crate) small: Offer,
+}
+
+impl Offers {
+    fn to(&self, window: Option<u64>) -> &Offer {
+        if window.is_some_and(|window| window <= SMALL_WINDOW) { &self.small } else { &self.full }
+    }
 }
 
 /// What the last call was measured to take.
@@ -97,11 +117,12 @@ impl Models {
     pub(crate) fn prepare(&self, history: Vec<PromptItem>) -> Result<Ready, Failure> {
         let model = self.model()?;
         let facts = self.facts();
+        let offer = self.offers.to(facts.context_window);
         let mut items = vec![PromptItem::User { text: self.environment.clone() }];
         items.extend(history);
         let prompt = Prompt {
-            system: self.system.clone(),
-            tools: self.tools.clone(),
+            system: offer.system.clone(),
+            tools: offer.tools.clone(),
             items,
             max_output_tokens: None,
             temperature: None,

@@ -6,11 +6,12 @@
 //! are the same build of the same program, so the format has no versions.
 
 use std::io;
+use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
 use crate::jail::Refusal;
-use crate::{Bounds, Ended};
+use crate::{Bounds, Ended, Limits, LimitsHit, TargetError};
 
 /// The largest [`Spec`] line. Linux takes 2 MiB of arguments and environment by default; JSON may escape each byte.
 pub(crate) const MAX_SPEC_BYTES: u64 = 16 * 1024 * 1024;
@@ -28,6 +29,9 @@ pub(crate) struct Spec {
     pub(crate) grace_ms: u64,
     pub(crate) bounds: Bounds,
     pub(crate) leftovers: Leftovers,
+    pub(crate) limits: Limits,
+    /// Whether the output streams are a terminal, which the command gets as its own.
+    pub(crate) has_terminal: bool,
 }
 
 /// What becomes of processes that a command leaves running at its own end.
@@ -65,6 +69,25 @@ pub(crate) enum Report {
     Exited(Outcome),
 }
 
+impl Report {
+    /// Why a command was not started; none when this says that it was, or nothing about it.
+    pub(crate) fn into_error(self, argv: &[String], cwd: &Path) -> Option<TargetError> {
+        match self {
+            Self::NotStarted(reason) => Some(TargetError::CommandNotStarted {
+                program: argv.first().cloned().unwrap_or_default(),
+                source: reason.into(),
+            }),
+            Self::BadCwd(reason) => {
+                Some(TargetError::CwdUnusable { cwd: cwd.to_owned(), source: reason.into() })
+            }
+            Self::Refused(refusal) => {
+                Some(TargetError::NotJailed { layer: refusal.layer, reason: refusal.reason })
+            }
+            Self::Started { .. } | Self::Exited(_) => None,
+        }
+    }
+}
+
 /// How the command ended, and what it left behind.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Outcome {
@@ -75,6 +98,7 @@ pub(crate) struct Outcome {
     pub(crate) took_us: u64,
     pub(crate) leftovers: u32,
     pub(crate) survivors: u32,
+    pub(crate) hit: LimitsHit,
 }
 
 /// An [`io::Error`] that can be sent.

@@ -16,8 +16,8 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use tokio::sync::{mpsc, oneshot};
 
-use crate::control::{Leftovers, Outcome, Report};
-use crate::local::Supervisor;
+use crate::control::{Outcome, Report};
+use crate::local::{Supervisor, Terms};
 use crate::running::QUEUED_CHUNKS;
 use crate::{Exec, Exit, Running, Stopper, Stream, SupervisorCommand, TargetError};
 pub(crate) use output::{Output, Taken};
@@ -36,16 +36,7 @@ const START_LIMIT: Duration = Duration::from_secs(30);
 const TICK: Duration = Duration::from_secs(1);
 
 /// Read at once: fits the second-level cache, and makes the cost per call vanish.
-const READ_BYTES: usize = 128 * 1024;
-
-/// How a run differs from the usual one.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Manner {
-    /// What becomes of what the command leaves running.
-    pub(crate) leftovers: Leftovers,
-    /// What becomes of live output that its reader is too slow for.
-    pub(crate) chunks: Chunks,
-}
+pub(crate) const READ_BYTES: usize = 128 * 1024;
 
 /// What becomes of live output that its reader is too slow for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -61,17 +52,7 @@ pub(crate) enum Chunks {
 pub(crate) async fn start(
     command: SupervisorCommand,
     exec: Exec,
-    grace: Duration,
-) -> Result<Running, TargetError> {
-    start_as(command, exec, grace, Manner::default()).await
-}
-
-/// Starts a run of its own manner and returns once the command runs.
-pub(crate) async fn start_as(
-    command: SupervisorCommand,
-    exec: Exec,
-    grace: Duration,
-    manner: Manner,
+    terms: Terms,
 ) -> Result<Running, TargetError> {
     if exec.argv.is_empty() {
         return Err(TargetError::EmptyCommand);
@@ -79,7 +60,7 @@ pub(crate) async fn start_as(
     let program = command.program.clone();
     let (started, is_started) = oneshot::channel();
     let spawned = thread::Builder::new().name("exec-drain".into()).spawn(move || {
-        run(&command, exec, grace, manner, started);
+        run(&command, exec, terms, started);
     });
     spawned.map_err(|source| TargetError::SupervisorNotStarted { program, source })?;
     is_started.await.unwrap_or(Err(TargetError::SupervisorLost))
@@ -90,11 +71,10 @@ pub(crate) async fn start_as(
 fn run(
     command: &SupervisorCommand,
     mut exec: Exec,
-    grace: Duration,
-    manner: Manner,
+    terms: Terms,
     started: oneshot::Sender<Result<Running, TargetError>>,
 ) {
-    let supervisor = match Supervisor::start(command, &exec, grace, manner.leftovers) {
+    let supervisor = match Supervisor::start(command, &exec, terms) {
         Ok(supervisor) => supervisor,
         Err(error) => return drop(started.send(Err(error))),
     };
@@ -102,7 +82,7 @@ fn run(
     let mut drain = Drain {
         stopper: Stopper::new(supervisor.line.clone()),
         supervisor,
-        output: Output::new(std::mem::take(&mut exec.output), chunks, manner.chunks),
+        output: Output::new(std::mem::take(&mut exec.output), chunks, terms.chunks),
         stdout_open: true,
         stderr_open: true,
         heard: Vec::new(),
@@ -114,7 +94,7 @@ fn run(
     let (exit, is_exited) = oneshot::channel();
     drop(started.send(Ok(Running::new(live, is_exited, drain.stopper.clone()))));
     let timed = exec.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-    let ended = drain.until_end(timed, grace);
+    let ended = drain.until_end(timed, terms.grace);
     let _ = exit.send(drain.finish(ended));
 }
 
@@ -151,17 +131,11 @@ impl Drain {
                     tracing::debug!(pid, program = exec.argv.first(), "command started");
                     return Ok(());
                 }
-                Heard::Report(Report::NotStarted(reason)) => TargetError::CommandNotStarted {
-                    program: exec.argv.first().cloned().unwrap_or_default(),
-                    source: reason.into(),
+                Heard::Report(report) => match report.into_error(&exec.argv, &exec.cwd) {
+                    Some(error) => error,
+                    None => break,
                 },
-                Heard::Report(Report::BadCwd(reason)) => {
-                    TargetError::CwdUnusable { cwd: exec.cwd.clone(), source: reason.into() }
-                }
-                Heard::Report(Report::Refused(refusal)) => {
-                    TargetError::NotJailed { layer: refusal.layer, reason: refusal.reason }
-                }
-                Heard::Report(Report::Exited(_)) | Heard::Lost => break,
+                Heard::Lost => break,
             };
             self.supervisor.reap();
             return Err(error);
@@ -217,6 +191,7 @@ impl Drain {
             stderr: taken.stderr,
             leftovers: outcome.leftovers,
             survivors: outcome.survivors,
+            hit: outcome.hit,
             log: taken.log,
             chunks_dropped: taken.chunks_dropped,
         })

@@ -167,6 +167,31 @@ pub enum TargetError {
     /// found of its processes was killed.
     #[error("the supervisor of the command was lost, the outcome is unknown")]
     SupervisorLost,
+    /// The host of the target cannot be reached, so nothing was done.
+    #[error("cannot reach `{target}`: {reason}")]
+    Unreachable {
+        /// The name of the target.
+        target: String,
+        /// Why not.
+        reason: String,
+    },
+    /// The connection to the host was lost during a call, so its outcome is not known. The host ends what runs as soon as
+    /// it learns of the loss; the next call makes a new connection.
+    #[error("the connection to `{target}` was lost, the outcome is unknown{}{reason}", if reason.is_empty() { "" } else { ": " })]
+    ConnectionLost {
+        /// The name of the target.
+        target: String,
+        /// What the client of the connection said.
+        reason: String,
+    },
+    /// The host lacks something that the target needs.
+    #[error("`{target}` cannot do this: {reason}")]
+    NotSupported {
+        /// The name of the target.
+        target: String,
+        /// What is missing.
+        reason: String,
+    },
     /// The exit of this run was already handed out.
     #[error("the exit of the command was already taken")]
     ExitTaken,

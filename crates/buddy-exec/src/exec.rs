@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::{Bounds, Captured};
+use crate::{Bounds, Captured, LimitsHit, TerminalSize};
 
 /// A command to run.
 #[derive(Debug, Clone)]
@@ -17,8 +17,10 @@ pub struct Exec {
     pub cwd: PathBuf,
     /// The complete environment of the command; nothing is inherited.
     pub env: Vec<(String, String)>,
-    /// What the command reads.
+    /// What the command reads. With a terminal this is typed ahead, so it is echoed.
     pub stdin: Stdin,
+    /// A terminal of its own, for programs that want one. Both output streams then come as one, the first.
+    pub pty: Option<TerminalSize>,
     /// How long the command may run before it is stopped.
     pub timeout: Option<Duration>,
     /// How much of the output is kept.
@@ -94,6 +96,8 @@ pub struct Exit {
     pub leftovers: u32,
     /// Descendants that could not be killed, for example because they run as another user.
     pub survivors: u32,
+    /// Limits on the command as a whole that it ran into.
+    pub hit: LimitsHit,
     /// The log file, when one was asked for.
     pub log: Option<LogInfo>,
     /// Live chunks that were not queued because the reader was slow or the cap was reached.

@@ -1,7 +1,7 @@
 //! Execution targets: running commands and reaching files on a host.
 //!
 //! A [`Target`] starts commands and reads, writes and lists files. [`LocalTarget`] is the machine that this process runs
-//! on. File access keeps to the bounds of the call, and what it changes is kept for [`undo`]. Each command runs under a small supervisor process (see [`supervise`]) that owns its whole process tree, so that
+//! on, [`RemoteTarget`] another host over any [`Transport`]: a container or SSH. File access keeps to the bounds of the call, and what it changes is kept for [`undo`]. Each command runs under a small supervisor process (see [`supervise`]) that owns its whole process tree, so that
 //! stopping a command, running into its timeout, and losing this process all end every descendant. [`TmuxTarget`] lies
 //! over any of them and adds terminals that are shared with people.
 //!
@@ -10,6 +10,7 @@
 
 mod bounds;
 mod captured;
+mod cgroup;
 mod control;
 mod drain;
 pub mod env;
@@ -19,18 +20,23 @@ mod files;
 pub mod jail;
 mod local;
 pub mod logs;
+pub mod managed;
 mod open;
 mod processes;
+mod remote;
 mod running;
 mod search;
 pub mod supervise;
 mod tail;
 mod target;
+mod terminal;
 mod tmux;
+mod transport;
 pub mod undo;
 
 pub use bounds::{Bounds, Reach};
 pub use captured::Captured;
+pub use cgroup::{Limits, LimitsHit};
 pub use error::{NotFile, TargetError};
 pub use exec::{Chunk, Ended, Exec, Exit, LogFile, LogInfo, OutputLimits, Stdin, Stream};
 pub use files::{
@@ -40,11 +46,14 @@ pub use files::{
 pub use jail::{Layer, LayerState, layers};
 pub use local::{DEFAULT_GRACE, LocalSettings, LocalTarget, SupervisorCommand};
 pub use open::open_page;
+pub use remote::{RemoteSettings, RemoteTarget};
 pub use running::{CHUNK_BYTES, MAX_CHUNKS, QUEUED_CHUNKS, Running, Stop, Stopper};
 pub use search::{FileMatches, GlobQuery, GlobResult, GrepQuery, GrepResult, MatchedLine};
 pub use target::{Description, Target};
+pub use terminal::TerminalSize;
 pub use tmux::{
     CaptureOptions, Keys, PaneCommand, PaneError, PaneRunning, PaneSelector, PaneText, Panes, Remaining,
     Screen, TmuxSettings, TmuxTarget, is_inside, session_name,
 };
+pub use transport::{Client, ContainerSettings, ContainerTransport, SshSettings, SshTransport, Transport};
 pub use undo::Recorder;

@@ -10,13 +10,14 @@ use async_trait::async_trait;
 use tokio::task::spawn_blocking;
 
 use crate::control::Leftovers;
-use crate::drain::{Chunks, Manner};
+use crate::drain::Chunks;
 use crate::files::{self, Roots, View};
+use crate::managed::ManagedProcesses;
 use crate::search::{self, Stop};
 use crate::{
     Bounds, Deleted, Deletion, Description, Exec, Exit, FileContent, GlobQuery, GlobResult, GrepQuery,
-    GrepResult, LineRange, Lines, ListOptions, Listing, Recorder, Running, Target, TargetError, Written,
-    drain,
+    GrepResult, Limits, LineRange, Lines, ListOptions, Listing, Recorder, Running, Target, TargetError,
+    Written, drain,
 };
 pub(crate) use supervisor::Supervisor;
 
@@ -48,12 +49,45 @@ pub struct LocalSettings {
 pub struct LocalTarget {
     settings: LocalSettings,
     roots: Arc<Roots>,
+    managed: Option<ManagedProcesses>,
+    limits: Limits,
+}
+
+/// What holds for a command beside what it asks for itself.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Terms {
+    pub(crate) grace: Duration,
+    pub(crate) limits: Limits,
+    /// What becomes of what a command leaves running.
+    pub(crate) leftovers: Leftovers,
+    /// What becomes of live output that its reader is too slow for.
+    pub(crate) chunks: Chunks,
 }
 
 impl LocalTarget {
     /// A target with these settings. Nothing is started or checked yet.
     pub fn new(settings: LocalSettings) -> Self {
-        Self { settings, roots: Arc::default() }
+        Self { settings, roots: Arc::default(), managed: None, limits: Limits::usual() }
+    }
+
+    /// The same target, whose commands may take so much as a whole, where this machine can limit that.
+    pub fn with_limits(self, limits: Limits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// The same target, which also keeps managed processes.
+    pub fn with_managed(self, managed: ManagedProcesses) -> Self {
+        Self { managed: Some(managed), ..self }
+    }
+
+    /// The usual terms.
+    fn terms(&self) -> Terms {
+        Terms {
+            grace: self.settings.grace,
+            limits: self.limits,
+            leftovers: Leftovers::default(),
+            chunks: Chunks::default(),
+        }
     }
 
     fn resolve(&self, path: &Path) -> PathBuf {
@@ -86,23 +120,25 @@ impl Target for LocalTarget {
         &self.settings.description
     }
 
+    fn managed(&self) -> Option<&ManagedProcesses> {
+        self.managed.as_ref()
+    }
+
     async fn start(&self, mut exec: Exec) -> Result<Running, TargetError> {
         exec.cwd = self.resolve(&exec.cwd);
-        let supervisor = self.settings.supervisor.clone();
-        drain::start(supervisor, exec, self.settings.grace).await
+        drain::start(self.settings.supervisor.clone(), exec, self.terms()).await
     }
 
     async fn start_followed(&self, mut exec: Exec) -> Result<Running, TargetError> {
         exec.cwd = self.resolve(&exec.cwd);
-        let manner = Manner { chunks: Chunks::Whole, ..Manner::default() };
-        drain::start_as(self.settings.supervisor.clone(), exec, self.settings.grace, manner).await
+        let terms = Terms { chunks: Chunks::Whole, ..self.terms() };
+        drain::start(self.settings.supervisor.clone(), exec, terms).await
     }
 
     async fn run_leaving(&self, mut exec: Exec) -> Result<Exit, TargetError> {
         exec.cwd = self.resolve(&exec.cwd);
-        let manner = Manner { leftovers: Leftovers::Stay, ..Manner::default() };
-        let mut running =
-            drain::start_as(self.settings.supervisor.clone(), exec, self.settings.grace, manner).await?;
+        let terms = Terms { leftovers: Leftovers::Stay, ..self.terms() };
+        let mut running = drain::start(self.settings.supervisor.clone(), exec, terms).await?;
         running.wait().await
     }
 

@@ -4,4 +4,4 @@ mod evict;
 mod writer;
 
 pub use evict::{Evicted, TOTAL_CAP_BYTES, evict};
-pub(crate) use writer::LogWriter;
+pub(crate) use writer::{LogWriter, create_private};

@@ -98,7 +98,8 @@ fn family(table: &[Process], roots: BTreeSet<i32>) -> Vec<Process> {
     found
 }
 
-fn read(pid: i32) -> Option<Process> {
+/// The process with this id.
+pub(crate) fn read(pid: i32) -> Option<Process> {
     parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
 

@@ -11,9 +11,10 @@ mod walk;
 
 pub(crate) use glob::glob;
 pub use glob::{GlobQuery, GlobResult};
-pub(crate) use grep::grep;
 pub use grep::{FileMatches, GrepQuery, GrepResult};
+pub(crate) use grep::{grep, matcher, take_matches};
 pub use lines::MatchedLine;
+pub(crate) use lines::cut;
 pub(crate) use walk::Stop;
 
 use globset::{GlobBuilder, GlobMatcher};
@@ -21,10 +22,10 @@ use globset::{GlobBuilder, GlobMatcher};
 use crate::TargetError;
 
 /// The longest pattern that is taken, in bytes.
-const MAX_PATTERN: usize = 4_096;
+pub(crate) const MAX_PATTERN: usize = 4_096;
 
 /// A pattern of file names. Without a slash it is for the last name alone, at any depth.
-fn name_pattern(pattern: &str) -> Result<GlobMatcher, TargetError> {
+pub(crate) fn name_pattern(pattern: &str) -> Result<GlobMatcher, TargetError> {
     let bad = |reason: String| TargetError::BadPattern { reason };
     if pattern.is_empty() || pattern.len() > MAX_PATTERN {
         return Err(bad(format!("a pattern of names has 1 to {MAX_PATTERN} bytes")));

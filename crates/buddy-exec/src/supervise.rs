@@ -9,7 +9,7 @@
 //! closes its own ends, and never writes to them. It is synchronous, so that it starts in about a millisecond.
 
 mod tree;
-mod watch;
+pub(crate) mod watch;
 
 use std::ffi::OsStr;
 use std::fs::OpenOptions;
@@ -27,8 +27,10 @@ use rustix::io::Errno;
 use rustix::process::{DumpableBehavior, Pid, set_child_subreaper, set_dumpable_behavior, setsid};
 use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 
+use crate::cgroup::Group;
 use crate::control::{self, MAX_SPEC_BYTES, Report, Spec};
 use crate::jail::{self, Jail};
+use crate::terminal;
 use watch::{Notice, Watch};
 
 /// Runs one command under supervision and returns when nothing of it is left.
@@ -50,7 +52,10 @@ fn supervise_stdin() -> io::Result<()> {
     let mut control = BufReader::new(control);
     let (spec, stdin) = receive(&mut control)?;
     prepare()?;
-    let (their_stdin, feeder) = stdin_for(stdin.is_some())?;
+    if spec.has_terminal {
+        terminal::ignore_its_signals()?;
+    }
+    let (their_stdin, feeder) = stdin_for(&spec, stdin.is_some())?;
     let mut started = match start(&spec, their_stdin) {
         Ok(started) => started,
         Err(report) => return reports.write_all(&control::line(&report)?),
@@ -65,8 +70,7 @@ fn supervise_stdin() -> io::Result<()> {
     if begun.is_err() {
         let _ = notices.send(Notice::Closed);
     }
-    let words = started.jail.as_mut().and_then(|jail| jail.words.take());
-    let outcome = Watch::new(main, words, &spec, notices, inbox).run();
+    let outcome = Watch::new(&mut started, &spec, notices, inbox).run();
     // What the jail needed on the disk is gone when the end is told.
     drop(started);
     reports.write_all(&control::line(&Report::Exited(outcome))?)
@@ -88,7 +92,7 @@ fn receive(control: &mut BufReader<UnixStream>) -> io::Result<(Spec, Option<Vec<
 
 /// Leaves the terminal of the parent, becomes the ancestor of all orphans, and keeps the command from reading or
 /// changing this process.
-fn prepare() -> io::Result<()> {
+pub(crate) fn prepare() -> io::Result<()> {
     setsid()?;
     set_child_subreaper(Some(rustix::process::getpid()))?;
     set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
@@ -97,13 +101,18 @@ fn prepare() -> io::Result<()> {
 }
 
 /// A command that runs.
-struct Started {
-    main: Pid,
-    jail: Option<Jail>,
+pub(crate) struct Started {
+    pub(crate) main: Pid,
+    pub(crate) jail: Option<Jail>,
+    /// Removed when this is dropped, so it is kept until nothing of the command is left.
+    pub(crate) group: Option<Group>,
 }
 
 /// What the command reads, and where that comes from.
-fn stdin_for(has_stdin: bool) -> io::Result<(OwnedFd, Option<PipeWriter>)> {
+fn stdin_for(spec: &Spec, has_stdin: bool) -> io::Result<(OwnedFd, Option<PipeWriter>)> {
+    if spec.has_terminal {
+        return Ok((io::stdout().as_fd().try_clone_to_owned()?, None));
+    }
     if !has_stdin {
         return Ok((null()?.into(), None));
     }
@@ -111,8 +120,18 @@ fn stdin_for(has_stdin: bool) -> io::Result<(OwnedFd, Option<PipeWriter>)> {
     Ok((reader.into(), Some(writer)))
 }
 
+/// Starts a command in a group of its own, where this machine has them.
+pub(crate) fn start(spec: &Spec, stdin: OwnedFd) -> Result<Started, Report> {
+    let mut group = Group::make(spec.limits);
+    let started = match &mut group {
+        Some(group) => group.with(|| start_here(spec, stdin)),
+        None => start_here(spec, stdin),
+    };
+    started.map(|started| Started { group, ..started })
+}
+
 #[expect(clippy::disallowed_methods, reason = "this is where commands are started")]
-fn start(spec: &Spec, stdin: OwnedFd) -> Result<Started, Report> {
+fn start_here(spec: &Spec, stdin: OwnedFd) -> Result<Started, Report> {
     let cwd = Path::new(OsStr::from_bytes(&spec.cwd));
     // The error of a start does not tell a missing directory from a missing program.
     match cwd.metadata() {
@@ -124,14 +143,26 @@ fn start(spec: &Spec, stdin: OwnedFd) -> Result<Started, Report> {
         return Err(Report::NotStarted(io::Error::from(Errno::INVAL).into()));
     };
     if !spec.bounds.is_open() {
-        return jail::start(spec, cwd, stdin).map(|jail| Started { main: jail.main, jail: Some(jail) });
+        return jail::start(spec, cwd, stdin).map(|jail| Started {
+            main: jail.main,
+            jail: Some(jail),
+            group: None,
+        });
+    }
+    let not_started = |error: io::Error| Report::NotStarted(error.into());
+    if spec.has_terminal {
+        terminal::take(io::stdout()).map_err(not_started)?;
     }
     let mut command = Command::new(program);
     command.args(arguments).current_dir(cwd).process_group(0);
     command.env_clear().envs(spec.env.iter().map(|(name, value)| (name, value)));
-    let child =
-        command.stdin(Stdio::from(stdin)).spawn().map_err(|error| Report::NotStarted(error.into()))?;
-    Ok(Started { main: Pid::from_child(&child), jail: None })
+    let child = command.stdin(Stdio::from(stdin)).spawn().map_err(not_started)?;
+    let main = Pid::from_child(&child);
+    if spec.has_terminal {
+        // A command that has ended already needs no terminal.
+        let _ = terminal::give(io::stdout(), main);
+    }
+    Ok(Started { main, jail: None, group: None })
 }
 
 /// Writes the standard input beside everything else: the command may read it slowly or not at all.
@@ -143,13 +174,13 @@ fn feed(pipe: Option<PipeWriter>, stdin: Option<Vec<u8>>) -> io::Result<()> {
 }
 
 /// Closes this process' ends of the command's output, so that the end of file comes when the command's own are closed.
-fn release_streams() -> io::Result<()> {
+pub(crate) fn release_streams() -> io::Result<()> {
     let null = null()?;
     dup2_stdout(&null)?;
     dup2_stderr(&null)?;
     Ok(())
 }
 
-fn null() -> io::Result<std::fs::File> {
+pub(crate) fn null() -> io::Result<std::fs::File> {
     OpenOptions::new().read(true).write(true).open("/dev/null")
 }

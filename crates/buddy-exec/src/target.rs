@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use async_trait::async_trait;
 
+use crate::managed::ManagedProcesses;
 use crate::{
     Bounds, Deleted, Deletion, Exec, Exit, FileContent, GlobQuery, GlobResult, GrepQuery, GrepResult,
     LineRange, Lines, ListOptions, Listing, Panes, Recorder, Running, TargetError, Written,
@@ -20,6 +21,11 @@ pub trait Target: Send + Sync {
 
     /// Starts a command and returns once it runs, or with the reason why it does not.
     async fn start(&self, exec: Exec) -> Result<Running, TargetError>;
+
+    /// The managed processes of this host; none where it cannot keep any.
+    fn managed(&self) -> Option<&ManagedProcesses> {
+        None
+    }
 
     /// Starts a command whose live output is delivered whole, however slow the reader is: the command waits.
     ///

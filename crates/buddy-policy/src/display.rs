@@ -1,5 +1,7 @@
 //! Text for people, with nothing in it that hides a part or steers a screen.
 
+use buddy_protocol::is_hidden;
+
 /// The command with every character made visible: control characters, those that turn the direction of writing, and those
 /// that nobody sees become escapes. A line break becomes `\n`, so what is shown is one line and each line break is seen.
 pub fn display_command(command: &str) -> String {
@@ -13,18 +15,6 @@ pub fn display_command(command: &str) -> String {
         }
     }
     shown
-}
-
-/// Whether a character cannot be seen, or changes how others are seen.
-pub(crate) fn is_hidden(character: char) -> bool {
-    character.is_control()
-        || matches!(
-            character,
-            '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}'
-                | '\u{180b}'..='\u{180f}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202f}'
-                | '\u{205f}'..='\u{206f}' | '\u{2800}' | '\u{3164}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}'
-                | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
-        )
 }
 
 #[cfg(test)]

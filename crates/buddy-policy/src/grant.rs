@@ -188,13 +188,11 @@ impl Grant {
             .cwds
             .as_ref()
             .is_some_and(|cwds| cwds.iter().all(|cwd| is_beneath_any(cwd, &places.workspace)));
-        let needs = if WITH_SUBCOMMANDS.contains(&leaf.program.as_str()) { 2 } else { 1 };
         self.target == places.target
             && is_inside
             && !leaf.is_foreign
             && leaf.words.iter().all(is_certain)
             && !is_too_broad(&leaf.program)
-            && (!pattern.is_open() || pattern.fixed() >= needs)
             && pattern.matches(&leaf.program, &leaf.words) == Match::Yes
     }
 

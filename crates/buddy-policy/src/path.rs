@@ -33,7 +33,7 @@ pub(crate) fn touches_any(path: &Path, places: &[PathBuf]) -> bool {
 
 /// A name as the most forgiving file system sees it: without case, decomposed, and without characters that nobody sees.
 pub(crate) fn folded(name: &str) -> String {
-    let is_seen = |character: &char| !crate::display::is_hidden(*character);
+    let is_seen = |character: &char| !buddy_protocol::is_hidden(*character);
     name.nfd().filter(is_seen).flat_map(char::to_lowercase).collect::<String>().nfc().collect()
 }
 

@@ -12,6 +12,7 @@ mod cost;
 mod envelope;
 mod event;
 mod fact;
+mod hidden;
 mod id;
 mod item;
 mod json;
@@ -36,6 +37,7 @@ pub use fact::{
     Native, Notice, NoticeLevel, Principal, PrincipalKind, SessionChanged, SessionEnded, SessionStarted,
     TurnEnded, TurnOutcome, TurnStarted, UnknownFact, UsageReported,
 };
+pub use hidden::is_hidden;
 pub use id::{AskId, BadId, Ids, ItemId, SessionId, TurnId};
 pub use item::{Content, FileChange, Item, ItemStatus, PlanStep, PlanStepState, Private, ToolCall, ToolKind};
 pub use json::Json;

@@ -22,8 +22,16 @@ pub struct Home {
 impl Home {
     /// An empty home.
     pub fn new() -> Self {
-        let directory =
-            tempfile::Builder::new().prefix("buddy-it-").tempdir().expect("a temporary directory");
+        Self::beneath(&std::env::temp_dir())
+    }
+
+    /// An empty home in a directory, for tests of what may be written where: the usual place for temporary files is one
+    /// that agents may write.
+    pub fn beneath(directory: &Path) -> Self {
+        let directory = tempfile::Builder::new()
+            .prefix("buddy-it-")
+            .tempdir_in(directory)
+            .expect("a temporary directory");
         let path = directory.path().canonicalize().expect("a directory that was just made");
         std::fs::create_dir(path.join("work")).expect("a new directory");
         Self { directory, path }

@@ -4,16 +4,24 @@ use std::fmt::Write;
 
 use buddy_protocol::{Answer, Approval, Ask, GrantScope, GrantWish, MAX_GRANT_SECONDS, Question, Risk};
 
+use crate::show::local_time;
+
 /// How long a grant holds when the person does not say.
 const SESSION_SECONDS: u64 = 8 * 60 * 60;
 /// The same for grants beyond one session.
 const LASTING_SECONDS: u64 = MAX_GRANT_SECONDS;
 
-/// The question as it is put, without the end of its last line.
-pub(crate) fn question(ask: &Ask) -> String {
-    match &ask.question {
+/// The question as it is put in a session that works in `cwd`, without the end of its last line.
+pub(crate) fn question(ask: &Ask, cwd: &str) -> String {
+    let until =
+        ask.expires.map(|time| format!("denied by itself at {}\n", local_time(time))).unwrap_or_default();
+    format!("{until}{}", put(&ask.question, cwd))
+}
+
+fn put(question: &Question, cwd: &str) -> String {
+    match question {
         Question::Approval(approval) => {
-            let mut text = details(approval, "");
+            let mut text = details(approval, cwd, "");
             for line in offers(approval) {
                 let _ = writeln!(text, "  {line}");
             }
@@ -23,7 +31,7 @@ pub(crate) fn question(ask: &Ask) -> String {
         Question::Batch { approvals } => {
             let mut text = String::new();
             for (number, approval) in (1..).zip(approvals) {
-                text.push_str(&details(approval, "     "));
+                text.push_str(&details(approval, cwd, "     "));
                 let _ = writeln!(text, "{number:>3}. {}", command(approval));
             }
             let _ = write!(
@@ -46,8 +54,11 @@ pub(crate) fn question(ask: &Ask) -> String {
 }
 
 /// What a person should know before the command itself.
-fn details(approval: &Approval, indent: &str) -> String {
+fn details(approval: &Approval, cwd: &str, indent: &str) -> String {
     let mut text = String::new();
+    if approval.cwd != cwd {
+        let _ = writeln!(text, "{indent}in {}", approval.cwd);
+    }
     if let Some(why) = &approval.why {
         let _ = writeln!(text, "{indent}{}", one_paragraph(why));
     }
@@ -67,8 +78,13 @@ fn command(approval: &Approval) -> String {
 
 fn offers(approval: &Approval) -> Vec<String> {
     let Some(offer) = approval.offers.first() else { return Vec::new() };
+    let what = if offer.grant == approval.action {
+        "exactly this can be allowed for longer:".to_owned()
+    } else {
+        format!("also allow `{}`: {}", offer.grant, offer.covers)
+    };
     vec![
-        format!("also allow `{}`: {}", offer.grant, offer.covers),
+        what,
         "s in this session (8h), p in this project, u everywhere (30d); with a time: `s 10m`".to_owned(),
     ]
 }
@@ -155,7 +171,7 @@ fn numbers(line: &str, most: usize) -> Option<Vec<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use buddy_protocol::Offer;
+    use buddy_protocol::{Offer, UnixMillis};
 
     fn approval(action: &str, offers: Vec<Offer>) -> Approval {
         Approval {
@@ -182,21 +198,21 @@ mod tests {
 
     #[test]
     fn an_approval_is_one_line_after_what_it_is_for() {
-        let shown = question(&ask(Question::Approval(approval("ls", vec![]))));
+        let shown = question(&ask(Question::Approval(approval("ls", vec![]))), "/w");
         assert_eq!(shown, "To see whether it works\nann@atlas$ ls -- approve? [y/n] ");
     }
 
     #[test]
     fn a_line_break_cannot_pass_for_a_line_of_buddys_own() {
         let action = "echo a\nann@atlas$ ls -- approve? [y/n] ";
-        let shown = question(&ask(Question::Approval(approval(action, vec![]))));
+        let shown = question(&ask(Question::Approval(approval(action, vec![]))), "/w");
         assert!(shown.contains("$ echo a⏎\n    ann@atlas$ ls"), "{shown}");
     }
 
     #[test]
     fn an_offer_says_what_it_covers_and_is_taken_with_a_letter() {
         let approval = approval("cargo test", vec![offer()]);
-        let shown = question(&ask(Question::Approval(approval.clone())));
+        let shown = question(&ask(Question::Approval(approval.clone())), "/w");
         assert!(shown.contains("`cargo *`: every command of cargo"), "{shown}");
         let question = Question::Approval(approval);
         let wish = |line: &str| match answer(&question, line) {
@@ -207,6 +223,21 @@ mod tests {
         assert_eq!(wish("p 10m"), (GrantScope::Project, 600));
         assert_eq!(wish("u 900d"), (GrantScope::User, MAX_GRANT_SECONDS));
         assert_eq!(answer(&question, "y"), Answer::allow());
+    }
+
+    #[test]
+    fn an_offer_of_exactly_this_does_not_say_it_again() {
+        let exact =
+            Offer { grant: "./run.sh x".to_owned(), covers: "exactly `./run.sh x`, in `/w`".to_owned() };
+        let shown = question(&ask(Question::Approval(approval("./run.sh x", vec![exact]))), "/w");
+        assert_eq!(shown.matches("./run.sh x").count(), 1, "{shown}");
+    }
+
+    #[test]
+    fn another_directory_and_an_end_are_told() {
+        let ask = Ask { expires: Some(UnixMillis(0)), ..ask(Question::Approval(approval("ls", vec![]))) };
+        let shown = question(&ask, "/elsewhere");
+        assert!(shown.starts_with("denied by itself at 19") && shown.contains("\nin /w\n"), "{shown}");
     }
 
     #[test]

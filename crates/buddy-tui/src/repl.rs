@@ -22,6 +22,8 @@ use crate::visible::one_line;
 const TITLE: usize = 120;
 /// What denies everything that waits.
 const DENY_ALL: &str = "deny all";
+/// What the agent is told then.
+const DENIED_ALL: &str = "the person denied everything that waited";
 
 /// A conversation in the terminal.
 pub struct ReplRequest {
@@ -45,8 +47,11 @@ struct Repl<'a> {
     is_mid_line: bool,
     /// Prompts that were accepted and are not folded yet. Until they are, no turn seems to run although one does.
     unseen: usize,
-    /// Asks that were denied because the input has ended, and whose answer may not be seen yet.
+    /// Asks that were denied all together, and whose answer may not be seen yet.
     denied: HashSet<AskId>,
+    /// Whether the person denied everything that waits. What the same answer of the model brings up a moment later is
+    /// denied too.
+    is_denying: bool,
 }
 
 /// Talks until the input ends.
@@ -59,8 +64,17 @@ pub async fn run_repl(
     let ReplRequest { who, session, head, mut interrupts } = request;
     let mut events = sessions.subscribe(&who, &session, 0).await?;
     let (transcript, denied) = (Transcript::default(), HashSet::new());
-    let mut repl =
-        Repl { sessions, who, session, printer, transcript, is_mid_line: false, unseen: 0, denied };
+    let mut repl = Repl {
+        sessions,
+        who,
+        session,
+        printer,
+        transcript,
+        is_mid_line: false,
+        unseen: 0,
+        denied,
+        is_denying: false,
+    };
     repl.catch_up(&mut events, head).await?;
     repl.printer.prompt("> ");
     repl.talk(events, input.lines(), &mut interrupts).await
@@ -94,6 +108,9 @@ impl Repl<'_> {
                     Some(Ok(event)) => {
                         self.fold(&event)?;
                         self.notice_prompt(&event);
+                        if self.is_denying {
+                            self.deny_all(DENIED_ALL).await?;
+                        }
                         if self.draw(&event).is_err() {
                             return Ok(Exit::OutputClosed);
                         }
@@ -127,6 +144,10 @@ impl Repl<'_> {
             && matches!(ended.item.content, Content::UserMessage { .. })
         {
             self.unseen = self.unseen.saturating_sub(1);
+        }
+        // The model has answered anew, or is done: what it wants now was not denied yet.
+        if matches!(event.fact, Fact::UsageReported(_) | Fact::TurnEnded(_)) {
+            self.is_denying = false;
         }
     }
 
@@ -194,7 +215,8 @@ impl Repl<'_> {
 
     async fn answer(&mut self, ask: &Ask, line: &str) -> Result<(), SessionsError> {
         if line == DENY_ALL {
-            return self.deny_all("the person denied everything that waited").await;
+            self.is_denying = true;
+            return self.deny_all(DENIED_ALL).await;
         }
         let answer = answer(&ask.question, line);
         let sent = self.send(Command::Answer { ask: ask.id.clone(), answer }).await;
@@ -255,7 +277,8 @@ impl Repl<'_> {
     fn ask(&mut self) -> Result<(), OutputClosed> {
         self.end_line()?;
         if let Some(ask) = self.transcript.asks().first() {
-            self.printer.prompt(&question(ask));
+            let cwd = self.transcript.started().map(|started| started.cwd.as_str()).unwrap_or_default();
+            self.printer.prompt(&question(ask, cwd));
         }
         Ok(())
     }

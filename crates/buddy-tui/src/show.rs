@@ -48,7 +48,7 @@ pub fn show_asks(asks: &[WaitingAsk], printer: &mut Printer) -> Result<(), Outpu
         let until =
             waiting.ask.expires.map(|time| format!(", until {}", local_time(time))).unwrap_or_default();
         printer.answer(&format!("{}  {}  {title}{until}\n", waiting.ask.id, waiting.session))?;
-        for line in question(&waiting.ask).lines() {
+        for line in question(&waiting.ask, &waiting.cwd).lines() {
             printer.answer(&format!("    {line}\n"))?;
         }
     }

@@ -1,6 +1,8 @@
 //! Text from models, tools and hosts, made safe to show: whatever could steer a terminal or hide a part of the text is
 //! shown as an escape.
 
+use buddy_protocol::is_hidden;
+
 /// The text with line breaks and tabs kept and every other control, bidi or invisible character made visible.
 pub(crate) fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
@@ -23,16 +25,6 @@ pub(crate) fn one_line(text: &str, limit: usize) -> String {
     }
     let kept: String = shown.chars().take(limit).collect();
     format!("{kept}… ({} more)", count - limit)
-}
-
-fn is_hidden(character: char) -> bool {
-    character.is_control()
-        || matches!(
-            character,
-            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'..='\u{206f}' | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
-                | '\u{e0000}'..='\u{e007f}'
-        )
 }
 
 #[cfg(test)]

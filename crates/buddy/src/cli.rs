@@ -49,9 +49,17 @@ pub(crate) struct Cli {
     #[expect(clippy::option_option, reason = "the option can be absent, alone, or with a name")]
     pub(crate) tmux: Option<Option<String>>,
 
-    /// The directory to work in.
+    /// The directory to work in; on another host one over there, and without it the login directory.
     #[arg(short = 'C', long = "directory", global = true, value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
+
+    /// Work in a container that runs already, by docker or podman.
+    #[arg(long, global = true, value_name = "NAME", conflicts_with = "ssh")]
+    pub(crate) container: Option<String>,
+
+    /// Work on another machine: `user@host`, or a name of your ssh configuration.
+    #[arg(long, global = true, value_name = "DEST")]
+    pub(crate) ssh: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -83,6 +91,19 @@ pub(crate) enum Action {
     /// Shows what would become of each path and asks. Without a terminal it changes nothing unless `--yes` is given.
     /// Exit codes: 0 done, or nothing to do; 1 failed, refused, or paths were changed since; 2 bad command line.
     Undo(Undo),
+    /// List managed processes, which run on when sessions end.
+    Ps {
+        /// Print JSON, one object a process, as one array.
+        #[arg(long)]
+        json: bool,
+    },
+    /// Show what a managed process printed.
+    Logs(Logs),
+    /// End a managed process with all that it started.
+    ///
+    /// It is asked first, and what is left after 5 seconds is killed. Exit codes: 0 it has ended; 1 it is not there or
+    /// could not be ended; 2 bad command line.
+    Kill(Kill),
     /// Look after the store of all sessions.
     #[command(subcommand)]
     Store(Store),
@@ -194,6 +215,18 @@ pub(crate) struct Grants {
     /// Print JSON, one object a grant, as one array.
     #[arg(long)]
     pub(crate) json: bool,
+
+    /// Allow commands of a pattern, such as `cargo *`, in this directory or, with `--everywhere`, in all.
+    #[arg(long, value_name = "PATTERN", conflicts_with_all = ["revoke", "revoke_all"])]
+    pub(crate) allow: Option<String>,
+
+    /// With `--allow`: in all directories.
+    #[arg(long, requires = "allow")]
+    pub(crate) everywhere: bool,
+
+    /// With `--allow`: for how long, at most and without it 30 days.
+    #[arg(long = "for", value_name = "TIME", requires = "allow", value_parser = duration)]
+    pub(crate) time: Option<std::time::Duration>,
 
     /// Take back these grants, by their numbers in the list.
     #[arg(long, value_name = "N", num_args = 1.., conflicts_with = "revoke_all")]
@@ -331,6 +364,30 @@ pub(crate) struct Undo {
     /// Print JSON: the entries, or the plan and whether it was carried out.
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Logs {
+    /// The process, as `buddy ps` shows it.
+    pub(crate) id: String,
+
+    /// Go on with what it prints until it ends.
+    #[arg(short, long)]
+    pub(crate) follow: bool,
+
+    /// How many of the last lines.
+    #[arg(long, value_name = "N", default_value_t = 100)]
+    pub(crate) tail: usize,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Kill {
+    /// The process, as `buddy ps` shows it.
+    pub(crate) id: String,
+
+    /// Kill it at once.
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -10,6 +10,7 @@ mod guards;
 mod login;
 mod models;
 mod panes;
+mod processes;
 mod sessions;
 mod setup;
 mod store;
@@ -27,13 +28,17 @@ use crate::cli::{Action, Cli};
 use crate::commands::setup::{Invocation, PolicyWish, TmuxWish};
 use crate::config::{ConfigError, Request, TrustStore};
 use crate::environment::Environment;
+use crate::host::{Elsewhere, HostWish};
 use crate::wiring::Buddy;
 
 /// Runs a command.
 pub(crate) async fn run(cli: Cli, environment: Environment) -> anyhow::Result<Exit> {
     log_to_stderr(&environment)?;
-    let cwd = directory(cli.directory.as_deref())?;
-    let ran = dispatch(cli, &environment, cwd).await;
+    let elsewhere = elsewhere(&cli);
+    // On another host the directory is one over there; here buddy stays where it was started.
+    let here = if elsewhere.is_some() { None } else { cli.directory.as_deref() };
+    let cwd = directory(here)?;
+    let ran = dispatch(cli, &environment, cwd, elsewhere).await;
     match ran {
         Err(error) if error.is::<ConfigError>() => {
             printer().status(&format!("buddy: {error:#}"));
@@ -43,14 +48,26 @@ pub(crate) async fn run(cli: Cli, environment: Environment) -> anyhow::Result<Ex
     }
 }
 
-async fn dispatch(cli: Cli, environment: &Environment, cwd: PathBuf) -> anyhow::Result<Exit> {
+fn elsewhere(cli: &Cli) -> Option<Elsewhere> {
+    let container = cli.container.clone().map(HostWish::Container);
+    let wish = container.or_else(|| cli.ssh.clone().map(HostWish::Ssh))?;
+    Some(Elsewhere { wish, directory: cli.directory.clone(), is_trusted: cli.trust })
+}
+
+async fn dispatch(
+    cli: Cli,
+    environment: &Environment,
+    cwd: PathBuf,
+    elsewhere: Option<Elsewhere>,
+) -> anyhow::Result<Exit> {
     let request = Request { named: cli.config, overrides: cli.overrides, is_strict: cli.strict_config };
-    if cli.trust {
+    if cli.trust && elsewhere.is_none() {
         TrustStore::new(&environment.data).add(&cwd)?;
     }
     let wish = PolicyWish { approve: cli.approve, is_plan_only: cli.plan };
     let tmux = cli.tmux.map_or(TmuxWish::Unsaid, TmuxWish::Wanted);
-    let invocation = Invocation { environment, request, cwd, model: cli.model, policy: wish, tmux };
+    let invocation =
+        Invocation { environment, request, cwd, elsewhere, model: cli.model, policy: wish, tmux };
     match cli.command {
         None => conversation::start(invocation).await,
         Some(Action::Exec(exec)) => exec::run(invocation, exec).await,
@@ -60,12 +77,15 @@ async fn dispatch(cli: Cli, environment: &Environment, cwd: PathBuf) -> anyhow::
         Some(Action::Show(show)) => sessions::show(environment, &show, invocation.cwd).await,
         Some(Action::Resume(resume)) => conversation::resume(invocation, &resume).await,
         Some(Action::Store(action)) => store::run(environment, action).await,
+        Some(Action::Ps { json }) => processes::list(environment, json),
+        Some(Action::Logs(logs)) => processes::logs(environment, &logs).await,
+        Some(Action::Kill(kill)) => processes::kill(environment, &kill),
         Some(Action::Undo(undo)) => undo::run(environment, &undo),
         Some(Action::Models { json }) => models::list(&invocation, json).await,
         Some(Action::Config(action)) => config::run(&invocation, action),
         Some(Action::Doctor(doctor)) => doctor::run(&invocation, doctor).await,
         Some(Action::Asks { json }) => asks::list(environment, json, invocation.cwd).await,
-        Some(Action::Grants(grants)) => grants::run(environment, &grants),
+        Some(Action::Grants(grants)) => grants::run(environment, &grants, &invocation.cwd),
         Some(Action::Guards(action)) => guards::run(environment, &action),
         Some(Action::Trust(trust)) => trust::run(environment, &trust, &invocation.cwd),
     }

@@ -6,6 +6,7 @@ mod commands;
 mod config;
 mod environment;
 mod failpoints;
+mod host;
 mod models;
 mod policy;
 mod signals;
@@ -29,6 +30,7 @@ fn main() -> ExitCode {
     match std::env::args_os().nth(1) {
         Some(mode) if mode == SUPERVISE => return buddy_exec::supervise::supervise(),
         Some(mode) if mode == buddy_exec::jail::JAIL => return buddy_exec::jail::jail(),
+        Some(mode) if mode == buddy_exec::managed::KEEP => return buddy_exec::managed::keep(),
         _ => {}
     }
     let cli = match Cli::try_parse() {

@@ -6,8 +6,11 @@ use std::time::Duration;
 
 use anyhow::Context;
 use buddy_agent::{AgentSettings, BuddyAgent, Budget, ModelSource, PolicySource, ProjectFile, TextSettings};
+use buddy_exec::managed::{KEEP, ManagedProcesses, ManagedSettings};
 use buddy_exec::undo::{UndoSettings, UndoStore};
-use buddy_exec::{Description, LocalSettings, LocalTarget, SupervisorCommand, Target, TmuxTarget};
+use buddy_exec::{
+    DEFAULT_GRACE, Description, Limits, LocalSettings, LocalTarget, SupervisorCommand, Target, TmuxTarget,
+};
 use buddy_hub::{Hub, HubParts};
 use buddy_policy::Approvals;
 use buddy_protocol::{Ids, Principal};
@@ -16,12 +19,13 @@ use buddy_web::{FetchSettings, Web};
 
 use crate::SUPERVISE;
 use crate::environment::Environment;
+use crate::host::Host;
 use crate::models::NoModels;
 use crate::policy::NoPolicy;
 use crate::system::{SystemClock, SystemIds};
 
 /// How long a command that is stopped may take to end by itself.
-const STOP_GRACE: Duration = Duration::from_secs(1);
+pub(crate) const STOP_GRACE: Duration = Duration::from_secs(1);
 
 /// What differs from one way of running to another.
 pub(crate) struct Wishes {
@@ -32,7 +36,7 @@ pub(crate) struct Wishes {
     pub(crate) name: String,
     pub(crate) project: Vec<ProjectFile>,
     pub(crate) max_steps: u32,
-    pub(crate) cwd: PathBuf,
+    pub(crate) host: Host,
     pub(crate) models: Arc<dyn ModelSource>,
     /// How long a person has to answer; none means for ever.
     pub(crate) ask_within: Option<Duration>,
@@ -47,7 +51,7 @@ pub(crate) struct Wishes {
 
 impl Wishes {
     /// Those of a command that only looks at sessions.
-    pub(crate) fn reading(cwd: PathBuf) -> anyhow::Result<Self> {
+    pub(crate) fn reading(environment: &Environment, cwd: PathBuf) -> anyhow::Result<Self> {
         Ok(Self {
             approvals: Approvals::None,
             window: None,
@@ -55,7 +59,7 @@ impl Wishes {
             name: BuddyAgent::NAME.to_owned(),
             project: Vec::new(),
             max_steps: 1,
-            cwd,
+            host: Host::local(environment, cwd)?,
             models: Arc::new(NoModels),
             ask_within: None,
             texts: TextSettings::default(),
@@ -102,15 +106,17 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
     let ids: Arc<dyn Ids> = Arc::new(SystemIds);
     let target: Arc<dyn Target> = match wishes.panes {
         Some(panes) => panes,
-        None => Arc::new(local_target(environment, wishes.cwd)?),
+        None => wishes.host.target,
     };
     let agent = BuddyAgent::new(AgentSettings {
         models: wishes.models,
+        // What is changed on another host is not kept: undo knows the files of this machine only.
+        undo: wishes.host.remote.is_none().then(|| undo_store(environment)),
+        remote: wishes.host.remote.map(|remote| remote.place),
         target,
         web: Arc::new(wishes.web),
-        env: environment.command_env.clone(),
-        home: environment.home.clone(),
-        undo: Some(undo_store(environment)),
+        env: wishes.host.env,
+        home: wishes.host.home,
         logs: environment.data.join("logs"),
         policy: wishes.policy,
         approvals: wishes.approvals,
@@ -162,7 +168,21 @@ pub(crate) fn local_target(environment: &Environment, cwd: PathBuf) -> anyhow::R
         cwd,
     };
     let supervisor = SupervisorCommand { program, args: vec![SUPERVISE.to_owned()] };
-    Ok(LocalTarget::new(LocalSettings { supervisor, description, grace: STOP_GRACE }))
+    let target = LocalTarget::new(LocalSettings { supervisor, description, grace: STOP_GRACE });
+    Ok(target.with_managed(managed_processes(environment)?))
+}
+
+/// The processes that run on when buddy ends.
+pub(crate) fn managed_processes(environment: &Environment) -> anyhow::Result<ManagedProcesses> {
+    let program = std::env::current_exe().context("cannot find buddy's own program")?;
+    Ok(ManagedProcesses::new(ManagedSettings {
+        directory: environment.data.join("processes"),
+        keeper: SupervisorCommand { program, args: vec![KEEP.to_owned()] },
+        grace: DEFAULT_GRACE,
+        limits: Limits::usual(),
+        clock: Arc::new(SystemClock),
+        ids: Arc::new(SystemIds),
+    }))
 }
 
 /// The shell that runs commands. Models write for bash, so bash is taken where there is one.

@@ -31,7 +31,8 @@ pub(crate) fn target_failure(error: &TargetError) -> ToolFailure {
         TargetError::NotKept { .. } => "not_kept",
         TargetError::NoSpace { .. } => "no_space",
         TargetError::TooLarge { .. } => "too_large",
-        TargetError::SupervisorLost => "outcome_unknown",
+        TargetError::SupervisorLost | TargetError::ConnectionLost { .. } => "outcome_unknown",
+        TargetError::Unreachable { .. } => "unreachable",
         TargetError::NotJailed { .. } => "not_jailed",
         _ => "failed",
     };
@@ -117,7 +118,8 @@ fn with_hint(failure: ToolFailure, hint: Option<&str>) -> ToolFailure {
     }
 }
 
-fn causes(error: &dyn Error) -> String {
+/// An error with what it came from.
+pub(crate) fn causes(error: &dyn Error) -> String {
     let chain = std::iter::successors(Some(error), |&error| error.source());
     chain.map(ToString::to_string).collect::<Vec<_>>().join(": ")
 }

@@ -14,6 +14,7 @@ use crate::tools::glob::Glob;
 use crate::tools::grep::Grep;
 use crate::tools::list_directory::ListDirectory;
 use crate::tools::make_directory::MakeDirectory;
+use crate::tools::process::{ProcessLogs, ProcessStart, ProcessStatus, ProcessStop};
 use crate::tools::read_file::ReadFile;
 use crate::tools::run_shell::{self, RunShell};
 use crate::tools::search_youtube::SearchYoutube;
@@ -49,6 +50,10 @@ const TOOLS: &[Entry] = &[
     Entry::of::<GitAdd>(),
     Entry::of::<GitCommit>(),
     Entry::of::<GitPush>(),
+    Entry::of::<ProcessStart>(),
+    Entry::of::<ProcessStop>(),
+    Entry::of::<ProcessStatus>(),
+    Entry::of::<ProcessLogs>(),
     Entry::of::<CapturePane>(),
     Entry::of::<SendKeys>(),
     Entry::of::<CreateSession>(),
@@ -59,6 +64,45 @@ const TOOLS: &[Entry] = &[
 
 /// The longest title shown, in characters.
 const TITLE_CHARS: usize = 200;
+
+/// The tools of managed processes.
+const PROCESSES: &[&str] = &["process_start", "process_stop", "process_status", "process_logs"];
+
+/// Other tools that a model can do without: the shell does the same, or they are a luxury.
+const ROOMY: &[&str] = &[
+    "search_youtube",
+    "git_status",
+    "git_diff",
+    "git_log",
+    "git_branch",
+    "git_add",
+    "git_commit",
+    "git_push",
+    "tmux_capture_pane",
+    "tmux_send_keys",
+    "tmux_create_session",
+    "tmux_kill_session",
+    "tmux_create_pane",
+    "tmux_kill_pane",
+];
+
+/// The names of the tools that are off: what the person switched off, what would be a way around that, and what the
+/// target has no means for.
+pub(crate) fn off(switched_off: &[String], has_managed: bool) -> Vec<String> {
+    let mut off = switched_off.to_vec();
+    if !has_managed {
+        off.extend(PROCESSES.iter().map(ToString::to_string));
+    } else if off.iter().any(|name| name == "run_shell") {
+        off.push("process_start".to_owned());
+    }
+    off
+}
+
+/// The names of the tools that are off for a model with a small context window, to leave room for the conversation. Calls of
+/// those that only the window keeps from the model are taken all the same.
+pub(crate) fn off_when_small(off: &[String]) -> Vec<String> {
+    off.iter().cloned().chain([PROCESSES, ROOMY].concat().into_iter().map(str::to_owned)).collect()
+}
 
 /// What the model is told about the tools, except those that are switched off, on a host with or without panes.
 pub(crate) fn definitions(off: &[String], has_panes: bool) -> Vec<ToolDefinition> {
@@ -153,6 +197,29 @@ mod tests {
         assert!(!told.unwrap().contains("pane"));
         assert!(definitions(&[], false).iter().all(|tool| !tool.description.contains("pane")));
         assert_eq!(definitions(&[], true).len() - definitions(&[], false).len(), pane_tools().count());
+    }
+
+    #[test]
+    fn without_a_shell_no_process_is_started_and_without_means_there_are_none() {
+        let names = |off: &[String]| -> Vec<String> {
+            definitions(off, true)
+                .into_iter()
+                .map(|tool| tool.name)
+                .filter(|name| name.starts_with("process_"))
+                .collect()
+        };
+        assert_eq!(names(&off(&[], true)), PROCESSES);
+        assert_eq!(names(&off(&["run_shell".to_owned()], true)), &PROCESSES[1..]);
+        assert_eq!(names(&off(&[], false)), [""; 0]);
+        assert_eq!(names(&off_when_small(&[])), [""; 0]);
+    }
+
+    #[test]
+    fn a_small_window_has_fewer_tools_and_each_name_is_one() {
+        let small = definitions(&off_when_small(&[]), true);
+        assert_eq!(small.len(), TOOLS.len() - PROCESSES.len() - ROOMY.len());
+        assert!(small.iter().any(|tool| tool.name == "run_shell"));
+        assert_eq!(find("shell_background").unwrap().spec.name, "process_start");
     }
 
     #[test]

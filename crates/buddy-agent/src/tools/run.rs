@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use buddy_exec::managed::Owner;
 use buddy_exec::undo::{Header, UndoStore};
 use buddy_exec::{Recorder, Target};
 use buddy_policy::Intent;
@@ -40,6 +41,8 @@ pub(crate) struct PipelineParts {
     /// Where changes are kept, and for which session; none keeps nothing.
     pub(crate) undo: Option<(UndoStore, String)>,
     pub(crate) env: Vec<(String, String)>,
+    /// Who managed processes belong to.
+    pub(crate) owner: Owner,
     pub(crate) logs: PathBuf,
     pub(crate) limits: TextLimits,
     pub(crate) tools_off: Vec<String>,
@@ -208,6 +211,7 @@ impl Pipeline {
             person: self.person(Some(item)),
             recorder: self.recorder(item),
             env: self.parts.env.clone(),
+            owner: self.parts.owner.clone(),
             log: self.parts.logs.join(format!("exec-{}.log", item.id)),
             clock: self.parts.clock.clone(),
             cancel: cancel.clone(),

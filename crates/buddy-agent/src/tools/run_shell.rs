@@ -9,6 +9,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use buddy_exec::{
     Chunk, Ended, Exec, Exit, LogFile, OutputLimits, PaneSelector, Reach, Running, Stdin, Stream,
+    TerminalSize,
 };
 use buddy_model::ToolDefinition;
 use buddy_policy::{Action, Claims, Execution, Intent, Tier};
@@ -18,6 +19,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::tools::failure::target_failure;
+use crate::tools::process;
 use crate::tools::tmux::{no_panes, selector};
 use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext};
 use crate::tools::wait::Wait;
@@ -29,6 +31,8 @@ const DEFAULT_WAIT: Duration = Duration::from_secs(30);
 const MAX_WAIT: Duration = Duration::from_mins(10);
 /// Bytes of each stream kept in memory, from the start and from the end. The pipeline clips them further.
 const KEEP: usize = 128 * 1024;
+/// The kind of terminal that a command gets: the one that every system describes.
+const TERMINAL_KIND: &str = "xterm";
 /// Bytes of a command's log on disk.
 const LOG_CAP: u64 = 64 * 1024 * 1024;
 
@@ -48,9 +52,12 @@ pub(crate) struct RunShellInput {
     /// Whether it needs more rights, as with sudo.
     privesc: bool,
     /// How long to wait: true for the usual 30 s, or a duration such as "10m" or a number of seconds, up to 10 minutes.
-    /// The command is stopped when the time is up.
+    /// The command is stopped when the time is up. False starts it as a managed process and does not wait.
     #[serde(default)]
     wait: Wait,
+    /// Give the command a terminal, for programs that want one. Its output is then one stream, with its control codes.
+    #[serde(default)]
+    terminal: bool,
     /// The directory to run in, the working directory by default.
     #[serde(default)]
     cwd: Option<String>,
@@ -92,20 +99,31 @@ impl Tool for RunShell {
     async fn run(input: RunShellInput, context: &ToolContext) -> Result<Value, ToolFailure> {
         let selector = selector(input.session.as_ref(), input.pane.as_ref());
         let cwd = context.place.resolve(input.cwd.as_deref().unwrap_or("."));
+        let timeout = timeout(&input.wait)?;
         if let Some(panes) = context.target.panes().filter(|_| context.bounds.is_open()) {
-            let timeout = if input.wait == Wait::No { None } else { Some(timeout(&input.wait)?) };
+            // A pane is a terminal, so a command that wants one has it here.
             let in_pane = InPane { panes, selector, command: input.command, cwd, timeout };
             return in_pane.run(context).await;
         }
         if selector != PaneSelector::default() {
             return Err(no_panes());
         }
-        let timeout = timeout(&input.wait)?;
+        let Some(timeout) = timeout else {
+            if input.terminal {
+                return Err(ToolFailure::new(
+                    "invalid_input",
+                    "a command with a terminal must be waited for",
+                )
+                .hint("leave `terminal` or `wait` out"));
+            }
+            return process::in_background(input.command, cwd, context).await;
+        };
         let exec = Exec {
             argv: argv(&context.execution, &context.target.describe().shell, input.command),
             cwd,
-            env: context.env.clone(),
+            env: environment(&context.env, input.terminal),
             stdin: Stdin::Null,
+            pty: input.terminal.then(TerminalSize::default),
             timeout: Some(timeout),
             bounds: context.bounds.clone(),
             output: limits(context),
@@ -159,8 +177,18 @@ async fn watch(running: &mut Running, context: &ToolContext) -> Result<Exit, Too
     running.wait().await.map_err(|error| target_failure(&error))
 }
 
+/// The environment of a command. Programs on a terminal are told what it understands.
+fn environment(usual: &[(String, String)], has_terminal: bool) -> Vec<(String, String)> {
+    let mut variables = usual.to_vec();
+    if has_terminal {
+        variables.retain(|(name, _)| name != "TERM");
+        variables.push(("TERM".to_owned(), TERMINAL_KIND.to_owned()));
+    }
+    variables
+}
+
 /// What was judged is what is run: the text in a shell, or the words without one.
-fn argv(execution: &Execution, shell: &str, command: String) -> Vec<String> {
+pub(crate) fn argv(execution: &Execution, shell: &str, command: String) -> Vec<String> {
     match execution {
         Execution::Shell => vec![shell.to_owned(), "-c".to_owned(), command],
         Execution::Argv(words) => words.clone(),
@@ -179,15 +207,14 @@ async fn snapshot(context: &ToolContext) -> Result<(), ToolFailure> {
     kept.map_err(|error| target_failure(&error))
 }
 
-fn timeout(wait: &Wait) -> Result<Duration, ToolFailure> {
+/// How long to wait; none for not at all.
+fn timeout(wait: &Wait) -> Result<Option<Duration>, ToolFailure> {
     match wait {
-        Wait::Default => Ok(DEFAULT_WAIT),
-        Wait::For(duration) if *duration <= MAX_WAIT => Ok(*duration),
-        Wait::For(_) => Err(ToolFailure::new("invalid_input", "`wait` is longer than 10 minutes")),
-        Wait::No => {
-            Err(ToolFailure::new("unsupported", "this target cannot run a command in the background")
-                .hint("leave `wait` out, or give a duration"))
-        }
+        Wait::Default => Ok(Some(DEFAULT_WAIT)),
+        Wait::For(duration) if *duration <= MAX_WAIT => Ok(Some(*duration)),
+        Wait::For(_) => Err(ToolFailure::new("invalid_input", "`wait` is longer than 10 minutes")
+            .hint("use `process_start` for what runs longer")),
+        Wait::No => Ok(None),
     }
 }
 
@@ -217,6 +244,12 @@ fn outcome(exit: &Exit, timeout: Duration) -> Value {
             timeout.as_secs_f32()
         )),
         Ended::Stopped => Some("the command was stopped by the person".to_owned()),
+        Ended::Exited if exit.hit.memory => Some(
+            "a process of the command was killed because the command took more memory than it may".to_owned(),
+        ),
+        Ended::Exited if exit.hit.processes => {
+            Some("the command could not start as many processes as it wanted to".to_owned())
+        }
         Ended::Exited if exit.leftovers > 0 => {
             Some(format!("{} process(es) that the command left running were ended with it", exit.leftovers))
         }

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use buddy_exec::managed::Owner;
 use buddy_exec::{Bounds, Description, LocalSettings, LocalTarget, Reach, Recorder, SupervisorCommand};
 use buddy_policy::Execution;
 use buddy_protocol::{Answer, Ask, Clock, EventSink, Fact, Ids, SinkClosed, ToolFailure, UnixMillis};
@@ -102,6 +103,7 @@ impl Yard {
             person: nobody(),
             recorder: Recorder::off(),
             env: Vec::new(),
+            owner: Owner::default(),
             log: self.folder.join("log"),
             clock: Arc::new(Still),
             cancel: CancellationToken::new(),

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use buddy_exec::managed::Owner;
 use buddy_exec::{Bounds, Recorder, Target};
 use buddy_model::ToolDefinition;
 use buddy_policy::{Execution, Intent, Tier};
@@ -116,6 +117,8 @@ pub(crate) struct ToolContext {
     pub(crate) recorder: Recorder,
     /// The environment of commands.
     pub(crate) env: Vec<(String, String)>,
+    /// Who managed processes belong to.
+    pub(crate) owner: Owner,
     /// The file for the whole output of this call.
     pub(crate) log: PathBuf,
     /// Who can be asked.

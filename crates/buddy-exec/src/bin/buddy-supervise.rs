@@ -1,10 +1,11 @@
-//! The supervisor as a program of its own, with the process inside of jails, for tests of targets.
+//! The supervisor as a program of its own, with the process inside of jails and the keeper, for tests of targets.
 
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    if std::env::args_os().nth(1).is_some_and(|argument| argument == buddy_exec::jail::JAIL) {
-        return buddy_exec::jail::jail();
+    match std::env::args_os().nth(1) {
+        Some(mode) if mode == buddy_exec::jail::JAIL => buddy_exec::jail::jail(),
+        Some(mode) if mode == buddy_exec::managed::KEEP => buddy_exec::managed::keep(),
+        _ => buddy_exec::supervise::supervise(),
     }
-    buddy_exec::supervise::supervise()
 }

@@ -145,7 +145,7 @@ fn covers_name(places: &[Place], names: &[String]) -> bool {
 }
 
 /// The names of a path in the form in which they are compared, with `.` and `..` taken out.
-fn fold(path: &Path) -> Vec<String> {
+pub(crate) fn fold(path: &Path) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for component in path.components() {
         match component {

@@ -17,6 +17,7 @@ use super::confine::confine;
 use super::refusal::{BUBBLEWRAP, PROCESS, Refusal, refused};
 use super::words::{Place, Plan, Word};
 use crate::control::{self, MAX_SPEC_BYTES, Reason};
+use crate::terminal;
 
 /// The first descriptor that is none of the standard streams.
 const FIRST_OTHER: i32 = 3;
@@ -54,7 +55,7 @@ fn run() -> io::Result<()> {
     };
     match plan.place {
         Place::Bare => say(&mut control, &Word::NotStarted(command.exec().into())),
-        Place::Namespaces => look_after(command, &mut control),
+        Place::Namespaces => look_after(command, &mut control, plan.has_terminal),
     }
 }
 
@@ -106,6 +107,9 @@ fn enter(plan: &Plan) -> Result<(), Word> {
     std::env::set_current_dir(plan.cwd.to_path()).map_err(|error| Word::BadCwd(Reason::from(error)))?;
     if plan.place == Place::Namespaces {
         guard_self().map_err(Word::Refused)?;
+        if plan.has_terminal {
+            terminal::take(io::stdin()).map_err(|error| Word::NotStarted(error.into()))?;
+        }
     }
     confine(plan).map_err(Word::Refused)
 }
@@ -129,8 +133,13 @@ fn command(plan: &Plan, streams: Streams) -> io::Result<Command> {
 }
 
 /// As the first process of its namespace this one inherits all orphans, and when it ends, so do they.
-fn look_after(mut command: Command, control: &mut UnixStream) -> io::Result<()> {
-    let started = command.process_group(0).spawn();
+fn look_after(mut command: Command, control: &mut UnixStream, has_terminal: bool) -> io::Result<()> {
+    // On a terminal it stays in the group of this process, which is in the foreground from the start; signals to that group
+    // do not reach the first process of a namespace.
+    if !has_terminal {
+        command.process_group(0);
+    }
+    let started = command.spawn();
     drop(command);
     let child = match started {
         Ok(child) => Pid::from_child(&child),

@@ -9,6 +9,7 @@ use super::bubblewrap::{self, NAMESPACES};
 use super::confine::LEAST_BARE_ABI;
 use super::probe;
 use super::refusal::{BUBBLEWRAP, CGROUP, LANDLOCK, SECCOMP, USER_NAMESPACES};
+use crate::cgroup;
 
 /// A layer of the jail on this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -115,10 +116,17 @@ fn user_namespaces() -> Layer {
 
 fn cgroup() -> Layer {
     let has = |path: &str| Path::new("/sys/fs/cgroup").join(path).exists();
-    match (has("cgroup.controllers"), has("memory/tasks"), has("unified/cgroup.controllers")) {
-        (true, ..) => layer(CGROUP, LayerState::Works, "version 2"),
-        (false, true, true) => layer(CGROUP, LayerState::Works, "version 1, with version 2 beside it"),
-        (false, true, false) => layer(CGROUP, LayerState::Works, "version 1"),
-        (false, false, _) => layer(CGROUP, LayerState::Absent, "none is mounted"),
+    let version = match (has("cgroup.controllers"), has("memory/tasks"), has("unified/cgroup.controllers")) {
+        (true, ..) => "version 2",
+        (false, true, true) => "version 1, with version 2 beside it",
+        (false, true, false) => "version 1",
+        (false, false, _) => return layer(CGROUP, LayerState::Absent, "none is mounted"),
+    };
+    match cgroup::tried().as_str() {
+        "" => {
+            let detail = format!("{version}, but this account can limit nothing with it");
+            layer(CGROUP, LayerState::Absent, detail)
+        }
+        kept => layer(CGROUP, LayerState::Works, format!("{version}: {kept}")),
     }
 }

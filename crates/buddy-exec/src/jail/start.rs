@@ -24,6 +24,7 @@ use super::words::{Place, Plan, RawPath, Status, Word};
 use super::{JAIL, bubblewrap};
 use crate::Bounds;
 use crate::control::{self, Report, Spec};
+use crate::terminal;
 
 /// How long a jail may take to be made: far more than a loaded machine needs, and less than the target waits.
 const START_LIMIT: Duration = Duration::from_secs(20);
@@ -45,9 +46,16 @@ pub(crate) struct Jail {
 /// Starts a command in a jail.
 pub(crate) fn start(spec: &Spec, cwd: &Path, stdin: OwnedFd) -> Result<Jail, Report> {
     let Prepared { plan, mounts, bubblewrap } = prepare(spec, cwd).map_err(Report::Refused)?;
-    let starting = Starting::spawn(bubblewrap.as_deref(), mounts.as_ref(), &plan)
+    // In namespaces of its own the process inside leads a session, and takes the terminal itself.
+    let is_ours = plan.has_terminal && plan.place == Place::Bare;
+    let taken = if is_ours { terminal::take(io::stdout()) } else { Ok(()) };
+    let starting = taken
+        .and_then(|()| Starting::spawn(bubblewrap.as_deref(), mounts.as_ref(), &plan))
         .map_err(|error| Report::Refused(refused(PROCESS, "start the process of the jail")(error)))?;
     let main = Pid::from_child(&starting.child);
+    if is_ours {
+        let _ = terminal::give(io::stdout(), main);
+    }
     let words = starting.settle(&plan, stdin)?;
     let placeholders = mounts.map(|mounts| mounts.placeholders).unwrap_or_default();
     Ok(Jail { main, words, _placeholders: placeholders })
@@ -73,6 +81,7 @@ fn prepare(spec: &Spec, cwd: &Path) -> Result<Prepared, Refusal> {
         place,
         rules: rules(&ground, place)?,
         network,
+        has_terminal: spec.has_terminal,
     };
     Ok(Prepared { plan, mounts, bubblewrap })
 }

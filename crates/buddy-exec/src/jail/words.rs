@@ -22,6 +22,8 @@ pub(super) struct Plan {
     pub(super) place: Place,
     pub(super) rules: Rules,
     pub(super) network: bool,
+    /// Whether the standard input is a terminal, which the command gets as its own.
+    pub(super) has_terminal: bool,
 }
 
 /// Where the process inside finds itself.

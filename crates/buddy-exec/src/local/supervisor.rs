@@ -1,6 +1,7 @@
 //! The target's end of a supervisor: starts it, talks to it, and cleans up after one that was lost.
 
 use std::io::{self, PipeReader, Write};
+use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
@@ -11,8 +12,9 @@ use rustix::net::SendFlags;
 use rustix::pipe::fcntl_setpipe_size;
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::SupervisorCommand;
-use crate::control::{self, Leftovers, MAX_SPEC_BYTES, Order, Spec};
+use super::{SupervisorCommand, Terms};
+use crate::control::{self, MAX_SPEC_BYTES, Order, Spec};
+use crate::terminal::{MAX_TYPED_BYTES, Terminal};
 use crate::{Exec, Stdin, Stop, TargetError, processes};
 
 /// How much a command can write ahead of the draining. The default of 64 KiB makes both sides switch far more often.
@@ -70,21 +72,21 @@ pub(crate) struct Supervisor {
 }
 
 impl Supervisor {
-    pub(crate) fn start(
-        command: &SupervisorCommand,
-        exec: &Exec,
-        grace: Duration,
-        leftovers: Leftovers,
-    ) -> Result<Self, TargetError> {
-        let spec =
-            control::line(&spec_of(exec, grace, leftovers)).map_err(|source| not_started(command, source))?;
+    pub(crate) fn start(command: &SupervisorCommand, exec: &Exec, terms: Terms) -> Result<Self, TargetError> {
+        let spec = control::line(&spec_of(exec, terms)).map_err(|source| not_started(command, source))?;
         let size = spec.len() as u64;
+        if let (Some(_), Stdin::Bytes(bytes)) = (exec.pty, &exec.stdin)
+            && bytes.len() as u64 > MAX_TYPED_BYTES
+        {
+            let (what, size) = ("what is typed into the terminal", bytes.len() as u64);
+            return Err(TargetError::TooLarge { what, size, limit: MAX_TYPED_BYTES });
+        }
         if size > MAX_SPEC_BYTES {
             let what = "the command with its environment";
             return Err(TargetError::TooLarge { what, size, limit: MAX_SPEC_BYTES });
         }
-        let mut supervisor = Self::spawn(command).map_err(|source| not_started(command, source))?;
-        match supervisor.hand_over(&spec, &exec.stdin) {
+        let mut supervisor = Self::spawn(command, exec).map_err(|source| not_started(command, source))?;
+        match supervisor.hand_over(&spec, exec) {
             Ok(()) => Ok(supervisor),
             Err(source) => {
                 supervisor.clean_up();
@@ -94,19 +96,14 @@ impl Supervisor {
     }
 
     #[expect(clippy::disallowed_methods, reason = "this is where supervisors are started")]
-    fn spawn(command: &SupervisorCommand) -> io::Result<Self> {
+    fn spawn(command: &SupervisorCommand, exec: &Exec) -> io::Result<Self> {
         let (ours, theirs) = UnixStream::pair()?;
-        let (stdout, stdout_writer) = io::pipe()?;
-        let (stderr, stderr_writer) = io::pipe()?;
-        for pipe in [&stdout, &stderr] {
-            // Refused when this user has many large pipes already; the default works too.
-            let _ = fcntl_setpipe_size(pipe, PIPE_BYTES);
-        }
+        let Outputs { stdout, stderr, theirs: [stdout_writer, stderr_writer] } = Outputs::of(exec)?;
         // The command can read the environment of its parent, so the supervisor has none.
         let child = Command::new(&command.program)
             .args(&command.args)
             .env_clear()
-            .stdin(Stdio::from(std::os::fd::OwnedFd::from(theirs)))
+            .stdin(Stdio::from(OwnedFd::from(theirs)))
             .stdout(stdout_writer)
             .stderr(stderr_writer)
             .spawn()?;
@@ -114,13 +111,13 @@ impl Supervisor {
         Ok(Self { child, line, stdout, stderr })
     }
 
-    fn hand_over(&mut self, spec: &[u8], stdin: &Stdin) -> io::Result<()> {
+    fn hand_over(&mut self, spec: &[u8], exec: &Exec) -> io::Result<()> {
         let mut stream = self.line.stream();
         stream.set_write_timeout(Some(HANDOVER_LIMIT))?;
         stream.write_all(spec)?;
-        match stdin {
-            Stdin::Null => Ok(()),
-            Stdin::Bytes(bytes) => stream.write_all(bytes),
+        match (&exec.stdin, exec.pty) {
+            (Stdin::Bytes(bytes), None) => stream.write_all(bytes),
+            _ => Ok(()),
         }
     }
 
@@ -159,19 +156,49 @@ impl Supervisor {
     }
 }
 
-fn spec_of(exec: &Exec, grace: Duration, leftovers: Leftovers) -> Spec {
+/// The output streams of a command, the near ends and the command's.
+struct Outputs {
+    stdout: PipeReader,
+    stderr: PipeReader,
+    theirs: [OwnedFd; 2],
+}
+
+impl Outputs {
+    fn of(exec: &Exec) -> io::Result<Self> {
+        let (stderr, stderr_writer) = io::pipe()?;
+        if let Some(size) = exec.pty {
+            let typed: &[u8] = match &exec.stdin {
+                Stdin::Null => &[],
+                Stdin::Bytes(bytes) => bytes,
+            };
+            let Terminal { near, far } = Terminal::open(size, typed)?;
+            // Both streams are the terminal, so the second ends at once.
+            return Ok(Self { stdout: near, stderr, theirs: [far.try_clone()?, far] });
+        }
+        let (stdout, stdout_writer) = io::pipe()?;
+        for pipe in [&stdout, &stderr] {
+            // Refused when this user has many large pipes already; the default works too.
+            let _ = fcntl_setpipe_size(pipe, PIPE_BYTES);
+        }
+        Ok(Self { stdout, stderr, theirs: [stdout_writer.into(), stderr_writer.into()] })
+    }
+}
+
+fn spec_of(exec: &Exec, terms: Terms) -> Spec {
     Spec {
         argv: exec.argv.clone(),
         cwd: exec.cwd.as_os_str().as_bytes().to_vec(),
         env: exec.env.clone(),
-        stdin_bytes: match &exec.stdin {
-            Stdin::Null => None,
-            Stdin::Bytes(bytes) => Some(bytes.len() as u64),
+        stdin_bytes: match (&exec.stdin, exec.pty) {
+            (Stdin::Bytes(bytes), None) => Some(bytes.len() as u64),
+            _ => None,
         },
         timeout_ms: exec.timeout.map(millis),
-        grace_ms: millis(grace),
+        grace_ms: millis(terms.grace),
         bounds: exec.bounds.clone(),
-        leftovers,
+        limits: terms.limits,
+        has_terminal: exec.pty.is_some(),
+        leftovers: terms.leftovers,
     }
 }
 

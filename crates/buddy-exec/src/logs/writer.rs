@@ -139,7 +139,7 @@ impl LogWriter {
 }
 
 /// A new file that only its owner can read, whatever the umask is, in a directory of the same kind.
-fn create_private(path: &Path) -> io::Result<File> {
+pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     if let Some(dir) = path.parent()
         && !dir.is_dir()
     {

@@ -51,6 +51,7 @@ pub(crate) fn glob(
         }
     });
     let (results, is_cut) = first.into_results();
+    let is_cut = is_cut || results.len() > query.limit;
     let paths = results.into_iter().map(|(path, ())| path).take(query.limit).collect();
     Ok(GlobResult { paths, truncated: is_cut || missed.is_cut, unreadable: missed.unreadable })
 }

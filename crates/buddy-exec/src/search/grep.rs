@@ -102,7 +102,7 @@ pub(crate) fn grep(
     Ok(search.into_result(missed))
 }
 
-fn matcher(query: &GrepQuery) -> Result<RegexMatcher, TargetError> {
+pub(crate) fn matcher(query: &GrepQuery) -> Result<RegexMatcher, TargetError> {
     let bad = |reason: String| TargetError::BadPattern { reason };
     if query.pattern.is_empty() || query.pattern.len() > MAX_PATTERN {
         return Err(bad(format!("a pattern has 1 to {MAX_PATTERN} bytes")));
@@ -197,7 +197,7 @@ impl Search<'_> {
 }
 
 /// Cuts the lines after as many matches as are left. True when there were more.
-fn take_matches(lines: &mut Vec<MatchedLine>, left: &mut usize) -> bool {
+pub(crate) fn take_matches(lines: &mut Vec<MatchedLine>, left: &mut usize) -> bool {
     for at in 0..lines.len() {
         if !lines.get(at).is_some_and(|line| line.is_match) {
             continue;

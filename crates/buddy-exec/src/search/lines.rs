@@ -47,7 +47,7 @@ impl Sink for Collector<'_> {
 }
 
 /// The part of a line around byte `at`, at most `most` characters of it.
-fn cut(line: &[u8], at: usize, most: usize) -> String {
+pub(crate) fn cut(line: &[u8], at: usize, most: usize) -> String {
     let line = line.strip_suffix(b"\n").unwrap_or(line);
     let line = line.strip_suffix(b"\r").unwrap_or(line);
     // A character has at most four bytes, so this is enough on both sides.

@@ -12,8 +12,9 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::process::{Pid, WaitId, WaitIdOptions, WaitStatus, waitid};
 
-use super::tree;
+use super::{Started, tree};
 use crate::Ended;
+use crate::cgroup::Group;
 use crate::control::{Leftovers, Order, Outcome, Spec};
 use crate::jail::{Status, Words};
 
@@ -30,7 +31,7 @@ const KILL_PAUSE: Duration = Duration::from_millis(5);
 const LAST_WORD_LIMIT: Duration = Duration::from_secs(1);
 
 /// What can happen to a watched command.
-pub(super) enum Notice {
+pub(crate) enum Notice {
     /// A child ended. The sender waits for the answer, which comes when it has been reaped.
     Child(SyncSender<()>),
     /// The target wants something.
@@ -42,8 +43,9 @@ pub(super) enum Notice {
 }
 
 /// One command and what is known of it.
-pub(super) struct Watch {
+pub(crate) struct Watch<'a> {
     main: Pid,
+    group: Option<&'a Group>,
     began: Instant,
     /// Of the main process.
     reaped: Option<WaitStatus>,
@@ -75,10 +77,9 @@ enum Told {
 /// Added to the number of a signal by a process that reports the end of another as its own exit code.
 const SIGNAL_BASE: i32 = 128;
 
-impl Watch {
-    pub(super) fn new(
-        main: Pid,
-        words: Option<Words>,
+impl<'a> Watch<'a> {
+    pub(crate) fn new(
+        started: &'a mut Started,
         spec: &Spec,
         notices: Sender<Notice>,
         inbox: Receiver<Notice>,
@@ -86,6 +87,7 @@ impl Watch {
         let began = Instant::now();
         let deadline = spec.timeout_ms.and_then(|ms| began.checked_add(Duration::from_millis(ms)));
         let grace = Duration::from_millis(spec.grace_ms);
+        let words = started.jail.as_mut().and_then(|jail| jail.words.take());
         let told = if words.is_some() { Told::Jail } else { Told::Main };
         let begun = words.map_or(Ok(()), |words| hear_jail(words, notices.clone()));
         match begun.and_then(|()| watch_children(notices.clone())) {
@@ -94,7 +96,8 @@ impl Watch {
             Err(_) => drop(notices.send(Notice::Closed)),
         }
         Self {
-            main,
+            main: started.main,
+            group: started.group.as_ref(),
             began,
             reaped: None,
             status: None,
@@ -109,7 +112,7 @@ impl Watch {
         }
     }
 
-    pub(super) fn run(mut self) -> Outcome {
+    pub(crate) fn run(mut self) -> Outcome {
         self.until_main_ends();
         let leftovers = match (self.ended, self.leftovers) {
             (Ended::Exited, Leftovers::Stay) => self.leave_be(),
@@ -124,6 +127,7 @@ impl Watch {
             took_us: u64::try_from(self.began.elapsed().as_micros()).unwrap_or(u64::MAX),
             leftovers,
             survivors: if self.none_left { 0 } else { count(self.living()).max(1) },
+            hit: self.group.map(Group::hit).unwrap_or_default(),
         }
     }
 
@@ -206,6 +210,9 @@ impl Watch {
         let give_up_at = tree::give_up_at();
         while !self.none_left && Instant::now() < give_up_at {
             tree::kill_pass();
+            if let Some(group) = self.group {
+                group.kill();
+            }
             let again_at = Instant::now() + KILL_PAUSE;
             while !self.none_left && self.step(Some(again_at)) {}
             self.reap();

@@ -84,6 +84,7 @@ impl Host {
             cwd: PathBuf::from("/"),
             env: self.env.clone(),
             stdin,
+            pty: None,
             timeout: Some(SCRIPT_LIMIT),
             output: OutputLimits { keep_head: 0, keep_tail: MAX_SAID_BYTES, log: None },
             bounds: Bounds::open(),

@@ -18,6 +18,7 @@ use super::names::{SHARED, checked};
 use super::run::{Begun, Brake, Wish, begin};
 use super::sessions::{self, Absent, Limits};
 use super::{keys, lock, person::Hands, screen};
+use crate::managed::ManagedProcesses;
 use crate::{
     Bounds, CaptureOptions, Deleted, Deletion, Description, Exec, Exit, FileContent, GlobQuery, GlobResult,
     GrepQuery, GrepResult, Keys, LineRange, Lines, ListOptions, Listing, PaneCommand, PaneError, PaneRunning,
@@ -284,6 +285,10 @@ impl Panes for TmuxTarget {
 impl Target for TmuxTarget {
     fn describe(&self) -> &Description {
         self.below.describe()
+    }
+
+    fn managed(&self) -> Option<&ManagedProcesses> {
+        self.below.managed()
     }
 
     fn panes(&self) -> Option<&dyn Panes> {

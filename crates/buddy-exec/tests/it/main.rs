@@ -3,10 +3,14 @@
 
 mod bounds;
 mod files;
+mod groups;
+mod hosts;
 mod jail;
+mod managed;
 mod output;
 mod panes;
 mod parent;
+mod pty;
 mod race;
 mod runs;
 mod search;

@@ -4,6 +4,8 @@ use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
+use buddy_exec::{Exec, TerminalSize};
+
 use crate::stage::{Stage, marker, sh, until_alive, until_gone};
 
 /// Names the marker to the second process, and makes it play the parent.
@@ -25,20 +27,22 @@ async fn a_killed_parent_takes_the_whole_tree_with_it() {
         .unwrap();
     let lines = BufReader::new(parent.stdout.take().unwrap()).lines().map_while(Result::ok);
     assert!(lines.into_iter().any(|line| line.contains("the command runs")));
-    until_alive(&format!("sleep\0{marker}"), 4).await;
+    until_alive(&format!("sleep\0{marker}"), 6).await;
     parent.kill().unwrap();
     parent.wait().unwrap();
     until_gone(&marker, Duration::from_secs(2)).await;
 }
 
-/// Two commands, so that a descriptor that leaks from one into the other would keep it alive.
+/// Several commands, so that a descriptor that leaks from one into the other would keep it alive.
 #[expect(clippy::print_stdout, reason = "the other process reads it")]
 async fn play_parent(marker: &str) {
     let stage = Stage::new();
     let daemon = format!("setsid sh -c '(trap \"\" TERM HUP; exec sleep {marker} >&- 2>&-) &'");
     let script = sh(&format!("{daemon}; echo ready; sleep {marker}"));
     let _first = stage.start_ready(script.clone()).await;
-    let _second = stage.start_ready(script).await;
+    let _second = stage.start_ready(script.clone()).await;
+    // The hang-up of its terminal must not reach the supervisor before the tree is dead.
+    let _third = stage.start_ready(Exec { pty: Some(TerminalSize::default()), ..script }).await;
     println!("the command runs");
     std::future::pending::<()>().await;
 }

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use buddy_exec::{
-    Bounds, Description, Exec, Exit, LocalSettings, LocalTarget, OutputLimits, Running, Stdin,
+    Bounds, Description, Exec, Exit, Limits, LocalSettings, LocalTarget, OutputLimits, Running, Stdin,
     SupervisorCommand, Target, TargetError,
 };
 use tempfile::TempDir;
@@ -16,7 +16,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) struct Stage {
     dir: TempDir,
-    target: LocalTarget,
+    target: std::sync::Arc<LocalTarget>,
 }
 
 impl Stage {
@@ -49,11 +49,21 @@ impl Stage {
             cwd: dir.path().to_owned(),
         };
         let target = LocalTarget::new(LocalSettings { supervisor, description, grace });
-        Self { dir, target }
+        Self { dir, target: std::sync::Arc::new(target) }
+    }
+
+    /// The same stage, whose commands may take so much.
+    pub(crate) fn with_limits(self, limits: Limits) -> Self {
+        let target = std::sync::Arc::into_inner(self.target).unwrap();
+        Self { target: std::sync::Arc::new(target.with_limits(limits)), ..self }
     }
 
     pub(crate) fn target(&self) -> &LocalTarget {
         &self.target
+    }
+
+    pub(crate) fn shared_target(&self) -> std::sync::Arc<LocalTarget> {
+        self.target.clone()
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -85,6 +95,7 @@ pub(crate) fn argv(argv: &[&str]) -> Exec {
         cwd: PathBuf::new(),
         env: vec![("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into())],
         stdin: Stdin::Null,
+        pty: None,
         timeout: Some(PATIENCE),
         output: OutputLimits { keep_head: 64 * 1024, keep_tail: 64 * 1024, log: None },
         bounds: Bounds::open(),

@@ -151,7 +151,7 @@ impl Judge<'_> {
                     sheet.ask(Weight::Hard, Risk::High, decides_what_runs("writes", path));
                 } else if !is_open(path, places) {
                     sheet.ask(
-                        Weight::Firm,
+                        Weight::Hard,
                         Risk::Medium,
                         format!("it writes `{}`, outside the workspace", shown(path)),
                     );
@@ -192,18 +192,9 @@ impl Judge<'_> {
             sheet.ask(Weight::Hard, Risk::High, decides_what_runs("removes", path));
         } else if is_open(path, places) {
             sheet.raise(Risk::High);
-        } else if is_in_home(path, places) {
-            sheet.ask(
-                Weight::Firm,
-                Risk::High,
-                format!("it removes `{}`, outside the workspace", shown(path)),
-            );
         } else {
-            sheet.ask(
-                Weight::Hard,
-                Risk::High,
-                format!("it removes `{}`, outside the home directory", shown(path)),
-            );
+            let place = if is_in_home(path, places) { "workspace" } else { "home directory" };
+            sheet.ask(Weight::Hard, Risk::High, format!("it removes `{}`, outside the {place}", shown(path)));
         }
     }
 }

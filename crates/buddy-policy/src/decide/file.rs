@@ -42,7 +42,7 @@ pub(crate) fn write(path: &Path, policy: &Policy, now: &Now<'_>, sheet: &mut She
         }
         (Mode::Production, false) if !is_allowed => {
             let reason = format!("it writes `{}`, outside the workspace", shown(&path));
-            sheet.ask(Weight::Firm, Risk::Medium, reason);
+            sheet.ask(Weight::Hard, Risk::Medium, reason);
         }
         _ => {}
     }

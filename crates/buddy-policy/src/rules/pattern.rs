@@ -91,15 +91,6 @@ impl CommandPattern {
         self.words.first().map_or("", |part| part.text.as_str())
     }
 
-    /// How many words are fixed.
-    pub(crate) fn fixed(&self) -> usize {
-        self.words.len()
-    }
-
-    pub(crate) fn is_open(&self) -> bool {
-        self.is_open
-    }
-
     /// Holds the words of a simple command against the pattern. `program` is the first word as rules know it.
     pub(crate) fn matches(&self, program: &str, words: &[Word]) -> Match {
         let mut found = Match::Yes;

@@ -63,6 +63,9 @@ impl<'a> Reader<'a> {
         if !is_blank(before) || !is_blank(after) {
             self.script.doubt("a part of it is not understood");
         }
+        if has_glue(self.source) {
+            self.script.doubt("a line goes on in the middle of a word");
+        }
     }
 
     fn visit(&mut self, node: Node<'_>, depth: usize) -> Result<(), Unreadable> {
@@ -474,6 +477,16 @@ impl<'a> Reader<'a> {
         }
         check(at, node.end_byte());
     }
+}
+
+/// Whether a continued line may join what stands before it with what comes after: the shell reads one word there, and the
+/// grammar two. Only after a blank that is not escaped can it join nothing.
+fn has_glue(source: &str) -> bool {
+    source.match_indices("\\\n").any(|(at, _)| {
+        let before = source.get(..at).unwrap_or_default();
+        let is_apart = before.is_empty() || before.ends_with([' ', '\t', '\n']);
+        !is_apart || before.ends_with("\\ ") || before.ends_with("\\\t")
+    })
 }
 
 fn children(node: Node<'_>) -> Vec<Node<'_>> {

@@ -18,7 +18,7 @@ use crate::stage::{ask, policy, run};
 /// Commands that are tried together in one shell, because starting one takes longer than all else.
 const TOGETHER: usize = 40;
 /// How many times.
-const ROUNDS: u32 = 12;
+const ROUNDS: u32 = 40;
 
 /// Programs of the grammar; none of them exists.
 const PROGRAMS: &[&str] = &["zz-one", "zz-two", "zz_three"];

@@ -31,7 +31,7 @@ fn development_writes_in_the_workspace_and_in_scratch_places_only() {
 #[test]
 fn production_asks_outside_the_workspace() {
     file(Mode::Production, Action::Write("/w/a".into()), Verdict::Allow, Tier::Batch);
-    file(Mode::Production, Action::Write("/opt/a".into()), Verdict::Ask, Tier::Batch);
+    file(Mode::Production, Action::Write("/opt/a".into()), Verdict::Ask, Tier::Individual);
     file(Mode::Production, Action::Delete("/w/a".into()), Verdict::Allow, Tier::Batch);
     file(Mode::Production, Action::Delete("/opt/a".into()), Verdict::Ask, Tier::Individual);
     check(Mode::Production, "cargo build", Verdict::Allow);
@@ -84,7 +84,7 @@ fn a_window_lets_ordinary_things_through_and_nothing_dangerous() {
         decide(&run(command), &policy(Mode::Development), &Now::with(Approvals::Window)).verdict
     };
     assert_eq!(window("cargo build && npm test"), Verdict::Allow);
-    assert_eq!(window("cp a /opt/b"), Verdict::Allow);
+    assert_eq!(window("cp a /opt/b"), Verdict::Ask);
     assert_eq!(window("sudo cargo build"), Verdict::Ask);
     assert_eq!(window("eval \"$x\""), Verdict::Ask);
     assert_eq!(window("echo x > .git/config"), Verdict::Ask);

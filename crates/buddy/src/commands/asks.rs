@@ -11,7 +11,7 @@ use crate::wiring::{Wishes, wire};
 
 /// Lists what waits.
 pub(crate) async fn list(environment: &Environment, json: bool, cwd: PathBuf) -> anyhow::Result<Exit> {
-    let buddy = wire(environment, Wishes::reading(cwd)?)?;
+    let buddy = wire(environment, Wishes::reading(environment, cwd)?)?;
     let asks = buddy.hub.asks(&buddy.who).await?;
     buddy.close().await?;
     let mut printer = printer();

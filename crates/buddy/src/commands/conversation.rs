@@ -17,13 +17,18 @@ use crate::wiring::{Buddy, Wishes, wire};
 /// Starts a new conversation.
 pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
     panes::refuse_inside(invocation.environment)?;
-    trust::offer(invocation.environment, &invocation.cwd)?;
+    if invocation.elsewhere.is_none() {
+        trust::offer(invocation.environment, &invocation.cwd)?;
+    }
     let setup = invocation.prepare(Notes::Shown).await?;
     let model = setup.session_model(&invocation)?;
     let panes = panes::open(&invocation, &setup).await?;
-    let wishes = Wishes { panes: panes.clone(), ..setup.wishes(&invocation)? };
+    let wishes = Wishes { panes: panes.clone(), ..setup.wishes(&invocation).await? };
+    let cwd = wishes.host.cwd().to_string_lossy().into_owned();
+    if let Some(remote) = &wishes.host.remote {
+        printer().status(&format!("on {}, in {cwd}", remote.place));
+    }
     let buddy = wire(invocation.environment, wishes)?;
-    let cwd = invocation.cwd.to_string_lossy().into_owned();
     let new = NewSession { agent: BuddyAgent::NAME.to_owned(), cwd, model, parent: None };
     let session = buddy.hub.create(&buddy.who, new).await?;
     begin(&invocation, &buddy, &session).await?;
@@ -36,7 +41,7 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
     let setup = invocation.prepare(Notes::Shown).await?;
     let model = setup.session_model(&invocation)?;
     let panes = panes::open(&invocation, &setup).await?;
-    let wishes = Wishes { panes: panes.clone(), ..setup.wishes(&invocation)? };
+    let wishes = Wishes { panes: panes.clone(), ..setup.wishes(&invocation).await? };
     let buddy = wire(invocation.environment, wishes)?;
     let summary = match &resume.id {
         Some(id) => find(&buddy, id).await?,

@@ -31,7 +31,7 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
     let notes = if matches!(format, OutputFormat::Text) { Notes::Shown } else { Notes::Warnings };
     let setup = invocation.prepare(notes).await?;
     let model = setup.session_model(&invocation)?;
-    let wishes = setup.wishes(&invocation)?;
+    let wishes = setup.wishes(&invocation).await?;
     let mut budget = wishes.budget;
     budget.session.cost = exec.max_cost.or(budget.session.cost);
     budget.session.tokens = exec.max_tokens.or(budget.session.tokens);
@@ -41,10 +41,11 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
         max_steps: exec.max_turns.unwrap_or(wishes.max_steps),
         ..wishes
     };
+    let cwd = wishes.host.cwd().to_owned();
     let buddy = wire(invocation.environment, wishes)?;
     let request = ExecRequest {
         who: buddy.who.clone(),
-        target: target(&buddy, &exec, invocation.cwd, model).await?,
+        target: target(&buddy, &exec, cwd, model).await?,
         prompt,
         plan_only: invocation.policy.is_plan_only,
         format,

@@ -1,7 +1,11 @@
 //! `buddy grants`.
 
+use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
+use buddy_policy::Grant;
+use buddy_protocol::MAX_GRANT_SECONDS;
 use buddy_tui::{Exit, local_time};
 
 use crate::cli::Grants;
@@ -10,10 +14,21 @@ use crate::environment::Environment;
 use crate::policy::{GrantBook, Kept};
 use crate::system::SystemClock;
 
-/// Lists grants or takes them back.
-pub(crate) fn run(environment: &Environment, grants: &Grants) -> anyhow::Result<Exit> {
+/// The target that grants of the command line are about.
+const LOCAL: &str = "local";
+
+/// Lists grants, gives one, or takes them back.
+pub(crate) fn run(environment: &Environment, grants: &Grants, cwd: &Path) -> anyhow::Result<Exit> {
     let book = GrantBook::new(&environment.data, Arc::new(SystemClock));
     let mut printer = printer();
+    if let Some(pattern) = &grants.allow {
+        let longest = Duration::from_secs(MAX_GRANT_SECONDS);
+        let grant = Grant::command(pattern, LOCAL)?;
+        let project = (!grants.everywhere).then_some(cwd);
+        book.add(grant, project, grants.time.unwrap_or(longest).min(longest))?;
+        printer.status("allowed; `buddy grants` lists it and takes it back");
+        return Ok(Exit::Ok);
+    }
     if grants.revoke_all || !grants.revoke.is_empty() {
         let places = (!grants.revoke_all).then_some(grants.revoke.as_slice());
         let count = book.revoke(places)?;

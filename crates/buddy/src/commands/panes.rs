@@ -37,13 +37,19 @@ pub(super) async fn open(
     let config = &setup.loaded.config;
     let is_bounded =
         config.agent.environment == WorkEnvironment::Development || invocation.policy.is_plan_only;
+    let is_elsewhere = invocation.elsewhere.is_some();
     let session = match &invocation.tmux {
+        TmuxWish::Wanted(_) if is_elsewhere => {
+            bail!("--tmux is for this machine, and not for a container or another machine")
+        }
         TmuxWish::Wanted(_) if is_bounded => bail!(
             "--tmux needs `agent.environment = \"production\"` and no --plan: the shell of a shared terminal is not in the \
              jail, so commands that have bounds do not run there"
         ),
         TmuxWish::Wanted(session) => session.clone(),
-        TmuxWish::Unsaid if is_bounded || !config.tmux.enabled || !std::io::stdin().is_terminal() => {
+        TmuxWish::Unsaid
+            if is_elsewhere || is_bounded || !config.tmux.enabled || !std::io::stdin().is_terminal() =>
+        {
             return Ok(None);
         }
         TmuxWish::Unsaid => None,

@@ -14,7 +14,7 @@ use crate::wiring::{Buddy, Wishes, wire};
 const PAGE: usize = 5_000;
 
 fn reader(environment: &Environment, cwd: PathBuf) -> anyhow::Result<Buddy> {
-    wire(environment, Wishes::reading(cwd)?)
+    wire(environment, Wishes::reading(environment, cwd)?)
 }
 
 /// Lists sessions.

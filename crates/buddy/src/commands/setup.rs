@@ -12,6 +12,7 @@ use crate::cli::Approve;
 use crate::commands::printer;
 use crate::config::{ApprovalPolicy, Loaded, Request, TrustStore, load};
 use crate::environment::Environment;
+use crate::host::{Elsewhere, Host};
 use crate::models::{Keys, Lessons, Models, choose, local_servers};
 use crate::policy::{Policies, project_files};
 use crate::wiring::{Wishes, local_target};
@@ -20,7 +21,10 @@ use crate::wiring::{Wishes, local_target};
 pub(crate) struct Invocation<'a> {
     pub(crate) environment: &'a Environment,
     pub(crate) request: Request,
+    /// The directory here.
     pub(crate) cwd: PathBuf,
+    /// Another host to work on.
+    pub(crate) elsewhere: Option<Elsewhere>,
     pub(crate) model: Option<String>,
     pub(crate) policy: PolicyWish,
     pub(crate) tmux: TmuxWish,
@@ -68,6 +72,14 @@ impl Invocation<'_> {
         Ok(loaded)
     }
 
+    /// The host to work on.
+    async fn host(&self) -> anyhow::Result<Host> {
+        match &self.elsewhere {
+            Some(elsewhere) => Host::attach(self.environment, elsewhere).await,
+            None => Host::local(self.environment, self.cwd.clone()),
+        }
+    }
+
     /// Reads the configuration and finds the model to use.
     pub(crate) async fn prepare(&self, notes: Notes) -> anyhow::Result<Setup> {
         let loaded = self.load()?;
@@ -110,19 +122,24 @@ impl Setup {
     }
 
     /// What the configuration wants of the agent.
-    pub(crate) fn wishes(&self, invocation: &Invocation<'_>) -> anyhow::Result<Wishes> {
-        let (environment, cwd) = (invocation.environment, invocation.cwd.clone());
+    pub(crate) async fn wishes(&self, invocation: &Invocation<'_>) -> anyhow::Result<Wishes> {
+        let environment = invocation.environment;
+        let host = invocation.host().await?;
+        let project = match host.remote {
+            None => project_files(&TrustStore::new(&environment.data), host.cwd()),
+            Some(_) => Vec::new(),
+        };
         let (approvals, window) = self.approvals(invocation.policy.approve);
         let config = &self.loaded.config;
         let texts = TextSettings::default();
         Ok(Wishes {
             approvals,
             window,
-            policy: Arc::new(Policies::new(environment, &self.loaded, &cwd)?),
+            policy: Arc::new(Policies::new(environment, &self.loaded, &host)?),
             name: config.agent.name.clone(),
-            project: project_files(&TrustStore::new(&environment.data), &cwd),
+            project,
             max_steps: config.agent.max_iterations,
-            cwd,
+            host,
             models: self.models.clone(),
             ask_within: config.approvals.timeout.map(|wait| wait.0).filter(|wait| !wait.is_zero()),
             texts: TextSettings {

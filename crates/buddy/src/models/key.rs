@@ -214,6 +214,7 @@ impl KeyCommand {
             cwd: self.cwd.clone(),
             env: self.env.clone(),
             stdin: Stdin::Null,
+            pty: None,
             timeout: Some(COMMAND_TIMEOUT),
             output: OutputLimits { keep_head: MAX_KEY_BYTES, keep_tail: 0, log: None },
             bounds: Bounds::open(),

@@ -1,4 +1,4 @@
-//! The bounds of each mode: what a call may touch on this machine.
+//! The bounds of each mode: what a call may touch on a host.
 
 use std::path::{Path, PathBuf};
 
@@ -6,6 +6,7 @@ use buddy_exec::{Bounds, Reach};
 use buddy_policy::{Mode, Policy};
 
 use crate::environment::Environment;
+use crate::host::Host;
 
 /// In the data directory, what agents must not see: it says who may do what, and what happened.
 const OWN_DATA: &[&str] = &[
@@ -15,6 +16,7 @@ const OWN_DATA: &[&str] = &[
     "config",
     "grants.json",
     "grants.lock",
+    "processes",
     "run",
     "trusted.json",
     "undo",
@@ -42,34 +44,47 @@ const GUARDED: &[&str] = &[
     "buddy.toml",
 ];
 
-/// What belongs to buddy itself.
-pub(super) fn own(environment: &Environment) -> Vec<PathBuf> {
-    let data = OWN_DATA.iter().map(|name| environment.data.join(name));
-    let config = environment.config_home.iter().map(|home| home.join("buddy"));
-    data.chain(config).collect()
+/// Where things are on a host.
+#[derive(Debug, Clone)]
+pub(super) struct Ground {
+    pub(super) home: Option<PathBuf>,
+    /// What belongs to buddy itself.
+    pub(super) own: Vec<PathBuf>,
+    /// Where files are written that nobody keeps, and those that agents share with people.
+    pub(super) scratch: Vec<PathBuf>,
 }
 
-/// Where files are written that nobody keeps, and those that agents share with people.
-pub(super) fn scratch(environment: &Environment) -> Vec<PathBuf> {
-    vec![PathBuf::from("/tmp"), environment.data.join("shared")]
+impl Ground {
+    /// That of this machine, or of another host, where buddy may be used too.
+    pub(super) fn of(environment: &Environment, host: &Host) -> Self {
+        let home = host.home.clone();
+        let (data, config) = match (&host.remote, &home) {
+            (None, _) => (Some(environment.data.clone()), environment.config_home.clone()),
+            (Some(_), home) => {
+                let below = |name: &str| home.as_ref().map(|home| home.join(name));
+                (below(".buddy"), below(".config"))
+            }
+        };
+        let own = data.iter().flat_map(|data| OWN_DATA.iter().map(|name| data.join(name)));
+        let own = own.chain(config.iter().map(|config| config.join("buddy"))).collect();
+        let shared = data.iter().filter(|_| host.remote.is_none()).map(|data| data.join("shared"));
+        Self { home, own, scratch: [PathBuf::from("/tmp")].into_iter().chain(shared).collect() }
+    }
 }
 
 /// What a call may touch under a policy.
-pub(super) fn bounds(
-    environment: &Environment,
-    policy: &Policy,
-    is_read_only: bool,
-    network: bool,
-) -> Bounds {
+pub(super) fn bounds(ground: &Ground, policy: &Policy, is_read_only: bool, network: bool) -> Bounds {
     if policy.mode == Mode::Production {
         return Bounds::open();
     }
     let is_still = is_read_only || policy.mode == Mode::Plan;
     let roots = policy.places.workspace.iter().chain(&policy.places.scratch).cloned();
     let write = if is_still { Reach::Nothing } else { Reach::Beneath(roots.collect()) };
-    let in_home = |name: &str| environment.home.as_ref().map(|home: &PathBuf| home.join(name));
-    let hidden = own(environment)
-        .into_iter()
+    let in_home = |name: &str| ground.home.as_ref().map(|home| home.join(name));
+    let hidden = ground
+        .own
+        .iter()
+        .cloned()
         .chain(KEYS.iter().filter_map(|name| in_home(name)))
         .chain(SOCKETS.iter().map(PathBuf::from));
     Bounds {

@@ -100,3 +100,71 @@ impl RuleFiles {
 pub(crate) fn check_guards(text: &str) -> anyhow::Result<Rules> {
     guards_from_json(text).context("the guards cannot be used")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use buddy_policy::{Action, Approvals, Intent, Mode, Now, Policy, Verdict, decide};
+
+    struct Stage {
+        home: tempfile::TempDir,
+        files: RuleFiles,
+    }
+
+    impl Stage {
+        fn new() -> Self {
+            let home = tempfile::tempdir().unwrap();
+            for directory in ["user", "project/.buddy"] {
+                std::fs::create_dir_all(home.path().join(directory)).unwrap();
+            }
+            let (user, project) = (home.path().join("user"), home.path().join("project"));
+            let files = RuleFiles::new(Some(&user), Some(&project), Guards::new(home.path()), Vec::new());
+            Self { home, files }
+        }
+
+        fn write(&self, path: &str, text: &str) {
+            std::fs::write(self.home.path().join(path), text).unwrap();
+        }
+
+        fn verdict(&self, command: &str) -> Verdict {
+            let rules = (*self.files.rules().unwrap()).clone();
+            let policy = Policy { rules, mode: Mode::Development, ..Policy::plain("/w".into()) };
+            let intent = Intent::of(Action::Run { command: command.to_owned(), cwd: "/w".into() });
+            decide(&intent, &policy, &Now::with(Approvals::Ask)).verdict
+        }
+    }
+
+    #[test]
+    fn a_project_tightens_and_does_not_loosen() {
+        let stage = Stage::new();
+        stage.write("user/rules.toml", "allow = [\"make *\"]\nask = [\"ninja *\"]\n");
+        stage.write(
+            "project/.buddy/rules.toml",
+            "allow = [\"ninja *\", \"meson *\"]\ndeny = [\"make install *\"]\n",
+        );
+        assert_eq!(stage.verdict("make all"), Verdict::Allow);
+        assert_eq!(stage.verdict("make install x"), Verdict::Deny);
+        assert_eq!(stage.verdict("ninja all"), Verdict::Ask);
+        assert_eq!(stage.verdict("meson setup"), Verdict::Allow);
+    }
+
+    #[test]
+    fn a_change_takes_effect_and_a_broken_file_does_not() {
+        let stage = Stage::new();
+        assert_eq!(stage.verdict("make all"), Verdict::Ask);
+        stage.write("user/rules.toml", "allow = [\"make *\"]\n");
+        assert_eq!(stage.verdict("make all"), Verdict::Allow);
+        stage.write("user/rules.toml", "allow = [\"make *\"\n");
+        assert_eq!(stage.verdict("make all"), Verdict::Allow, "what was understood last stays");
+        stage.write("user/rules.toml", "deny = [\"make *\"]\n");
+        assert_eq!(stage.verdict("make all"), Verdict::Deny);
+    }
+
+    #[test]
+    fn a_broken_file_at_the_start_is_an_error() {
+        let stage = Stage::new();
+        stage.write("user/rules.toml", "permit = [\"make *\"]\n");
+        let error = stage.files.rules().unwrap_err();
+        assert!(format!("{error:#}").contains("rules.toml"), "{error:#}");
+    }
+}

@@ -11,12 +11,13 @@ use buddy_exec::Bounds;
 use buddy_policy::{CommandMode, CommandPattern, Grant, Mode, Places, Policy, RuleSet};
 use buddy_protocol::GrantScope;
 
-use super::bounds::{bounds, own, scratch};
+use super::bounds::{Ground, bounds};
 use super::grants::GrantBook;
 use super::guards::Guards;
 use super::rules::RuleFiles;
 use crate::config::{Loaded, TrustStore, WorkEnvironment, user_file};
 use crate::environment::Environment;
+use crate::host::{Host, Remote};
 use crate::system::SystemClock;
 
 /// Policies of all directories that sessions work in.
@@ -25,6 +26,10 @@ pub(crate) struct Policies {
     trust: TrustStore,
     grants: GrantBook,
     settings: Settings,
+    /// Where things are on the host.
+    ground: Ground,
+    /// None for this machine.
+    remote: Option<Remote>,
     /// The rules of each directory; held for a look only.
     rules: Mutex<HashMap<PathBuf, Arc<RuleFiles>>>,
 }
@@ -39,7 +44,7 @@ struct Settings {
 
 impl Policies {
     /// The policies of a configuration. Rules that cannot be read are an error now and not when a call is judged.
-    pub(crate) fn new(environment: &Environment, loaded: &Loaded, cwd: &Path) -> anyhow::Result<Self> {
+    pub(crate) fn new(environment: &Environment, loaded: &Loaded, host: &Host) -> anyhow::Result<Self> {
         let tools = &loaded.config.tools;
         let mode = match loaded.config.agent.environment {
             WorkEnvironment::Development => Mode::Development,
@@ -62,8 +67,10 @@ impl Policies {
             grants: GrantBook::new(&environment.data, Arc::new(SystemClock)),
             settings,
             rules: Mutex::default(),
+            ground: Ground::of(environment, host),
+            remote: host.remote.clone(),
         };
-        policies.rules(cwd)?;
+        policies.rules(host.cwd())?;
         Ok(policies)
     }
 
@@ -78,7 +85,8 @@ impl Policies {
     fn files(&self, cwd: &Path) -> RuleFiles {
         let user = user_file(&self.environment);
         let user = user.as_deref().and_then(Path::parent);
-        let project = self.trust.covers(cwd).then_some(cwd);
+        // A directory of another host has no project files here, whatever is at the same path.
+        let project = (self.remote.is_none() && self.trust.covers(cwd)).then_some(cwd);
         RuleFiles::new(user, project, Guards::new(&self.environment.data), self.settings.denylist.clone())
     }
 }
@@ -91,14 +99,17 @@ fn patterns(key: &str, list: &[String]) -> anyhow::Result<Vec<CommandPattern>> {
 impl PolicySource for Policies {
     fn policy(&self, cwd: &Path, is_plan_only: bool) -> Result<Arc<Policy>, String> {
         let rules = self.rules(cwd).map_err(|error| format!("{error:#}"))?;
-        let workspace = self.trust.covers(cwd).then(|| cwd.to_owned()).into_iter().collect();
+        let is_trusted = match &self.remote {
+            None => self.trust.covers(cwd),
+            Some(remote) => remote.is_trusted,
+        };
         let places = Places {
-            workspace,
-            home: self.environment.home.clone(),
-            own: own(&self.environment),
-            scratch: scratch(&self.environment),
-            target: "local".to_owned(),
-            remote: false,
+            workspace: is_trusted.then(|| cwd.to_owned()).into_iter().collect(),
+            home: self.ground.home.clone(),
+            own: self.ground.own.clone(),
+            scratch: self.ground.scratch.clone(),
+            target: self.remote.as_ref().map_or("local", |remote| &remote.name).to_owned(),
+            remote: self.remote.is_some(),
         };
         Ok(Arc::new(Policy {
             mode: if is_plan_only { Mode::Plan } else { self.settings.mode },
@@ -110,7 +121,7 @@ impl PolicySource for Policies {
     }
 
     fn bounds(&self, policy: &Policy, is_read_only: bool) -> Bounds {
-        bounds(&self.environment, policy, is_read_only, self.settings.network)
+        bounds(&self.ground, policy, is_read_only, self.settings.network)
     }
 
     fn grants(&self, cwd: &Path) -> Vec<Grant> {

@@ -214,6 +214,33 @@ async fn the_agent_asks_the_person_and_shows_its_plan() {
 }
 
 #[tokio::test]
+async fn a_list_of_commands_runs_only_what_is_listed_and_without_a_shell() {
+    let calls = ["echo *.txt $HOME", "echo a; touch sentinel", "touch sentinel", "echo $(touch sentinel)"];
+    let turns: Vec<Turn> = calls.iter().map(|command| run(command)).chain([done()]).collect();
+    let stage = Stage::new(turns).await;
+    std::fs::write(stage.home.work().join("a.txt"), "").unwrap();
+    let list = "tools.shell_allowlist=[\"echo *\"]";
+    stage.exec(["-c", list, "go"]).run().await.expect_code(5);
+    let log = stage.only_log().await;
+    let statuses: Vec<_> = log.calls().iter().map(|(item, _)| item.status).collect();
+    let denied = ItemStatus::Denied;
+    assert_eq!(statuses, [ItemStatus::Completed, denied, denied, denied]);
+    let printed = log.calls()[0].1.output.as_ref().unwrap().result.as_ref().unwrap().value();
+    assert_eq!(printed["stdout"], "*.txt $HOME\n", "the words are passed on as they are");
+    assert!(!stage.home.work().join("sentinel").exists());
+}
+
+#[tokio::test]
+async fn what_is_on_the_denylist_does_not_run_whatever_is_approved() {
+    let turns = vec![run("mkdir one"), run("env mkdir two; true"), run("touch three"), done()];
+    let stage = Stage::new(turns).await;
+    stage.exec(["-c", "tools.shell_denylist=[\"mkdir *\"]", "go"]).run().await.expect_code(5);
+    let made: Vec<_> =
+        std::fs::read_dir(stage.home.work()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(made, ["three"]);
+}
+
+#[tokio::test]
 async fn everything_that_waits_is_denied_at_once() {
     let many = (0..5).fold(turn(), |turn, number| turn.call("run_shell", shell(&format!("mkdir {number}"))));
     let (stage, mut started) = conversation([many, done()]).await;

@@ -124,6 +124,67 @@ async fn a_command_that_stops_itself_is_stopped() {
     assert_eq!(result["result"]["timed_out"], true, "{result}");
 }
 
+fn on_terminal(command: &str, wait: &str) -> Value {
+    let mut call = waiting(command, wait);
+    call["terminal"] = json!(true);
+    call
+}
+
+#[tokio::test]
+async fn a_command_gets_a_terminal_where_it_asks_for_one() {
+    let (_, result) = ran(on_terminal("test -t 0 && test -t 1 && stty size && echo $TERM", "20s")).await;
+    assert_eq!(result["result"]["stdout"], "40 120\r\nxterm\r\n", "{result}");
+    let (_, result) = ran(shell("test -t 0 || test -t 1 || test -t 2 || echo none")).await;
+    assert_eq!(result["result"]["stdout"], "none\n", "{result}");
+}
+
+#[tokio::test]
+async fn a_program_that_wants_a_person_comes_to_an_end() {
+    // A prompt finds the end of the input, and a program that waits for keys runs into its time.
+    let (_, result) = ran(on_terminal("read -p 'Password: ' word; echo \"[$word]\"", "20s")).await;
+    assert!(result["result"]["stdout"].as_str().unwrap().contains("[]"), "{result}");
+    let (_, result) = ran(on_terminal("trap '' INT HUP TERM; stty raw; head -c 9 >/dev/null", "1s")).await;
+    assert_eq!(result["result"]["timed_out"], true, "{result}");
+    let commit = "git init -q . && GIT_EDITOR=cat git -c user.name=a -c user.email=b commit --allow-empty -q";
+    let (_, result) = ran(shell(commit)).await;
+    assert_ne!(result["result"]["timed_out"], true, "{result}");
+}
+
+#[tokio::test]
+async fn a_request_to_end_with_ten_commands_under_way_ends_them_all() {
+    let call = |number: u8| {
+        let mut call = shell(&format!("trap '' TERM; touch began-{number}; sleep 60; :"));
+        call["mutation"] = json!(false);
+        call
+    };
+    let answer = (0..10).fold(turn(), |turn, number| turn.call("run_shell", call(number)));
+    let stage = Stage::new([answer, turn().text("Well.")]).await;
+    let running = stage.exec(["go"]).start();
+    let until = std::time::Instant::now() + Duration::from_secs(30);
+    while (0..10).any(|number| !stage.home.work().join(format!("began-{number}")).exists()) {
+        assert!(std::time::Instant::now() < until, "not all commands began");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let asked = std::time::Instant::now();
+    running.signal(rustix::process::Signal::TERM);
+    running.finish().await.expect_code(130);
+    assert!(asked.elapsed() < Duration::from_secs(10), "{:?}", asked.elapsed());
+    assert_eq!(processes::of(stage.home.path()), []);
+    let log = stage.only_log().await;
+    assert_eq!((log.calls().len(), log.transcript.open_items().count()), (10, 0));
+}
+
+#[tokio::test]
+async fn a_command_that_opens_files_without_end_fails_alone() {
+    let open = "exec python3 -c 'import os
+files = []
+try:
+    while len(files) < 100000: files.append(os.open(\"/dev/null\", 0))
+except OSError: print(\"refused\")'";
+    let (_, result) = ran(shell(open)).await;
+    assert_eq!(result["result"]["stdout"], "refused\n", "{result}");
+}
+
 /// The call fails; made three times in a row, it is not run the third time.
 async fn check_repeated(call: impl Fn() -> Turn, code: &str) {
     let stage = Stage::new([call(), call(), call(), turn().text("I give up.")]).await;

@@ -29,6 +29,12 @@ impl Stage {
         Self { server: ModelServer::start(script).await, home: Home::new() }
     }
 
+    /// The same in a home outside the directory for temporary files, which agents may write.
+    pub(crate) async fn apart(script: impl Into<Script>) -> Self {
+        let home = Home::beneath(Path::new(env!("CARGO_TARGET_TMPDIR")));
+        Self { server: ModelServer::start(script).await, home }
+    }
+
     /// buddy on this stage.
     pub(crate) fn buddy<'a>(&self, arguments: impl AsRef<[&'a str]>) -> Program {
         buddy(&self.home, &self.server.url()).args(arguments.as_ref())

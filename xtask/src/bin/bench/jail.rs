@@ -68,6 +68,7 @@ fn run(runtime: &Runtime, target: &LocalTarget, bounds: Bounds) -> Result<Durati
         cwd: target.describe().cwd.clone(),
         env: Vec::new(),
         stdin: Stdin::Null,
+        pty: None,
         timeout: None,
         output: OutputLimits::default(),
         bounds,

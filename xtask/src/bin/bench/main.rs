@@ -20,6 +20,7 @@ mod panes;
 mod programs;
 mod sample;
 mod search;
+mod ssh;
 mod table;
 
 use std::path::PathBuf;
@@ -46,6 +47,7 @@ fn main() -> Result<ExitCode> {
     appends::measure(folder.path(), &mut table)?;
     long::measure(folder.path(), &mut table)?;
     search::measure(folder.path(), &mut table)?;
+    ssh::measure(&mut table)?;
     table.print();
     Ok(if is_strict && table.misses() > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

@@ -95,6 +95,7 @@ fn beside(runtime: &Runtime, target: &dyn Target, workspace: &Path) -> Result<Du
         cwd: workspace.to_owned(),
         env: vec![("PATH".to_owned(), PATH.to_owned())],
         stdin: Stdin::Null,
+        pty: None,
         timeout: None,
         output: OutputLimits::default(),
         bounds: Bounds::open(),

@@ -75,6 +75,7 @@ pub(super) async fn run(call: Call<'_>, context: &ToolContext) -> Result<Said, T
         cwd: call.cwd.to_path_buf(),
         env: shield::environment(&context.env, call.names, call.reach),
         stdin: call.stdin,
+        pty: None,
         timeout: Some(if call.reach == Reach::Connect { PUSH_WAIT } else { LOCAL_WAIT }),
         bounds: context.bounds.clone(),
         output: OutputLimits { keep_head: KEEP, keep_tail: 0, log: None },

@@ -54,6 +54,7 @@ async fn version(command: &[&str; 2], environment: &Environment, target: &dyn Ta
         cwd: PathBuf::from("/"),
         env: environment.command_env.clone(),
         stdin: Stdin::Null,
+        pty: None,
         timeout: Some(VERSION_TIME),
         output: OutputLimits { keep_head: MAX_VERSION_BYTES, keep_tail: 0, log: None },
         bounds: Bounds::open(),

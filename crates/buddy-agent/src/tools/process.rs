@@ -1,0 +1,57 @@
+//! Tools for managed processes: commands that run on when the call, the session and buddy have ended.
+//!
+//! A person's agents see and end the processes that were started for that person, whichever session did it, and no
+//! others: neither those of other people nor any that buddy did not start.
+
+mod logs;
+mod shown;
+mod start;
+mod status;
+mod stop;
+
+use buddy_exec::managed::{ManagedError, ManagedProcesses, Status};
+use buddy_protocol::ToolFailure;
+use tokio::task::spawn_blocking;
+
+use crate::tools::failure::{causes, target_failure};
+use crate::tools::tool::ToolContext;
+pub(crate) use logs::ProcessLogs;
+pub(crate) use start::{ProcessStart, in_background};
+pub(crate) use status::ProcessStatus;
+pub(crate) use stop::ProcessStop;
+
+/// Does something with the managed processes of the target, beside everything else: it reads files and may wait.
+async fn with_managed<T: Send + 'static>(
+    context: &ToolContext,
+    work: impl FnOnce(&ManagedProcesses) -> Result<T, ToolFailure> + Send + 'static,
+) -> Result<T, ToolFailure> {
+    let managed = context.target.managed().cloned().ok_or_else(|| {
+        ToolFailure::new("unsupported", "this target cannot keep processes")
+            .hint("run the command with `run_shell` and wait for it")
+    })?;
+    let done = spawn_blocking(move || work(&managed)).await;
+    done.unwrap_or_else(|_| Err(ToolFailure::new("internal", "the tool broke; its outcome is unknown")))
+}
+
+/// One of this person's processes. Another person's is not told from one that does not exist.
+fn find(managed: &ManagedProcesses, id: &str, person: &str) -> Result<Status, ToolFailure> {
+    let status = managed.status(id).map_err(|error| failure(&error))?;
+    if status.record.owner.person == person {
+        Ok(status)
+    } else {
+        Err(failure(&ManagedError::NotFound { id: id.to_owned() }))
+    }
+}
+
+fn failure(error: &ManagedError) -> ToolFailure {
+    match error {
+        ManagedError::NotStarted(error) => target_failure(error),
+        ManagedError::NotFound { .. } => {
+            ToolFailure::new("not_found", causes(error)).hint("`process_status` without an id lists them")
+        }
+        ManagedError::TooMany { .. } => {
+            ToolFailure::new("too_many", causes(error)).hint("end one that is not needed with `process_stop`")
+        }
+        _ => ToolFailure::new("failed", causes(error)),
+    }
+}

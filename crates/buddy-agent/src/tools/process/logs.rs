@@ -1,0 +1,66 @@
+//! `process_logs`: what a managed process printed.
+
+use async_trait::async_trait;
+use buddy_policy::{Intent, Tier};
+use buddy_protocol::{ToolFailure, ToolKind};
+use schemars::JsonSchema;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::{failure, find, with_managed};
+use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext};
+
+/// Lines when the call does not say.
+const DEFAULT_LINES: usize = 100;
+/// The most lines of one call. What the model is given is clipped further.
+const MAX_LINES: usize = 2000;
+
+pub(crate) struct ProcessLogs;
+
+#[derive(Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct ProcessLogsInput {
+    /// The id of the process.
+    id: String,
+    /// How many of the last lines: 100 by default, up to 2000.
+    #[serde(default)]
+    tail: Option<usize>,
+}
+
+#[async_trait]
+impl Tool for ProcessLogs {
+    type Input = ProcessLogsInput;
+
+    const SPEC: Spec = Spec {
+        name: "process_logs",
+        aliases: &[],
+        kind: ToolKind::Read,
+        tier: Tier::Auto,
+        description: include_str!("logs.md"),
+        text: TextClass::Command,
+    };
+
+    fn title(input: &ProcessLogsInput) -> String {
+        format!("output of {}", input.id)
+    }
+
+    fn intent(_: &ProcessLogsInput, _: &Place) -> Intent {
+        Intent::nothing()
+    }
+
+    async fn run(input: ProcessLogsInput, context: &ToolContext) -> Result<Value, ToolFailure> {
+        let person = context.owner.person.clone();
+        let lines = input.tail.unwrap_or(DEFAULT_LINES).min(MAX_LINES);
+        with_managed(context, move |managed| {
+            let status = find(managed, &input.id, &person)?;
+            let output = managed.tail(&input.id, lines).map_err(|error| failure(&error))?;
+            Ok(json!({
+                "id": input.id,
+                "condition": status.condition,
+                "output": String::from_utf8_lossy(&output),
+                "truncated": false,
+            }))
+        })
+        .await
+    }
+}

@@ -1,0 +1,243 @@
+//! The keeper: a small detached process that owns one managed process, and the whole `main` of its hidden mode.
+//!
+//! It is to a managed process what the supervisor is to a command, without anybody at the other end: it ends when the
+//! process has ended for good, and is told to end it by signals (see `line.rs`).
+
+use std::io::{self, BufRead, BufReader, Read, Write};
+use std::os::fd::AsFd;
+use std::os::unix::net::UnixStream;
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use rustix::process::getpid;
+use rustix::stdio::{dup2_stderr, dup2_stdout};
+
+use super::directory::Directory;
+use super::launch::Task;
+use super::line::Line;
+use super::output_log::{FILE_CAP_BYTES, OutputLog};
+use super::pump::Pump;
+use super::{Health, Identity, Record, Restart, State};
+use crate::control::{self, MAX_SPEC_BYTES, Outcome, Report, Spec};
+use crate::supervise::watch::{Notice, Watch};
+use crate::supervise::{self, Started};
+
+/// How often in a row a command is started again.
+const MAX_RESTARTS: u32 = 10;
+
+/// A command that ran for so long is taken to have worked, and the count begins anew.
+const STEADY: Duration = Duration::from_mins(1);
+
+/// The pause before the first new start. Each further one is twice as long, up to the longest.
+const FIRST_PAUSE: Duration = Duration::from_millis(500);
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// What a shell says of a command that cannot be started.
+const NOT_STARTED: i32 = 127;
+
+/// Keeps one managed process and returns when nothing of it is left.
+///
+/// The exit code is 0 when the keeper did its work; how the command ended is in the record.
+pub fn keep() -> ExitCode {
+    match keep_stdin() {
+        Ok(()) => ExitCode::SUCCESS,
+        // The error has no reader: the control stream is what failed.
+        Err(_) => ExitCode::from(2),
+    }
+}
+
+fn keep_stdin() -> io::Result<()> {
+    let control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
+    // Fails on anything but a socket: this mode is of no use to a person at a terminal.
+    control.peer_addr()?;
+    let task = receive(&control)?;
+    let line = Line::open()?;
+    supervise::prepare()?;
+    let mut keeper = match Keeper::new(task, line) {
+        Ok(keeper) => keeper,
+        Err(error) => return tell(&control, &Report::NotStarted(error.into())),
+    };
+    let run = match keeper.start() {
+        Ok(run) => run,
+        Err(report) => return tell(&control, &report),
+    };
+    // Whoever asked may be gone; the process runs all the same, and its record is there.
+    let _ = tell(&control, &Report::Started { pid: run.started.main.as_raw_pid() });
+    drop(control);
+    keeper.stay(run);
+    Ok(())
+}
+
+fn receive(control: &UnixStream) -> io::Result<Task> {
+    let mut line = Vec::new();
+    BufReader::new(control.take(MAX_SPEC_BYTES)).read_until(b'\n', &mut line)?;
+    Ok(serde_json::from_slice(&line)?)
+}
+
+fn tell(mut control: &UnixStream, report: &Report) -> io::Result<()> {
+    control.write_all(&control::line(report)?)
+}
+
+/// One managed process and all that is known of it.
+struct Keeper {
+    spec: Spec,
+    line: Arc<Line>,
+    book: Arc<Book>,
+    log: Arc<Mutex<OutputLog>>,
+    began: Instant,
+    /// New starts since the command last ran for long.
+    in_a_row: u32,
+}
+
+/// The command, once started.
+struct Run {
+    started: Started,
+    pump: Pump,
+    began: Instant,
+}
+
+impl Keeper {
+    fn new(task: Task, line: Arc<Line>) -> io::Result<Self> {
+        let Task { spec, directory, mut record } = task;
+        record.keeper = Identity::of(getpid().as_raw_pid()).ok_or(io::ErrorKind::NotFound)?;
+        let log = OutputLog::create(directory.path(), FILE_CAP_BYTES)?;
+        // A process that nobody could find is not started.
+        directory.write(&record)?;
+        Ok(Self {
+            spec,
+            line,
+            book: Arc::new(Book { directory, record: Mutex::new(record) }),
+            log: Arc::new(Mutex::new(log)),
+            began: Instant::now(),
+            in_a_row: 0,
+        })
+    }
+
+    fn start(&mut self) -> Result<Run, Report> {
+        let not_started = |error: io::Error| Report::NotStarted(error.into());
+        let (pipe, writer) = io::pipe().map_err(not_started)?;
+        dup2_stdout(&writer)
+            .and_then(|()| dup2_stderr(&writer))
+            .map_err(|error| not_started(error.into()))?;
+        drop(writer);
+        let stdin = supervise::null().map_err(not_started)?;
+        let started = supervise::start(&self.spec, stdin.into());
+        let released = supervise::release_streams();
+        let mut started = started?;
+        let line = match self.book.record(|record| record.health.clone()) {
+            Some(Health::Line(line)) => Some(line),
+            _ => None,
+        };
+        let book = self.book.clone();
+        let seen = move || book.change(|record| record.has_printed_line = true);
+        let main = started.main.as_raw_pid();
+        self.book.change(|record| {
+            record.process = Identity::of(main);
+            record.state = State::Running;
+            record.has_printed_line = false;
+        });
+        let pump = released.and_then(|()| Pump::start(pipe, self.log.clone(), line, seen));
+        match pump {
+            Ok(pump) => Ok(Run { started, pump, began: Instant::now() }),
+            Err(error) => {
+                // Without a reader of its output the command would hang, so it does not stay.
+                self.end_now(&mut started);
+                Err(not_started(error))
+            }
+        }
+    }
+
+    fn end_now(&self, started: &mut Started) {
+        let (notices, inbox) = self.line.listen();
+        let _ = notices.send(Notice::Closed);
+        Watch::new(started, &self.spec, notices, inbox).run();
+    }
+
+    /// Until the process has ended for good.
+    fn stay(&mut self, run: Run) {
+        let mut run = Ok(run);
+        loop {
+            let outcome = match run {
+                Ok(run) => self.see_through(run),
+                Err(_) => Outcome { code: Some(NOT_STARTED), ..Outcome::default() },
+            };
+            if !self.is_to_be_started_again(&outcome) {
+                return self.end(&outcome);
+            }
+            run = self.start();
+        }
+    }
+
+    fn see_through(&mut self, run: Run) -> Outcome {
+        let Run { mut started, pump, began } = run;
+        let (notices, inbox) = self.line.listen();
+        let outcome = Watch::new(&mut started, &self.spec, notices, inbox).run();
+        pump.finish();
+        if began.elapsed() >= STEADY {
+            self.in_a_row = 0;
+        }
+        outcome
+    }
+
+    /// Decides on a new start, and waits until it is time for it.
+    fn is_to_be_started_again(&mut self, outcome: &Outcome) -> bool {
+        let policy = self.book.record(|record| record.restart);
+        let has_failed = outcome.code != Some(0);
+        if policy == Restart::Never || !has_failed || self.line.is_ordered() || self.in_a_row >= MAX_RESTARTS
+        {
+            return false;
+        }
+        let pause = FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(self.in_a_row)).min(LONGEST_PAUSE);
+        self.in_a_row += 1;
+        self.book.change(|record| {
+            record.state = State::Restarting;
+            record.process = None;
+            record.restarts += 1;
+        });
+        let note = format!("[buddy] ended with {}; is started again\n", described(outcome));
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).write(note.as_bytes());
+        self.line.pause(pause)
+    }
+
+    fn end(&self, outcome: &Outcome) {
+        let lived_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        self.book.change(|record| {
+            record.process = None;
+            record.state = State::Ended {
+                code: outcome.code,
+                signal: outcome.signal,
+                by: outcome.ended,
+                unix_ms: record.started_unix_ms.saturating_add(lived_ms),
+                survivors: outcome.survivors,
+            };
+        });
+    }
+}
+
+fn described(outcome: &Outcome) -> String {
+    match (outcome.code, outcome.signal) {
+        (Some(code), _) => format!("code {code}"),
+        (None, Some(signal)) => format!("signal {signal}"),
+        (None, None) => "an unknown outcome".to_owned(),
+    }
+}
+
+/// The record, in memory and on disk.
+struct Book {
+    directory: Directory,
+    record: Mutex<Record>,
+}
+
+impl Book {
+    fn record<T>(&self, look: impl FnOnce(&Record) -> T) -> T {
+        look(&self.record.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// A record that cannot be written now is written whole with the next change; the process is not affected.
+    fn change(&self, change: impl FnOnce(&mut Record)) {
+        let mut record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
+        change(&mut record);
+        let _ = self.directory.write(&record);
+    }
+}

@@ -1,0 +1,174 @@
+//! The output of a managed process on disk: `output.log` and, once that was full, the `output.log.1` before it.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use crate::logs::create_private;
+
+/// The size at which the file is put aside. Two of them are kept, so a process has at most twice this on disk.
+pub const FILE_CAP_BYTES: u64 = 8 * 1024 * 1024;
+
+/// The most that is read from the end at once.
+const MAX_TAIL_BYTES: u64 = 1024 * 1024;
+
+/// The file that is written to.
+fn newest(directory: &Path) -> PathBuf {
+    directory.join("output.log")
+}
+
+fn older(directory: &Path) -> PathBuf {
+    directory.join("output.log.1")
+}
+
+/// The writer, in the keeper. A failed write loses output and never the process.
+#[derive(Debug)]
+pub(super) struct OutputLog {
+    directory: PathBuf,
+    file: Option<File>,
+    size: u64,
+    cap: u64,
+}
+
+impl OutputLog {
+    pub(super) fn create(directory: &Path, cap: u64) -> io::Result<Self> {
+        let file = create_private(&newest(directory))?;
+        Ok(Self { directory: directory.to_owned(), file: Some(file), size: 0, cap })
+    }
+
+    pub(super) fn write(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            if self.size >= self.cap && self.rotate().is_err() {
+                return;
+            }
+            let room = usize::try_from(self.cap - self.size).unwrap_or(usize::MAX);
+            let (now, later) = bytes.split_at(bytes.len().min(room));
+            let Some(file) = &mut self.file else { return };
+            if file.write_all(now).is_err() {
+                return;
+            }
+            self.size += now.len() as u64;
+            bytes = later;
+        }
+    }
+
+    fn rotate(&mut self) -> io::Result<()> {
+        if self.file.is_some() {
+            fs::rename(newest(&self.directory), older(&self.directory))?;
+            self.file = None;
+        }
+        self.file = Some(create_private(&newest(&self.directory))?);
+        self.size = 0;
+        Ok(())
+    }
+}
+
+/// The last lines, at most so many and at most a megabyte, and a reader that goes on right behind them.
+pub(super) fn tail(directory: &Path, lines: usize) -> io::Result<(Vec<u8>, Follow)> {
+    let mut file = File::open(newest(directory))?;
+    let mut end = last_bytes(&mut file, MAX_TAIL_BYTES)?;
+    let room = MAX_TAIL_BYTES.saturating_sub(end.len() as u64);
+    if room > 0
+        && count_lines(&end) <= lines
+        && let Ok(mut older) = File::open(older(directory))
+    {
+        let mut before = last_bytes(&mut older, room)?;
+        before.append(&mut end);
+        end = before;
+    }
+    let keep_from = start_of_last(&end, lines);
+    Ok((end.split_off(keep_from), Follow { directory: directory.to_owned(), file: Some(file) }))
+}
+
+fn count_lines(bytes: &[u8]) -> usize {
+    memchr::memchr_iter(b'\n', bytes).count()
+}
+
+/// Where the last so many lines begin. An unfinished line counts as one.
+fn start_of_last(bytes: &[u8], lines: usize) -> usize {
+    if lines == 0 {
+        return bytes.len();
+    }
+    let body = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    memchr::memrchr_iter(b'\n', body).nth(lines - 1).map_or(0, |at| at + 1)
+}
+
+/// The last bytes of a file, which is left at their end.
+fn last_bytes(file: &mut File, most: u64) -> io::Result<Vec<u8>> {
+    let size = file.metadata()?.len();
+    let start = size.saturating_sub(most);
+    file.seek(SeekFrom::Start(start))?;
+    let mut bytes = Vec::new();
+    Read::by_ref(file).take(size - start).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// Reads on where the last reading ended, also when the file was put aside since.
+#[derive(Debug)]
+pub struct Follow {
+    directory: PathBuf,
+    file: Option<File>,
+}
+
+impl Follow {
+    /// What came since; empty when nothing did. At most a megabyte at once.
+    pub fn read(&mut self) -> io::Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        if let Some(file) = &mut self.file {
+            Read::by_ref(file).take(MAX_TAIL_BYTES).read_to_end(&mut bytes)?;
+        }
+        if bytes.is_empty() && self.is_put_aside() {
+            self.file = File::open(newest(&self.directory)).ok();
+            if let Some(file) = &mut self.file {
+                Read::by_ref(file).take(MAX_TAIL_BYTES).read_to_end(&mut bytes)?;
+            }
+        }
+        Ok(bytes)
+    }
+
+    fn is_put_aside(&self) -> bool {
+        let inode = |found: io::Result<fs::Metadata>| found.map(|found| found.ino()).ok();
+        let open = self.file.as_ref().and_then(|file| inode(file.metadata()));
+        let named = inode(fs::metadata(newest(&self.directory)));
+        named.is_some() && open != named
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_output_is_kept_within_two_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut log = OutputLog::create(folder.path(), 100).unwrap();
+        let (_, mut follow) = tail(folder.path(), 0).unwrap();
+        let mut followed = Vec::new();
+        for number in 0..200 {
+            log.write(format!("{number}\n").as_bytes());
+            // A reading ends where a file was put aside.
+            followed.extend(follow.read().unwrap());
+            followed.extend(follow.read().unwrap());
+        }
+        let sizes =
+            [newest(folder.path()), older(folder.path())].map(|path| fs::metadata(path).unwrap().len());
+        assert!(sizes.iter().all(|size| *size <= 100), "{sizes:?}");
+        assert_eq!(tail(folder.path(), 3).unwrap().0, b"197\n198\n199\n");
+        assert_eq!(tail(folder.path(), 0).unwrap().0, b"");
+        let all = tail(folder.path(), 1000).unwrap().0;
+        assert!((100..=200).contains(&all.len()) && all.ends_with(b"198\n199\n"));
+        let expected: Vec<u8> = (0..200).flat_map(|number| format!("{number}\n").into_bytes()).collect();
+        assert_eq!(followed, expected);
+    }
+
+    #[test]
+    fn an_unfinished_line_is_a_line() {
+        for (text, lines, expected) in
+            [("a\nb", 1, "b"), ("a\nb\n", 1, "b\n"), ("a\nb", 2, "a\nb"), ("", 5, "")]
+        {
+            let start = start_of_last(text.as_bytes(), lines);
+            assert_eq!(text.get(start..), Some(expected), "{text:?} {lines}");
+        }
+    }
+}

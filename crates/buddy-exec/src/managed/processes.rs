@@ -1,0 +1,180 @@
+//! All managed processes of a data directory: start, list, look at, end.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use buddy_protocol::{Clock, Ids, UnixMillis};
+
+use super::directory::Directory;
+use super::launch::{Launch, Task, launch};
+use super::stop::{Force, stop};
+use super::sweep::sweep;
+use super::{Condition, Follow, Identity, ManagedError, Record, State, Status, TAG, output_log};
+use crate::{Limits, SupervisorCommand};
+
+/// How many managed processes run at the same time.
+pub const MAX_LIVE: usize = 64;
+
+/// How many that have ended are kept with their output.
+const KEPT_ENDED: usize = 100;
+
+/// What managed processes are made of.
+#[derive(Clone)]
+pub struct ManagedSettings {
+    /// Where their records and outputs are; made when missing.
+    pub directory: PathBuf,
+    /// How to start a keeper: in service this program itself in its hidden mode.
+    pub keeper: SupervisorCommand,
+    /// How long a process tree has between being asked to end and being killed.
+    pub grace: Duration,
+    /// What one may take as a whole, where this machine can limit that; usually [`Limits::usual`].
+    pub limits: Limits,
+    /// Wall-clock time.
+    pub clock: Arc<dyn Clock>,
+    /// Fresh ids.
+    pub ids: Arc<dyn Ids>,
+}
+
+impl fmt::Debug for ManagedSettings {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("ManagedSettings").field("directory", &self.directory).finish_non_exhaustive()
+    }
+}
+
+/// The managed processes of a data directory. Everything here blocks; ending one may take as long as its grace.
+#[derive(Debug, Clone)]
+pub struct ManagedProcesses {
+    settings: ManagedSettings,
+}
+
+impl ManagedProcesses {
+    /// Those of a directory. Nothing is started or read yet: what ran before is found when it is asked for.
+    pub fn new(settings: ManagedSettings) -> Self {
+        Self { settings }
+    }
+
+    /// Starts one and returns once its command runs.
+    pub fn start(&self, wish: &Launch) -> Result<Status, ManagedError> {
+        if wish.argv.is_empty() {
+            return Err(crate::TargetError::EmptyCommand.into());
+        }
+        let all = self.list()?;
+        if all.iter().filter(|status| status.condition.is_live()).count() >= MAX_LIVE {
+            return Err(ManagedError::TooMany { limit: MAX_LIVE });
+        }
+        self.forget_oldest(&all);
+        let root = self.root();
+        let (id, directory) = Directory::make(root, &*self.settings.ids)
+            .map_err(ManagedError::io("make the directory of a managed process in", root))?;
+        let task = Task {
+            spec: wish.spec((TAG.to_owned(), id.clone()), self.settings.grace, self.settings.limits),
+            directory: directory.clone(),
+            record: self.record(id.clone(), wish),
+        };
+        if let Err(error) = launch(&self.settings.keeper, wish, &task) {
+            // A keeper that was lost on the way may have started the command.
+            sweep(&id);
+            let _ = directory.remove();
+            return Err(error.into());
+        }
+        tracing::debug!(id, command = wish.command, "managed process started");
+        self.status(&id)
+    }
+
+    /// All there are, the newest first.
+    pub fn list(&self) -> Result<Vec<Status>, ManagedError> {
+        let root = self.root();
+        let ids = Directory::ids(root).map_err(ManagedError::io("list", root))?;
+        // One that has no record is being started, or its start was cut short.
+        let mut all: Vec<Status> = ids.iter().filter_map(|id| self.status(id).ok()).collect();
+        all.sort_by_key(|status| std::cmp::Reverse(status.record.started_unix_ms));
+        Ok(all)
+    }
+
+    /// How one stands.
+    pub fn status(&self, id: &str) -> Result<Status, ManagedError> {
+        let (_, record) = self.find(id)?;
+        let condition = record.condition();
+        let check = record.health.as_ref().filter(|_| condition == Condition::Running);
+        let is_healthy = check.map(|health| health.holds(&record));
+        Ok(Status { record, condition, is_healthy })
+    }
+
+    /// Ends one with all its descendants, and returns how it stands then. One that has ended is left as it is.
+    pub fn stop(&self, id: &str, force: Force) -> Result<Status, ManagedError> {
+        let (directory, record) = self.find(id)?;
+        if matches!(record.state, State::Ended { .. }) {
+            return self.status(id);
+        }
+        if !stop(&record, self.settings.grace, force) {
+            return Err(ManagedError::NotEnded { id: id.to_owned() });
+        }
+        let (_, record) = self.find(id)?;
+        if !matches!(record.state, State::Ended { .. }) {
+            let lost = Record { state: State::Lost, process: None, ..record };
+            directory.write(&lost).map_err(ManagedError::io("write the record in", directory.path()))?;
+        }
+        self.status(id)
+    }
+
+    /// The last lines of its output, both streams as they came.
+    pub fn tail(&self, id: &str, lines: usize) -> Result<Vec<u8>, ManagedError> {
+        Ok(self.follow(id, lines)?.0)
+    }
+
+    /// The last lines of its output, and what comes after them.
+    pub fn follow(&self, id: &str, lines: usize) -> Result<(Vec<u8>, Follow), ManagedError> {
+        let (directory, _) = self.find(id)?;
+        output_log::tail(directory.path(), lines)
+            .map_err(ManagedError::io("read the output in", directory.path()))
+    }
+
+    fn root(&self) -> &Path {
+        &self.settings.directory
+    }
+
+    fn find(&self, id: &str) -> Result<(Directory, Record), ManagedError> {
+        let missing = || ManagedError::NotFound { id: id.to_owned() };
+        let directory = Directory::find(self.root(), id).ok_or_else(missing)?;
+        match directory.read() {
+            Ok(record) if record.id == id => Ok((directory, record)),
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(ManagedError::io("read the record in", directory.path())(error))
+            }
+            _ => Err(missing()),
+        }
+    }
+
+    fn record(&self, id: String, wish: &Launch) -> Record {
+        let UnixMillis(started_unix_ms) = self.settings.clock.now();
+        Record {
+            id,
+            name: wish.name.clone(),
+            owner: wish.owner.clone(),
+            command: wish.command.clone(),
+            argv: wish.argv.clone(),
+            cwd: wish.cwd.to_string_lossy().into_owned(),
+            env_names: wish.env.iter().map(|(name, _)| name.clone()).collect(),
+            started_unix_ms,
+            restart: wish.restart,
+            restarts: 0,
+            health: wish.health.clone(),
+            has_printed_line: false,
+            keeper: Identity { pid: 0, start_time: 0, boot_id: String::new() },
+            process: None,
+            state: State::Running,
+        }
+    }
+
+    /// Removes the oldest of those that have ended, so that their outputs do not pile up.
+    fn forget_oldest(&self, newest_first: &[Status]) {
+        let ended = newest_first.iter().filter(|status| status.condition == Condition::Ended);
+        for status in ended.skip(KEPT_ENDED) {
+            if let Some(directory) = Directory::find(self.root(), &status.record.id) {
+                let _ = directory.remove();
+            }
+        }
+    }
+}

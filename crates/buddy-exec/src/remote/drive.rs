@@ -1,0 +1,304 @@
+//! Drives one call on a thread of its own: drains both streams of the client, reads the private lines, keeps the timeout,
+//! and ends with the [`Exit`].
+//!
+//! Nothing here waits for a reader. When the client ends without the last private line, the connection was lost, and what
+//! became of the command is not known; the shell over there kills it as soon as it learns of it.
+
+use std::io::Read;
+use std::os::fd::AsFd;
+use std::process::{Child, Stdio};
+use std::sync::Arc;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use tokio::sync::{mpsc, oneshot};
+
+use super::feed::{self, Line};
+use super::marks::{Marks, Word};
+use super::script::{READER, Script};
+use crate::drain::{Chunks, Output, READ_BYTES};
+use crate::running::QUEUED_CHUNKS;
+use crate::transport::{Client, say};
+use crate::{Ended, Exit, LimitsHit, OutputLimits, Running, Stop, Stopper, Stream, TargetError, Transport};
+
+/// How long the host has to start the shell.
+const START_LIMIT: Duration = Duration::from_secs(30);
+/// How long the streams are read after the last word. Nothing of the command lives by then.
+const DRAIN_LIMIT: Duration = Duration::from_secs(2);
+/// How long a host that should have ended everything may stay silent, on top of timeout and grace.
+const BACKSTOP: Duration = Duration::from_secs(10);
+/// How often times are looked at when nothing comes.
+const TICK: Duration = Duration::from_millis(200);
+
+/// What is kept to during one call.
+#[derive(Debug, Clone)]
+pub(super) struct Limits {
+    pub(super) timeout: Option<Duration>,
+    pub(super) grace: Duration,
+    pub(super) output: OutputLimits,
+}
+
+/// Why a call did not start.
+#[derive(Debug)]
+pub(super) enum NotStarted {
+    /// The script over there said what was in the way, and how.
+    Refused { what: String, how: String },
+    /// Anything else.
+    Failed(TargetError),
+}
+
+/// Starts a call and returns once the script over there has begun the command.
+pub(super) async fn start(
+    transport: &dyn Transport,
+    script: Script,
+    limits: Limits,
+) -> Result<Running, NotStarted> {
+    let client = transport.client(&["sh", "-c", READER]);
+    let target = transport.name().to_owned();
+    let (started, is_started) = oneshot::channel();
+    let name = target.clone();
+    let spawned = thread::Builder::new().name("exec-remote".into()).spawn(move || {
+        run(&client, target, script, &limits, started);
+    });
+    spawned.map_err(|error| {
+        NotStarted::Failed(TargetError::Unreachable { target: name.clone(), reason: error.to_string() })
+    })?;
+    let lost = TargetError::ConnectionLost { target: name, reason: String::new() };
+    is_started.await.unwrap_or(Err(NotStarted::Failed(lost)))
+}
+
+fn run(
+    client: &Client,
+    target: String,
+    script: Script,
+    limits: &Limits,
+    started: oneshot::Sender<Result<Running, NotStarted>>,
+) {
+    let (chunks, live) = mpsc::channel(QUEUED_CHUNKS);
+    let mut drive = match Drive::new(client, target, script, limits.output.clone(), chunks) {
+        Ok(drive) => drive,
+        Err(error) => return drop(started.send(Err(NotStarted::Failed(error)))),
+    };
+    if let Err(error) = drive.await_start() {
+        return drop(started.send(Err(error)));
+    }
+    let (exit, is_exited) = oneshot::channel();
+    let stopper = Stopper::new(drive.line.clone());
+    drop(started.send(Ok(Running::new(live, is_exited, stopper))));
+    let ended = drive.until_end(limits);
+    drive.finish(ended.as_ref(), exit);
+}
+
+struct Drive {
+    child: Child,
+    target: String,
+    line: Arc<Line>,
+    stdout: Option<std::process::ChildStdout>,
+    stderr: Option<std::process::ChildStderr>,
+    output_marks: Marks,
+    error_marks: Marks,
+    output: Output,
+    words: Vec<Word>,
+    buffer: Vec<u8>,
+    began: Instant,
+    is_timed_out: bool,
+}
+
+impl Drive {
+    fn new(
+        client: &Client,
+        target: String,
+        script: Script,
+        limits: OutputLimits,
+        chunks: mpsc::Sender<crate::Chunk>,
+    ) -> Result<Self, TargetError> {
+        let cannot = |error: std::io::Error| TargetError::Unreachable {
+            target: target.clone(),
+            reason: format!("cannot start `{}`: {error}", client.program.display()),
+        };
+        let mut command = client.command();
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().map_err(cannot)?;
+        let marks = script.nonces.clone();
+        let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        let stdin = child.stdin.take().ok_or_else(|| cannot(std::io::ErrorKind::BrokenPipe.into()))?;
+        let line = feed::feed(script, stdin).map_err(cannot)?;
+        Ok(Self {
+            child,
+            line: Arc::new(line),
+            stdout,
+            stderr,
+            output_marks: Marks::new(&marks.start, &marks.end),
+            error_marks: Marks::new(&marks.start, &marks.end),
+            output: Output::new(limits, chunks, Chunks::Sampled),
+            words: Vec::new(),
+            buffer: vec![0; READ_BYTES],
+            began: Instant::now(),
+            is_timed_out: false,
+            target,
+        })
+    }
+
+    fn await_start(&mut self) -> Result<(), NotStarted> {
+        let until = Instant::now() + START_LIMIT;
+        while Instant::now() < until {
+            match self.next_word() {
+                Some(Word::Started) => {
+                    self.began = Instant::now();
+                    return Ok(());
+                }
+                Some(Word::Refused { what, how }) => return Err(NotStarted::Refused { what, how }),
+                Some(Word::Exited { .. } | Word::Garbled) => break,
+                None if self.is_at_end() => break,
+                None => self.round(TICK),
+            }
+        }
+        Err(NotStarted::Failed(self.lost()))
+    }
+
+    /// Until the last word came. `None` if it never did.
+    fn until_end(&mut self, limits: &Limits) -> Option<Word> {
+        let timed = limits.timeout.and_then(|timeout| self.began.checked_add(timeout));
+        loop {
+            match self.next_word() {
+                Some(word @ Word::Exited { .. }) => {
+                    self.drain_rest();
+                    return Some(word);
+                }
+                Some(_) => return None,
+                None if self.is_at_end() => return None,
+                None => {}
+            }
+            let now = Instant::now();
+            if timed.is_some_and(|timed| timed <= now) && self.line.stop_asked().is_none() {
+                self.is_timed_out = true;
+                self.line.stop();
+            }
+            if self.line.stop_asked().is_some_and(|asked| asked.elapsed() > limits.grace + BACKSTOP) {
+                return None;
+            }
+            let left = timed.map_or(TICK, |timed| timed.saturating_duration_since(now));
+            self.round(if self.line.stop_asked().is_some() { TICK } else { left.min(TICK) });
+        }
+    }
+
+    fn drain_rest(&mut self) {
+        let until = Instant::now() + DRAIN_LIMIT;
+        while self.stdout.is_some() && !self.output_marks.is_over() && Instant::now() < until {
+            self.round(until.saturating_duration_since(Instant::now()));
+        }
+    }
+
+    /// Hands out the exit, and ends the client afterwards: nobody has to wait for that.
+    fn finish(mut self, ended: Option<&Word>, exit: oneshot::Sender<Result<Exit, TargetError>>) {
+        let duration = self.began.elapsed();
+        let Some(&Word::Exited { code, signal, leftovers, survivors, was_stopped }) = ended else {
+            let error = self.lost();
+            self.output.finish();
+            return drop(exit.send(Err(error)));
+        };
+        let (unheard, _) = mpsc::channel(1);
+        let nothing = Output::new(OutputLimits::default(), unheard, Chunks::Sampled);
+        let taken = std::mem::replace(&mut self.output, nothing).finish();
+        let is_signal = signal > 0;
+        let done = Exit {
+            code: (!is_signal).then_some(code),
+            signal: is_signal.then_some(signal),
+            ended: match (was_stopped, self.is_timed_out) {
+                (false, _) => Ended::Exited,
+                (true, true) => Ended::TimedOut,
+                (true, false) => Ended::Stopped,
+            },
+            duration,
+            stdout: taken.stdout,
+            stderr: taken.stderr,
+            leftovers,
+            survivors,
+            log: taken.log,
+            chunks_dropped: taken.chunks_dropped,
+            hit: LimitsHit::default(),
+        };
+        let _ = exit.send(Ok(done));
+        self.end_client();
+    }
+
+    /// Ends the client and says that nobody knows what became of the command.
+    fn lost(&mut self) -> TargetError {
+        let _ = self.child.kill();
+        self.end_client();
+        let reason = say(&self.error_marks.noise());
+        tracing::warn!(target = self.target, reason, "a call to another host was lost");
+        TargetError::ConnectionLost { target: self.target.clone(), reason }
+    }
+
+    fn end_client(&mut self) {
+        self.line.kill();
+        // Nothing holds it any more, so this is short; a client that lingers is killed.
+        let until = Instant::now() + DRAIN_LIMIT;
+        while !matches!(self.child.try_wait(), Ok(Some(_)) | Err(_)) {
+            if Instant::now() >= until {
+                let _ = self.child.kill();
+                let _ = self.child.wait();
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    fn next_word(&mut self) -> Option<Word> {
+        (!self.words.is_empty()).then(|| self.words.remove(0))
+    }
+
+    fn is_at_end(&self) -> bool {
+        self.stdout.is_none() && self.stderr.is_none()
+    }
+
+    /// Waits until something is there or the time is over, and takes one read from each stream that is ready.
+    fn round(&mut self, limit: Duration) {
+        let timeout = Timespec::try_from(limit).unwrap_or(Timespec { tv_sec: 1, tv_nsec: 0 });
+        let [stdout, stderr] = self.ready(&timeout);
+        if stdout && let Some(stream) = &mut self.stdout {
+            let output = &mut self.output;
+            if let Some(bytes) = read(stream, &mut self.buffer) {
+                self.output_marks.take(bytes, |own| output.push(Stream::Stdout, own));
+            } else {
+                self.output_marks.finish(|own| output.push(Stream::Stdout, own));
+                self.stdout = None;
+            }
+        }
+        if stderr && let Some(stream) = &mut self.stderr {
+            let output = &mut self.output;
+            if let Some(bytes) = read(stream, &mut self.buffer) {
+                self.words.extend(self.error_marks.take(bytes, |own| output.push(Stream::Stderr, own)));
+            } else {
+                self.error_marks.finish(|own| output.push(Stream::Stderr, own));
+                self.stderr = None;
+            }
+        }
+    }
+
+    fn ready(&self, timeout: &Timespec) -> [bool; 2] {
+        let streams = [self.stdout.as_ref().map(AsFd::as_fd), self.stderr.as_ref().map(AsFd::as_fd)];
+        let open: Vec<usize> = (0..2).filter(|&at| streams[at].is_some()).collect();
+        let mut polled: Vec<PollFd<'_>> =
+            streams.iter().flatten().map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN)).collect();
+        let mut ready = [false; 2];
+        if poll(&mut polled, Some(timeout)).is_ok() {
+            for (at, descriptor) in open.into_iter().zip(&polled) {
+                ready[at] = !descriptor.revents().is_empty();
+            }
+        }
+        ready
+    }
+}
+
+/// Reads once; `None` at the end.
+fn read<'b>(stream: &mut impl Read, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
+    match stream.read(buffer) {
+        Ok(0) => None,
+        Ok(length) => buffer.get(..length),
+        Err(error) if error.raw_os_error() == Some(Errno::INTR.raw_os_error()) => Some(&[]),
+        Err(_) => None,
+    }
+}

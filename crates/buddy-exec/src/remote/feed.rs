@@ -1,0 +1,73 @@
+//! Feeds the shell over there on a thread of its own: script, input, orders. A host that takes nothing holds up this
+//! thread and nobody else.
+
+use std::io::Write;
+use std::process::ChildStdin;
+use std::sync::OnceLock;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::time::Instant;
+
+use super::script::Script;
+use crate::Stop;
+
+/// What can be ordered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Order {
+    /// Ask the whole tree to end, and kill what is left after the grace.
+    Term,
+    /// Kill the whole tree now: the end of the stream.
+    Kill,
+}
+
+/// Orders that may wait: one of each is all that has a meaning.
+const ORDERS: usize = 4;
+
+/// The end of the line that is kept by the run and by those who may stop it.
+#[derive(Debug)]
+pub(super) struct Line {
+    orders: SyncSender<Order>,
+    /// When a stop was first asked for.
+    stop_asked: OnceLock<Instant>,
+}
+
+impl Line {
+    pub(super) fn stop_asked(&self) -> Option<Instant> {
+        self.stop_asked.get().copied()
+    }
+
+    fn send(&self, order: Order) {
+        self.stop_asked.get_or_init(Instant::now);
+        // Full only when the host takes nothing; the run deals with that.
+        let _ = self.orders.try_send(order);
+    }
+}
+
+impl Stop for Line {
+    fn stop(&self) {
+        self.send(Order::Term);
+    }
+
+    fn kill(&self) {
+        self.send(Order::Kill);
+    }
+}
+
+/// Starts feeding. The stream is closed by the order to kill, and when the line is dropped.
+pub(super) fn feed(script: Script, stdin: ChildStdin) -> std::io::Result<Line> {
+    let (orders, inbox) = sync_channel(ORDERS);
+    std::thread::Builder::new().name("exec-feed".into()).spawn(move || run(&script, stdin, &inbox))?;
+    Ok(Line { orders, stop_asked: OnceLock::new() })
+}
+
+fn run(script: &Script, mut stdin: ChildStdin, inbox: &Receiver<Order>) {
+    // A failure means that the client is gone, which the run learns by the end of the streams.
+    let sent = stdin.write_all(&script.text).and_then(|()| stdin.write_all(&script.input));
+    if sent.and_then(|()| stdin.flush()).is_err() || !script.is_supervised {
+        return;
+    }
+    while let Ok(Order::Term) = inbox.recv() {
+        if stdin.write_all(b"t\n").and_then(|()| stdin.flush()).is_err() {
+            return;
+        }
+    }
+}

@@ -1,0 +1,231 @@
+//! Bounds on another host: held against where paths really are, as the host resolves them.
+//!
+//! Weaker than on this machine: between the look and the access somebody over there can exchange a directory for a link.
+//! The scripts look again right before the access, which makes the gap small and does not close it.
+
+use std::path::{Component, Path, PathBuf};
+
+use crate::files::fold;
+use crate::{Bounds, Reach, TargetError};
+
+/// What is wanted of a path.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    Read,
+    Write,
+}
+
+/// The bounds of one call, with everything in them as the host resolves it.
+#[derive(Debug)]
+pub(super) struct Fence {
+    read: Way,
+    write: Way,
+    hidden: Vec<Vec<String>>,
+    guarded: Vec<Vec<String>>,
+}
+
+#[derive(Debug)]
+enum Way {
+    Anywhere,
+    Beneath(Vec<Root>),
+}
+
+#[derive(Debug)]
+struct Root {
+    named: PathBuf,
+    real: PathBuf,
+}
+
+/// Whether these bounds say nothing about files, so that nothing needs to be resolved.
+pub(super) fn is_open(bounds: &Bounds) -> bool {
+    bounds.read == Reach::Anywhere
+        && bounds.write == Reach::Anywhere
+        && bounds.hidden.is_empty()
+        && bounds.guarded.is_empty()
+}
+
+/// The paths that the host has to resolve for these bounds, in the order in which [`Fence::new`] takes them.
+pub(super) fn to_resolve(bounds: &Bounds) -> Vec<PathBuf> {
+    let roots = |reach: &Reach| match reach {
+        Reach::Beneath(roots) => roots.clone(),
+        Reach::Nothing | Reach::Anywhere => Vec::new(),
+    };
+    let guarded = guarded(bounds);
+    [roots(&bounds.read), roots(&bounds.write), bounds.hidden.clone(), guarded].concat()
+}
+
+/// The guarded paths, those that are relative beneath every root that may be written.
+fn guarded(bounds: &Bounds) -> Vec<PathBuf> {
+    let roots = match &bounds.write {
+        Reach::Beneath(roots) => roots.as_slice(),
+        Reach::Nothing | Reach::Anywhere => &[],
+    };
+    let under = |path: &PathBuf| -> Vec<PathBuf> {
+        if path.is_absolute() {
+            vec![path.clone()]
+        } else {
+            roots.iter().map(|root| root.join(path)).collect()
+        }
+    };
+    bounds.guarded.iter().flat_map(under).collect()
+}
+
+impl Fence {
+    pub(super) fn new(bounds: &Bounds, real: &[PathBuf]) -> Self {
+        let mut real = real.iter().cloned();
+        let mut way = |reach: &Reach| match reach {
+            Reach::Anywhere => Way::Anywhere,
+            Reach::Nothing => Way::Beneath(Vec::new()),
+            Reach::Beneath(roots) => Way::Beneath(
+                roots
+                    .iter()
+                    .zip(real.by_ref())
+                    .map(|(named, real)| Root { named: named.clone(), real })
+                    .collect(),
+            ),
+        };
+        let (read, write) = (way(&bounds.read), way(&bounds.write));
+        let mut both = |paths: &[PathBuf]| -> Vec<Vec<String>> {
+            let real: Vec<PathBuf> = real.by_ref().take(paths.len()).collect();
+            paths.iter().chain(&real).map(|path| fold(path)).collect()
+        };
+        let hidden = both(&bounds.hidden);
+        let guarded = both(&guarded(bounds));
+        Self { read, write, hidden, guarded }
+    }
+
+    /// Refuses what the bounds do not give. `named` is what was asked for, `real` where it is.
+    pub(super) fn check(&self, named: &Path, real: &Path, access: Access) -> Result<(), TargetError> {
+        let path = || named.to_owned();
+        if real.components().any(|component| component == Component::ParentDir) {
+            return Err(TargetError::Outside { path: path() });
+        }
+        if self.hides(named) || self.hides(real) {
+            return Err(TargetError::Hidden { path: path() });
+        }
+        let way = match access {
+            Access::Read => &self.read,
+            Access::Write => &self.write,
+        };
+        if let Way::Beneath(roots) = way {
+            if !roots.iter().any(|root| real.starts_with(&root.real)) {
+                return Err(TargetError::Outside { path: path() });
+            }
+            if access == Access::Write && !roots.iter().any(|root| root.is_straight(named, real)) {
+                return Err(TargetError::Link { path: path() });
+            }
+        }
+        if access == Access::Write && [named, real].iter().any(|path| covers(&self.guarded, path)) {
+            return Err(TargetError::Guarded { path: path() });
+        }
+        Ok(())
+    }
+
+    /// Refuses to put a file where protected paths are, or would be, further down, and to remove what holds them.
+    pub(super) fn check_replace(&self, named: &Path, real: &Path) -> Result<(), TargetError> {
+        let names = fold(real);
+        let is_above = |place: &&Vec<String>| place.len() > names.len() && place.starts_with(&names);
+        match self.hidden.iter().chain(&self.guarded).find(is_above) {
+            Some(_) => Err(TargetError::Guarded { path: named.to_owned() }),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses a path that is one of the roots, or has one in it.
+    pub(super) fn check_not_root(&self, named: &Path, real: &Path) -> Result<(), TargetError> {
+        let roots = [&self.read, &self.write].into_iter().filter_map(|way| match way {
+            Way::Anywhere => None,
+            Way::Beneath(roots) => Some(roots),
+        });
+        let is_root = roots.flatten().any(|root| root.real.starts_with(real));
+        if is_root { Err(TargetError::IsRoot { path: named.to_owned() }) } else { Ok(()) }
+    }
+
+    /// Whether a path is hidden by its name.
+    pub(super) fn hides(&self, path: &Path) -> bool {
+        covers(&self.hidden, path)
+    }
+}
+
+impl Root {
+    /// Whether no link below the root was on the way to a path.
+    fn is_straight(&self, named: &Path, real: &Path) -> bool {
+        let Ok(below) = real.strip_prefix(&self.real) else { return false };
+        let clean = lexical(named);
+        [&self.named, &self.real]
+            .iter()
+            .any(|root| clean.strip_prefix(root).is_ok_and(|named| named == below))
+    }
+}
+
+/// The path without `.` and `..`, by its text alone.
+fn lexical(path: &Path) -> PathBuf {
+    let mut clean = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::ParentDir => {
+                clean.pop();
+            }
+            Component::CurDir => {}
+            other => clean.push(other),
+        }
+    }
+    clean
+}
+
+fn covers(places: &[Vec<String>], path: &Path) -> bool {
+    let names = fold(path);
+    places.iter().any(|place| names.starts_with(place))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fence() -> Fence {
+        let bounds = Bounds {
+            read: Reach::Anywhere,
+            write: Reach::Beneath(vec!["/project".into()]),
+            hidden: vec!["/home/ann/.ssh".into()],
+            guarded: vec![".git/hooks".into()],
+            network: true,
+        };
+        let real = ["/data/project", "/home/ann/.ssh", "/data/project/.git/hooks"].map(PathBuf::from);
+        assert_eq!(to_resolve(&bounds).len(), real.len());
+        Fence::new(&bounds, &real)
+    }
+
+    fn check(named: &str, real: &str, access: Access) -> Result<(), TargetError> {
+        fence().check(Path::new(named), Path::new(real), access)
+    }
+
+    #[test]
+    fn writes_stay_beneath_the_root_and_go_through_no_link() {
+        assert!(check("/project/a/b", "/data/project/a/b", Access::Write).is_ok());
+        assert!(check("/project/x/../a", "/data/project/a", Access::Write).is_ok());
+        let outside = check("/project/out/b", "/etc/b", Access::Write);
+        assert!(matches!(outside, Err(TargetError::Outside { .. })), "{outside:?}");
+        let link = check("/project/link/b", "/data/project/a/b", Access::Write);
+        assert!(matches!(link, Err(TargetError::Link { .. })), "{link:?}");
+        let unclear = check("/project/none/../../x", "/data/project/none/../../x", Access::Write);
+        assert!(matches!(unclear, Err(TargetError::Outside { .. })), "{unclear:?}");
+    }
+
+    #[test]
+    fn what_is_hidden_is_hidden_by_every_name() {
+        for (named, real) in [("/home/ann/.SSH/id", "/home/ann/.SSH/id"), ("/tmp/x", "/home/ann/.ssh/id")] {
+            let refused = check(named, real, Access::Read);
+            assert!(matches!(refused, Err(TargetError::Hidden { .. })), "{named}: {refused:?}");
+        }
+        assert!(check("/home/ann/.sshrc", "/home/ann/.sshrc", Access::Read).is_ok());
+    }
+
+    #[test]
+    fn what_is_guarded_is_read_and_not_written() {
+        let (named, real) = ("/project/.git/hooks/x", "/data/project/.git/hooks/x");
+        assert!(check(named, real, Access::Read).is_ok());
+        assert!(matches!(check(named, real, Access::Write), Err(TargetError::Guarded { .. })));
+        assert!(fence().check_replace(Path::new("/project/.git"), Path::new("/data/project/.git")).is_err());
+        assert!(fence().check_not_root(Path::new("/project"), Path::new("/data")).is_err());
+    }
+}

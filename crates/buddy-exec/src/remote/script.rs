@@ -1,0 +1,107 @@
+//! The text that goes to the shell over there, and the marks that it answers with.
+
+use std::time::Duration;
+
+use super::quote::quote_line;
+use crate::{Exec, Stdin};
+
+/// Reads lines up to one with a dot alone, and runs them. Without single quotes, so that it can stand in them. `read` takes
+/// no byte more than the line, so what follows is still there for the script.
+pub(super) const READER: &str =
+    r#"n=$(printf "\n.");n=${n%.};s=;while IFS= read -r l;do [ "$l" = . ]&&break;s=$s$l$n;done;eval "$s""#;
+
+const SUPERVISED: &str = include_str!("scripts/supervised.sh");
+
+/// The text of a script without what only people read: the shell over there reads it byte by byte.
+fn compact(text: &str) -> String {
+    let lines = text.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with('#'));
+    lines.flat_map(|line| [line, "\n"]).collect()
+}
+
+/// How often a shell looks whether processes are gone while it waits for them.
+const POLL_MS: u128 = 20;
+
+/// The marks of one call. The second is not shown to anybody before the end, so that nothing can pretend it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Nonces {
+    pub(super) start: String,
+    pub(super) end: String,
+    /// The number by which the processes of a command are recognised.
+    tag: u64,
+}
+
+impl Nonces {
+    /// Fresh ones from the kernel.
+    pub(super) fn new() -> std::io::Result<Self> {
+        let mut bytes = [0_u8; 40];
+        let mut filled = 0;
+        while filled < bytes.len() {
+            let rest = bytes.get_mut(filled..).unwrap_or_default();
+            filled += rustix::rand::getrandom(rest, rustix::rand::GetRandomFlags::empty())?;
+        }
+        let (start, rest) = bytes.split_at(16);
+        let (end, tag) = rest.split_at(16);
+        let tag = tag.iter().fold(0_u64, |number, &byte| (number << 8) | u64::from(byte));
+        // Above everything that anybody sets by hand, and within what shells count with.
+        Ok(Self { start: hexadecimal(start), end: hexadecimal(end), tag: (1 << 52) | (tag >> 12) })
+    }
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes
+        .iter()
+        .flat_map(|byte| [byte >> 4, byte & 15])
+        .filter_map(|digit| char::from_digit(digit.into(), 16))
+        .collect()
+}
+
+/// Everything that is sent to the shell before orders.
+#[derive(Debug)]
+pub(super) struct Script {
+    pub(super) nonces: Nonces,
+    /// The lines, up to and with the dot.
+    pub(super) text: Vec<u8>,
+    /// What follows them.
+    pub(super) input: Vec<u8>,
+    /// Whether the stream stays open for orders; its end is one.
+    pub(super) is_supervised: bool,
+}
+
+/// A command under supervision.
+pub(super) fn supervised(exec: &Exec, grace: Duration, nonces: Nonces) -> Script {
+    let env = exec.env.iter().map(|(name, value)| format!("{name}={value}"));
+    let words: Vec<String> = env.chain(exec.argv.iter().cloned()).map(|word| quote_line(&word)).collect();
+    let path = exec.env.iter().find(|(name, _)| name == "PATH").map_or("/usr/bin:/bin", |(_, path)| path);
+    let program = exec.argv.first().map_or("", String::as_str);
+    let input = match &exec.stdin {
+        Stdin::Null => None,
+        Stdin::Bytes(bytes) => Some(bytes.clone()),
+    };
+    let length = input.as_ref().map(|input| input.len().to_string()).unwrap_or_default();
+    let head = format!(
+        "K={} Z={} T={} G={} N={length} D={} X={} Q={}\nset -- {}\n",
+        nonces.start,
+        nonces.end,
+        nonces.tag,
+        (grace.as_millis() / POLL_MS).min(u128::from(u16::MAX)),
+        quote_line(&exec.cwd.to_string_lossy()),
+        quote_line(program),
+        quote_line(path),
+        words.join(" "),
+    );
+    let text = format!("{head}{}.\n", compact(SUPERVISED)).into_bytes();
+    Script { nonces, text, input: input.unwrap_or_default(), is_supervised: true }
+}
+
+/// A script of buddy's own, which reads its input to the end.
+pub(super) fn plain(body: &str, arguments: &[&str], input: &[u8], nonces: Nonces) -> Script {
+    let words: Vec<String> = arguments.iter().map(|word| quote_line(word)).collect();
+    let text = format!(
+        "K={start} Z={end}\nset -- {words}\nprintf '%sstarted 0\\n' \"$K\"\nprintf '%sstarted 0\\n' \"$K\" >&2\n\
+         (\n{body}\n)\ns=$?\nprintf '%sexited 0 0 0 0 0\\n' \"$Z\"\nprintf '%sexited %s 0 0 0 0\\n' \"$Z\" $s >&2\n.\n",
+        start = nonces.start,
+        end = nonces.end,
+        words = words.join(" "),
+    );
+    Script { nonces, text: text.into_bytes(), input: input.to_vec(), is_supervised: false }
+}

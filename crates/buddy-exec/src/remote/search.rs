@@ -1,0 +1,215 @@
+//! Searching on another host: names by its `find`, text by its `rg`, or by its `grep` where there is none.
+//!
+//! A search runs as a command under supervision, so that dropping it ends it over there too. What is found comes back as
+//! lines and is put in order, cut and held against rules and bounds here.
+
+use std::collections::BTreeMap;
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use grep_matcher::Matcher as _;
+
+use super::fence::Access;
+use super::files::{Files, Judged, Rules, Spot};
+use super::target::RemoteTarget;
+use crate::search::{cut, matcher, name_pattern};
+use crate::{
+    Bounds, Exec, Exit, FileMatches, GlobQuery, GlobResult, GrepQuery, GrepResult, MatchedLine, OutputLimits,
+    Stdin, Target, TargetError,
+};
+
+/// How long a search may take.
+const LIMIT: Duration = Duration::from_mins(2);
+/// The most that is taken of what it prints. What is beyond is told as a cut.
+const FOUND_BYTES: usize = 16 * 1024 * 1024;
+/// Levels of directories whose rules are looked at.
+const RULE_DEPTH: u32 = 12;
+
+/// Prints the names of all files and links below a directory, each with a NUL behind it.
+const FIND: &str = r#"cd -- "$1" || exit 43; find . -name .git -prune -o ! -type d -print0"#;
+
+/// Prints `path NUL number separator line` for each line; `-` separates context, `:` a match.
+const GREP: &str = r#"
+case $1 in /*) ;; *) exit 44 ;; esac
+if [ -d "$1" ]; then cd -- "$1" || exit 41; set -- . "$2" "$3" "$4" "$5"; else
+  d=${1%/*}; f=./${1##*/}; cd -- "${d:-/}" || exit 41; set -- "$f" "$2" "$3" "$4" "$5"; fi
+if command -v rg >/dev/null; then
+  exec rg --no-config --color never --no-heading --with-filename --line-number --null --no-messages --hidden \
+    --no-ignore --sort path $2 -C "$3" -e "$4" -- "$1"
+fi
+if grep -Z -e x /dev/null 2>/dev/null; [ $? = 1 ]; then
+  exec grep -r -I -s -n -H -Z -E $2 -C "$3" -e "$5" -- "$1"
+fi
+find "$1" -type f -exec sh -c '
+  case=$1 context=$2 pattern=$3; shift 3
+  for f; do
+    grep -q -E $case -e "$pattern" "$f" || continue
+    [ "$(head -c 65536 "$f" | wc -c)" = "$(head -c 65536 "$f" | tr -d "\000" | wc -c)" ] || continue
+    grep -n -E $case -C "$context" -e "$pattern" "$f" | while IFS= read -r l; do printf "%s\000%s\n" "$f" "$l"; done
+  done' sh "$2" "$3" "$5" {} +
+"#;
+
+/// Finds files by their names.
+pub(super) async fn glob(
+    target: &RemoteTarget,
+    files: &Files<'_>,
+    path: &Path,
+    query: &GlobQuery,
+) -> Result<GlobResult, TargetError> {
+    let pattern = name_pattern(&query.pattern)?;
+    let spot = files.spot(path, Access::Read).await?;
+    require_directory(files, path).await?;
+    let rules = rules(files, &spot, query.with_ignored).await?;
+    let exit = run(target, FIND, &[&spot.path]).await?;
+    let mut paths: Vec<PathBuf> = names(&exit).filter(|path| pattern.is_match(path)).collect();
+    paths.retain(|path| rules.judge(path, false) == Judged::Shown && !spot.hides(path));
+    paths.sort();
+    let truncated = paths.len() > query.limit || exit.stdout.omitted() > 0;
+    paths.truncate(query.limit);
+    Ok(GlobResult { paths, truncated, unreadable: exit.stderr.text().lines().count() as u64 })
+}
+
+/// Searches the text of files.
+pub(super) async fn grep(
+    target: &RemoteTarget,
+    files: &Files<'_>,
+    path: &Path,
+    query: &GrepQuery,
+) -> Result<GrepResult, TargetError> {
+    let matcher = matcher(query)?;
+    let names = query.names.as_deref().map(name_pattern).transpose()?;
+    let posix = posix(&query.pattern)?;
+    let spot = files.spot(path, Access::Read).await?;
+    let is_directory = match require_directory(files, path).await {
+        Err(TargetError::NotADirectory { .. }) => false,
+        found => found.map(|()| true)?,
+    };
+    let rules = if is_directory { rules(files, &spot, query.with_ignored).await? } else { Rules::default() };
+    let context = if query.files_only { 0 } else { query.context };
+    let case = if query.ignore_case { "-i" } else { "" };
+    let words = [spot.path.as_str(), case, &context.to_string(), &query.pattern, &posix];
+    let exit = run(target, GREP, &words).await?;
+    if !matches!(exit.code, Some(0 | 1)) && exit.stdout.total == 0 {
+        return Err(TargetError::BadPattern { reason: crate::transport::say(&exit.stderr.text()) });
+    }
+    let mut found: BTreeMap<PathBuf, Vec<MatchedLine>> = BTreeMap::new();
+    for (path, number, is_match, line) in exit.stdout.head.split(|&byte| byte == b'\n').filter_map(parse) {
+        let is_wanted = names.as_ref().is_none_or(|names| names.is_match(path))
+            && (!is_directory || rules.judge(path, false) == Judged::Shown)
+            && !spot.hides(path);
+        if is_wanted {
+            let at = matcher.find(line).ok().flatten().map_or(0, |found| found.start());
+            let text = cut(line, if is_match { at } else { 0 }, query.max_line);
+            found.entry(path.to_owned()).or_default().push(MatchedLine { number, text, is_match });
+        }
+    }
+    Ok(first(found, query, exit.stdout.omitted() > 0))
+}
+
+/// The first matches in the order of their paths.
+fn first(found: BTreeMap<PathBuf, Vec<MatchedLine>>, query: &GrepQuery, is_cut: bool) -> GrepResult {
+    let mut result = GrepResult { truncated: is_cut, searched: found.len() as u64, ..GrepResult::default() };
+    let mut left = query.limit;
+    for (path, mut lines) in found {
+        if left == 0 {
+            result.truncated = true;
+            break;
+        }
+        if query.files_only {
+            left -= 1;
+            lines.clear();
+        } else {
+            result.truncated |= crate::search::take_matches(&mut lines, &mut left);
+        }
+        result.files.push(FileMatches { path, lines });
+    }
+    result
+}
+
+/// One line of what the search prints.
+fn parse(line: &[u8]) -> Option<(&Path, u64, bool, &[u8])> {
+    let end = memchr::memchr(0, line)?;
+    let (path, rest) = (line.get(..end)?, line.get(end + 1..)?);
+    let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let number = std::str::from_utf8(rest.get(..digits)?).ok()?.parse().ok()?;
+    let is_match = match rest.get(digits)? {
+        b':' => true,
+        b'-' => false,
+        _ => return None,
+    };
+    let path = Path::new(std::ffi::OsStr::from_bytes(path));
+    let text = rest.get(digits + 1..).filter(|text| !text.contains(&0))?;
+    Some((path.strip_prefix("./").unwrap_or(path), number, is_match, text))
+}
+
+/// The pattern for a host that has only `grep`: what POSIX does not know is put in its words or refused.
+fn posix(pattern: &str) -> Result<String, TargetError> {
+    let mut out = String::new();
+    let mut letters = pattern.chars();
+    while let Some(letter) = letters.next() {
+        if letter != '\\' {
+            out.push(letter);
+            continue;
+        }
+        match letters.next() {
+            Some('d') => out.push_str("[0-9]"),
+            Some('D') => out.push_str("[^0-9]"),
+            Some(other) => out.extend(['\\', other]),
+            None => return Err(TargetError::BadPattern { reason: "it ends in a backslash".to_owned() }),
+        }
+    }
+    Ok(out)
+}
+
+async fn rules(files: &Files<'_>, spot: &Spot, with_ignored: bool) -> Result<Rules, TargetError> {
+    if with_ignored { Ok(Rules::default()) } else { files.rules(spot, RULE_DEPTH).await }
+}
+
+async fn require_directory(files: &Files<'_>, path: &Path) -> Result<(), TargetError> {
+    let one = crate::ListOptions { depth: 1, limit: 1, with_ignored: true };
+    files.list(path, one).await.map(drop)
+}
+
+fn names(exit: &Exit) -> impl Iterator<Item = PathBuf> {
+    let names = exit.stdout.head.split(|&byte| byte == 0).filter(|name| !name.is_empty());
+    names.filter_map(|name| {
+        Path::new(std::ffi::OsStr::from_bytes(name)).strip_prefix("./").ok().map(Path::to_owned)
+    })
+}
+
+/// Runs a script over there under supervision.
+async fn run(target: &RemoteTarget, script: &str, words: &[&str]) -> Result<Exit, TargetError> {
+    let argv = ["sh", "-c", script, "sh"].iter().chain(words).map(ToString::to_string).collect();
+    let exec = Exec {
+        argv,
+        cwd: "/".into(),
+        env: target.command_env().to_vec(),
+        stdin: Stdin::Null,
+        timeout: Some(LIMIT),
+        output: OutputLimits { keep_head: FOUND_BYTES, keep_tail: 0, log: None },
+        // The script is buddy's own, and what it finds is held against the bounds of the call.
+        bounds: Bounds::open(),
+        pty: None,
+    };
+    target.start(exec).await?.wait().await
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_read_back_with_their_kind() {
+        let (path, number, is_match, line) = parse(b"./a b/c\x0012:x:y").unwrap();
+        assert_eq!((path.to_str(), number, is_match, line), (Some("a b/c"), 12, true, &b"x:y"[..]));
+        assert!(!parse(b"c\x003-ctx").unwrap().2);
+        assert!(parse(b"--").is_none());
+    }
+
+    #[test]
+    fn digits_are_spelt_for_posix() {
+        assert_eq!(posix(r"a\d+\.rs").unwrap(), r"a[0-9]+\.rs");
+        assert!(posix("a\\").is_err());
+    }
+}

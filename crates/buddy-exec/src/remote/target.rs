@@ -1,0 +1,243 @@
+//! A target on another host.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::drive::{self, Limits, NotStarted};
+use super::files::{self, Files};
+use super::probe;
+use super::script::{self, Nonces, Script};
+use super::search;
+use crate::{
+    Bounds, Deleted, Deletion, Description, Exec, FileContent, GlobQuery, GlobResult, GrepQuery, GrepResult,
+    LineRange, Lines, ListOptions, Listing, Recorder, Running, Target, TargetError, Transport, Written,
+};
+
+/// The most that a command with its environment may take. A host takes 128 KiB a word and 2 MiB in all by default.
+const MAX_COMMAND_BYTES: usize = 1024 * 1024;
+/// The most input of one call: it is kept on the host while the command runs.
+const MAX_INPUT_BYTES: usize = 256 * 1024 * 1024;
+
+/// What a [`RemoteTarget`] is made of.
+#[derive(Debug, Clone)]
+pub struct RemoteSettings {
+    /// The directory to work in; none for the one that the host puts new sessions in.
+    pub cwd: Option<String>,
+    /// How long a process tree has between being asked to end and being killed.
+    pub grace: Duration,
+}
+
+/// Another host.
+///
+/// Commands need a Linux host with a POSIX shell, `setsid`, `env`, `grep` and `/proc`. There is no jail over there: a
+/// command that comes with bounds is refused.
+pub struct RemoteTarget {
+    transport: Arc<dyn Transport>,
+    description: Description,
+    /// The home of the user over there.
+    home: Option<PathBuf>,
+    /// The environment of a session over there, cleaned.
+    env: Vec<(String, String)>,
+    grace: Duration,
+}
+
+impl RemoteTarget {
+    /// Connects and finds out what the host is, in one round trip.
+    pub async fn attach(
+        transport: Arc<dyn Transport>,
+        settings: RemoteSettings,
+    ) -> Result<Self, TargetError> {
+        transport.connect().await?;
+        let found = probe::probe(&*transport, settings.cwd.as_deref()).await?;
+        Ok(Self {
+            transport,
+            description: found.description,
+            home: found.home,
+            env: found.env,
+            grace: settings.grace,
+        })
+    }
+
+    /// The home of the user over there.
+    pub fn home(&self) -> Option<&Path> {
+        self.home.as_deref()
+    }
+
+    /// The environment that commands over there should get: that of a session, cleaned.
+    pub fn command_env(&self) -> &[(String, String)] {
+        &self.env
+    }
+
+    fn files<'a>(&'a self, bounds: &'a Bounds) -> Files<'a> {
+        Files { transport: &*self.transport, bounds, cwd: &self.description.cwd }
+    }
+
+    fn resolve(&self, path: &Path) -> PathBuf {
+        self.description.cwd.join(path)
+    }
+}
+
+#[async_trait]
+impl Target for RemoteTarget {
+    fn describe(&self) -> &Description {
+        &self.description
+    }
+
+    async fn start(&self, mut exec: Exec) -> Result<Running, TargetError> {
+        exec.cwd = self.resolve(&exec.cwd);
+        check(&exec)?;
+        self.transport.connect().await?;
+        let limits = Limits { timeout: exec.timeout, grace: self.grace, output: exec.output.clone() };
+        let script = script::supervised(&exec, self.grace, nonces(&*self.transport)?);
+        let started = drive::start(&*self.transport, script, limits).await;
+        started.map_err(|error| why_not(error, &exec, self.transport.name()))
+    }
+
+    async fn read(&self, bounds: &Bounds, path: &Path, limit: u64) -> Result<FileContent, TargetError> {
+        self.files(bounds).read(path, limit).await
+    }
+
+    async fn read_lines(&self, bounds: &Bounds, path: &Path, range: LineRange) -> Result<Lines, TargetError> {
+        self.files(bounds).read_lines(path, range).await
+    }
+
+    /// Nothing is kept for undo: the recorder knows this machine only.
+    async fn write(
+        &self,
+        bounds: &Bounds,
+        _: &Recorder,
+        path: &Path,
+        content: &[u8],
+    ) -> Result<Written, TargetError> {
+        self.files(bounds).write(path, content).await
+    }
+
+    async fn make_directory(&self, bounds: &Bounds, _: &Recorder, path: &Path) -> Result<bool, TargetError> {
+        self.files(bounds).make_directory(path).await
+    }
+
+    async fn rename(&self, bounds: &Bounds, _: &Recorder, from: &Path, to: &Path) -> Result<(), TargetError> {
+        self.files(bounds).rename(from, to).await
+    }
+
+    async fn delete(
+        &self,
+        bounds: &Bounds,
+        _: &Recorder,
+        path: &Path,
+        deletion: Deletion,
+    ) -> Result<Deleted, TargetError> {
+        self.files(bounds).delete(path, deletion).await
+    }
+
+    async fn list(&self, bounds: &Bounds, path: &Path, options: ListOptions) -> Result<Listing, TargetError> {
+        self.files(bounds).list(path, options).await
+    }
+
+    async fn grep(&self, bounds: &Bounds, path: &Path, query: GrepQuery) -> Result<GrepResult, TargetError> {
+        search::grep(self, &self.files(bounds), path, &query).await
+    }
+
+    async fn glob(&self, bounds: &Bounds, path: &Path, query: GlobQuery) -> Result<GlobResult, TargetError> {
+        search::glob(self, &self.files(bounds), path, &query).await
+    }
+}
+
+/// Refuses what cannot be run over there as it is meant.
+fn check(exec: &Exec) -> Result<(), TargetError> {
+    let Some(program) = exec.argv.first() else { return Err(TargetError::EmptyCommand) };
+    let not_started = |why: &str| TargetError::CommandNotStarted {
+        program: program.clone(),
+        source: std::io::Error::new(std::io::ErrorKind::InvalidInput, why.to_owned()),
+    };
+    if !exec.bounds.is_open() {
+        return Err(TargetError::NotJailed {
+            layer: "host".to_owned(),
+            reason: "buddy has no jail on another host, so commands run there only with all rights of the account; \
+                     start buddy with BUDDY_ENV=production to allow that, or work with the file tools"
+                .to_owned(),
+        });
+    }
+    if exec.pty.is_some() {
+        return Err(not_started("commands on another host have no terminal"));
+    }
+    files::check_path(&exec.cwd)?;
+    let words = exec.argv.iter().chain(exec.env.iter().flat_map(|(name, value)| [name, value]));
+    let size: usize = words.clone().map(|word| word.len() + 1).sum();
+    let length = match &exec.stdin {
+        crate::Stdin::Null => 0,
+        crate::Stdin::Bytes(bytes) => bytes.len(),
+    };
+    for (what, size, limit) in [
+        ("the command with its environment", size, MAX_COMMAND_BYTES),
+        ("the input", length, MAX_INPUT_BYTES),
+    ] {
+        if size > limit {
+            return Err(TargetError::TooLarge { what, size: size as u64, limit: limit as u64 });
+        }
+    }
+    if words.clone().any(|word| word.contains('\0')) {
+        return Err(not_started("a NUL cannot be in a command"));
+    }
+    if program.is_empty() || program.contains('=') {
+        return Err(not_started("on another host a program's name is not empty and has no `=` in it"));
+    }
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let is_name = |name: &str| !name.is_empty() && name.chars().all(is_letter);
+    if !exec.env.iter().all(|(name, _)| is_name(name)) {
+        return Err(not_started("on another host names of variables have letters, digits and `_` only"));
+    }
+    Ok(())
+}
+
+pub(super) fn nonces(transport: &dyn Transport) -> Result<Nonces, TargetError> {
+    let no_random = |error: std::io::Error| TargetError::Unreachable {
+        target: transport.name().to_owned(),
+        reason: format!("no random number: {error}"),
+    };
+    Nonces::new().map_err(no_random)
+}
+
+/// What the script over there had against a command.
+fn why_not(error: NotStarted, exec: &Exec, target: &str) -> TargetError {
+    let (what, how) = match error {
+        NotStarted::Failed(error) => return error,
+        NotStarted::Refused { what, how } => (what, how),
+    };
+    let kind = match how.as_str() {
+        "missing" => std::io::ErrorKind::NotFound,
+        "file" => std::io::ErrorKind::NotADirectory,
+        _ => std::io::ErrorKind::PermissionDenied,
+    };
+    match what.as_str() {
+        "directory" => TargetError::CwdUnusable { cwd: exec.cwd.clone(), source: kind.into() },
+        "program" => TargetError::CommandNotStarted {
+            program: exec.argv.first().cloned().unwrap_or_default(),
+            source: kind.into(),
+        },
+        _ => TargetError::NotSupported { target: target.to_owned(), reason: format!("{what}: {how}") },
+    }
+}
+
+/// Runs a script of buddy's own and returns how it ended.
+pub(super) async fn call(
+    transport: &dyn Transport,
+    script: Script,
+    keep: usize,
+) -> Result<crate::Exit, TargetError> {
+    transport.connect().await?;
+    let output = crate::OutputLimits { keep_head: keep, keep_tail: 0, log: None };
+    let limits = Limits { timeout: Some(files::CALL_LIMIT), grace: Duration::ZERO, output };
+    let started = drive::start(transport, script, limits).await;
+    let mut running = started.map_err(|error| match error {
+        NotStarted::Failed(error) => error,
+        NotStarted::Refused { what, how } => TargetError::NotSupported {
+            target: transport.name().to_owned(),
+            reason: format!("{what}: {how}"),
+        },
+    })?;
+    running.wait().await
+}

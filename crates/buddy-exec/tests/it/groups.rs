@@ -1,0 +1,111 @@
+//! Limits on a command as a whole: they end the command and nothing else.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use buddy_exec::{Bounds, Exec, Limits, LimitsHit, Reach};
+
+use crate::stage::{Stage, alive, marker, sh};
+
+const MEGABYTE: u64 = 1024 * 1024;
+
+fn limits(processes: u64, megabytes: u64) -> Limits {
+    Limits { processes, memory_bytes: megabytes * MEGABYTE }
+}
+
+/// Tries to have 200 processes at the same time, and tells how many it got.
+fn forker(marker: &str) -> String {
+    format!(
+        "python3 -c '
+import subprocess
+started = 0
+for _ in range(200):
+    try:
+        subprocess.Popen([\"sleep\", \"{marker}\"])
+        started += 1
+    except OSError:
+        break
+print(started)'"
+    )
+}
+
+async fn check_forker(bounds: impl FnOnce(&Stage) -> Bounds) {
+    let marker = marker();
+    let stage = Stage::new().with_limits(limits(64, 4096));
+    let exec = Exec { bounds: bounds(&stage), ..sh(&forker(&marker)) };
+    let exit = stage.run(exec).await;
+    let started: u32 = exit.stdout.text().trim().parse().unwrap();
+    assert!((30..64).contains(&started), "{started}: {}", exit.stderr.text());
+    assert_eq!(exit.hit, LimitsHit { processes: true, memory: false });
+    assert_eq!(alive(&marker), [""; 0]);
+    // The next command of the same target is not affected.
+    let next = stage.run(sh("echo fine")).await;
+    assert_eq!((next.stdout.text().as_str(), next.hit), ("fine\n", LimitsHit::default()));
+}
+
+#[tokio::test]
+async fn a_command_that_forks_without_end_has_an_end() {
+    check_forker(|_| Bounds::open()).await;
+}
+
+#[tokio::test]
+async fn so_has_one_in_a_jail() {
+    check_forker(|stage| Bounds { write: Reach::Beneath(vec![stage.path("")]), ..Bounds::open() }).await;
+}
+
+#[tokio::test]
+async fn a_command_that_takes_all_memory_is_killed() {
+    let stage = Stage::new().with_limits(limits(100, 100));
+    let exit = stage.run(sh("exec python3 -c 'x = b\"x\" * (600 << 20); print(len(x))'")).await;
+    assert_eq!((exit.signal, exit.stdout.text().as_str()), (Some(9), ""));
+    assert_eq!(exit.hit, LimitsHit { processes: false, memory: true });
+    let modest = stage.run(sh("exec python3 -c 'x = b\"x\" * (20 << 20); print(len(x))'")).await;
+    assert_eq!((modest.code, modest.hit), (Some(0), LimitsHit::default()));
+}
+
+/// The groups of this machine that belong to the supervisor of a command, which is the command's parent.
+fn groups_of(supervisor: &str) -> Vec<PathBuf> {
+    fn look(folder: &Path, name: &str, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                continue;
+            }
+            if entry.file_name().to_string_lossy().starts_with(name) {
+                found.push(entry.path());
+            }
+            look(&entry.path(), name, found);
+        }
+    }
+    let mut found = Vec::new();
+    look(Path::new("/sys/fs/cgroup"), &format!("buddy-{supervisor}-"), &mut found);
+    found
+}
+
+#[tokio::test]
+async fn a_group_is_gone_with_its_command_and_also_when_its_supervisor_was_killed() {
+    let stage = Stage::new();
+    let mut running = stage.start(sh("echo $PPID; while [ ! -e go ]; do sleep 0.02; done")).await.unwrap();
+    let supervisor = String::from_utf8_lossy(&running.next().await.unwrap().bytes).trim().to_owned();
+    let groups = groups_of(&supervisor);
+    assert!(!groups.is_empty());
+    let members: String =
+        groups.iter().map(|group| fs::read_to_string(group.join("cgroup.procs")).unwrap()).collect();
+    assert!(!members.lines().any(|pid| pid == supervisor), "{members}");
+    fs::write(stage.path("go"), "").unwrap();
+    running.wait().await.unwrap();
+    assert_eq!(groups_of(&supervisor), [] as [PathBuf; 0]);
+
+    let mut killed = stage.start(sh("echo $PPID; sleep 0.3; kill -9 $PPID")).await.unwrap();
+    let supervisor = String::from_utf8_lossy(&killed.next().await.unwrap().bytes).trim().to_owned();
+    killed.wait().await.unwrap_err();
+    // The next command clears away what was left.
+    stage.run(sh("true")).await;
+    assert_eq!(groups_of(&supervisor), [] as [PathBuf; 0]);
+}
+
+#[test]
+fn doctor_is_told_that_it_works() {
+    let layers = buddy_exec::layers();
+    let group = layers.iter().find(|layer| layer.name == "cgroup").unwrap();
+    assert!(group.detail.contains("processes and memory of a command are limited"), "{group:?}");
+}
