@@ -149,6 +149,13 @@ async fn a_shared_terminal_is_refused_where_commands_have_bounds() {
 }
 
 #[tokio::test]
+async fn a_shared_terminal_on_another_host_is_refused() {
+    let stage = PaneStage::new([]).await;
+    let finished = stage.buddy(&["--tmux", "--ssh", "nowhere.invalid"]).run().await.expect_code(1);
+    assert!(finished.to_string().contains("--tmux is for this machine"), "{finished}");
+}
+
+#[tokio::test]
 async fn buddy_does_not_start_inside_its_own_pane() {
     let stage = PaneStage::new([]).await;
     let inside = format!("{},123,0", stage.socket().display());
