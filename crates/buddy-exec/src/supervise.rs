@@ -153,14 +153,13 @@ fn start_here(spec: &Spec, stdin: OwnedFd) -> Result<Started, Report> {
     if spec.has_terminal {
         terminal::take(io::stdout()).map_err(not_started)?;
     }
-    let mut command = Command::new(program);
+    let mut command = if spec.has_terminal { terminal::held(program) } else { Command::new(program) };
     command.args(arguments).current_dir(cwd).process_group(0);
     command.env_clear().envs(spec.env.iter().map(|(name, value)| (name, value)));
     let child = command.stdin(Stdio::from(stdin)).spawn().map_err(not_started)?;
     let main = Pid::from_child(&child);
     if spec.has_terminal {
-        // A command that has ended already needs no terminal.
-        let _ = terminal::give(io::stdout(), main);
+        terminal::give(io::stdout(), main).map_err(not_started)?;
     }
     Ok(Started { main, jail: None, group: None })
 }

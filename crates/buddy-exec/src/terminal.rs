@@ -6,10 +6,11 @@
 use std::fs::File;
 use std::io::{self, PipeReader, Write};
 use std::os::fd::{AsFd, OwnedFd};
+use std::process::Command;
 
 use nix::sys::signal::{SigSet, Signal as NixSignal};
 use rustix::fs::{Mode, OFlags, open};
-use rustix::process::{Pid, Signal, ioctl_tiocsctty, kill_process_group};
+use rustix::process::{Pid, Signal, WaitOptions, ioctl_tiocsctty, kill_process_group, waitpid};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetpgrp, tcsetwinsize};
 use serde::{Deserialize, Serialize};
@@ -68,10 +69,22 @@ pub(crate) fn take(terminal: impl AsFd) -> io::Result<()> {
     Ok(ioctl_tiocsctty(terminal)?)
 }
 
-/// Puts a new child that leads a process group into the foreground.
+/// A shell that stops itself and, once it is let go on, becomes the program. A shell of the command's own that finds itself
+/// in the background at its start gives up job control for good, so nothing may start before the foreground is its.
+#[expect(clippy::disallowed_methods, reason = "this is where commands with a terminal are started")]
+pub(crate) fn held(program: &str) -> Command {
+    let mut command = Command::new("/bin/sh");
+    command.args(["-c", "kill -STOP $$; exec \"$@\"", "sh", program]);
+    command
+}
+
+/// Puts a held child that leads a process group into the foreground and lets it go on.
 pub(crate) fn give(terminal: impl AsFd, child: Pid) -> io::Result<()> {
+    match waitpid(Some(child), WaitOptions::UNTRACED)? {
+        Some((_, status)) if status.stopped() => {}
+        _ => return Err(io::Error::other("the shell that was to start the command has ended")),
+    }
     tcsetpgrp(terminal, child)?;
-    // It and its children may have been stopped for touching the terminal too early.
     Ok(kill_process_group(child, Signal::CONT)?)
 }
 

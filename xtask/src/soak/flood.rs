@@ -30,7 +30,7 @@ pub(crate) fn script(gigabytes: u64) -> Value {
 /// Runs it and watches the memory.
 pub(crate) fn flood(stage: &Stage, gigabytes: u64) -> Result<()> {
     let started = Instant::now();
-    let mut buddy = stage.buddy(&["exec", "--json", "--approve", "all", "flood"])?.spawn()?;
+    let mut buddy = stage.buddy(&["exec", "--json", "--trust", "--approve", "all", "flood"])?.spawn()?;
     let mut peak = 0;
     while buddy.try_wait()?.is_none() {
         peak = peak.max(peak_kilobytes(buddy.id()).unwrap_or(0));

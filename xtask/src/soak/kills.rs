@@ -44,7 +44,7 @@ pub(crate) fn kills(stage: &Stage, rounds: u32) -> Result<()> {
     for round in 1..=rounds {
         let delay = Duration::from_millis(random() % LATEST_MS);
         let resume = session.as_deref().map(|id| ["--resume", id]);
-        let mut words = vec!["exec", "--json", "--approve", "all"];
+        let mut words = vec!["exec", "--json", "--trust", "--approve", "all"];
         words.extend(resume.iter().flatten());
         words.push("go on");
         let child = stage.buddy(&words)?.spawn()?;

@@ -36,7 +36,7 @@ pub(crate) fn script(gigabytes: u64) -> Value {
 pub(crate) fn large(stage: &Stage, gigabytes: u64) -> Result<()> {
     make(stage, gigabytes)?;
     let started = Instant::now();
-    let mut buddy = stage.buddy(&["exec", "--json", "--approve", "all", "large"])?.spawn()?;
+    let mut buddy = stage.buddy(&["exec", "--json", "--trust", "--approve", "all", "large"])?.spawn()?;
     let mut peak = 0;
     while buddy.try_wait()?.is_none() {
         peak = peak.max(peak_kilobytes(buddy.id()).unwrap_or(0));
