@@ -87,7 +87,13 @@ async fn what_was_put_into_the_background_stays_as_in_any_terminal() {
     let marker = marker();
     let (exit, _) = stage.run(&format!("sleep {marker} & echo started")).await;
     assert!(exit.stdout.text().contains("started"));
-    assert_eq!(alive(&marker).len(), 1);
+    // The shell says so before the child has become the program.
+    let is_there = async {
+        while alive(&marker).is_empty() {
+            tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+        }
+    };
+    tokio::time::timeout(PATIENCE, is_there).await.unwrap();
     stage.run("kill %1").await;
     until_gone(&marker, PATIENCE).await;
 }
