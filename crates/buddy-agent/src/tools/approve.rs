@@ -4,13 +4,15 @@ use std::sync::Arc;
 
 use buddy_policy::{Action, Decision, Intent, Offer, Tier, Verdict};
 use buddy_protocol::{
-    Answer, Approval, Ask, EventSink, Item, Offer as OfferText, Question, SinkClosed, ToolFailure,
+    Answer, Approval, Ask, EventSink, Fact, Item, Notice, NoticeLevel, Offer as OfferText, Question,
+    SinkClosed, ToolFailure,
 };
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::gate::{Gate, Judged};
+use crate::gate::Judged;
 use crate::tools::pins::Pins;
 use crate::tools::run::{Pipeline, Ready};
 use crate::tools::tool::{Place, shown};
@@ -93,7 +95,7 @@ impl Pipeline {
     ) -> Result<Passage, SinkClosed> {
         let mut asks = 0;
         loop {
-            let mut changes = self.parts.gate.watch();
+            let changes = self.parts.gate.watch();
             let judged = match self.parts.gate.judge(&ready.intent) {
                 Ok(judged) => judged,
                 Err(why) => return Ok(Passage::Closed(Refusal::Denied(no_policy(&why)))),
@@ -108,28 +110,61 @@ impl Pipeline {
                 Verdict::Ask => {}
             }
             let pins = Pins::take(&judged.decision.pins, &*self.parts.target).await;
-            let answer = async {
-                if let Some(share) = share.take() {
-                    return share.answer().await;
-                }
-                let question = Question::Approval(self.approval(ready, &judged.decision));
-                self.parts.sink.ask(self.person(Some(item)).put(question)).await
-            };
+            let question = self.put(item, ready, &judged.decision, share.take());
             let answer = tokio::select! {
-                answer = answer => answer?,
+                answer = question => answer?,
                 () = cancel.cancelled() => return Ok(Passage::Closed(Refusal::Interrupted)),
-                // Somebody allowed more in the meantime, so the question may be needless by now.
-                Ok(()) = changes.changed() => continue,
+                () = self.needless(ready, changes) => continue,
             };
             if let Some(refusal) = refusal(&answer) {
                 return Ok(Passage::Closed(refusal));
             }
             asks += 1;
             if Pins::take(&judged.decision.pins, &*self.parts.target).await == pins {
-                note_grant(&self.parts.gate, &judged.decision.offers, &answer);
+                self.note_grant(&judged.decision.offers, &answer).await?;
                 return Ok(Passage::Open(Box::new(judged)));
             }
         }
+    }
+
+    /// Puts the question and waits for the answer: that of the batch that the call has a share in, or one of its own.
+    async fn put(
+        &self,
+        item: &Item,
+        ready: &Ready,
+        decision: &Decision,
+        share: Option<Share>,
+    ) -> Result<Answer, SinkClosed> {
+        if let Some(share) = share {
+            return share.answer().await;
+        }
+        let question = Question::Approval(self.approval(ready, decision));
+        self.parts.sink.ask(self.person(Some(item)).put(question)).await
+    }
+
+    /// Waits until somebody has moved the gate so that a call need not be asked for. One that must be asked for all the same
+    /// keeps its question as it was put, since a person may be answering it.
+    async fn needless(&self, ready: &Ready, mut changes: watch::Receiver<u64>) {
+        while changes.changed().await.is_ok() {
+            if !self.parts.gate.judge(&ready.intent).is_ok_and(|judged| is_asked(&judged)) {
+                return;
+            }
+        }
+        std::future::pending().await
+    }
+
+    /// Allows for longer what the person allowed for longer. A grant that cannot be kept is told; the call itself was allowed
+    /// all the same.
+    async fn note_grant(&self, offers: &[Offer], answer: &Answer) -> Result<(), SinkClosed> {
+        let Answer::Allow { grant: Some(wish) } = answer else { return Ok(()) };
+        let Some(offer) = offers.get(wish.offer as usize) else { return Ok(()) };
+        let Err(error) = self.parts.gate.grant(&offer.grant, *wish) else { return Ok(()) };
+        let text = format!(
+            "it was allowed this once, but `{}` could not be allowed for longer: {error}",
+            offer.grant
+        );
+        let notice = Notice { level: NoticeLevel::Warning, code: "grant_not_kept".to_owned(), text };
+        self.parts.sink.push(vec![Fact::Notice(notice)]).await
     }
 
     fn approval(&self, ready: &Ready, decision: &Decision) -> Approval {
@@ -159,13 +194,8 @@ fn shared(sink: Arc<dyn EventSink>, ask: Ask) -> SharedAnswer {
     async move { sink.ask(ask).await }.boxed().shared()
 }
 
-/// A grant that cannot be kept is told in the log; the call itself was allowed all the same.
-fn note_grant(gate: &Gate, offers: &[Offer], answer: &Answer) {
-    let Answer::Allow { grant: Some(wish) } = answer else { return };
-    let Some(offer) = offers.get(wish.offer as usize) else { return };
-    if let Err(error) = gate.grant(&offer.grant, *wish) {
-        tracing::warn!(%error, "a grant could not be kept");
-    }
+fn is_asked(judged: &Judged) -> bool {
+    judged.decision.verdict == Verdict::Ask
 }
 
 fn refusal(answer: &Answer) -> Option<Refusal> {

@@ -67,6 +67,25 @@ async fn a_grant_for_the_session_spares_the_next_question_and_no_other() {
 }
 
 #[tokio::test]
+async fn a_grant_settles_what_waits_for_it_and_leaves_other_questions_as_they_were() {
+    let all = ["mkdir one", "mkdir two", "touch three"];
+    let turns = [all.iter().fold(turn(), |turn, command| turn.call("run_shell", shell(command))), done()];
+    let (stage, mut started) = conversation(turns).await;
+    started.write(b"make them\n").await;
+    started.stderr.wait_for("$ mkdir one -- approve?", 1).await;
+    started.write(b"s\n").await;
+    started.stderr.wait_for("$ touch three -- approve?", 1).await;
+    started.write(b"y\n").await;
+    started.stdout.wait_for("So be it.", 1).await;
+    started.finish().await.expect_code(0);
+    let work = stage.home.work();
+    assert!(work.join("one").is_dir() && work.join("two").is_dir() && work.join("three").is_file());
+    let log = stage.only_log().await;
+    let asked = log.events.iter().filter(|event| matches!(&event.fact, Fact::Asked(_))).count();
+    assert!(asked <= 3, "no question is put twice: {asked}");
+}
+
+#[tokio::test]
 async fn a_grant_for_the_project_holds_in_later_sessions_until_it_is_taken_back() {
     let turns = ["one", "two", "three"].map(|name| [run(&format!("mkdir {name}")), done()]);
     let (stage, mut started) = conversation(turns.into_iter().flatten()).await;
