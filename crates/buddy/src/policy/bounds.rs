@@ -87,10 +87,13 @@ pub(super) fn bounds(ground: &Ground, policy: &Policy, is_read_only: bool, netwo
         .cloned()
         .chain(KEYS.iter().filter_map(|name| in_home(name)))
         .chain(SOCKETS.iter().map(PathBuf::from));
+    // Named in the workspace alone: places for temporary files are shared with programs that have nothing to do with it.
+    let workspace = policy.places.workspace.iter();
+    let guarded = workspace.flat_map(|root| GUARDED.iter().map(move |name| root.join(name)));
     Bounds {
         write,
         hidden: hidden.collect(),
-        guarded: GUARDED.iter().map(|name| Path::new(name).to_owned()).collect(),
+        guarded: guarded.collect(),
         network: network && policy.mode != Mode::Plan,
         ..Bounds::open()
     }
