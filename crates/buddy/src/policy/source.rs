@@ -30,8 +30,8 @@ pub(crate) struct Policies {
     ground: Ground,
     /// None for this machine.
     remote: Option<Remote>,
-    /// The rules of each directory; held for a look only.
-    rules: Mutex<HashMap<PathBuf, Arc<RuleFiles>>>,
+    /// The rules of each directory, with those of the project where it is trusted at the moment; held for a look only.
+    rules: Mutex<HashMap<(PathBuf, bool), Arc<RuleFiles>>>,
 }
 
 struct Settings {
@@ -77,16 +77,22 @@ impl Policies {
     fn rules(&self, cwd: &Path) -> anyhow::Result<Arc<RuleSet>> {
         let files = {
             let mut rules = self.rules.lock().unwrap_or_else(PoisonError::into_inner);
-            rules.entry(cwd.to_owned()).or_insert_with(|| Arc::new(self.files(cwd))).clone()
+            let is_trusted = self.is_trusted_here(cwd);
+            let key = (cwd.to_owned(), is_trusted);
+            rules.entry(key).or_insert_with(|| Arc::new(self.files(cwd, is_trusted))).clone()
         };
         files.rules()
     }
 
-    fn files(&self, cwd: &Path) -> RuleFiles {
+    /// A directory of another host has no project files here, whatever is at the same path.
+    fn is_trusted_here(&self, cwd: &Path) -> bool {
+        self.remote.is_none() && self.trust.covers(cwd)
+    }
+
+    fn files(&self, cwd: &Path, is_trusted: bool) -> RuleFiles {
         let user = user_file(&self.environment);
         let user = user.as_deref().and_then(Path::parent);
-        // A directory of another host has no project files here, whatever is at the same path.
-        let project = (self.remote.is_none() && self.trust.covers(cwd)).then_some(cwd);
+        let project = is_trusted.then_some(cwd);
         RuleFiles::new(user, project, Guards::new(&self.environment.data), self.settings.denylist.clone())
     }
 }
