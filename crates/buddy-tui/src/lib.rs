@@ -10,6 +10,7 @@ mod printer;
 mod repl;
 mod report;
 mod show;
+mod text;
 mod visible;
 
 pub use exec::{ExecRequest, ExecTarget, OutputFormat, run_exec};
@@ -17,3 +18,4 @@ pub use exit::Exit;
 pub use printer::{OutputClosed, Printer};
 pub use repl::{ReplRequest, run_repl};
 pub use show::{local_time, show_asks, show_sessions, show_transcript};
+pub use text::{Colors, Look, Theme};

@@ -6,14 +6,31 @@ use buddy_protocol::is_hidden;
 /// The text with line breaks and tabs kept and every other control, bidi or invisible character made visible.
 pub(crate) fn visible(text: &str) -> String {
     let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
-        if character == '\n' || character == '\t' || !is_hidden(character) {
+    let mut before = ' ';
+    let mut characters = text.chars().peekable();
+    while let Some(character) = characters.next() {
+        let next = characters.peek().copied().unwrap_or(' ');
+        if character == '\n' || character == '\t' || !is_hidden(character) || joins(before, character, next) {
             shown.push(character);
         } else {
             shown.extend(character.escape_unicode());
         }
+        before = character;
     }
     shown
+}
+
+/// Whether an invisible character makes one picture of the two around it, or says that the one before is a picture.
+fn joins(before: char, character: char, next: char) -> bool {
+    match character {
+        '\u{200d}' => (is_picture(before) || before == '\u{fe0f}') && is_picture(next),
+        '\u{fe0f}' => is_picture(before),
+        _ => false,
+    }
+}
+
+fn is_picture(character: char) -> bool {
+    matches!(character, '\u{1f000}'..='\u{1faff}' | '\u{2190}'..='\u{21ff}' | '\u{2300}'..='\u{23ff}' | '\u{2600}'..='\u{27bf}' | '\u{2b00}'..='\u{2bff}')
 }
 
 /// The text in one line, at most `limit` characters of it, and how much more there is.
@@ -36,6 +53,15 @@ mod tests {
         assert_eq!(visible("a\tb\nç 漢"), "a\tb\nç 漢");
         assert_eq!(visible("\u{1b}[2K\r\u{8}"), "\\u{1b}[2K\\u{d}\\u{8}");
         assert_eq!(visible("rm \u{202e}txt\u{200b}"), "rm \\u{202e}txt\\u{200b}");
+    }
+
+    #[test]
+    fn pictures_made_of_several_stay_whole_and_nothing_hides_between_letters() {
+        for whole in ["👩‍👩‍👧", "❤️", "🏳️‍🌈"] {
+            assert_eq!(visible(whole), whole);
+        }
+        assert_eq!(visible("r\u{200d}m\u{fe0f}"), "r\\u{200d}m\\u{fe0f}");
+        assert_eq!(visible("👩\u{200d}m"), "👩\\u{200d}m");
     }
 
     #[test]

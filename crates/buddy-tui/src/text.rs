@@ -1,0 +1,14 @@
+//! Text for a terminal: styled lines that hold nothing which could steer it, their width, their wrapping and their bytes.
+
+mod encode;
+mod line;
+mod look;
+mod theme;
+mod wrap;
+
+pub(crate) use encode::{encode, encode_from};
+pub(crate) use line::{Line, Span};
+pub use look::{Colors, Look};
+pub(crate) use theme::Paint;
+pub use theme::Theme;
+pub(crate) use wrap::wrap;

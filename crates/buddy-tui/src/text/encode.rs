@@ -1,0 +1,111 @@
+//! Lines as bytes for a terminal.
+
+use std::fmt::Write;
+
+use anstyle::{Ansi256Color, AnsiColor, Color, Style};
+use anstyle_lossy::palette;
+use unicode_width::UnicodeWidthStr;
+
+use super::line::Line;
+use super::look::{Colors, Look};
+
+/// Writes a line in the styles of this look, which are off again at its end.
+pub(crate) fn encode(line: &Line, look: &Look, out: &mut String) {
+    for span in line.spans() {
+        let link = span.link().filter(|_| look.has_links);
+        if let Some(link) = link {
+            let _ = write!(out, "\u{1b}]8;;{link}\u{1b}\\");
+        }
+        let style = reduced(span.style(), look.colors);
+        let _ = write!(out, "{style}{}{style:#}", span.text());
+        if link.is_some() {
+            out.push_str("\u{1b}]8;;\u{1b}\\");
+        }
+    }
+}
+
+/// Writes what is different in `line` from `old`, with the cursor in the row of `old`.
+///
+/// What they begin with in common stays as it is.
+pub(crate) fn encode_from(old: &Line, line: &Line, look: &Look, out: &mut String) {
+    let same = old.graphemes().zip(line.graphemes()).take_while(|((old, before), (new, now))| {
+        old == new && before.style() == now.style() && before.link() == now.link()
+    });
+    let (count, columns) =
+        same.fold((0, 0), |(count, columns), ((grapheme, _), _)| (count + 1, columns + grapheme.width()));
+    let mut rest = Line::default();
+    for (grapheme, span) in line.graphemes().skip(count) {
+        rest.push(span.with_clean(grapheme));
+    }
+    let _ = write!(out, "\u{1b}[{}G", columns + 1);
+    encode(&rest, look, out);
+    if old.width() > line.width() {
+        out.push_str("\u{1b}[K");
+    }
+}
+
+fn reduced(style: Style, colors: Colors) -> Style {
+    match colors {
+        Colors::None => Style::new(),
+        _ => style
+            .fg_color(style.get_fg_color().map(|color| reduce(color, colors)))
+            .bg_color(style.get_bg_color().map(|color| reduce(color, colors))),
+    }
+}
+
+fn reduce(color: Color, colors: Colors) -> Color {
+    match (colors, color) {
+        (Colors::Palette, Color::Rgb(rgb)) => anstyle_lossy::rgb_to_xterm(rgb).into(),
+        (Colors::Sixteen, Color::Rgb(rgb)) => anstyle_lossy::rgb_to_ansi(rgb, palette::DEFAULT).into(),
+        (Colors::Sixteen, Color::Ansi256(Ansi256Color(index))) => {
+            let color = anstyle_lossy::xterm_to_ansi(Ansi256Color(index), palette::DEFAULT);
+            AnsiColor::into(color)
+        }
+        _ => color,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::text::{Paint, Span, Theme};
+
+    fn colored(colors: Colors) -> Look {
+        Look { colors, has_links: true, ..Look::plain() }
+    }
+
+    fn encoded(line: &Line, look: &Look) -> String {
+        let mut out = String::new();
+        encode(line, look, &mut out);
+        out
+    }
+
+    #[test]
+    fn colours_are_reduced_to_what_there_is() {
+        let line = Line::styled("x", Theme::Dark.style(Paint::Bad));
+        assert_eq!(encoded(&line, &colored(Colors::True)), "\u{1b}[38;2;247;118;142mx\u{1b}[0m");
+        assert!(encoded(&line, &colored(Colors::Palette)).starts_with("\u{1b}[38;5;"));
+        assert_eq!(encoded(&line, &colored(Colors::Sixteen)).len(), "\u{1b}[91mx\u{1b}[0m".len());
+        assert_eq!(encoded(&line, &colored(Colors::None)), "x");
+    }
+
+    #[test]
+    fn links_are_made_where_the_terminal_knows_them() {
+        let line = Line::from(Span::new("here", Style::new()).linked("https://a.test/"));
+        let look = colored(Colors::None);
+        assert_eq!(encoded(&line, &look), "\u{1b}]8;;https://a.test/\u{1b}\\here\u{1b}]8;;\u{1b}\\");
+        assert_eq!(encoded(&line, &Look::plain()), "here");
+    }
+
+    #[test]
+    fn only_what_changed_is_written() {
+        let check = |old: &str, new: &str, bytes: &str| {
+            let mut out = String::new();
+            encode_from(&Line::plain(old), &Line::plain(new), &Look::plain(), &mut out);
+            assert_eq!(out, bytes);
+        };
+        check("hello", "hello you", "\u{1b}[6G you");
+        check("hello you", "hello", "\u{1b}[6G\u{1b}[K");
+        check("漢a", "漢b", "\u{1b}[3Gb");
+    }
+}

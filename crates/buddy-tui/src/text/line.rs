@@ -1,0 +1,188 @@
+//! A line of styled text.
+//!
+//! A [`Span`] cannot hold a control, bidi or invisible character, wherever its text comes from: whatever would steer a
+//! terminal is shown as an escape instead. So everything that is painted is safe by its type.
+
+use std::sync::Arc;
+
+use anstyle::Style;
+use unicode_segmentation::UnicodeSegmentation;
+use unicode_width::UnicodeWidthStr;
+
+use crate::visible::visible;
+
+/// How many columns a tab takes.
+const TAB: &str = "    ";
+
+/// A piece of a line in one style.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Span {
+    text: String,
+    style: Style,
+    /// Where it leads; the terminal makes it a link where it can.
+    link: Option<Arc<str>>,
+}
+
+impl Span {
+    /// A span of this text, cleaned. Ends of lines are shown as a space.
+    pub(crate) fn new(text: &str, style: Style) -> Self {
+        let is_clean = text.bytes().all(|byte| (0x20..0x7f).contains(&byte));
+        let text =
+            if is_clean { text.to_owned() } else { visible(&text.replace('\t', TAB).replace('\n', " ")) };
+        Self { text, style, link: None }
+    }
+
+    /// The same span as a link. An address with anything but printable ASCII in it is no link.
+    pub(crate) fn linked(mut self, address: &str) -> Self {
+        let is_printable = address.bytes().all(|byte| (0x21..0x7f).contains(&byte));
+        self.link = (is_printable && !address.is_empty()).then(|| address.into());
+        self
+    }
+
+    pub(crate) fn text(&self) -> &str {
+        &self.text
+    }
+
+    pub(crate) fn style(&self) -> Style {
+        self.style
+    }
+
+    pub(crate) fn link(&self) -> Option<&str> {
+        self.link.as_deref()
+    }
+
+    /// The same style and link with another text, which comes from a span and is clean.
+    pub(super) fn with_clean(&self, text: &str) -> Self {
+        Self { text: text.to_owned(), style: self.style, link: self.link.clone() }
+    }
+
+    fn is_like(&self, other: &Self) -> bool {
+        self.style == other.style && self.link == other.link
+    }
+}
+
+/// A line: spans side by side.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Line {
+    spans: Vec<Span>,
+}
+
+impl Line {
+    /// A line in the terminal's own style.
+    pub(crate) fn plain(text: &str) -> Self {
+        Self::styled(text, Style::new())
+    }
+
+    /// A line in one style.
+    pub(crate) fn styled(text: &str, style: Style) -> Self {
+        Self::from(Span::new(text, style))
+    }
+
+    /// The line with one more piece.
+    #[must_use]
+    pub(crate) fn and(mut self, text: &str, style: Style) -> Self {
+        self.push(Span::new(text, style));
+        self
+    }
+
+    /// Adds a span, to the last one if they look alike.
+    pub(crate) fn push(&mut self, span: Span) {
+        match self.spans.last_mut() {
+            _ if span.text.is_empty() => {}
+            Some(last) if last.is_like(&span) => last.text.push_str(&span.text),
+            _ => self.spans.push(span),
+        }
+    }
+
+    /// Adds the spans of another line.
+    pub(crate) fn append(&mut self, other: Self) {
+        for span in other.spans {
+            self.push(span);
+        }
+    }
+
+    pub(crate) fn spans(&self) -> &[Span] {
+        &self.spans
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+
+    /// The text alone.
+    pub(crate) fn text(&self) -> String {
+        self.spans.iter().map(|span| span.text.as_str()).collect()
+    }
+
+    /// How many columns it takes.
+    pub(crate) fn width(&self) -> usize {
+        self.spans.iter().map(|span| span.text.width()).sum()
+    }
+
+    /// Its graphemes, each with its span.
+    pub(super) fn graphemes(&self) -> impl Iterator<Item = (&str, &Span)> {
+        self.spans.iter().flat_map(|span| span.text.graphemes(true).map(move |grapheme| (grapheme, span)))
+    }
+
+    /// The line, cut to `width` columns with `mark` at its end if it is longer.
+    #[must_use]
+    pub(crate) fn cut(&self, width: usize, mark: &str) -> Self {
+        if self.width() <= width {
+            return self.clone();
+        }
+        let room = width.saturating_sub(mark.width());
+        let mut cut = Self::default();
+        let mut taken = 0;
+        for (grapheme, span) in self.graphemes() {
+            taken += grapheme.width();
+            if taken > room {
+                break;
+            }
+            cut.push(span.with_clean(grapheme));
+        }
+        if mark.width() <= width {
+            let style = cut.spans.last().map(Span::style).unwrap_or_default();
+            cut.push(Span::new(mark, style));
+        }
+        cut
+    }
+}
+
+impl From<Span> for Line {
+    fn from(span: Span) -> Self {
+        let mut line = Self::default();
+        line.push(span);
+        line
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_span_steers_a_terminal() {
+        let span = Span::new("a\u{1b}[2J\tb\nc\u{202e}", Style::new());
+        assert_eq!(span.text(), "a\\u{1b}[2J    b c\\u{202e}");
+        assert_eq!(Span::new("x", Style::new()).linked("http://a\u{1b}\\b").link(), None);
+        assert_eq!(Span::new("x", Style::new()).linked("http://a/b").link(), Some("http://a/b"));
+    }
+
+    #[test]
+    fn lines_are_cut_by_columns_and_say_so() {
+        let check = |text: &str, width, cut: &str| assert_eq!(Line::plain(text).cut(width, "…").text(), cut);
+        check("hello", 5, "hello");
+        check("hello!", 5, "hell…");
+        check("漢字漢字", 5, "漢字…");
+        check("漢字", 1, "…");
+        check("ab", 0, "");
+        check("👩‍👩‍👧‍👦👩‍👩‍👧‍👦", 3, "👩‍👩‍👧‍👦…");
+    }
+
+    #[test]
+    fn alike_pieces_are_one_span() {
+        let line = Line::plain("a").and("b", Style::new()).and("c", Style::new().bold());
+        assert_eq!(line.spans().len(), 2);
+        assert_eq!((line.text().as_str(), line.width()), ("abc", 3));
+    }
+}

@@ -1,0 +1,52 @@
+//! What a terminal can show and what the person wants of it.
+
+use super::theme::Theme;
+
+/// How many colours there are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Colors {
+    /// None, and no other attribute either.
+    None,
+    /// The sixteen of every terminal.
+    Sixteen,
+    /// The 256 of xterm.
+    Palette,
+    /// All.
+    True,
+}
+
+/// How things look.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Look {
+    /// How many colours there are.
+    pub colors: Colors,
+    /// The colours.
+    pub theme: Theme,
+    /// Whether signs beyond ASCII are left out.
+    pub is_ascii: bool,
+    /// Whether the terminal makes links of text.
+    pub has_links: bool,
+    /// Whether something may move by itself.
+    pub has_motion: bool,
+    /// Whether a program reads the screen aloud: nothing is repainted, everything is said in lines.
+    pub is_read_aloud: bool,
+}
+
+impl Look {
+    /// A look without colours or movement.
+    pub fn plain() -> Self {
+        Self {
+            colors: Colors::None,
+            theme: Theme::Dark,
+            is_ascii: false,
+            has_links: false,
+            has_motion: false,
+            is_read_aloud: false,
+        }
+    }
+
+    /// One of two signs, by whether the terminal is limited to ASCII.
+    pub(crate) fn sign<'a>(&self, sign: &'a str, ascii: &'a str) -> &'a str {
+        if self.is_ascii { ascii } else { sign }
+    }
+}
