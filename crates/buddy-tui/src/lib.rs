@@ -9,6 +9,7 @@ mod exit;
 mod printer;
 mod repl;
 mod report;
+mod screen;
 mod show;
 mod text;
 mod visible;

@@ -26,10 +26,11 @@ pub(crate) fn encode(line: &Line, look: &Look, out: &mut String) {
 
 /// Writes what is different in `line` from `old`, with the cursor in the row of `old`.
 ///
-/// What they begin with in common stays as it is.
+/// What they begin with in common stays as it is, up to the first character made of several: terminals do not agree on how
+/// many columns such a one takes.
 pub(crate) fn encode_from(old: &Line, line: &Line, look: &Look, out: &mut String) {
     let same = old.graphemes().zip(line.graphemes()).take_while(|((old, before), (new, now))| {
-        old == new && before.style() == now.style() && before.link() == now.link()
+        old == new && !is_cluster(new) && before.style() == now.style() && before.link() == now.link()
     });
     let (count, columns) =
         same.fold((0, 0), |(count, columns), ((grapheme, _), _)| (count + 1, columns + grapheme.width()));
@@ -39,9 +40,14 @@ pub(crate) fn encode_from(old: &Line, line: &Line, look: &Look, out: &mut String
     }
     let _ = write!(out, "\u{1b}[{}G", columns + 1);
     encode(&rest, look, out);
-    if old.width() > line.width() {
+    let has_cluster = |line: &Line| line.graphemes().any(|(grapheme, _)| is_cluster(grapheme));
+    if old.width() > line.width() || has_cluster(old) || has_cluster(line) {
         out.push_str("\u{1b}[K");
     }
+}
+
+fn is_cluster(grapheme: &str) -> bool {
+    grapheme.chars().nth(1).is_some()
 }
 
 fn reduced(style: Style, colors: Colors) -> Style {

@@ -1,0 +1,175 @@
+//! What is written to a terminal so that it shows what it should.
+//!
+//! Pure: rows in, bytes out. Finished rows are written once and belong to the terminal from then on. Below them stand the
+//! *live rows* (the open end of an answer, what runs, the input), of which only what changed is written. Nothing above the
+//! live rows is ever touched.
+//!
+//! The terminal must not wrap by itself while a painter is at work: a row that it takes for wider than the painter does is
+//! clipped then, and no count of rows goes wrong.
+
+use std::fmt::Write;
+
+use crate::text::{Line, Look, encode, encode_from};
+
+/// Where changes begin and end for terminals that show them in one go.
+const BEGIN: &str = "\u{1b}[?2026h";
+const END: &str = "\u{1b}[?2026l";
+
+/// The live rows.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Frame {
+    pub(crate) rows: Vec<Line>,
+    /// The row and the column that the cursor stands in.
+    pub(crate) cursor: (usize, usize),
+}
+
+/// Knows what the terminal shows.
+#[derive(Debug)]
+pub(crate) struct Painter {
+    look: Look,
+    columns: usize,
+    height: usize,
+    shown: Frame,
+    /// Whether what is shown is not known any more, but for the row that the cursor is in.
+    is_stale: bool,
+}
+
+impl Painter {
+    /// A painter for a terminal of this size, whose cursor is at the beginning of an empty row.
+    pub(crate) fn new(look: Look, columns: usize, height: usize) -> Self {
+        Self { look, columns: columns.max(1), height: height.max(1), shown: Frame::default(), is_stale: false }
+    }
+
+    pub(crate) fn look(&self) -> &Look {
+        &self.look
+    }
+
+    pub(crate) fn set_look(&mut self, look: Look) {
+        self.look = look;
+        self.is_stale = true;
+    }
+
+    pub(crate) fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// How many live rows fit.
+    pub(crate) fn height(&self) -> usize {
+        self.height
+    }
+
+    /// The terminal has another size now. One that got narrower has broken the live rows in parts.
+    pub(crate) fn resize(&mut self, columns: usize, height: usize) {
+        let columns = columns.max(1);
+        if columns < self.columns {
+            let parts = |row: &Line| row.width().div_ceil(columns).max(1);
+            let (row, column) = self.shown.cursor;
+            let above: usize = self.shown.rows.iter().take(row).map(parts).sum();
+            self.shown.cursor = (above + column / columns, column % columns);
+        }
+        self.columns = columns;
+        self.height = height.max(1);
+        self.is_stale = true;
+    }
+
+    /// Paints the live rows anew, whatever is there.
+    pub(crate) fn forget(&mut self) {
+        self.is_stale = true;
+    }
+
+    /// The bytes that put `finished` above the live rows and make these look like `frame`.
+    pub(crate) fn paint(&mut self, finished: &[Line], frame: Frame) -> String {
+        let frame = self.fitted(frame);
+        if finished.is_empty() && !self.is_stale && frame == self.shown {
+            return String::new();
+        }
+        let mut out = BEGIN.to_owned();
+        let mut pen = self.pen(&mut out);
+        let rows = finished.iter().chain(&frame.rows);
+        for (index, row) in rows.enumerate() {
+            let row = row.cut(self.columns, "");
+            match self.shown.rows.get(index) {
+                Some(old) if *old == row => {}
+                Some(old) => {
+                    pen.go(&mut out, index);
+                    encode_from(old, &row, &self.look, &mut out);
+                }
+                None => {
+                    pen.go(&mut out, index);
+                    out.push('\r');
+                    encode(&row, &self.look, &mut out);
+                }
+            }
+        }
+        let total = finished.len() + frame.rows.len();
+        if pen.bottom >= total {
+            pen.go(&mut out, total);
+            out.push_str("\r\u{1b}[J");
+        }
+        pen.go(&mut out, finished.len() + frame.cursor.0);
+        let _ = write!(out, "\u{1b}[{}G{END}", frame.cursor.1 + 1);
+        self.shown = frame;
+        out
+    }
+
+    /// The bytes that take the live rows away. What comes next begins where they began.
+    pub(crate) fn leave(&mut self) -> String {
+        self.paint(&[], Frame::default())
+    }
+
+    /// Where the pen stands. Rows that are not known are wiped.
+    fn pen(&mut self, out: &mut String) -> Pen {
+        let at = self.shown.cursor.0;
+        if !std::mem::take(&mut self.is_stale) {
+            return Pen { at, bottom: self.shown.rows.len().max(1) - 1 };
+        }
+        self.shown.rows.clear();
+        let mut pen = Pen { at, bottom: at };
+        pen.go(out, 0);
+        out.push_str("\r\u{1b}[J");
+        Pen { at: 0, bottom: 0 }
+    }
+
+    /// The last rows of a frame that does not fit, such that the row with the cursor is among them.
+    fn fitted(&self, mut frame: Frame) -> Frame {
+        for row in &mut frame.rows {
+            if row.width() > self.columns {
+                *row = row.cut(self.columns, "");
+            }
+        }
+        frame.cursor.0 = frame.cursor.0.min(frame.rows.len().saturating_sub(1));
+        frame.cursor.1 = frame.cursor.1.min(self.columns - 1);
+        let excess = frame.rows.len().saturating_sub(self.height);
+        let above = excess.min(frame.cursor.0);
+        frame.rows.drain(..above);
+        frame.cursor.0 -= above;
+        frame.rows.truncate(self.height);
+        frame
+    }
+}
+
+/// A cursor that moves over rows, counted from the first live row.
+struct Pen {
+    at: usize,
+    /// The last row that is there. Rows below it are made by ends of lines, at which the terminal scrolls.
+    bottom: usize,
+}
+
+impl Pen {
+    fn go(&mut self, out: &mut String, row: usize) {
+        let reach = row.min(self.bottom);
+        match reach.cmp(&self.at) {
+            std::cmp::Ordering::Less => drop(write!(out, "\u{1b}[{}A", self.at - reach)),
+            std::cmp::Ordering::Greater => drop(write!(out, "\u{1b}[{}B", reach - self.at)),
+            std::cmp::Ordering::Equal => {}
+        }
+        for _ in reach..row {
+            out.push_str("\r\n");
+        }
+        self.at = row;
+        self.bottom = self.bottom.max(row);
+    }
+}
+
+#[cfg(test)]
+mod tests;
