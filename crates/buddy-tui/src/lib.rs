@@ -4,6 +4,7 @@
 //! hub in this process and a remote one.
 
 mod asking;
+mod editor;
 mod exec;
 mod exit;
 mod printer;

@@ -37,7 +37,13 @@ pub(crate) struct Painter {
 impl Painter {
     /// A painter for a terminal of this size, whose cursor is at the beginning of an empty row.
     pub(crate) fn new(look: Look, columns: usize, height: usize) -> Self {
-        Self { look, columns: columns.max(1), height: height.max(1), shown: Frame::default(), is_stale: false }
+        Self {
+            look,
+            columns: columns.max(1),
+            height: height.max(1),
+            shown: Frame::default(),
+            is_stale: false,
+        }
     }
 
     pub(crate) fn look(&self) -> &Look {

@@ -74,9 +74,15 @@ fn live_rows_are_repainted_and_finished_ones_stay() {
     stage.paint(&[], &["> "], (0, 2));
     assert_eq!((stage.screen(), stage.cursor()), (vec![">".to_owned()], (0, 2)));
     stage.paint(&["you: hi"], &["thinking", "> a"], (1, 3));
-    assert_eq!((stage.screen(), stage.cursor()), (vec!["you: hi".into(), "thinking".into(), "> a".into()], (2, 3)));
+    assert_eq!(
+        (stage.screen(), stage.cursor()),
+        (vec!["you: hi".into(), "thinking".into(), "> a".into()], (2, 3))
+    );
     stage.paint(&["hello"], &["> a"], (0, 3));
-    assert_eq!((stage.screen(), stage.cursor()), (vec!["you: hi".into(), "hello".into(), "> a".into()], (2, 3)));
+    assert_eq!(
+        (stage.screen(), stage.cursor()),
+        (vec!["you: hi".into(), "hello".into(), "> a".into()], (2, 3))
+    );
     stage.painter.leave();
 }
 

@@ -1,0 +1,21 @@
+//! The line editor: a draft, its history, its completions, and how they look. Pure: keys in, rows and outcomes out.
+//!
+//! The editing of text itself is reedline's line buffer. Its engine is not used: it owns the terminal while it waits for a
+//! line, and an answer that streams, an elapsed time or a question would have to wait for it.
+
+mod draft;
+mod fuzzy;
+mod history;
+mod keymap;
+mod menu;
+mod pastes;
+mod search;
+mod view;
+
+pub(crate) use draft::Draft;
+pub(crate) use fuzzy::score;
+pub(crate) use history::History;
+pub(crate) use keymap::{Action, Key, Keymap};
+pub(crate) use menu::{Choice, Menu};
+pub(crate) use search::Search;
+pub(crate) use view::{InputView, menu_rows, view};

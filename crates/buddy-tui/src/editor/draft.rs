@@ -1,0 +1,351 @@
+//! What is being typed: the text, the cursor, what was cut, and the way back.
+
+use reedline::LineBuffer;
+use unicode_segmentation::UnicodeSegmentation;
+
+use super::pastes::Pastes;
+
+/// How many steps back there are.
+const MAX_UNDO: usize = 200;
+
+/// A text under way.
+#[derive(Debug, Default)]
+pub(crate) struct Draft {
+    buffer: LineBuffer,
+    /// What was cut last, for putting it back.
+    cut: String,
+    undo: Vec<(String, usize)>,
+    redo: Vec<(String, usize)>,
+    /// Whether the last change was a letter, which later ones belong to.
+    is_typing: bool,
+    pastes: Pastes,
+}
+
+impl Draft {
+    /// The text as it is shown, with long pastes collapsed.
+    pub(crate) fn shown(&self) -> &str {
+        self.buffer.get_buffer()
+    }
+
+    /// Where the cursor is in it, in bytes.
+    pub(crate) fn cursor(&self) -> usize {
+        self.buffer.insertion_point()
+    }
+
+    /// The text as it is meant.
+    pub(crate) fn whole(&self) -> String {
+        self.pastes.expand(self.shown())
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.buffer.is_empty()
+    }
+
+    /// The text before the cursor.
+    pub(crate) fn before(&self) -> &str {
+        self.shown().get(..self.cursor()).unwrap_or_default()
+    }
+
+    /// Takes the text out and starts afresh.
+    pub(crate) fn take(&mut self) -> String {
+        let whole = self.whole();
+        let cut = std::mem::take(&mut self.cut);
+        *self = Self { cut, ..Self::default() };
+        whole
+    }
+
+    /// Puts another text in the place of this one, with the cursor at its end.
+    pub(crate) fn set(&mut self, text: &str) {
+        self.change(|buffer| {
+            buffer.set_buffer(text.to_owned());
+            buffer.set_insertion_point(text.len());
+        });
+    }
+
+    /// Types a letter.
+    pub(crate) fn insert(&mut self, letter: char) {
+        if !self.is_typing || letter.is_whitespace() {
+            self.note();
+        }
+        self.is_typing = true;
+        self.buffer.insert_char(letter);
+    }
+
+    /// Puts in a text, whole.
+    pub(crate) fn insert_text(&mut self, text: &str) {
+        self.change(|buffer| buffer.insert_str(text));
+    }
+
+    /// Puts in what was pasted: as it is if it is short, else as a word that stands for it.
+    pub(crate) fn paste(&mut self, text: &str) {
+        let shown = self.pastes.take(text);
+        self.insert_text(&shown);
+    }
+
+    /// Puts a text in the place of the last `length` bytes before the cursor.
+    pub(crate) fn complete(&mut self, length: usize, text: &str) {
+        let end = self.cursor();
+        let start = end.saturating_sub(length);
+        self.change(|buffer| {
+            buffer.replace_range(start..end, text);
+            buffer.set_insertion_point(start + text.len());
+        });
+    }
+
+    pub(crate) fn left(&mut self) {
+        self.moved(LineBuffer::move_left);
+    }
+
+    pub(crate) fn right(&mut self) {
+        self.moved(LineBuffer::move_right);
+    }
+
+    pub(crate) fn line_start(&mut self) {
+        self.moved(LineBuffer::move_to_line_start);
+    }
+
+    pub(crate) fn line_end(&mut self) {
+        self.moved(LineBuffer::move_to_line_end);
+    }
+
+    pub(crate) fn word_left(&mut self) {
+        let to = word_start(self.before());
+        self.moved(|buffer| buffer.set_insertion_point(to));
+    }
+
+    pub(crate) fn word_right(&mut self) {
+        let to = self.cursor() + word_end(self.after());
+        self.moved(|buffer| buffer.set_insertion_point(to));
+    }
+
+    /// One line up; false at the first one.
+    pub(crate) fn up(&mut self) -> bool {
+        let is_first = self.buffer.is_cursor_at_first_line();
+        if !is_first {
+            self.moved(LineBuffer::move_line_up);
+        }
+        !is_first
+    }
+
+    /// One line down; false at the last one.
+    pub(crate) fn down(&mut self) -> bool {
+        let is_last = self.buffer.is_cursor_at_last_line();
+        if !is_last {
+            self.moved(LineBuffer::move_line_down);
+        }
+        !is_last
+    }
+
+    /// Removes the character before the cursor, or the paste that stands there.
+    pub(crate) fn backspace(&mut self) {
+        match self.pastes.ending(self.before()) {
+            Some(length) => self.complete(length, ""),
+            None => self.change(LineBuffer::delete_left_grapheme),
+        }
+    }
+
+    pub(crate) fn delete(&mut self) {
+        self.change(LineBuffer::delete_right_grapheme);
+    }
+
+    /// Cuts back to the start of the word.
+    pub(crate) fn cut_word_left(&mut self) {
+        let from = word_start(self.before());
+        self.cut(from, self.cursor());
+    }
+
+    /// Cuts back to the last space.
+    pub(crate) fn cut_to_space(&mut self) {
+        let before = self.before();
+        let trimmed = before.trim_end();
+        let from = trimmed.rfind(char::is_whitespace).map_or(0, |at| {
+            at + trimmed.get(at..).and_then(|rest| rest.chars().next()).map_or(1, char::len_utf8)
+        });
+        self.cut(from, self.cursor());
+    }
+
+    pub(crate) fn cut_word_right(&mut self) {
+        let to = self.cursor() + word_end(self.after());
+        self.cut(self.cursor(), to);
+    }
+
+    pub(crate) fn cut_to_line_start(&mut self) {
+        let from = self.before().rfind('\n').map_or(0, |at| at + 1);
+        self.cut(from, self.cursor());
+    }
+
+    /// Cuts to the end of the line, or the end of the line itself.
+    pub(crate) fn cut_to_line_end(&mut self) {
+        let after = self.after();
+        let length = match after.find('\n') {
+            Some(0) => 1,
+            Some(at) => at,
+            None => after.len(),
+        };
+        self.cut(self.cursor(), self.cursor() + length);
+    }
+
+    /// Puts back what was cut last.
+    pub(crate) fn put_back(&mut self) {
+        let cut = self.cut.clone();
+        self.insert_text(&cut);
+    }
+
+    pub(crate) fn undo(&mut self) {
+        if let Some((text, cursor)) = self.undo.pop() {
+            self.redo.push((self.shown().to_owned(), self.cursor()));
+            self.restore(text, cursor);
+        }
+    }
+
+    pub(crate) fn redo(&mut self) {
+        if let Some((text, cursor)) = self.redo.pop() {
+            self.undo.push((self.shown().to_owned(), self.cursor()));
+            self.restore(text, cursor);
+        }
+    }
+
+    fn restore(&mut self, text: String, cursor: usize) {
+        self.buffer.set_buffer(text);
+        self.buffer.set_insertion_point(cursor);
+        self.is_typing = false;
+    }
+
+    fn after(&self) -> &str {
+        self.shown().get(self.cursor()..).unwrap_or_default()
+    }
+
+    fn cut(&mut self, from: usize, to: usize) {
+        let Some(cut) = self.shown().get(from..to).filter(|cut| !cut.is_empty()) else { return };
+        self.cut = cut.to_owned();
+        self.change(|buffer| {
+            buffer.replace_range(from..to, "");
+            buffer.set_insertion_point(from);
+        });
+    }
+
+    fn moved(&mut self, step: impl FnOnce(&mut LineBuffer)) {
+        self.is_typing = false;
+        step(&mut self.buffer);
+    }
+
+    fn change(&mut self, step: impl FnOnce(&mut LineBuffer)) {
+        self.note();
+        self.is_typing = false;
+        step(&mut self.buffer);
+    }
+
+    /// Keeps what is there as a step to come back to.
+    fn note(&mut self) {
+        self.redo.clear();
+        let now = (self.shown().to_owned(), self.cursor());
+        if self.undo.last() == Some(&now) {
+            return;
+        }
+        if self.undo.len() == MAX_UNDO {
+            self.undo.remove(0);
+        }
+        self.undo.push(now);
+    }
+}
+
+/// Where the last word of a text starts.
+fn word_start(text: &str) -> usize {
+    let words = text.split_word_bound_indices().rev();
+    words.skip_while(|(_, word)| !is_word(word)).map(|(at, _)| at).next().unwrap_or(0)
+}
+
+/// Where the first word of a text ends.
+fn word_end(text: &str) -> usize {
+    let mut words = text.split_word_bound_indices();
+    words.find(|(_, word)| is_word(word)).map_or(text.len(), |(at, word)| at + word.len())
+}
+
+fn is_word(word: &str) -> bool {
+    word.chars().any(char::is_alphanumeric)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A draft with `|` where the cursor is.
+    fn draft(text: &str) -> Draft {
+        let cursor = text.find('|').unwrap();
+        let mut draft = Draft::default();
+        draft.set(&text.replace('|', ""));
+        draft.buffer.set_insertion_point(cursor);
+        draft
+    }
+
+    #[track_caller]
+    fn check(before: &str, step: impl FnOnce(&mut Draft), after: &str) {
+        let mut draft = draft(before);
+        step(&mut draft);
+        let mut shown = draft.shown().to_owned();
+        shown.insert(draft.cursor(), '|');
+        assert_eq!(shown, after);
+    }
+
+    #[test]
+    fn words_are_moved_over_and_cut() {
+        check("one two|", Draft::word_left, "one |two");
+        check("one two  |", Draft::word_left, "one |two  ");
+        check("|one two", Draft::word_right, "one| two");
+        check("one two|", Draft::cut_word_left, "one |");
+        check("rm ./a-b/c|", Draft::cut_to_space, "rm |");
+        check("rm  |", Draft::cut_to_space, "|");
+        check("|one two", Draft::cut_word_right, "| two");
+        check("a漢字|", Draft::backspace, "a漢|");
+        check("👩‍👩‍👧|", Draft::backspace, "|");
+    }
+
+    #[test]
+    fn lines_are_moved_over_and_cut() {
+        check("one\ntwo|", |draft| assert!(draft.up()), "one|\ntwo");
+        check("one|\ntwo", |draft| assert!(!draft.up()), "one|\ntwo");
+        check("one\ntwo|", Draft::cut_to_line_start, "one\n|");
+        check("o|ne\ntwo", Draft::cut_to_line_end, "o|\ntwo");
+        check("one|\ntwo", Draft::cut_to_line_end, "one|two");
+        check("one\nt|wo", Draft::line_start, "one\n|two");
+        check(
+            "one two|",
+            |draft| {
+                draft.cut_word_left();
+                draft.line_start();
+                draft.put_back();
+            },
+            "two|one ",
+        );
+    }
+
+    #[test]
+    fn every_change_has_a_way_back() {
+        let mut draft = Draft::default();
+        for letter in "one two".chars() {
+            draft.insert(letter);
+        }
+        draft.cut_to_line_start();
+        draft.undo();
+        assert_eq!(draft.shown(), "one two");
+        draft.undo();
+        assert_eq!(draft.shown(), "one");
+        draft.redo();
+        assert_eq!(draft.shown(), "one two");
+    }
+
+    #[test]
+    fn long_pastes_are_words_that_stand_for_them() {
+        let long = "line\n".repeat(10_000);
+        let mut draft = Draft::default();
+        draft.insert_text("see ");
+        draft.paste(&long);
+        assert_eq!(draft.shown(), "see [paste 1: 10000 lines]");
+        assert_eq!(draft.whole(), format!("see {long}"));
+        draft.backspace();
+        assert_eq!(draft.shown(), "see ");
+        draft.paste("short");
+        assert_eq!(draft.take(), "see short");
+        assert!(draft.is_empty());
+    }
+}

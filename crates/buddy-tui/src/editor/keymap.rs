@@ -1,0 +1,226 @@
+//! Which key does what.
+
+use std::collections::HashMap;
+
+use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+
+/// A key with what is held down beside it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Key {
+    pub(crate) code: KeyCode,
+    pub(crate) held: KeyModifiers,
+}
+
+/// What a key does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Action {
+    Submit,
+    Newline,
+    /// Completes; while a turn runs and there is nothing to complete, queues the draft.
+    Complete,
+    /// Stops what runs, closes what is open.
+    Escape,
+    /// Clears the draft, else stops what runs, else leaves at the second time.
+    Cancel,
+    /// Leaves at an empty draft, else deletes.
+    EndOrDelete,
+    CycleMode,
+    Up,
+    Down,
+    HistoryOlder,
+    HistoryNewer,
+    SearchOlder,
+    SearchNewer,
+    Left,
+    /// Left; at an empty draft sends the running command to the background.
+    LeftOrBackground,
+    Right,
+    WordLeft,
+    WordRight,
+    LineStart,
+    LineEnd,
+    Backspace,
+    Delete,
+    CutWordLeft,
+    CutToSpace,
+    CutWordRight,
+    CutToLineStart,
+    CutToLineEnd,
+    PutBack,
+    Undo,
+    Redo,
+    OpenEditor,
+    Redraw,
+    Suspend,
+    Expand,
+    Plan,
+}
+
+/// Names for files in which people choose keys of their own, and the keys by default.
+const ACTIONS: &[(&str, Action, &[&str])] = &[
+    ("submit", Action::Submit, &["enter"]),
+    ("newline", Action::Newline, &["shift-enter", "alt-enter", "ctrl-j"]),
+    ("complete", Action::Complete, &["tab"]),
+    ("escape", Action::Escape, &["esc"]),
+    ("cancel", Action::Cancel, &["ctrl-c"]),
+    ("end-or-delete", Action::EndOrDelete, &["ctrl-d"]),
+    ("cycle-mode", Action::CycleMode, &["shift-tab"]),
+    ("up", Action::Up, &["up"]),
+    ("down", Action::Down, &["down"]),
+    ("history-older", Action::HistoryOlder, &["ctrl-p"]),
+    ("history-newer", Action::HistoryNewer, &["ctrl-n"]),
+    ("search-older", Action::SearchOlder, &["ctrl-r"]),
+    ("search-newer", Action::SearchNewer, &["ctrl-s"]),
+    ("left", Action::Left, &["left"]),
+    ("left-or-background", Action::LeftOrBackground, &["ctrl-b"]),
+    ("right", Action::Right, &["right", "ctrl-f"]),
+    ("word-left", Action::WordLeft, &["alt-b", "ctrl-left", "alt-left"]),
+    ("word-right", Action::WordRight, &["alt-f", "ctrl-right", "alt-right"]),
+    ("line-start", Action::LineStart, &["ctrl-a", "home"]),
+    ("line-end", Action::LineEnd, &["ctrl-e", "end"]),
+    ("backspace", Action::Backspace, &["backspace", "ctrl-h", "shift-backspace"]),
+    ("delete", Action::Delete, &["delete"]),
+    ("cut-word-left", Action::CutWordLeft, &["alt-backspace", "ctrl-backspace"]),
+    ("cut-to-space", Action::CutToSpace, &["ctrl-w"]),
+    ("cut-word-right", Action::CutWordRight, &["alt-d"]),
+    ("cut-to-line-start", Action::CutToLineStart, &["ctrl-u"]),
+    ("cut-to-line-end", Action::CutToLineEnd, &["ctrl-k"]),
+    ("put-back", Action::PutBack, &["ctrl-y"]),
+    ("undo", Action::Undo, &["ctrl-_", "ctrl-7"]),
+    ("redo", Action::Redo, &["alt-_", "alt-r"]),
+    ("open-editor", Action::OpenEditor, &["ctrl-g"]),
+    ("redraw", Action::Redraw, &["ctrl-l"]),
+    ("suspend", Action::Suspend, &["ctrl-z"]),
+    ("expand", Action::Expand, &["ctrl-o"]),
+    ("plan", Action::Plan, &["ctrl-t"]),
+];
+
+/// Keys and what they do.
+#[derive(Debug, Clone)]
+pub(crate) struct Keymap {
+    actions: HashMap<Key, Action>,
+}
+
+impl Keymap {
+    /// The keys by default.
+    pub(crate) fn new() -> Self {
+        let each = |&(_, action, keys): &(&str, Action, &'static [&'static str])| {
+            keys.iter().filter_map(move |key| Some((Key::named(key)?, action)))
+        };
+        Self { actions: ACTIONS.iter().flat_map(each).collect() }
+    }
+
+    /// Gives a key another action. Says what is wrong with the names.
+    pub(crate) fn bind(&mut self, key: &str, action: &str) -> Result<(), String> {
+        let found = Key::named(key)
+            .ok_or_else(|| format!("`{key}` is no key; say for example `ctrl-x` or `alt-enter`"))?;
+        if action == "none" {
+            self.actions.remove(&found);
+            return Ok(());
+        }
+        let named = ACTIONS.iter().find(|(name, ..)| *name == action);
+        let (_, action, _) = named.ok_or_else(|| {
+            let names: Vec<&str> = ACTIONS.iter().map(|(name, ..)| *name).collect();
+            format!("`{action}` is nothing that a key can do; there are {}, none", names.join(", "))
+        })?;
+        self.actions.insert(found, *action);
+        Ok(())
+    }
+
+    pub(crate) fn action(&self, key: Key) -> Option<Action> {
+        self.actions.get(&key).copied()
+    }
+}
+
+impl Key {
+    /// The key of an event, with what is said twice taken away: a capital letter is one without its shift.
+    pub(crate) fn of(event: KeyEvent) -> Self {
+        let held = event.modifiers & (KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SHIFT);
+        match event.code {
+            KeyCode::BackTab => Self { code: KeyCode::Tab, held: KeyModifiers::SHIFT },
+            KeyCode::Char(letter) if held.contains(KeyModifiers::CONTROL) => {
+                Self { code: KeyCode::Char(letter.to_ascii_lowercase()), held: held - KeyModifiers::SHIFT }
+            }
+            KeyCode::Char(_) => Self { code: event.code, held: held - KeyModifiers::SHIFT },
+            code => Self { code, held },
+        }
+    }
+
+    /// The letter that it types, if it types one.
+    pub(crate) fn letter(self) -> Option<char> {
+        match self.code {
+            KeyCode::Char(letter) if self.held.is_empty() => Some(letter),
+            _ => None,
+        }
+    }
+
+    /// The key of this name, such as `ctrl-a` or `alt-enter`.
+    pub(crate) fn named(name: &str) -> Option<Self> {
+        let mut held = KeyModifiers::NONE;
+        let mut rest = name;
+        for (word, modifier) in
+            [("ctrl-", KeyModifiers::CONTROL), ("alt-", KeyModifiers::ALT), ("shift-", KeyModifiers::SHIFT)]
+        {
+            if let Some(after) = rest.strip_prefix(word) {
+                (held, rest) = (held | modifier, after);
+            }
+        }
+        let code = match rest {
+            "enter" => KeyCode::Enter,
+            "tab" => KeyCode::Tab,
+            "esc" => KeyCode::Esc,
+            "up" => KeyCode::Up,
+            "down" => KeyCode::Down,
+            "left" => KeyCode::Left,
+            "right" => KeyCode::Right,
+            "home" => KeyCode::Home,
+            "end" => KeyCode::End,
+            "pageup" => KeyCode::PageUp,
+            "pagedown" => KeyCode::PageDown,
+            "backspace" => KeyCode::Backspace,
+            "delete" => KeyCode::Delete,
+            "insert" => KeyCode::Insert,
+            "space" => KeyCode::Char(' '),
+            one => {
+                match (one.strip_prefix('f').and_then(|number| number.parse().ok()), one.chars().count()) {
+                    (Some(number @ 1..=24), _) => KeyCode::F(number),
+                    (_, 1) => KeyCode::Char(one.chars().next()?),
+                    _ => return None,
+                }
+            }
+        };
+        Some(Self { code, held })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_default_key_has_a_name_and_no_key_two_actions() {
+        let count: usize = ACTIONS.iter().map(|(.., keys)| keys.len()).sum();
+        assert_eq!(Keymap::new().actions.len(), count);
+    }
+
+    #[test]
+    fn events_are_the_keys_that_people_mean() {
+        let of = |code, modifiers| Key::of(KeyEvent::new(code, modifiers));
+        assert_eq!(Some(of(KeyCode::BackTab, KeyModifiers::SHIFT)), Key::named("shift-tab"));
+        assert_eq!(Some(of(KeyCode::Char('J'), KeyModifiers::CONTROL)), Key::named("ctrl-j"));
+        assert_eq!(of(KeyCode::Char('Ä'), KeyModifiers::SHIFT).letter(), Some('Ä'));
+        assert_eq!(of(KeyCode::Char('a'), KeyModifiers::ALT).letter(), None);
+    }
+
+    #[test]
+    fn people_choose_keys_of_their_own() {
+        let mut keymap = Keymap::new();
+        let enter = Key::named("enter").unwrap();
+        assert_eq!(keymap.bind("enter", "newline"), Ok(()));
+        assert_eq!(keymap.action(enter), Some(Action::Newline));
+        assert_eq!(keymap.bind("enter", "none"), Ok(()));
+        assert_eq!(keymap.action(enter), None);
+        assert!(keymap.bind("hyper-x", "submit").unwrap_err().contains("is no key"));
+        assert!(keymap.bind("f5", "dance").unwrap_err().contains("there are submit"));
+    }
+}

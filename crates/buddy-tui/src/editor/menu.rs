@@ -1,0 +1,108 @@
+//! A list to choose from: completions below the input, and pickers.
+
+use super::fuzzy::score;
+
+/// Something to choose.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Choice {
+    /// What is taken.
+    pub(crate) name: String,
+    /// What is said about it.
+    pub(crate) note: String,
+}
+
+/// Choices, those that fit what was typed, and the one that is pointed at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Menu {
+    all: Vec<Choice>,
+    /// Places in `all`, the best first.
+    fitting: Vec<usize>,
+    at: usize,
+}
+
+impl Menu {
+    /// A menu of those that fit the wish; without a wish they stay in their order.
+    pub(crate) fn new(all: Vec<Choice>, wish: &str) -> Self {
+        let mut menu = Self { all, fitting: Vec::new(), at: 0 };
+        menu.filter(wish);
+        menu
+    }
+
+    /// Looks again which fit.
+    pub(crate) fn filter(&mut self, wish: &str) {
+        let scored = self.all.iter().enumerate();
+        let mut fitting: Vec<(i64, usize)> = if wish.is_empty() {
+            scored.map(|(at, _)| (0, at)).collect()
+        } else {
+            scored.filter_map(|(at, choice)| Some((score(&choice.name, wish)?, at))).collect()
+        };
+        fitting.sort_by_key(|(score, at)| (-score, *at));
+        self.fitting = fitting.into_iter().map(|(_, at)| at).collect();
+        self.at = 0;
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.fitting.is_empty()
+    }
+
+    pub(crate) fn chosen(&self) -> Option<&Choice> {
+        self.fitting.get(self.at).and_then(|&at| self.all.get(at))
+    }
+
+    /// Points at a choice by its name, if it is among those that fit.
+    pub(crate) fn point(&mut self, name: &str) {
+        let place =
+            self.fitting.iter().position(|&at| self.all.get(at).is_some_and(|choice| choice.name == name));
+        self.at = place.unwrap_or(self.at);
+    }
+
+    pub(crate) fn up(&mut self) {
+        self.at = self.at.checked_sub(1).unwrap_or(self.fitting.len().saturating_sub(1));
+    }
+
+    pub(crate) fn down(&mut self) {
+        self.at = if self.at + 1 < self.fitting.len() { self.at + 1 } else { 0 };
+    }
+
+    /// At most `count` choices around the one that is pointed at, which of them it is, and how many there are in all.
+    pub(crate) fn window(&self, count: usize) -> (Vec<&Choice>, usize, usize) {
+        let first = self.at.saturating_sub(count / 2).min(self.fitting.len().saturating_sub(count));
+        let shown = self.fitting.iter().skip(first).take(count).filter_map(|&at| self.all.get(at)).collect();
+        (shown, self.at - first, self.fitting.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn menu(wish: &str) -> Menu {
+        let all = ["help", "model", "new", "session", "status"];
+        Menu::new(all.map(|name| Choice { name: name.into(), note: String::new() }).to_vec(), wish)
+    }
+
+    fn chosen(menu: &Menu) -> &str {
+        menu.chosen().map_or("", |choice| &choice.name)
+    }
+
+    #[test]
+    fn the_best_fit_is_pointed_at_and_arrows_go_round() {
+        assert_eq!(chosen(&menu("sess")), "session");
+        assert_eq!(chosen(&menu("zz")), "");
+        let mut all = menu("");
+        all.up();
+        assert_eq!(chosen(&all), "status");
+        all.down();
+        assert_eq!(chosen(&all), "help");
+        all.point("new");
+        assert_eq!(chosen(&all), "new");
+    }
+
+    #[test]
+    fn the_window_follows_the_pointer() {
+        let mut all = menu("");
+        all.point("status");
+        let (shown, at, count) = all.window(3);
+        assert_eq!((shown.len(), shown[at].name.as_str(), count), (3, "status", 5));
+    }
+}
