@@ -8,6 +8,7 @@
 //! The crate never knows about models, agents or policy, and it reads neither environment nor home: paths, variables
 //! and limits come in as values.
 
+mod attended;
 mod bounds;
 mod captured;
 mod cgroup;
@@ -34,6 +35,7 @@ mod tmux;
 mod transport;
 pub mod undo;
 
+pub use attended::run_attended;
 pub use bounds::{Bounds, Reach};
 pub use captured::Captured;
 pub use cgroup::{Limits, LimitsHit};

@@ -4,9 +4,11 @@
 //! hub in this process and a remote one.
 
 mod asking;
+mod console;
 mod editor;
 mod exec;
 mod exit;
+mod markdown;
 mod printer;
 mod repl;
 mod report;
@@ -15,6 +17,7 @@ mod show;
 mod text;
 mod visible;
 
+pub use console::{ConsoleRequest, Desk, DeskCommand, ModelChoice, Surroundings, run_console};
 pub use exec::{ExecRequest, ExecTarget, OutputFormat, run_exec};
 pub use exit::Exit;
 pub use printer::{OutputClosed, Printer};

@@ -326,7 +326,7 @@ fn panes(is_taken: bool) -> Command {
 }
 
 /// What a person is told about a change.
-fn told(changed: &SessionChanged) -> Option<String> {
+pub(crate) fn told(changed: &SessionChanged) -> Option<String> {
     let approvals = changed.approvals.map(|policy| match policy {
         ApprovalPolicy::Ask => "approvals: what needs one is asked for".to_owned(),
         ApprovalPolicy::All => "approvals: everything is allowed that no rule forbids".to_owned(),

@@ -4,6 +4,7 @@ mod auth_store;
 mod cli;
 mod commands;
 mod config;
+mod desk;
 mod environment;
 mod failpoints;
 mod host;

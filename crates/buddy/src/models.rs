@@ -15,4 +15,4 @@ pub(crate) use key::Keys;
 pub(crate) use lessons::{Lesson, Lessons};
 pub(crate) use local::local_servers;
 pub(crate) use reference::Reference;
-pub(crate) use source::{Line, Models, NoModels};
+pub(crate) use source::{Line, Models, NoModels, Row};

@@ -1,16 +1,19 @@
 //! `buddy` and `buddy resume`: a conversation in the terminal.
 
+use std::io::IsTerminal;
 use std::sync::Arc;
 
 use buddy_agent::BuddyAgent;
 use buddy_exec::{Panes, TmuxTarget};
 use buddy_protocol::{Change, Command, NewSession, SessionId, Sessions};
-use buddy_tui::{Exit, ReplRequest, run_repl};
+use buddy_tui::{ConsoleRequest, Exit, Look, ReplRequest, run_console, run_repl};
 use tokio::io::BufReader;
 
 use crate::cli::Resume;
 use crate::commands::setup::{Invocation, Notes, Setup};
 use crate::commands::{find, last, panes, printer, trust};
+use crate::desk::{HomeDesk, look};
+use crate::environment::Environment;
 use crate::signals::interrupts;
 use crate::wiring::{Buddy, Wishes, wire};
 
@@ -28,11 +31,12 @@ pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
     if let Some(remote) = &wishes.host.remote {
         printer().status(&format!("on {}, in {cwd}", remote.place));
     }
+    let desk = HomeDesk::new(invocation.environment, wishes.host.clone(), setup.models.clone());
     let buddy = wire(invocation.environment, wishes)?;
     let new = NewSession { agent: BuddyAgent::NAME.to_owned(), cwd, model, parent: None };
     let session = buddy.hub.create(&buddy.who, new).await?;
     begin(&invocation, &buddy, &session).await?;
-    talk(&setup, buddy, panes, session, 1).await
+    Talk { setup: &setup, environment: invocation.environment, desk, panes }.run(buddy, session, 1).await
 }
 
 /// Goes on with an old one.
@@ -42,6 +46,7 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
     let model = setup.session_model(&invocation)?;
     let panes = panes::open(&invocation, &setup).await?;
     let wishes = Wishes { panes: panes.clone(), ..setup.wishes(&invocation).await? };
+    let desk = HomeDesk::new(invocation.environment, wishes.host.clone(), setup.models.clone());
     let buddy = wire(invocation.environment, wishes)?;
     let summary = match &resume.id {
         Some(id) => find(&buddy, id).await?,
@@ -54,7 +59,8 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
             .await?;
     }
     begin(&invocation, &buddy, &summary.id).await?;
-    talk(&setup, buddy, panes, summary.id, summary.head).await
+    let talk = Talk { setup: &setup, environment: invocation.environment, desk, panes };
+    talk.run(buddy, summary.id, summary.head).await
 }
 
 /// What the command line wants of the session before anything is said.
@@ -66,33 +72,59 @@ async fn begin(invocation: &Invocation<'_>, buddy: &Buddy, session: &SessionId) 
     Ok(())
 }
 
-async fn talk(
-    setup: &Setup,
-    buddy: Buddy,
+/// A conversation that is about to begin.
+struct Talk<'a> {
+    setup: &'a Setup,
+    environment: &'a Environment,
+    desk: HomeDesk,
     panes: Option<Arc<TmuxTarget>>,
-    session: SessionId,
-    head: u64,
-) -> anyhow::Result<Exit> {
-    let mut printer = printer();
-    printer.status(&format!("buddy {} · session {session}", env!("CARGO_PKG_VERSION")));
-    if let Err(failure) = setup.models.check() {
-        printer.status(&format!("{}\n  {}", failure.message, failure.hint.unwrap_or_default()));
+}
+
+impl Talk<'_> {
+    async fn run(self, buddy: Buddy, session: SessionId, head: u64) -> anyhow::Result<Exit> {
+        let mut printer = printer();
+        let greeting = self.greeting(&session);
+        let look = look(self.environment, &self.setup.loaded.config.display);
+        let (interrupts, _watch) = interrupts()?;
+        let who = buddy.who.clone();
+        let (exit, session) = if self.has_screen(&look) {
+            let is_in_tmux = self.environment.get("TMUX").is_some();
+            let keys = Vec::new();
+            let request = ConsoleRequest { who, session, head, interrupts, look, keys, is_in_tmux, greeting };
+            let (exit, session) = run_console(buddy.hub.clone(), Arc::new(self.desk), request).await?;
+            (Ok(exit), session)
+        } else {
+            greeting.iter().for_each(|line| printer.status(line));
+            let request = ReplRequest { who, session: session.clone(), head, interrupts };
+            let input = BufReader::new(tokio::io::stdin());
+            (run_repl(buddy.hub.clone(), request, input, &mut printer).await, session)
+        };
+        buddy.close().await?;
+        self.setup.models.settle().await;
+        if let Some(panes) = self.panes {
+            panes::tell_remaining(&panes, &mut printer).await;
+        }
+        printer.status(&format!("\ngo on with: buddy resume {session}"));
+        Ok(exit?)
     }
-    if let Some(panes) = &panes {
-        printer.status(&format!(
-            "commands run in a terminal that you can attach to: {}",
-            panes.attach_command()
-        ));
+
+    /// Whether there is a terminal on which rows can be painted over, and the person wants that.
+    fn has_screen(&self, look: &Look) -> bool {
+        let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+        is_terminal && !look.is_read_aloud && self.environment.get("TERM").is_some_and(|term| term != "dumb")
     }
-    let (interrupts, _watch) = interrupts()?;
-    let request = ReplRequest { who: buddy.who.clone(), session: session.clone(), head, interrupts };
-    let input = BufReader::new(tokio::io::stdin());
-    let exit = run_repl(buddy.hub.clone(), request, input, &mut printer).await;
-    buddy.close().await?;
-    setup.models.settle().await;
-    if let Some(panes) = panes {
-        panes::tell_remaining(&panes, &mut printer).await;
+
+    fn greeting(&self, session: &SessionId) -> Vec<String> {
+        let mut lines = vec![format!("buddy {} · session {session}", env!("CARGO_PKG_VERSION"))];
+        if let Err(failure) = self.setup.models.check() {
+            lines.push(format!("{}\n  {}", failure.message, failure.hint.unwrap_or_default()));
+        }
+        if let Some(panes) = &self.panes {
+            lines.push(format!(
+                "commands run in a terminal that you can attach to: {}",
+                panes.attach_command()
+            ));
+        }
+        lines
     }
-    printer.status(&format!("\ngo on with: buddy resume {session}"));
-    Ok(exit?)
 }

@@ -231,11 +231,24 @@ pub(crate) struct DisplaySection {
     pub(crate) show_tokens: bool,
     /// Show what tools are called with.
     pub(crate) show_tool_calls: bool,
+    /// The colours: `auto`, `dark`, `light`, or `terminal` for those that the terminal itself is set to.
+    pub(crate) theme: String,
+    /// Let signs move while something works.
+    pub(crate) motion: bool,
+    /// Say everything in lines that are never painted over, for programs that read the screen aloud.
+    pub(crate) screen_reader: bool,
 }
 
 impl Default for DisplaySection {
     fn default() -> Self {
-        Self { color: true, show_tokens: false, show_tool_calls: true }
+        Self {
+            color: true,
+            show_tokens: false,
+            show_tool_calls: true,
+            theme: "auto".to_owned(),
+            motion: true,
+            screen_reader: false,
+        }
     }
 }
 

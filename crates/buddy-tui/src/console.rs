@@ -1,0 +1,25 @@
+//! The conversation on a screen: what the person types, what the agent says and does, and what waits for an answer.
+//!
+//! [`Console`](state::Console) is a pure machine: inputs in, effects out, and at any time the rows to show. The driver is the
+//! one loop that reads the terminal and the sessions, performs effects, and paints.
+
+mod approval;
+mod asks;
+mod commands;
+mod desk;
+mod driver;
+mod effect;
+mod help;
+mod items;
+mod keys;
+mod live;
+mod picker;
+mod reader;
+mod replies;
+mod state;
+mod status;
+mod tasks;
+mod terminal;
+
+pub use desk::{Desk, DeskCommand, ModelChoice, Surroundings};
+pub use driver::{ConsoleRequest, run_console};

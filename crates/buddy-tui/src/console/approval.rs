@@ -1,0 +1,177 @@
+//! How a question looks.
+
+use anstyle::Style;
+use buddy_protocol::{Approval, Question, Risk};
+
+use super::asks::{Asking, Stage};
+use super::items::wrapped;
+use crate::editor::{InputView, menu_rows, view};
+use crate::show::local_time;
+use crate::text::{Line, Look, Paint, Span, wrap};
+
+/// The most rows of a command before it is folded; all of it is shown when the question is expanded.
+const FOLDED_ROWS: usize = 6;
+
+/// The rows of a question with the cursor. `cwd` is where the session works, `others` how many questions wait behind it.
+pub(super) fn question(asking: &Asking, cwd: &str, others: usize, look: &Look, width: usize) -> InputView {
+    let mut rows = Vec::new();
+    let dim = look.theme.style(Paint::Dim);
+    if let Some(time) = asking.ask.expires {
+        rows.push(Line::styled(&format!("denied by itself at {}", local_time(time)), dim));
+    }
+    if others > 0 {
+        let noun = if others == 1 { "question waits" } else { "questions wait" };
+        rows.push(Line::styled(&format!("{others} more {noun}"), dim));
+    }
+    match &asking.ask.question {
+        Question::Approval(approval) => {
+            if asking.is_expanded {
+                rows.extend(details(approval, cwd, look, width));
+            }
+            rows.extend(command(approval, asking.is_expanded, look, width));
+        }
+        Question::Batch { approvals } => rows.extend(batch(approvals, asking, look, width)),
+        Question::Text { text, options } => {
+            for line in text.lines() {
+                rows.extend(wrapped(&Line::styled(line, look.theme.style(Paint::Strong)), width));
+            }
+            for (number, option) in (1..).zip(options) {
+                rows.extend(wrapped(&Line::plain(&format!("{number:>3}. {option}")), width));
+            }
+        }
+    }
+    let end = end(asking, look, width);
+    let first = rows.len();
+    rows.extend(end.rows);
+    InputView { rows, cursor: (first + end.cursor.0, end.cursor.1) }
+}
+
+/// The last rows: what can be pressed, or what is being written.
+fn end(asking: &Asking, look: &Look, width: usize) -> InputView {
+    let written = |label: &str, draft: &crate::editor::Draft| {
+        let prompt = Line::styled(label, look.theme.style(Paint::Warning));
+        view(&prompt, draft.shown(), draft.cursor(), width)
+    };
+    match &asking.stage {
+        Stage::Choosing => keys(&asking.ask.question, look, width),
+        Stage::Picking(_) => {
+            hint("y allows all, n none; a number turns one on or off, enter answers", look, width)
+        }
+        Stage::Telling(draft) => written("no; tell it what to do instead: ", draft),
+        Stage::Editing(draft) => written("run this instead: ", draft),
+        Stage::Replying(draft) => {
+            let has_options =
+                matches!(&asking.ask.question, Question::Text { options, .. } if !options.is_empty());
+            written(if has_options { "a number, or your own words: " } else { "your answer: " }, draft)
+        }
+        Stage::Granting(menu, _) => {
+            let mut rows = menu_rows(menu, look, width);
+            let cursor = (rows.len(), 0);
+            rows.push(Line::styled("enter allows it, esc goes back", look.theme.style(Paint::Dim)));
+            InputView { rows, cursor }
+        }
+    }
+}
+
+fn keys(question: &Question, look: &Look, width: usize) -> InputView {
+    let Question::Approval(approval) = question else { return hint("", look, width) };
+    let mut text = "y yes".to_owned();
+    if !approval.offers.is_empty() {
+        text.push_str(" · a allow in this session · p choose what to allow");
+    }
+    text.push_str(" · e edit · d deny · n no, and say why · ? more");
+    hint(&text, look, width)
+}
+
+fn hint(text: &str, look: &Look, width: usize) -> InputView {
+    let text = if look.is_ascii { text.replace('·', "|") } else { text.to_owned() };
+    let rows = wrapped(&Line::styled(&text, look.theme.style(Paint::Dim)), width);
+    let last = rows.len() - 1;
+    let column = rows.last().map_or(0, Line::width);
+    InputView { rows, cursor: (last, column) }
+}
+
+/// What a person should know beside the command itself.
+fn details(approval: &Approval, cwd: &str, look: &Look, width: usize) -> Vec<Line> {
+    let theme = look.theme;
+    let dim = theme.style(Paint::Dim);
+    let mut rows = Vec::new();
+    let mut put = |name: &str, text: &str, style: Style| {
+        let lead = Line::styled(&format!("{name:<8}"), dim);
+        let next = Line::plain("        ");
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        rows.extend(wrap(&Line::styled(&text, style), width, &lead, &next));
+    };
+    put("who", &approval.actor, Style::new());
+    let place = format!("{} in {}", approval.place, approval.cwd);
+    put("where", &place, if approval.cwd == cwd { Style::new() } else { theme.style(Paint::Warning) });
+    let (risk, style) = match approval.risk {
+        Risk::Low => ("low", theme.style(Paint::Good)),
+        Risk::Medium => ("medium", theme.style(Paint::Tool)),
+        Risk::High => ("high", theme.style(Paint::Bad).bold()),
+    };
+    put("risk", risk, style);
+    for reason in &approval.reasons {
+        put("asked", reason, Style::new());
+    }
+    if let Some(why) = &approval.why {
+        put("it says", why, Style::new());
+    }
+    for offer in &approval.offers {
+        put("allow", &format!("`{}` would cover {}", offer.grant, offer.covers), Style::new());
+    }
+    rows
+}
+
+/// The exact action in the one-line form, its further lines below it. A line break in it is shown as one, so that nothing
+/// can pass for a line of buddy's own.
+fn command(approval: &Approval, is_expanded: bool, look: &Look, width: usize) -> Vec<Line> {
+    let theme = look.theme;
+    let risk = if approval.risk == Risk::High { theme.style(Paint::Bad) } else { theme.style(Paint::Person) };
+    let mut lead = Line::default();
+    if approval.actor != "buddy" {
+        lead.push(Span::new(&format!("[{}] ", approval.actor), theme.style(Paint::Warning)));
+    }
+    lead.push(Span::new(&format!("{}$ ", approval.place), risk));
+    let mut rows = Vec::new();
+    let lines: Vec<&str> = approval.action.split('\n').collect();
+    let next = Line::plain("    ");
+    for (index, line) in lines.iter().enumerate() {
+        let is_last = index + 1 == lines.len();
+        let mark = if is_last { String::new() } else { look.sign("⏎", "\\n").to_owned() };
+        let mut row = if index == 0 { lead.clone() } else { next.clone() };
+        row.push(Span::new(line, theme.style(Paint::Strong)));
+        row.push(Span::new(&mark, theme.style(Paint::Dim)));
+        if is_last {
+            row.push(Span::new(" -- approve?", theme.style(Paint::Warning)));
+        }
+        rows.extend(wrap(&row, width, &Line::default(), &next));
+    }
+    if rows.len() > FOLDED_ROWS && !is_expanded {
+        let hidden = rows.len() - FOLDED_ROWS;
+        let tail = rows.split_off(rows.len() - 2);
+        rows.truncate(FOLDED_ROWS - 2);
+        let noun = if hidden == 1 { "row" } else { "rows" };
+        rows.push(Line::styled(
+            &format!("    {hidden} more {noun}: ? shows all"),
+            theme.style(Paint::Warning),
+        ));
+        rows.extend(tail);
+    }
+    rows
+}
+
+fn batch(approvals: &[Approval], asking: &Asking, look: &Look, width: usize) -> Vec<Line> {
+    let Stage::Picking(allowed) = &asking.stage else { return Vec::new() };
+    let mut rows = Vec::new();
+    for (number, approval) in (1..).zip(approvals) {
+        let is_allowed = allowed.get(number - 1).copied().unwrap_or(false);
+        let mark = if is_allowed { look.sign("☑", "[x]") } else { look.sign("☐", "[ ]") };
+        let risk = if approval.risk == Risk::High { look.theme.style(Paint::Bad) } else { Style::new() };
+        let lead = Line::plain(&format!("{number:>3}. {mark} "));
+        let next = Line::plain(&" ".repeat(lead.width()));
+        let action = approval.action.replace('\n', look.sign("⏎", "\\n"));
+        rows.extend(wrap(&Line::styled(&format!("{}$ {action}", approval.place), risk), width, &lead, &next));
+    }
+    rows
+}

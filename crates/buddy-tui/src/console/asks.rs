@@ -1,0 +1,285 @@
+//! Questions: which one is put, and which key answers it how.
+//!
+//! A key answers only a question that the person can have read. What was typed before it appeared, or in the same breath,
+//! belongs to the draft.
+
+use std::time::{Duration, Instant};
+
+use buddy_protocol::{
+    Answer, Ask, AskId, Command, GrantScope, GrantWish, MAX_GRANT_SECONDS, Question, Risk, SessionId,
+};
+use crossterm::event::KeyCode;
+
+use super::effect::Effect;
+use super::state::Console;
+use crate::editor::{Action, Choice, Draft, Key, Menu};
+
+/// How long a question must have been there before a key answers it.
+const READ: Duration = Duration::from_millis(150);
+/// The same while somebody types.
+const READ_WHILE_TYPING: Duration = Duration::from_millis(1000);
+/// How long a grant for a session holds.
+const SESSION_SECONDS: u64 = 8 * 60 * 60;
+
+/// The question that is put.
+#[derive(Debug)]
+pub(super) struct Asking {
+    pub(super) session: SessionId,
+    pub(super) ask: Ask,
+    /// From when on keys answer it.
+    ready: Instant,
+    pub(super) is_expanded: bool,
+    pub(super) stage: Stage,
+}
+
+/// How far the answering is.
+#[derive(Debug)]
+pub(super) enum Stage {
+    /// One key decides.
+    Choosing,
+    /// Words for the agent, instead of a yes.
+    Telling(Draft),
+    /// Another command instead of this one.
+    Editing(Draft),
+    /// What is to be allowed for longer, and where.
+    Granting(Menu, Vec<GrantWish>),
+    /// An answer in words or by a number.
+    Replying(Draft),
+    /// Some of many: which are allowed.
+    Picking(Vec<bool>),
+}
+
+impl Console {
+    /// Takes up the oldest question if none is put, and drops one that was answered elsewhere.
+    pub(super) fn put_question(&mut self) {
+        if let Some(asking) = &self.asking {
+            let id = &asking.ask.id;
+            if self.tasks.iter().any(|task| task.reader.transcript().is_waiting(id)) {
+                return;
+            }
+            self.asking = None;
+        }
+        let waiting = self.tasks.iter().find_map(|task| {
+            let ask = task.reader.transcript().asks().first()?;
+            Some((task.session.clone(), ask.clone()))
+        });
+        let Some((session, ask)) = waiting else { return };
+        let is_typing =
+            self.last_key.is_some_and(|key| self.now.saturating_duration_since(key) < READ_WHILE_TYPING);
+        let pause = if is_typing { READ_WHILE_TYPING } else { READ };
+        let is_expanded = is_grave(&ask.question);
+        let stage = Stage::of(&ask.question);
+        self.effect(Effect::Ring("buddy waits for your answer".to_owned()));
+        self.asking = Some(Asking { session, ask, ready: self.now + pause, is_expanded, stage });
+    }
+
+    /// How many questions wait.
+    pub(super) fn waiting(&self) -> usize {
+        self.tasks.iter().map(|task| task.reader.transcript().asks().len()).sum()
+    }
+
+    /// Takes a key while a question is put. False if it is none of the question's.
+    pub(super) fn answer_key(&mut self, key: Key) -> bool {
+        let action = self.keymap.action(key);
+        let Some(asking) = &mut self.asking else { return false };
+        if self.now < asking.ready
+            && matches!(asking.stage, Stage::Choosing | Stage::Picking(_) | Stage::Replying(_))
+        {
+            return false;
+        }
+        match asking.key(key, action) {
+            Step::Stay => {}
+            Step::Elsewhere => return false,
+            Step::Answer(answer) => {
+                let (session, ask) = (asking.session.clone(), asking.ask.id.clone());
+                self.answer(session, ask, answer);
+            }
+        }
+        true
+    }
+
+    /// Answers, and goes on to the next question when the answer is known to count.
+    fn answer(&mut self, session: SessionId, ask: AskId, answer: Answer) {
+        self.effect(Effect::Send(session, Command::Answer { ask, answer }));
+    }
+}
+
+/// What a key does to a question.
+enum Step {
+    Stay,
+    /// It is for somebody else.
+    Elsewhere,
+    Answer(Answer),
+}
+
+impl Stage {
+    fn of(question: &Question) -> Self {
+        match question {
+            Question::Approval(_) => Self::Choosing,
+            Question::Batch { approvals } => Self::Picking(vec![true; approvals.len()]),
+            Question::Text { .. } => Self::Replying(Draft::default()),
+        }
+    }
+}
+
+/// Whether the whole of it is shown from the start.
+fn is_grave(question: &Question) -> bool {
+    match question {
+        Question::Approval(approval) => approval.risk == Risk::High || approval.action.contains('\n'),
+        _ => true,
+    }
+}
+
+impl Asking {
+    fn key(&mut self, key: Key, action: Option<Action>) -> Step {
+        if action == Some(Action::Cancel) {
+            return Step::Elsewhere;
+        }
+        match &mut self.stage {
+            Stage::Choosing => self.choose(key, action),
+            Stage::Telling(draft) => match write(draft, key, action) {
+                Written::Done(text) => Step::Answer(deny(&text)),
+                Written::Left => self.back(),
+                Written::Going => Step::Stay,
+            },
+            Stage::Editing(draft) => match write(draft, key, action) {
+                Written::Done(text) => Step::Answer(deny(&format!("run this instead: {text}"))),
+                Written::Left => self.back(),
+                Written::Going => Step::Stay,
+            },
+            Stage::Replying(draft) => match write(draft, key, action) {
+                Written::Done(text) => Step::Answer(crate::asking::answer(&self.ask.question, &text)),
+                Written::Left => Step::Answer(Answer::Deny { reason: None }),
+                Written::Going => Step::Stay,
+            },
+            Stage::Granting(menu, wishes) => match (key.code, action) {
+                (KeyCode::Up, _) => stay(|| menu.up()),
+                (KeyCode::Down, _) => stay(|| menu.down()),
+                (KeyCode::Esc, _) => self.back(),
+                (KeyCode::Enter, _) => {
+                    let place =
+                        menu.chosen().and_then(|choice| choice.name.split('.').next()?.parse::<usize>().ok());
+                    match place.and_then(|place| wishes.get(place.checked_sub(1)?)) {
+                        Some(wish) => Step::Answer(Answer::Allow { grant: Some(*wish) }),
+                        None => Step::Stay,
+                    }
+                }
+                (KeyCode::Char(digit @ '1'..='9'), _) => {
+                    let place = digit.to_digit(10).and_then(|digit| usize::try_from(digit).ok()).unwrap_or(0);
+                    match place.checked_sub(1).and_then(|place| wishes.get(place)) {
+                        Some(wish) => Step::Answer(Answer::Allow { grant: Some(*wish) }),
+                        None => Step::Stay,
+                    }
+                }
+                _ => Step::Stay,
+            },
+            Stage::Picking(allowed) => match key.code {
+                KeyCode::Char('y') => Step::Answer(Answer::allow()),
+                KeyCode::Char('n' | 'd') | KeyCode::Esc => Step::Answer(Answer::Deny { reason: None }),
+                KeyCode::Char(digit @ '1'..='9') => {
+                    let place = digit.to_digit(10).and_then(|digit| usize::try_from(digit).ok()).unwrap_or(0);
+                    if let Some(one) = place.checked_sub(1).and_then(|place| allowed.get_mut(place)) {
+                        *one = !*one;
+                    }
+                    Step::Stay
+                }
+                KeyCode::Enter => Step::Answer(each(allowed)),
+                _ => Step::Stay,
+            },
+        }
+    }
+
+    fn choose(&mut self, key: Key, action: Option<Action>) -> Step {
+        let Question::Approval(approval) = &self.ask.question else { return Step::Stay };
+        if matches!(action, Some(Action::LineStart | Action::Expand)) {
+            self.is_expanded = !self.is_expanded;
+            return Step::Stay;
+        }
+        let has_offer = !approval.offers.is_empty();
+        match key.code {
+            KeyCode::Char('y' | '1') => Step::Answer(Answer::allow()),
+            KeyCode::Char('a' | '2') if has_offer => {
+                let grant = GrantWish { offer: 0, scope: GrantScope::Session, seconds: SESSION_SECONDS };
+                Step::Answer(Answer::Allow { grant: Some(grant) })
+            }
+            KeyCode::Char('p' | '3') if has_offer => {
+                let (menu, wishes) = grants(&self.ask.question);
+                self.stage = Stage::Granting(menu, wishes);
+                Step::Stay
+            }
+            KeyCode::Char('e' | '4') => {
+                let mut draft = Draft::default();
+                draft.set(&approval.action);
+                self.stage = Stage::Editing(draft);
+                Step::Stay
+            }
+            KeyCode::Char('d' | '5') => Step::Answer(Answer::Deny { reason: None }),
+            KeyCode::Char('n' | '6') | KeyCode::Esc => {
+                self.stage = Stage::Telling(Draft::default());
+                Step::Stay
+            }
+            KeyCode::Char('?') => {
+                self.is_expanded = !self.is_expanded;
+                Step::Stay
+            }
+            _ => Step::Stay,
+        }
+    }
+
+    /// Back to the choice that this came from.
+    fn back(&mut self) -> Step {
+        self.stage = Stage::of(&self.ask.question);
+        Step::Stay
+    }
+}
+
+fn stay(step: impl FnOnce()) -> Step {
+    step();
+    Step::Stay
+}
+
+fn deny(text: &str) -> Answer {
+    Answer::Deny { reason: Some(text.trim().to_owned()).filter(|text| !text.is_empty()) }
+}
+
+fn each(allowed: &[bool]) -> Answer {
+    let answer =
+        |&is_allowed: &bool| if is_allowed { Answer::allow() } else { Answer::Deny { reason: None } };
+    Answer::Each { answers: allowed.iter().map(answer).collect() }
+}
+
+/// What can be allowed for longer: every offer, in the session, in the project, everywhere.
+fn grants(question: &Question) -> (Menu, Vec<GrantWish>) {
+    let Question::Approval(approval) = question else { return (Menu::new(Vec::new(), ""), Vec::new()) };
+    let scopes = [
+        (GrantScope::Session, "in this session", SESSION_SECONDS),
+        (GrantScope::Project, "in this project, for 30 days", MAX_GRANT_SECONDS),
+        (GrantScope::User, "everywhere, for 30 days", MAX_GRANT_SECONDS),
+    ];
+    let (mut choices, mut wishes) = (Vec::new(), Vec::new());
+    for (place, offer) in (0..).zip(&approval.offers) {
+        for (scope, words, seconds) in scopes {
+            wishes.push(GrantWish { offer: place, scope, seconds });
+            let name = format!("{}. {} {words}", wishes.len(), offer.grant);
+            choices.push(Choice { name, note: offer.covers.clone() });
+        }
+    }
+    (Menu::new(choices, ""), wishes)
+}
+
+enum Written {
+    Going,
+    Done(String),
+    Left,
+}
+
+/// A key in a line of words.
+fn write(draft: &mut Draft, key: Key, action: Option<Action>) -> Written {
+    match action {
+        Some(Action::Submit) => return Written::Done(draft.take()),
+        Some(Action::Escape) => return Written::Left,
+        Some(action) => super::keys::edit(draft, action),
+        None => key.letter().into_iter().for_each(|letter| draft.insert(letter)),
+    }
+    Written::Going
+}

@@ -1,0 +1,316 @@
+//! Commands that begin with `/`: for buddy and not for the agent.
+
+use std::time::{Duration, Instant};
+
+use buddy_protocol::{ApprovalPolicy, Change, Command, Content, NewSession, SessionId};
+
+use super::desk::DeskCommand;
+use super::effect::Effect;
+use super::picker::Picker;
+use super::state::Console;
+use super::status::short;
+use super::tasks::elapsed_text;
+use crate::asking::seconds;
+use crate::editor::Choice;
+
+/// A command: its name, other names, what follows it, and what it does.
+pub(super) struct Entry {
+    pub(super) name: &'static str,
+    pub(super) others: &'static [&'static str],
+    pub(super) arguments: &'static str,
+    pub(super) note: &'static str,
+    run: fn(&mut Console, &str),
+}
+
+/// All commands, in the order in which help lists them.
+pub(super) const ALL: &[Entry] = &[
+    entry("help", &[], "", "what there is", |console, _| console.show_help()),
+    entry("status", &[], "", "the session, its model and what runs", |console, _| console.show_status()),
+    entry("context", &[], "", "how full the model's context is", |console, _| console.show_context()),
+    entry("cost", &["usage"], "", "what the session has used", |console, _| console.show_cost()),
+    entry("model", &[], "[NAME]", "choose the model", Console::choose_model),
+    entry(
+        "approve",
+        &["permissions"],
+        "ask|all|none|DURATION",
+        "what becomes of calls that need an approval",
+        Console::approve,
+    ),
+    entry("plan", &[], "[on|off]", "read and plan only, change nothing", Console::plan_mode),
+    entry("compact", &[], "", "sum up what was said, to make room", |console, _| {
+        console.send(Command::Compact)
+    }),
+    entry("ps", &[], "", "tasks and processes that run", |console, _| console.show_tasks()),
+    entry("kill", &["stop"], "ID", "end a task or a process", Console::kill),
+    entry("timeout", &[], "DURATION [ID]", "end a task after a time", Console::time_out),
+    entry("session", &["sessions"], "[list|resume ID|new]", "other conversations", Console::session),
+    entry("resume", &[], "[ID|last]", "go on with another conversation", Console::resume),
+    entry("new", &["clear"], "", "start a new conversation", |console, _| console.start_anew()),
+    entry("rename", &[], "TITLE", "give the conversation a title", Console::rename),
+    entry("pane", &[], "take|give", "have the shared terminal for yourself, or give it back", Console::pane),
+    entry("diff", &[], "", "what changed in the repository", |console, _| {
+        console.effect(Effect::Run(DeskCommand::Diff))
+    }),
+    entry("undo", &[], "[ID]", "undo the last change of files", |console, id| {
+        console.effect(Effect::Run(DeskCommand::Undo(some(id))))
+    }),
+    entry("copy", &[], "", "put the last answer on the clipboard", |console, _| console.copy()),
+    entry("export", &[], "[FILE]", "write the conversation to a file (.md or .json)", |console, file| {
+        console.effect(Effect::Run(DeskCommand::Export(some(file))))
+    }),
+    entry("theme", &[], "[NAME]", "choose the colours", Console::choose_theme),
+    entry("login", &[], "[PROFILE]", "how to connect a model", |console, profile| {
+        console.effect(Effect::Run(DeskCommand::Login(some(profile))))
+    }),
+    entry("doctor", &[], "", "whether everything is as it should be", |console, _| {
+        console.effect(Effect::Run(DeskCommand::Doctor))
+    }),
+    entry("quit", &["exit", "q"], "", "leave; the conversation can be taken up again", |console, _| {
+        console.leave()
+    }),
+];
+
+const fn entry(
+    name: &'static str,
+    others: &'static [&'static str],
+    arguments: &'static str,
+    note: &'static str,
+    run: fn(&mut Console, &str),
+) -> Entry {
+    Entry { name, others, arguments, note, run }
+}
+
+fn some(text: &str) -> Option<String> {
+    Some(text.to_owned()).filter(|text| !text.is_empty())
+}
+
+/// The commands as choices of a menu.
+pub(super) fn choices() -> Vec<Choice> {
+    ALL.iter().map(|entry| Choice { name: entry.name.to_owned(), note: entry.note.to_owned() }).collect()
+}
+
+impl Console {
+    /// Carries out a line that begins with `/`.
+    pub(super) fn command(&mut self, line: &str) {
+        let (name, arguments) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let name = name.trim_start_matches('/');
+        let found = ALL.iter().find(|entry| entry.name == name || entry.others.contains(&name));
+        match found {
+            Some(entry) => (entry.run)(self, arguments.trim()),
+            None => self.complain(&format!("there is no command `/{name}`; /help lists them")),
+        }
+    }
+
+    fn choose_model(&mut self, name: &str) {
+        if name.is_empty() { self.effect(Effect::ListModels) } else { self.use_model(name) }
+    }
+
+    fn choose_theme(&mut self, name: &str) {
+        if name.is_empty() {
+            self.picker = Some(Picker::themes(self.look.theme));
+        } else {
+            self.use_theme(name);
+        }
+    }
+
+    fn approve(&mut self, wish: &str) {
+        let policy = match wish {
+            "ask" => ApprovalPolicy::Ask,
+            "all" => ApprovalPolicy::All,
+            "none" => ApprovalPolicy::None,
+            time => match seconds(time) {
+                Some(seconds) => ApprovalPolicy::Window { seconds },
+                None => {
+                    return self
+                        .complain("say /approve ask, all, none, or for how long, such as /approve 10m");
+                }
+            },
+        };
+        self.send(Command::Change(Change { approvals: Some(policy), ..Change::default() }));
+    }
+
+    fn plan_mode(&mut self, wish: &str) {
+        let is_on = match wish {
+            "" | "on" => true,
+            "off" => false,
+            _ => return self.complain("say /plan on or /plan off"),
+        };
+        self.send(Command::Change(Change { plan_only: Some(is_on), ..Change::default() }));
+    }
+
+    fn pane(&mut self, wish: &str) {
+        let is_taken = match wish {
+            "take" => true,
+            "give" => false,
+            _ => return self.complain("say /pane take or /pane give"),
+        };
+        self.send(Command::Change(Change { panes_taken: Some(is_taken), ..Change::default() }));
+    }
+
+    fn rename(&mut self, title: &str) {
+        if title.is_empty() {
+            return self.complain("say /rename and the title");
+        }
+        self.send(Command::Change(Change { title: Some(title.to_owned()), ..Change::default() }));
+        self.say(&format!("title: {title}"));
+    }
+
+    fn session(&mut self, line: &str) {
+        let (verb, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        match (verb, rest.trim()) {
+            ("" | "list", "") => self.effect(Effect::ListSessions),
+            ("resume", id) => self.resume(id),
+            ("new", "") => self.start_anew(),
+            _ => self.complain("say /session, /session resume ID|last or /session new"),
+        }
+    }
+
+    /// Another conversation with the same agent, directory and model.
+    fn start_anew(&mut self) {
+        if let Some(new) = self.sibling(None) {
+            self.effect(Effect::New(new));
+        }
+    }
+
+    /// A session like the one that is shown.
+    pub(super) fn sibling(&self, parent: Option<SessionId>) -> Option<NewSession> {
+        let transcript = self.front().reader.transcript();
+        let started = transcript.started()?;
+        let model = transcript.model().map(str::to_owned);
+        Some(NewSession { agent: started.agent.clone(), cwd: started.cwd.clone(), model, parent })
+    }
+
+    fn resume(&mut self, id: &str) {
+        match id {
+            "" | "last" => self.effect(Effect::ListSessions),
+            id => match id.parse() {
+                Ok(session) => self.effect(Effect::Open(session)),
+                Err(error) => self.complain(&format!("{error}; /session lists them")),
+            },
+        }
+    }
+
+    fn kill(&mut self, id: &str) {
+        let Ok(number) = id.parse::<usize>() else {
+            return match id {
+                "" => self
+                    .complain("say /kill and the number of a task or the name of a process; /ps lists them"),
+                name => self.effect(Effect::Run(DeskCommand::Kill(name.to_owned()))),
+            };
+        };
+        match self.tasks.iter().find(|task| task.number == number) {
+            Some(task) if task.is_idle() => self.say(&format!("task {number} does not run")),
+            Some(task) => {
+                let session = task.session.clone();
+                self.effect(Effect::Send(session, Command::Interrupt));
+            }
+            None => self.complain(&format!("there is no task {number}; /ps lists them")),
+        }
+    }
+
+    fn time_out(&mut self, line: &str) {
+        let (time, id) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let Some(seconds) = seconds(time) else {
+            return self
+                .complain("say after which time, such as /timeout 10m, and which task if there are several");
+        };
+        let running: Vec<usize> =
+            self.tasks.iter().filter(|task| !task.is_idle()).map(|task| task.number).collect();
+        let number = match (id.trim().parse::<usize>(), running.as_slice()) {
+            (Ok(number), _) => number,
+            (Err(_), [one]) => *one,
+            (Err(_), []) => return self.complain("no task runs"),
+            (Err(_), _) => return self.complain("several tasks run; say which one: /ps lists them"),
+        };
+        let now = self.now;
+        let Some(task) = self.tasks.iter_mut().find(|task| task.number == number && !task.is_idle()) else {
+            return self.complain(&format!("task {number} does not run"));
+        };
+        task.deadline = now.checked_add(Duration::from_secs(seconds));
+        task.is_stopped = false;
+        self.say(&format!("task {number} ends in {}", elapsed_text(Duration::from_secs(seconds))));
+    }
+
+    fn show_tasks(&mut self) {
+        let now = self.now;
+        let mut lines = Vec::new();
+        for task in self.tasks.iter().filter(|task| !task.is_idle()) {
+            let left = |deadline: Instant| {
+                format!(", {} left", elapsed_text(deadline.saturating_duration_since(now)))
+            };
+            let what = if task.prompt.is_empty() { "this conversation" } else { &task.prompt };
+            let time = elapsed_text(task.elapsed(now).unwrap_or_default());
+            lines.push(format!(
+                "task {}  {time}{}  {what}",
+                task.number,
+                task.deadline.map(left).unwrap_or_default()
+            ));
+        }
+        if lines.is_empty() {
+            lines.push("no task runs".to_owned());
+        }
+        self.say_plain(&lines.join("\n"));
+        self.effect(Effect::Run(DeskCommand::Processes));
+    }
+
+    fn show_status(&mut self) {
+        let transcript = self.front().reader.transcript();
+        let model = transcript.model().unwrap_or(&self.surroundings.model);
+        let cwd = transcript.started().map(|started| started.cwd.as_str()).unwrap_or_default();
+        let approvals = match self.approvals {
+            ApprovalPolicy::Ask => "ask".to_owned(),
+            ApprovalPolicy::All => "all".to_owned(),
+            ApprovalPolicy::None => "none".to_owned(),
+            ApprovalPolicy::Window { seconds } => format!("all for {seconds} s from when it was said"),
+        };
+        let text = format!(
+            "session    {}\ntitle      {}\nmodel      {model}\ndirectory  {cwd}\nhost       {}\napprovals  {approvals}\nplan only  {}\nturns      {}\nmessages   {}",
+            self.front().session,
+            transcript.title().unwrap_or("none yet"),
+            self.surroundings.host.as_deref().unwrap_or("this machine"),
+            if transcript.is_plan_only() { "yes" } else { "no" },
+            transcript.turns(),
+            transcript.items().len(),
+        );
+        self.say_plain(&text);
+    }
+
+    fn show_context(&mut self) {
+        let usage = self.front().reader.transcript().last_usage();
+        let window = self.surroundings.window;
+        let text = match (usage, window) {
+            (None, _) => "no model was called yet".to_owned(),
+            (Some(usage), Some(window)) if window > 0 => {
+                let used = usage.input + usage.output;
+                format!("{} of {} tokens, {}%", short(used), short(window), used.saturating_mul(100) / window)
+            }
+            (Some(usage), _) => {
+                format!("{} tokens; how many fit is not known", short(usage.input + usage.output))
+            }
+        };
+        self.say_plain(&text);
+    }
+
+    fn show_cost(&mut self) {
+        let bill = self.front().reader.transcript().bill();
+        let usage = bill.usage;
+        let cost = bill.total().map_or_else(|| "not known".to_owned(), |cost| cost.to_string());
+        let text = format!(
+            "input      {} tokens, {} of them cached\noutput     {} tokens, {} of them reasoning\ncost       {cost}",
+            usage.input, usage.cached_input, usage.output, usage.reasoning_output
+        );
+        self.say_plain(&text);
+    }
+
+    fn copy(&mut self) {
+        let items = self.front().reader.transcript().items().iter().rev();
+        let answer = items.into_iter().find_map(|item| match &item.content {
+            Content::AgentMessage { text } => Some(text.clone()),
+            _ => None,
+        });
+        match answer {
+            Some(text) => self.effect(Effect::Copy(text)),
+            None => self.say("there is no answer yet"),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The port to what surrounds a terminal: the person's files, editor and models, and buddy's own commands.
+
+use async_trait::async_trait;
+use buddy_protocol::SessionId;
+
+/// What a console needs beside the sessions.
+#[async_trait]
+pub trait Desk: Send + Sync {
+    /// What was sent before, in all sessions, the oldest first.
+    fn history(&self) -> Vec<String>;
+
+    /// Keeps what was sent.
+    fn remember(&self, text: &str);
+
+    /// What is known about the place that a session works in.
+    async fn surroundings(&self, session: &SessionId) -> Surroundings;
+
+    /// Paths that could be meant, below the directory of the session.
+    async fn paths(&self, session: &SessionId) -> Vec<String>;
+
+    /// Models to choose from.
+    async fn models(&self) -> Vec<ModelChoice>;
+
+    /// Lets the person edit a text. The terminal is theirs meanwhile.
+    async fn edit(&self, text: &str) -> Result<String, String>;
+
+    /// Carries out one of buddy's own commands and returns what it says.
+    async fn run(&self, session: &SessionId, command: DeskCommand) -> Result<String, String>;
+}
+
+/// What surrounds a session.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Surroundings {
+    /// The model, where the session names none.
+    pub model: String,
+    /// How many tokens fit into a call of the model, where that is known.
+    pub window: Option<u64>,
+    /// The branch of the repository, where there is one.
+    pub branch: Option<String>,
+    /// Another host, as a prompt shows it, such as `ssh ann@atlas`; none for this machine.
+    pub host: Option<String>,
+}
+
+/// A model to choose.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ModelChoice {
+    /// Its name.
+    pub name: String,
+    /// What is said about it.
+    pub note: String,
+}
+
+/// A command of buddy's own that the terminal carries out and not the agent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum DeskCommand {
+    /// What changed in the repository.
+    Diff,
+    /// Undoes the last change, or this one.
+    Undo(Option<String>),
+    /// Whether everything is as it should be.
+    Doctor,
+    /// How to log in.
+    Login(Option<String>),
+    /// Processes that run on.
+    Processes,
+    /// Ends such a process.
+    Kill(String),
+    /// Writes the conversation to a file: where, and as what.
+    Export(Option<String>),
+}

@@ -1,0 +1,428 @@
+//! The one loop that reads the terminal and the sessions, performs effects, and paints.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use buddy_protocol::{
+    Command, Event, NewSession, Principal, SessionId, SessionQuery, Sessions, SessionsError, Subscription,
+    SubscriptionError,
+};
+use crossterm::event::{Event as TerminalEvent, EventStream, KeyEventKind};
+use futures::{FutureExt, StreamExt};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+use tokio::time::{Instant as TokioInstant, sleep_until};
+use tokio_stream::StreamMap;
+
+use super::desk::Desk;
+use super::effect::{Effect, Input, Reply};
+use super::live::SPINNER_MS;
+use super::state::Console;
+use super::terminal::{self, Terminal};
+use crate::editor::Key;
+use crate::exit::Exit;
+use crate::screen::Painter;
+use crate::text::Look;
+
+/// The shortest time between two paintings that no key asked for.
+const FRAME: Duration = Duration::from_millis(33);
+/// How often a time on the screen changes when nothing moves.
+const SECOND: Duration = Duration::from_secs(1);
+/// Events that are taken up before the screen is painted.
+const BATCH: usize = 512;
+/// Commands on their way to sessions.
+const QUEUED_COMMANDS: usize = 256;
+/// Conversations in a list.
+const LISTED: usize = 200;
+
+/// What a conversation on a screen begins with.
+pub struct ConsoleRequest {
+    /// Who talks.
+    pub who: Principal,
+    /// The session.
+    pub session: SessionId,
+    /// Its last event so far.
+    pub head: u64,
+    /// One message each time a signal asks to stop.
+    pub interrupts: mpsc::Receiver<()>,
+    /// How things look.
+    pub look: Look,
+    /// Keys of the person's own: key and what it does.
+    pub keys: Vec<(String, String)>,
+    /// Whether the terminal is one of tmux's.
+    pub is_in_tmux: bool,
+    /// What is said first.
+    pub greeting: Vec<String>,
+}
+
+/// Talks until the person leaves. Returns how, and which session was shown last.
+pub async fn run_console(
+    sessions: Arc<dyn Sessions>,
+    desk: Arc<dyn Desk>,
+    request: ConsoleRequest,
+) -> Result<(Exit, SessionId), SessionsError> {
+    terminal::give_back_on_panic();
+    let terminal = Terminal::enter(request.is_in_tmux).map_err(|error| {
+        SessionsError::Conflict(format!("the terminal cannot be used: {error}; `buddy exec` needs none"))
+    })?;
+    let (columns, height) = Terminal::size();
+    let mut console =
+        Console::new(request.session.clone(), request.look.clone(), columns, desk.history(), Instant::now());
+    console.take_keys(&request.keys);
+    request.greeting.iter().for_each(|line| console.say(line));
+    let (commands, inbox) = mpsc::channel(QUEUED_COMMANDS);
+    let mut driver = Driver {
+        painter: Painter::new(request.look, columns, height),
+        console,
+        terminal,
+        jobs: JoinSet::new(),
+        events: StreamMap::new(),
+        commands,
+        sessions: sessions.clone(),
+        desk,
+        who: request.who.clone(),
+        exit: None,
+        paint_at: Some(Instant::now()),
+        painted: None,
+        keys: Some(EventStream::new()),
+    };
+    let (refusals, refused) = mpsc::channel(QUEUED_COMMANDS);
+    let mut sender = JoinSet::new();
+    sender.spawn(send_all(sessions, request.who, inbox, refusals));
+    driver.open(request.session, request.head).await?;
+    let result = driver.run(request.interrupts, refused).await;
+    driver.terminal.write(&driver.painter.leave()).ok();
+    let session = driver.console.front().session.clone();
+    drop(driver);
+    result.map(|exit| (exit, session))
+}
+
+/// Sends commands one after the other, so that they arrive in the order in which they were given.
+async fn send_all(
+    sessions: Arc<dyn Sessions>,
+    who: Principal,
+    mut inbox: mpsc::Receiver<(SessionId, Command)>,
+    refusals: mpsc::Sender<SessionsError>,
+) {
+    while let Some((session, command)) = inbox.recv().await {
+        if let Err(error) = sessions.send(&who, &session, command).await
+            && refusals.send(error).await.is_err()
+        {
+            return;
+        }
+    }
+}
+
+struct Driver {
+    console: Console,
+    painter: Painter,
+    terminal: Terminal,
+    /// Effects that take their time.
+    jobs: JoinSet<Done>,
+    events: StreamMap<SessionId, Subscription>,
+    commands: mpsc::Sender<(SessionId, Command)>,
+    sessions: Arc<dyn Sessions>,
+    desk: Arc<dyn Desk>,
+    who: Principal,
+    exit: Option<Exit>,
+    /// When the screen is to be painted; none when it shows what it should.
+    paint_at: Option<Instant>,
+    painted: Option<Instant>,
+    /// The keys; none while somebody else has the terminal.
+    keys: Option<EventStream>,
+}
+
+/// What a job brought.
+enum Done {
+    Reply(Reply),
+    /// A session to follow, and what is to be told about it.
+    Follow(SessionId, Subscription, Reply),
+}
+
+impl Driver {
+    /// Follows a session from its beginning.
+    async fn open(&mut self, session: SessionId, head: u64) -> Result<(), SessionsError> {
+        let events = self.sessions.subscribe(&self.who, &session, 0).await?;
+        self.events.insert(session, events);
+        self.console.front_mut().skip_until = head;
+        self.perform(Effect::LookAround).await;
+        Ok(())
+    }
+
+    async fn run(
+        &mut self,
+        mut interrupts: mpsc::Receiver<()>,
+        mut refused: mpsc::Receiver<SessionsError>,
+    ) -> Result<Exit, SessionsError> {
+        loop {
+            let (tick, paint) = (self.next_tick(), self.paint_at);
+            let keys = self.keys.get_or_insert_with(EventStream::new);
+            let input = tokio::select! {
+                biased;
+                Some(event) = keys.next() => self.terminal_input(event),
+                Some(()) = interrupts.recv() => Some(Input::Stop),
+                () = at(paint), if paint.is_some() => {
+                    self.paint()?;
+                    None
+                }
+                Some(done) = self.jobs.join_next(), if !self.jobs.is_empty() => self.finished(done),
+                Some(error) = refused.recv() => Some(refusal(error)?),
+                Some((session, event)) = self.events.next(), if !self.events.is_empty() => self.event(session, event)?,
+                () = at(tick), if tick.is_some() => Some(Input::Tick),
+            };
+            if let Some(input) = input {
+                self.take(input).await;
+                self.drain().await?;
+            }
+            if let Some(exit) = self.exit {
+                self.paint()?;
+                return Ok(exit);
+            }
+        }
+    }
+
+    async fn take(&mut self, input: Input) {
+        let is_urgent = matches!(input, Input::Key(_) | Input::Paste(_) | Input::Resized);
+        let now = Instant::now();
+        let soon = if is_urgent { now } else { self.painted.map_or(now, |painted| painted + FRAME) };
+        self.paint_at = Some(self.paint_at.map_or(soon, |at| at.min(soon)));
+        for effect in self.console.handle(input, now) {
+            self.perform(effect).await;
+        }
+    }
+
+    /// Takes up what is ready, so that the screen is painted once for all of it.
+    async fn drain(&mut self) -> Result<(), SessionsError> {
+        for _ in 0..BATCH {
+            let Some(Some((session, event))) = self.events.next().now_or_never() else { return Ok(()) };
+            if let Some(input) = self.event(session, event)? {
+                self.take(input).await;
+            }
+        }
+        Ok(())
+    }
+
+    fn next_tick(&self) -> Option<Instant> {
+        let step = if self.console.look.has_motion { Duration::from_millis(SPINNER_MS) } else { SECOND };
+        self.console.is_busy().then(|| self.painted.map_or_else(Instant::now, |painted| painted + step))
+    }
+
+    fn terminal_input(&mut self, event: std::io::Result<TerminalEvent>) -> Option<Input> {
+        match event {
+            Ok(TerminalEvent::Key(key)) if key.kind != KeyEventKind::Release => {
+                Some(Input::Key(Key::of(key)))
+            }
+            Ok(TerminalEvent::Paste(text)) => Some(Input::Paste(text)),
+            Ok(TerminalEvent::Resize(..)) => {
+                let (columns, height) = Terminal::size();
+                self.painter.resize(columns, height);
+                self.console.columns = columns;
+                Some(Input::Resized)
+            }
+            Ok(_) => None,
+            // The terminal is gone.
+            Err(_) => Some(Input::Stop),
+        }
+    }
+
+    fn event(
+        &mut self,
+        session: SessionId,
+        event: Result<Arc<Event>, SubscriptionError>,
+    ) -> Result<Option<Input>, SessionsError> {
+        match event {
+            Ok(event) => Ok(Some(Input::Event(session, event))),
+            Err(SubscriptionError::Lagged { resume_after }) => {
+                self.follow(session, resume_after);
+                Ok(None)
+            }
+            Err(error) => Err(SessionsError::Conflict(error.to_string())),
+        }
+    }
+
+    /// Follows a session again from where it was lost.
+    fn follow(&mut self, session: SessionId, after: u64) {
+        self.events.remove(&session);
+        let (sessions, who) = (self.sessions.clone(), self.who.clone());
+        self.jobs.spawn(async move {
+            match sessions.subscribe(&who, &session, after).await {
+                Ok(events) => Done::Follow(session, events, Reply::Said(String::new())),
+                Err(error) => Done::Reply(Reply::Failed(error.to_string())),
+            }
+        });
+    }
+
+    fn finished(&mut self, done: Result<Done, tokio::task::JoinError>) -> Option<Input> {
+        match done {
+            Ok(Done::Reply(reply)) => Some(Input::Reply(reply)),
+            Ok(Done::Follow(session, events, reply)) => {
+                self.events.insert(session, events);
+                Some(Input::Reply(reply))
+            }
+            Err(error) => Some(Input::Reply(Reply::Failed(error.to_string()))),
+        }
+    }
+
+    async fn perform(&mut self, effect: Effect) {
+        match effect {
+            Effect::Send(session, command) => {
+                if self.commands.try_send((session, command)).is_err() {
+                    self.console.complain("buddy is busy; that was not sent");
+                }
+            }
+            Effect::Begin(new, prompt) => self.create(new, move |session| Reply::Begun { session, prompt }),
+            Effect::New(new) => self.create(new, |session| Reply::Opened { session, head: 0 }),
+            Effect::Open(session) => self.go_to(session),
+            Effect::Leave(session) => drop(self.events.remove(&session)),
+            Effect::ListSessions => self.list(),
+            Effect::ListModels => self.ask_desk(|desk, _| async move { Reply::Models(desk.models().await) }),
+            Effect::ListPaths => {
+                self.ask_desk(|desk, session| async move { Reply::Paths(desk.paths(&session).await) });
+            }
+            Effect::LookAround => {
+                self.ask_desk(|desk, session| async move {
+                    Reply::Surroundings(desk.surroundings(&session).await)
+                });
+            }
+            Effect::Run(command) => self.ask_desk(|desk, session| async move {
+                match desk.run(&session, command).await {
+                    Ok(text) => Reply::Said(text),
+                    Err(text) => Reply::Failed(text),
+                }
+            }),
+            Effect::Remember(text) => self.desk.remember(&text),
+            Effect::Edit(text) => self.edit(&text).await,
+            Effect::Copy(text) => self.copy(&text),
+            Effect::Suspend => self.suspend(),
+            Effect::Redraw => {
+                self.painter.set_look(self.console.look.clone());
+                self.painter.forget();
+            }
+            Effect::Ring(text) => drop(self.terminal.ring(&text)),
+            Effect::Quit(exit) => self.exit = Some(exit),
+        }
+    }
+
+    fn create(&mut self, new: NewSession, reply: impl FnOnce(SessionId) -> Reply + Send + 'static) {
+        let (sessions, who) = (self.sessions.clone(), self.who.clone());
+        self.jobs.spawn(async move {
+            let made = async {
+                let session = sessions.create(&who, new).await?;
+                let events = sessions.subscribe(&who, &session, 0).await?;
+                Ok::<_, SessionsError>((session, events))
+            };
+            match made.await {
+                Ok((session, events)) => Done::Follow(session.clone(), events, reply(session)),
+                Err(error) => Done::Reply(Reply::Failed(error.to_string())),
+            }
+        });
+    }
+
+    fn go_to(&mut self, session: SessionId) {
+        let (sessions, who) = (self.sessions.clone(), self.who.clone());
+        self.jobs.spawn(async move {
+            let found = async {
+                let head = sessions.find(&who, &session).await?.head;
+                let events = sessions.subscribe(&who, &session, 0).await?;
+                Ok::<_, SessionsError>((head, events))
+            };
+            match found.await {
+                Ok((head, events)) => Done::Follow(session.clone(), events, Reply::Opened { session, head }),
+                Err(error) => Done::Reply(Reply::Failed(error.to_string())),
+            }
+        });
+    }
+
+    fn list(&mut self) {
+        let (sessions, who) = (self.sessions.clone(), self.who.clone());
+        let query = SessionQuery { owner: Some(who.name.clone()), limit: LISTED, ..SessionQuery::default() };
+        self.jobs.spawn(async move {
+            Done::Reply(match sessions.list(&who, query).await {
+                Ok(found) => Reply::Sessions(found),
+                Err(error) => Reply::Failed(error.to_string()),
+            })
+        });
+    }
+
+    fn ask_desk<F: Future<Output = Reply> + Send + 'static>(
+        &mut self,
+        job: impl FnOnce(Arc<dyn Desk>, SessionId) -> F,
+    ) {
+        let work = job(self.desk.clone(), self.console.front().session.clone());
+        self.jobs.spawn(async move { Done::Reply(work.await) });
+    }
+
+    /// Leaves the terminal to an editor.
+    async fn edit(&mut self, text: &str) {
+        self.step_aside();
+        let edited = self.desk.edit(text).await;
+        self.step_back();
+        let reply = match edited {
+            Ok(text) => Reply::Edited(text),
+            Err(text) => Reply::Failed(text),
+        };
+        // What a text brings back brings no further effect that edits.
+        let _ = self.console.handle(Input::Reply(reply), Instant::now());
+    }
+
+    fn suspend(&mut self) {
+        self.step_aside();
+        let stopped = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TSTP);
+        self.step_back();
+        if let Err(error) = stopped {
+            self.console.complain(&format!("cannot suspend: {error}"));
+        }
+    }
+
+    fn step_aside(&mut self) {
+        self.keys = None;
+        let _ = self.terminal.write(&self.painter.leave());
+        self.terminal.give_back();
+    }
+
+    fn step_back(&mut self) {
+        if self.terminal.take().is_err() {
+            self.exit = Some(Exit::Interrupted);
+        }
+        let (columns, height) = Terminal::size();
+        self.painter.resize(columns, height);
+        self.console.columns = columns;
+    }
+
+    fn copy(&mut self, text: &str) {
+        match self.terminal.copy(text) {
+            Ok(true) => self.console.say("sent to the clipboard of the terminal, where it has one"),
+            Ok(false) => self
+                .console
+                .complain("that is too long for the clipboard of a terminal; /export writes a file"),
+            Err(error) => self.console.complain(&format!("cannot reach the terminal: {error}")),
+        }
+    }
+
+    fn paint(&mut self) -> Result<(), SessionsError> {
+        let now = Instant::now();
+        self.console.now = now;
+        (self.paint_at, self.painted) = (None, Some(now));
+        let rows = self.console.take_rows();
+        let frame = self.console.frame(self.painter.height());
+        let bytes = self.painter.paint(&rows, frame);
+        let title = self.console.title();
+        let written = self.terminal.write(&bytes).and_then(|()| self.terminal.set_title(title));
+        written.map_err(|_| SessionsError::Closed)
+    }
+}
+
+async fn at(time: Option<Instant>) {
+    match time {
+        Some(time) => sleep_until(TokioInstant::from_std(time)).await,
+        None => std::future::pending().await,
+    }
+}
+
+/// A refused command is told and the conversation goes on.
+fn refusal(error: SessionsError) -> Result<Input, SessionsError> {
+    match error {
+        SessionsError::Closed | SessionsError::Store(_) => Err(error),
+        other => Ok(Input::Reply(Reply::Refused(other.to_string()))),
+    }
+}

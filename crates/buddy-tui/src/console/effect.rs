@@ -1,0 +1,89 @@
+//! What a console is told, and what it wants done.
+
+use std::sync::Arc;
+
+use buddy_protocol::{Command, Event, NewSession, SessionId, SessionSummary};
+
+use super::desk::{DeskCommand, ModelChoice, Surroundings};
+use crate::editor::Key;
+use crate::exit::Exit;
+
+/// What happened.
+#[derive(Debug)]
+pub(super) enum Input {
+    Key(Key),
+    Paste(String),
+    /// The terminal has another size.
+    Resized,
+    Event(SessionId, Arc<Event>),
+    /// Some time went by.
+    Tick,
+    /// A signal asks to stop.
+    Stop,
+    Reply(Reply),
+}
+
+/// What is to be done. Nothing here waits: what it brings comes as an input.
+#[derive(Debug, PartialEq)]
+pub(super) enum Effect {
+    /// Send a command to a session.
+    Send(SessionId, Command),
+    /// Start a session for a task beside the conversation, on this prompt.
+    Begin(NewSession, String),
+    /// Start another conversation and go to it.
+    New(NewSession),
+    /// Go to another session.
+    Open(SessionId),
+    /// Leave a session, which goes on by itself.
+    Leave(SessionId),
+    /// Bring sessions to pick from.
+    ListSessions,
+    /// Bring models to pick from.
+    ListModels,
+    /// Bring paths to complete.
+    ListPaths,
+    /// Look at the surroundings again.
+    LookAround,
+    /// Have one of buddy's own commands carried out beside the conversation.
+    Run(DeskCommand),
+    /// Keep what was sent.
+    Remember(String),
+    /// Let the person edit this in an editor of theirs.
+    Edit(String),
+    /// Put this on the clipboard.
+    Copy(String),
+    /// Stop until the shell brings buddy back.
+    Suspend,
+    /// Paint everything anew.
+    Redraw,
+    /// Tell the person who looks elsewhere.
+    Ring(String),
+    Quit(Exit),
+}
+
+/// What an effect brought.
+#[derive(Debug)]
+pub(super) enum Reply {
+    /// A command was refused.
+    Refused(String),
+    /// A task of its own runs in this session.
+    Begun {
+        session: SessionId,
+        prompt: String,
+    },
+    /// This session is the one that is shown from now on; its last event so far.
+    Opened {
+        session: SessionId,
+        head: u64,
+    },
+    Sessions(Vec<SessionSummary>),
+    Models(Vec<ModelChoice>),
+    Paths(Vec<String>),
+    Surroundings(Surroundings),
+    /// What a command of buddy's own said.
+    Said(String),
+    /// What the person made of a text.
+    Edited(String),
+    /// Something that was wanted did not work.
+    Failed(String),
+}

@@ -1,0 +1,33 @@
+//! Help: the commands and the keys.
+
+use super::commands::ALL;
+use super::state::Console;
+
+const KEYS: &str = "\
+enter       send; while the agent works, steer it     esc      interrupt
+ctrl-j      new line (also alt-enter, shift-enter)    ctrl-c   clear, interrupt, twice leaves
+tab         complete; queue while the agent works     ctrl-d   leave
+shift-tab   plan mode on and off                      ctrl-r   search what was sent
+up, down    what was sent before                      ctrl-g   edit in your editor
+ctrl-o      show what is folded                       ctrl-t   show the plan
+/ command   @ file   text & in the background         ctrl-z   suspend";
+
+impl Console {
+    pub(super) fn show_keys(&mut self) {
+        self.say_plain(KEYS);
+    }
+
+    pub(super) fn show_help(&mut self) {
+        let mut text = String::new();
+        for entry in ALL {
+            let name = format!("/{} {}", entry.name, entry.arguments);
+            let others: Vec<String> = entry.others.iter().map(|other| format!("/{other}")).collect();
+            let others =
+                if others.is_empty() { String::new() } else { format!(" (also {})", others.join(", ")) };
+            text.push_str(&format!("{:<34} {}{others}\n", name.trim_end(), entry.note));
+        }
+        text.push('\n');
+        text.push_str(KEYS);
+        self.say_plain(&text);
+    }
+}

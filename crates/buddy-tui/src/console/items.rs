@@ -1,0 +1,252 @@
+//! How finished items look.
+
+use std::time::Duration;
+
+use anstyle::Style;
+use buddy_protocol::{
+    Content, Item, ItemStatus, Json, PlanStep, PlanStepState, ToolCall, ToolKind, Transcript,
+};
+use serde_json::Value;
+
+use super::tasks::elapsed_text;
+use crate::markdown::Markdown;
+use crate::text::{Line, Look, Paint, Span, wrap};
+
+/// How many lines of a command's output are shown.
+const OUTPUT_LINES: usize = 5;
+/// The same for one that failed.
+const FAILED_LINES: usize = 12;
+/// How many lines of a diff.
+const DIFF_LINES: usize = 40;
+/// How many items of an old conversation are shown when it is taken up.
+const RECAP_ITEMS: usize = 12;
+/// From when on the time that a call took is told.
+const LONG: Duration = Duration::from_secs(2);
+
+/// What rows are of. Different kinds are kept apart by an empty row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Person,
+    Message,
+    Thought,
+    Call,
+    Note,
+}
+
+impl Kind {
+    pub(super) fn is_apart_from(self, next: Self) -> bool {
+        !matches!(
+            (self, next),
+            (Self::Call, Self::Call) | (Self::Message, Self::Message) | (Self::Note, Self::Note)
+        )
+    }
+}
+
+/// A finished item as rows.
+#[derive(Debug)]
+pub(super) struct Shown {
+    pub(super) kind: Kind,
+    pub(super) rows: Vec<Line>,
+    /// All of what the rows show a part of.
+    pub(super) folded: Option<String>,
+}
+
+/// The rows of a line without an indent.
+pub(super) fn wrapped(line: &Line, width: usize) -> Vec<Line> {
+    let none = Line::default();
+    wrap(line, width, &none, &none)
+}
+
+/// How a finished item looks.
+pub(super) fn finished(item: &Item, ran: Duration, look: &Look, width: usize) -> Shown {
+    let shown = |kind, rows| Shown { kind, rows, folded: None };
+    match &item.content {
+        Content::UserMessage { text } => shown(Kind::Person, person(text, look, width)),
+        Content::AgentMessage { text } => {
+            let mut markdown = Markdown::default();
+            markdown.push(text);
+            shown(Kind::Message, markdown.finish(look, width))
+        }
+        Content::Reasoning { text } => thought(text, ran, look),
+        Content::ToolCall(call) => self::call(call, item.status, ran, look, width),
+        Content::FileChange(change) => shown(Kind::Call, diff(&change.diff, look, width)),
+        Content::Plan { steps } => shown(Kind::Note, plan(steps, look, width)),
+        Content::SubSession { title, .. } => shown(Kind::Call, vec![Line::plain(title)]),
+        Content::Compaction { summary, .. } => {
+            let row =
+                Line::styled("what was said before is summed up from here on", look.theme.style(Paint::Dim));
+            Shown { kind: Kind::Note, rows: vec![row], folded: Some(summary.clone()) }
+        }
+        Content::Canvas { .. } => shown(Kind::Note, Vec::new()),
+    }
+}
+
+/// The end of a conversation that is taken up.
+pub(super) fn recap(transcript: &Transcript, look: &Look, width: usize) -> Vec<Line> {
+    let items = transcript.items();
+    let shown: Vec<&Item> = items.iter().rev().take(RECAP_ITEMS).collect();
+    let mut rows = Vec::new();
+    if items.len() > shown.len() {
+        let text = format!("{} earlier items", items.len() - shown.len());
+        rows.push(Line::styled(&text, look.theme.style(Paint::Dim)));
+    }
+    let mut last = None;
+    for item in shown.into_iter().rev() {
+        let shown = finished(item, Duration::ZERO, look, width);
+        if shown.rows.is_empty() {
+            continue;
+        }
+        if !rows.is_empty() && last.is_none_or(|last: Kind| last.is_apart_from(shown.kind)) {
+            rows.push(Line::default());
+        }
+        last = Some(shown.kind);
+        rows.extend(shown.rows);
+    }
+    rows
+}
+
+fn person(text: &str, look: &Look, width: usize) -> Vec<Line> {
+    let style = look.theme.style(Paint::Person);
+    let (first, next) = (Line::styled("> ", style.bold()), Line::plain("  "));
+    let mut rows = Vec::new();
+    for line in text.lines() {
+        let lead = if rows.is_empty() { &first } else { &next };
+        rows.extend(wrap(&Line::styled(line, style), width, lead, &next));
+    }
+    rows
+}
+
+fn thought(text: &str, ran: Duration, look: &Look) -> Shown {
+    let lines = text.lines().count();
+    if lines == 0 {
+        return Shown { kind: Kind::Thought, rows: Vec::new(), folded: None };
+    }
+    let noun = if lines == 1 { "line" } else { "lines" };
+    let text_row =
+        format!("{} thought for {} ({lines} {noun}, ctrl-o shows)", look.sign("✻", "*"), elapsed_text(ran));
+    let row = Line::styled(&text_row, look.theme.style(Paint::Dim));
+    Shown { kind: Kind::Thought, rows: vec![row], folded: Some(text.to_owned()) }
+}
+
+/// The line that says which call it is.
+pub(super) fn title(call: &ToolCall, bullet: Span, look: &Look) -> Line {
+    let mut line = Line::from(bullet).and(" ", Style::new());
+    line.push(Span::new(&call.name, look.theme.style(Paint::Tool)));
+    let title = call.title.lines().next().unwrap_or_default();
+    line.and("  ", Style::new()).and(title, Style::new())
+}
+
+fn call(call: &ToolCall, status: ItemStatus, ran: Duration, look: &Look, width: usize) -> Shown {
+    let is_ok = status == ItemStatus::Completed;
+    let bullet =
+        Span::new(look.sign("●", "*"), look.theme.style(if is_ok { Paint::Good } else { Paint::Bad }));
+    let mut head = title(call, bullet, look);
+    if ran >= LONG {
+        head = head.and(&format!("  {}", elapsed_text(ran)), look.theme.style(Paint::Dim));
+    }
+    let mut rows = vec![head.cut(width, look.sign("…", "~"))];
+    let body = Body::of(call, status);
+    let limit = if body.is_bad { FAILED_LINES } else { OUTPUT_LINES };
+    let style = look.theme.style(if body.is_bad { Paint::Bad } else { Paint::Dim });
+    let mut folded = None;
+    if let Some(text) = &body.diff {
+        rows.extend(diff(text, look, width));
+    } else {
+        let lines: Vec<&str> = body.text.lines().collect();
+        for line in lines.iter().take(limit) {
+            rows.push(Line::plain("  ").and(line, style).cut(width, look.sign("…", "~")));
+        }
+        if lines.len() > limit {
+            let more =
+                format!("  {} {} more lines (ctrl-o shows)", look.sign("…", "..."), lines.len() - limit);
+            rows.push(Line::styled(&more, look.theme.style(Paint::Dim)));
+            folded = Some(body.text.clone());
+        }
+    }
+    Shown { kind: Kind::Call, rows, folded }
+}
+
+/// What is shown of a result.
+struct Body {
+    text: String,
+    diff: Option<String>,
+    is_bad: bool,
+}
+
+impl Body {
+    fn of(call: &ToolCall, status: ItemStatus) -> Self {
+        let Some(output) = &call.output else {
+            let text = if status == ItemStatus::Interrupted { "interrupted" } else { "" };
+            return Self { text: text.to_owned(), diff: None, is_bad: true };
+        };
+        if let Some(error) = &output.error {
+            return Self { text: error.message.clone(), diff: None, is_bad: true };
+        }
+        let result: Value = output.result.as_ref().map_or(Value::Null, Json::value);
+        let diff = result.get("diff").and_then(Value::as_str).filter(|diff| !diff.is_empty());
+        Self {
+            text: text_of(call.kind, &result),
+            diff: diff.map(str::to_owned),
+            is_bad: result.get("exit_code").and_then(Value::as_i64).is_some_and(|code| code != 0),
+        }
+    }
+}
+
+fn text_of(kind: ToolKind, result: &Value) -> String {
+    let part = |name: &str| result.get(name).and_then(Value::as_str).unwrap_or_default();
+    match kind {
+        ToolKind::Execute => {
+            let mut text = format!("{}{}", part("stdout"), part("stderr"));
+            if let Some(code) = result.get("exit_code").and_then(Value::as_i64).filter(|code| *code != 0) {
+                text = format!("exit code {code}\n{text}");
+            }
+            if let Some(signal) = result.get("signal").and_then(Value::as_i64) {
+                text = format!("ended by signal {signal}\n{text}");
+            }
+            text
+        }
+        ToolKind::Read => {
+            let lines = part("content").lines().count();
+            if lines > 0 { format!("{lines} lines") } else { String::new() }
+        }
+        _ => String::new(),
+    }
+}
+
+/// A unified diff in rows.
+fn diff(text: &str, look: &Look, width: usize) -> Vec<Line> {
+    let paint = |line: &str| match line.as_bytes().first() {
+        Some(b'+') => look.theme.style(Paint::Good),
+        Some(b'-') => look.theme.style(Paint::Bad),
+        Some(b'@') => look.theme.style(Paint::Place),
+        _ => Style::new(),
+    };
+    let lines: Vec<&str> =
+        text.lines().filter(|line| !line.starts_with("---") && !line.starts_with("+++")).collect();
+    let mut rows: Vec<Line> = lines
+        .iter()
+        .take(DIFF_LINES)
+        .map(|line| Line::plain("  ").and(line, paint(line)).cut(width, look.sign("…", "~")))
+        .collect();
+    if lines.len() > DIFF_LINES {
+        let more = format!("  {} {} more lines", look.sign("…", "..."), lines.len() - DIFF_LINES);
+        rows.push(Line::styled(&more, look.theme.style(Paint::Dim)));
+    }
+    rows
+}
+
+/// A plan with what is done of it.
+pub(super) fn plan(steps: &[PlanStep], look: &Look, width: usize) -> Vec<Line> {
+    let mut rows = Vec::new();
+    for step in steps {
+        let (mark, style) = match step.state {
+            PlanStepState::Done => (look.sign("✔ ", "[x] "), look.theme.style(Paint::Dim).strikethrough()),
+            PlanStepState::Active => (look.sign("▶ ", "[>] "), look.theme.style(Paint::Strong)),
+            PlanStepState::Pending => (look.sign("☐ ", "[ ] "), Style::new()),
+        };
+        let lead = Line::styled(mark, look.theme.style(Paint::Tool));
+        let next = Line::plain(&" ".repeat(lead.width()));
+        rows.extend(wrap(&Line::styled(&step.text, style), width, &lead, &next));
+    }
+    rows
+}

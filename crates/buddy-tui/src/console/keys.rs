@@ -1,0 +1,305 @@
+//! Keys in the input.
+
+use std::time::Duration;
+
+use buddy_protocol::{Change, Command};
+
+use super::commands;
+use super::effect::Effect;
+use super::state::{Armed, Completes, Completion, Console};
+use super::tasks::MAX_QUEUED;
+use crate::editor::{Action, Choice, Draft, Key, Menu, Search};
+use crate::exit::Exit;
+
+/// Within which time a second press counts as one.
+const SECOND_PRESS: Duration = Duration::from_secs(2);
+
+impl Console {
+    pub(super) fn key(&mut self, key: Key) {
+        let armed =
+            self.armed.take().filter(|(_, since)| self.now.saturating_duration_since(*since) < SECOND_PRESS);
+        let is_taken = self.asking.is_some() && self.answer_key(key);
+        if !is_taken && !self.picker_key(key) && !self.search_key(key) && !self.completion_key(key) {
+            self.input_key(key, armed.map(|(armed, _)| armed));
+        }
+        self.last_key = Some(self.now);
+    }
+
+    pub(super) fn paste(&mut self, text: &str) {
+        self.last_key = Some(self.now);
+        self.draft.paste(text);
+        self.changed_draft();
+    }
+
+    fn input_key(&mut self, key: Key, armed: Option<Armed>) {
+        let action = self.keymap.action(key);
+        match action {
+            None => {
+                if key.letter() == Some('?') && self.draft.is_empty() {
+                    return self.show_keys();
+                }
+                if let Some(letter) = key.letter() {
+                    self.draft.insert(letter);
+                    self.changed_draft();
+                }
+            }
+            Some(Action::Submit) => self.submit(),
+            Some(Action::Complete) => self.queue(),
+            Some(Action::Escape) => self.escape(armed),
+            Some(Action::Cancel) => self.cancel(armed),
+            Some(Action::EndOrDelete) if self.draft.is_empty() => self.leave(),
+            Some(Action::EndOrDelete) => self.edited(Action::Delete),
+            Some(Action::CycleMode) => self.cycle_mode(),
+            Some(Action::Up) => {
+                if !self.draft.up() {
+                    self.look_back();
+                }
+            }
+            Some(Action::Down) => {
+                if !self.draft.down() {
+                    self.look_forward();
+                }
+            }
+            Some(Action::HistoryOlder) => self.look_back(),
+            Some(Action::HistoryNewer) => self.look_forward(),
+            Some(Action::SearchOlder | Action::SearchNewer) => {
+                self.search = Some(Search::new(self.draft.shown().to_owned()));
+            }
+            Some(Action::OpenEditor) => {
+                let text = self.draft.whole();
+                self.effect(Effect::Edit(text));
+            }
+            Some(Action::Redraw) => self.effect(Effect::Redraw),
+            Some(Action::Suspend) => self.effect(Effect::Suspend),
+            Some(Action::Expand) => self.expand(),
+            Some(Action::Plan) => self.is_plan_shown = !self.is_plan_shown,
+            Some(action) => self.edited(action),
+        }
+    }
+
+    fn edited(&mut self, action: Action) {
+        edit(&mut self.draft, action);
+        self.changed_draft();
+    }
+
+    /// Looks which completions there are for what stands before the cursor.
+    pub(super) fn changed_draft(&mut self) {
+        self.history.leave();
+        let before = self.draft.before();
+        if let Some(wish) = before.strip_prefix('/').filter(|wish| !wish.contains(char::is_whitespace)) {
+            let menu = Menu::new(commands::choices(), wish);
+            let length = before.len();
+            self.completion =
+                (!menu.is_empty()).then_some(Completion { menu, length, kind: Completes::Command });
+            return;
+        }
+        let word = before.rsplit(char::is_whitespace).next().unwrap_or_default();
+        self.completion = None;
+        let Some(wish) = word.strip_prefix('@') else { return };
+        let (wish, length) = (wish.to_owned(), word.len());
+        let Some(paths) = &self.paths else { return self.effect(Effect::ListPaths) };
+        let choices = paths.iter().map(|path| Choice { name: path.clone(), note: String::new() }).collect();
+        let menu = Menu::new(choices, &wish);
+        self.completion = (!menu.is_empty()).then_some(Completion { menu, length, kind: Completes::Path });
+    }
+
+    fn completion_key(&mut self, key: Key) -> bool {
+        let action = self.keymap.action(key);
+        let Some(completion) = &mut self.completion else { return false };
+        match action {
+            Some(Action::Up | Action::HistoryOlder) => completion.menu.up(),
+            Some(Action::Down | Action::HistoryNewer) => completion.menu.down(),
+            Some(Action::Escape) => self.completion = None,
+            Some(Action::Complete) => self.complete(),
+            Some(Action::Submit) => {
+                let is_command = completion.kind == Completes::Command;
+                self.complete();
+                if is_command {
+                    self.submit();
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    fn complete(&mut self) {
+        let Some(completion) = self.completion.take() else { return };
+        let Some(choice) = completion.menu.chosen() else { return };
+        let text = match completion.kind {
+            Completes::Command => format!("/{} ", choice.name),
+            Completes::Path => format!("{} ", choice.name),
+        };
+        self.draft.complete(completion.length, &text);
+    }
+
+    fn search_key(&mut self, key: Key) -> bool {
+        let action = self.keymap.action(key);
+        let Some(search) = &mut self.search else { return false };
+        match action {
+            Some(Action::SearchOlder) => search.older(&self.history),
+            Some(Action::SearchNewer) => search.newer(),
+            Some(Action::Backspace) => search.backspace(),
+            Some(Action::Escape | Action::Cancel) => {
+                let draft = std::mem::take(&mut search.draft);
+                self.draft.set(&draft);
+                self.search = None;
+            }
+            None if key.letter().is_some() => {
+                key.letter().into_iter().for_each(|letter| search.insert(letter))
+            }
+            _ => {
+                if let Some(hit) = search.hit(&self.history) {
+                    self.draft.set(hit);
+                }
+                self.search = None;
+                // A key that ends the search does what it does: Enter sends what was found.
+                return false;
+            }
+        }
+        true
+    }
+
+    fn submit(&mut self) {
+        if self.draft.before().ends_with('\\') && self.draft.cursor() == self.draft.shown().len() {
+            return self.draft.complete(1, "\n");
+        }
+        let text = self.draft.take();
+        self.completion = None;
+        let text = text.trim();
+        if text.is_empty() {
+            return;
+        }
+        if self.history.add(text) {
+            self.effect(Effect::Remember(text.to_owned()));
+        }
+        if text.starts_with('/') {
+            return self.command(text);
+        }
+        match text.strip_suffix(" &").map(str::trim) {
+            Some(prompt) if !prompt.is_empty() => self.begin(prompt),
+            _ => self.prompt(text),
+        }
+    }
+
+    /// Starts a task beside the conversation.
+    fn begin(&mut self, prompt: &str) {
+        let parent = self.front().session.clone();
+        if let Some(new) = self.sibling(Some(parent)) {
+            self.effect(Effect::Begin(new, prompt.to_owned()));
+        }
+    }
+
+    /// Says something to the agent. While a turn runs this steers it.
+    pub(super) fn prompt(&mut self, text: &str) {
+        self.front_mut().unseen += 1;
+        self.send(Command::Prompt { text: text.to_owned() });
+    }
+
+    /// Keeps the draft for when the turn has ended; without a turn it is sent.
+    fn queue(&mut self) {
+        if self.draft.is_empty() {
+            return;
+        }
+        if self.front().is_idle() {
+            return;
+        }
+        if self.front().queue.len() >= MAX_QUEUED {
+            return self.complain(&format!("{MAX_QUEUED} prompts wait already"));
+        }
+        let text = self.draft.take();
+        self.front_mut().queue.push_back(text);
+    }
+
+    fn escape(&mut self, armed: Option<Armed>) {
+        if !self.front().is_idle() {
+            return self.interrupt();
+        }
+        if !self.draft.is_empty() {
+            return;
+        }
+        match armed {
+            Some(Armed::Rewind) => self.command("/rewind"),
+            _ => self.armed = Some((Armed::Rewind, self.now)),
+        }
+    }
+
+    /// Stops the turn. What was queued for its end comes back into the draft.
+    fn interrupt(&mut self) {
+        let queued: Vec<String> = self.front_mut().queue.drain(..).collect();
+        if !queued.is_empty() && self.draft.is_empty() {
+            self.draft.set(&queued.join("\n"));
+        }
+        self.send(Command::Interrupt);
+    }
+
+    fn cancel(&mut self, armed: Option<Armed>) {
+        if !self.draft.is_empty() {
+            self.draft.set("");
+            self.changed_draft();
+        } else if !self.front().is_idle() {
+            self.interrupt();
+        } else if armed == Some(Armed::Quit) {
+            self.leave();
+        } else {
+            self.armed = Some((Armed::Quit, self.now));
+        }
+    }
+
+    pub(super) fn leave(&mut self) {
+        self.effect(Effect::Quit(Exit::Ok));
+    }
+
+    fn look_back(&mut self) {
+        let draft = self.draft.shown().to_owned();
+        if let Some(entry) = self.history.older(&draft) {
+            let entry = entry.to_owned();
+            self.draft.set(&entry);
+        }
+    }
+
+    fn look_forward(&mut self) {
+        if let Some(entry) = self.history.newer() {
+            self.draft.set(&entry);
+        }
+    }
+
+    /// From asking to planning and back.
+    fn cycle_mode(&mut self) {
+        let is_planning = self.front().reader.transcript().is_plan_only();
+        self.send(Command::Change(Change { plan_only: Some(!is_planning), ..Change::default() }));
+    }
+
+    fn expand(&mut self) {
+        match self.front().reader.folded().map(str::to_owned) {
+            Some(text) => self.say(&text),
+            None => self.say("nothing is folded"),
+        }
+    }
+}
+
+/// Carries out an action that concerns the text alone.
+pub(super) fn edit(draft: &mut Draft, action: Action) {
+    match action {
+        Action::Newline => draft.insert_text("\n"),
+        Action::Left | Action::LeftOrBackground => draft.left(),
+        Action::Right => draft.right(),
+        Action::WordLeft => draft.word_left(),
+        Action::WordRight => draft.word_right(),
+        Action::LineStart => draft.line_start(),
+        Action::LineEnd => draft.line_end(),
+        Action::Up => drop(draft.up()),
+        Action::Down => drop(draft.down()),
+        Action::Backspace => draft.backspace(),
+        Action::Delete | Action::EndOrDelete => draft.delete(),
+        Action::CutWordLeft => draft.cut_word_left(),
+        Action::CutToSpace => draft.cut_to_space(),
+        Action::CutWordRight => draft.cut_word_right(),
+        Action::CutToLineStart => draft.cut_to_line_start(),
+        Action::CutToLineEnd => draft.cut_to_line_end(),
+        Action::PutBack => draft.put_back(),
+        Action::Undo => draft.undo(),
+        Action::Redo => draft.redo(),
+        _ => {}
+    }
+}

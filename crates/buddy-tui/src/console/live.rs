@@ -1,0 +1,196 @@
+//! The live rows: the open end of the answer, what runs, what waits, the input and the status.
+
+use anstyle::Style;
+use buddy_protocol::{Content, Item, ItemStatus};
+
+use super::approval;
+use super::items;
+use super::state::{Armed, Console};
+use super::status;
+use super::tasks::{Task, elapsed_text};
+use crate::editor::{InputView, menu_rows, view};
+use crate::screen::Frame;
+use crate::text::{Line, Paint, Span};
+
+/// Rows of the live output of a call.
+const TAIL_ROWS: usize = 3;
+/// Rows of a thought under way.
+const THOUGHT_ROWS: usize = 2;
+/// Calls that are shown at the same time.
+const CALLS: usize = 6;
+/// Frames of the sign for work, and how long each stands.
+const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
+const SPINNER_ASCII: [&str; 4] = ["|", "/", "-", "\\"];
+pub(super) const SPINNER_MS: u64 = 100;
+
+impl Console {
+    /// What stands below the finished rows.
+    pub(super) fn frame(&self, height: usize) -> Frame {
+        let input = self.input();
+        let status = status::row(self, self.columns);
+        let room = height.saturating_sub(input.rows.len() + 1);
+        let mut rows = self.work(room);
+        let excess = rows.len().saturating_sub(room);
+        rows.drain(..excess);
+        let first = rows.len();
+        rows.extend(input.rows);
+        rows.extend(status);
+        Frame { rows, cursor: (first + input.cursor.0, input.cursor.1) }
+    }
+
+    /// The sign for work.
+    fn spinner(&self) -> &'static str {
+        let Some(began) = self.front().reader.turn_began() else { return "" };
+        let frames: &[&str] = if self.look.is_ascii { &SPINNER_ASCII } else { &SPINNER };
+        if !self.look.has_motion {
+            return if self.look.is_ascii { "*" } else { "●" };
+        }
+        let passed = self.now.saturating_duration_since(began).as_millis() / u128::from(SPINNER_MS);
+        let count = frames.len() as u128;
+        frames.get(usize::try_from(passed % count).unwrap_or(0)).copied().unwrap_or("")
+    }
+
+    /// What runs.
+    fn work(&self, room: usize) -> Vec<Line> {
+        let front = self.front();
+        let dim = self.look.theme.style(Paint::Dim);
+        let mut rows = Vec::new();
+        let mut below = Vec::new();
+        let open: Vec<&Item> = front.reader.transcript().open_items().collect();
+        for item in open.iter().take(CALLS) {
+            below.extend(self.open_item(item));
+        }
+        if open.len() > CALLS {
+            below.push(Line::styled(&format!("  and {} more", open.len() - CALLS), dim));
+        }
+        below.extend(self.plan());
+        for text in &front.queue {
+            let line = text.lines().next().unwrap_or_default();
+            below.push(Line::styled(&format!("queued: {line}"), dim));
+        }
+        below.extend(self.tasks.iter().skip(1).map(|task| self.task_row(task)));
+        below.extend(self.liveness());
+        let left = room.saturating_sub(below.len());
+        if let Some(markdown) = front.reader.message() {
+            rows.extend(markdown.open(&self.look, self.columns, left));
+        }
+        rows.extend(below);
+        rows
+    }
+
+    fn open_item(&self, item: &Item) -> Vec<Line> {
+        let dim = self.look.theme.style(Paint::Dim);
+        match &item.content {
+            Content::ToolCall(call) if item.status == ItemStatus::Running => {
+                let bullet = Span::new(self.spinner(), self.look.theme.style(Paint::Tool));
+                let ran = elapsed_text(self.front().reader.ran(&item.id, self.now));
+                let mark = self.look.sign("…", "~");
+                let room = self.columns.saturating_sub(ran.len() + 2);
+                let head =
+                    items::title(call, bullet, &self.look).cut(room, mark).and(&format!("  {ran}"), dim);
+                let output = self.front().reader.transcript().live_output(&item.id);
+                let lines: Vec<&str> = output.lines().rev().take(TAIL_ROWS).collect();
+                let tail = lines
+                    .into_iter()
+                    .rev()
+                    .map(|line| Line::plain("  ").and(line, dim).cut(self.columns, mark));
+                std::iter::once(head).chain(tail).collect()
+            }
+            Content::Reasoning { text } => {
+                let lines: Vec<&str> =
+                    text.lines().rev().filter(|line| !line.trim().is_empty()).take(THOUGHT_ROWS).collect();
+                let rows = lines.into_iter().rev().map(|line| Line::styled(line, dim.italic()));
+                rows.map(|row| row.cut(self.columns, self.look.sign("…", "~"))).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn plan(&self) -> Vec<Line> {
+        if !self.is_plan_shown {
+            return Vec::new();
+        }
+        let items = self.front().reader.transcript().items().iter().rev();
+        let steps = items.filter_map(|item| match &item.content {
+            Content::Plan { steps } => Some(steps),
+            _ => None,
+        });
+        match steps.into_iter().next() {
+            Some(steps) => items::plan(steps, &self.look, self.columns),
+            None => vec![Line::styled("there is no plan yet", self.look.theme.style(Paint::Dim))],
+        }
+    }
+
+    /// What a task beside the conversation is at.
+    fn task_row(&self, task: &Task) -> Line {
+        let dim = self.look.theme.style(Paint::Dim);
+        let state = match (task.reader.transcript().asks().is_empty(), task.is_idle()) {
+            (false, _) => "waits for you".to_owned(),
+            (true, true) => "done".to_owned(),
+            (true, false) => task.elapsed(self.now).map(elapsed_text).unwrap_or_default(),
+        };
+        let line = task.prompt.lines().next().unwrap_or_default();
+        let text = format!("task {} {state}: {line}", task.number);
+        Line::styled(&text, dim).cut(self.columns, self.look.sign("…", "~"))
+    }
+
+    /// The line that says that something goes on.
+    fn liveness(&self) -> Option<Line> {
+        let front = self.front();
+        let dim = self.look.theme.style(Paint::Dim);
+        if let Some((armed, _)) = self.armed {
+            return match armed {
+                Armed::Quit => Some(Line::styled("press ctrl-c again to leave", dim)),
+                Armed::Rewind => None,
+            };
+        }
+        if front.is_idle() {
+            return None;
+        }
+        let time = front.elapsed(self.now).unwrap_or_default();
+        let left = front.deadline.map(|deadline| deadline.saturating_duration_since(self.now));
+        let left = left.map(|left| format!(", {} left", elapsed_text(left))).unwrap_or_default();
+        let mut row = Line::styled(self.spinner(), self.look.theme.style(Paint::Tool));
+        let text =
+            format!(" working {}{left} (esc interrupts, enter steers, tab queues)", elapsed_text(time));
+        row.push(Span::new(&text, dim));
+        Some(row.cut(self.columns, self.look.sign("…", "~")))
+    }
+
+    fn input(&self) -> InputView {
+        let width = self.columns;
+        if let Some(asking) = &self.asking {
+            let cwd = self
+                .front()
+                .reader
+                .transcript()
+                .started()
+                .map(|started| started.cwd.clone())
+                .unwrap_or_default();
+            return approval::question(asking, &cwd, self.waiting().saturating_sub(1), &self.look, width);
+        }
+        if let Some(picker) = &self.picker {
+            return picker.view(&self.look, width);
+        }
+        if let Some(search) = &self.search {
+            let prompt =
+                Line::styled(&format!("(search) {}: ", search.wish()), self.look.theme.style(Paint::Warning));
+            let hit = search.hit(&self.history).unwrap_or_default();
+            return view(&prompt, hit, hit.len(), width);
+        }
+        let mut input = view(&self.prompt_line(), self.draft.shown(), self.draft.cursor(), width);
+        if let Some(completion) = &self.completion {
+            input.rows.extend(menu_rows(&completion.menu, &self.look, width));
+        }
+        input
+    }
+
+    fn prompt_line(&self) -> Line {
+        let style = self.look.theme.style(Paint::Person).bold();
+        let place = match &self.surroundings.host {
+            Some(host) => Line::styled(&format!("({host})"), Style::new()),
+            None => Line::default(),
+        };
+        place.and("> ", style)
+    }
+}

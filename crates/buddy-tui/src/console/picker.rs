@@ -1,0 +1,128 @@
+//! Pickers: a list to choose from with arrow keys, narrowed by typing.
+
+use buddy_protocol::{Change, Command, SessionSummary};
+
+use super::desk::ModelChoice;
+use super::effect::Effect;
+use super::state::Console;
+use crate::editor::{Action, Choice, InputView, Key, Menu, menu_rows, view};
+use crate::show::local_time;
+use crate::text::{Line, Look, Paint, Theme};
+
+/// A list to choose from.
+#[derive(Debug)]
+pub(super) struct Picker {
+    title: &'static str,
+    wish: String,
+    menu: Menu,
+    picks: Picks,
+}
+
+/// What a choice does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Picks {
+    Model,
+    Session,
+    Theme,
+}
+
+impl Picker {
+    pub(super) fn models(models: &[ModelChoice], current: &str) -> Self {
+        let choices =
+            models.iter().map(|model| Choice { name: model.name.clone(), note: model.note.clone() });
+        let mut menu = Menu::new(choices.collect(), "");
+        menu.point(current);
+        Self { title: "model", wish: String::new(), menu, picks: Picks::Model }
+    }
+
+    pub(super) fn sessions(sessions: &[SessionSummary]) -> Self {
+        let choice = |session: &SessionSummary| Choice {
+            name: format!("{} {}", session.id, session.title.as_deref().unwrap_or_default()),
+            note: format!("{}, {} turns", local_time(session.updated), session.turns),
+        };
+        let menu = Menu::new(sessions.iter().map(choice).collect(), "");
+        Self { title: "session", wish: String::new(), menu, picks: Picks::Session }
+    }
+
+    pub(super) fn themes(current: Theme) -> Self {
+        let choice = |theme: Theme| Choice { name: theme.name().to_owned(), note: String::new() };
+        let mut menu = Menu::new(Theme::ALL.into_iter().map(choice).collect(), "");
+        menu.point(current.name());
+        Self { title: "theme", wish: String::new(), menu, picks: Picks::Theme }
+    }
+
+    pub(super) fn view(&self, look: &Look, width: usize) -> InputView {
+        let prompt = Line::styled(&format!("{}: ", self.title), look.theme.style(Paint::Warning));
+        let mut input = view(&prompt, &self.wish, self.wish.len(), width);
+        if self.menu.is_empty() {
+            input.rows.push(Line::styled("  nothing fits", look.theme.style(Paint::Dim)));
+        }
+        input.rows.extend(menu_rows(&self.menu, look, width));
+        input.rows.push(Line::styled(
+            "  arrows choose, typing narrows, enter takes, esc leaves",
+            look.theme.style(Paint::Dim),
+        ));
+        input
+    }
+}
+
+impl Console {
+    /// Takes a key while a picker is open. False if none is.
+    pub(super) fn picker_key(&mut self, key: Key) -> bool {
+        let action = self.keymap.action(key);
+        let Some(picker) = &mut self.picker else { return false };
+        match action {
+            Some(Action::Up | Action::HistoryOlder) => picker.menu.up(),
+            Some(Action::Down | Action::HistoryNewer) => picker.menu.down(),
+            Some(Action::Escape | Action::Cancel | Action::EndOrDelete) => self.picker = None,
+            Some(Action::Backspace) => {
+                picker.wish.pop();
+                picker.menu.filter(&picker.wish);
+            }
+            Some(Action::Submit) => self.pick(),
+            Some(_) => {}
+            None => {
+                if let Some(letter) = key.letter() {
+                    picker.wish.push(letter);
+                    picker.menu.filter(&picker.wish);
+                }
+            }
+        }
+        true
+    }
+
+    fn pick(&mut self) {
+        let Some(picker) = self.picker.take() else { return };
+        let Some(choice) = picker.menu.chosen() else { return };
+        match picker.picks {
+            Picks::Model => self.use_model(&choice.name),
+            Picks::Theme => self.use_theme(&choice.name),
+            Picks::Session => {
+                let id = choice.name.split(' ').next().unwrap_or_default();
+                match id.parse() {
+                    Ok(session) => self.effect(Effect::Open(session)),
+                    Err(error) => self.complain(&format!("{error}")),
+                }
+            }
+        }
+    }
+
+    pub(super) fn use_model(&mut self, name: &str) {
+        self.send(Command::Change(Change { model: Some(name.to_owned()), ..Change::default() }));
+        self.say(&format!("model: {name}"));
+    }
+
+    pub(super) fn use_theme(&mut self, name: &str) {
+        match Theme::named(name) {
+            Some(theme) => {
+                self.look.theme = theme;
+                self.effect(Effect::Redraw);
+                self.say(&format!("theme: {name}"));
+            }
+            None => {
+                let names: Vec<&str> = Theme::ALL.into_iter().map(Theme::name).collect();
+                self.complain(&format!("there is no theme `{name}`; there are {}", names.join(", ")));
+            }
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What effects brought, and the ends of turns.
+
+use std::time::Duration;
+
+use buddy_protocol::{Command, Content, TurnOutcome};
+
+use super::effect::{Effect, Reply};
+use super::items;
+use super::picker::Picker;
+use super::state::Console;
+use super::tasks::Task;
+use crate::markdown::Markdown;
+use crate::text::{Line, Paint};
+
+/// From when on the end of a turn is told to somebody who looks elsewhere.
+const LONG_SECONDS: u64 = 10;
+
+impl Console {
+    pub(super) fn reply(&mut self, reply: Reply) {
+        match reply {
+            Reply::Refused(text) => {
+                self.front_mut().unseen = 0;
+                self.complain(&format!("buddy: {text}"));
+            }
+            Reply::Failed(text) => self.complain(&text),
+            Reply::Begun { session, prompt } => {
+                self.count += 1;
+                let mut task = Task::new(self.count, session, prompt.clone());
+                task.unseen = 1;
+                self.say(&format!("task {} runs in the background", self.count));
+                self.effect(Effect::Send(task.session.clone(), Command::Prompt { text: prompt }));
+                self.tasks.push(task);
+            }
+            Reply::Opened { session, head } => self.opened(session, head),
+            Reply::Sessions(sessions) if sessions.is_empty() => self.say("no conversation was found"),
+            Reply::Sessions(sessions) => self.picker = Some(Picker::sessions(&sessions)),
+            Reply::Models(models) => {
+                let transcript = self.front().reader.transcript();
+                let current = transcript.model().unwrap_or(&self.surroundings.model).to_owned();
+                self.picker = Some(Picker::models(&models, &current));
+            }
+            Reply::Paths(paths) => {
+                self.paths = Some(paths);
+                self.changed_draft();
+            }
+            Reply::Surroundings(surroundings) => self.surroundings = surroundings,
+            Reply::Said(text) => self.say_plain(&text),
+            Reply::Edited(text) => {
+                self.draft.set(text.trim_end_matches('\n'));
+                self.changed_draft();
+            }
+        }
+    }
+
+    /// Another conversation is shown from now on. The one before goes on as a task if it runs.
+    fn opened(&mut self, session: buddy_protocol::SessionId, head: u64) {
+        let known = self.tasks.iter().position(|task| task.session == session);
+        let number = match known {
+            Some(place) => self.tasks.remove(place).number,
+            None => {
+                self.count += 1;
+                self.count
+            }
+        };
+        let front = Task { skip_until: head, ..Task::new(number, session, String::new()) };
+        let mut left = std::mem::replace(&mut self.tasks, vec![front]);
+        for task in left.drain(..) {
+            if task.is_idle() {
+                self.effect(Effect::Leave(task.session));
+            } else {
+                let prompt = if task.prompt.is_empty() {
+                    "another conversation".to_owned()
+                } else {
+                    task.prompt.clone()
+                };
+                self.tasks.push(Task { prompt, ..task });
+            }
+        }
+        self.asking = None;
+        self.paths = None;
+        self.approvals = buddy_protocol::ApprovalPolicy::Ask;
+        self.effect(Effect::LookAround);
+        if head == 0 {
+            self.say("a new conversation");
+        }
+    }
+
+    /// A turn has ended: the next prompt in the queue is said; a task beside the conversation is told and gone.
+    pub(super) fn turn_ended(&mut self, place: usize, ran: Option<Duration>) {
+        let task = &mut self.tasks[place];
+        task.deadline = None;
+        if let Some(next) = task.queue.pop_front() {
+            task.unseen += 1;
+            let session = task.session.clone();
+            return self.effect(Effect::Send(session, Command::Prompt { text: next }));
+        }
+        if place == 0 {
+            self.effect(Effect::LookAround);
+            if ran.is_some_and(|ran| ran.as_secs() >= LONG_SECONDS) {
+                self.effect(Effect::Ring("buddy is done".to_owned()));
+            }
+            return;
+        }
+        let task = self.tasks.remove(place);
+        self.tell_result(&task);
+        self.effect(Effect::Leave(task.session));
+        self.effect(Effect::Ring(format!("task {} is done", task.number)));
+    }
+
+    fn tell_result(&mut self, task: &Task) {
+        let transcript = task.reader.transcript();
+        let outcome = transcript.last_turn().map(|turn| turn.outcome);
+        let how = match outcome {
+            Some(TurnOutcome::Completed) => "done",
+            Some(TurnOutcome::Interrupted) => "stopped",
+            _ => "failed",
+        };
+        let line = task.prompt.lines().next().unwrap_or_default();
+        let style = self.look.theme.style(Paint::Strong);
+        let head = Line::styled(&format!("task {} {how}: {line}", task.number), style);
+        let rows = items::wrapped(&head, self.columns);
+        self.show(rows);
+        if let Some(failure) = transcript.last_turn().and_then(|turn| turn.failure.clone()) {
+            self.complain(&failure.message);
+        }
+        let answer = transcript.items().iter().rev().find_map(|item| match &item.content {
+            Content::AgentMessage { text } => Some(text.as_str()),
+            _ => None,
+        });
+        if let Some(text) = answer {
+            let mut markdown = Markdown::default();
+            markdown.push(text);
+            let rows = markdown.finish(&self.look, self.columns);
+            self.show(rows);
+        }
+        let id = format!("it can be taken up with /resume {}", task.session);
+        self.say(&id);
+    }
+}

@@ -1,0 +1,278 @@
+//! The console: everything that is shown and typed, as a pure machine.
+
+use std::time::Instant;
+
+use buddy_protocol::{ApprovalPolicy, Command, Fact, SessionId};
+
+use super::asks::Asking;
+use super::desk::Surroundings;
+use super::effect::{Effect, Input};
+use super::picker::Picker;
+use super::tasks::Task;
+use crate::editor::{Draft, History, Keymap, Menu, Search};
+use crate::text::{Line, Look, Paint};
+
+/// A conversation on a screen.
+pub(super) struct Console {
+    /// The conversation that is shown comes first; the others run beside it.
+    pub(super) tasks: Vec<Task>,
+    /// How many tasks there were so far.
+    pub(super) count: usize,
+    pub(super) look: Look,
+    pub(super) columns: usize,
+    pub(super) now: Instant,
+    pub(super) draft: Draft,
+    pub(super) history: History,
+    pub(super) keymap: Keymap,
+    pub(super) search: Option<Search>,
+    pub(super) completion: Option<Completion>,
+    pub(super) asking: Option<Asking>,
+    pub(super) picker: Option<Picker>,
+    pub(super) surroundings: Surroundings,
+    /// What could be meant by `@`; none before somebody typed one.
+    pub(super) paths: Option<Vec<String>>,
+    /// What becomes of calls that need an approval, as far as it was told.
+    pub(super) approvals: ApprovalPolicy,
+    pub(super) last_key: Option<Instant>,
+    /// When a key was pressed that does something at the second time.
+    pub(super) armed: Option<(Armed, Instant)>,
+    pub(super) is_plan_shown: bool,
+    rows: Vec<Line>,
+    effects: Vec<Effect>,
+}
+
+/// What a second press does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Armed {
+    Quit,
+    Rewind,
+}
+
+/// A menu of completions below the input.
+#[derive(Debug)]
+pub(super) struct Completion {
+    pub(super) menu: Menu,
+    /// How much of the draft before the cursor it stands for, in bytes.
+    pub(super) length: usize,
+    pub(super) kind: Completes,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Completes {
+    Command,
+    Path,
+}
+
+impl Console {
+    /// A console on a session.
+    pub(super) fn new(
+        session: SessionId,
+        look: Look,
+        columns: usize,
+        history: Vec<String>,
+        now: Instant,
+    ) -> Self {
+        Self {
+            tasks: vec![Task::new(1, session, String::new())],
+            count: 1,
+            look,
+            columns,
+            now,
+            draft: Draft::default(),
+            history: History::new(history),
+            keymap: Keymap::new(),
+            search: None,
+            completion: None,
+            asking: None,
+            picker: None,
+            surroundings: Surroundings::default(),
+            paths: None,
+            approvals: ApprovalPolicy::Ask,
+            last_key: None,
+            armed: None,
+            is_plan_shown: false,
+            rows: Vec::new(),
+            effects: Vec::new(),
+        }
+    }
+
+    /// Takes what happened, and says what is to be done.
+    pub(super) fn handle(&mut self, input: Input, now: Instant) -> Vec<Effect> {
+        self.now = now;
+        match input {
+            Input::Key(key) => self.key(key),
+            Input::Paste(text) => self.paste(&text),
+            Input::Resized => {}
+            Input::Event(session, event) => self.event(&session, &event),
+            Input::Tick => self.pass_time(),
+            Input::Stop => self.effect(Effect::Quit(crate::exit::Exit::Interrupted)),
+            Input::Reply(reply) => self.reply(reply),
+        }
+        self.put_question();
+        std::mem::take(&mut self.effects)
+    }
+
+    /// The conversation that is shown.
+    pub(super) fn front(&self) -> &Task {
+        // There is always one: tasks are only ever taken away behind it.
+        &self.tasks[0]
+    }
+
+    pub(super) fn front_mut(&mut self) -> &mut Task {
+        &mut self.tasks[0]
+    }
+
+    pub(super) fn effect(&mut self, effect: Effect) {
+        self.effects.push(effect);
+    }
+
+    /// Sends a command to the conversation that is shown.
+    pub(super) fn send(&mut self, command: Command) {
+        let session = self.front().session.clone();
+        self.effect(Effect::Send(session, command));
+    }
+
+    /// Shows rows above everything that is live.
+    pub(super) fn show(&mut self, rows: impl IntoIterator<Item = Line>) {
+        self.rows.extend(rows);
+    }
+
+    /// Shows a remark of buddy's own.
+    pub(super) fn say(&mut self, text: &str) {
+        let style = self.look.theme.style(Paint::Dim);
+        for line in text.lines() {
+            let rows = super::items::wrapped(&Line::styled(line, style), self.columns);
+            self.show(rows);
+        }
+    }
+
+    /// Shows what a command of buddy's own said, in rows that are not cut.
+    pub(super) fn say_plain(&mut self, text: &str) {
+        for line in text.lines() {
+            let rows = super::items::wrapped(&Line::plain(line), self.columns);
+            self.show(rows);
+        }
+    }
+
+    pub(super) fn complain(&mut self, text: &str) {
+        let style = self.look.theme.style(Paint::Bad);
+        for line in text.lines() {
+            let rows = super::items::wrapped(&Line::styled(line, style), self.columns);
+            self.show(rows);
+        }
+    }
+
+    /// The rows that are finished since the last time.
+    pub(super) fn take_rows(&mut self) -> Vec<Line> {
+        let look = self.look.clone();
+        let columns = self.columns;
+        let rows = self.front_mut().reader.take_rows(&look, columns);
+        let mut all = std::mem::take(&mut self.rows);
+        all.extend(rows);
+        all
+    }
+
+    fn event(&mut self, session: &SessionId, event: &buddy_protocol::Event) {
+        let Some(place) = self.tasks.iter().position(|task| task.session == *session) else { return };
+        if place == 0 {
+            // What buddy said itself comes before what happens next.
+            let rows = self.take_rows();
+            self.rows = rows;
+        }
+        let (look, columns, now) = (self.look.clone(), self.columns, self.now);
+        let task = &mut self.tasks[place];
+        if event.seq.is_some_and(|seq| seq <= task.skip_until) {
+            return self.take_up(place, event);
+        }
+        let ran = task.elapsed(now);
+        if let Err(error) = task.reader.apply(event, &look, columns, now) {
+            return self.complain(&format!("buddy: {error}"));
+        }
+        match &event.fact {
+            Fact::ItemEnded(ended)
+                if matches!(ended.item.content, buddy_protocol::Content::UserMessage { .. }) =>
+            {
+                task.unseen = task.unseen.saturating_sub(1);
+            }
+            Fact::SessionChanged(changed) => self.changed(place, changed),
+            Fact::TurnEnded(_) => self.turn_ended(place, ran),
+            _ => {}
+        }
+    }
+
+    /// Folds an event of the past. After the last of them the end of the conversation is shown.
+    fn take_up(&mut self, place: usize, event: &buddy_protocol::Event) {
+        let now = self.now;
+        let task = &mut self.tasks[place];
+        if let Err(error) = task.reader.skip(event, now) {
+            return self.complain(&format!("buddy: {error}"));
+        }
+        if let Fact::SessionChanged(changed) = &event.fact
+            && let Some(policy) = changed.approvals
+        {
+            self.approvals = policy;
+        }
+        let task = &self.tasks[place];
+        if place == 0 && event.seq == Some(task.skip_until) {
+            let rows = super::items::recap(task.reader.transcript(), &self.look, self.columns);
+            self.show(rows);
+        }
+    }
+
+    fn changed(&mut self, place: usize, changed: &buddy_protocol::SessionChanged) {
+        if place > 0 {
+            return;
+        }
+        if let Some(policy) = changed.approvals {
+            self.approvals = policy;
+        }
+        if changed.model.is_some() {
+            self.effect(Effect::LookAround);
+        }
+        if let Some(text) = crate::repl::told(changed) {
+            self.say(&text);
+        }
+    }
+
+    fn pass_time(&mut self) {
+        let now = self.now;
+        let late: Vec<SessionId> = self
+            .tasks
+            .iter_mut()
+            .filter(|task| {
+                !task.is_stopped && !task.is_idle() && task.deadline.is_some_and(|deadline| deadline <= now)
+            })
+            .map(|task| {
+                task.is_stopped = true;
+                task.session.clone()
+            })
+            .collect();
+        for session in late {
+            self.say("its time is over");
+            self.effect(Effect::Send(session, Command::Interrupt));
+        }
+    }
+
+    /// Takes keys of the person's own.
+    pub(super) fn take_keys(&mut self, keys: &[(String, String)]) {
+        for (key, action) in keys {
+            if let Err(wrong) = self.keymap.bind(key, action) {
+                self.complain(&format!("keys: {wrong}"));
+            }
+        }
+    }
+
+    /// What the window is called.
+    pub(super) fn title(&self) -> &'static str {
+        match (self.asking.is_some(), self.front().is_idle()) {
+            (true, _) => "buddy waits for you",
+            (false, false) => "buddy works",
+            (false, true) => "buddy",
+        }
+    }
+
+    /// Whether something is shown that changes with time.
+    pub(super) fn is_busy(&self) -> bool {
+        self.tasks.iter().any(|task| !task.is_idle()) || self.armed.is_some()
+    }
+}

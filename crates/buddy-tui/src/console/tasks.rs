@@ -1,0 +1,67 @@
+//! Tasks: the conversation that is shown, and those that run beside it.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+use buddy_protocol::SessionId;
+
+use super::reader::Reader;
+
+/// The most prompts that wait for the end of a turn.
+pub(super) const MAX_QUEUED: usize = 50;
+
+/// One session that is followed.
+#[derive(Debug)]
+pub(super) struct Task {
+    /// What a person calls it by.
+    pub(super) number: usize,
+    pub(super) session: SessionId,
+    /// What it was begun with; empty for the conversation.
+    pub(super) prompt: String,
+    pub(super) reader: Reader,
+    /// Prompts that were accepted and are not seen yet. Until they are, no turn seems to run although one does.
+    pub(super) unseen: usize,
+    /// Up to which event it is taken up without being shown.
+    pub(super) skip_until: u64,
+    /// What is said when the turn has ended.
+    pub(super) queue: VecDeque<String>,
+    /// When it is stopped.
+    pub(super) deadline: Option<Instant>,
+    /// Whether it was stopped because its time was over.
+    pub(super) is_stopped: bool,
+}
+
+impl Task {
+    pub(super) fn new(number: usize, session: SessionId, prompt: String) -> Self {
+        Self {
+            number,
+            session,
+            prompt,
+            reader: Reader::default(),
+            unseen: 0,
+            skip_until: 0,
+            queue: VecDeque::new(),
+            deadline: None,
+            is_stopped: false,
+        }
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.reader.transcript().turn().is_none() && self.unseen == 0
+    }
+
+    /// How long its turn has run.
+    pub(super) fn elapsed(&self, now: Instant) -> Option<Duration> {
+        self.reader.turn_began().map(|began| now.saturating_duration_since(began))
+    }
+}
+
+/// A time as people say it.
+pub(super) fn elapsed_text(time: Duration) -> String {
+    let seconds = time.as_secs();
+    match (seconds / 3600, seconds / 60 % 60, seconds % 60) {
+        (0, 0, seconds) => format!("{seconds}s"),
+        (0, minutes, seconds) => format!("{minutes}m {seconds:02}s"),
+        (hours, minutes, _) => format!("{hours}h {minutes:02}m"),
+    }
+}

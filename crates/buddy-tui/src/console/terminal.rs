@@ -1,0 +1,119 @@
+//! The terminal itself: its modes, which are given back whatever happens, and what is sent to it beside rows.
+
+use std::io::{self, IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use crossterm::terminal::{disable_raw_mode, enable_raw_mode, size};
+
+/// No wrapping by the terminal, pastes told apart from keys, keys told apart from each other, the title kept aside.
+const ENTER: &str = "\u{1b}[?7l\u{1b}[?2004h\u{1b}[>1u\u{1b}[22;2t";
+const LEAVE: &str = "\u{1b}[23;2t\u{1b}[<1u\u{1b}[?2004l\u{1b}[?7h\u{1b}[?25h";
+/// The most that terminals take for their clipboard.
+const MAX_COPIED: usize = 74_000;
+/// A size for a terminal that does not say it.
+const USUAL_SIZE: (usize, usize) = (80, 24);
+
+/// Whether the terminal is in our hands, for whoever has to give it back in a hurry.
+static IS_HELD: AtomicBool = AtomicBool::new(false);
+
+/// A terminal in our hands.
+pub(super) struct Terminal {
+    out: io::Stdout,
+    /// Whether a multiplexer stands between.
+    is_in_tmux: bool,
+    title: String,
+}
+
+impl Terminal {
+    /// Takes the terminal.
+    pub(super) fn enter(is_in_tmux: bool) -> io::Result<Self> {
+        let mut terminal = Self { out: io::stdout(), is_in_tmux, title: String::new() };
+        terminal.take()?;
+        Ok(terminal)
+    }
+
+    /// Takes it again after it was given back.
+    pub(super) fn take(&mut self) -> io::Result<()> {
+        enable_raw_mode()?;
+        IS_HELD.store(true, Ordering::SeqCst);
+        self.title.clear();
+        self.write(ENTER)
+    }
+
+    /// Gives it back as it was.
+    pub(super) fn give_back(&mut self) {
+        give_back();
+    }
+
+    pub(super) fn write(&mut self, text: &str) -> io::Result<()> {
+        if text.is_empty() {
+            return Ok(());
+        }
+        self.out.write_all(text.as_bytes())?;
+        self.out.flush()
+    }
+
+    /// Columns and rows.
+    pub(super) fn size() -> (usize, usize) {
+        match size() {
+            Ok((columns, rows)) if columns > 0 && rows > 0 => (columns.into(), rows.into()),
+            _ => USUAL_SIZE,
+        }
+    }
+
+    /// Asks the terminal to put a text on the clipboard. Whether it does, it does not say. False if the text is too long.
+    pub(super) fn copy(&mut self, text: &str) -> io::Result<bool> {
+        let encoded = STANDARD.encode(text);
+        if encoded.len() > MAX_COPIED {
+            return Ok(false);
+        }
+        let order = format!("\u{1b}]52;c;{encoded}\u{7}");
+        self.write(&order)?;
+        if self.is_in_tmux {
+            self.write(&format!("\u{1b}Ptmux;{}\u{1b}\\", order.replace('\u{1b}', "\u{1b}\u{1b}")))?;
+        }
+        Ok(true)
+    }
+
+    /// Rings, and tells terminals that show notifications. The text is buddy's own.
+    pub(super) fn ring(&mut self, text: &str) -> io::Result<()> {
+        self.write(&format!("\u{7}\u{1b}]9;{text}\u{7}"))
+    }
+
+    /// The title of the window. The text is buddy's own.
+    pub(super) fn set_title(&mut self, title: &str) -> io::Result<()> {
+        if self.title == title {
+            return Ok(());
+        }
+        title.clone_into(&mut self.title);
+        self.write(&format!("\u{1b}]2;{title}\u{7}"))
+    }
+}
+
+impl Drop for Terminal {
+    fn drop(&mut self) {
+        give_back();
+    }
+}
+
+/// Gives the terminal back if it is in our hands. Also for a panic, which sees no destructor in time.
+pub(super) fn give_back() {
+    if IS_HELD.swap(false, Ordering::SeqCst) {
+        let mut out = io::stdout();
+        let _ = out.write_all(LEAVE.as_bytes()).and_then(|()| out.flush());
+        let _ = disable_raw_mode();
+    }
+}
+
+/// Gives the terminal back before a panic says what it has to say.
+pub(super) fn give_back_on_panic() {
+    if io::stdout().is_terminal() {
+        let next = std::panic::take_hook();
+        std::panic::set_hook(Box::new(move |info| {
+            give_back();
+            next(info);
+        }));
+    }
+}

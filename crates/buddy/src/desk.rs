@@ -1,0 +1,194 @@
+//! What surrounds a conversation in the terminal: history, files, models, the person's editor, and buddy's own commands.
+
+mod history;
+mod look;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use buddy_exec::{Bounds, Exec, GlobQuery, OutputLimits, Stdin, Target, run_attended};
+use buddy_protocol::SessionId;
+use buddy_tui::{Desk, DeskCommand, ModelChoice, Surroundings};
+
+use crate::config::private_file;
+use crate::environment::Environment;
+use crate::host::Host;
+use crate::models::{Models, Row};
+use crate::wiring::local_target;
+use history::HistoryFile;
+pub(crate) use look::look;
+
+/// The most paths that are offered.
+const MAX_PATHS: usize = 20_000;
+/// The most of a file that says which branch it is.
+const MAX_HEAD_BYTES: u64 = 4096;
+/// How long one of buddy's own commands may take.
+const COMMAND_LIMIT: Duration = Duration::from_secs(60);
+/// How much of what it says is shown.
+const SAID_BYTES: usize = 256 * 1024;
+
+/// The surroundings of a conversation.
+pub(crate) struct HomeDesk {
+    environment: Environment,
+    host: Host,
+    models: Arc<Models>,
+    history: HistoryFile,
+}
+
+impl HomeDesk {
+    pub(crate) fn new(environment: &Environment, host: Host, models: Arc<Models>) -> Self {
+        let history = HistoryFile::new(&environment.data);
+        Self { environment: environment.clone(), host, models, history }
+    }
+
+    /// The branch that is checked out in the directory or above it.
+    async fn branch(&self) -> Option<String> {
+        for directory in self.host.cwd().ancestors() {
+            let head = directory.join(".git/HEAD");
+            let Ok(found) = self.host.target.read(&Bounds::open(), &head, MAX_HEAD_BYTES).await else {
+                continue;
+            };
+            let text = String::from_utf8_lossy(&found.bytes).trim().to_owned();
+            return Some(match text.strip_prefix("ref: refs/heads/") {
+                Some(branch) => branch.to_owned(),
+                None => text.chars().take(8).collect(),
+            });
+        }
+        None
+    }
+
+    /// What one of buddy's own commands says.
+    async fn own(&self, arguments: Vec<String>) -> Result<String, String> {
+        let cwd = if self.host.remote.is_none() { self.host.cwd().to_owned() } else { PathBuf::from("/") };
+        let target = local_target(&self.environment, cwd.clone()).map_err(|error| format!("{error:#}"))?;
+        let program = std::env::current_exe().map_err(|error| error.to_string())?;
+        let argv = std::iter::once(program.to_string_lossy().into_owned()).chain(arguments).collect();
+        let env = self.environment.all();
+        let output = OutputLimits { keep_head: SAID_BYTES, keep_tail: SAID_BYTES, log: None };
+        let exec = Exec {
+            argv,
+            cwd,
+            env,
+            stdin: Stdin::Null,
+            pty: None,
+            timeout: Some(COMMAND_LIMIT),
+            output,
+            bounds: Bounds::open(),
+        };
+        said(&target, exec).await
+    }
+
+    /// What changed in the repository, by git without anything that a repository can make it run.
+    async fn diff(&self) -> Result<String, String> {
+        let words =
+            ["git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "diff"];
+        let options = ["--no-ext-diff", "--no-textconv", "--no-color", "HEAD"];
+        let exec = Exec {
+            argv: words.iter().chain(&options).map(|&word| word.to_owned()).collect(),
+            cwd: self.host.cwd().to_owned(),
+            env: self.host.env.clone(),
+            stdin: Stdin::Null,
+            pty: None,
+            timeout: Some(COMMAND_LIMIT),
+            output: OutputLimits { keep_head: SAID_BYTES, keep_tail: 0, log: None },
+            bounds: Bounds::open(),
+        };
+        let text = said(&*self.host.target, exec).await?;
+        Ok(if text.trim().is_empty() { "nothing changed".to_owned() } else { text })
+    }
+}
+
+/// Runs a command and returns what it said, on both streams.
+async fn said(target: &dyn Target, exec: Exec) -> Result<String, String> {
+    let mut running = target.start(exec).await.map_err(|error| error.to_string())?;
+    let exit = running.wait().await.map_err(|error| error.to_string())?;
+    let text = format!("{}{}", exit.stdout.text(), exit.stderr.text());
+    if exit.code == Some(0) { Ok(text) } else { Err(text) }
+}
+
+#[async_trait]
+impl Desk for HomeDesk {
+    fn history(&self) -> Vec<String> {
+        self.history.read()
+    }
+
+    fn remember(&self, text: &str) {
+        self.history.add(text);
+    }
+
+    async fn surroundings(&self, _: &SessionId) -> Surroundings {
+        let rows = self.models.rows();
+        let active = rows.iter().find(|row| row.active);
+        Surroundings {
+            model: active.map_or_else(|| "demo".to_owned(), |row| row.model.clone()),
+            window: active.and_then(|row| row.context_window),
+            branch: self.branch().await,
+            host: self.host.remote.as_ref().map(|remote| remote.name.replacen(':', " ", 1)),
+        }
+    }
+
+    async fn paths(&self, _: &SessionId) -> Vec<String> {
+        let query = GlobQuery { pattern: "**".to_owned(), limit: MAX_PATHS, with_ignored: false };
+        let found = self.host.target.glob(&Bounds::open(), Path::new("."), query).await;
+        let found = found.map(|found| found.paths).unwrap_or_default();
+        let cwd = self.host.cwd();
+        found
+            .iter()
+            .map(|path| path.strip_prefix(cwd).unwrap_or(path).to_string_lossy().into_owned())
+            .collect()
+    }
+
+    async fn models(&self) -> Vec<ModelChoice> {
+        let choice = |row: &Row| ModelChoice {
+            name: row.name.clone(),
+            note: format!("{} at {}, key {}", row.model, row.host, row.key),
+        };
+        self.models.rows().iter().map(choice).collect()
+    }
+
+    async fn edit(&self, text: &str) -> Result<String, String> {
+        let named = ["VISUAL", "EDITOR"].into_iter().find_map(|name| self.environment.get(name));
+        let editor = named.unwrap_or("vi").to_owned();
+        let directory = self.environment.data.join("run");
+        let file = directory.join(format!("draft-{}.md", uuid::Uuid::now_v7().simple()));
+        let failed = |error: std::io::Error| format!("cannot edit with `{editor}`: {error}");
+        private_file::make_directory(&directory).map_err(failed)?;
+        private_file::create(&file, text).map_err(failed)?;
+        // People write arguments into the variable; the path is a word of its own, whatever is in it.
+        let line = format!("{editor} \"$1\"");
+        let argv = ["/bin/sh", "-c", &line, "sh"].map(str::to_owned).into_iter();
+        let argv: Vec<String> = argv.chain([file.to_string_lossy().into_owned()]).collect();
+        let (env, cwd) = (self.environment.all(), self.environment.data.clone());
+        let ran = tokio::task::spawn_blocking(move || run_attended(&argv, &cwd, &env)).await;
+        let edited = std::fs::read_to_string(&file);
+        let _ = std::fs::remove_file(&file);
+        match ran {
+            Ok(Ok(status)) if status.success() => edited.map_err(failed),
+            Ok(Ok(status)) => Err(format!("`{editor}` ended with {status}; the draft stays as it was")),
+            Ok(Err(error)) => Err(failed(error)),
+            Err(error) => Err(error.to_string()),
+        }
+    }
+
+    async fn run(&self, session: &SessionId, command: DeskCommand) -> Result<String, String> {
+        let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
+        match command {
+            DeskCommand::Diff => self.diff().await,
+            DeskCommand::Undo(id) => {
+                let mut line = words(&["undo"]);
+                line.extend(id);
+                self.own(line).await
+            }
+            DeskCommand::Doctor => self.own(words(&["doctor"])).await,
+            DeskCommand::Login(profile) => {
+                let profile = profile.map(|profile| format!(" {profile}")).unwrap_or_default();
+                Ok(format!("run `buddy login{profile}` in another terminal; `buddy login --help` says how"))
+            }
+            DeskCommand::Processes => self.own(words(&["ps"])).await,
+            DeskCommand::Kill(name) => self.own(words(&["kill", &name])).await,
+            DeskCommand::Export(_) => self.own(words(&["show", &session.to_string()])).await,
+        }
+    }
+}

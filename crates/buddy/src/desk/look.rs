@@ -1,0 +1,91 @@
+//! How things look: what the terminal says it can, and what the person wants.
+
+use buddy_tui::{Colors, Look, Theme};
+
+use crate::config::DisplaySection;
+use crate::environment::Environment;
+
+/// The look of the terminal that buddy runs in.
+pub(crate) fn look(environment: &Environment, display: &DisplaySection) -> Look {
+    Look {
+        colors: colors(environment, display),
+        theme: theme(environment, display),
+        is_ascii: !is_utf8(environment),
+        has_links: has_links(environment),
+        has_motion: display.motion,
+        is_read_aloud: display.screen_reader,
+    }
+}
+
+fn colors(environment: &Environment, display: &DisplaySection) -> Colors {
+    let term = environment.get("TERM").unwrap_or("dumb");
+    let says_all = matches!(environment.get("COLORTERM"), Some("truecolor" | "24bit"));
+    match term {
+        _ if !display.color || environment.get("NO_COLOR").is_some() || term == "dumb" => Colors::None,
+        _ if says_all || term.ends_with("-direct") => Colors::True,
+        _ if term.contains("256color") || term.contains("kitty") => Colors::Palette,
+        _ => Colors::Sixteen,
+    }
+}
+
+/// What the person chose, or what fits the ground that the terminal tells of.
+fn theme(environment: &Environment, display: &DisplaySection) -> Theme {
+    if let Some(theme) = Theme::named(&display.theme) {
+        return theme;
+    }
+    let ground =
+        environment.get("COLORFGBG").and_then(|colors| colors.rsplit(';').next()?.parse::<u8>().ok());
+    match ground {
+        Some(7 | 9..=15) => Theme::Light,
+        _ => Theme::Dark,
+    }
+}
+
+fn is_utf8(environment: &Environment) -> bool {
+    let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| environment.get(name));
+    let locale = locale.unwrap_or_default().to_lowercase();
+    locale.contains("utf-8") || locale.contains("utf8")
+}
+
+/// Whether the terminal is one of those that are known to make links.
+fn has_links(environment: &Environment) -> bool {
+    let is_set = |name: &str| environment.get(name).is_some();
+    let program = environment.get("TERM_PROGRAM").unwrap_or_default();
+    let known = ["iTerm.app", "WezTerm", "ghostty", "vscode", "Hyper"].contains(&program);
+    let vte = environment.get("VTE_VERSION").and_then(|version| version.parse::<u32>().ok());
+    known || is_set("KITTY_WINDOW_ID") || is_set("WT_SESSION") || vte.is_some_and(|version| version >= 5000)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn look_of(variables: &[(&str, &str)]) -> Look {
+        let variables = variables.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned()));
+        let home = ("HOME".to_owned(), "/nowhere".to_owned());
+        let environment = Environment::of(variables.chain([home]).collect()).unwrap();
+        look(&environment, &DisplaySection::default())
+    }
+
+    #[test]
+    fn colours_are_those_that_the_terminal_has() {
+        let check = |variables: &[(&str, &str)], colors| assert_eq!(look_of(variables).colors, colors);
+        check(&[("TERM", "xterm")], Colors::Sixteen);
+        check(&[("TERM", "tmux-256color")], Colors::Palette);
+        check(&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")], Colors::True);
+        check(&[("TERM", "xterm-256color"), ("NO_COLOR", "1")], Colors::None);
+        check(&[("TERM", "dumb")], Colors::None);
+        check(&[], Colors::None);
+    }
+
+    #[test]
+    fn signs_and_ground_follow_the_variables() {
+        assert!(look_of(&[("LANG", "C")]).is_ascii && !look_of(&[("LANG", "de_DE.UTF-8")]).is_ascii);
+        assert!(look_of(&[("LC_ALL", "C"), ("LANG", "de_DE.UTF-8")]).is_ascii);
+        assert_eq!(look_of(&[("COLORFGBG", "0;15")]).theme, Theme::Light);
+        assert_eq!(look_of(&[("COLORFGBG", "15;0")]).theme, Theme::Dark);
+        assert!(
+            look_of(&[("VTE_VERSION", "7003")]).has_links && !look_of(&[("VTE_VERSION", "4000")]).has_links
+        );
+    }
+}
