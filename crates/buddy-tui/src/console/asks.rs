@@ -17,7 +17,7 @@ use crate::editor::{Action, Choice, Draft, Key, Menu};
 /// How long a question must have been there before a key answers it.
 const READ: Duration = Duration::from_millis(150);
 /// The same while somebody types.
-const READ_WHILE_TYPING: Duration = Duration::from_millis(1000);
+const READ_WHILE_TYPING: Duration = Duration::from_secs(1);
 /// How long a grant for a session holds.
 const SESSION_SECONDS: u64 = 8 * 60 * 60;
 

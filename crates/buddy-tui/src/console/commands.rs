@@ -38,7 +38,7 @@ pub(super) const ALL: &[Entry] = &[
     ),
     entry("plan", &[], "[on|off]", "read and plan only, change nothing", Console::plan_mode),
     entry("compact", &[], "", "sum up what was said, to make room", |console, _| {
-        console.send(Command::Compact)
+        console.send(Command::Compact);
     }),
     entry("ps", &[], "", "tasks and processes that run", |console, _| console.show_tasks()),
     entry("kill", &["stop"], "ID", "end a task or a process", Console::kill),
@@ -49,24 +49,24 @@ pub(super) const ALL: &[Entry] = &[
     entry("rename", &[], "TITLE", "give the conversation a title", Console::rename),
     entry("pane", &[], "take|give", "have the shared terminal for yourself, or give it back", Console::pane),
     entry("diff", &[], "", "what changed in the repository", |console, _| {
-        console.effect(Effect::Run(DeskCommand::Diff))
+        console.effect(Effect::Run(DeskCommand::Diff));
     }),
     entry("undo", &[], "[ID]", "undo the last change of files", |console, id| {
-        console.effect(Effect::Run(DeskCommand::Undo(some(id))))
+        console.effect(Effect::Run(DeskCommand::Undo(some(id))));
     }),
     entry("copy", &[], "", "put the last answer on the clipboard", |console, _| console.copy()),
     entry("export", &[], "[FILE]", "write the conversation to a file (.md or .json)", |console, file| {
-        console.effect(Effect::Run(DeskCommand::Export(some(file))))
+        console.effect(Effect::Run(DeskCommand::Export(some(file))));
     }),
     entry("theme", &[], "[NAME]", "choose the colours", Console::choose_theme),
     entry("login", &[], "[PROFILE]", "how to connect a model", |console, profile| {
-        console.effect(Effect::Run(DeskCommand::Login(some(profile))))
+        console.effect(Effect::Run(DeskCommand::Login(some(profile))));
     }),
     entry("doctor", &[], "", "whether everything is as it should be", |console, _| {
-        console.effect(Effect::Run(DeskCommand::Doctor))
+        console.effect(Effect::Run(DeskCommand::Doctor));
     }),
     entry("quit", &["exit", "q"], "", "leave; the conversation can be taken up again", |console, _| {
-        console.leave()
+        console.leave();
     }),
 ];
 

@@ -10,7 +10,7 @@ use buddy_protocol::{
 use crossterm::event::{Event as TerminalEvent, EventStream, KeyEventKind};
 use futures::{FutureExt, StreamExt};
 use tokio::sync::mpsc;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant as TokioInstant, sleep_until};
 use tokio_stream::StreamMap;
 
@@ -165,7 +165,7 @@ impl Driver {
                     self.paint()?;
                     None
                 }
-                Some(done) = self.jobs.join_next(), if !self.jobs.is_empty() => self.finished(done),
+                Some(done) = self.jobs.join_next(), if !self.jobs.is_empty() => Some(self.finished(done)),
                 Some(error) = refused.recv() => Some(refusal(error)?),
                 Some((session, event)) = self.events.next(), if !self.events.is_empty() => self.event(session, event)?,
                 () = at(tick), if tick.is_some() => Some(Input::Tick),
@@ -213,12 +213,7 @@ impl Driver {
                 Some(Input::Key(Key::of(key)))
             }
             Ok(TerminalEvent::Paste(text)) => Some(Input::Paste(text)),
-            Ok(TerminalEvent::Resize(..)) => {
-                let (columns, height) = Terminal::size();
-                self.painter.resize(columns, height);
-                self.console.columns = columns;
-                Some(Input::Resized)
-            }
+            Ok(TerminalEvent::Resize(..)) => Some(Input::Resized),
             Ok(_) => None,
             // The terminal is gone.
             Err(_) => Some(Input::Stop),
@@ -252,14 +247,14 @@ impl Driver {
         });
     }
 
-    fn finished(&mut self, done: Result<Done, tokio::task::JoinError>) -> Option<Input> {
+    fn finished(&mut self, done: Result<Done, JoinError>) -> Input {
         match done {
-            Ok(Done::Reply(reply)) => Some(Input::Reply(reply)),
+            Ok(Done::Reply(reply)) => Input::Reply(reply),
             Ok(Done::Follow(session, events, reply)) => {
                 self.events.insert(session, events);
-                Some(Input::Reply(reply))
+                Input::Reply(reply)
             }
-            Err(error) => Some(Input::Reply(Reply::Failed(error.to_string()))),
+            Err(error) => Input::Reply(Reply::Failed(error.to_string())),
         }
     }
 
@@ -377,16 +372,14 @@ impl Driver {
     fn step_aside(&mut self) {
         self.keys = None;
         let _ = self.terminal.write(&self.painter.leave());
-        self.terminal.give_back();
+        terminal::give_back();
     }
 
     fn step_back(&mut self) {
         if self.terminal.take().is_err() {
             self.exit = Some(Exit::Interrupted);
         }
-        let (columns, height) = Terminal::size();
-        self.painter.resize(columns, height);
-        self.console.columns = columns;
+        self.painter.forget();
     }
 
     fn copy(&mut self, text: &str) {
@@ -403,6 +396,10 @@ impl Driver {
         let now = Instant::now();
         self.console.now = now;
         (self.paint_at, self.painted) = (None, Some(now));
+        // The terminal may have changed since it last said so, and what is painted for another width goes astray.
+        let (columns, height) = Terminal::size();
+        self.painter.resize(columns, height);
+        self.console.columns = columns;
         let rows = self.console.take_rows();
         let frame = self.console.frame(self.painter.height());
         let bytes = self.painter.paint(&rows, frame);

@@ -1,16 +1,18 @@
 //! Help: the commands and the keys.
 
+use std::fmt::Write;
+
 use super::commands::ALL;
 use super::state::Console;
 
 const KEYS: &str = "\
-enter       send; while the agent works, steer it     esc      interrupt
-ctrl-j      new line (also alt-enter, shift-enter)    ctrl-c   clear, interrupt, twice leaves
-tab         complete; queue while the agent works     ctrl-d   leave
-shift-tab   plan mode on and off                      ctrl-r   search what was sent
-up, down    what was sent before                      ctrl-g   edit in your editor
-ctrl-o      show what is folded                       ctrl-t   show the plan
-/ command   @ file   text & in the background         ctrl-z   suspend";
+enter      send; while it works, steer      esc     interrupt
+ctrl-j     new line (also alt-enter)        ctrl-c  clear, interrupt, twice: leave
+tab        complete; while it works, queue  ctrl-d  leave
+shift-tab  plan mode on and off             ctrl-r  search what was sent
+up, down   what was sent before             ctrl-g  edit in your editor
+ctrl-o     show what is folded              ctrl-t  show the plan
+/ command, @ file, text & in background     ctrl-z  suspend";
 
 impl Console {
     pub(super) fn show_keys(&mut self) {
@@ -24,7 +26,7 @@ impl Console {
             let others: Vec<String> = entry.others.iter().map(|other| format!("/{other}")).collect();
             let others =
                 if others.is_empty() { String::new() } else { format!(" (also {})", others.join(", ")) };
-            text.push_str(&format!("{:<34} {}{others}\n", name.trim_end(), entry.note));
+            let _ = writeln!(text, "{:<34} {}{others}", name.trim_end(), entry.note);
         }
         text.push('\n');
         text.push_str(KEYS);

@@ -146,7 +146,7 @@ impl Console {
                 self.search = None;
             }
             None if key.letter().is_some() => {
-                key.letter().into_iter().for_each(|letter| search.insert(letter))
+                key.letter().into_iter().for_each(|letter| search.insert(letter));
             }
             _ => {
                 if let Some(hit) = search.hit(&self.history) {

@@ -28,13 +28,17 @@ impl Console {
     pub(super) fn frame(&self, height: usize) -> Frame {
         let input = self.input();
         let status = status::row(self, self.columns);
-        let room = height.saturating_sub(input.rows.len() + 1);
+        let room = height.saturating_sub(input.rows.len() + 2);
         let mut rows = self.work(room);
         let excess = rows.len().saturating_sub(room);
         rows.drain(..excess);
+        // What was said is kept apart from the input where there is room for that.
+        if height > input.rows.len() + 1 {
+            rows.insert(0, Line::default());
+        }
         let first = rows.len();
         rows.extend(input.rows);
-        rows.extend(status);
+        rows.push(status);
         Frame { rows, cursor: (first + input.cursor.0, input.cursor.1) }
     }
 
@@ -70,12 +74,18 @@ impl Console {
         }
         below.extend(self.tasks.iter().skip(1).map(|task| self.task_row(task)));
         below.extend(self.liveness());
-        let left = room.saturating_sub(below.len());
+        let left = room.saturating_sub(below.len()).min(Self::open_rows(room));
         if let Some(markdown) = front.reader.message() {
             rows.extend(markdown.open(&self.look, self.columns, left));
         }
         rows.extend(below);
         rows
+    }
+
+    /// How much of an answer stays open. More would leave the screen when a window gets narrower, where nothing can be
+    /// painted any more.
+    fn open_rows(room: usize) -> usize {
+        (room / 2).max(1)
     }
 
     fn open_item(&self, item: &Item) -> Vec<Line> {
@@ -144,7 +154,7 @@ impl Console {
                 Armed::Rewind => None,
             };
         }
-        if front.is_idle() {
+        if front.is_idle() || self.asking.is_some() {
             return None;
         }
         let time = front.elapsed(self.now).unwrap_or_default();

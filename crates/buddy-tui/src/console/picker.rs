@@ -113,16 +113,13 @@ impl Console {
     }
 
     pub(super) fn use_theme(&mut self, name: &str) {
-        match Theme::named(name) {
-            Some(theme) => {
-                self.look.theme = theme;
-                self.effect(Effect::Redraw);
-                self.say(&format!("theme: {name}"));
-            }
-            None => {
-                let names: Vec<&str> = Theme::ALL.into_iter().map(Theme::name).collect();
-                self.complain(&format!("there is no theme `{name}`; there are {}", names.join(", ")));
-            }
+        if let Some(theme) = Theme::named(name) {
+            self.look.theme = theme;
+            self.effect(Effect::Redraw);
+            self.say(&format!("theme: {name}"));
+        } else {
+            let names: Vec<&str> = Theme::ALL.into_iter().map(Theme::name).collect();
+            self.complain(&format!("there is no theme `{name}`; there are {}", names.join(", ")));
         }
     }
 }

@@ -77,7 +77,8 @@ impl Reader {
             Fact::TurnStarted(_) => self.turn_began = Some(now),
             Fact::TurnEnded(ended) => self.end_turn(ended, look, width),
             Fact::ItemStarted(started) => self.note(&started.item, now),
-            Fact::ItemChanged(changed) => self.note(&changed.item, now),
+            // What waited for an approval begins when it has one.
+            Fact::ItemChanged(changed) => drop(self.began.insert(changed.item.id.clone(), now)),
             Fact::ItemDelta(delta) => self.grow(delta),
             Fact::ItemEnded(ended) => self.end_item(&ended.item, look, width, now),
             Fact::Notice(notice) if notice.level != NoticeLevel::Info => {

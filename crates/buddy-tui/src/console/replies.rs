@@ -55,12 +55,11 @@ impl Console {
     /// Another conversation is shown from now on. The one before goes on as a task if it runs.
     fn opened(&mut self, session: buddy_protocol::SessionId, head: u64) {
         let known = self.tasks.iter().position(|task| task.session == session);
-        let number = match known {
-            Some(place) => self.tasks.remove(place).number,
-            None => {
-                self.count += 1;
-                self.count
-            }
+        let number = if let Some(place) = known {
+            self.tasks.remove(place).number
+        } else {
+            self.count += 1;
+            self.count
         };
         let front = Task { skip_until: head, ..Task::new(number, session, String::new()) };
         let mut left = std::mem::replace(&mut self.tasks, vec![front]);

@@ -9,7 +9,7 @@ use crate::text::{Line, Look, Paint};
 const FULL_PERCENT: u64 = 80;
 
 /// The status, in as many parts as fit.
-pub(super) fn row(console: &Console, width: usize) -> Option<Line> {
+pub(super) fn row(console: &Console, width: usize) -> Line {
     let transcript = console.front().reader.transcript();
     let surroundings = &console.surroundings;
     let model = transcript.model().unwrap_or(&surroundings.model);
@@ -31,7 +31,7 @@ pub(super) fn row(console: &Console, width: usize) -> Option<Line> {
         parts.push(format!("{others} in the background"));
     }
     parts.retain(|part| !part.is_empty());
-    Some(joined(&parts, &console.look, width))
+    joined(&parts, &console.look, width)
 }
 
 fn mode(console: &Console) -> Option<String> {

@@ -42,11 +42,6 @@ impl Terminal {
         self.write(ENTER)
     }
 
-    /// Gives it back as it was.
-    pub(super) fn give_back(&mut self) {
-        give_back();
-    }
-
     pub(super) fn write(&mut self, text: &str) -> io::Result<()> {
         if text.is_empty() {
             return Ok(());

@@ -14,6 +14,9 @@ use crate::text::{Line, Look, encode, encode_from};
 /// Where changes begin and end for terminals that show them in one go.
 const BEGIN: &str = "\u{1b}[?2026h";
 const END: &str = "\u{1b}[?2026l";
+/// Clears from the row of the cursor to the end of the screen. Not from its very corner: tmux keeps what is cleared from
+/// there in its history.
+const WIPE: &str = "\r\u{1b}[K\u{1b}[2G\u{1b}[J\r";
 
 /// The live rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -46,17 +49,9 @@ impl Painter {
         }
     }
 
-    pub(crate) fn look(&self) -> &Look {
-        &self.look
-    }
-
     pub(crate) fn set_look(&mut self, look: Look) {
         self.look = look;
         self.is_stale = true;
-    }
-
-    pub(crate) fn columns(&self) -> usize {
-        self.columns
     }
 
     /// How many live rows fit.
@@ -66,7 +61,10 @@ impl Painter {
 
     /// The terminal has another size now. One that got narrower has broken the live rows in parts.
     pub(crate) fn resize(&mut self, columns: usize, height: usize) {
-        let columns = columns.max(1);
+        let (columns, height) = (columns.max(1), height.max(1));
+        if (columns, height) == (self.columns, self.height) {
+            return;
+        }
         if columns < self.columns {
             let parts = |row: &Line| row.width().div_ceil(columns).max(1);
             let (row, column) = self.shown.cursor;
@@ -74,7 +72,7 @@ impl Painter {
             self.shown.cursor = (above + column / columns, column % columns);
         }
         self.columns = columns;
-        self.height = height.max(1);
+        self.height = height;
         self.is_stale = true;
     }
 
@@ -110,7 +108,7 @@ impl Painter {
         let total = finished.len() + frame.rows.len();
         if pen.bottom >= total {
             pen.go(&mut out, total);
-            out.push_str("\r\u{1b}[J");
+            out.push_str(WIPE);
         }
         pen.go(&mut out, finished.len() + frame.cursor.0);
         let _ = write!(out, "\u{1b}[{}G{END}", frame.cursor.1 + 1);
@@ -132,7 +130,7 @@ impl Painter {
         self.shown.rows.clear();
         let mut pen = Pen { at, bottom: at };
         pen.go(out, 0);
-        out.push_str("\r\u{1b}[J");
+        out.push_str(WIPE);
         Pen { at: 0, bottom: 0 }
     }
 

@@ -23,6 +23,7 @@ mod login;
 mod panes;
 mod processes;
 mod repl;
+mod screen;
 mod security;
 mod sessions;
 mod stage;

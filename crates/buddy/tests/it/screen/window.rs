@@ -1,0 +1,41 @@
+//! Windows of all sizes, and what happens when theirs changes.
+
+use std::time::Duration;
+
+use buddy_testkit::model::turn;
+
+use super::Screen;
+
+const STORY: &str =
+    "A line that is long enough to be broken in a narrow window, and to stand in one row of a wide one.";
+
+#[tokio::test]
+async fn the_same_conversation_fits_a_narrow_and_a_wide_window() {
+    for (columns, rows, name) in [(40, 15, "narrow"), (80, 24, "usual"), (200, 50, "wide")] {
+        let screen = Screen::start([turn().text(STORY)], columns, rows).await;
+        screen.line("tell me a story");
+        screen.wait_for("A line that").await;
+        insta::assert_snapshot!(name, screen.wait_idle().await);
+    }
+}
+
+#[tokio::test]
+async fn a_window_that_changes_in_mid_stream_loses_nothing() {
+    let words: Vec<String> = (1..=120).map(|number| format!("word{number:03}")).collect();
+    let pieces = words.join(" ");
+    let screen =
+        Screen::start([turn().text(&pieces).chunk_chars(8).chunk_delay(Duration::from_millis(20))], 80, 24)
+            .await;
+    screen.line("stream");
+    for (columns, at) in [("50", "word010"), ("100", "word030"), ("60", "word050")] {
+        screen.wait_for(at).await;
+        screen.tmux(&["resize-window", "-t", "screen", "-x", columns, "-y", "20"]);
+    }
+    screen.wait_for("word120").await;
+    screen.wait_idle().await;
+    let all = screen.everything();
+    for word in &words {
+        assert_eq!(all.matches(word.as_str()).count(), 1, "{word} once in:\n{all}");
+    }
+    assert_eq!(all.matches("> stream").count(), 1, "{all}");
+}
