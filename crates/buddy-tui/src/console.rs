@@ -6,6 +6,7 @@
 mod approval;
 mod asks;
 mod commands;
+mod custom;
 mod desk;
 mod driver;
 mod effect;
@@ -21,5 +22,6 @@ mod status;
 mod tasks;
 mod terminal;
 
+pub use custom::CustomCommand;
 pub use desk::{Desk, DeskCommand, ModelChoice, Surroundings};
 pub use driver::{ConsoleRequest, run_console};

@@ -17,7 +17,7 @@ mod show;
 mod text;
 mod visible;
 
-pub use console::{ConsoleRequest, Desk, DeskCommand, ModelChoice, Surroundings, run_console};
+pub use console::{ConsoleRequest, CustomCommand, Desk, DeskCommand, ModelChoice, Surroundings, run_console};
 pub use exec::{ExecRequest, ExecTarget, OutputFormat, run_exec};
 pub use exit::Exit;
 pub use printer::{OutputClosed, Printer};

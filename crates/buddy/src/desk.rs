@@ -1,6 +1,8 @@
 //! What surrounds a conversation in the terminal: history, files, models, the person's editor, and buddy's own commands.
 
+mod custom;
 mod history;
+mod keys;
 mod look;
 
 use std::path::{Path, PathBuf};
@@ -10,14 +12,15 @@ use std::time::Duration;
 use async_trait::async_trait;
 use buddy_exec::{Bounds, Exec, GlobQuery, OutputLimits, Stdin, Target, run_attended};
 use buddy_protocol::SessionId;
-use buddy_tui::{Desk, DeskCommand, ModelChoice, Surroundings};
+use buddy_tui::{CustomCommand, Desk, DeskCommand, ModelChoice, Surroundings};
 
-use crate::config::private_file;
+use crate::config::{TrustStore, private_file, user_file};
 use crate::environment::Environment;
 use crate::host::Host;
 use crate::models::{Models, Row};
 use crate::wiring::local_target;
 use history::HistoryFile;
+pub(crate) use keys::keys;
 pub(crate) use look::look;
 
 /// The most paths that are offered.
@@ -41,6 +44,16 @@ impl HomeDesk {
     pub(crate) fn new(environment: &Environment, host: Host, models: Arc<Models>) -> Self {
         let history = HistoryFile::new(&environment.data);
         Self { environment: environment.clone(), host, models, history }
+    }
+
+    /// Commands of the person's own, and of the project where it is trusted.
+    pub(crate) fn custom_commands(&self) -> Vec<CustomCommand> {
+        let user = user_file(&self.environment).and_then(|file| Some(file.parent()?.join("commands")));
+        let cwd = self.host.cwd();
+        let is_trusted = self.host.remote.is_none() && TrustStore::new(&self.environment.data).covers(cwd);
+        let project = is_trusted.then(|| cwd.join(".buddy/commands"));
+        let directories: Vec<&Path> = user.iter().chain(&project).map(PathBuf::as_path).collect();
+        custom::custom_commands(&directories)
     }
 
     /// The branch that is checked out in the directory or above it.

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use buddy_protocol::{ApprovalPolicy, Change, Command, Content, NewSession, SessionId};
 
+use super::custom::CustomCommand;
 use super::desk::DeskCommand;
 use super::effect::Effect;
 use super::picker::Picker;
@@ -85,8 +86,11 @@ fn some(text: &str) -> Option<String> {
 }
 
 /// The commands as choices of a menu.
-pub(super) fn choices() -> Vec<Choice> {
-    ALL.iter().map(|entry| Choice { name: entry.name.to_owned(), note: entry.note.to_owned() }).collect()
+pub(super) fn choices(custom: &[CustomCommand]) -> Vec<Choice> {
+    let own = ALL.iter().map(|entry| Choice { name: entry.name.to_owned(), note: entry.note.to_owned() });
+    let custom =
+        custom.iter().map(|command| Choice { name: command.name.clone(), note: command.note.clone() });
+    own.chain(custom).collect()
 }
 
 impl Console {
@@ -95,9 +99,11 @@ impl Console {
         let (name, arguments) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let name = name.trim_start_matches('/');
         let found = ALL.iter().find(|entry| entry.name == name || entry.others.contains(&name));
-        match found {
-            Some(entry) => (entry.run)(self, arguments.trim()),
-            None => self.complain(&format!("there is no command `/{name}`; /help lists them")),
+        let custom = self.custom.iter().find(|command| command.name == name);
+        match (found, custom.map(|command| command.prompt(arguments.trim()))) {
+            (Some(entry), _) => (entry.run)(self, arguments.trim()),
+            (None, Some(prompt)) => self.prompt(&prompt),
+            (None, None) => self.complain(&format!("there is no command `/{name}`; /help lists them")),
         }
     }
 

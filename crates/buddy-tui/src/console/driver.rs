@@ -14,6 +14,7 @@ use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Instant as TokioInstant, sleep_until};
 use tokio_stream::StreamMap;
 
+use super::custom::CustomCommand;
 use super::desk::Desk;
 use super::effect::{Effect, Input, Reply};
 use super::live::SPINNER_MS;
@@ -49,6 +50,8 @@ pub struct ConsoleRequest {
     pub look: Look,
     /// Keys of the person's own: key and what it does.
     pub keys: Vec<(String, String)>,
+    /// Commands of the person's own.
+    pub custom: Vec<CustomCommand>,
     /// Whether the terminal is one of tmux's.
     pub is_in_tmux: bool,
     /// What is said first.
@@ -69,6 +72,7 @@ pub async fn run_console(
     let mut console =
         Console::new(request.session.clone(), request.look.clone(), columns, desk.history(), Instant::now());
     console.take_keys(&request.keys);
+    console.custom = request.custom;
     request.greeting.iter().for_each(|line| console.say(line));
     let (commands, inbox) = mpsc::channel(QUEUED_COMMANDS);
     let mut driver = Driver {

@@ -28,6 +28,9 @@ impl Console {
                 if others.is_empty() { String::new() } else { format!(" (also {})", others.join(", ")) };
             let _ = writeln!(text, "{:<34} {}{others}", name.trim_end(), entry.note);
         }
+        for command in &self.custom {
+            let _ = writeln!(text, "{:<34} {}", format!("/{}", command.name), command.note);
+        }
         text.push('\n');
         text.push_str(KEYS);
         self.say_plain(&text);

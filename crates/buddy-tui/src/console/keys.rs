@@ -87,7 +87,7 @@ impl Console {
         self.history.leave();
         let before = self.draft.before();
         if let Some(wish) = before.strip_prefix('/').filter(|wish| !wish.contains(char::is_whitespace)) {
-            let menu = Menu::new(commands::choices(), wish);
+            let menu = Menu::new(commands::choices(&self.custom), wish);
             let length = before.len();
             self.completion =
                 (!menu.is_empty()).then_some(Completion { menu, length, kind: Completes::Command });

@@ -5,6 +5,7 @@ use std::time::Instant;
 use buddy_protocol::{ApprovalPolicy, Command, Fact, SessionId};
 
 use super::asks::Asking;
+use super::custom::CustomCommand;
 use super::desk::Surroundings;
 use super::effect::{Effect, Input};
 use super::picker::Picker;
@@ -24,6 +25,7 @@ pub(super) struct Console {
     pub(super) draft: Draft,
     pub(super) history: History,
     pub(super) keymap: Keymap,
+    pub(super) custom: Vec<CustomCommand>,
     pub(super) search: Option<Search>,
     pub(super) completion: Option<Completion>,
     pub(super) asking: Option<Asking>,
@@ -81,6 +83,7 @@ impl Console {
             draft: Draft::default(),
             history: History::new(history),
             keymap: Keymap::new(),
+            custom: Vec::new(),
             search: None,
             completion: None,
             asking: None,

@@ -12,7 +12,8 @@ use tokio::io::BufReader;
 use crate::cli::Resume;
 use crate::commands::setup::{Invocation, Notes, Setup};
 use crate::commands::{find, last, panes, printer, trust};
-use crate::desk::{HomeDesk, look};
+use crate::config::user_file;
+use crate::desk::{HomeDesk, keys, look};
 use crate::environment::Environment;
 use crate::signals::interrupts;
 use crate::wiring::{Buddy, Wishes, wire};
@@ -89,8 +90,11 @@ impl Talk<'_> {
         let who = buddy.who.clone();
         let (exit, session) = if self.has_screen(&look) {
             let is_in_tmux = self.environment.get("TMUX").is_some();
-            let keys = Vec::new();
-            let request = ConsoleRequest { who, session, head, interrupts, look, keys, is_in_tmux, greeting };
+            let config = user_file(self.environment).and_then(|file| Some(file.parent()?.to_owned()));
+            let keys = keys(config.as_deref())?;
+            let custom = self.desk.custom_commands();
+            let request =
+                ConsoleRequest { who, session, head, interrupts, look, keys, custom, is_in_tmux, greeting };
             let (exit, session) = run_console(buddy.hub.clone(), Arc::new(self.desk), request).await?;
             (Ok(exit), session)
         } else {

@@ -1,0 +1,87 @@
+//! Commands of the person's own: each Markdown file in `commands` beside the configuration, or in `.buddy/commands` of a
+//! trusted project, is a prompt that `/name` sends.
+
+use std::path::Path;
+
+use buddy_tui::CustomCommand;
+
+/// The most files of one directory.
+const MAX_FILES: usize = 200;
+/// The most of one file.
+const MAX_BYTES: u64 = 64 * 1024;
+
+/// The commands in these directories. Of two with the same name the later directory's counts.
+pub(crate) fn custom_commands(directories: &[&Path]) -> Vec<CustomCommand> {
+    let mut all: Vec<CustomCommand> = Vec::new();
+    for directory in directories {
+        for command in read(directory) {
+            all.retain(|other| other.name != command.name);
+            all.push(command);
+        }
+    }
+    all.sort_by(|one, other| one.name.cmp(&other.name));
+    all
+}
+
+fn read(directory: &Path) -> Vec<CustomCommand> {
+    let Ok(entries) = std::fs::read_dir(directory) else { return Vec::new() };
+    let mut found = Vec::new();
+    for entry in entries.flatten().take(MAX_FILES) {
+        let path = entry.path();
+        let is_small = entry.metadata().is_ok_and(|data| data.is_file() && data.len() <= MAX_BYTES);
+        let is_markdown = path.extension().is_some_and(|extension| extension == "md");
+        let name = path.file_stem().and_then(|name| name.to_str()).filter(|name| is_name(name));
+        if let (true, true, Some(name)) = (is_small, is_markdown, name)
+            && let Ok(text) = std::fs::read_to_string(&path)
+        {
+            found.push(command(name, &text));
+        }
+    }
+    found
+}
+
+fn is_name(name: &str) -> bool {
+    let is_letter = |letter: char| letter.is_ascii_alphanumeric() || letter == '-' || letter == '_';
+    !name.is_empty() && name.chars().all(is_letter)
+}
+
+/// A command from the text of its file: what it is for stands as `description:` in a head between lines of dashes, else
+/// the first line says it.
+fn command(name: &str, text: &str) -> CustomCommand {
+    let (head, body) = match text.strip_prefix("---\n").and_then(|rest| rest.split_once("\n---\n")) {
+        Some((head, body)) => (head, body),
+        None => ("", text),
+    };
+    let described = head.lines().find_map(|line| line.strip_prefix("description:"));
+    let note = described.or_else(|| body.lines().find(|line| !line.trim().is_empty())).unwrap_or_default();
+    let note = note.trim().trim_matches('"').to_owned();
+    CustomCommand { name: name.to_owned(), note, text: body.trim().to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_commands_and_those_of_the_project_come_first() {
+        let home = tempfile::tempdir().unwrap();
+        let (user, project) = (home.path().join("user"), home.path().join("project"));
+        for (directory, name, text) in [
+            (&user, "review.md", "---\ndescription: \"look at it\"\n---\nReview $ARGUMENTS."),
+            (&user, "plain.md", "\nSay hello.\n"),
+            (&user, "bad name.md", "no"),
+            (&user, "notes.txt", "no"),
+            (&project, "plain.md", "Say goodbye."),
+        ] {
+            std::fs::create_dir_all(directory).unwrap();
+            std::fs::write(directory.join(name), text).unwrap();
+        }
+        let found = custom_commands(&[&user, &project, Path::new("/nowhere")]);
+        let shown: Vec<(&str, &str, &str)> =
+            found.iter().map(|one| (one.name.as_str(), one.note.as_str(), one.text.as_str())).collect();
+        assert_eq!(
+            shown,
+            [("plain", "Say goodbye.", "Say goodbye."), ("review", "look at it", "Review $ARGUMENTS.")]
+        );
+    }
+}
