@@ -11,4 +11,4 @@ pub(crate) use line::{Line, Span};
 pub use look::{Colors, Look};
 pub(crate) use theme::Paint;
 pub use theme::Theme;
-pub(crate) use wrap::wrap;
+pub(crate) use wrap::{fold, wrap};

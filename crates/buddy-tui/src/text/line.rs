@@ -124,6 +124,12 @@ impl Line {
         self.spans.iter().flat_map(|span| span.text.graphemes(true).map(move |grapheme| (grapheme, span)))
     }
 
+    /// The line without spaces at its end.
+    #[must_use]
+    pub(crate) fn trimmed(&self) -> Self {
+        self.cut(self.text().trim_end_matches(' ').width(), "")
+    }
+
     /// The line, cut to `width` columns with `mark` at its end if it is longer.
     #[must_use]
     pub(crate) fn cut(&self, width: usize, mark: &str) -> Self {
@@ -177,6 +183,13 @@ mod tests {
         check("漢字", 1, "…");
         check("ab", 0, "");
         check("👩‍👩‍👧‍👦👩‍👩‍👧‍👦", 3, "👩‍👩‍👧‍👦…");
+    }
+
+    #[test]
+    fn spaces_at_the_end_go_whatever_their_style() {
+        let line = Line::plain(" a ").and("  ", Style::new().bold());
+        assert_eq!(line.trimmed(), Line::plain(" a"));
+        assert_eq!(Line::plain("  ").trimmed(), Line::default());
     }
 
     #[test]
