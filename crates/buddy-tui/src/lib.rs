@@ -6,10 +6,16 @@
 mod asking;
 mod exec;
 mod exit;
+#[cfg_attr(
+    not(test),
+    expect(dead_code, unused_imports, reason = "the conversation that shows them does not yet")
+)]
+mod markdown;
 mod printer;
 mod repl;
 mod report;
 mod show;
+#[expect(dead_code, unused_imports, reason = "the conversation that shows them does not yet")]
 mod text;
 mod visible;
 
