@@ -4,6 +4,8 @@
 //! hub in this process and a remote one.
 
 mod asking;
+#[cfg_attr(not(test), expect(unused_imports, reason = "the conversation that shows them does not yet"))]
+mod diff;
 mod exec;
 mod exit;
 #[cfg_attr(

@@ -1,6 +1,7 @@
 //! Pushed text as lines.
 
 use super::piece::Joint;
+use crate::text::expand_tabs;
 
 /// What a line may hold before it is cut, in bytes. It bounds what is held and what is read again for each token.
 const LONGEST_LINE: usize = 4 * 1024;
@@ -80,17 +81,7 @@ impl Source {
 fn cleaned(line: &str) -> String {
     let line = line.strip_suffix('\n').unwrap_or(line);
     let line = line.strip_suffix('\r').unwrap_or(line);
-    let mut clean = String::with_capacity(line.len());
-    let mut column = 0;
-    for letter in line.chars() {
-        let columns = if letter == '\t' { TAB - column % TAB } else { 1 };
-        match letter {
-            '\t' => clean.extend(std::iter::repeat_n(' ', columns)),
-            _ => clean.push(letter),
-        }
-        column += columns;
-    }
-    clean
+    expand_tabs(line, TAB)
 }
 
 #[cfg(test)]
