@@ -13,6 +13,8 @@ mod exit;
     expect(dead_code, unused_imports, reason = "the conversation that shows them does not yet")
 )]
 mod markdown;
+#[cfg_attr(not(test), expect(dead_code, reason = "the conversation that shows them does not yet"))]
+mod output;
 mod printer;
 mod repl;
 mod report;
