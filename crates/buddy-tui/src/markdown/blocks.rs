@@ -28,6 +28,8 @@ struct Around {
     step: Step,
     /// The item and what it is indented by, for an item.
     item: Option<Item>,
+    /// For an item that began without content: how many empty lines followed. It ends with the first.
+    empty_lines: Option<usize>,
 }
 
 /// What is open inside of them.
@@ -104,6 +106,7 @@ impl Blocks {
             let inner = match around.item {
                 None => rest.quoted(),
                 Some(_) if rest.is_blank() => Some(rest),
+                Some(_) if around.empty_lines > Some(0) => None,
                 Some(item) => (rest.indent() >= item.content).then(|| rest.without_spaces(item.content)),
             };
             match inner {
@@ -154,6 +157,11 @@ impl Blocks {
     fn blank(&mut self, matched: usize) {
         self.close_leaf();
         self.close_to(matched);
+        if let Some(Around { step: Step::Item { is_fresh: true, .. }, empty_lines, .. }) =
+            self.around.last_mut()
+        {
+            *empty_lines = empty_lines.map(|count| count.saturating_add(1));
+        }
         self.spacing.has_blank = true;
     }
 
@@ -162,7 +170,10 @@ impl Blocks {
         while matched < DEEPEST {
             if let Some(inner) = rest.quoted() {
                 self.close_to_inside(matched);
-                self.around.push(Around { step: Step::Quote, item: None });
+                if let Some(around) = self.around.last_mut() {
+                    around.empty_lines = None;
+                }
+                self.around.push(Around { step: Step::Quote, item: None, empty_lines: None });
                 rest = inner;
             } else if let Some((item, inner)) = rest.item().filter(|_| !rest.is_rule())
                 && self.may_begin(item, inner, rest, matched)
@@ -179,8 +190,8 @@ impl Blocks {
     /// Whether an item may begin here: in the middle of a paragraph only one that is clearly meant.
     fn may_begin(&self, item: Item, inner: Rest<'_>, line: Rest<'_>, matched: usize) -> bool {
         let is_in_text = matched == self.around.len() && matches!(self.leaf, Leaf::Text { .. });
-        !is_in_text
-            || (!inner.is_blank() && item.number.is_none_or(|number| number == 1) && !line.is_underline())
+        let is_meant = !inner.is_blank() && item.number.is_none_or(|number| number == 1);
+        !is_in_text || (is_meant && !line.is_underline() && !line.is_table_line())
     }
 
     fn open_item<'a>(&mut self, mut item: Item, inner: Rest<'a>, matched: usize) -> Rest<'a> {
@@ -197,7 +208,9 @@ impl Blocks {
             (None, None) => (Mark::Bullet, inner),
             (Some(number), _) => (Mark::Number { number, delimiter: item.sign }, inner),
         };
-        self.around.push(Around { step: Step::Item { mark, is_fresh: true }, item: Some(item) });
+        let step = Step::Item { mark, is_fresh: true };
+        let empty_lines = inner.is_blank().then_some(0);
+        self.around.push(Around { step, item: Some(item), empty_lines });
         inner
     }
 
@@ -226,6 +239,14 @@ impl Blocks {
             self.close_to_inside(matched);
             self.leaf = Leaf::Html(html);
             self.html_line(rest, html, false);
+        } else if in_text && is_inside && rest.is_table_line() {
+            self.add_to_text(rest.text, "\n");
+            if let Leaf::Text { lines: 2, is_table, .. } = &mut self.leaf {
+                *is_table = true;
+            }
+        } else if in_text && !is_inside && !in_table && (rest.is_underline() || rest.is_table_line()) {
+            // Such a line means something only where it stands inside of all that is around the text.
+            self.add_to_text(&format!("\\{}", rest.text.trim_start()), "\n");
         } else if in_text && (is_inside || !in_table) {
             self.add_to_text(rest.text, "\n");
         } else if rest.indent() >= 4 {
@@ -259,8 +280,7 @@ impl Blocks {
             self.cut_text(if between.is_empty() { Joint::Nothing } else { Joint::Space });
         }
         match &mut self.leaf {
-            Leaf::Text { source, lines, is_table, .. } => {
-                *is_table |= *lines == 1 && between == "\n" && Rest { text }.is_table_line();
+            Leaf::Text { source, lines, .. } => {
                 *lines += usize::from(between == "\n");
                 if !source.is_empty() && !source.ends_with('\n') {
                     source.push_str(between);

@@ -119,8 +119,8 @@ impl<'a> Rest<'a> {
     /// Raw HTML that begins here.
     pub(super) fn html(self) -> Option<Html> {
         let text = self.unindented()?.strip_prefix('<')?;
-        if text.starts_with("!--") {
-            return Some(Html { end: Some("-->"), is_strong: true });
+        if let Some((_, end)) = DECLARATIONS.iter().find(|(start, _)| text.starts_with(start)) {
+            return Some(Html { end: Some(end), is_strong: true });
         }
         let name = text.strip_prefix('/').unwrap_or(text);
         let length = name.bytes().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'-').count();
@@ -133,6 +133,9 @@ impl<'a> Rest<'a> {
         (is_tag && (is_strong || is_alone)).then_some(Html { end, is_strong })
     }
 }
+
+/// What begins HTML without a name, and what ends it.
+const DECLARATIONS: [(&str, &str); 3] = [("!--", "-->"), ("?", "?>"), ("![CDATA[", "]]>")];
 
 /// Tags whose content is taken as it is, and what ends it.
 const VERBATIM: [(&str, &str); 4] =

@@ -4,6 +4,7 @@ mod answers;
 mod blocks;
 mod inline;
 mod properties;
+mod structure;
 
 use crate::markdown::Markdown;
 use crate::text::{Colors, Line, Look, encode};

@@ -83,6 +83,7 @@ fn tables_that_do_not_fit_are_lists() {
         ],
     );
     check("| a | b |\n|--:|:-:|\n| 1 | 234 |\n", 20, &["a │  b", "──┼────", "1 │ 234"]);
+    check("a | b\n- | -\n1 | 2", 20, &["a │ b", "──┼──", "1 │ 2"]);
     check("> | a |\n> |---|\n> | b<br>c |", 20, &["> a", "> ─", "> b", "> c"]);
 }
 
@@ -90,6 +91,7 @@ fn tables_that_do_not_fit_are_lists() {
 fn html_is_text() {
     check("<div>\n  *a*\n</div>\n\n<b>x</b> y", 20, &["<div>", "  *a*", "</div>", "", "<b>x</b> y"]);
     check("<!-- a\n\nb -->\nc", 20, &["<!-- a", "", "b -->", "", "c"]);
+    check("<?php\n\n*a* ?>\n*b*", 20, &["<?php", "", "*a* ?>", "", "*b*"]);
     check("<pre>\n\n*a*</pre>\n*b*", 20, &["<pre>", "", "*a*</pre>", "", "*b*"]);
 }
 
