@@ -244,10 +244,14 @@ impl Reader<'_> {
         self.lines.push(Line::default());
     }
 
-    /// Ends a block.
+    /// Ends a block, without the empty lines that breaks at its edges or in a row make.
     fn end_lines(&mut self) {
         let mut lines = std::mem::replace(&mut self.lines, vec![Line::default()]);
-        while lines.last().is_some_and(Line::is_empty) {
+        lines.dedup_by(|line, before| line.is_empty() && before.is_empty());
+        if lines.first().is_some_and(Line::is_empty) {
+            lines.remove(0);
+        }
+        if lines.last().is_some_and(Line::is_empty) {
             lines.pop();
         }
         if !lines.is_empty() {

@@ -12,6 +12,7 @@ fn signs_stay_where_there_are_no_styles() {
 #[test]
 fn breaks_are_kept_where_they_are_meant() {
     check("a\nb  \nc\\\nd<br>e", 80, &["a b", "c", "d", "e"]);
+    check("<br>a<br><br><br>b<br>\n\nc", 80, &["a", "", "b", "", "c"]);
 }
 
 #[test]
