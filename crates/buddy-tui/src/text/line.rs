@@ -94,6 +94,15 @@ impl Line {
         }
     }
 
+    /// Adds text that comes from a span, in its style. Nothing is allocated where the last span looks alike, as this is
+    /// done for every grapheme that is wrapped.
+    pub(super) fn extend(&mut self, text: &str, like: &Span) {
+        match self.spans.last_mut() {
+            Some(last) if last.is_like(like) => last.text.push_str(text),
+            _ => self.push(like.with_clean(text)),
+        }
+    }
+
     /// Adds the spans of another line.
     pub(crate) fn append(&mut self, other: Self) {
         for span in other.spans {
@@ -144,7 +153,7 @@ impl Line {
             if taken > room {
                 break;
             }
-            cut.push(span.with_clean(grapheme));
+            cut.extend(grapheme, span);
         }
         if mark.width() <= width {
             let style = cut.spans.last().map(Span::style).unwrap_or_default();

@@ -109,7 +109,7 @@ impl<'a> Rows<'a> {
         if self.used + columns > self.width && !self.is_fresh {
             self.turn();
         }
-        self.row.push(span.with_clean(grapheme));
+        self.row.extend(grapheme, span);
         self.used += columns;
         self.is_fresh = false;
     }
