@@ -11,6 +11,7 @@ mod inline;
 mod paint;
 mod piece;
 mod source;
+mod spacing;
 mod starts;
 mod stream;
 mod table;

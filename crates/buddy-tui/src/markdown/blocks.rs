@@ -5,6 +5,7 @@
 
 use super::piece::{Joint, Mark, Part, Piece, Step, Text};
 use super::source::Given;
+use super::spacing::Spacing;
 use super::starts::{Fence, Html, Item, Rest};
 
 /// How much of a paragraph or table is held, in bytes: it is read again for every token.
@@ -47,17 +48,6 @@ enum Leaf {
     /// Code by its indent, and how many empty lines came last.
     Indented(usize),
     Html(Html),
-}
-
-/// What is known since the last piece about an empty row before the next.
-#[derive(Debug, Clone, Default)]
-struct Spacing {
-    has_begun: bool,
-    has_blank: bool,
-    /// How many of the blocks around are still the same.
-    common: usize,
-    /// The next item of a list followed at this depth.
-    is_sibling: bool,
 }
 
 impl Blocks {
@@ -324,7 +314,7 @@ impl Blocks {
                 self.give(Part::Nothing);
             }
             self.around.pop();
-            self.spacing.common = self.spacing.common.min(self.around.len());
+            self.spacing.leave(self.around.len());
         }
     }
 
@@ -349,24 +339,15 @@ impl Blocks {
             Part::Text(text) => text.follows.is_some(),
             _ => false,
         };
-        let gap = self.spacing.gap(&self.around).filter(|_| !goes_on);
+        let is_item: Vec<bool> = self.around.iter().map(|around| around.item.is_some()).collect();
+        let gap = self.spacing.gap(&is_item).filter(|_| !goes_on);
         let path = self.around.iter().map(|around| around.step.clone()).collect();
         for around in &mut self.around {
             if let Step::Item { is_fresh, .. } = &mut around.step {
                 *is_fresh = false;
             }
         }
-        self.spacing =
-            Spacing { has_begun: true, has_blank: false, common: self.around.len(), is_sibling: false };
+        self.spacing = Spacing::after(self.around.len());
         self.done.push(Piece { path, gap, part });
-    }
-}
-
-impl Spacing {
-    /// Blocks are apart by an empty row, those of one list only where the text has one between them.
-    fn gap(&self, around: &[Around]) -> Option<usize> {
-        let is_in_list = around.iter().take(self.common).any(|around| around.item.is_some());
-        let is_apart = self.has_blank || !(self.is_sibling || is_in_list);
-        (self.has_begun && is_apart).then_some(self.common)
     }
 }
