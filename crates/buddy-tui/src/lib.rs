@@ -5,10 +5,12 @@
 
 mod asking;
 mod console;
+mod diff;
 mod editor;
 mod exec;
 mod exit;
 mod markdown;
+mod output;
 mod printer;
 mod repl;
 mod report;

@@ -1,37 +1,23 @@
-//! Placeholder until the renderer is merged: paragraphs only.
+//! Markdown of an answer as rows, while it is still being written.
+//!
+//! Text comes in by any pieces. [`Source`](source::Source) makes lines of it, [`Blocks`](blocks::Blocks) keeps the quotes and
+//! lists that are open and cuts the lines into pieces that will not change any more, and the painter makes rows of these.
+//! Inside a paragraph, a heading or a table, pulldown-cmark reads the signs. Every decision is taken on a whole line, so how
+//! the text was cut on its way here changes nothing.
 
-use crate::text::{Line, Look, wrap};
+mod blocks;
+mod highlight;
+mod inline;
+mod paint;
+mod piece;
+mod source;
+mod spacing;
+mod starts;
+mod stream;
+mod table;
 
-#[derive(Debug, Default)]
-pub(crate) struct Markdown {
-    source: String,
-}
+pub(crate) use highlight::load_syntaxes;
+pub(crate) use stream::Markdown;
 
-impl Markdown {
-    pub(crate) fn push(&mut self, text: &str) {
-        self.source.push_str(text);
-    }
-
-    pub(crate) fn finished(&mut self, look: &Look, width: usize) -> Vec<Line> {
-        let Some(end) = self.source.rfind('\n') else { return Vec::new() };
-        let rest = self.source.split_off(end + 1);
-        let done = std::mem::replace(&mut self.source, rest);
-        rows(&done, look, width)
-    }
-
-    pub(crate) fn open(&self, look: &Look, width: usize, limit: usize) -> Vec<Line> {
-        let mut rows = rows(&self.source, look, width);
-        let excess = rows.len().saturating_sub(limit);
-        rows.drain(..excess);
-        rows
-    }
-
-    pub(crate) fn finish(self, look: &Look, width: usize) -> Vec<Line> {
-        rows(&self.source, look, width)
-    }
-}
-
-fn rows(text: &str, _: &Look, width: usize) -> Vec<Line> {
-    let none = Line::default();
-    text.lines().flat_map(|line| wrap(&Line::plain(line), width, &none, &none)).collect()
-}
+#[cfg(test)]
+mod tests;

@@ -3,12 +3,14 @@
 mod encode;
 mod line;
 mod look;
+mod tabs;
 mod theme;
 mod wrap;
 
 pub(crate) use encode::{encode, encode_from};
 pub(crate) use line::{Line, Span};
 pub use look::{Colors, Look};
+pub(crate) use tabs::expand_tabs;
 pub(crate) use theme::Paint;
 pub use theme::Theme;
-pub(crate) use wrap::wrap;
+pub(crate) use wrap::{fold, wrap};

@@ -26,15 +26,12 @@ impl CustomCommand {
                 continue;
             }
             let digit = after.chars().next().and_then(|digit| digit.to_digit(10)).filter(|digit| *digit > 0);
-            match digit.and_then(|digit| usize::try_from(digit).ok()) {
-                Some(place) => {
-                    prompt.push_str(words.get(place - 1).copied().unwrap_or_default());
-                    (is_used, rest) = (true, after.get(1..).unwrap_or_default());
-                }
-                None => {
-                    prompt.push('$');
-                    rest = after;
-                }
+            if let Some(place) = digit.and_then(|digit| usize::try_from(digit).ok()) {
+                prompt.push_str(words.get(place - 1).copied().unwrap_or_default());
+                (is_used, rest) = (true, after.get(1..).unwrap_or_default());
+            } else {
+                prompt.push('$');
+                rest = after;
             }
         }
         prompt.push_str(rest);

@@ -22,8 +22,9 @@ use super::state::Console;
 use super::terminal::{self, Terminal};
 use crate::editor::Key;
 use crate::exit::Exit;
+use crate::markdown::load_syntaxes;
 use crate::screen::Painter;
-use crate::text::Look;
+use crate::text::{Colors, Look};
 
 /// The shortest time between two paintings that no key asked for.
 const FRAME: Duration = Duration::from_millis(33);
@@ -90,6 +91,13 @@ pub async fn run_console(
         painted: None,
         keys: Some(EventStream::new()),
     };
+    if driver.console.look.colors != Colors::None {
+        // Done while nothing waits for it, so that the first block of code does not.
+        driver.jobs.spawn_blocking(|| {
+            load_syntaxes();
+            Done::Reply(Reply::Said(String::new()))
+        });
+    }
     let (refusals, refused) = mpsc::channel(QUEUED_COMMANDS);
     let mut sender = JoinSet::new();
     sender.spawn(send_all(sessions, request.who, inbox, refusals));
@@ -163,7 +171,7 @@ impl Driver {
             let keys = self.keys.get_or_insert_with(EventStream::new);
             let input = tokio::select! {
                 biased;
-                Some(event) = keys.next() => self.terminal_input(event),
+                Some(event) = keys.next() => Self::terminal_input(event),
                 Some(()) = interrupts.recv() => Some(Input::Stop),
                 () = at(paint), if paint.is_some() => {
                     self.paint()?;
@@ -211,7 +219,7 @@ impl Driver {
         self.console.is_busy().then(|| self.painted.map_or_else(Instant::now, |painted| painted + step))
     }
 
-    fn terminal_input(&mut self, event: std::io::Result<TerminalEvent>) -> Option<Input> {
+    fn terminal_input(event: std::io::Result<TerminalEvent>) -> Option<Input> {
         match event {
             Ok(TerminalEvent::Key(key)) if key.kind != KeyEventKind::Release => {
                 Some(Input::Key(Key::of(key)))

@@ -9,7 +9,9 @@ use buddy_protocol::{
 use serde_json::Value;
 
 use super::tasks::elapsed_text;
+use crate::diff::diff_rows;
 use crate::markdown::Markdown;
+use crate::output::Output;
 use crate::text::{Line, Look, Paint, Span, wrap};
 
 /// How many lines of a command's output are shown.
@@ -152,16 +154,11 @@ fn call(call: &ToolCall, status: ItemStatus, ran: Duration, look: &Look, width: 
     if let Some(text) = &body.diff {
         rows.extend(diff(text, look, width));
     } else {
-        let lines: Vec<&str> = body.text.lines().collect();
-        for line in lines.iter().take(limit) {
-            rows.push(Line::plain("  ").and(line, style).cut(width, look.sign("…", "~")));
-        }
-        if lines.len() > limit {
-            let more =
-                format!("  {} {} more lines (ctrl-o shows)", look.sign("…", "..."), lines.len() - limit);
-            rows.push(Line::styled(&more, look.theme.style(Paint::Dim)));
-            folded = Some(body.text.clone());
-        }
+        let mut output = Output::new(limit - 1, 1);
+        output.push(&body.text);
+        let shown = output.folded(look, width.saturating_sub(2));
+        rows.extend(indented(shown.iter().map(|row| Line::styled(&row.text(), style)).collect()));
+        folded = (output.line_count() > limit).then(|| body.text.clone());
     }
     Shown { kind: Kind::Call, rows, folded }
 }
@@ -213,26 +210,18 @@ fn text_of(kind: ToolKind, result: &Value) -> String {
     }
 }
 
+/// Rows under the line that says what they are of.
+fn indented(rows: Vec<Line>) -> impl Iterator<Item = Line> {
+    rows.into_iter().map(|row| {
+        let mut line = Line::plain("  ");
+        line.append(row);
+        line
+    })
+}
+
 /// A unified diff in rows.
 fn diff(text: &str, look: &Look, width: usize) -> Vec<Line> {
-    let paint = |line: &str| match line.as_bytes().first() {
-        Some(b'+') => look.theme.style(Paint::Good),
-        Some(b'-') => look.theme.style(Paint::Bad),
-        Some(b'@') => look.theme.style(Paint::Place),
-        _ => Style::new(),
-    };
-    let lines: Vec<&str> =
-        text.lines().filter(|line| !line.starts_with("---") && !line.starts_with("+++")).collect();
-    let mut rows: Vec<Line> = lines
-        .iter()
-        .take(DIFF_LINES)
-        .map(|line| Line::plain("  ").and(line, paint(line)).cut(width, look.sign("…", "~")))
-        .collect();
-    if lines.len() > DIFF_LINES {
-        let more = format!("  {} {} more lines", look.sign("…", "..."), lines.len() - DIFF_LINES);
-        rows.push(Line::styled(&more, look.theme.style(Paint::Dim)));
-    }
-    rows
+    indented(diff_rows(text, look, width.saturating_sub(2), DIFF_LINES)).collect()
 }
 
 /// A plan with what is done of it.

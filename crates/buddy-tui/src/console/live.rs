@@ -98,12 +98,9 @@ impl Console {
                 let room = self.columns.saturating_sub(ran.len() + 2);
                 let head =
                     items::title(call, bullet, &self.look).cut(room, mark).and(&format!("  {ran}"), dim);
-                let output = self.front().reader.transcript().live_output(&item.id);
-                let lines: Vec<&str> = output.lines().rev().take(TAIL_ROWS).collect();
-                let tail = lines
-                    .into_iter()
-                    .rev()
-                    .map(|line| Line::plain("  ").and(line, dim).cut(self.columns, mark));
+                let room = self.columns.saturating_sub(2);
+                let tail = self.front().reader.tail(&item.id, &self.look, room, TAIL_ROWS);
+                let tail = tail.iter().map(|row| Line::plain("  ").and(&row.text(), dim));
                 std::iter::once(head).chain(tail).collect()
             }
             Content::Reasoning { text } => {

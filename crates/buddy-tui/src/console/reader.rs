@@ -10,16 +10,20 @@ use buddy_protocol::{
 
 use super::items::{self, Kind};
 use crate::markdown::Markdown;
+use crate::output::Output;
 use crate::text::{Line, Look, Paint};
 
+/// How many lines of what a running item writes are held.
+const LIVE_LINES: usize = 20;
+
 /// A session as it is read.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub(super) struct Reader {
     transcript: Transcript,
     /// The message that streams, as far as it is not finished.
     message: Option<(ItemId, Markdown)>,
-    /// Since when items run.
-    began: HashMap<ItemId, Instant>,
+    /// What runs.
+    running: HashMap<ItemId, Running>,
     turn_began: Option<Instant>,
     /// What was finished last, so that different things are kept apart.
     last: Option<Kind>,
@@ -28,6 +32,19 @@ pub(super) struct Reader {
     rows: Vec<Line>,
     /// Whether nothing is shown, as at the taking up of a session.
     is_silent: bool,
+}
+
+/// An item that runs.
+struct Running {
+    since: Instant,
+    /// What it has written so far.
+    output: Output,
+}
+
+impl Running {
+    fn new(since: Instant) -> Self {
+        Self { since, output: Output::new(0, LIVE_LINES) }
+    }
 }
 
 impl Reader {
@@ -41,7 +58,12 @@ impl Reader {
 
     /// How long an item has run.
     pub(super) fn ran(&self, item: &ItemId, now: Instant) -> Duration {
-        self.began.get(item).map_or(Duration::ZERO, |began| now.saturating_duration_since(*began))
+        self.running.get(item).map_or(Duration::ZERO, |running| now.saturating_duration_since(running.since))
+    }
+
+    /// The last rows that a running item wrote.
+    pub(super) fn tail(&self, item: &ItemId, look: &Look, width: usize, limit: usize) -> Vec<Line> {
+        self.running.get(item).map(|running| running.output.tail(look, width, limit)).unwrap_or_default()
     }
 
     /// The message that streams.
@@ -78,7 +100,9 @@ impl Reader {
             Fact::TurnEnded(ended) => self.end_turn(ended, look, width),
             Fact::ItemStarted(started) => self.note(&started.item, now),
             // What waited for an approval begins when it has one.
-            Fact::ItemChanged(changed) => drop(self.began.insert(changed.item.id.clone(), now)),
+            Fact::ItemChanged(changed) => {
+                self.running.insert(changed.item.id.clone(), Running::new(now));
+            }
             Fact::ItemDelta(delta) => self.grow(delta),
             Fact::ItemEnded(ended) => self.end_item(&ended.item, look, width, now),
             Fact::Notice(notice) if notice.level != NoticeLevel::Info => {
@@ -102,13 +126,19 @@ impl Reader {
     }
 
     fn note(&mut self, item: &Item, now: Instant) {
-        self.began.entry(item.id.clone()).or_insert(now);
+        self.running.entry(item.id.clone()).or_insert_with(|| Running::new(now));
     }
 
     fn grow(&mut self, delta: &ItemDelta) {
         let item = self.transcript.item(&delta.item);
         let is_message = matches!(item.map(|item| &item.content), Some(Content::AgentMessage { .. }));
-        if delta.stream != DeltaStream::Text || !is_message {
+        if delta.stream != DeltaStream::Text {
+            if let Some(running) = self.running.get_mut(&delta.item) {
+                running.output.push(&delta.text);
+            }
+            return;
+        }
+        if !is_message {
             return;
         }
         let message = self.message.get_or_insert_with(|| (delta.item.clone(), Markdown::default()));
@@ -119,7 +149,7 @@ impl Reader {
 
     fn end_item(&mut self, item: &Item, look: &Look, width: usize, now: Instant) {
         let ran = self.ran(&item.id, now);
-        self.began.remove(&item.id);
+        self.running.remove(&item.id);
         match (&item.content, self.message.take()) {
             (Content::AgentMessage { .. }, Some((id, markdown))) if id == item.id => {
                 self.put(Kind::Message, markdown.finish(look, width));
@@ -135,7 +165,7 @@ impl Reader {
 
     fn end_turn(&mut self, ended: &TurnEnded, look: &Look, width: usize) {
         self.turn_began = None;
-        self.began.clear();
+        self.running.clear();
         if let Some((_, markdown)) = self.message.take() {
             self.put(Kind::Message, markdown.finish(look, width));
         }

@@ -11,7 +11,6 @@ use super::reader::Reader;
 pub(super) const MAX_QUEUED: usize = 50;
 
 /// One session that is followed.
-#[derive(Debug)]
 pub(super) struct Task {
     /// What a person calls it by.
     pub(super) number: usize,

@@ -94,6 +94,15 @@ impl Line {
         }
     }
 
+    /// Adds text that comes from a span, in its style. Nothing is allocated where the last span looks alike, as this is
+    /// done for every grapheme that is wrapped.
+    pub(super) fn extend(&mut self, text: &str, like: &Span) {
+        match self.spans.last_mut() {
+            Some(last) if last.is_like(like) => last.text.push_str(text),
+            _ => self.push(like.with_clean(text)),
+        }
+    }
+
     /// Adds the spans of another line.
     pub(crate) fn append(&mut self, other: Self) {
         for span in other.spans {
@@ -124,6 +133,12 @@ impl Line {
         self.spans.iter().flat_map(|span| span.text.graphemes(true).map(move |grapheme| (grapheme, span)))
     }
 
+    /// The line without spaces at its end.
+    #[must_use]
+    pub(crate) fn trimmed(&self) -> Self {
+        self.cut(self.text().trim_end_matches(' ').width(), "")
+    }
+
     /// The line, cut to `width` columns with `mark` at its end if it is longer.
     #[must_use]
     pub(crate) fn cut(&self, width: usize, mark: &str) -> Self {
@@ -138,7 +153,7 @@ impl Line {
             if taken > room {
                 break;
             }
-            cut.push(span.with_clean(grapheme));
+            cut.extend(grapheme, span);
         }
         if mark.width() <= width {
             let style = cut.spans.last().map(Span::style).unwrap_or_default();
@@ -177,6 +192,13 @@ mod tests {
         check("漢字", 1, "…");
         check("ab", 0, "");
         check("👩‍👩‍👧‍👦👩‍👩‍👧‍👦", 3, "👩‍👩‍👧‍👦…");
+    }
+
+    #[test]
+    fn spaces_at_the_end_go_whatever_their_style() {
+        let line = Line::plain(" a ").and("  ", Style::new().bold());
+        assert_eq!(line.trimmed(), Line::plain(" a"));
+        assert_eq!(Line::plain("  ").trimmed(), Line::default());
     }
 
     #[test]

@@ -40,8 +40,6 @@ pub(crate) enum Paint {
     Warning,
     /// Places in a diff.
     Place,
-    /// What is chosen in a list.
-    Chosen,
 }
 
 impl Theme {
@@ -66,7 +64,6 @@ impl Theme {
         match paint {
             Paint::Strong => Style::new().bold(),
             Paint::Quote => Style::new().italic(),
-            Paint::Chosen => Style::new().invert(),
             Paint::Heading => Style::new().bold().fg_color(Some(self.color(paint))),
             Paint::Link => Style::new().underline().fg_color(Some(self.color(paint))),
             _ => Style::new().fg_color(Some(self.color(paint))),
@@ -81,9 +78,7 @@ impl Theme {
             Paint::Person | Paint::Good => (0x9e_ce6a, 0x38_7a1c, AnsiColor::Green),
             Paint::Bad => (0xf7_768e, 0xb0_2a44, AnsiColor::Red),
             Paint::Warning => (0xff_9e64, 0xa8_4a0c, AnsiColor::Magenta),
-            Paint::Dim | Paint::Strong | Paint::Quote | Paint::Chosen => {
-                (0x80_88a2, 0x6c_6f85, AnsiColor::BrightBlack)
-            }
+            Paint::Dim | Paint::Strong | Paint::Quote => (0x80_88a2, 0x6c_6f85, AnsiColor::BrightBlack),
         };
         match self {
             Self::Dark => rgb(dark),

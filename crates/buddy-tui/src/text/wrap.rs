@@ -1,29 +1,35 @@
 //! Lines broken into rows: at spaces where there are any, between wide characters, and inside a word only where it does
-//! not fit into a row of its own.
+//! not fit into a row of its own. No row is wider than it may be: a character that is wider than a row is shown as a sign.
 
-use unicode_width::UnicodeWidthStr;
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 use super::line::{Line, Span};
 
 /// The narrowest room for text beside an indent; what is narrower gives the indent up.
 const LEAST_ROOM: usize = 8;
 
+/// What stands for a character that is wider than a row.
+const TOO_WIDE: &str = "?";
+
 /// The rows of a line, `width` columns each at most. The first begins with `first`, the others with `next`.
 pub(crate) fn wrap(line: &Line, width: usize, first: &Line, next: &Line) -> Vec<Line> {
     let width = width.max(1);
     let has_room = |indent: &Line| indent.width() + LEAST_ROOM.min(width) <= width;
     let none = Line::default();
-    let mut rows = Rows {
-        width,
-        next: if has_room(next) { next } else { &none },
-        row: if has_room(first) { first.clone() } else { Line::default() },
-        used: 0,
-        done: Vec::new(),
-        is_fresh: true,
-    };
-    rows.used = rows.row.width();
+    let first = if has_room(first) { first.clone() } else { Line::default() };
+    let mut rows = Rows::new(width, first, if has_room(next) { next } else { &none });
     for word in words(line) {
         rows.put(word);
+    }
+    rows.finish()
+}
+
+/// The rows of a line, broken exactly where a row is full. Nothing is dropped, as text with a shape of its own needs it.
+pub(crate) fn fold(line: &Line, width: usize) -> Vec<Line> {
+    let none = Line::default();
+    let mut rows = Rows::new(width.max(1), Line::default(), &none);
+    for letter in line.graphemes() {
+        rows.add(letter);
     }
     rows.finish()
 }
@@ -65,7 +71,11 @@ struct Rows<'a> {
     is_fresh: bool,
 }
 
-impl Rows<'_> {
+impl<'a> Rows<'a> {
+    fn new(width: usize, row: Line, next: &'a Line) -> Self {
+        Self { width, next, used: row.width(), row, done: Vec::new(), is_fresh: true }
+    }
+
     fn put(&mut self, word: Word<'_>) {
         let letters: usize = word.letters.iter().map(|(grapheme, _)| grapheme.width()).sum();
         if !self.is_fresh && self.used + word.spaces.len() + letters > self.width {
@@ -82,11 +92,24 @@ impl Rows<'_> {
     }
 
     fn add(&mut self, (grapheme, span): (&str, &Span)) {
+        if grapheme.width() <= self.width {
+            self.add_whole(grapheme, span);
+            return;
+        }
+        // Some scripts join any number of letters to one grapheme.
+        for letter in grapheme.chars() {
+            let mut bytes = [0; 4];
+            let is_narrow = letter.width().unwrap_or(0) <= self.width;
+            self.add_whole(if is_narrow { letter.encode_utf8(&mut bytes) } else { TOO_WIDE }, span);
+        }
+    }
+
+    fn add_whole(&mut self, grapheme: &str, span: &Span) {
         let columns = grapheme.width();
         if self.used + columns > self.width && !self.is_fresh {
             self.turn();
         }
-        self.row.push(span.with_clean(grapheme));
+        self.row.extend(grapheme, span);
         self.used += columns;
         self.is_fresh = false;
     }
@@ -129,7 +152,13 @@ mod tests {
     fn wide_characters_break_between_each_other_and_never_in_two() {
         check("漢字漢字", 5, &["漢字", "漢字"]);
         check("a漢字", 2, &["a", "漢", "字"]);
-        check("漢", 1, &["漢"]);
+        check("漢", 1, &["?"]);
+    }
+
+    #[test]
+    fn a_fold_keeps_every_space() {
+        let rows = fold(&Line::plain("a  b   漢字"), 4);
+        assert_eq!(rows.iter().map(Line::text).collect::<Vec<_>>(), ["a  b", "   ", "漢字"]);
     }
 
     #[test]

@@ -98,7 +98,9 @@ impl Talk<'_> {
             let (exit, session) = run_console(buddy.hub.clone(), Arc::new(self.desk), request).await?;
             (Ok(exit), session)
         } else {
-            greeting.iter().for_each(|line| printer.status(line));
+            for line in &greeting {
+                printer.status(line);
+            }
             let request = ReplRequest { who, session: session.clone(), head, interrupts };
             let input = BufReader::new(tokio::io::stdin());
             (run_repl(buddy.hub.clone(), request, input, &mut printer).await, session)

@@ -1,0 +1,12 @@
+//! A unified diff as rows.
+//!
+//! Readable without colours by its signs; with them, what changed within a line is marked too.
+
+mod parse;
+mod rows;
+mod within;
+
+pub(crate) use rows::diff_rows;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,178 @@
+//! The rows of a diff.
+
+use anstyle::Style;
+
+use super::parse::{Entry, File, Kind, parse};
+use super::within::marked;
+use crate::text::{Line, Look, Paint, Span, expand_tabs, fold, wrap};
+
+/// The narrowest terminal in which lines have numbers.
+const NUMBERED: usize = 40;
+/// How many rows a line takes at most; a line of a whole file in one is not what anybody reads.
+const LINE_ROWS: usize = 5;
+/// How many columns a tab leads to a multiple of.
+const TAB: usize = 4;
+
+/// The first rows of a diff, `limit` at most. The last one says how many lines more there are.
+pub(crate) fn diff_rows(diff: &str, look: &Look, width: usize, limit: usize) -> Vec<Line> {
+    let entries = parse(diff);
+    let painter =
+        Painter { partners: partners(&entries), digits: digits(&entries), look, width: width.max(1) };
+    let mut rows: Vec<Line> = Vec::new();
+    for index in 0..entries.len() {
+        let more = painter.rows(&entries, index);
+        let is_last = index + 1 == entries.len();
+        if rows.len() + more.len() + usize::from(!is_last) > limit {
+            let left = entries.len() - index;
+            let ending = if left == 1 { "" } else { "s" };
+            let text = format!("{} {left} more line{ending}", look.sign("…", "..."));
+            rows.push(Line::styled(&text, look.theme.style(Paint::Dim)).cut(painter.width, ""));
+            break;
+        }
+        rows.extend(more);
+    }
+    rows.truncate(limit);
+    rows
+}
+
+/// For each line that stands against another version of itself, which that is.
+fn partners(entries: &[Entry<'_>]) -> Vec<Option<usize>> {
+    let mut partners = vec![None; entries.len()];
+    let kind = |index: usize| match entries.get(index) {
+        Some(Entry::Line(kind, ..)) => Some(*kind),
+        _ => None,
+    };
+    let mut index = 0;
+    while index < entries.len() {
+        let run = |start: usize, wanted| {
+            (start..entries.len()).take_while(|index| kind(*index) == Some(wanted)).count()
+        };
+        let removed = run(index, Kind::Removed);
+        let added = run(index + removed, Kind::Added);
+        for offset in 0..removed.min(added) {
+            let (old, new) = (index + offset, index + removed + offset);
+            for (one, other) in [(old, new), (new, old)] {
+                if let Some(partner) = partners.get_mut(one) {
+                    *partner = Some(other);
+                }
+            }
+        }
+        index += (removed + added).max(1);
+    }
+    partners
+}
+
+/// How many digits the largest number of a line has.
+fn digits(entries: &[Entry<'_>]) -> usize {
+    let numbers = entries.iter().map(|entry| match entry {
+        Entry::Line(_, number, _) => number.unwrap_or(0),
+        _ => 0,
+    });
+    match numbers.max().unwrap_or(0) {
+        0 => 0,
+        largest => largest.to_string().len(),
+    }
+}
+
+struct Painter<'a> {
+    partners: Vec<Option<usize>>,
+    digits: usize,
+    look: &'a Look,
+    width: usize,
+}
+
+impl Painter<'_> {
+    fn rows(&self, entries: &[Entry<'_>], index: usize) -> Vec<Line> {
+        let none = Line::default();
+        let plain = |line: &Line| wrap(line, self.width, &none, &none);
+        match entries.get(index) {
+            Some(Entry::File(file)) => {
+                let header = self.header(file, entries.get(index + 1..).unwrap_or_default());
+                let gap = (index > 0).then(Line::default);
+                gap.into_iter().chain(plain(&header)).collect()
+            }
+            Some(Entry::Place(number, around)) => plain(&self.place(*number, around)),
+            Some(Entry::Note(text)) => plain(&Line::styled(text, self.style(Paint::Dim))),
+            Some(Entry::Line(kind, number, text)) => {
+                let partner = self.partners.get(index).copied().flatten();
+                let other = partner.and_then(|partner| match entries.get(partner) {
+                    Some(Entry::Line(_, _, other)) => Some(*other),
+                    _ => None,
+                });
+                self.change(*kind, *number, text, other)
+            }
+            None => Vec::new(),
+        }
+    }
+
+    fn style(&self, paint: Paint) -> Style {
+        self.look.theme.style(paint)
+    }
+
+    /// The file, with how many lines of it were added and removed.
+    fn header(&self, file: &File<'_>, after: &[Entry<'_>]) -> Line {
+        let lines = after.iter().take_while(|entry| !matches!(entry, Entry::File(_)));
+        let (mut added, mut removed) = (0_usize, 0_usize);
+        for entry in lines {
+            added += usize::from(matches!(entry, Entry::Line(Kind::Added, ..)));
+            removed += usize::from(matches!(entry, Entry::Line(Kind::Removed, ..)));
+        }
+        let name = match (file.old, file.new) {
+            (Some(old), Some(new)) if old != new => format!("{old} {} {new}", self.look.sign("→", "->")),
+            (_, Some(new)) => new.to_owned(),
+            (old, None) => old.unwrap_or_default().to_owned(),
+        };
+        let note = match (file.old, file.new) {
+            (None, Some(_)) => " (new)",
+            (Some(_), None) => " (removed)",
+            _ => "",
+        };
+        Line::styled(&name, self.style(Paint::Strong))
+            .and(note, self.style(Paint::Dim))
+            .and(&format!("  +{added}"), self.style(Paint::Good))
+            .and(&format!(" -{removed}"), self.style(Paint::Bad))
+    }
+
+    fn place(&self, number: Option<usize>, around: &str) -> Line {
+        let line = number.map(|number| format!(" line {number}")).unwrap_or_default();
+        let text = format!("@@{line} {around}");
+        Line::styled(text.trim_end(), self.style(Paint::Place))
+    }
+
+    fn change(&self, kind: Kind, number: Option<usize>, text: &str, other: Option<&str>) -> Vec<Line> {
+        let (sign, style) = match kind {
+            Kind::Same => (" ", Style::new()),
+            Kind::Removed => ("-", self.style(Paint::Bad)),
+            Kind::Added => ("+", self.style(Paint::Good)),
+        };
+        let digits = if self.width < NUMBERED { 0 } else { self.digits };
+        let mut first = Line::default();
+        if digits > 0 {
+            let number = number.map(|number| number.to_string()).unwrap_or_default();
+            first = first.and(&format!("{number:>digits$} "), self.style(Paint::Dim));
+        }
+        first = first.and(sign, style);
+        let next = Line::plain(&" ".repeat(first.width()));
+        let text = expand_tabs(text, TAB);
+        let other = other.map(|other| expand_tabs(other, TAB));
+        let mut line = Line::default();
+        match other.as_deref().and_then(|other| marked(&text, other)) {
+            Some(pieces) => {
+                for (piece, is_changed) in pieces {
+                    line.push(Span::new(piece, if is_changed { style.invert() } else { style }));
+                }
+            }
+            None => line.push(Span::new(&text, style)),
+        }
+        let Some(room) = self.width.checked_sub(first.width()).filter(|room| *room > 0) else {
+            first.append(line);
+            return fold(&first, self.width);
+        };
+        let margins = std::iter::once(first).chain(std::iter::repeat(next));
+        let put = |(mut margin, row): (Line, Line)| {
+            margin.append(row);
+            margin.trimmed()
+        };
+        margins.zip(fold(&line.cut(room * LINE_ROWS, self.look.sign("…", "...")), room)).map(put).collect()
+    }
+}

@@ -1,0 +1,218 @@
+//! Pieces of Markdown as rows.
+
+use unicode_width::UnicodeWidthStr;
+
+use super::highlight::Highlighter;
+use super::inline::{Shape, shapes};
+use super::piece::{Joint, Mark, Part, Piece, Step, Text};
+use crate::text::{Colors, Line, Look, Paint, fold, wrap};
+
+/// The narrowest room for text beside marks and quotes. Where there is less, the outer ones are left out.
+const LEAST_ROOM: usize = 4;
+/// How long the line of a rule is.
+const RULE: usize = 40;
+/// What stands around code where there are no colours.
+const FENCE: &str = "```";
+/// What leads each row of code where there are.
+const CODE_INDENT: &str = "  ";
+
+/// What is carried from piece to piece: the state of an open block of code, and the last row of a paragraph in parts.
+#[derive(Clone, Default)]
+pub(super) struct Painter {
+    has_rows: bool,
+    code: Option<Code>,
+    carried: Option<Carried>,
+}
+
+#[derive(Clone)]
+struct Code {
+    /// The margin of the first row, until that is shown.
+    first: Option<Line>,
+    highlighter: Option<Highlighter>,
+}
+
+#[derive(Clone)]
+struct Carried {
+    row: Line,
+    /// The margin of the paragraph's first row, if this is that row.
+    first: Option<Line>,
+}
+
+impl Painter {
+    pub(super) fn rows(&mut self, piece: Piece, look: &Look, width: usize) -> Vec<Line> {
+        let margin = Margin::of(&piece.path, look, width);
+        let rows = match piece.part {
+            Part::Text(text) => self.text(&text, &piece.path, margin, look),
+            Part::Rule => margin.put(vec![rule(margin.room, look)]),
+            Part::Html { line, .. } => margin.put(fold(&Line::plain(&line), margin.room)),
+            Part::CodeBegin(language) => self.code_begin(&language, &margin, look),
+            Part::CodeLine(line) => self.code_line(&line, margin, look),
+            Part::CodeEnd => self.code_end(margin, look),
+            Part::Nothing => margin.put(vec![Line::default()]),
+        };
+        let is_code = self.code.is_some();
+        let gap =
+            piece.gap.filter(|_| self.has_rows && (is_code || self.carried.is_some() || !rows.is_empty()));
+        self.has_rows |= !rows.is_empty();
+        let gap = gap.map(|common| {
+            let shared = piece.path.get(..common).unwrap_or_default();
+            Margin::of(shared, look, width).next.trimmed()
+        });
+        gap.into_iter().chain(rows).collect()
+    }
+
+    fn text(&mut self, text: &Text, path: &[Step], mut margin: Margin, look: &Look) -> Vec<Line> {
+        let base =
+            if path.contains(&Step::Quote) { look.theme.style(Paint::Quote) } else { anstyle::Style::new() };
+        let mut shapes = shapes(&text.source, text.follows.is_some(), look, base);
+        if let Some(Carried { row, first }) = self.carried.take() {
+            margin.first = first.unwrap_or(margin.first);
+            join(row, text.follows, &mut shapes);
+        }
+        let is_marked = margin.first != margin.next;
+        if shapes.is_empty() && is_marked {
+            shapes.push(Shape::Lines(vec![Line::default()]));
+        }
+        let mut content: Vec<Line> = Vec::new();
+        let none = Line::default();
+        for shape in shapes {
+            if !content.is_empty() {
+                content.push(Line::default());
+            }
+            match shape {
+                Shape::Lines(lines) => {
+                    content.extend(lines.iter().flat_map(|line| wrap(line, margin.room, &none, &none)));
+                }
+                Shape::Table(table) => content.extend(table.lines(look, margin.room)),
+            }
+        }
+        if text.is_cut {
+            let row = content.pop().unwrap_or_default();
+            let first = content.is_empty().then(|| margin.first.clone());
+            self.carried = Some(Carried { row, first });
+        }
+        margin.put(content.iter().map(Line::trimmed).collect())
+    }
+
+    fn code_begin(&mut self, language: &str, margin: &Margin, look: &Look) -> Vec<Line> {
+        let is_plain = look.colors == Colors::None;
+        let highlighter = if is_plain { None } else { Highlighter::of(language) };
+        self.code = Some(Code { first: (!is_plain).then(|| margin.first.clone()), highlighter });
+        let fence = Line::plain(&format!("{FENCE}{language}"));
+        if is_plain { margin.put(fold(&fence, margin.room)) } else { Vec::new() }
+    }
+
+    fn code_line(&mut self, text: &str, mut margin: Margin, look: &Look) -> Vec<Line> {
+        let mut line = None;
+        if let Some(code) = &mut self.code {
+            line = code.highlighter.as_mut().and_then(|highlighter| highlighter.line(text, look));
+            if line.is_none() {
+                code.highlighter = None;
+            }
+            margin.first = code.first.take().unwrap_or(margin.first);
+        }
+        let line = line.unwrap_or_else(|| Line::plain(text));
+        if look.colors != Colors::None {
+            margin.indent(CODE_INDENT);
+        }
+        margin.put(fold(&line, margin.room))
+    }
+
+    fn code_end(&mut self, margin: Margin, look: &Look) -> Vec<Line> {
+        let first = self.code.take().and_then(|code| code.first);
+        match first {
+            // A block without a line.
+            Some(first) => Margin { first, ..margin }.put(vec![Line::default()]),
+            None if look.colors == Colors::None => margin.put(fold(&Line::plain(FENCE), margin.room)),
+            None => Vec::new(),
+        }
+    }
+}
+
+/// Puts what was carried before the text that goes on from it.
+fn join(row: Line, joint: Option<Joint>, shapes: &mut Vec<Shape>) {
+    let Some(Shape::Lines(lines)) = shapes.first_mut() else {
+        shapes.insert(0, Shape::Lines(vec![row]));
+        return;
+    };
+    let Some(line) = lines.first_mut() else { return };
+    let rest = std::mem::replace(line, row);
+    if joint == Some(Joint::Space) {
+        line.append(Line::plain(" "));
+    }
+    line.append(rest);
+}
+
+fn rule(room: usize, look: &Look) -> Line {
+    Line::styled(&look.sign("─", "-").repeat(RULE.min(room)), look.theme.style(Paint::Dim))
+}
+
+/// What stands before the rows of a piece.
+struct Margin {
+    first: Line,
+    next: Line,
+    /// The columns beside it.
+    room: usize,
+}
+
+impl Margin {
+    /// The margin of what stands inside of these steps.
+    fn of(path: &[Step], look: &Look, width: usize) -> Self {
+        let width = width.max(1);
+        let dim = look.theme.style(Paint::Dim);
+        let signs: Vec<String> = path.iter().map(|step| sign(step, look)).collect();
+        let mut room = width;
+        let fits = signs.iter().rev().take_while(|sign| {
+            let less = room.checked_sub(sign.width()).filter(|room| *room >= LEAST_ROOM);
+            room = less.unwrap_or(room);
+            less.is_some()
+        });
+        let count = fits.count();
+        let (mut first, mut next) = (Line::default(), Line::default());
+        for (step, sign) in path.iter().zip(&signs).skip(path.len() - count) {
+            let spaces = " ".repeat(sign.width());
+            let is_fresh = matches!(step, Step::Quote | Step::Item { is_fresh: true, .. });
+            first = first.and(if is_fresh { sign } else { &spaces }, dim);
+            next = next.and(if *step == Step::Quote { sign } else { &spaces }, dim);
+        }
+        Self { first, next, room }
+    }
+
+    /// One more indent, where there is room for it.
+    fn indent(&mut self, indent: &str) {
+        if let Some(room) = self.room.checked_sub(indent.len()).filter(|room| *room >= LEAST_ROOM) {
+            self.first.append(Line::plain(indent));
+            self.next.append(Line::plain(indent));
+            self.room = room;
+        }
+    }
+
+    /// The rows with what stands before them.
+    fn put(&self, rows: Vec<Line>) -> Vec<Line> {
+        let margins = std::iter::once(&self.first).chain(std::iter::repeat(&self.next));
+        let put = |(margin, row): (&Line, Line)| {
+            if row.is_empty() {
+                return margin.trimmed();
+            }
+            let mut whole = margin.clone();
+            whole.append(row);
+            whole
+        };
+        margins.zip(rows).map(put).collect()
+    }
+}
+
+/// What stands for a quote or leads an item.
+fn sign(step: &Step, look: &Look) -> String {
+    let mark = match step {
+        Step::Quote if look.colors == Colors::None => return "> ".to_owned(),
+        Step::Quote => return look.sign("│ ", "| ").to_owned(),
+        Step::Item { mark, .. } => *mark,
+    };
+    match mark {
+        Mark::Bullet => look.sign("• ", "- ").to_owned(),
+        Mark::ToDo => look.sign("☐ ", "[ ] ").to_owned(),
+        Mark::Done => look.sign("☑ ", "[x] ").to_owned(),
+        Mark::Number { number, delimiter } => format!("{number}{delimiter} "),
+    }
+}

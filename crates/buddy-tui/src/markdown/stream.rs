@@ -1,0 +1,56 @@
+//! An answer that is being written.
+
+use super::blocks::Blocks;
+use super::paint::Painter;
+use super::source::Source;
+use crate::text::{Line, Look};
+
+/// Markdown that comes in pieces.
+///
+/// What was given out is held no longer, and what is still open is bounded.
+#[derive(Clone, Default)]
+pub(crate) struct Markdown {
+    source: Source,
+    blocks: Blocks,
+    painter: Painter,
+}
+
+impl Markdown {
+    /// Adds the next piece of the text.
+    pub(crate) fn push(&mut self, text: &str) {
+        self.source.push(text);
+        while let Some(given) = self.source.next() {
+            self.blocks.line(&given);
+        }
+    }
+
+    /// The rows that were finished since the last call and will not change any more.
+    pub(crate) fn finished(&mut self, look: &Look, width: usize) -> Vec<Line> {
+        let pieces = self.blocks.take();
+        pieces.into_iter().flat_map(|piece| self.painter.rows(piece, look, width)).collect()
+    }
+
+    /// The last rows, `limit` at most, of what is not given out yet. They may look different with the next piece of text.
+    pub(crate) fn open(&self, look: &Look, width: usize, limit: usize) -> Vec<Line> {
+        let mut rest = self.clone();
+        rest.source.hold_back_signs();
+        let mut rows = rest.finish(look, width);
+        rows.drain(..rows.len().saturating_sub(limit));
+        rows
+    }
+
+    /// All rows that are left.
+    pub(crate) fn finish(mut self, look: &Look, width: usize) -> Vec<Line> {
+        if let Some(given) = self.source.last() {
+            self.blocks.line(&given);
+        }
+        self.blocks.end();
+        self.finished(look, width)
+    }
+
+    /// How many bytes of the text are held.
+    #[cfg(test)]
+    pub(super) fn held(&self) -> usize {
+        self.source.held() + self.blocks.held()
+    }
+}

@@ -1,0 +1,199 @@
+//! What holds for every text.
+
+use proptest::prelude::*;
+
+use super::{Markdown, colored, rows};
+use crate::text::{Colors, Line, Look};
+
+/// Texts with many signs of Markdown, wide characters, and what steers terminals.
+fn texts() -> impl Strategy<Value = String> {
+    let pieces = prop::sample::select(vec![
+        "\n",
+        "\n",
+        "\n\n",
+        "\r\n",
+        " ",
+        "  ",
+        "    ",
+        "\t",
+        "- ",
+        "* ",
+        "1. ",
+        "2) ",
+        "> ",
+        ">",
+        "# ",
+        "###",
+        "```",
+        "```py\n",
+        "~~~",
+        "`",
+        "``",
+        "*",
+        "**",
+        "_",
+        "~~",
+        "[",
+        "](",
+        ")",
+        "[a](https://b.test/)",
+        "![c](d)",
+        "[x]: y\n",
+        "[^1]",
+        "[^1]: ",
+        "|",
+        "| a | b |\n",
+        "|---|:-:|\n",
+        "---\n",
+        "===\n",
+        "- [ ] ",
+        "- [x] ",
+        "<div>",
+        "<!--",
+        "-->",
+        "<br>",
+        "\\",
+        "&amp;",
+        "&#27;",
+        "word",
+        "漢字",
+        "👩‍👩‍👧‍👦",
+        "e\u{301}",
+        "\u{1b}[2J",
+        "\u{7}",
+        "\u{202e}",
+        "\u{200b}",
+        "क्षि",
+        "لا",
+        "ﷺ",
+        "\u{0}",
+        "def f(x):",
+    ]);
+    let piece = prop_oneof![8 => pieces.prop_map(str::to_owned), 1 => "\\PC{0,12}", 1 => any::<String>()];
+    prop::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+}
+
+fn looks() -> impl Strategy<Value = Look> {
+    let colors = prop::sample::select(vec![Colors::None, Colors::True]);
+    (colors, any::<bool>(), any::<bool>()).prop_map(|(colors, is_ascii, is_read_aloud)| Look {
+        is_ascii,
+        is_read_aloud,
+        ..colored(colors)
+    })
+}
+
+#[track_caller]
+fn check_rows(rows: &[Line], width: usize) {
+    for row in rows {
+        assert!(row.width() <= width, "{} columns in {width}: {row:?}", row.width());
+        assert!(!row.text().contains(char::is_control), "{row:?}");
+    }
+}
+
+/// The rows of a text that comes in pieces which end at these places.
+fn pushed(text: &str, places: &[prop::sample::Index], look: &Look, width: usize) -> Vec<Line> {
+    let letters: Vec<char> = text.chars().collect();
+    let mut ends: Vec<usize> = places.iter().map(|place| place.index(letters.len() + 1)).collect();
+    ends.push(letters.len());
+    ends.sort_unstable();
+    let mut markdown = Markdown::default();
+    let (mut rows, mut start) = (Vec::new(), 0);
+    for end in ends {
+        markdown.push(&letters[start..end].iter().collect::<String>());
+        rows.extend(markdown.finished(look, width));
+        let open = markdown.open(look, width, 5);
+        assert!(open.len() <= 5);
+        check_rows(&open, width);
+        start = end;
+    }
+    rows.extend(markdown.finish(look, width));
+    rows
+}
+
+fn cases(cases: u32) -> ProptestConfig {
+    ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
+}
+
+proptest! {
+    #![proptest_config(cases(300))]
+
+    #[test]
+    fn how_a_text_is_cut_changes_nothing(
+        text in texts(),
+        places: Vec<prop::sample::Index>,
+        look in looks(),
+        width in 1_usize..60,
+    ) {
+        let whole = rows(&text, &look, width);
+        check_rows(&whole, width);
+        prop_assert_eq!(pushed(&text, &places, &look, width), whole);
+    }
+
+    #[test]
+    fn no_two_empty_rows_follow_each_other_outside_of_code(text in texts()) {
+        let text = text.replace(['`', '~', '<'], "x").replace("    ", "").replace('\t', "");
+        let rows = rows(&text, &Look::plain(), 60);
+        let pairs = rows.windows(2).filter(|pair| pair.iter().all(Line::is_empty)).count();
+        prop_assert_eq!(pairs, 0, "{:?}", rows);
+    }
+}
+
+proptest! {
+    #![proptest_config(cases(12))]
+
+    #[test]
+    fn cutting_long_lines_changes_nothing(
+        text in texts(),
+        count in 1_usize..300,
+        places: [prop::sample::Index; 4],
+    ) {
+        let text = text.replace('\n', " ").repeat(count);
+        let look = Look::plain();
+        let whole = rows(&text, &look, 80);
+        check_rows(&whole, 80);
+        prop_assert_eq!(pushed(&text, &places, &look, 80), whole);
+    }
+
+    #[test]
+    fn words_of_a_paragraph_without_end_are_all_shown_in_full_rows(
+        words in prop::collection::vec("[a-z]{1,9}", 3_000..4_000),
+        lines in 1_usize..50,
+    ) {
+        let end = |index: usize| if index.is_multiple_of(lines) { "\n" } else { " " };
+        let text: String = words.iter().enumerate().flat_map(|(index, word)| [word, end(index)]).collect();
+        let rows: Vec<String> = rows(&text, &Look::plain(), 80).iter().map(Line::text).collect();
+        prop_assert_eq!(rows.join(" "), words.join(" "));
+        for pair in rows.windows(2) {
+            let next = pair[1].split(' ').next().unwrap_or_default();
+            prop_assert!(pair[0].len() + 1 + next.len() > 80, "{} ends before {}", pair[0], next);
+        }
+    }
+}
+
+#[test]
+fn what_is_held_is_bounded_whatever_never_ends() {
+    for endless in [
+        "word ",
+        "word\n",
+        "- item\n",
+        "- item\n  - more\n",
+        "> quote\n",
+        "x",
+        "漢",
+        "    code\n",
+        "a | b\n---|---\n",
+        "| a |\n",
+        "<p>\n",
+        "  ",
+    ] {
+        for start in ["", "```\n", "- ", "| a |\n|---|\n"] {
+            let mut markdown = Markdown::default();
+            markdown.push(start);
+            for _ in 0..20 {
+                markdown.push(&endless.repeat(500));
+                markdown.finished(&Look::plain(), 80);
+                assert!(markdown.held() < 16 * 1024, "{} bytes of {endless:?}", markdown.held());
+            }
+        }
+    }
+}
