@@ -23,9 +23,12 @@ async fn the_same_conversation_fits_a_narrow_and_a_wide_window() {
 async fn a_window_that_changes_in_mid_stream_loses_nothing() {
     let words: Vec<String> = (1..=120).map(|number| format!("word{number:03}")).collect();
     let pieces = words.join(" ");
-    let screen =
-        Screen::start([turn().text(&pieces).chunk_chars(8).chunk_delay(Duration::from_millis(20))], 80, 24)
-            .await;
+    let stream = turn().text(&pieces).chunk_chars(8).chunk_delay(Duration::from_millis(20));
+    let before: Vec<String> = (1..=40).map(|number| format!("- line {number}")).collect();
+    let screen = Screen::start([turn().text(before.join("\n")), stream], 80, 24).await;
+    screen.line("fill the screen");
+    screen.wait_for("line 40").await;
+    screen.wait_idle().await;
     screen.line("stream");
     for (columns, at) in [("50", "word010"), ("100", "word030"), ("60", "word050")] {
         screen.wait_for(at).await;
