@@ -10,7 +10,7 @@ use crate::text::{Line, Look, Paint, Span};
 /// How many choices of a menu are shown.
 const MENU_ROWS: usize = 8;
 /// The widest name in a menu before its note.
-const NAME_COLUMNS: usize = 32;
+const NAME_COLUMNS: usize = 44;
 
 /// The rows of the input.
 #[derive(Debug, Clone, PartialEq, Eq)]

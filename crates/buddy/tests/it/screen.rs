@@ -182,7 +182,8 @@ impl Drop for Screen {
 
 /// Whether the input is there.
 fn has_prompt(screen: &str) -> bool {
-    screen.lines().rev().take(3).any(|line| line == ">" || line.starts_with("> "))
+    let is_settled = screen.lines().last().is_some_and(|status| status.contains("scripted"));
+    is_settled && screen.lines().rev().take(3).any(|line| line == ">" || line.starts_with("> "))
 }
 
 /// A line without what differs from run to run.
@@ -190,6 +191,12 @@ fn settled(line: &str) -> String {
     let mut line = line.to_owned();
     while let Some(at) = line.find("ses_0") {
         line.replace_range(at..at + 30, "ses_ID");
+    }
+    // Also where the end of the row cut it.
+    while let Some(at) = line.find("/tmp/buddy-it-") {
+        let rest = line[at + "/tmp/buddy-it-".len()..].to_owned();
+        let end = rest.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric());
+        line = format!("{}/HOME{end}", &line[..at]);
     }
     let place = format!("{}@{}", user(), rustix::system::uname().nodename().to_string_lossy());
     line.replace(&place, "ann@atlas")

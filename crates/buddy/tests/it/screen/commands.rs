@@ -88,7 +88,7 @@ async fn another_conversation_is_begun_and_the_first_is_gone_back_to() {
     screen.line("second");
     screen.wait_for("Again.").await;
     screen.line("/session");
-    screen.wait_for("the first one").await;
+    screen.wait_for("arrows choose").await;
     screen.text("first");
     screen.keys(&["Enter"]);
     screen.wait_until("the first conversation", |shown| shown.matches("Answer.").count() == 2).await;
