@@ -100,7 +100,7 @@ async fn dispatch(
         Some(Action::Ps { json }) => processes::list(environment, json),
         Some(Action::Logs(logs)) => processes::logs(environment, &logs).await,
         Some(Action::Kill(kill)) => processes::kill(environment, &kill),
-        Some(Action::Undo(undo)) => undo::run(environment, &undo),
+        Some(Action::Undo(undo)) => undo::run(environment, &undo).await,
         Some(Action::Models { json }) => models::list(&invocation, json).await,
         Some(Action::Config(action)) => config::run(&invocation, action),
         Some(Action::Doctor(doctor)) => doctor::run(&invocation, doctor).await,

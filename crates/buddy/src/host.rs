@@ -70,9 +70,7 @@ impl Host {
         host: &TargetHost,
         directory: Option<&str>,
     ) -> anyhow::Result<Self> {
-        let transport = transport(environment, host).await?;
-        let settings = RemoteSettings { cwd: directory.map(str::to_owned), grace: STOP_GRACE };
-        let target = RemoteTarget::attach(transport, settings).await?;
+        let target = reach(environment, host, directory).await?;
         let remote = Remote { name: target.describe().name.clone(), is_trusted: false };
         Ok(Self {
             env: target.command_env().to_vec(),
@@ -86,6 +84,17 @@ impl Host {
     pub(crate) fn cwd(&self) -> &Path {
         &self.target.describe().cwd
     }
+}
+
+/// Connects to another host.
+pub(crate) async fn reach(
+    environment: &Environment,
+    host: &TargetHost,
+    directory: Option<&str>,
+) -> anyhow::Result<RemoteTarget> {
+    let transport = transport(environment, host).await?;
+    let settings = RemoteSettings { cwd: directory.map(str::to_owned), grace: STOP_GRACE };
+    Ok(RemoteTarget::attach(transport, settings).await?)
 }
 
 async fn transport(environment: &Environment, host: &TargetHost) -> anyhow::Result<Arc<dyn Transport>> {

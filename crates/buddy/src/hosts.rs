@@ -115,8 +115,7 @@ impl RunHosts {
         Ok(AgentHost {
             policy: Arc::new(policy),
             project,
-            // What is changed on another host is not kept: undo knows the files of this machine only.
-            undo: (!is_remote).then(|| undo_store(&self.environment)),
+            undo: Some(undo_store(&self.environment)),
             is_remote,
             target: host.target,
             env: host.env,

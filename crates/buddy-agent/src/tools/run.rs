@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use buddy_exec::Recorder;
 use buddy_exec::managed::Owner;
 use buddy_exec::undo::Header;
+use buddy_exec::{Kept, Recorder};
 use buddy_policy::Intent;
 use buddy_protocol::{
     Clock, Content, DeltaStream, Envelope, EventSink, Fact, Ids, Item, ItemChanged, ItemDelta, ItemEnded,
-    ItemId, ItemStatus, SinkClosed, ToolFailure, UnixMillis,
+    ItemId, ItemStatus, SinkClosed, ToolFailure, ToolKind, UnixMillis,
 };
 use buddy_web::Web;
 use fail::fail_point;
@@ -29,7 +29,7 @@ use crate::tools::clip::{TextLimits, clip, clip_text};
 use crate::tools::person::Person;
 use crate::tools::registry;
 use crate::tools::target_field;
-use crate::tools::tool::{Prepared, TextClass, ToolContext};
+use crate::tools::tool::{Prepared, Spec, ToolContext};
 
 /// Live output that may wait for the session's actor before more of it is dropped.
 const LIVE_QUEUE: usize = 64;
@@ -91,7 +91,7 @@ pub(crate) struct Ready {
     pub(crate) intent: Intent,
     /// Where it would happen.
     pub(crate) target: Arc<Attached>,
-    text: TextClass,
+    spec: Spec,
 }
 
 impl Ready {
@@ -163,14 +163,20 @@ impl Pipeline {
         let names = targets.names();
         let (named, input) = target_field::take(entry, call.input.value(), &names)?;
         let name = named.or_else(|| call.target.clone()).or_else(|| names.first().cloned());
-        let target = targets.find(name.as_deref().unwrap_or_default())?;
+        let target = match targets.attached().first() {
+            // What touches no host needs none in particular.
+            Some(any) if !target_field::is_for(entry.spec) => {
+                targets.find(name.as_deref().unwrap_or_default()).unwrap_or_else(|_| any.clone())
+            }
+            _ => targets.find(name.as_deref().unwrap_or_default())?,
+        };
         if let Some(lack) = registry::lack(entry, &*target.host.target) {
             let message = format!("`{}` cannot be used on `{}`: {lack}", entry.spec.name, target.spec.name);
             return Err(ToolFailure::new("unsupported", message).hint("use another target, or do without it"));
         }
         let prepared = entry.prepare(input)?;
         let intent = prepared.intent(&target.place).in_tier(entry.spec.tier);
-        Ok(Ready { prepared, intent, target, text: entry.spec.text })
+        Ok(Ready { prepared, intent, target, spec: entry.spec })
     }
 
     /// Takes a call to its end and returns its item as it was recorded.
@@ -240,28 +246,33 @@ impl Pipeline {
             cancel: cancel.clone(),
             live,
         };
+        let recorder = context.recorder.clone();
+        let Ready { prepared, target, spec, .. } = ready;
         let tool = async {
-            let run = ready.prepared.run(&context);
+            let run = prepared.run(&context);
             let result = bounded(run, &cancel).await;
             drop(context);
             result
         };
         let (result, ()) = tokio::join!(tool, self.forward(&item.id, output));
-        let result = result.map(|value| self.placed(value, &ready.target));
+        let result = result.map(|value| self.placed(value, spec, &target, &recorder));
         let status = match &result {
             _ if cancel.is_cancelled() => ItemStatus::Interrupted,
             Ok(_) => ItemStatus::Completed,
             Err(_) => ItemStatus::Failed,
         };
-        Outcome { status, result: clipped(result, self.parts.limits.of(ready.text)) }
+        Outcome { status, result: clipped(result, self.parts.limits.of(spec.text)) }
     }
 
-    /// A result that says which target it is of, where there are several.
-    fn placed(&self, mut result: Value, target: &Attached) -> Value {
-        if self.parts.targets.names().len() > 1
-            && let Some(fields) = result.as_object_mut()
-        {
+    /// A result that says which target it is of, where there are several, and whether a change on another host can be
+    /// taken back.
+    fn placed(&self, mut result: Value, spec: Spec, target: &Attached, recorder: &Recorder) -> Value {
+        let Some(fields) = result.as_object_mut() else { return result };
+        if target_field::is_for(spec) && self.parts.targets.names().len() > 1 {
             fields.insert("target".to_owned(), Value::String(target.spec.name.clone()));
+        }
+        if let Some(undo) = undo_status(spec, recorder).filter(|_| target.host.is_remote) {
+            fields.insert("undo".to_owned(), Value::String(undo.to_owned()));
         }
         result
     }
@@ -278,6 +289,7 @@ impl Pipeline {
             session: self.parts.owner.session.clone(),
             unix_ms,
             undoes: None,
+            target: target.host.is_remote.then(|| target.spec.clone()),
         })
     }
 
@@ -311,6 +323,17 @@ async fn bounded(
         () = cancel.cancelled() => tokio::time::timeout(STOP_WITHIN, run).await.unwrap_or_else(|_| {
             Err(ToolFailure::new("interrupted", "the call did not stop in time and was dropped"))
         }),
+    }
+}
+
+/// Whether what a call changed on another host can be taken back; none where it changed nothing.
+fn undo_status(spec: Spec, recorder: &Recorder) -> Option<&'static str> {
+    match (spec.kind, recorder.kept()) {
+        (ToolKind::Edit | ToolKind::Delete | ToolKind::Move, Kept::All) => Some("kept for undo"),
+        (ToolKind::Edit | ToolKind::Delete | ToolKind::Move, Kept::Part) => Some("not kept for undo"),
+        (ToolKind::Edit, Kept::Nothing) if spec.name.starts_with("git_") => Some("not kept for undo"),
+        (ToolKind::Execute, _) => Some("what a command changes on another host is not kept for undo"),
+        _ => None,
     }
 }
 

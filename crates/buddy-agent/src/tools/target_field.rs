@@ -5,7 +5,7 @@ use buddy_model::ToolDefinition;
 use buddy_protocol::ToolFailure;
 use serde_json::{Value, json};
 
-use crate::tools::tool::Entry;
+use crate::tools::tool::{Entry, Spec};
 
 const FIELD: &str = "target";
 
@@ -14,6 +14,11 @@ const HOSTLESS: &[&str] = &["update_plan", "ask_user", "time", "fetch_url", "web
 
 /// Tools with a parameter of the same name for something else, which gives way where a target has that name.
 const SHARED_NAME: &[&str] = &["tmux_capture_pane"];
+
+/// Whether a tool works on a target.
+pub(crate) fn is_for(spec: Spec) -> bool {
+    !HOSTLESS.contains(&spec.name)
+}
 
 /// Tells the model of the parameter, in a session with these targets.
 pub(crate) fn offer(definition: &mut ToolDefinition, names: &[String]) {
@@ -34,7 +39,7 @@ pub(crate) fn take(
     names: &[String],
 ) -> Result<(Option<String>, Value), ToolFailure> {
     let name = entry.spec.name;
-    let Some(said) = input.get(FIELD).filter(|_| !HOSTLESS.contains(&name)) else { return Ok((None, input)) };
+    let Some(said) = input.get(FIELD).filter(|_| is_for(entry.spec)) else { return Ok((None, input)) };
     let said = match said {
         Value::String(said) => Some(said.clone()),
         Value::Null => None,

@@ -5,4 +5,5 @@ mod grants;
 mod remote_only;
 mod resume;
 mod three;
+mod undo;
 mod yard;
