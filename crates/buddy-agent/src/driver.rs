@@ -199,8 +199,7 @@ impl Driver {
         }
     }
 
-    /// Adds a target, lets one go, or makes one the default. A host that cannot be reached leaves all as it was; reaching
-    /// one is bounded by its transport.
+    /// Adds a target, lets one go, or makes one the default. A host that cannot be reached leaves all as it was.
     async fn change_targets(&mut self, change: &TargetChange) -> Result<Result<(), String>, SinkClosed> {
         let targets = self.pipeline.parts.targets.clone();
         let slots = match targets.after(change).await {

@@ -138,7 +138,7 @@ impl Gate {
                 state.grants.push((grant.clone(), until));
             }
             GrantScope::Project | GrantScope::User => {
-                ground.source.keep(ground.cwd, grant, wish.scope, time)?
+                ground.source.keep(ground.cwd, grant, wish.scope, time)?;
             }
         }
         self.changed();

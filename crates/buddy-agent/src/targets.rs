@@ -2,15 +2,20 @@
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use buddy_protocol::{
     Fact, MAX_TARGETS, Notice, NoticeLevel, SessionChanged, SessionTarget, TargetChange, TargetWish,
     ToolFailure,
 };
 use buddy_web::Endpoints;
+use futures::future::join_all;
 
 use crate::hosts::{Host, Hosts};
 use crate::tools::Place;
+
+/// How long a host may take to be reached. The commands of the session wait meanwhile.
+const ATTACH_WITHIN: Duration = Duration::from_secs(30);
 
 /// The targets of a session. There is always one at least, and the first is the default.
 pub(crate) struct Targets {
@@ -73,26 +78,23 @@ impl Targets {
     ) -> Result<(Self, Vec<Fact>), String> {
         let targets = Self { hosts, endpoints, slots: Mutex::default() };
         let wanted = targets.hosts.wanted();
-        let mut slots = Vec::new();
-        for wish in &wanted {
+        let named = wanted.iter().map(|wish| {
             // Where the session was on this host before, it goes on unless the person says another directory.
             let known = recorded.iter().find(|spec| spec.host == wish.host);
             let directory = wish.directory.clone().or_else(|| known.map(|spec| spec.cwd.clone()));
-            let wish = TargetWish { directory, ..wish.clone() };
-            slots.push(targets.slot(&wish, known).await);
+            (TargetWish { directory, ..wish.clone() }, known)
+        });
+        let is_named = |spec: &SessionTarget| wanted.iter().any(|wish| wish.host == spec.host);
+        let others = recorded.iter().filter(|spec| !is_named(spec)).map(|spec| (spec.wish(), Some(spec)));
+        let all: Vec<(TargetWish, Option<&SessionTarget>)> = named.chain(others).collect();
+        if all.len() > MAX_TARGETS {
+            return Err(format!("a session has at most {MAX_TARGETS} targets"));
         }
-        for spec in recorded {
-            if !wanted.iter().any(|wish| wish.host == spec.host) {
-                slots.push(targets.slot(&spec.wish(), Some(spec)).await);
-            }
-        }
+        let mut slots = join_all(all.iter().map(|(wish, known)| targets.slot(wish, *known))).await;
         // What may not be touched is no default. The log keeps its order, as this holds for one run only.
         slots.sort_by_key(Slot::is_forbidden);
         if let Some(State::Forbidden(reason)) = slots.first().map(|slot| &slot.state) {
             return Err(reason.clone());
-        }
-        if slots.len() > MAX_TARGETS {
-            return Err(format!("a session has at most {MAX_TARGETS} targets"));
         }
         let mut facts = Vec::new();
         if wanted.iter().any(|wish| !recorded.iter().any(|spec| spec.host == wish.host)) {
@@ -210,7 +212,8 @@ impl Targets {
         if let Some(reason) = self.hosts.forbidden(&wish.host) {
             return Slot { spec: spec(), state: State::Forbidden(reason) };
         }
-        match self.hosts.attach(wish).await {
+        let attached = tokio::time::timeout(ATTACH_WITHIN, self.hosts.attach(wish)).await;
+        match attached.unwrap_or_else(|_| Err("it did not answer in time".to_owned())) {
             Ok(host) => self.attach(wish, host),
             Err(reason) => Slot { spec: spec(), state: State::Unreachable(reason) },
         }

@@ -107,9 +107,10 @@ impl RunHosts {
 
     fn for_agents(&self, host: Host) -> anyhow::Result<AgentHost> {
         let is_remote = host.remote.is_some();
-        let project = match is_remote {
-            false => project_files(&TrustStore::new(&self.environment.data), host.cwd()),
-            true => Vec::new(),
+        let project = if is_remote {
+            Vec::new()
+        } else {
+            project_files(&TrustStore::new(&self.environment.data), host.cwd())
         };
         let policy = Policies::new(&self.environment, self.policy.clone(), &host)?;
         Ok(AgentHost {

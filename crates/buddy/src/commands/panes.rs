@@ -37,7 +37,7 @@ pub(super) async fn open(
     let config = &setup.loaded.config;
     let is_bounded =
         config.agent.environment == WorkEnvironment::Development || invocation.policy.is_plan_only;
-    let is_elsewhere = !is_here(&invocation.hosts) || invocation.is_remote_only;
+    let is_elsewhere = !is_here(&invocation.hosts) || invocation.is_remote_only || !config.tools.local;
     let session = match &invocation.tmux {
         TmuxWish::Wanted(_) if is_elsewhere => {
             bail!("--tmux is for this machine, and not for a container or another machine")

@@ -29,6 +29,30 @@ async fn targets_are_there_again_without_being_named() {
 }
 
 #[tokio::test]
+async fn a_host_that_is_named_when_a_session_goes_on_comes_first() {
+    let machine = Machine::new();
+    let stage = Stage::new([
+        turn().text("Begun."),
+        turn()
+            .call("write_file", json!({"path": "made", "content": "x"}))
+            .call("write_file", json!({"path": "made", "content": "y", "target": "local"})),
+        turn().text("Done."),
+    ])
+    .await;
+    machine.known_to(stage.exec(["hi"])).run().await.expect_code(0);
+    let session = stage.only_log().await.session.to_string();
+    let more = stage.exec(["work", "--resume", &session, "--ssh", &machine.flag()]);
+    machine.known_to(more).run().await.expect_code(0);
+    assert_eq!(std::fs::read_to_string(machine.path("made")).unwrap(), "x");
+    assert_eq!(std::fs::read_to_string(stage.home.work().join("made")).unwrap(), "y");
+    let log = stage.only_log().await;
+    let names: Vec<&str> = log.transcript.targets().iter().map(|target| target.name.as_str()).collect();
+    assert_eq!(names, ["ssh:machine", "local"]);
+    let shown = stage.buddy(["show", &session]).run().await.expect_code(0).text();
+    assert!(shown.contains("▶ write_file on ssh:machine: write made"), "{shown}");
+}
+
+#[tokio::test]
 async fn a_target_that_is_away_is_told_and_does_not_end_the_session() {
     let (machine, web) = (Machine::new(), container());
     let inside = format!("container:{}", web.name());

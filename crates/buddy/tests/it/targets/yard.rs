@@ -48,6 +48,10 @@ pub(super) fn with_engine(host: &ContainerHost, program: Program) -> Program {
 }
 
 /// Where images are kept from one run of the tests to the next.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what is kept between runs of the tests is in the person's own cache"
+)]
 fn cache() -> PathBuf {
     std::env::var_os("HOME").map(PathBuf::from).unwrap().join(".cache/buddy")
 }
