@@ -56,4 +56,4 @@ pub use tmux::{
     Screen, TmuxSettings, TmuxTarget, is_inside, session_name,
 };
 pub use transport::{Client, ContainerSettings, ContainerTransport, SshSettings, SshTransport, Transport};
-pub use undo::Recorder;
+pub use undo::{Kept, Recorder};

@@ -10,6 +10,7 @@ mod printer;
 mod repl;
 mod report;
 mod show;
+mod targets;
 mod visible;
 
 pub use exec::{ExecRequest, ExecTarget, OutputFormat, run_exec};

@@ -7,6 +7,7 @@ mod config;
 mod environment;
 mod failpoints;
 mod host;
+mod hosts;
 mod models;
 mod policy;
 mod signals;

@@ -32,7 +32,13 @@ async fn a_prompt_that_makes_no_sense_is_refused() {
         let refused = bench.hub.send(&bench.ann, &session, Command::Prompt { text }).await;
         assert!(matches!(refused, Err(SessionsError::Invalid(_))), "{refused:?}");
     }
-    let agent = NewSession { agent: "nobody".to_owned(), cwd: "/".to_owned(), model: None, parent: None };
+    let agent = NewSession {
+        agent: "nobody".to_owned(),
+        cwd: "/".to_owned(),
+        model: None,
+        parent: None,
+        targets: vec![],
+    };
     assert!(matches!(bench.hub.create(&bench.ann, agent).await, Err(SessionsError::Invalid(_))));
 }
 

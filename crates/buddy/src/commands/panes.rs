@@ -8,8 +8,8 @@ use anyhow::bail;
 use buddy_exec::{PaneError, Panes, TargetError, TmuxSettings, TmuxTarget, is_inside, session_name};
 use buddy_tui::Printer;
 
-use crate::commands::printer;
 use crate::commands::setup::{Invocation, Setup, TmuxWish};
+use crate::commands::{is_here, printer};
 use crate::config::WorkEnvironment;
 use crate::environment::Environment;
 use crate::wiring::local_target;
@@ -37,7 +37,7 @@ pub(super) async fn open(
     let config = &setup.loaded.config;
     let is_bounded =
         config.agent.environment == WorkEnvironment::Development || invocation.policy.is_plan_only;
-    let is_elsewhere = invocation.elsewhere.is_some();
+    let is_elsewhere = !is_here(&invocation.hosts) || invocation.is_remote_only || !config.tools.local;
     let session = match &invocation.tmux {
         TmuxWish::Wanted(_) if is_elsewhere => {
             bail!("--tmux is for this machine, and not for a container or another machine")

@@ -26,5 +26,6 @@ mod repl;
 mod security;
 mod sessions;
 mod stage;
+mod targets;
 mod undo;
 mod web;
