@@ -91,14 +91,15 @@ impl Targets {
             return Err(format!("a session has at most {MAX_TARGETS} targets"));
         }
         let mut slots = join_all(all.iter().map(|(wish, known)| targets.slot(wish, *known))).await;
+        let mut facts = Vec::new();
+        let where_are = |spec: &SessionTarget| (spec.name.clone(), spec.cwd.clone());
+        if !slots.iter().map(|slot| where_are(&slot.spec)).eq(recorded.iter().map(where_are)) {
+            facts.push(changed(&slots));
+        }
         // What may not be touched is no default. The log keeps its order, as this holds for one run only.
         slots.sort_by_key(Slot::is_forbidden);
         if let Some(State::Forbidden(reason)) = slots.first().map(|slot| &slot.state) {
             return Err(reason.clone());
-        }
-        let mut facts = Vec::new();
-        if wanted.iter().any(|wish| !recorded.iter().any(|spec| spec.host == wish.host)) {
-            facts.push(changed(&slots));
         }
         facts.extend(slots.iter().filter_map(notice));
         *targets.slots() = slots;

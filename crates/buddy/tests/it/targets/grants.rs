@@ -4,7 +4,7 @@ use buddy_testkit::model::turn;
 use buddy_testkit::program::Started;
 use serde_json::{Value, json};
 
-use super::yard::Machine;
+use super::yard::{Machine, container, shell_on, with_engine};
 use crate::stage::Stage;
 
 /// The same path on both hosts, so that only the target tells them apart.
@@ -18,6 +18,32 @@ async fn answer(talk: &mut Started, count: usize, target: &str, line: &str) {
     let last = said.rsplit("on ").find(|part| part.starts_with(target));
     assert!(last.is_some(), "the question names {target}: {said}");
     talk.write(format!("{line}\n").as_bytes()).await;
+}
+
+#[tokio::test]
+async fn a_question_shows_the_account_and_host_of_its_target() {
+    let web = container();
+    let inside = format!("container:{}", web.name());
+    let stage = Stage::new([
+        turn().call("run_shell", shell_on(&inside, "rm -rf /srv/data")),
+        turn().call("run_shell", shell_on("local", "rm -rf /srv/no-such-data")),
+        turn().text("Done."),
+    ])
+    .await;
+    let program = stage.buddy(["--container", web.name(), "--local"]).env("BUDDY_ENV", "production");
+    let program = program.env("PATH", "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin");
+    let mut talk = with_engine(&web, program).converse();
+    talk.write(b"work\n").await;
+    answer(&mut talk, 1, &inside, "n").await;
+    answer(&mut talk, 2, "local", "n").await;
+    talk.stdout.wait_for("Done.", 1).await;
+    let said = talk.finish().await.expect_code(0).stderr;
+    let log = stage.only_log().await;
+    let targets = log.transcript.targets();
+    let places: Vec<&str> = targets.iter().filter_map(|target| target.place.as_deref()).collect();
+    assert_ne!(places[0], places[1]);
+    assert!(said.contains(&format!("{}$ rm -rf /srv/data", places[0])), "{said}");
+    assert!(said.contains(&format!("{}$ rm -rf /srv/no-such-data", places[1])), "{said}");
 }
 
 #[tokio::test]

@@ -22,6 +22,16 @@ async fn without_another_host_it_is_refused_with_the_way_out() {
 }
 
 #[tokio::test]
+async fn a_session_that_knows_no_other_host_does_not_go_on() {
+    let stage = Stage::new([turn().text("Begun."), turn().text("Never.")]).await;
+    let session = stage.completed("hi").await.session();
+    let refused = stage.exec(["more", "--resume", &session, "--remote-only"]).run().await;
+    assert_ne!(refused.code, Some(0), "{refused}");
+    refused.expect_stderr("--ssh");
+    assert_eq!(stage.requests().len(), 1);
+}
+
+#[tokio::test]
 async fn nothing_here_is_touched_or_asked_for() {
     let machine = Machine::new();
     let stage = Stage::new([

@@ -37,6 +37,7 @@ async fn a_host_that_is_named_when_a_session_goes_on_comes_first() {
             .call("write_file", json!({"path": "made", "content": "x"}))
             .call("write_file", json!({"path": "made", "content": "y", "target": "local"})),
         turn().text("Done."),
+        turn().text("Back."),
     ])
     .await;
     machine.known_to(stage.exec(["hi"])).run().await.expect_code(0);
@@ -48,6 +49,10 @@ async fn a_host_that_is_named_when_a_session_goes_on_comes_first() {
     let log = stage.only_log().await;
     let names: Vec<&str> = log.transcript.targets().iter().map(|target| target.name.as_str()).collect();
     assert_eq!(names, ["ssh:machine", "local"]);
+    let back = stage.exec(["and here", "--resume", &session, "--local"]);
+    machine.known_to(back).run().await.expect_code(0);
+    let log = stage.only_log().await;
+    assert_eq!(log.transcript.targets()[0].name, "local", "the log says which one is the default");
     let shown = stage.buddy(["show", &session]).run().await.expect_code(0).text();
     assert!(shown.contains("▶ write_file on ssh:machine: write made"), "{shown}");
 }
