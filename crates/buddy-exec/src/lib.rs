@@ -33,6 +33,7 @@ mod terminal;
 mod tmux;
 mod transport;
 pub mod undo;
+pub mod warden;
 
 pub use bounds::{Bounds, Reach};
 pub use captured::Captured;

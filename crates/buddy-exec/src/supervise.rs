@@ -94,6 +94,11 @@ fn receive(control: &mut BufReader<UnixStream>) -> io::Result<(Spec, Option<Vec<
 /// changing this process.
 pub(crate) fn prepare() -> io::Result<()> {
     setsid()?;
+    own_orphans()
+}
+
+/// Becomes the ancestor of all orphans, and keeps the command from reading or changing this process.
+pub(crate) fn own_orphans() -> io::Result<()> {
     set_child_subreaper(Some(rustix::process::getpid()))?;
     set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     dup2_stdin(null()?)?;

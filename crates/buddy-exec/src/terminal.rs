@@ -10,7 +10,9 @@ use std::process::Command;
 
 use nix::sys::signal::{SigSet, Signal as NixSignal};
 use rustix::fs::{Mode, OFlags, open};
-use rustix::process::{Pid, Signal, WaitOptions, ioctl_tiocsctty, kill_process_group, waitpid};
+use rustix::process::{
+    Pid, Signal, WaitOptions, getpid, ioctl_tiocsctty, kill_process_group, setpgid, waitpid,
+};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetpgrp, tcsetwinsize};
 use serde::{Deserialize, Serialize};
@@ -67,6 +69,13 @@ impl Terminal {
 /// Makes a terminal the controlling one of this process, which must lead a session that has none.
 pub(crate) fn take(terminal: impl AsFd) -> io::Result<()> {
     Ok(ioctl_tiocsctty(terminal)?)
+}
+
+/// Makes this process lead a group of its own, in the foreground of the terminal that its session has.
+pub(crate) fn come_forward(terminal: impl AsFd) -> io::Result<()> {
+    ignore_its_signals()?;
+    setpgid(None, None)?;
+    Ok(tcsetpgrp(terminal, getpid())?)
 }
 
 /// A shell that stops itself and, once it is let go on, becomes the program. A shell of the command's own that finds itself

@@ -22,6 +22,7 @@ mod run;
 mod screen;
 mod scripts;
 mod sessions;
+mod shells;
 mod target;
 
 pub use error::PaneError;

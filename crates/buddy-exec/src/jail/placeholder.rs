@@ -74,8 +74,12 @@ fn is_at(path: &Path) -> bool {
 
 /// Whether this describes a placeholder, ours or that of another jail of the same account.
 pub(super) fn is_placeholder(found: &Metadata) -> bool {
-    let (mode, is_ours) = (found.permissions().mode(), found.uid() == rustix::process::geteuid().as_raw());
-    found.is_dir() && is_ours && mode & STICKY != 0 && mode & WRITABLE == 0
+    found.is_dir() && is_placeholder_by(found.permissions().mode(), found.uid())
+}
+
+/// Whether a directory with this mode and owner is a placeholder.
+pub(crate) fn is_placeholder_by(mode: u32, owner: u32) -> bool {
+    owner == rustix::process::geteuid().as_raw() && mode & STICKY != 0 && mode & WRITABLE == 0
 }
 
 #[cfg(test)]

@@ -10,10 +10,15 @@ use tokio::time::timeout;
 use super::follow::{Follower, Seen, follow};
 use super::host::Host;
 use super::scripts;
+use super::sessions::Place;
+use super::shells::{Seat, Shell};
 use crate::{CaptureOptions, PaneError, Stdin, TargetError};
 
 /// How long a shell may take to carry out its setup: far more than a loaded machine needs.
 const SETUP_LIMIT: Duration = Duration::from_secs(5);
+
+/// No command has a tag below this.
+const LEAST_TAG: u32 = 1_000_000_000;
 
 /// A pane that is followed.
 pub(super) struct Link {
@@ -21,9 +26,11 @@ pub(super) struct Link {
     /// As tmux numbers it, such as `%3`.
     pub(super) id: String,
     pub(super) session: String,
-    /// What the shell of the pane is started with.
-    shell: Vec<String>,
-    /// The process of the shell; changes when it is started again.
+    /// The name of the pane.
+    name: String,
+    /// What the shell of the pane is started with, and where it is. Both change when it is started again.
+    shell: Mutex<(Shell, Seat)>,
+    /// The process that tmux started.
     pid: AtomicI32,
     pub(super) follower: Follower,
     /// One command at a time.
@@ -64,11 +71,11 @@ impl Link {
     /// Follows a pane and sets its shell up, which may fail where something else runs in it.
     pub(super) async fn open(
         host: Arc<Host>,
-        id: &str,
-        session: &str,
-        pid: i32,
-        shell: Vec<String>,
+        (session, name): (&str, &str),
+        place: &Place,
+        shell: Shell,
     ) -> Result<Self, TargetError> {
+        let id = place.id.as_str();
         let pipe = host.path(&format!("{}.pipe", number(id)));
         let died = host.path(&format!("{}.died", number(id)));
         host.run(scripts::PIPE, &[&pipe], Stdin::Null).await?;
@@ -78,12 +85,19 @@ impl Link {
         if !said.text.is_empty() {
             return Err(PaneError::Foreign { name: session.to_owned() }.into());
         }
+        let seat = shell.seat(&host, (session, name), number(id), place.pid).await;
+        let seat = match seat {
+            // Nothing runs there that could be asked.
+            Err(_) if place.is_dead => Seat::none(place.pid),
+            seat => seat?,
+        };
         Ok(Self {
             host,
             id: id.to_owned(),
             session: session.to_owned(),
-            shell,
-            pid: AtomicI32::new(pid),
+            name: name.to_owned(),
+            shell: Mutex::new((shell, seat)),
+            pid: AtomicI32::new(place.pid),
             follower,
             turn: Arc::new(Semaphore::new(1)),
             is_dispatched: AtomicBool::new(false),
@@ -93,8 +107,22 @@ impl Link {
         })
     }
 
-    pub(super) fn pid(&self) -> String {
+    /// The process that tmux started: the shell, or its warden.
+    pub(super) fn owner(&self) -> String {
         self.pid.load(Ordering::Relaxed).to_string()
+    }
+
+    /// The process of the shell.
+    pub(super) fn pid(&self) -> String {
+        self.seat().shell.to_string()
+    }
+
+    fn seat(&self) -> Seat {
+        self.shell.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
+    }
+
+    fn shell(&self) -> Shell {
+        self.shell.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
     }
 
     pub(super) fn seen(&self) -> Seen {
@@ -103,13 +131,13 @@ impl Link {
 
     /// The file that commands are read from.
     pub(super) fn command_file(&self) -> String {
-        self.host.path(&format!("{}.command", number(&self.id)))
+        format!("{}command", self.seat().outside)
     }
 
     /// Types a line, after tmux has looked whether the pane is still the right one.
     pub(super) async fn type_line(&self, line: Line<'_>) -> Result<Typed, TargetError> {
-        let (socket, pid) = (self.host.socket(), self.pid());
-        let arguments = [&socket, &self.id, &self.session, &pid, line.text, &line.file, line.cwd];
+        let (socket, pid, owner) = (self.host.socket(), self.pid(), self.owner());
+        let arguments = [&socket, &self.id, &self.session, &pid, line.text, &line.file, line.cwd, &owner];
         let said = self.host.run(scripts::TYPE, &arguments, Stdin::Bytes(line.content)).await?;
         Ok(match said.words().as_slice() {
             [] => Typed::Yes,
@@ -128,9 +156,10 @@ impl Link {
     /// Tells the shell to say where commands begin and end.
     pub(super) async fn set_up(&self) -> Result<(), TargetError> {
         let nonce = nonce()?;
-        let file = self.host.path(&format!("{}.setup", number(&self.id)));
-        let content = scripts::setup(&self.command_file(), &nonce).into_bytes();
-        let line = scripts::setup_line(&file);
+        let Seat { outside, inside, .. } = self.seat();
+        let file = format!("{outside}setup");
+        let content = scripts::setup(&format!("{inside}command"), &nonce).into_bytes();
+        let line = scripts::setup_line(&format!("{inside}setup"));
         let typed = self.type_line(Line { text: &line, file, content, cwd: "/" }).await?;
         match typed {
             Typed::Yes => {}
@@ -151,19 +180,43 @@ impl Link {
 
     /// Starts the shell again, with what runs in the pane ended, and sets it up.
     pub(super) async fn respawn(&self) -> Result<(), TargetError> {
-        let socket = self.host.socket();
-        let mut arguments = vec![socket.as_str(), &self.id, &self.session];
-        arguments.extend(self.shell.iter().map(String::as_str));
+        let (socket, shell) = (self.host.socket(), self.shell());
+        shell.prepare(&self.host).await?;
+        let mut arguments = vec![socket.as_str(), &self.id, &self.session, &shell.bounds];
+        arguments.extend(shell.words.iter().map(String::as_str));
         let said = self.host.run(scripts::RESPAWN, &arguments, Stdin::Null).await?;
         let pid = said.words().first().and_then(|pid| pid.parse().ok()).ok_or_else(|| self.refused())?;
         self.pid.store(pid, Ordering::Relaxed);
+        self.is_set_up.store(false, Ordering::Relaxed);
+        let seat = shell.seat(&self.host, (&self.session, &self.name), number(&self.id), pid).await?;
+        self.shell.lock().unwrap_or_else(PoisonError::into_inner).1 = seat;
         self.set_up().await
+    }
+
+    /// Whether the shell has the same bounds as this one.
+    pub(super) fn fits(&self, shell: &Shell) -> bool {
+        self.shell().bounds == shell.bounds
+    }
+
+    /// Takes another shell with other bounds, unless something runs in the one that is there.
+    pub(super) async fn change(&self, shell: Shell) -> Result<(), TargetError> {
+        let said = self.host.run(scripts::FOREGROUND, &[&self.pid()], Stdin::Null).await?;
+        if let ["busy", program @ ..] = said.words().as_slice() {
+            return Err(PaneError::OtherBounds { program: program.join(" ") }.into());
+        }
+        self.shell.lock().unwrap_or_else(PoisonError::into_inner).0 = shell;
+        self.respawn().await
+    }
+
+    /// Ends what is left of the command with this tag.
+    pub(super) async fn sweep(&self, tag: u32) -> Result<(), TargetError> {
+        self.host.run(scripts::SWEEP, &[&self.pid(), &tag.to_string()], Stdin::Null).await.map(drop)
     }
 
     /// Signals what runs in the foreground.
     pub(super) async fn signal(&self, signal: &str) -> Result<(), TargetError> {
-        let (socket, pid) = (self.host.socket(), self.pid());
-        let arguments = [&socket, &self.id, &self.session, &pid, signal];
+        let (socket, pid, owner) = (self.host.socket(), self.pid(), self.owner());
+        let arguments = [&socket, &self.id, &self.session, &pid, signal, &owner];
         self.host.run(scripts::SIGNAL, &arguments, Stdin::Null).await.map(drop)
     }
 
@@ -197,4 +250,12 @@ pub(super) fn nonce() -> Result<String, TargetError> {
             Err(TargetError::Io { action: "read", path: "/dev/urandom".into(), source: error.into() })
         }
     }
+}
+
+/// A number by which all processes of one command are found, as a limit that they inherit: large, so that nobody sets the
+/// same by chance.
+pub(super) fn tag() -> Result<u32, TargetError> {
+    let nonce = nonce()?;
+    let digits = nonce.get(..7).and_then(|digits| u32::from_str_radix(digits, 16).ok());
+    Ok(LEAST_TAG + digits.unwrap_or_default())
 }

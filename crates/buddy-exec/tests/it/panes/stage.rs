@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use buddy_exec::{
     Bounds, CaptureOptions, Description, Exit, Keys, LocalSettings, LocalTarget, OutputLimits, PaneCommand,
-    PaneSelector, PaneText, Panes, Running, SupervisorCommand, Target, TargetError, TmuxSettings, TmuxTarget,
+    PaneSelector, PaneText, Panes, Reach, Running, SupervisorCommand, Target, TargetError, TmuxSettings,
+    TmuxTarget,
 };
 use tempfile::TempDir;
 
@@ -19,13 +20,31 @@ const KEEP: usize = 4 * 1024 * 1024;
 pub(crate) struct PaneStage {
     dir: TempDir,
     pub(crate) target: Arc<TmuxTarget>,
+    /// Of commands and keys.
+    pub(crate) bounds: Bounds,
 }
 
 impl PaneStage {
     pub(crate) fn new(shell: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let target = Arc::new(layer(dir.path(), shell));
-        Self { dir, target }
+        Self { dir, target, bounds: Bounds::open() }
+    }
+
+    /// As on a host that has no jail.
+    pub(crate) fn without_jail() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let target = Arc::new(target(dir.path(), "/bin/bash", None));
+        Self { dir, target, bounds: Bounds::open() }
+    }
+
+    /// Commands may write in the directory `work` and nowhere else, and reach no network.
+    pub(crate) fn jailed(shell: &str) -> Self {
+        let mut stage = Self::new(shell);
+        std::fs::create_dir(stage.path("work")).unwrap();
+        let write = Reach::Beneath(vec![stage.path("work")]);
+        stage.bounds = Bounds { write, network: false, ..Bounds::open() };
+        stage
     }
 
     /// The same as another process of the same person would have it.
@@ -53,7 +72,7 @@ impl PaneStage {
             cwd: self.dir.path().to_owned(),
             timeout: Some(PATIENCE),
             output: OutputLimits { keep_head: KEEP, keep_tail: KEEP, log: None },
-            bounds: Bounds::open(),
+            bounds: self.bounds.clone(),
         }
     }
 
@@ -84,7 +103,7 @@ impl PaneStage {
     /// Types as the agent does.
     pub(crate) async fn keys(&self, text: &str) {
         let keys = Keys { literal_text: Some(text.to_owned()), enter: true, ..Keys::default() };
-        self.target.send_keys(&Bounds::open(), &PaneSelector::default(), &keys).await.unwrap();
+        self.target.send_keys(&self.bounds, &PaneSelector::default(), &keys).await.unwrap();
     }
 
     pub(crate) async fn screen(&self) -> String {
@@ -162,6 +181,14 @@ fn tmux(socket: &Path, arguments: &[&str]) -> String {
 }
 
 fn layer(dir: &Path, shell: &str) -> TmuxTarget {
+    let warden = SupervisorCommand {
+        program: env!("CARGO_BIN_EXE_buddy-supervise").into(),
+        args: vec![buddy_exec::warden::WARD.into()],
+    };
+    target(dir, shell, Some(warden))
+}
+
+fn target(dir: &Path, shell: &str, warden: Option<SupervisorCommand>) -> TmuxTarget {
     let supervisor =
         SupervisorCommand { program: env!("CARGO_BIN_EXE_buddy-supervise").into(), args: Vec::new() };
     let description = Description {
@@ -185,6 +212,7 @@ fn layer(dir: &Path, shell: &str) -> TmuxTarget {
             ("LANG".into(), "C.UTF-8".into()),
             ("HOME".into(), dir.to_string_lossy().into_owned()),
         ],
+        warden,
     };
     TmuxTarget::new(below, settings).unwrap()
 }
