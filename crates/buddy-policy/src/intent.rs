@@ -45,6 +45,15 @@ pub enum Action {
         /// The directory it would run in.
         cwd: PathBuf,
     },
+    /// Use a terminal that is shared with people: type into it, or make or end one.
+    Terminal {
+        /// What a person is shown.
+        line: String,
+        /// What would be typed, read as a command; none where that is no text.
+        typed: Option<String>,
+        /// The directory it is read in.
+        cwd: PathBuf,
+    },
 }
 
 /// What the model says about its own call. It may raise the gate and never lowers it.
@@ -81,6 +90,7 @@ impl Intent {
     pub fn conflicts(&self, other: &Self) -> bool {
         let meet = |first: &Action, second: &Action| match (first, second) {
             (Action::Read(_), Action::Read(_)) | (Action::Fetch(_), _) | (_, Action::Fetch(_)) => false,
+            (Action::Terminal { .. }, _) | (_, Action::Terminal { .. }) => true,
             (Action::Run { .. }, Action::Read(_)) => self.may_change(),
             (Action::Read(_), Action::Run { .. }) => other.may_change(),
             (Action::Run { .. }, Action::Run { .. }) => self.may_change() || other.may_change(),
