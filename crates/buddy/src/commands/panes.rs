@@ -12,7 +12,7 @@ use crate::commands::printer;
 use crate::commands::setup::{Invocation, Setup, TmuxWish};
 use crate::config::WorkEnvironment;
 use crate::environment::Environment;
-use crate::wiring::local_target;
+use crate::wiring::{local_target, warden};
 
 /// Where the socket of buddy's own tmux server is.
 fn directory(environment: &Environment) -> PathBuf {
@@ -42,24 +42,20 @@ pub(super) async fn open(
         TmuxWish::Wanted(_) if is_elsewhere => {
             bail!("--tmux is for this machine, and not for a container or another machine")
         }
-        TmuxWish::Wanted(_) if is_bounded => bail!(
-            "--tmux needs `agent.environment = \"production\"` and no --plan: the shell of a shared terminal is not in the \
-             jail, so commands that have bounds do not run there"
-        ),
         TmuxWish::Wanted(session) => session.clone(),
-        TmuxWish::Unsaid
-            if is_elsewhere || is_bounded || !config.tmux.enabled || !std::io::stdin().is_terminal() =>
-        {
+        TmuxWish::Unsaid if is_elsewhere || !config.tmux.enabled || !std::io::stdin().is_terminal() => {
             return Ok(None);
         }
         TmuxWish::Unsaid => None,
     };
     let is_wanted = invocation.tmux != TmuxWish::Unsaid;
-    match layer(invocation, setup, session).await {
+    match layer(invocation, setup, session, is_bounded).await {
         Ok(panes) => Ok(Some(Arc::new(panes))),
         Err(error) if is_wanted => Err(error),
         Err(error) => {
-            if let Some(TargetError::Pane(PaneError::InUse { .. })) = error.downcast_ref() {
+            if let Some(TargetError::Pane(PaneError::InUse { .. }) | TargetError::NotJailed { .. }) =
+                error.downcast_ref()
+            {
                 printer().status(&format!("{error}; commands run without a shared terminal here"));
             }
             Ok(None)
@@ -71,6 +67,7 @@ async fn layer(
     invocation: &Invocation<'_>,
     setup: &Setup,
     session: Option<String>,
+    is_bounded: bool,
 ) -> anyhow::Result<TmuxTarget> {
     let (environment, config) = (invocation.environment, &setup.loaded.config);
     let below = Arc::new(local_target(environment, invocation.cwd.clone())?);
@@ -82,9 +79,14 @@ async fn layer(
         max_sessions: config.tmux.max_sessions,
         max_panes: config.tmux.max_panes,
         env: environment.command_env.clone(),
+        warden: Some(warden()?),
     };
     let panes = TmuxTarget::new(below, settings)?;
     panes.claim().await?;
+    if is_bounded {
+        // A shell that could not be kept to its bounds is not shared at all.
+        panes.try_jail().await?;
+    }
     Ok(panes)
 }
 

@@ -29,6 +29,11 @@ impl PaneStage {
         self.buddy(&["--tmux"]).converse()
     }
 
+    /// Commands have the bounds of the usual mode, with the working directory trusted and all asks answered with yes.
+    fn in_development(&self, arguments: &[&str]) -> Program {
+        self.0.buddy(arguments).env("BUDDY_APPROVE", "all")
+    }
+
     /// The names of the tools that the model was offered.
     fn offered(&self) -> Vec<String> {
         let requests = self.0.requests();
@@ -139,13 +144,31 @@ async fn without_panes_their_tools_are_not_offered() {
     assert!(!stage.socket().exists(), "a pipe is no terminal, so nothing is shared");
 }
 
+/// What a command finds out about the server that its terminal belongs to.
+const REACH: &str = r#"echo "tmux=${TMUX-none} ${TMUX_PANE-none}"
+ls "$BUDDY_RUN" 2>/dev/null | wc -l
+tmux -S "$BUDDY_RUN/tmux/socket" list-sessions >/dev/null 2>&1 && echo reached
+echo in > inside; { echo out > "$HOME/outside"; } 2>/dev/null || echo kept"#;
+
 #[tokio::test]
-async fn a_shared_terminal_is_refused_where_commands_have_bounds() {
-    let stage = PaneStage::new([]).await;
-    let finished = stage.0.buddy(["--tmux"]).run().await.expect_code(1);
-    assert!(finished.to_string().contains("is not in the jail"), "{finished}");
-    let finished = stage.buddy(&["--tmux", "--plan"]).run().await.expect_code(1);
-    assert!(finished.to_string().contains("is not in the jail"), "{finished}");
+async fn in_development_the_terminal_is_jailed_and_keeps_its_state() {
+    let stage = PaneStage(
+        Stage::apart(vec![
+            turn().call("run_shell", shell("kept=$((6 * 7)); export BUDDY_RUN=\"$HOME/data/run\"; cd /")),
+            turn().call("run_shell", shell(&format!("echo kept $kept; {REACH}"))),
+            turn().text("Done."),
+        ])
+        .await,
+    );
+    let mut started = stage.in_development(&["--trust", "--tmux"]).converse();
+    started.write(b"go\n").await;
+    started.stdout.wait_for("Done.", 1).await;
+    let finished = started.finish().await.expect_code(0);
+    let results = stage.0.results();
+    assert_eq!(results[1]["result"]["stdout"], "kept 42\ntmux=none none\n0\nkept\n", "{}", results[1]);
+    assert_eq!(std::fs::read_to_string(stage.0.home.work().join("inside")).unwrap(), "in\n");
+    let told = finished.to_string();
+    assert!(told.contains("tmux -S") && !told.contains("courtesy"), "{told}");
 }
 
 #[tokio::test]
