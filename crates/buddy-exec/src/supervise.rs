@@ -161,7 +161,8 @@ fn start_here(spec: &Spec, stdin: OwnedFd) -> Result<Started, Report> {
     let mut command = if spec.has_terminal { terminal::held(program) } else { Command::new(program) };
     command.args(arguments).current_dir(cwd).process_group(0);
     command.env_clear().envs(spec.env.iter().map(|(name, value)| (name, value)));
-    let child = command.stdin(Stdio::from(stdin)).spawn().map_err(not_started)?;
+    command.stdin(Stdio::from(stdin));
+    let child = terminal::with_signals(|| command.spawn()).flatten().map_err(not_started)?;
     let main = Pid::from_child(&child);
     if spec.has_terminal {
         terminal::give(io::stdout(), main).map_err(not_started)?;

@@ -8,7 +8,7 @@ use std::io::{self, PipeReader, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::Command;
 
-use nix::sys::signal::{SigSet, Signal as NixSignal};
+use nix::sys::signal::{SigSet, SigmaskHow, Signal as NixSignal};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::process::{
     Pid, Signal, WaitOptions, getpid, ioctl_tiocsctty, kill_process_group, setpgid, waitpid,
@@ -110,6 +110,13 @@ pub(crate) fn ignore_its_signals() -> io::Result<()> {
     ] {
         signals.add(signal);
     }
-    // Commands do not inherit this: the standard library gives them an empty mask.
     Ok(signals.thread_block()?)
+}
+
+/// Does something, such as starting a command, which inherits this, with all signals let through.
+pub(crate) fn with_signals<T>(work: impl FnOnce() -> T) -> io::Result<T> {
+    let before = SigSet::empty().thread_swap_mask(SigmaskHow::SIG_SETMASK)?;
+    let done = work();
+    before.thread_set_mask()?;
+    Ok(done)
 }

@@ -53,10 +53,10 @@ fn run() -> io::Result<()> {
         Ok(command) => command,
         Err(error) => return say(&mut control, &Word::NotStarted(error.into())),
     };
-    match plan.place {
+    terminal::with_signals(|| match plan.place {
         Place::Bare => say(&mut control, &Word::NotStarted(command.exec().into())),
         Place::Namespaces => look_after(command, &mut control, plan.has_terminal),
-    }
+    })?
 }
 
 /// Closes what was inherited. Nothing has been opened here yet, so none of it is anybody's.

@@ -12,10 +12,14 @@ use buddy_exec::{
 };
 use tempfile::TempDir;
 
+use crate::jail::cell::{Kind, NOBODY, is_ordinary, supervisor};
 use crate::stage::PATIENCE;
 
 /// What is kept of each output.
 const KEEP: usize = 4 * 1024 * 1024;
+
+/// How the program of this stage becomes a warden.
+const HAS_WARDEN: Option<&str> = Some(buddy_exec::warden::WARD);
 
 pub(crate) struct PaneStage {
     dir: TempDir,
@@ -26,35 +30,51 @@ pub(crate) struct PaneStage {
 
 impl PaneStage {
     pub(crate) fn new(shell: &str) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let target = Arc::new(layer(dir.path(), shell));
-        Self { dir, target, bounds: Bounds::open() }
+        Self::with(shell, Kind::Full, HAS_WARDEN)
     }
 
     /// As on a host that has no jail.
     pub(crate) fn without_jail() -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let target = Arc::new(target(dir.path(), "/bin/bash", None));
-        Self { dir, target, bounds: Bounds::open() }
+        Self::with("/bin/bash", Kind::Full, None)
     }
 
     /// Commands may write in the directory `work` and nowhere else, and reach no network.
     pub(crate) fn jailed(shell: &str) -> Self {
-        let mut stage = Self::new(shell);
-        std::fs::create_dir(stage.path("work")).unwrap();
+        Self::jailed_as(Kind::Full, shell)
+    }
+
+    /// The same with some of the layers, or as another account.
+    pub(crate) fn jailed_as(kind: Kind, shell: &str) -> Self {
+        let mut stage = Self::with(shell, kind, HAS_WARDEN);
         let write = Reach::Beneath(vec![stage.path("work")]);
         stage.bounds = Bounds { write, network: false, ..Bounds::open() };
         stage
     }
 
+    fn with(shell: &str, kind: Kind, warden: Option<&str>) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let program = dir.path().join("supervise");
+        std::fs::copy(env!("CARGO_BIN_EXE_buddy-supervise"), &program).unwrap();
+        std::fs::create_dir(dir.path().join("work")).unwrap();
+        if is_ordinary(kind) && rustix::process::geteuid().is_root() {
+            for path in [dir.path(), &dir.path().join("work")] {
+                std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+            }
+        }
+        let warden =
+            warden.map(|mode| SupervisorCommand { program: program.clone(), args: vec![mode.to_owned()] });
+        let target = Arc::new(layer(dir.path(), shell, supervisor(kind, &program), warden));
+        Self { dir, target, bounds: Bounds::open() }
+    }
+
     /// The same as another process of the same person would have it.
     pub(crate) fn again(&self) -> TmuxTarget {
-        layer(self.dir.path(), "/bin/bash")
+        again(self.dir.path(), "/bin/bash")
     }
 
     /// The stage after the process that had the target has ended.
     pub(crate) fn without_target(mut self) -> Self {
-        self.target = Arc::new(layer(&self.path("elsewhere"), "/bin/sh"));
+        self.target = Arc::new(again(&self.path("elsewhere"), "/bin/sh"));
         self
     }
 
@@ -180,17 +200,20 @@ fn tmux(socket: &Path, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
-fn layer(dir: &Path, shell: &str) -> TmuxTarget {
-    let warden = SupervisorCommand {
+fn again(dir: &Path, shell: &str) -> TmuxTarget {
+    let program = |args: &[&str]| SupervisorCommand {
         program: env!("CARGO_BIN_EXE_buddy-supervise").into(),
-        args: vec![buddy_exec::warden::WARD.into()],
+        args: args.iter().map(|&word| word.to_owned()).collect(),
     };
-    target(dir, shell, Some(warden))
+    layer(dir, shell, program(&[]), HAS_WARDEN.map(|mode| program(&[mode])))
 }
 
-fn target(dir: &Path, shell: &str, warden: Option<SupervisorCommand>) -> TmuxTarget {
-    let supervisor =
-        SupervisorCommand { program: env!("CARGO_BIN_EXE_buddy-supervise").into(), args: Vec::new() };
+fn layer(
+    dir: &Path,
+    shell: &str,
+    supervisor: SupervisorCommand,
+    warden: Option<SupervisorCommand>,
+) -> TmuxTarget {
     let description = Description {
         name: "local".into(),
         user: "someone".into(),
