@@ -18,6 +18,7 @@ mod names;
 mod panes;
 mod person;
 mod probe;
+mod rest;
 mod run;
 mod screen;
 mod scripts;

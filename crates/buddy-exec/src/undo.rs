@@ -20,6 +20,7 @@ mod snapshot;
 mod state;
 mod store;
 
+pub(crate) use digest::digest_of;
 pub use journal::Header;
 pub use path_text::PathText;
 pub use plan::{NotCovered, Step, UndoPlan};

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use std::sync::mpsc::{self, Sender};
 use std::thread;
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
 use rustix::process::{Signal, getpid, kill_process};
 use serde::{Deserialize, Serialize};
@@ -30,6 +30,9 @@ pub const WARD: &str = "__ward";
 
 /// What shells say of a command that could not be started.
 const NOT_STARTED: u8 = 126;
+
+/// How long a warden stays that has no shell.
+const REFUSAL_SHOWN: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
 /// Added by shells to the number of a signal that ended a command.
 const SIGNAL_BASE: i32 = 128;
@@ -55,6 +58,15 @@ pub(crate) enum Told {
         /// Where the shell finds what is written for it.
         directory: PathBuf,
     },
+    /// The shell has ended.
+    Ended {
+        /// The process that tells this.
+        warden: i32,
+        /// The exit code of the shell.
+        code: Option<i32>,
+        /// The signal that ended it.
+        signal: Option<i32>,
+    },
     /// The shell would not have been kept to its bounds.
     Refused {
         /// The process that tells this.
@@ -71,11 +83,8 @@ pub fn ward() -> ExitCode {
     let Some(task) = std::env::args_os().nth(2) else { return ExitCode::from(NOT_STARTED) };
     match ward_terminal(&task) {
         Ok(outcome) => end_as(&outcome),
-        Err(error) => {
-            // The person at the pane is the only one who can see it.
-            let _ = writeln!(io::stderr(), "buddy: the shell of this pane cannot be started: {error}");
-            ExitCode::from(NOT_STARTED)
-        }
+        // Whoever is at the pane was told why.
+        Err(_) => ExitCode::from(NOT_STARTED),
     }
 }
 
@@ -89,7 +98,13 @@ fn ward_terminal(task: &OsString) -> io::Result<Outcome> {
     terminal::ignore_its_signals()?;
     let mut started = match supervise::start(&spec, pane.try_clone()?) {
         Ok(started) => started,
-        Err(report) => return Err(refusal(report, &tell)),
+        Err(report) => {
+            let error = refusal(report, &tell);
+            let _ = writeln!(io::stderr(), "buddy: the shell of this pane cannot be started: {error}");
+            // A pane whose process ends at once is gone before tmux was told to keep it for the person to see.
+            let _ = poll(&mut [PollFd::new(&pane, PollFlags::empty())], Some(&REFUSAL_SHOWN));
+            return Err(error);
+        }
     };
     let (notices, inbox) = mpsc::channel();
     // From here on the jail is watched whatever happens: a failure ends it, but never leaves it alone.
@@ -101,6 +116,9 @@ fn ward_terminal(task: &OsString) -> io::Result<Outcome> {
     }
     let outcome = Watch::new(&mut started, &spec, notices, inbox).run();
     drop(started);
+    // tmux does not always learn it. That it cannot be told is no reason to end in another way.
+    let Outcome { code, signal, .. } = outcome;
+    let _ = say(&tell, &Told::Ended { warden: getpid().as_raw_pid(), code, signal });
     Ok(outcome)
 }
 
@@ -141,14 +159,8 @@ fn say(path: &Path, told: &Told) -> io::Result<()> {
 /// Sends a notice when the terminal has gone away.
 fn watch_terminal(terminal: OwnedFd, notices: Sender<Notice>) -> io::Result<()> {
     let waiting = thread::Builder::new().spawn(move || {
-        loop {
-            // Asks for nothing, so that only the end of the terminal wakes it.
-            match poll(&mut [PollFd::new(&terminal, PollFlags::empty())], None) {
-                Ok(_) => break,
-                Err(Errno::INTR) => {}
-                Err(_) => break,
-            }
-        }
+        // Asks for nothing, so that only the end of the terminal wakes it.
+        while poll(&mut [PollFd::new(&terminal, PollFlags::empty())], None) == Err(Errno::INTR) {}
         let _ = notices.send(Notice::Closed);
     });
     waiting.map(drop)

@@ -90,11 +90,12 @@ impl Intent {
     pub fn conflicts(&self, other: &Self) -> bool {
         let meet = |first: &Action, second: &Action| match (first, second) {
             (Action::Read(_), Action::Read(_)) | (Action::Fetch(_), _) | (_, Action::Fetch(_)) => false,
-            (Action::Terminal { .. }, _) | (_, Action::Terminal { .. }) => true,
             (Action::Run { .. }, Action::Read(_)) => self.may_change(),
             (Action::Read(_), Action::Run { .. }) => other.may_change(),
             (Action::Run { .. }, Action::Run { .. }) => self.may_change() || other.may_change(),
-            (Action::Run { .. }, Action::Write(_) | Action::Delete(_))
+            (Action::Terminal { .. }, _)
+            | (_, Action::Terminal { .. })
+            | (Action::Run { .. }, Action::Write(_) | Action::Delete(_))
             | (Action::Write(_) | Action::Delete(_), Action::Run { .. }) => true,
             (
                 Action::Read(first) | Action::Write(first) | Action::Delete(first),

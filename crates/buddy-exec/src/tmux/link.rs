@@ -10,7 +10,7 @@ use tokio::time::timeout;
 use super::follow::{Follower, Seen, follow};
 use super::host::Host;
 use super::scripts;
-use super::sessions::Place;
+use super::sessions::{self, Place};
 use super::shells::{Seat, Shell};
 use crate::{CaptureOptions, PaneError, Stdin, TargetError};
 
@@ -85,12 +85,7 @@ impl Link {
         if !said.text.is_empty() {
             return Err(PaneError::Foreign { name: session.to_owned() }.into());
         }
-        let seat = shell.seat(&host, (session, name), number(id), place.pid).await;
-        let seat = match seat {
-            // Nothing runs there that could be asked.
-            Err(_) if place.is_dead => Seat::none(place.pid),
-            seat => seat?,
-        };
+        let seat = shell.seat(&host, (session, name), number(id), place.pid).await?;
         Ok(Self {
             host,
             id: id.to_owned(),
@@ -180,17 +175,23 @@ impl Link {
 
     /// Starts the shell again, with what runs in the pane ended, and sets it up.
     pub(super) async fn respawn(&self) -> Result<(), TargetError> {
-        let (socket, shell) = (self.host.socket(), self.shell());
-        shell.prepare(&self.host).await?;
-        let mut arguments = vec![socket.as_str(), &self.id, &self.session, &shell.bounds];
-        arguments.extend(shell.words.iter().map(String::as_str));
-        let said = self.host.run(scripts::RESPAWN, &arguments, Stdin::Null).await?;
-        let pid = said.words().first().and_then(|pid| pid.parse().ok()).ok_or_else(|| self.refused())?;
+        let shell = self.shell();
+        let pid = sessions::respawn(&self.host, &self.session, &self.id, &shell).await?;
         self.pid.store(pid, Ordering::Relaxed);
         self.is_set_up.store(false, Ordering::Relaxed);
         let seat = shell.seat(&self.host, (&self.session, &self.name), number(&self.id), pid).await?;
         self.shell.lock().unwrap_or_else(PoisonError::into_inner).1 = seat;
         self.set_up().await
+    }
+
+    /// How the shell ended, by the word of its warden: code and signal.
+    pub(super) async fn end(&self) -> Result<Option<(Option<i32>, Option<i32>)>, TargetError> {
+        self.shell().end(&self.host, self.pid.load(Ordering::Relaxed)).await
+    }
+
+    /// Whether the shell is in a jail.
+    pub(super) fn has_bounds(&self) -> bool {
+        self.shell().has_bounds()
     }
 
     /// Whether the shell has the same bounds as this one.

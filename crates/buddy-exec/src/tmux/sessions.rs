@@ -98,6 +98,17 @@ fn place(how: &str, id: &str, pid: &str, dead: &str, bounds: &str) -> Option<Pla
     })
 }
 
+/// Starts the shell of a pane again, with what runs in it ended, and gives the new process.
+pub(super) async fn respawn(host: &Host, session: &str, id: &str, shell: &Shell) -> Result<i32, TargetError> {
+    shell.prepare(host).await?;
+    let socket = host.socket();
+    let mut arguments = vec![socket.as_str(), id, session, &shell.bounds];
+    arguments.extend(shell.words.iter().map(String::as_str));
+    let said = host.run(scripts::RESPAWN, &arguments, Stdin::Null).await?;
+    let pid = said.words().first().and_then(|pid| pid.parse().ok());
+    pid.ok_or_else(|| PaneError::Foreign { name: format!("{session} {id}") }.into())
+}
+
 /// Ends a session that is buddy's and not the default one.
 pub(super) async fn kill_session(host: &Host, name: &str, default: &str) -> Result<(), TargetError> {
     if name == default {

@@ -3,12 +3,11 @@
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use sha2::{Digest, Sha256};
-
 use super::host::Host;
 use super::scripts;
 use super::sessions::Place;
 use crate::control::{Leftovers, Spec};
+use crate::undo::digest_of;
 use crate::warden::{Task, Told};
 use crate::{Bounds, Limits, PaneError, Stdin, SupervisorCommand, TargetError};
 
@@ -60,13 +59,6 @@ pub(super) struct Seat {
     pub(super) inside: String,
 }
 
-impl Seat {
-    /// Of a shell that has ended.
-    pub(super) fn none(pid: i32) -> Self {
-        Self { shell: pid, outside: String::new(), inside: String::new() }
-    }
-}
-
 impl Shells {
     pub(super) fn new(host: &Host, shell: &str, cwd: &Path, warden: Option<SupervisorCommand>) -> Self {
         let mut env = host.env.clone();
@@ -101,7 +93,7 @@ impl Shells {
         let program = warden.program.to_str().ok_or(TargetError::BadPath { why: "is not text" })?;
         let mut words = vec![program.to_owned()];
         words.extend(warden.args.iter().cloned().chain([task.clone()]));
-        let bounds = digest(&serde_json::to_vec(bounds).map_err(unfit)?);
+        let bounds = digest_of(&serde_json::to_vec(bounds).map_err(unfit)?);
         Ok(Shell { words, bounds, cell: Some(Cell { task, content, told, directory }) })
     }
 
@@ -127,7 +119,7 @@ impl Shells {
 impl Shell {
     /// The one that was found at a pane. With other bounds than these it cannot be started again.
     pub(super) fn found(&self, place: &Place) -> Self {
-        if place.is_dead || place.bounds == self.bounds {
+        if place.bounds == self.bounds {
             return self.clone();
         }
         Self { words: Vec::new(), bounds: place.bounds.clone(), cell: None }
@@ -150,6 +142,19 @@ impl Shell {
         Err(PaneError::NotPrivate { path: host.directory.clone() }.into())
     }
 
+    /// How the shell ended whose warden was `pid`: code and signal. None where nobody told it.
+    pub(super) async fn end(
+        &self,
+        host: &Host,
+        pid: i32,
+    ) -> Result<Option<(Option<i32>, Option<i32>)>, TargetError> {
+        let Some(cell) = &self.cell else { return Ok(None) };
+        Ok(match told(host, &cell.told, pid).await? {
+            Some(Told::Ended { warden, code, signal }) if warden == pid => Some((code, signal)),
+            _ => None,
+        })
+    }
+
     /// Where the shell is that runs in a pane whose process is `pid`.
     pub(super) async fn seat(
         &self,
@@ -163,19 +168,24 @@ impl Shell {
             return Ok(Seat { shell: pid, outside: place.clone(), inside: place });
         }
         let path = |kind: &str| host.path(&format!("{session}.{pane}.{kind}"));
-        let said = host.run(scripts::TOLD, &[&path("told"), &pid.to_string()], Stdin::Null).await?;
-        match serde_json::from_str(&said.text) {
-            Ok(Told::Runs { warden, shell, directory }) if warden == pid => Ok(Seat {
+        match told(host, &path("told"), pid).await? {
+            Some(Told::Runs { warden, shell, directory }) if warden == pid => Ok(Seat {
                 shell,
                 outside: format!("{}/", path("files")),
                 inside: format!("{}/", directory.display()),
             }),
-            Ok(Told::Refused { warden, layer, reason }) if warden == pid => {
+            Some(Told::Refused { warden, layer, reason }) if warden == pid => {
                 Err(TargetError::NotJailed { layer, reason })
             }
             _ => Err(PaneError::NoHooks.into()),
         }
     }
+}
+
+/// What the warden with this process told in a file.
+async fn told(host: &Host, file: &str, pid: i32) -> Result<Option<Told>, TargetError> {
+    let said = host.run(scripts::TOLD, &[file, &pid.to_string()], Stdin::Null).await?;
+    Ok(serde_json::from_str(&said.text).ok())
 }
 
 /// How a shell is started so that it does what the command says and nothing else: without anybody's start-up files, in
@@ -189,10 +199,6 @@ fn shell_words(shell: &str) -> Vec<String> {
         _ => &["-i"],
     };
     [shell].iter().chain(options).map(|&word| word.to_owned()).collect()
-}
-
-fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn unfit(error: serde_json::Error) -> TargetError {

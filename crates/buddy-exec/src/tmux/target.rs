@@ -18,7 +18,7 @@ use super::names::{SHARED, checked};
 use super::run::{Begun, Brake, Wish, begin};
 use super::sessions::{self, Absent, Limits};
 use super::shells::{Shell, Shells};
-use super::{keys, lock, person::Hands, screen};
+use super::{keys, lock, person::Hands, rest, screen};
 use crate::managed::ManagedProcesses;
 use crate::{
     Bounds, CaptureOptions, Deleted, Deletion, Description, Exec, Exit, FileContent, GlobQuery, GlobResult,
@@ -115,6 +115,12 @@ impl TmuxTarget {
         self.host.run_in(Bounds { hidden, ..bounds }, "exit 0").await
     }
 
+    /// Ends jailed sessions in which nothing goes on, for when buddy ends. All others live on.
+    pub async fn end_idle(&self) -> Result<(), TargetError> {
+        let links = self.links().values().cloned().collect();
+        rest::end_idle(&self.host, links).await
+    }
+
     fn links(&self) -> MutexGuard<'_, HashMap<(String, String), Arc<Link>>> {
         self.links.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -160,13 +166,15 @@ impl TmuxTarget {
             let first = PaneSelector { session: Some(session.clone()), pane: None };
             sessions::session(&self.host, session, &self.shell(&first, bounds)?, self.limits).await?;
         }
-        let place = sessions::pane(&self.host, session, name, absent, &shell, self.limits).await?;
+        let mut place = sessions::pane(&self.host, session, name, absent, &shell, self.limits).await?;
+        if place.is_dead {
+            // tmux does not tell what a dead pane prints, so its shell comes back before it is followed.
+            place.pid = sessions::respawn(&self.host, session, &place.id, &shell).await?;
+            place.bounds.clone_from(&shell.bounds);
+        }
         let found = shell.found(&place);
         let link = Arc::new(Link::open(self.host.clone(), (session, name), &place, found).await?);
         self.links().insert(names, link.clone());
-        if place.is_dead {
-            link.respawn().await?;
-        }
         Ok((link, place.is_new))
     }
 

@@ -90,9 +90,10 @@ async fn layer(
     Ok(panes)
 }
 
-/// Says which sessions live on.
+/// Ends what need not live on, and says which sessions do.
 pub(super) async fn tell_remaining(panes: &TmuxTarget, printer: &mut Printer) {
-    // That nothing can be said about them is no reason to end in another way.
+    // That nothing can be done or said about them is no reason to end in another way.
+    let _ = panes.end_idle().await;
     for left in panes.remaining().await.unwrap_or_default() {
         let count = if left.panes == 1 { "1 pane".to_owned() } else { format!("{} panes", left.panes) };
         printer.status(&format!("the tmux session {} lives on with {count}: {}", left.session, left.attach));

@@ -276,3 +276,27 @@ async fn the_next_buddy_takes_up_a_jailed_pane() {
     let mut run = Panes::start(&second, &selector, command).await.unwrap();
     assert_eq!(run.running.wait().await.unwrap().stdout.text(), "[]\nrefused\n");
 }
+
+#[tokio::test]
+async fn a_shell_that_cannot_be_jailed_is_not_started() {
+    let stage = PaneStage::jailed_by("/bin/false");
+    let names_it = |error: &TargetError| match error {
+        TargetError::NotJailed { layer, .. } => layer == "bubblewrap",
+        _ => false,
+    };
+    assert!(names_it(&stage.target.try_jail().await.unwrap_err()));
+    assert!(!stage.socket().exists(), "nothing was started by trying");
+    for _ in 0..2 {
+        let error = stage.try_start(stage.command("touch work/ran")).await.unwrap_err();
+        assert!(names_it(&error), "{error}");
+        let end = std::time::Instant::now() + PATIENCE;
+        while stage.tmux(&["list-panes", "-a", "-F", "#{pane_dead}"]) != "1" {
+            assert!(std::time::Instant::now() < end, "no shell is there, so the pane is dead");
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    }
+    let keys = Keys { literal_text: Some("touch work/ran".into()), enter: true, ..Keys::default() };
+    let typed = stage.target.send_keys(&stage.bounds, &PaneSelector::default(), &keys).await;
+    assert!(names_it(&typed.unwrap_err()));
+    assert!(!stage.path("work/ran").exists());
+}

@@ -1,5 +1,6 @@
 //! A target with panes, a tmux server of its own, and a person at it.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use buddy_exec::{
 };
 use tempfile::TempDir;
 
-use crate::jail::cell::{Kind, NOBODY, is_ordinary, supervisor};
+use crate::jail::cell::{Kind, NOBODY, behind_mount, is_ordinary, supervisor};
 use crate::stage::PATIENCE;
 
 /// What is kept of each output.
@@ -26,16 +27,18 @@ pub(crate) struct PaneStage {
     pub(crate) target: Arc<TmuxTarget>,
     /// Of commands and keys.
     pub(crate) bounds: Bounds,
+    /// Where a supervisor is that other accounts can execute.
+    _programs: TempDir,
 }
 
 impl PaneStage {
     pub(crate) fn new(shell: &str) -> Self {
-        Self::with(shell, Kind::Full, HAS_WARDEN)
+        Self::with(shell, |program| supervisor(Kind::Full, program), HAS_WARDEN)
     }
 
     /// As on a host that has no jail.
     pub(crate) fn without_jail() -> Self {
-        Self::with("/bin/bash", Kind::Full, None)
+        Self::with("/bin/bash", |program| supervisor(Kind::Full, program), None)
     }
 
     /// Commands may write in the directory `work` and nowhere else, and reach no network.
@@ -45,26 +48,43 @@ impl PaneStage {
 
     /// The same with some of the layers, or as another account.
     pub(crate) fn jailed_as(kind: Kind, shell: &str) -> Self {
-        let mut stage = Self::with(shell, kind, HAS_WARDEN);
-        let write = Reach::Beneath(vec![stage.path("work")]);
-        stage.bounds = Bounds { write, network: false, ..Bounds::open() };
-        stage
-    }
-
-    fn with(shell: &str, kind: Kind, warden: Option<&str>) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let program = dir.path().join("supervise");
-        std::fs::copy(env!("CARGO_BIN_EXE_buddy-supervise"), &program).unwrap();
-        std::fs::create_dir(dir.path().join("work")).unwrap();
+        let stage = Self::with(shell, |program| supervisor(kind, program), HAS_WARDEN);
+        let stage = stage.with_bounds();
         if is_ordinary(kind) && rustix::process::geteuid().is_root() {
-            for path in [dir.path(), &dir.path().join("work")] {
+            for path in [stage.path(""), stage.path("work")] {
                 std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
             }
         }
+        stage
+    }
+
+    /// The same where another program stands in the place of bubblewrap.
+    pub(crate) fn jailed_by(program: &str) -> Self {
+        let behind = |supervise: &Path| {
+            let mut words = behind_mount(program);
+            words.push(supervise.to_str().unwrap().to_owned());
+            SupervisorCommand { program: words[0].clone().into(), args: words.split_off(1) }
+        };
+        Self::with("/bin/bash", behind, HAS_WARDEN).with_bounds()
+    }
+
+    fn with_bounds(mut self) -> Self {
+        std::fs::create_dir(self.path("work")).unwrap();
+        let write = Reach::Beneath(vec![self.path("work")]);
+        self.bounds = Bounds { write, network: false, ..Bounds::open() };
+        self
+    }
+
+    fn with(shell: &str, supervisor: impl FnOnce(&Path) -> SupervisorCommand, warden: Option<&str>) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let programs = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(programs.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        let program = programs.path().join("supervise");
+        std::fs::copy(env!("CARGO_BIN_EXE_buddy-supervise"), &program).unwrap();
         let warden =
             warden.map(|mode| SupervisorCommand { program: program.clone(), args: vec![mode.to_owned()] });
-        let target = Arc::new(layer(dir.path(), shell, supervisor(kind, &program), warden));
-        Self { dir, target, bounds: Bounds::open() }
+        let target = Arc::new(layer(dir.path(), shell, supervisor(&program), warden));
+        Self { dir, target, bounds: Bounds::open(), _programs: programs }
     }
 
     /// The same as another process of the same person would have it.
