@@ -11,13 +11,8 @@ use tokio::io::BufReader;
 use crate::cli::Resume;
 use crate::commands::setup::{Invocation, Notes, Setup};
 use crate::commands::{find, last, panes, printer, trust};
-use crate::config::WorkEnvironment;
 use crate::signals::interrupts;
 use crate::wiring::{Buddy, Wishes, wire};
-
-/// What is said at the start where commands have no bounds.
-const FULL_ACCESS: &str = "production: commands and shared terminals have all the rights of your account; the gate is a \
-                           courtesy here and not a boundary";
 
 /// Starts a new conversation.
 pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
@@ -82,9 +77,6 @@ async fn talk(
     printer.status(&format!("buddy {} · session {session}", env!("CARGO_PKG_VERSION")));
     if let Err(failure) = setup.models.check() {
         printer.status(&format!("{}\n  {}", failure.message, failure.hint.unwrap_or_default()));
-    }
-    if setup.loaded.config.agent.environment == WorkEnvironment::Production {
-        printer.status(FULL_ACCESS);
     }
     if let Some(panes) = &panes {
         printer.status(&format!(
