@@ -118,7 +118,7 @@ fn ward_terminal(task: &OsString) -> io::Result<Outcome> {
     drop(started);
     // tmux does not always learn it. That it cannot be told is no reason to end in another way.
     let Outcome { code, signal, .. } = outcome;
-    let _ = say(&tell, &Told::Ended { warden: getpid().as_raw_pid(), code, signal });
+    let _ = say(&end_file(&tell), &Told::Ended { warden: getpid().as_raw_pid(), code, signal });
     Ok(outcome)
 }
 
@@ -149,9 +149,14 @@ fn refusal(report: Report, tell: &Path) -> io::Error {
     error
 }
 
+/// Where a warden tells the end: another file, so that one that is ended does not write over what its successor tells.
+pub(crate) fn end_file(tell: &Path) -> PathBuf {
+    tell.with_extension("ended")
+}
+
 /// In one step, so that nobody reads a half.
 fn say(path: &Path, told: &Told) -> io::Result<()> {
-    let new = path.with_extension("new");
+    let new = path.with_extension(format!("new-{}", getpid().as_raw_pid()));
     fs::write(&new, serde_json::to_vec(told)?)?;
     fs::rename(&new, path)
 }

@@ -37,6 +37,8 @@ pub(super) struct Link {
     pub(super) turn: Arc<Semaphore>,
     /// Whether a command was left to itself and still runs.
     pub(super) is_dispatched: AtomicBool,
+    /// How the last command ended that was left to itself, until the agent is told.
+    news: Mutex<Option<String>>,
     /// Strange prompts that the agent was told of.
     pub(super) told_prompts: AtomicU64,
     /// Whether the shell was set up by this process.
@@ -96,6 +98,7 @@ impl Link {
             follower,
             turn: Arc::new(Semaphore::new(1)),
             is_dispatched: AtomicBool::new(false),
+            news: Mutex::default(),
             told_prompts: AtomicU64::new(0),
             is_set_up: AtomicBool::new(false),
             captured: Mutex::default(),
@@ -199,13 +202,18 @@ impl Link {
         self.shell().bounds == shell.bounds
     }
 
+    /// Knows from now on how to start its shell again, which has the same bounds.
+    pub(super) fn adopt(&self, shell: Shell) {
+        self.shell.lock().unwrap_or_else(PoisonError::into_inner).0 = shell;
+    }
+
     /// Takes another shell with other bounds, unless something runs in the one that is there.
     pub(super) async fn change(&self, shell: Shell) -> Result<(), TargetError> {
         let said = self.host.run(scripts::FOREGROUND, &[&self.pid()], Stdin::Null).await?;
         if let ["busy", program @ ..] = said.words().as_slice() {
             return Err(PaneError::OtherBounds { program: program.join(" ") }.into());
         }
-        self.shell.lock().unwrap_or_else(PoisonError::into_inner).0 = shell;
+        self.adopt(shell);
         self.respawn().await
     }
 
@@ -223,6 +231,17 @@ impl Link {
 
     pub(super) fn refused(&self) -> TargetError {
         PaneError::Foreign { name: format!("{} {}", self.session, self.id) }.into()
+    }
+
+    /// Keeps how a command ended that was left to itself, and lets others in.
+    pub(super) fn keep_news(&self, news: String) {
+        *self.news.lock().unwrap_or_else(PoisonError::into_inner) = Some(news);
+        self.is_dispatched.store(false, Ordering::Relaxed);
+    }
+
+    /// How a command ended that was left to itself, once.
+    pub(super) fn take_news(&self) -> Option<String> {
+        self.news.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// What was captured last, held for a look or a change only.

@@ -17,7 +17,10 @@ pub(super) struct Limits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Absent {
     Make,
+    /// Unless it is the default one, which is made.
     Leave,
+    /// Whatever it is, and a shell that has ended does not come back either.
+    Never,
 }
 
 /// A pane that was found or made.
@@ -92,7 +95,8 @@ fn place(how: &str, id: &str, pid: &str, dead: &str, bounds: &str) -> Option<Pla
     Some(Place {
         id: id.to_owned(),
         pid: pid.parse().ok()?,
-        is_dead: dead == "1",
+        // One that was being started again when its buddy ended.
+        is_dead: dead == "1" || bounds == "bnone",
         is_new: how == "made",
         bounds: bounds.strip_prefix('b')?.to_owned(),
     })
@@ -100,6 +104,10 @@ fn place(how: &str, id: &str, pid: &str, dead: &str, bounds: &str) -> Option<Pla
 
 /// Starts the shell of a pane again, with what runs in it ended, and gives the new process.
 pub(super) async fn respawn(host: &Host, session: &str, id: &str, shell: &Shell) -> Result<i32, TargetError> {
+    if shell.words.is_empty() {
+        // tmux would take the words that it knows, and so a shell with other bounds.
+        return Err(PaneError::NoHooks.into());
+    }
     shell.prepare(host).await?;
     let socket = host.socket();
     let mut arguments = vec![socket.as_str(), id, session, &shell.bounds];

@@ -8,7 +8,7 @@ use super::scripts;
 use super::sessions::Place;
 use crate::control::{Leftovers, Spec};
 use crate::undo::digest_of;
-use crate::warden::{Task, Told};
+use crate::warden::{Task, Told, end_file};
 use crate::{Bounds, Limits, PaneError, Stdin, SupervisorCommand, TargetError};
 
 /// What stands at a pane whose shell has no bounds.
@@ -71,6 +71,11 @@ impl Shells {
             env,
             hidden: vec![host.directory.clone()],
         }
+    }
+
+    /// Whether shells of calls with bounds are put into a jail.
+    pub(super) fn are_jailed(&self) -> bool {
+        self.warden.is_some()
     }
 
     /// The shell of a pane for calls with these bounds.
@@ -149,7 +154,7 @@ impl Shell {
         pid: i32,
     ) -> Result<Option<(Option<i32>, Option<i32>)>, TargetError> {
         let Some(cell) = &self.cell else { return Ok(None) };
-        Ok(match told(host, &cell.told, pid).await? {
+        Ok(match told(host, &end_file(Path::new(&cell.told)).to_string_lossy(), pid).await? {
             Some(Told::Ended { warden, code, signal }) if warden == pid => Some((code, signal)),
             _ => None,
         })

@@ -64,8 +64,6 @@ pub struct TmuxTarget {
     session: String,
     limits: Limits,
     shells: Shells,
-    /// The bounds of the last call that had any to do with a pane; open at first where there is no jail.
-    latest: Mutex<Option<Bounds>>,
     locks_in: PathBuf,
     /// By session and pane. Held for a look or a change only.
     links: Mutex<HashMap<(String, String), Arc<Link>>>,
@@ -84,7 +82,6 @@ impl TmuxTarget {
         let host = Host { target: below.clone(), env: settings.env, directory: settings.directory };
         host.check()?;
         let about = below.describe();
-        let latest = settings.warden.is_none().then(Bounds::open);
         let shells = Shells::new(&host, &about.shell, &about.cwd, settings.warden);
         Ok(Self {
             below,
@@ -92,7 +89,6 @@ impl TmuxTarget {
             session: checked(&settings.session)?.to_owned(),
             limits: Limits { sessions: settings.max_sessions, panes: settings.max_panes },
             shells,
-            latest: Mutex::new(latest),
             locks_in: settings.locks,
             links: Mutex::default(),
             opening: Semaphore::new(1),
@@ -134,16 +130,14 @@ impl TmuxTarget {
     /// What the shell of a pane must be for a call with these bounds.
     fn shell(&self, pane: &PaneSelector, bounds: &Bounds) -> Result<Shell, TargetError> {
         let (session, name) = self.names(pane)?;
-        let shell = self.shells.shell(&self.host, &session, &name, bounds)?;
-        *self.latest.lock().unwrap_or_else(PoisonError::into_inner) = Some(bounds.clone());
-        Ok(shell)
+        self.shells.shell(&self.host, &session, &name, bounds)
     }
 
-    /// The link to a pane whatever bounds its shell has, for who only looks at it or ends it.
+    /// The link to a pane whatever bounds its shell has, for who only looks at it or ends it. Where shells are jailed none is
+    /// made for that, as nobody said with which bounds.
     async fn any_link(&self, pane: &PaneSelector) -> Result<Arc<Link>, TargetError> {
-        let latest = self.latest.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let missing = || PaneError::Missing { what: "pane", name: SHARED.to_owned() };
-        Ok(self.link(pane, Absent::Leave, &latest.ok_or_else(missing)?).await?.0)
+        let absent = if self.shells.are_jailed() { Absent::Never } else { Absent::Leave };
+        Ok(self.link(pane, absent, &Bounds::open()).await?.0)
     }
 
     /// The link to a pane that is there. The default one is made when it is not.
@@ -161,12 +155,15 @@ impl TmuxTarget {
         }
         let (session, name) = &names;
         self.lock(session)?;
-        let absent = if name == SHARED { Absent::Make } else { absent };
-        if *session == self.session {
+        let absent = if name == SHARED && absent == Absent::Leave { Absent::Make } else { absent };
+        if *session == self.session && absent != Absent::Never {
             let first = PaneSelector { session: Some(session.clone()), pane: None };
             sessions::session(&self.host, session, &self.shell(&first, bounds)?, self.limits).await?;
         }
         let mut place = sessions::pane(&self.host, session, name, absent, &shell, self.limits).await?;
+        if place.is_dead && absent == Absent::Never {
+            return Err(PaneError::Missing { what: "pane", name: name.clone() }.into());
+        }
         if place.is_dead {
             // tmux does not tell what a dead pane prints, so its shell comes back before it is followed.
             place.pid = sessions::respawn(&self.host, session, &place.id, &shell).await?;
@@ -196,9 +193,12 @@ impl TmuxTarget {
         if link.is_dispatched.load(Ordering::Relaxed) {
             return Err(PaneError::Busy { program: "a command that was not waited for".to_owned() }.into());
         }
+        notes.extend(link.take_news());
         let turn = turn(&link, command.timeout.unwrap_or(TURN_LIMIT)).await?;
         let shell = self.shell(pane, &command.bounds)?;
-        if !link.fits(&shell) {
+        if link.fits(&shell) {
+            link.adopt(shell);
+        } else {
             link.change(shell).await?;
             notes.push(OTHER_BOUNDS.to_owned());
         }
@@ -215,7 +215,9 @@ impl TmuxTarget {
     ) -> Result<(Arc<Link>, bool), TargetError> {
         let (link, is_new) = self.link(pane, absent, bounds).await?;
         let shell = self.shell(pane, bounds)?;
-        if !link.fits(&shell) {
+        if link.fits(&shell) {
+            link.adopt(shell);
+        } else {
             let _turn = turn(&link, Duration::ZERO).await?;
             link.change(shell).await?;
         }
@@ -227,6 +229,17 @@ impl TmuxTarget {
         while runs.try_join_next().is_some() {}
         runs.spawn(work);
     }
+}
+
+/// How a command ended that was left to itself.
+fn news(result: &Result<Exit, TargetError>) -> String {
+    let how = match result {
+        Ok(Exit { code: Some(code), .. }) => format!("with exit code {code}"),
+        Ok(Exit { signal: Some(signal), .. }) => format!("by signal {signal}"),
+        Ok(_) => "with an unknown exit code".to_owned(),
+        Err(error) => format!("with an unknown outcome: {error}"),
+    };
+    format!("the command that was left running in the pane ended {how}")
 }
 
 async fn turn(link: &Link, limit: Duration) -> Result<OwnedSemaphorePermit, TargetError> {
@@ -267,8 +280,8 @@ impl Panes for TmuxTarget {
         let id = link.id.clone();
         self.spawn(async move {
             let (_, wished) = watch::channel(Wish::default());
-            let (_, _) = begun.see_out(None, wished).await;
-            link.is_dispatched.store(false, Ordering::Relaxed);
+            let (result, _) = begun.see_out(None, wished).await;
+            link.keep_news(news(&result));
         });
         Ok(id)
     }

@@ -1,6 +1,6 @@
 //! Conversations that share a terminal with the person, on a real tmux.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use buddy_protocol::Fact;
 use buddy_testkit::model::{Turn, turn};
@@ -44,10 +44,34 @@ impl PaneStage {
     }
 
     /// What tmux says on the server of this stage.
-    #[expect(clippy::disallowed_methods, reason = "a person looks at the server past buddy")]
     fn tmux(&self, arguments: &[&str]) -> String {
-        let output = std::process::Command::new("tmux").arg("-S").arg(self.socket()).args(arguments).output();
-        String::from_utf8_lossy(&output.unwrap().stdout).trim().to_owned()
+        tmux(&self.socket(), arguments)
+    }
+
+    /// Waits until the pane shows a text. Polls: a screen has no events.
+    async fn until_shown(&self, text: &str) {
+        let end = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        while !self.tmux(&["capture-pane", "-p"]).contains(text) {
+            assert!(
+                std::time::Instant::now() < end,
+                "{text:?} was never shown: {}",
+                self.tmux(&["capture-pane", "-p"])
+            );
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    }
+
+    /// A person who attaches with a real client, in a pane of a server of the person's own.
+    async fn person(&self) -> Person {
+        let person = Person(self.0.home.path().join("person.socket"));
+        let attach = format!("TMUX= exec tmux -S '{}' attach", self.socket().display());
+        tmux(&person.0, &["-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "40", &attach]);
+        let end = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        while self.tmux(&["list-clients"]).is_empty() {
+            assert!(std::time::Instant::now() < end, "the person never got to the pane");
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+        person
     }
 
     /// The names of the tools that the model was offered.
@@ -59,13 +83,35 @@ impl PaneStage {
 }
 
 impl Drop for PaneStage {
-    #[expect(clippy::disallowed_methods, reason = "the server is to end with the test")]
     fn drop(&mut self) {
         if self.socket().exists() {
-            let _ =
-                std::process::Command::new("tmux").arg("-S").arg(self.socket()).arg("kill-server").status();
+            tmux(&self.socket(), &["kill-server"]);
         }
     }
+}
+
+/// Somebody at the pane; leaves when dropped.
+struct Person(PathBuf);
+
+impl Person {
+    /// Types a line and sends it.
+    fn types(&self, line: &str) {
+        tmux(&self.0, &["send-keys", "-l", "--", line]);
+        tmux(&self.0, &["send-keys", "Enter"]);
+    }
+}
+
+impl Drop for Person {
+    fn drop(&mut self) {
+        tmux(&self.0, &["kill-server"]);
+    }
+}
+
+/// Runs tmux on a server past buddy, as a person would.
+#[expect(clippy::disallowed_methods, reason = "a person runs tmux past buddy")]
+fn tmux(socket: &Path, arguments: &[&str]) -> String {
+    let output = std::process::Command::new("tmux").arg("-S").arg(socket).args(arguments).output();
+    String::from_utf8_lossy(&output.unwrap().stdout).trim().to_owned()
 }
 
 fn keys(text: &str) -> Value {
@@ -302,6 +348,36 @@ async fn what_goes_on_in_a_jailed_terminal_lives_on_and_is_taken_up() {
     started.finish().await.expect_code(0);
     assert_eq!(stage.0.home.text("kept"), "42\n");
     stage.until_clean().await;
+}
+
+/// What the agent is to see after a person typed into the interpreter that it started.
+const PERSON_AT_PYTHON: &str = include_str!("screens/person-at-python.txt");
+
+#[tokio::test]
+async fn the_agent_sees_what_a_person_typed_into_its_program() {
+    let mut background = shell("clear; /usr/bin/python3 -q -i");
+    background["wait"] = json!(false);
+    let stage = PaneStage::new([
+        turn().call("run_shell", background),
+        turn().text("Your turn."),
+        turn().call("tmux_capture_pane", json!({})),
+        turn().text("Seen."),
+    ])
+    .await;
+    let mut started = stage.in_development(&["--trust", "--tmux"]).converse();
+    started.write(b"go\n").await;
+    started.stdout.wait_for("Your turn.", 1).await;
+    stage.until_shown(">>>").await;
+    let person = stage.person().await;
+    person.types("for number in range(3): print('line', number * 21)");
+    person.types("");
+    stage.until_shown("line 42\n>>>").await;
+    started.write(b"what is there?\n").await;
+    started.stdout.wait_for("Seen.", 1).await;
+    started.finish().await.expect_code(0);
+    let results = stage.0.results();
+    assert_eq!(results[1]["result"]["text"], PERSON_AT_PYTHON.trim_end(), "{}", results[1]);
+    assert_eq!(results[1]["result"]["program"], "python3", "{}", results[1]);
 }
 
 #[tokio::test]

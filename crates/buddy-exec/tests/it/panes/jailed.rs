@@ -208,7 +208,8 @@ async fn a_call_with_other_bounds_gets_another_shell() {
 #[tokio::test]
 async fn what_runs_with_wider_bounds_gets_no_keys_of_a_narrower_call() {
     let mut stage = PaneStage::jailed("/bin/bash");
-    stage.dispatch("cat > work/typed").await;
+    stage.dispatch("{ echo rea''dy >/dev/tty; cat; } > work/typed").await;
+    stage.until_shown("ready").await;
     stage.bounds = Bounds { write: Reach::Nothing, ..stage.bounds.clone() };
     let selector = PaneSelector::default();
     let keys = Keys { literal_text: Some("no".to_owned()), enter: true, ..Keys::default() };
