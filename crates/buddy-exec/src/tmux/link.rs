@@ -17,6 +17,9 @@ use crate::{CaptureOptions, PaneError, Stdin, TargetError};
 /// How long a shell may take to carry out its setup: far more than a loaded machine needs.
 const SETUP_LIMIT: Duration = Duration::from_secs(5);
 
+/// How often a new shell is looked at, 50 times a second.
+const SETTLE_LOOKS: &str = "150";
+
 /// No command has a tag below this.
 const LEAST_TAG: u32 = 1_000_000_000;
 
@@ -184,7 +187,13 @@ impl Link {
         self.is_set_up.store(false, Ordering::Relaxed);
         let seat = shell.seat(&self.host, (&self.session, &self.name), number(&self.id), pid).await?;
         self.shell.lock().unwrap_or_else(PoisonError::into_inner).1 = seat;
+        self.settle().await?;
         self.set_up().await
+    }
+
+    /// Waits until a new shell has taken the foreground, before which nothing is typed. One that does not is found busy.
+    pub(super) async fn settle(&self) -> Result<(), TargetError> {
+        self.host.run(scripts::FOREGROUND, &[&self.pid(), SETTLE_LOOKS], Stdin::Null).await.map(drop)
     }
 
     /// How the shell ended, by the word of its warden: code and signal.
@@ -209,7 +218,7 @@ impl Link {
 
     /// Takes another shell with other bounds, unless something runs in the one that is there.
     pub(super) async fn change(&self, shell: Shell) -> Result<(), TargetError> {
-        let said = self.host.run(scripts::FOREGROUND, &[&self.pid()], Stdin::Null).await?;
+        let said = self.host.run(scripts::FOREGROUND, &[&self.pid(), "0"], Stdin::Null).await?;
         if let ["busy", program @ ..] = said.words().as_slice() {
             return Err(PaneError::OtherBounds { program: program.join(" ") }.into());
         }

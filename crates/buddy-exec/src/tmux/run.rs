@@ -291,9 +291,9 @@ impl Begun {
 
     /// Ends the command with all that it started, also what left its session. What earlier commands left running stays.
     async fn stop(&mut self, steps: &[(&str, Duration)], ended: Ended) -> Result<Exit, TargetError> {
-        let exit = self.end_foreground(steps, ended).await?;
+        let exit = self.end_foreground(steps, ended).await;
         self.link.sweep(self.tag).await?;
-        Ok(exit)
+        exit
     }
 
     async fn end_foreground(

@@ -110,17 +110,20 @@ cat "$1" 2>/dev/null
 exit 0
 "#;
 
-/// What is in the foreground of a pane. Arguments: the process of its shell. Says `busy` with the program, or nothing when the
-/// shell waits or has ended.
+/// What is in the foreground of a pane. Arguments: the process of its shell, how often to look again. Says `busy` with the
+/// program, or nothing when the shell waits or has ended.
 pub(super) const FOREGROUND: &str = r#"
-pid=$1
-read -r stat 2>/dev/null < "/proc/$pid/stat" || exit 0
-set -- ${stat##*) }
-case $1 in Z|X) exit 0;; esac
-if [ "$6" != "$pid" ]; then
-  program=; read -r program 2>/dev/null < "/proc/$6/comm"
-  echo "busy $program"
-fi
+pid=$1 again=$2
+while :; do
+  read -r stat 2>/dev/null < "/proc/$pid/stat" || exit 0
+  set -- ${stat##*) }
+  case $1 in Z|X) exit 0;; esac
+  if [ "$6" = "$pid" ]; then exit 0; fi
+  if [ "$again" -le 0 ]; then break; fi
+  again=$((again - 1)); sleep 0.02 || sleep 1
+done
+program=; read -r program 2>/dev/null < "/proc/$6/comm"
+echo "busy $program"
 "#;
 
 /// Ends what is left of a command. Arguments: the process of the shell, the tag of the command. Asks first, kills then, and

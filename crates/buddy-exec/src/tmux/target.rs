@@ -156,9 +156,11 @@ impl TmuxTarget {
         let (session, name) = &names;
         self.lock(session)?;
         let absent = if name == SHARED && absent == Absent::Leave { Absent::Make } else { absent };
+        let mut is_made = false;
         if *session == self.session && absent != Absent::Never {
             let first = PaneSelector { session: Some(session.clone()), pane: None };
-            sessions::session(&self.host, session, &self.shell(&first, bounds)?, self.limits).await?;
+            let shell = self.shell(&first, bounds)?;
+            is_made = sessions::session(&self.host, session, &shell, self.limits).await?;
         }
         let mut place = sessions::pane(&self.host, session, name, absent, &shell, self.limits).await?;
         if place.is_dead && absent == Absent::Never {
@@ -171,6 +173,9 @@ impl TmuxTarget {
         }
         let found = shell.found(&place);
         let link = Arc::new(Link::open(self.host.clone(), (session, name), &place, found).await?);
+        if is_made || place.is_new || place.is_dead {
+            link.settle().await?;
+        }
         self.links().insert(names, link.clone());
         Ok((link, place.is_new))
     }
