@@ -31,4 +31,5 @@ pub use names::session_name;
 pub use panes::{
     CaptureOptions, Keys, PaneCommand, PaneRunning, PaneSelector, PaneText, Panes, Remaining, Screen,
 };
+pub use scripts::PANE_VARIABLE;
 pub use target::{TmuxSettings, TmuxTarget, is_inside};

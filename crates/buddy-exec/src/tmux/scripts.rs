@@ -216,6 +216,9 @@ done
 echo "$typed"
 "#;
 
+/// The variable that stands in the environment of whatever the shell of a pane starts.
+pub const PANE_VARIABLE: &str = "BUDDY_PANE";
+
 /// What a shell of a pane is told so that it says where commands begin and end.
 ///
 /// It works in bash, zsh, dash and the ash of busybox. The variable that it exports shows in the process table whether

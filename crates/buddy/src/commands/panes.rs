@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::bail;
-use buddy_exec::{PaneError, Panes, TargetError, TmuxSettings, TmuxTarget, is_inside, session_name};
+use buddy_exec::{
+    PANE_VARIABLE, PaneError, Panes, TargetError, TmuxSettings, TmuxTarget, is_inside, session_name,
+};
 use buddy_tui::Printer;
 
 use crate::commands::printer;
@@ -21,7 +23,9 @@ fn directory(environment: &Environment) -> PathBuf {
 
 /// buddy in its own pane would type into itself.
 pub(super) fn refuse_inside(environment: &Environment) -> anyhow::Result<()> {
-    if environment.get("TMUX").is_some_and(|tmux| is_inside(tmux, &directory(environment))) {
+    // In a jailed pane nothing tells of tmux, but the shell of every pane tells of itself.
+    let is_marked = environment.get(PANE_VARIABLE).is_some();
+    if is_marked || environment.get("TMUX").is_some_and(|tmux| is_inside(tmux, &directory(environment))) {
         bail!(
             "this is buddy's own shared pane, so buddy would type into itself; start it in another terminal"
         );

@@ -403,6 +403,8 @@ async fn buddy_does_not_start_inside_its_own_pane() {
     let inside = format!("{},123,0", stage.socket().display());
     let finished = stage.buddy(&[]).env("TMUX", inside).run().await.expect_code(1);
     assert!(finished.to_string().contains("type into itself"), "{finished}");
+    let finished = stage.buddy(&[]).env("BUDDY_PANE", "1").run().await.expect_code(1);
+    assert!(finished.to_string().contains("type into itself"), "in a jailed one: {finished}");
     let elsewhere = stage.buddy(&[]).env("TMUX", "/tmp/tmux-0/default,123,0").run().await;
     elsewhere.expect_code(0);
 }
