@@ -24,6 +24,7 @@ mod snapshot;
 mod state;
 mod store;
 
+pub(crate) use digest::digest_of;
 pub use journal::Header;
 pub(crate) use look::{Look, Seen, Upcoming};
 pub use path_text::PathText;

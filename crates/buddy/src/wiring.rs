@@ -8,6 +8,7 @@ use anyhow::Context;
 use buddy_agent::{AgentSettings, BuddyAgent, Budget, Hosts, ModelSource, TextSettings};
 use buddy_exec::managed::{KEEP, ManagedProcesses, ManagedSettings};
 use buddy_exec::undo::{UndoSettings, UndoStore};
+use buddy_exec::warden::WARD;
 use buddy_exec::{DEFAULT_GRACE, Description, Limits, LocalSettings, LocalTarget, SupervisorCommand};
 use buddy_hub::{Hub, HubParts};
 use buddy_policy::Approvals;
@@ -149,6 +150,12 @@ pub(crate) fn local_target(environment: &Environment, cwd: PathBuf) -> anyhow::R
     let supervisor = SupervisorCommand { program, args: vec![SUPERVISE.to_owned()] };
     let target = LocalTarget::new(LocalSettings { supervisor, description, grace: STOP_GRACE });
     Ok(target.with_managed(managed_processes(environment)?))
+}
+
+/// How the shell of a shared terminal is put into its jail.
+pub(crate) fn warden() -> anyhow::Result<SupervisorCommand> {
+    let program = std::env::current_exe().context("cannot find buddy's own program")?;
+    Ok(SupervisorCommand { program, args: vec![WARD.to_owned()] })
 }
 
 /// The processes that run on when buddy ends.

@@ -240,6 +240,10 @@ fn action_line(intent: &Intent, place: &Place) -> (String, String) {
             cwd = shown(run_in);
             command.clone()
         }
+        Action::Terminal { line, cwd: typed_in, .. } => {
+            cwd = shown(typed_in);
+            line.clone()
+        }
         Action::Write(path) => format!("write {}", shown(path)),
         Action::Read(path) => format!("read {}", shown(path)),
         Action::Delete(path) => format!("remove {}", shown(path)),

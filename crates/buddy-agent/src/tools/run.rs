@@ -236,6 +236,7 @@ impl Pipeline {
             place: ready.target.place.clone(),
             web: self.parts.web.clone(),
             bounds: judged.bounds,
+            is_read_only: judged.decision.is_read_only,
             execution: judged.decision.execution,
             person: self.person(Some(item)),
             recorder: self.recorder(item, &ready.target),

@@ -11,12 +11,16 @@ use buddy_protocol::{Failure, MicroUsd, TargetWish};
 
 use crate::cli::Approve;
 use crate::commands::printer;
-use crate::config::{ApprovalPolicy, Loaded, Request, load};
+use crate::config::{ApprovalPolicy, Loaded, Request, WorkEnvironment, load};
 use crate::environment::Environment;
 use crate::hosts::RunHosts;
 use crate::models::{Keys, Lessons, Models, choose, local_servers};
 use crate::policy::PolicySettings;
 use crate::wiring::{Wishes, local_target};
+
+/// What is said at the start where commands have no bounds.
+const FULL_ACCESS: &str = "production: commands and shared terminals have all the rights of the account; the gate is a \
+                           courtesy here and not a boundary";
 
 /// What the command line and the environment ask for.
 pub(crate) struct Invocation<'a> {
@@ -91,6 +95,11 @@ impl Invocation<'_> {
         let mut printer = printer();
         for warning in models.warnings() {
             printer.status(&format!("warning: {warning}"));
+        }
+        let is_open =
+            loaded.config.agent.environment == WorkEnvironment::Production && !self.policy.is_plan_only;
+        if is_open && notes == Notes::Shown {
+            printer.status(FULL_ACCESS);
         }
         if let (Notes::Shown, None, Some(found)) = (notes, wish, models.found()) {
             printer.status(&found);
