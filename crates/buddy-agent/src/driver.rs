@@ -7,17 +7,20 @@ use buddy_model::{Delta, ModelError, ModelErrorKind, PromptItem, Reply, ReplyStr
 use buddy_protocol::{
     AgentError, Answer, Approval, Ask, AskId, Change, Clock, Command, Envelope, EventSink, Fact, Failure,
     FailureKind, Ids, Item, ItemEnded, ItemStatus, Ledger, Notice, NoticeLevel, Principal, Question, Risk,
-    SessionChanged, SessionId, SinkClosed, ToolFailure, TurnId,
+    SessionChanged, SessionId, SinkClosed, TargetChange, ToolFailure, TurnId,
 };
 use futures::StreamExt;
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::{Id, JoinError, JoinSet};
 use tokio_util::sync::CancellationToken;
 
+use crate::agent::AgentSettings;
+use crate::briefing::Briefing;
 use crate::budget::Budget;
 use crate::gate::Gate;
 use crate::models::Models;
 use crate::summarise::summarise;
+use crate::targets::{Attached, changed};
 use crate::tools::{Call, Pipeline};
 use crate::turn::{Effect, Input, Machine};
 
@@ -38,6 +41,7 @@ pub(crate) struct Driver {
     pub(crate) orders: mpsc::Receiver<Order>,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) funds: Funds,
+    pub(crate) settings: Arc<AgentSettings>,
     pub(crate) work: Work,
 }
 
@@ -148,30 +152,66 @@ impl Driver {
     }
 
     async fn change(&mut self, change: Change) -> Result<Result<(), AgentError>, SinkClosed> {
-        let Change { model, approvals, plan_only, panes_taken, .. } = change;
+        let Change { model, approvals, plan_only, panes_taken, target, .. } = change;
         if model.is_some()
             && let Err(failure) = self.models.choose(model.clone())
         {
             return Ok(Err(AgentError { failure }));
         }
-        if panes_taken.is_some() && self.pipeline.parts.target.panes().is_none() {
-            return Ok(Err(no_panes()));
+        if panes_taken.is_some() && !self.attached().iter().any(|attached| has_panes(attached)) {
+            return Ok(Err(refused("this session has no shared panes".to_owned())));
+        }
+        if let Some(target) = target
+            && let Err(reason) = self.change_targets(&target).await?
+        {
+            return Ok(Err(refused(reason)));
         }
         // The log says who moved the gate before it moves.
-        let changed = SessionChanged { title: None, model, approvals, plan_only, panes_taken };
-        self.sink.commit(vec![Fact::SessionChanged(changed)]).await?;
+        let changed =
+            SessionChanged { model, approvals, plan_only, panes_taken, ..SessionChanged::default() };
+        if changed != SessionChanged::default() {
+            self.sink.commit(vec![Fact::SessionChanged(changed)]).await?;
+        }
         if let Some(approvals) = approvals {
             self.gate.set_approvals(approvals);
         }
         if let Some(plan_only) = plan_only {
             self.gate.set_plan_only(plan_only);
         }
-        if let (Some(is_taken), Some(panes)) = (panes_taken, self.pipeline.parts.target.panes()) {
-            if is_taken {
-                panes.hand_over();
-            } else {
-                panes.take_back();
+        if let Some(is_taken) = panes_taken {
+            self.hand_panes(is_taken);
+        }
+        Ok(Ok(()))
+    }
+
+    fn attached(&self) -> Vec<Arc<Attached>> {
+        self.pipeline.parts.targets.attached()
+    }
+
+    /// Gives the panes of all targets to the person, or takes them back.
+    fn hand_panes(&self, is_taken: bool) {
+        for attached in self.attached() {
+            match attached.host.target.panes() {
+                Some(panes) if is_taken => panes.hand_over(),
+                Some(panes) => panes.take_back(),
+                None => {}
             }
+        }
+    }
+
+    /// Adds a target, lets one go, or makes one the default. A host that cannot be reached leaves all as it was.
+    async fn change_targets(&mut self, change: &TargetChange) -> Result<Result<(), String>, SinkClosed> {
+        let targets = self.pipeline.parts.targets.clone();
+        let slots = match targets.after(change).await {
+            Ok(slots) => slots,
+            Err(reason) => return Ok(Err(reason)),
+        };
+        self.sink.commit(vec![changed(&slots)]).await?;
+        targets.replace(slots);
+        self.machine.set_targets(targets.names());
+        match Briefing::new(&self.settings, &targets) {
+            Ok(briefing) => self.models.brief(briefing),
+            Err(reason) => return Ok(Err(reason)),
         }
         Ok(Ok(()))
     }
@@ -263,6 +303,7 @@ impl Driver {
                 item: None,
                 actor: "buddy".to_owned(),
                 place: self.funds.place.clone(),
+                target: None,
                 cwd: self.funds.cwd.clone(),
                 action: "go on beyond the budget for this turn".to_owned(),
                 why: Some(reason.clone()),
@@ -346,7 +387,10 @@ fn failure(error: &ModelError) -> Failure {
     Failure { kind, message: error.to_string(), hint: error.hint.clone() }
 }
 
-fn no_panes() -> AgentError {
-    let message = "this session has no shared panes".to_owned();
+fn has_panes(attached: &Attached) -> bool {
+    attached.host.target.panes().is_some()
+}
+
+fn refused(message: String) -> AgentError {
     AgentError { failure: Failure { kind: FailureKind::Internal, message, hint: None } }
 }

@@ -3,7 +3,7 @@
 //! Everything that can open the gate lives here and not in the conversation, so that nothing the model reads or forgets
 //! moves it. Times run on the monotonic clock: setting the machine's clock keeps no window open.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -31,10 +31,15 @@ pub trait PolicySource: Send + Sync {
     fn keep(&self, cwd: &Path, grant: &Grant, scope: GrantScope, time: Duration) -> Result<(), String>;
 }
 
-/// The gate of one session.
+/// Where a call would happen: the rules of its target, and the directory that the session has there.
+#[derive(Clone, Copy)]
+pub(crate) struct Ground<'a> {
+    pub(crate) source: &'a dyn PolicySource,
+    pub(crate) cwd: &'a Path,
+}
+
+/// The gate of one session. Approvals and grants are those of the session; rules and bounds are those of each target.
 pub(crate) struct Gate {
-    source: Arc<dyn PolicySource>,
-    cwd: PathBuf,
     /// Held for a look or a change only.
     state: Mutex<State>,
     /// Counts the changes that may let a waiting call go on.
@@ -59,22 +64,18 @@ pub(crate) struct Judged {
 }
 
 impl Gate {
-    pub(crate) fn new(
-        source: Arc<dyn PolicySource>,
-        cwd: PathBuf,
-        approvals: Approvals,
-        is_plan_only: bool,
-    ) -> Self {
+    pub(crate) fn new(approvals: Approvals, is_plan_only: bool) -> Self {
         let state = State { approvals, window: None, is_plan_only, grants: Vec::new() };
-        Self { source, cwd, state: Mutex::new(state), changes: watch::Sender::new(0) }
+        Self { state: Mutex::new(state), changes: watch::Sender::new(0) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Judges a call by what holds now.
-    pub(crate) fn judge(&self, intent: &Intent) -> Result<Judged, String> {
+    /// Judges a call by what holds now on the ground that it would happen on.
+    pub(crate) fn judge(&self, intent: &Intent, ground: Ground<'_>) -> Result<Judged, String> {
+        let Ground { source, cwd } = ground;
         let (approvals, is_plan_only, mut grants) = {
             let mut state = self.state();
             let now = Instant::now();
@@ -82,14 +83,14 @@ impl Gate {
             let grants = state.grants.iter().map(|(grant, _)| grant.clone()).collect::<Vec<_>>();
             (state.approvals(now), state.is_plan_only, grants)
         };
-        grants.extend(self.source.grants(&self.cwd));
-        let policy = self.source.policy(&self.cwd, is_plan_only)?;
+        grants.extend(source.grants(cwd));
+        let policy = source.policy(cwd, is_plan_only)?;
         let judge = |approvals| decide(intent, &policy, &Now { approvals, grants: &grants });
         let decision = judge(approvals);
         let is_unasked = approvals == Approvals::None
             && decision.verdict == Verdict::Deny
             && judge(Approvals::Ask).verdict == Verdict::Ask;
-        let bounds = self.source.bounds(&policy, decision.is_read_only);
+        let bounds = source.bounds(&policy, decision.is_read_only);
         Ok(Judged { decision, bounds, is_unasked })
     }
 
@@ -125,7 +126,7 @@ impl Gate {
     }
 
     /// Allows for longer what a person allowed. Grants of a session are not kept beyond it.
-    pub(crate) fn grant(&self, grant: &Grant, wish: GrantWish) -> Result<(), String> {
+    pub(crate) fn grant(&self, grant: &Grant, wish: GrantWish, ground: Ground<'_>) -> Result<(), String> {
         let time = Duration::from_secs(wish.seconds);
         match wish.scope {
             GrantScope::Session => {
@@ -136,7 +137,9 @@ impl Gate {
                 }
                 state.grants.push((grant.clone(), until));
             }
-            GrantScope::Project | GrantScope::User => self.source.keep(&self.cwd, grant, wish.scope, time)?,
+            GrantScope::Project | GrantScope::User => {
+                ground.source.keep(ground.cwd, grant, wish.scope, time)?;
+            }
         }
         self.changed();
         Ok(())
@@ -189,12 +192,16 @@ mod tests {
     }
 
     fn gate(approvals: Approvals) -> Gate {
-        Gate::new(Arc::new(Plain), "/w".into(), approvals, false)
+        Gate::new(approvals, false)
+    }
+
+    fn ground() -> Ground<'static> {
+        Ground { source: &Plain, cwd: Path::new("/w") }
     }
 
     fn verdict(gate: &Gate, command: &str) -> Verdict {
         let intent = Intent::of(Action::Run { command: command.to_owned(), cwd: "/w".into() });
-        gate.judge(&intent).unwrap().decision.verdict
+        gate.judge(&intent, ground()).unwrap().decision.verdict
     }
 
     #[tokio::test(start_paused = true)]
@@ -218,7 +225,10 @@ mod tests {
         tokio::time::advance(Duration::from_mins(1)).await;
         assert_eq!(verdict(&gate, "make"), Verdict::Deny);
         let intent = Intent::of(Action::Run { command: "make".to_owned(), cwd: "/w".into() });
-        assert!(gate.judge(&intent).unwrap().is_unasked, "it is told that a person could have allowed it");
+        assert!(
+            gate.judge(&intent, ground()).unwrap().is_unasked,
+            "it is told that a person could have allowed it"
+        );
     }
 
     #[tokio::test(start_paused = true)]
@@ -227,7 +237,7 @@ mod tests {
         let grant = Grant::command("cargo *", "local").unwrap();
         let wish = GrantWish { offer: 0, scope: GrantScope::Session, seconds: 60 };
         let mut changes = gate.watch();
-        gate.grant(&grant, wish).unwrap();
+        gate.grant(&grant, wish, ground()).unwrap();
         assert!(changes.has_changed().unwrap(), "who waits is told");
         changes.mark_unchanged();
         assert_eq!(verdict(&gate, "cargo test"), Verdict::Allow);
@@ -241,7 +251,7 @@ mod tests {
         let gate = gate(Approvals::Ask);
         let grant = Grant::command("make *", "local").unwrap();
         let wish = GrantWish { offer: 0, scope: GrantScope::User, seconds: 60 };
-        assert_eq!(gate.grant(&grant, wish), Err("the disk is full".to_owned()));
+        assert_eq!(gate.grant(&grant, wish, ground()), Err("the disk is full".to_owned()));
         assert_eq!(verdict(&gate, "make all"), Verdict::Ask);
     }
 

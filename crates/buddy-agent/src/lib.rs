@@ -4,21 +4,25 @@
 //! `buddy-exec`. It knows no HTTP server, no SQL and no terminal.
 
 mod agent;
+mod briefing;
 mod budget;
 mod compaction;
 mod driver;
 mod gate;
 mod history;
+mod hosts;
 mod live;
 mod models;
 mod prompt;
 mod repeat;
 mod summarise;
+mod targets;
 mod tools;
 mod turn;
 
 pub use agent::{AgentSettings, BuddyAgent, TextSettings};
 pub use budget::{Budget, Limit};
 pub use gate::PolicySource;
+pub use hosts::{Host, Hosts};
 pub use models::ModelSource;
 pub use prompt::ProjectFile;

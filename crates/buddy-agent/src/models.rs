@@ -6,6 +6,7 @@ use async_trait::async_trait;
 use buddy_model::{Model, ModelFacts, Prompt, PromptItem, Reply, ReplyStream, ToolDefinition, tokens};
 use buddy_protocol::{Failure, Usage};
 
+use crate::briefing::Briefing;
 use crate::turn::{Answered, Charge};
 
 /// Room is made when a prompt fills so much of the window, in percent.
@@ -91,6 +92,12 @@ impl Models {
         self.chosen = name;
         self.meter = Meter::default();
         Ok(())
+    }
+
+    /// Tells models something else before the conversation, from the next call on.
+    pub(crate) fn brief(&mut self, briefing: Briefing) {
+        (self.offers, self.environment) = (briefing.offers, briefing.environment);
+        self.meter.counted = None;
     }
 
     /// Finds out what must be known before the model in use is called.

@@ -14,10 +14,20 @@ pub(crate) struct SystemPrompt<'a> {
     pub(crate) tools: Vec<String>,
     /// The other machine, when the session works on one.
     pub(crate) remote: Option<&'a str>,
+    /// The targets, the default first, when there are several.
+    pub(crate) targets: Vec<TargetLine>,
     /// What the person always wants said.
     pub(crate) instructions: Option<&'a str>,
     /// What the project wants said, from its root down.
     pub(crate) project: &'a [ProjectFile],
+}
+
+/// A target as the model reads of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TargetLine {
+    pub(crate) name: String,
+    /// Where it is and what is there.
+    pub(crate) about: String,
 }
 
 /// A file with instructions of a project that the person trusts.
@@ -42,6 +52,10 @@ impl SystemPrompt<'_> {
                 name => self.name,
                 tools => self.tools.clone(),
                 remote => self.remote,
+                targets => self.targets.iter().map(|target| context! {
+                    name => target.name.as_str(),
+                    about => target.about.as_str(),
+                }).collect::<Vec<_>>(),
                 instructions => self.instructions.map(str::trim).filter(|text| !text.is_empty()),
                 project => self.project.iter().map(|file| context! {
                     path => file.path.as_str(),
@@ -54,9 +68,9 @@ impl SystemPrompt<'_> {
 }
 
 /// What the model should know of the place it works in, as the first thing it is told.
-pub(crate) fn environment(user: &str, host: &str, os: &str, shell: &str, cwd: &str) -> String {
+pub(crate) fn environment(place: &str, os: &str, shell: &str, cwd: &str) -> String {
     format!(
-        "<environment>\nhost: {user}@{host}\nsystem: {os}\nshell: {shell}\nworking directory: {cwd}\n</environment>"
+        "<environment>\nhost: {place}\nsystem: {os}\nshell: {shell}\nworking directory: {cwd}\n</environment>"
     )
 }
 
@@ -76,11 +90,23 @@ mod tests {
     fn what_is_not_there_leaves_no_trace() {
         let text = prompt().render().unwrap();
         assert!(text.starts_with("You are buddy,") && text.contains("run_shell, time."), "{text}");
-        for heading in ["# Another machine", "# Instructions", "{{", "{%"] {
+        for heading in ["# Another machine", "# Targets", "# Instructions", "{{", "{%"] {
             assert!(!text.contains(heading), "{heading}: {text}");
         }
         let blank = SystemPrompt { instructions: Some(" \n"), ..prompt() };
         assert_eq!(blank.render().unwrap(), text);
+    }
+
+    #[test]
+    fn several_targets_are_listed_with_the_default() {
+        let line = |name: &str, about: &str| TargetLine { name: name.to_owned(), about: about.to_owned() };
+        let targets = vec![line("ssh:atlas", "ann@atlas; Linux 6.1"), line("local", "ann@home; Linux 6.2")];
+        let text = SystemPrompt { targets, ..prompt() }.render().unwrap();
+        assert!(
+            text.contains("- `ssh:atlas` (the default): ann@atlas; Linux 6.1\n- `local`: ann@home"),
+            "{text}"
+        );
+        assert!(text.starts_with(&prompt().render().unwrap()), "what is there always comes first");
     }
 
     #[test]

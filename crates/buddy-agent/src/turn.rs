@@ -17,12 +17,13 @@ use buddy_protocol::{
     Content, Fact, Failure, FailureKind, Ids, Item, ItemEnded, ItemId, ItemStatus, MicroUsd, Notice,
     NoticeLevel, PlanStep, Principal, TurnEnded, TurnId, TurnOutcome, TurnStarted, Usage, UsageReported,
 };
+use serde_json::Value;
 
 use crate::compaction::Cut;
 use crate::history::history;
 use crate::live::LiveAnswer;
 use crate::repeat::Repeats;
-use crate::tools::{Call, plan};
+use crate::tools::{Call, plan, registry};
 use crate::turn::answering::grow;
 
 /// What happened, as the driver tells it.
@@ -88,7 +89,8 @@ pub(crate) enum Effect {
 /// The machine of one session.
 pub(crate) struct Machine {
     ids: Arc<dyn Ids>,
-    target: String,
+    /// The names of the targets, the default first.
+    targets: Vec<String>,
     max_steps: u32,
     /// Everything said and done, whole items only.
     items: Vec<Item>,
@@ -145,8 +147,19 @@ struct Running {
 
 impl Machine {
     /// A machine that goes on from these items.
-    pub(crate) fn new(ids: Arc<dyn Ids>, target: String, max_steps: u32, items: Vec<Item>) -> Self {
-        Self { ids, target, max_steps, items, repeats: Repeats::default(), state: State::Idle }
+    pub(crate) fn new(ids: Arc<dyn Ids>, targets: Vec<String>, max_steps: u32, items: Vec<Item>) -> Self {
+        Self { ids, targets, max_steps, items, repeats: Repeats::default(), state: State::Idle }
+    }
+
+    /// Other targets from now on, the default first.
+    pub(crate) fn set_targets(&mut self, targets: Vec<String>) {
+        self.targets = targets;
+    }
+
+    /// The target that a call means: the one that it names, else the default.
+    fn target(&self, name: &str, input: &Value) -> Option<String> {
+        let named = registry::named_target(name, input, &self.targets);
+        named.filter(|named| self.targets.contains(named)).or_else(|| self.targets.first().cloned())
     }
 
     /// Takes in what happened and says what to do.

@@ -32,6 +32,9 @@ pub(crate) struct Spec {
     pub(crate) limits: Limits,
     /// Whether the output streams are a terminal, which the command gets as its own.
     pub(crate) has_terminal: bool,
+    /// Of the shell of a pane: a directory that it reads although it is hidden. Its terminal is the one that the session of
+    /// this process has already.
+    pub(crate) pane: Option<Vec<u8>>,
 }
 
 /// What becomes of processes that a command leaves running at its own end.

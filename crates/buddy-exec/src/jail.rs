@@ -25,6 +25,8 @@ mod words;
 
 pub use inside::jail;
 pub use layers::{Layer, LayerState, layers};
+pub use placeholder::is_placeholder_at;
+pub(crate) use placeholder::is_placeholder_by;
 pub(crate) use refusal::Refusal;
 pub(crate) use start::{Jail, Words, start};
 pub(crate) use words::Status;

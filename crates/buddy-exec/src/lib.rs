@@ -34,6 +34,7 @@ mod terminal;
 mod tmux;
 mod transport;
 pub mod undo;
+pub mod warden;
 
 pub use attended::run_attended;
 pub use bounds::{Bounds, Reach};
@@ -54,8 +55,8 @@ pub use search::{FileMatches, GlobQuery, GlobResult, GrepQuery, GrepResult, Matc
 pub use target::{Description, Target};
 pub use terminal::TerminalSize;
 pub use tmux::{
-    CaptureOptions, Keys, PaneCommand, PaneError, PaneRunning, PaneSelector, PaneText, Panes, Remaining,
-    Screen, TmuxSettings, TmuxTarget, is_inside, session_name,
+    CaptureOptions, Keys, PANE_VARIABLE, PaneCommand, PaneError, PaneRunning, PaneSelector, PaneText, Panes,
+    Remaining, Screen, TmuxSettings, TmuxTarget, is_inside, session_name,
 };
 pub use transport::{Client, ContainerSettings, ContainerTransport, SshSettings, SshTransport, Transport};
-pub use undo::Recorder;
+pub use undo::{Kept, Recorder};

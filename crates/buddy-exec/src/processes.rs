@@ -103,6 +103,12 @@ pub(crate) fn read(pid: i32) -> Option<Process> {
     parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
 
+/// The number that a process has in its own namespace.
+pub(crate) fn inner_pid(pid: i32) -> Option<i32> {
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    status.lines().find_map(|line| line.strip_prefix("NSpid:"))?.split_ascii_whitespace().last()?.parse().ok()
+}
+
 /// Reads a line of `/proc/<pid>/stat`. The name in parentheses may contain anything, parentheses and spaces included, so
 /// the fields are counted from the last closing one.
 fn parse(stat: &[u8]) -> Option<Process> {

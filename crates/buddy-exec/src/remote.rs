@@ -14,6 +14,7 @@ mod files;
 mod marks;
 mod probe;
 mod quote;
+mod restore;
 mod script;
 mod search;
 mod target;

@@ -94,6 +94,11 @@ fn receive(control: &mut BufReader<UnixStream>) -> io::Result<(Spec, Option<Vec<
 /// changing this process.
 pub(crate) fn prepare() -> io::Result<()> {
     setsid()?;
+    own_orphans()
+}
+
+/// Becomes the ancestor of all orphans, and keeps the command from reading or changing this process.
+pub(crate) fn own_orphans() -> io::Result<()> {
     set_child_subreaper(Some(rustix::process::getpid()))?;
     set_dumpable_behavior(DumpableBehavior::NotDumpable)?;
     dup2_stdin(null()?)?;
@@ -156,7 +161,8 @@ fn start_here(spec: &Spec, stdin: OwnedFd) -> Result<Started, Report> {
     let mut command = if spec.has_terminal { terminal::held(program) } else { Command::new(program) };
     command.args(arguments).current_dir(cwd).process_group(0);
     command.env_clear().envs(spec.env.iter().map(|(name, value)| (name, value)));
-    let child = command.stdin(Stdio::from(stdin)).spawn().map_err(not_started)?;
+    command.stdin(Stdio::from(stdin));
+    let child = terminal::with_signals(|| command.spawn()).flatten().map_err(not_started)?;
     let main = Pid::from_child(&child);
     if spec.has_terminal {
         terminal::give(io::stdout(), main).map_err(not_started)?;

@@ -8,9 +8,11 @@ use std::io::{self, PipeReader, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::Command;
 
-use nix::sys::signal::{SigSet, Signal as NixSignal};
+use nix::sys::signal::{SigSet, SigmaskHow, Signal as NixSignal};
 use rustix::fs::{Mode, OFlags, open};
-use rustix::process::{Pid, Signal, WaitOptions, ioctl_tiocsctty, kill_process_group, waitpid};
+use rustix::process::{
+    Pid, Signal, WaitOptions, getpid, ioctl_tiocsctty, kill_process_group, setpgid, waitpid,
+};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetpgrp, tcsetwinsize};
 use serde::{Deserialize, Serialize};
@@ -69,6 +71,13 @@ pub(crate) fn take(terminal: impl AsFd) -> io::Result<()> {
     Ok(ioctl_tiocsctty(terminal)?)
 }
 
+/// Makes this process lead a group of its own, in the foreground of the terminal that its session has.
+pub(crate) fn come_forward(terminal: impl AsFd) -> io::Result<()> {
+    ignore_its_signals()?;
+    setpgid(None, None)?;
+    Ok(tcsetpgrp(terminal, getpid())?)
+}
+
 /// A shell that stops itself and, once it is let go on, becomes the program. A shell of the command's own that finds itself
 /// in the background at its start gives up job control for good, so nothing may start before the foreground is its.
 #[expect(clippy::disallowed_methods, reason = "this is where commands with a terminal are started")]
@@ -101,6 +110,13 @@ pub(crate) fn ignore_its_signals() -> io::Result<()> {
     ] {
         signals.add(signal);
     }
-    // Commands do not inherit this: the standard library gives them an empty mask.
     Ok(signals.thread_block()?)
+}
+
+/// Does something, such as starting a command, which inherits this, with all signals let through.
+pub(crate) fn with_signals<T>(work: impl FnOnce() -> T) -> io::Result<T> {
+    let before = SigSet::empty().thread_swap_mask(SigmaskHow::SIG_SETMASK)?;
+    let done = work();
+    before.thread_set_mask()?;
+    Ok(done)
 }

@@ -18,10 +18,12 @@ mod names;
 mod panes;
 mod person;
 mod probe;
+mod rest;
 mod run;
 mod screen;
 mod scripts;
 mod sessions;
+mod shells;
 mod target;
 
 pub use error::PaneError;
@@ -29,4 +31,5 @@ pub use names::session_name;
 pub use panes::{
     CaptureOptions, Keys, PaneCommand, PaneRunning, PaneSelector, PaneText, Panes, Remaining, Screen,
 };
+pub use scripts::PANE_VARIABLE;
 pub use target::{TmuxSettings, TmuxTarget, is_inside};

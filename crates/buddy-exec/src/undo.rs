@@ -6,12 +6,16 @@
 //!
 //! A file tool records the very paths it changes. What a command will change is not known, so a snapshot of the
 //! workspace is taken before it and compared afterwards; a cache of what was seen makes the next one cheap.
+//!
+//! What is on another host is read through its target, and restored through it.
 
 mod blobs;
 mod cache;
 mod digest;
+mod elsewhere;
 mod evict;
 mod journal;
+mod look;
 mod path_text;
 mod plan;
 mod recorder;
@@ -20,9 +24,11 @@ mod snapshot;
 mod state;
 mod store;
 
+pub(crate) use digest::digest_of;
 pub use journal::Header;
+pub(crate) use look::{Look, Seen, Upcoming};
 pub use path_text::PathText;
 pub use plan::{NotCovered, Step, UndoPlan};
-pub use recorder::Recorder;
+pub use recorder::{Kept, Recorder};
 pub use state::State;
 pub use store::{UndoEntry, UndoError, UndoSettings, UndoStore, Which};

@@ -27,7 +27,7 @@ pub(crate) enum Message {
     /// The agent or the hub reports facts; `done` waits until they are durable.
     Facts { facts: Vec<Fact>, done: Option<oneshot::Sender<Result<(), SinkClosed>>> },
     /// The agent asks.
-    Ask { ask: Ask, asker: oneshot::Sender<Answer> },
+    Ask { ask: Box<Ask>, asker: oneshot::Sender<Answer> },
     /// A person answers.
     Answer { by: Principal, ask: AskId, answer: Answer, done: oneshot::Sender<Result<(), SessionsError>> },
     /// A face wants to read along.
@@ -100,7 +100,7 @@ impl Actor {
                 self.state.staged.extend(facts);
                 self.state.waiters.extend(done.map(Waiter::Durable));
             }
-            Message::Ask { ask, asker } => self.ask(ask, asker),
+            Message::Ask { ask, asker } => self.ask(*ask, asker),
             Message::Answer { by, ask, answer, done } => self.answer(by, ask, answer, done),
             Message::Subscribe { feed } => {
                 self.flush().await?;

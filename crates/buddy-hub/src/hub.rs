@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use buddy_protocol::{
-    Agent, Clock, Command, Event, Fact, Ids, NewSession, Principal, SessionId, SessionQuery, SessionStarted,
-    SessionState, SessionStore, SessionSummary, Sessions, SessionsError, Subscription, WaitingAsk,
+    Agent, Clock, Command, Event, Fact, Ids, MAX_TARGETS, NewSession, Principal, SessionId, SessionQuery,
+    SessionStarted, SessionState, SessionStore, SessionSummary, Sessions, SessionsError, Subscription,
+    WaitingAsk,
 };
 use tokio::sync::OnceCell;
 
@@ -139,8 +140,11 @@ impl Sessions for Hub {
         authorize(who, who, Permission::Create)?;
         let session = SessionId::new(&*self.parts.ids);
         let parts = self.live_parts(&session, &new.agent)?;
-        let NewSession { agent, cwd, model, parent } = new;
-        let started = SessionStarted { owner: who.clone(), agent, cwd, model, parent };
+        let NewSession { agent, cwd, model, parent, targets } = new;
+        if targets.len() > MAX_TARGETS {
+            return Err(SessionsError::Invalid(format!("a session has at most {MAX_TARGETS} targets")));
+        }
+        let started = SessionStarted { owner: who.clone(), agent, cwd, model, parent, targets };
         let cell = self.cell(&session)?;
         cell.get_or_try_init(|| Live::create(parts, Fact::SessionStarted(started))).await?;
         Ok(session)

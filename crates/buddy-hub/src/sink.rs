@@ -48,7 +48,7 @@ impl EventSink for ActorSink {
     async fn ask(&self, ask: Ask) -> Result<Answer, SinkClosed> {
         let (asker, answer) = oneshot::channel();
         let mut withdraw = Withdraw { ask: Some(ask.id.clone()), withdrawn: &self.withdrawn };
-        self.tell(Message::Ask { ask, asker }).await?;
+        self.tell(Message::Ask { ask: Box::new(ask), asker }).await?;
         let answer = answer.await.map_err(|_| SinkClosed)?;
         withdraw.ask = None;
         Ok(answer)

@@ -7,6 +7,8 @@ mod sheet;
 #[cfg(test)]
 mod tests;
 
+use std::path::Path;
+
 use buddy_protocol::Risk;
 
 use crate::grant::fetch_offer;
@@ -27,6 +29,9 @@ pub fn decide(intent: &Intent, policy: &Policy, now: &Now<'_>) -> Decision {
             Action::Delete(path) => file::delete(path, policy, &mut sheet),
             Action::Fetch(address) => fetch(address, policy, now, &mut sheet),
             Action::Run { command, cwd } => command::run(command, cwd, policy, now, &mut sheet),
+            Action::Terminal { typed, cwd, .. } => {
+                terminal(typed.as_deref(), cwd, policy, now, &mut sheet);
+            }
         }
     }
     if intent.actions.is_empty() && intent.tier != Tier::Auto {
@@ -48,12 +53,26 @@ fn claims(intent: &Intent, sheet: &mut Sheet) {
     if claims.privesc {
         sheet.ask(Weight::Hard, Risk::High, "it needs more rights than the agent has");
     }
-    let runs = intent.actions.iter().any(|action| matches!(action, Action::Run { .. }));
+    let runs =
+        intent.actions.iter().any(|action| matches!(action, Action::Run { .. } | Action::Terminal { .. }));
     if runs && claims.mutation && sheet.is_clear() && sheet.is_read_only() {
         sheet.ask(Weight::Soft, Risk::Low, "the model says that it changes something");
     }
     if claims.risk == Risk::High && sheet.is_clear() && runs {
         sheet.ask(Weight::Soft, Risk::High, "the model says that it is risky");
+    }
+}
+
+/// What is typed is judged like a command, and never runs by itself where commands have bounds: what it does is decided by the
+/// program that reads it, and a shell may have other meanings for words than those that were judged.
+fn terminal(typed: Option<&str>, cwd: &Path, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
+    if let Some(text) = typed {
+        command::run(text, cwd, policy, now, sheet);
+        sheet.offer_nothing();
+    }
+    sheet.changes_something();
+    if policy.mode != Mode::Production && sheet.is_clear() {
+        sheet.ask(Weight::Soft, Risk::Low, "it uses the terminal that you share");
     }
 }
 

@@ -45,6 +45,15 @@ pub enum Action {
         /// The directory it would run in.
         cwd: PathBuf,
     },
+    /// Use a terminal that is shared with people: type into it, or make or end one.
+    Terminal {
+        /// What a person is shown.
+        line: String,
+        /// What would be typed, read as a command; none where that is no text.
+        typed: Option<String>,
+        /// The directory it is read in.
+        cwd: PathBuf,
+    },
 }
 
 /// What the model says about its own call. It may raise the gate and never lowers it.
@@ -84,7 +93,9 @@ impl Intent {
             (Action::Run { .. }, Action::Read(_)) => self.may_change(),
             (Action::Read(_), Action::Run { .. }) => other.may_change(),
             (Action::Run { .. }, Action::Run { .. }) => self.may_change() || other.may_change(),
-            (Action::Run { .. }, Action::Write(_) | Action::Delete(_))
+            (Action::Terminal { .. }, _)
+            | (_, Action::Terminal { .. })
+            | (Action::Run { .. }, Action::Write(_) | Action::Delete(_))
             | (Action::Write(_) | Action::Delete(_), Action::Run { .. }) => true,
             (
                 Action::Read(first) | Action::Write(first) | Action::Delete(first),

@@ -54,6 +54,9 @@ pub struct Approval {
     pub actor: String,
     /// The account and host it would happen on, for example `ann@atlas`.
     pub place: String,
+    /// The target it would happen on, where the session has more than one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<String>,
     /// The directory it would happen in.
     pub cwd: String,
     /// One line: the exact command, or what would be written.
@@ -218,6 +221,7 @@ mod tests {
             item: None,
             actor: "buddy".to_owned(),
             place: "ann@atlas".to_owned(),
+            target: None,
             cwd: "/w".to_owned(),
             action: "cargo test".to_owned(),
             why: None,

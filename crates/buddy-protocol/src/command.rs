@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, AskId, SessionId};
+use crate::{Answer, AskId, SessionId, SessionTarget, TargetChange};
 
 /// What a face wants a session to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -49,6 +49,9 @@ pub struct Change {
     /// Whether the person takes the shared panes, or gives them back. Meanwhile the agent types nothing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub panes_taken: Option<bool>,
+    /// A target that comes, goes, or is the default from now on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<TargetChange>,
 }
 
 /// A session's policy on calls that a person would have to approve.
@@ -81,4 +84,7 @@ pub struct NewSession {
     /// The session that opened this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<SessionId>,
+    /// The hosts it works on, the default first; none for this machine alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<SessionTarget>,
 }

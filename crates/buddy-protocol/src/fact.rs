@@ -4,7 +4,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::value::{RawValue, Value};
 
-use crate::{Answer, ApprovalPolicy, Ask, AskId, Item, ItemId, MicroUsd, SessionId, TurnId, Usage};
+use crate::{
+    Answer, ApprovalPolicy, Ask, AskId, Item, ItemId, MicroUsd, SessionId, SessionTarget, TurnId, Usage,
+};
 
 macro_rules! facts {
     ($($(#[$doc:meta])* $kind:literal => $name:ident($payload:ident);)*) => {
@@ -188,6 +190,9 @@ pub struct SessionStarted {
     /// The session that opened this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<SessionId>,
+    /// The hosts it works on, the default first; none for this machine alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub targets: Vec<SessionTarget>,
 }
 
 /// Payload of `session.changed`. Absent fields stayed as they were.
@@ -208,6 +213,9 @@ pub struct SessionChanged {
     /// Whether the person has the shared panes from now on, so that the agent waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub panes_taken: Option<bool>,
+    /// All targets that the session has from now on, the default first.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub targets: Option<Vec<SessionTarget>>,
 }
 
 /// Payload of `session.ended`.

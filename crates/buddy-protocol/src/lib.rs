@@ -20,6 +20,7 @@ mod port;
 mod recovery;
 mod schema;
 mod summary;
+mod target;
 mod time;
 mod transcript;
 mod usage;
@@ -48,6 +49,7 @@ pub use port::{
 pub use recovery::recovery;
 pub use schema::event_schema;
 pub use summary::{SessionState, SessionSummary};
+pub use target::{BadTarget, MAX_TARGETS, SessionTarget, TargetChange, TargetHost, TargetWish};
 pub use time::{Clock, UnixMillis};
 pub use transcript::{FoldError, LogEntry, Transcript};
 pub use usage::Usage;

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::{
     Answered, Ask, AskId, Bill, Content, DeltaStream, Event, Fact, Item, ItemDelta, ItemId, ItemStatus,
-    SessionChanged, SessionStarted, TurnEnded, TurnId, Usage, UsageReported,
+    SessionChanged, SessionStarted, SessionTarget, TurnEnded, TurnId, Usage, UsageReported,
 };
 
 /// Live output kept for one running tool call. Its whole output is in its result and its log.
@@ -18,6 +18,7 @@ pub struct Transcript {
     title: Option<String>,
     model: Option<String>,
     plan_only: bool,
+    targets: Vec<SessionTarget>,
     items: Vec<Item>,
     index: HashMap<ItemId, usize>,
     open_items: Vec<ItemId>,
@@ -135,6 +136,7 @@ impl Transcript {
 
     fn start(&mut self, started: SessionStarted) {
         self.model.clone_from(&started.model);
+        self.targets.clone_from(&started.targets);
         self.started = Some(started);
     }
 
@@ -142,6 +144,9 @@ impl Transcript {
         self.title = changed.title.or(self.title.take());
         self.model = changed.model.or(self.model.take());
         self.plan_only = changed.plan_only.unwrap_or(self.plan_only);
+        if let Some(targets) = changed.targets {
+            self.targets = targets;
+        }
     }
 
     fn start_turn(&mut self, turn: TurnId) {
@@ -218,6 +223,12 @@ impl Transcript {
     /// The model in use.
     pub fn model(&self) -> Option<&str> {
         self.model.as_deref()
+    }
+
+    /// The hosts that the session works on, the default first; none where nothing was said about it, which means this
+    /// machine alone.
+    pub fn targets(&self) -> &[SessionTarget] {
+        &self.targets
     }
 
     /// All items in the order of their appearance.

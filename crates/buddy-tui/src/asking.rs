@@ -56,8 +56,10 @@ fn put(question: &Question, cwd: &str) -> String {
 /// What a person should know before the command itself.
 fn details(approval: &Approval, cwd: &str, indent: &str) -> String {
     let mut text = String::new();
-    if approval.cwd != cwd {
-        let _ = writeln!(text, "{indent}in {}", approval.cwd);
+    match &approval.target {
+        Some(target) => drop(writeln!(text, "{indent}on {target}, in {}", approval.cwd)),
+        None if approval.cwd != cwd => drop(writeln!(text, "{indent}in {}", approval.cwd)),
+        None => {}
     }
     if let Some(why) = &approval.why {
         let _ = writeln!(text, "{indent}{}", one_paragraph(why));
@@ -79,7 +81,8 @@ fn command(approval: &Approval) -> String {
 fn offers(approval: &Approval) -> Vec<String> {
     let Some(offer) = approval.offers.first() else { return Vec::new() };
     let what = if offer.grant == approval.action {
-        "exactly this can be allowed for longer:".to_owned()
+        let on = approval.target.as_ref().map(|target| format!(" on {target}")).unwrap_or_default();
+        format!("exactly this can be allowed for longer{on}:")
     } else {
         format!("also allow `{}`: {}", offer.grant, offer.covers)
     };
@@ -178,6 +181,7 @@ mod tests {
             item: None,
             actor: "buddy".to_owned(),
             place: "ann@atlas".to_owned(),
+            target: None,
             cwd: "/w".to_owned(),
             action: action.to_owned(),
             why: Some("To see\nwhether it works".to_owned()),

@@ -16,6 +16,7 @@ mod repl;
 mod report;
 mod screen;
 mod show;
+mod targets;
 mod text;
 mod visible;
 

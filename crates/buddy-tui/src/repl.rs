@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use buddy_protocol::{
     Answer, ApprovalPolicy, Ask, AskId, Change, Command, Content, DeltaStream, Event, Fact, NoticeLevel,
-    Principal, SessionChanged, SessionId, Sessions, SessionsError, Subscription, Transcript, TurnOutcome,
+    Principal, SessionChanged, SessionId, Sessions, SessionsError, Subscription, ToolCall, Transcript,
+    TurnOutcome,
 };
 use futures::StreamExt;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, Lines};
@@ -16,10 +17,14 @@ use tokio::sync::mpsc;
 use crate::asking::{answer, question, seconds};
 use crate::exit::Exit;
 use crate::printer::{OutputClosed, Printer};
+use crate::targets::{self, TargetLine};
 use crate::visible::one_line;
 
 /// Characters of a call's title.
 const TITLE: usize = 120;
+/// What is told of a command that there is not.
+const COMMANDS: &str = "there are /approve ask|all|none|DURATION, /plan [on|off], /pane take|give, /target \
+                        [add|use|remove …] and /compact";
 /// What denies everything that waits.
 const DENY_ALL: &str = "deny all";
 /// What the agent is told then.
@@ -185,16 +190,24 @@ impl Repl<'_> {
             ("/plan", "off") => Ok(plan(false)),
             ("/pane", "take") => Ok(panes(true)),
             ("/pane", "give") => Ok(panes(false)),
-            _ => {
-                Err("there are /approve ask|all|none|DURATION, /plan [on|off], /pane take|give and /compact")
-            }
+            ("/target", line) => match targets::read(line) {
+                TargetLine::List => Err(targets::list(&self.transcript)),
+                TargetLine::Send(command) => Ok(command),
+                TargetLine::Help(help) => Err(help),
+            },
+            _ => Err(COMMANDS.to_owned()),
         };
         match command {
             Ok(command) => {
-                let sent = self.send(command).await;
-                self.forgive(sent)?;
+                match self.send(command).await {
+                    // What the agent refuses leaves the conversation as it was.
+                    Err(SessionsError::Agent(failure)) => {
+                        self.printer.status(&format!("buddy: {}", failure.message));
+                    }
+                    sent => self.forgive(sent)?,
+                }
             }
-            Err(help) => self.printer.status(help),
+            Err(help) => self.printer.status(&help),
         }
         if self.is_idle() {
             self.printer.prompt("> ");
@@ -246,7 +259,8 @@ impl Repl<'_> {
             }
             Fact::ItemChanged(changed) => {
                 if let Content::ToolCall(call) = &changed.item.content {
-                    self.status(&format!("▶ {}: {}", call.name, one_line(&call.title, TITLE)))?;
+                    let on = self.where_of(call);
+                    self.status(&format!("▶ {}{on}: {}", call.name, one_line(&call.title, TITLE)))?;
                 }
             }
             // One question at a time: the others wait until this one is answered.
@@ -271,6 +285,12 @@ impl Repl<'_> {
             _ => {}
         }
         Ok(())
+    }
+
+    /// Which target a call is on, where there are several.
+    fn where_of(&self, call: &ToolCall) -> String {
+        let target = call.target.as_ref().filter(|_| self.transcript.targets().len() > 1);
+        target.map(|target| format!(" on {target}")).unwrap_or_default()
     }
 
     /// Puts the oldest question that waits.
@@ -303,14 +323,16 @@ impl Repl<'_> {
     }
 }
 
-fn approve(policy: &str) -> Result<Command, &'static str> {
+fn approve(policy: &str) -> Result<Command, String> {
     let policy = match policy {
         "ask" => ApprovalPolicy::Ask,
         "all" => ApprovalPolicy::All,
         "none" => ApprovalPolicy::None,
         time => match seconds(time) {
             Some(seconds) => ApprovalPolicy::Window { seconds },
-            None => return Err("say /approve ask, all, none, or for how long, such as /approve 10m"),
+            None => {
+                return Err("say /approve ask, all, none, or for how long, such as /approve 10m".to_owned());
+            }
         },
     };
     Ok(Command::Change(Change { approvals: Some(policy), ..Change::default() }))
@@ -347,5 +369,6 @@ pub(crate) fn told(changed: &SessionChanged) -> Option<String> {
         };
         text.to_owned()
     });
-    approvals.or(plan).or(panes)
+    let targets = changed.targets.as_ref().map(|targets| format!("targets:\n{}", targets::lines(targets)));
+    approvals.or(plan).or(panes).or(targets)
 }

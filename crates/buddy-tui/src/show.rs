@@ -58,14 +58,14 @@ pub fn show_asks(asks: &[WaitingAsk], printer: &mut Printer) -> Result<(), Outpu
 /// Prints what was said and done in a session.
 pub fn show_transcript(transcript: &Transcript, printer: &mut Printer) -> Result<(), OutputClosed> {
     for item in transcript.items() {
-        if let Some(text) = item_text(item) {
+        if let Some(text) = item_text(item, transcript.targets().len() > 1) {
             printer.answer(&format!("{text}\n"))?;
         }
     }
     Ok(())
 }
 
-fn item_text(item: &Item) -> Option<String> {
+fn item_text(item: &Item, has_targets: bool) -> Option<String> {
     let cut = if item.status == ItemStatus::Interrupted { " [interrupted]" } else { "" };
     match &item.content {
         Content::UserMessage { text } => Some(format!("> {text}")),
@@ -79,7 +79,9 @@ fn item_text(item: &Item) -> Option<String> {
                 ItemStatus::Interrupted => " [interrupted]",
                 ItemStatus::Pending | ItemStatus::Running => " [open]",
             };
-            Some(format!("▶ {}: {}{outcome}", call.name, one_line(&call.title, CALL)))
+            let target = call.target.as_ref().filter(|_| has_targets);
+            let on = target.map(|target| format!(" on {target}")).unwrap_or_default();
+            Some(format!("▶ {}{on}: {}{outcome}", call.name, one_line(&call.title, CALL)))
         }
         Content::Compaction { .. } => Some("(earlier conversation summarised)".to_owned()),
         _ => None,

@@ -1,9 +1,13 @@
 //! The command line.
 
+mod host_flags;
+
 use std::path::PathBuf;
 
 use buddy_protocol::MicroUsd;
 use clap::{Args, Parser, Subcommand, ValueEnum};
+
+pub(crate) use host_flags::HostFlags;
 
 /// An agent that works on your own machine.
 #[derive(Debug, Parser)]
@@ -49,17 +53,17 @@ pub(crate) struct Cli {
     #[expect(clippy::option_option, reason = "the option can be absent, alone, or with a name")]
     pub(crate) tmux: Option<Option<String>>,
 
-    /// The directory to work in; on another host one over there, and without it the login directory.
+    /// The directory to work in; where other hosts are named one on the first of them, and without it the login directory.
     #[arg(short = 'C', long = "directory", global = true, value_name = "DIR")]
     pub(crate) directory: Option<PathBuf>,
 
-    /// Work in a container that runs already, by docker or podman.
-    #[arg(long, global = true, value_name = "NAME", conflicts_with = "ssh")]
-    pub(crate) container: Option<String>,
+    #[command(flatten)]
+    pub(crate) hosts: HostFlags,
 
-    /// Work on another machine: `user@host`, or a name of your ssh configuration.
-    #[arg(long, global = true, value_name = "DEST")]
-    pub(crate) ssh: Option<String>,
+    /// No tool touches this machine: everything happens on the other hosts of the session. The same as
+    /// `tools.local = false`.
+    #[arg(long, global = true)]
+    pub(crate) remote_only: bool,
 }
 
 #[derive(Debug, Subcommand)]

@@ -21,24 +21,26 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use buddy_protocol::{SessionId, SessionQuery, SessionSummary, Sessions, SessionsError};
+use buddy_protocol::{
+    SessionId, SessionQuery, SessionSummary, Sessions, SessionsError, TargetHost, TargetWish,
+};
 use buddy_tui::{Exit, Printer};
 
 use crate::cli::{Action, Cli};
 use crate::commands::setup::{Invocation, PolicyWish, TmuxWish};
 use crate::config::{ConfigError, Request, TrustStore};
 use crate::environment::Environment;
-use crate::host::{Elsewhere, HostWish};
 use crate::wiring::Buddy;
 
 /// Runs a command.
 pub(crate) async fn run(cli: Cli, environment: Environment) -> anyhow::Result<Exit> {
     log_to_stderr(&environment)?;
-    let elsewhere = elsewhere(&cli);
+    let hosts = hosts(&cli)?;
     // On another host the directory is one over there; here buddy stays where it was started.
-    let here = if elsewhere.is_some() { None } else { cli.directory.as_deref() };
+    let is_elsewhere = hosts.first().is_some_and(|wish| wish.host != TargetHost::Local);
+    let here = if is_elsewhere { None } else { cli.directory.as_deref() };
     let cwd = directory(here)?;
-    let ran = dispatch(cli, &environment, cwd, elsewhere).await;
+    let ran = dispatch(cli, &environment, cwd, hosts).await;
     match ran {
         Err(error) if error.is::<ConfigError>() => {
             printer().status(&format!("buddy: {error:#}"));
@@ -48,47 +50,70 @@ pub(crate) async fn run(cli: Cli, environment: Environment) -> anyhow::Result<Ex
     }
 }
 
-fn elsewhere(cli: &Cli) -> Option<Elsewhere> {
-    let container = cli.container.clone().map(HostWish::Container);
-    let wish = container.or_else(|| cli.ssh.clone().map(HostWish::Ssh))?;
-    Some(Elsewhere { wish, directory: cli.directory.clone(), is_trusted: cli.trust })
+/// The hosts that the command line names. `-C` is about the first of them.
+fn hosts(cli: &Cli) -> anyhow::Result<Vec<TargetWish>> {
+    let mut hosts = cli.hosts.0.clone();
+    if let (Some(first), Some(directory)) = (hosts.first_mut(), &cli.directory)
+        && first.host != TargetHost::Local
+    {
+        if first.directory.is_some() {
+            bail!("`{}` has a directory already, so -C has no meaning", first.host);
+        }
+        let text = directory.to_str().context("the directory's name is not text")?;
+        first.directory = Some(text.to_owned());
+    }
+    Ok(hosts)
 }
 
 async fn dispatch(
     cli: Cli,
     environment: &Environment,
     cwd: PathBuf,
-    elsewhere: Option<Elsewhere>,
+    hosts: Vec<TargetWish>,
 ) -> anyhow::Result<Exit> {
     let request = Request { named: cli.config, overrides: cli.overrides, is_strict: cli.strict_config };
-    if cli.trust && elsewhere.is_none() {
+    if cli.trust && is_here(&hosts) {
         TrustStore::new(&environment.data).add(&cwd)?;
     }
     let wish = PolicyWish { approve: cli.approve, is_plan_only: cli.plan };
     let tmux = cli.tmux.map_or(TmuxWish::Unsaid, TmuxWish::Wanted);
-    let invocation =
-        Invocation { environment, request, cwd, elsewhere, model: cli.model, policy: wish, tmux };
+    let invocation = Invocation {
+        environment,
+        request,
+        cwd,
+        hosts,
+        is_trusted: cli.trust,
+        is_remote_only: cli.remote_only,
+        model: cli.model,
+        policy: wish,
+        tmux,
+    };
     match cli.command {
         None => conversation::start(invocation).await,
         Some(Action::Exec(exec)) => exec::run(invocation, exec).await,
         Some(Action::Login(login)) => login::run(&invocation, login).await,
         Some(Action::Logout(logout)) => login::logout(&invocation, logout).await,
-        Some(Action::Sessions(list)) => sessions::list(environment, &list, invocation.cwd).await,
-        Some(Action::Show(show)) => sessions::show(environment, &show, invocation.cwd).await,
+        Some(Action::Sessions(list)) => sessions::list(environment, &list, &invocation.cwd).await,
+        Some(Action::Show(show)) => sessions::show(environment, &show).await,
         Some(Action::Resume(resume)) => conversation::resume(invocation, &resume).await,
         Some(Action::Store(action)) => store::run(environment, action).await,
         Some(Action::Ps { json }) => processes::list(environment, json),
         Some(Action::Logs(logs)) => processes::logs(environment, &logs).await,
         Some(Action::Kill(kill)) => processes::kill(environment, &kill),
-        Some(Action::Undo(undo)) => undo::run(environment, &undo),
+        Some(Action::Undo(undo)) => undo::run(environment, &undo).await,
         Some(Action::Models { json }) => models::list(&invocation, json).await,
         Some(Action::Config(action)) => config::run(&invocation, action),
         Some(Action::Doctor(doctor)) => doctor::run(&invocation, doctor).await,
-        Some(Action::Asks { json }) => asks::list(environment, json, invocation.cwd).await,
+        Some(Action::Asks { json }) => asks::list(environment, json).await,
         Some(Action::Grants(grants)) => grants::run(environment, &grants, &invocation.cwd),
         Some(Action::Guards(action)) => guards::run(environment, &action),
         Some(Action::Trust(trust)) => trust::run(environment, &trust, &invocation.cwd),
     }
+}
+
+/// Whether a session with these hosts works on this machine.
+fn is_here(hosts: &[TargetWish]) -> bool {
+    hosts.is_empty() || hosts.iter().any(|wish| wish.host == TargetHost::Local)
 }
 
 fn log_to_stderr(environment: &Environment) -> anyhow::Result<()> {

@@ -10,13 +10,14 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use buddy_agent::Hosts;
 use buddy_exec::{Bounds, Exec, GlobQuery, OutputLimits, Stdin, Target, run_attended};
-use buddy_protocol::SessionId;
+use buddy_protocol::{SessionId, SessionTarget, TargetHost};
 use buddy_tui::{CustomCommand, Desk, DeskCommand, ModelChoice, Surroundings};
 
 use crate::config::{TrustStore, private_file, user_file};
 use crate::environment::Environment;
-use crate::host::Host;
+use crate::hosts::RunHosts;
 use crate::models::{Models, Row};
 use crate::wiring::local_target;
 use history::HistoryFile;
@@ -28,39 +29,41 @@ const MAX_PATHS: usize = 20_000;
 /// The most of a file that says which branch it is.
 const MAX_HEAD_BYTES: u64 = 4096;
 /// How long one of buddy's own commands may take.
-const COMMAND_LIMIT: Duration = Duration::from_secs(60);
+const COMMAND_LIMIT: Duration = Duration::from_mins(1);
 /// How much of what it says is shown.
 const SAID_BYTES: usize = 256 * 1024;
 
 /// The surroundings of a conversation.
 pub(crate) struct HomeDesk {
     environment: Environment,
-    host: Host,
+    hosts: Arc<RunHosts>,
     models: Arc<Models>,
     history: HistoryFile,
 }
 
 impl HomeDesk {
-    pub(crate) fn new(environment: &Environment, host: Host, models: Arc<Models>) -> Self {
+    pub(crate) fn new(environment: &Environment, hosts: Arc<RunHosts>, models: Arc<Models>) -> Self {
         let history = HistoryFile::new(&environment.data);
-        Self { environment: environment.clone(), host, models, history }
+        Self { environment: environment.clone(), hosts, models, history }
     }
 
     /// Commands of the person's own, and of the project where it is trusted.
     pub(crate) fn custom_commands(&self) -> Vec<CustomCommand> {
         let user = user_file(&self.environment).and_then(|file| Some(file.parent()?.join("commands")));
-        let cwd = self.host.cwd();
-        let is_trusted = self.host.remote.is_none() && TrustStore::new(&self.environment.data).covers(cwd);
+        let cwd = &self.hosts.cwd;
+        let is_here = self.hosts.wanted.is_empty();
+        let is_trusted = is_here && TrustStore::new(&self.environment.data).covers(cwd);
         let project = is_trusted.then(|| cwd.join(".buddy/commands"));
         let directories: Vec<&Path> = user.iter().chain(&project).map(PathBuf::as_path).collect();
         custom::custom_commands(&directories)
     }
 
     /// The branch that is checked out in the directory or above it.
-    async fn branch(&self) -> Option<String> {
-        for directory in self.host.cwd().ancestors() {
+    async fn branch(&self, target: &SessionTarget) -> Option<String> {
+        let host = self.hosts.attach(&target.wish()).await.ok()?;
+        for directory in Path::new(&target.cwd).ancestors() {
             let head = directory.join(".git/HEAD");
-            let Ok(found) = self.host.target.read(&Bounds::open(), &head, MAX_HEAD_BYTES).await else {
+            let Ok(found) = host.target.read(&Bounds::open(), &head, MAX_HEAD_BYTES).await else {
                 continue;
             };
             let text = String::from_utf8_lossy(&found.bytes).trim().to_owned();
@@ -74,7 +77,7 @@ impl HomeDesk {
 
     /// What one of buddy's own commands says.
     async fn own(&self, arguments: Vec<String>) -> Result<String, String> {
-        let cwd = if self.host.remote.is_none() { self.host.cwd().to_owned() } else { PathBuf::from("/") };
+        let cwd = self.hosts.cwd.clone();
         let target = local_target(&self.environment, cwd.clone()).map_err(|error| format!("{error:#}"))?;
         let program = std::env::current_exe().map_err(|error| error.to_string())?;
         let argv = std::iter::once(program.to_string_lossy().into_owned()).chain(arguments).collect();
@@ -94,21 +97,22 @@ impl HomeDesk {
     }
 
     /// What changed in the repository, by git without anything that a repository can make it run.
-    async fn diff(&self) -> Result<String, String> {
+    async fn diff(&self, target: &SessionTarget) -> Result<String, String> {
+        let host = self.hosts.attach(&target.wish()).await?;
         let words =
             ["git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "diff"];
         let options = ["--no-ext-diff", "--no-textconv", "--no-color", "HEAD"];
         let exec = Exec {
             argv: words.iter().chain(&options).map(|&word| word.to_owned()).collect(),
-            cwd: self.host.cwd().to_owned(),
-            env: self.host.env.clone(),
+            cwd: PathBuf::from(&target.cwd),
+            env: host.env.clone(),
             stdin: Stdin::Null,
             pty: None,
             timeout: Some(COMMAND_LIMIT),
             output: OutputLimits { keep_head: SAID_BYTES, keep_tail: 0, log: None },
             bounds: Bounds::open(),
         };
-        let text = said(&*self.host.target, exec).await?;
+        let text = said(&*host.target, exec).await?;
         Ok(if text.trim().is_empty() { "nothing changed".to_owned() } else { text })
     }
 }
@@ -131,26 +135,23 @@ impl Desk for HomeDesk {
         self.history.add(text);
     }
 
-    async fn surroundings(&self, _: &SessionId) -> Surroundings {
+    async fn surroundings(&self, target: &SessionTarget) -> Surroundings {
         let rows = self.models.rows();
         let active = rows.iter().find(|row| row.active);
         Surroundings {
             model: active.map_or_else(|| "demo".to_owned(), |row| row.model.clone()),
             window: active.and_then(|row| row.context_window),
-            branch: self.branch().await,
-            host: self.host.remote.as_ref().map(|remote| remote.name.replacen(':', " ", 1)),
+            branch: self.branch(target).await,
+            host: (target.host != TargetHost::Local).then(|| target.name.replacen(':', " ", 1)),
         }
     }
 
-    async fn paths(&self, _: &SessionId) -> Vec<String> {
+    async fn paths(&self, target: &SessionTarget) -> Vec<String> {
+        let Ok(host) = self.hosts.attach(&target.wish()).await else { return Vec::new() };
         let query = GlobQuery { pattern: "**".to_owned(), limit: MAX_PATHS, with_ignored: false };
-        let found = self.host.target.glob(&Bounds::open(), Path::new("."), query).await;
+        let found = host.target.glob(&Bounds::open(), Path::new(&target.cwd), query).await;
         let found = found.map(|found| found.paths).unwrap_or_default();
-        let cwd = self.host.cwd();
-        found
-            .iter()
-            .map(|path| path.strip_prefix(cwd).unwrap_or(path).to_string_lossy().into_owned())
-            .collect()
+        found.iter().map(|path| path.to_string_lossy().into_owned()).collect()
     }
 
     async fn models(&self) -> Vec<ModelChoice> {
@@ -185,10 +186,15 @@ impl Desk for HomeDesk {
         }
     }
 
-    async fn run(&self, session: &SessionId, command: DeskCommand) -> Result<String, String> {
+    async fn run(
+        &self,
+        session: &SessionId,
+        target: &SessionTarget,
+        command: DeskCommand,
+    ) -> Result<String, String> {
         let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect::<Vec<_>>();
         match command {
-            DeskCommand::Diff => self.diff().await,
+            DeskCommand::Diff => self.diff(target).await,
             DeskCommand::Undo(id) => {
                 let mut line = words(&["undo"]);
                 line.extend(id);

@@ -1,13 +1,14 @@
-//! The host that a session works on: this machine, a container, or another machine over SSH.
+//! A host that a session works on: this machine, a container, or another machine over SSH.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use anyhow::Context;
+use anyhow::bail;
 use buddy_exec::{
     ContainerSettings, ContainerTransport, RemoteSettings, RemoteTarget, SshSettings, SshTransport, Target,
     Transport,
 };
+use buddy_protocol::TargetHost;
 
 use crate::environment::Environment;
 use crate::wiring::{STOP_GRACE, local_target};
@@ -30,25 +31,6 @@ const CLIENT_VARIABLES: &[&str] = &[
     "DOCKER_HOST",
 ];
 
-/// Another host, as the command line names it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum HostWish {
-    /// A container that runs here.
-    Container(String),
-    /// A host that `ssh` knows.
-    Ssh(String),
-}
-
-/// Another host to work on, and where on it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Elsewhere {
-    pub(crate) wish: HostWish,
-    /// The directory over there; none for the one that the host puts new sessions in.
-    pub(crate) directory: Option<PathBuf>,
-    /// Whether the person trusts that directory for this run.
-    pub(crate) is_trusted: bool,
-}
-
 /// A host that was reached.
 #[derive(Clone)]
 pub(crate) struct Host {
@@ -66,8 +48,6 @@ pub(crate) struct Host {
 pub(crate) struct Remote {
     /// The name of the target.
     pub(crate) name: String,
-    /// Who and where, for the model and for people.
-    pub(crate) place: String,
     /// Whether the person trusts the directory of the session.
     pub(crate) is_trusted: bool,
 }
@@ -83,15 +63,15 @@ impl Host {
         })
     }
 
-    /// Another host. Fails with the reason when it cannot be reached or lacks something.
-    pub(crate) async fn attach(environment: &Environment, elsewhere: &Elsewhere) -> anyhow::Result<Self> {
-        let transport = transport(environment, &elsewhere.wish).await?;
-        let directory = elsewhere.directory.as_deref().map(text).transpose()?;
-        let settings = RemoteSettings { cwd: directory, grace: STOP_GRACE };
-        let target = RemoteTarget::attach(transport, settings).await?;
-        let described = target.describe();
-        let place = format!("{}@{} ({})", described.user, described.host, described.name);
-        let remote = Remote { name: described.name.clone(), place, is_trusted: elsewhere.is_trusted };
+    /// Another host, in a directory of it; without one in that which the host puts new sessions in. Fails with the reason
+    /// when it cannot be reached or lacks something.
+    pub(crate) async fn attach(
+        environment: &Environment,
+        host: &TargetHost,
+        directory: Option<&str>,
+    ) -> anyhow::Result<Self> {
+        let target = reach(environment, host, directory).await?;
+        let remote = Remote { name: target.describe().name.clone(), is_trusted: false };
         Ok(Self {
             env: target.command_env().to_vec(),
             home: target.home().map(Path::to_owned),
@@ -106,21 +86,29 @@ impl Host {
     }
 }
 
-async fn transport(environment: &Environment, wish: &HostWish) -> anyhow::Result<Arc<dyn Transport>> {
+/// Connects to another host.
+pub(crate) async fn reach(
+    environment: &Environment,
+    host: &TargetHost,
+    directory: Option<&str>,
+) -> anyhow::Result<RemoteTarget> {
+    let transport = transport(environment, host).await?;
+    let settings = RemoteSettings { cwd: directory.map(str::to_owned), grace: STOP_GRACE };
+    Ok(RemoteTarget::attach(transport, settings).await?)
+}
+
+async fn transport(environment: &Environment, host: &TargetHost) -> anyhow::Result<Arc<dyn Transport>> {
     let variable = |name: &&str| Some(((*name).to_owned(), environment.get(name)?.to_owned()));
     let env: Vec<(String, String)> = CLIENT_VARIABLES.iter().filter_map(variable).collect();
-    Ok(match wish {
-        HostWish::Container(name) => {
+    Ok(match host {
+        TargetHost::Local => bail!("this machine is not reached by a transport"),
+        TargetHost::Container { name } => {
             let settings = ContainerSettings { name: name.clone(), env };
             Arc::new(ContainerTransport::attach(settings).await?)
         }
-        HostWish::Ssh(destination) => {
+        TargetHost::Ssh { destination } => {
             let settings = SshSettings::new(destination.clone(), env);
             Arc::new(SshTransport::attach(settings).await?)
         }
     })
-}
-
-fn text(path: &Path) -> anyhow::Result<String> {
-    path.to_str().map(str::to_owned).context("the directory's name is not text")
 }

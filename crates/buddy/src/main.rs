@@ -8,6 +8,7 @@ mod desk;
 mod environment;
 mod failpoints;
 mod host;
+mod hosts;
 mod models;
 mod policy;
 mod signals;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
         Some(mode) if mode == SUPERVISE => return buddy_exec::supervise::supervise(),
         Some(mode) if mode == buddy_exec::jail::JAIL => return buddy_exec::jail::jail(),
         Some(mode) if mode == buddy_exec::managed::KEEP => return buddy_exec::managed::keep(),
+        Some(mode) if mode == buddy_exec::warden::WARD => return buddy_exec::warden::ward(),
         _ => {}
     }
     let cli = match Cli::try_parse() {

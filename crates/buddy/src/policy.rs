@@ -11,4 +11,4 @@ pub(crate) use grants::{GrantBook, Kept};
 pub(crate) use guards::{Guards, Pending};
 pub(crate) use project::project_files;
 pub(crate) use rules::check_guards;
-pub(crate) use source::{NoPolicy, Policies};
+pub(crate) use source::{Policies, PolicySettings};

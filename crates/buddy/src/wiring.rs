@@ -5,12 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use buddy_agent::{AgentSettings, BuddyAgent, Budget, ModelSource, PolicySource, ProjectFile, TextSettings};
+use buddy_agent::{AgentSettings, BuddyAgent, Budget, Hosts, ModelSource, TextSettings};
 use buddy_exec::managed::{KEEP, ManagedProcesses, ManagedSettings};
 use buddy_exec::undo::{UndoSettings, UndoStore};
-use buddy_exec::{
-    DEFAULT_GRACE, Description, Limits, LocalSettings, LocalTarget, SupervisorCommand, Target, TmuxTarget,
-};
+use buddy_exec::warden::WARD;
+use buddy_exec::{DEFAULT_GRACE, Description, Limits, LocalSettings, LocalTarget, SupervisorCommand};
 use buddy_hub::{Hub, HubParts};
 use buddy_policy::Approvals;
 use buddy_protocol::{Ids, Principal};
@@ -19,9 +18,8 @@ use buddy_web::{FetchSettings, Web};
 
 use crate::SUPERVISE;
 use crate::environment::Environment;
-use crate::host::Host;
+use crate::hosts::NoHosts;
 use crate::models::NoModels;
-use crate::policy::NoPolicy;
 use crate::system::{SystemClock, SystemIds};
 
 /// How long a command that is stopped may take to end by itself.
@@ -32,11 +30,9 @@ pub(crate) struct Wishes {
     pub(crate) approvals: Approvals,
     /// For how long what is not dangerous is approved, from the start of the session.
     pub(crate) window: Option<Duration>,
-    pub(crate) policy: Arc<dyn PolicySource>,
     pub(crate) name: String,
-    pub(crate) project: Vec<ProjectFile>,
     pub(crate) max_steps: u32,
-    pub(crate) host: Host,
+    pub(crate) hosts: Arc<dyn Hosts>,
     pub(crate) models: Arc<dyn ModelSource>,
     /// How long a person has to answer; none means for ever.
     pub(crate) ask_within: Option<Duration>,
@@ -45,21 +41,17 @@ pub(crate) struct Wishes {
     pub(crate) instructions: Option<String>,
     pub(crate) tools_off: Vec<String>,
     pub(crate) web: Web,
-    /// The terminals that the agent shares with the person; none for none.
-    pub(crate) panes: Option<Arc<TmuxTarget>>,
 }
 
 impl Wishes {
     /// Those of a command that only looks at sessions.
-    pub(crate) fn reading(environment: &Environment, cwd: PathBuf) -> anyhow::Result<Self> {
+    pub(crate) fn reading() -> anyhow::Result<Self> {
         Ok(Self {
             approvals: Approvals::None,
             window: None,
-            policy: Arc::new(NoPolicy),
             name: BuddyAgent::NAME.to_owned(),
-            project: Vec::new(),
             max_steps: 1,
-            host: Host::local(environment, cwd)?,
+            hosts: Arc::new(NoHosts),
             models: Arc::new(NoModels),
             ask_within: None,
             texts: TextSettings::default(),
@@ -67,7 +59,6 @@ impl Wishes {
             instructions: None,
             tools_off: Vec::new(),
             web: Web::new(FetchSettings::default())?,
-            panes: None,
         })
     }
 }
@@ -104,25 +95,14 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
     let store = open_store(environment)?;
     let clock = Arc::new(SystemClock);
     let ids: Arc<dyn Ids> = Arc::new(SystemIds);
-    let target: Arc<dyn Target> = match wishes.panes {
-        Some(panes) => panes,
-        None => wishes.host.target,
-    };
     let agent = BuddyAgent::new(AgentSettings {
         models: wishes.models,
-        // What is changed on another host is not kept: undo knows the files of this machine only.
-        undo: wishes.host.remote.is_none().then(|| undo_store(environment)),
-        remote: wishes.host.remote.map(|remote| remote.place),
-        target,
+        hosts: wishes.hosts,
         web: Arc::new(wishes.web),
-        env: wishes.host.env,
-        home: wishes.host.home,
         logs: environment.data.join("logs"),
-        policy: wishes.policy,
         approvals: wishes.approvals,
         window: wishes.window,
         name: wishes.name,
-        project: wishes.project,
         ask_within: wishes.ask_within,
         max_steps: wishes.max_steps,
         instructions: wishes.instructions,
@@ -170,6 +150,12 @@ pub(crate) fn local_target(environment: &Environment, cwd: PathBuf) -> anyhow::R
     let supervisor = SupervisorCommand { program, args: vec![SUPERVISE.to_owned()] };
     let target = LocalTarget::new(LocalSettings { supervisor, description, grace: STOP_GRACE });
     Ok(target.with_managed(managed_processes(environment)?))
+}
+
+/// How the shell of a shared terminal is put into its jail.
+pub(crate) fn warden() -> anyhow::Result<SupervisorCommand> {
+    let program = std::env::current_exe().context("cannot find buddy's own program")?;
+    Ok(SupervisorCommand { program, args: vec![WARD.to_owned()] })
 }
 
 /// The processes that run on when buddy ends.

@@ -60,7 +60,7 @@ impl Pipeline {
     /// Gathers the calls that may be asked for together into one question and gives each its share.
     pub(crate) fn batch(&self, calls: &[(&Item, &Ready)]) -> Vec<Option<Share>> {
         let judge = |(_, ready): &(&Item, &Ready)| {
-            let judged = self.parts.gate.judge(&ready.intent).ok()?;
+            let judged = self.parts.gate.judge(&ready.intent, ready.ground()).ok()?;
             Some(judged.decision).filter(is_batch)
         };
         let together: Vec<Option<Decision>> = calls.iter().map(judge).collect();
@@ -96,7 +96,7 @@ impl Pipeline {
         let mut asks = 0;
         loop {
             let changes = self.parts.gate.watch();
-            let judged = match self.parts.gate.judge(&ready.intent) {
+            let judged = match self.parts.gate.judge(&ready.intent, ready.ground()) {
                 Ok(judged) => judged,
                 Err(why) => return Ok(Passage::Closed(Refusal::Denied(no_policy(&why)))),
             };
@@ -109,7 +109,8 @@ impl Pipeline {
                 }
                 Verdict::Ask => {}
             }
-            let pins = Pins::take(&judged.decision.pins, &*self.parts.target).await;
+            let target = &*ready.target.host.target;
+            let pins = Pins::take(&judged.decision.pins, target).await;
             let question = self.put(item, ready, &judged.decision, share.take());
             let answer = tokio::select! {
                 answer = question => answer?,
@@ -120,8 +121,8 @@ impl Pipeline {
                 return Ok(Passage::Closed(refusal));
             }
             asks += 1;
-            if Pins::take(&judged.decision.pins, &*self.parts.target).await == pins {
-                self.note_grant(&judged.decision.offers, &answer).await?;
+            if Pins::take(&judged.decision.pins, target).await == pins {
+                self.note_grant(ready, &judged.decision.offers, &answer).await?;
                 return Ok(Passage::Open(Box::new(judged)));
             }
         }
@@ -146,7 +147,7 @@ impl Pipeline {
     /// keeps its question as it was put, since a person may be answering it.
     async fn needless(&self, ready: &Ready, mut changes: watch::Receiver<u64>) {
         while changes.changed().await.is_ok() {
-            if !self.parts.gate.judge(&ready.intent).is_ok_and(|judged| is_asked(&judged)) {
+            if !self.parts.gate.judge(&ready.intent, ready.ground()).is_ok_and(|judged| is_asked(&judged)) {
                 return;
             }
         }
@@ -155,10 +156,10 @@ impl Pipeline {
 
     /// Allows for longer what the person allowed for longer. A grant that cannot be kept is told; the call itself was allowed
     /// all the same.
-    async fn note_grant(&self, offers: &[Offer], answer: &Answer) -> Result<(), SinkClosed> {
+    async fn note_grant(&self, ready: &Ready, offers: &[Offer], answer: &Answer) -> Result<(), SinkClosed> {
         let Answer::Allow { grant: Some(wish) } = answer else { return Ok(()) };
         let Some(offer) = offers.get(wish.offer as usize) else { return Ok(()) };
-        let Err(error) = self.parts.gate.grant(&offer.grant, *wish) else { return Ok(()) };
+        let Err(error) = self.parts.gate.grant(&offer.grant, *wish, ready.ground()) else { return Ok(()) };
         let text = format!(
             "it was allowed this once, but `{}` could not be allowed for longer: {error}",
             offer.grant
@@ -168,14 +169,16 @@ impl Pipeline {
     }
 
     fn approval(&self, ready: &Ready, decision: &Decision) -> Approval {
-        let described = self.parts.target.describe();
-        let (action, cwd) = action_line(&ready.intent, &self.parts.place);
+        let described = ready.target.host.target.describe();
+        let (action, cwd) = action_line(&ready.intent, &ready.target.place);
+        let is_one_of_many = self.parts.targets.names().len() > 1;
         let offer =
             |offer: &Offer| OfferText { grant: offer.grant.to_string(), covers: offer.covers.clone() };
         Approval {
             item: None,
             actor: "buddy".to_owned(),
             place: format!("{}@{}", described.user, described.host),
+            target: is_one_of_many.then(|| ready.target.spec.name.clone()),
             cwd,
             action,
             why: ready.prepared.why().map(str::to_owned),
@@ -236,6 +239,10 @@ fn action_line(intent: &Intent, place: &Place) -> (String, String) {
         Action::Run { command, cwd: run_in } => {
             cwd = shown(run_in);
             command.clone()
+        }
+        Action::Terminal { line, cwd: typed_in, .. } => {
+            cwd = shown(typed_in);
+            line.clone()
         }
         Action::Write(path) => format!("write {}", shown(path)),
         Action::Read(path) => format!("read {}", shown(path)),

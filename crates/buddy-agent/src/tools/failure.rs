@@ -66,6 +66,9 @@ fn pane_failure(error: &PaneError) -> ToolFailure {
         PaneError::TooMany { .. } => ("too_many", Some("end one that is no longer needed")),
         PaneError::Protected { .. } => ("protected", None),
         PaneError::Bounded => ("bounded", Some("leave `session` and `pane` out")),
+        PaneError::OtherBounds { .. } => {
+            ("pane_busy", Some("it was started in another mode; the person can end it, or name another pane"))
+        }
         PaneError::Taken => ("pane_taken", Some("wait until the person gives it back, or ask")),
         PaneError::Closed | PaneError::ServerLost => {
             ("outcome_unknown", Some("look at what the command did before running it again"))

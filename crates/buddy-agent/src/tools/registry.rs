@@ -1,5 +1,6 @@
 //! The one table of tools. Help, schemas and dispatch come from it.
 
+use buddy_exec::Target;
 use buddy_model::ToolDefinition;
 use buddy_protocol::{ToolFailure, ToolKind};
 use serde_json::Value;
@@ -18,6 +19,7 @@ use crate::tools::process::{ProcessLogs, ProcessStart, ProcessStatus, ProcessSto
 use crate::tools::read_file::ReadFile;
 use crate::tools::run_shell::{self, RunShell};
 use crate::tools::search_youtube::SearchYoutube;
+use crate::tools::target_field;
 use crate::tools::time::Time;
 use crate::tools::tmux::{CapturePane, CreatePane, CreateSession, KillPane, KillSession, SendKeys};
 use crate::tools::tool::{Entry, Tool};
@@ -104,13 +106,17 @@ pub(crate) fn off_when_small(off: &[String]) -> Vec<String> {
     off.iter().cloned().chain([PROCESSES, ROOMY].concat().into_iter().map(str::to_owned)).collect()
 }
 
-/// What the model is told about the tools, except those that are switched off, on a host with or without panes.
-pub(crate) fn definitions(off: &[String], has_panes: bool) -> Vec<ToolDefinition> {
+/// What the model is told about the tools, except those that are switched off, in a session with these targets, of which
+/// one has panes or none.
+pub(crate) fn definitions(off: &[String], has_panes: bool, targets: &[String]) -> Vec<ToolDefinition> {
     let is_offered = |entry: &&Entry| !is_off(entry, off) && (has_panes || !needs_panes(entry));
     let mut definitions: Vec<ToolDefinition> =
         TOOLS.iter().filter(is_offered).map(Entry::definition).collect();
     for definition in definitions.iter_mut().filter(|definition| definition.name == RunShell::SPEC.name) {
         run_shell::fit(definition, has_panes);
+    }
+    for definition in &mut definitions {
+        target_field::offer(definition, targets);
     }
     definitions
 }
@@ -150,10 +156,26 @@ pub(crate) fn find(name: &str) -> Result<&'static Entry, ToolFailure> {
     })
 }
 
+/// The target that a call names, of these.
+pub(crate) fn named_target(name: &str, input: &Value, targets: &[String]) -> Option<String> {
+    target_field::take(find(name).ok()?, input.clone(), targets).ok()?.0
+}
+
+/// What a target must have for a tool, where it lacks it.
+pub(crate) fn lack(entry: &Entry, target: &dyn Target) -> Option<&'static str> {
+    if PROCESSES.contains(&entry.spec.name) && target.managed().is_none() {
+        return Some("it cannot keep processes");
+    }
+    (needs_panes(entry) && target.panes().is_none()).then_some("it has no shared panes")
+}
+
 /// The kind and a title for people, also for calls that make no sense.
 pub(crate) fn describe(name: &str, input: &Value) -> (ToolKind, String) {
     let (kind, title) = match find(name) {
-        Ok(entry) => (entry.spec.kind, entry.title(input)),
+        Ok(entry) => {
+            let taken = target_field::take(entry, input.clone(), &[]);
+            (entry.spec.kind, entry.title(taken.as_ref().map_or(input, |(_, rest)| rest)))
+        }
         Err(_) => (ToolKind::Other, name.to_owned()),
     };
     (kind, title.chars().take(TITLE_CHARS).collect())
@@ -178,7 +200,7 @@ mod tests {
 
     #[test]
     fn schemas_are_closed_objects_without_references() {
-        for definition in definitions(&[], true) {
+        for definition in definitions(&[], true, &[]) {
             let schema = &definition.parameters;
             assert_eq!(schema["type"], "object", "{}", definition.name);
             assert_eq!(schema["additionalProperties"], json!(false), "{}", definition.name);
@@ -192,17 +214,20 @@ mod tests {
     #[test]
     fn a_host_without_panes_offers_nothing_that_needs_them() {
         let told = serde_json::to_string(
-            &definitions(&[], false).iter().map(|tool| &tool.parameters).collect::<Vec<_>>(),
+            &definitions(&[], false, &[]).iter().map(|tool| &tool.parameters).collect::<Vec<_>>(),
         );
         assert!(!told.unwrap().contains("pane"));
-        assert!(definitions(&[], false).iter().all(|tool| !tool.description.contains("pane")));
-        assert_eq!(definitions(&[], true).len() - definitions(&[], false).len(), pane_tools().count());
+        assert!(definitions(&[], false, &[]).iter().all(|tool| !tool.description.contains("pane")));
+        assert_eq!(
+            definitions(&[], true, &[]).len() - definitions(&[], false, &[]).len(),
+            pane_tools().count()
+        );
     }
 
     #[test]
     fn without_a_shell_no_process_is_started_and_without_means_there_are_none() {
         let names = |off: &[String]| -> Vec<String> {
-            definitions(off, true)
+            definitions(off, true, &[])
                 .into_iter()
                 .map(|tool| tool.name)
                 .filter(|name| name.starts_with("process_"))
@@ -216,7 +241,7 @@ mod tests {
 
     #[test]
     fn a_small_window_has_fewer_tools_and_each_name_is_one() {
-        let small = definitions(&off_when_small(&[]), true);
+        let small = definitions(&off_when_small(&[]), true, &[]);
         assert_eq!(small.len(), TOOLS.len() - PROCESSES.len() - ROOMY.len());
         assert!(small.iter().any(|tool| tool.name == "run_shell"));
         assert_eq!(find("shell_background").unwrap().spec.name, "process_start");

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use buddy_exec::managed::Owner;
-use buddy_exec::undo::{Header, UndoStore};
-use buddy_exec::{Recorder, Target};
+use buddy_exec::undo::Header;
+use buddy_exec::{Kept, Recorder};
 use buddy_policy::Intent;
 use buddy_protocol::{
     Clock, Content, DeltaStream, Envelope, EventSink, Fact, Ids, Item, ItemChanged, ItemDelta, ItemEnded,
-    ItemId, ItemStatus, SinkClosed, ToolFailure, UnixMillis,
+    ItemId, ItemStatus, SinkClosed, ToolFailure, ToolKind, UnixMillis,
 };
 use buddy_web::Web;
 use fail::fail_point;
@@ -20,12 +20,16 @@ use serde_json::Value;
 use tokio::sync::{mpsc, watch};
 use tokio_util::sync::CancellationToken;
 
-use crate::gate::{Gate, Judged};
+use crate::agent::AgentSettings;
+use crate::briefing::tools_off;
+use crate::gate::{Gate, Ground, Judged};
+use crate::targets::{Attached, Targets};
 use crate::tools::approve::{Passage, Refusal, Share};
 use crate::tools::clip::{TextLimits, clip, clip_text};
 use crate::tools::person::Person;
 use crate::tools::registry;
-use crate::tools::tool::{Place, Prepared, TextClass, ToolContext};
+use crate::tools::target_field;
+use crate::tools::tool::{Prepared, Spec, ToolContext};
 
 /// Live output that may wait for the session's actor before more of it is dropped.
 const LIVE_QUEUE: usize = 64;
@@ -34,18 +38,14 @@ const STOP_WITHIN: Duration = Duration::from_secs(10);
 
 /// What the pipeline works with.
 pub(crate) struct PipelineParts {
-    pub(crate) target: Arc<dyn Target>,
-    pub(crate) place: Place,
+    pub(crate) targets: Arc<Targets>,
+    pub(crate) settings: Arc<AgentSettings>,
     pub(crate) gate: Arc<Gate>,
     pub(crate) web: Arc<Web>,
-    /// Where changes are kept, and for which session; none keeps nothing.
-    pub(crate) undo: Option<(UndoStore, String)>,
-    pub(crate) env: Vec<(String, String)>,
-    /// Who managed processes belong to.
+    /// Who managed processes belong to, and whose changes are kept.
     pub(crate) owner: Owner,
     pub(crate) logs: PathBuf,
     pub(crate) limits: TextLimits,
-    pub(crate) tools_off: Vec<String>,
     /// How long a person has to answer; none means for ever.
     pub(crate) ask_within: Option<Duration>,
     pub(crate) clock: Arc<dyn Clock>,
@@ -89,7 +89,21 @@ impl Planned {
 pub(crate) struct Ready {
     pub(crate) prepared: Box<dyn Prepared>,
     pub(crate) intent: Intent,
-    text: TextClass,
+    /// Where it would happen.
+    pub(crate) target: Arc<Attached>,
+    spec: Spec,
+}
+
+impl Ready {
+    /// What it is judged by.
+    pub(crate) fn ground(&self) -> Ground<'_> {
+        Ground { source: &*self.target.host.policy, cwd: &self.target.place.cwd }
+    }
+
+    /// Whether the order of the two could matter. What happens on one host is nothing to another.
+    fn conflicts(&self, other: &Self) -> bool {
+        self.target.spec.name == other.target.spec.name && self.intent.conflicts(&other.intent)
+    }
 }
 
 /// How a call went.
@@ -125,7 +139,7 @@ impl Pipeline {
         for Call { item, refusal } in calls {
             let ready = refusal.map_or_else(|| self.prepare(&item), Err);
             let conflicts = |earlier: &&Planned| match (&earlier.ready, &ready) {
-                (Ok(earlier), Ok(ready)) => earlier.intent.conflicts(&ready.intent),
+                (Ok(earlier), Ok(ready)) => earlier.conflicts(ready),
                 _ => false,
             };
             let after = planned.iter().filter(conflicts).map(|earlier| earlier.ended.subscribe()).collect();
@@ -144,10 +158,25 @@ impl Pipeline {
         let Content::ToolCall(call) = &item.content else {
             return Err(ToolFailure::new("internal", "the item is not a tool call"));
         };
-        let entry = registry::find_on(&call.name, &self.parts.tools_off)?;
-        let prepared = entry.prepare(call.input.value())?;
-        let intent = prepared.intent(&self.parts.place).in_tier(entry.spec.tier);
-        Ok(Ready { prepared, intent, text: entry.spec.text })
+        let targets = &self.parts.targets;
+        let entry = registry::find_on(&call.name, &tools_off(&self.parts.settings, targets))?;
+        let names = targets.names();
+        let (named, input) = target_field::take(entry, call.input.value(), &names)?;
+        let name = named.or_else(|| call.target.clone()).or_else(|| names.first().cloned());
+        let target = match targets.attached().first() {
+            // What touches no host needs none in particular.
+            Some(any) if !target_field::is_for(entry.spec) => {
+                targets.find(name.as_deref().unwrap_or_default()).unwrap_or_else(|_| any.clone())
+            }
+            _ => targets.find(name.as_deref().unwrap_or_default())?,
+        };
+        if let Some(lack) = registry::lack(entry, &*target.host.target) {
+            let message = format!("`{}` cannot be used on `{}`: {lack}", entry.spec.name, target.spec.name);
+            return Err(ToolFailure::new("unsupported", message).hint("use another target, or do without it"));
+        }
+        let prepared = entry.prepare(input)?;
+        let intent = prepared.intent(&target.place).in_tier(entry.spec.tier);
+        Ok(Ready { prepared, intent, target, spec: entry.spec })
     }
 
     /// Takes a call to its end and returns its item as it was recorded.
@@ -203,47 +232,65 @@ impl Pipeline {
     async fn execute(&self, item: &Item, ready: Ready, judged: Judged, cancel: CancellationToken) -> Outcome {
         let (live, output) = mpsc::channel(LIVE_QUEUE);
         let context = ToolContext {
-            target: self.parts.target.clone(),
-            place: self.parts.place.clone(),
+            target: ready.target.host.target.clone(),
+            place: ready.target.place.clone(),
             web: self.parts.web.clone(),
             bounds: judged.bounds,
+            is_read_only: judged.decision.is_read_only,
             execution: judged.decision.execution,
             person: self.person(Some(item)),
-            recorder: self.recorder(item),
-            env: self.parts.env.clone(),
+            recorder: self.recorder(item, &ready.target),
+            env: ready.target.host.env.clone(),
             owner: self.parts.owner.clone(),
             log: self.parts.logs.join(format!("exec-{}.log", item.id)),
             clock: self.parts.clock.clone(),
             cancel: cancel.clone(),
             live,
         };
+        let recorder = context.recorder.clone();
+        let Ready { prepared, target, spec, .. } = ready;
         let tool = async {
-            let run = ready.prepared.run(&context);
+            let run = prepared.run(&context);
             let result = bounded(run, &cancel).await;
             drop(context);
             result
         };
         let (result, ()) = tokio::join!(tool, self.forward(&item.id, output));
+        let result = result.map(|value| self.placed(value, spec, &target, &recorder));
         let status = match &result {
             _ if cancel.is_cancelled() => ItemStatus::Interrupted,
             Ok(_) => ItemStatus::Completed,
             Err(_) => ItemStatus::Failed,
         };
-        Outcome { status, result: clipped(result, self.parts.limits.of(ready.text)) }
+        Outcome { status, result: clipped(result, self.parts.limits.of(spec.text)) }
+    }
+
+    /// A result that says which target it is of, where there are several, and whether a change on another host can be
+    /// taken back.
+    fn placed(&self, mut result: Value, spec: Spec, target: &Attached, recorder: &Recorder) -> Value {
+        let Some(fields) = result.as_object_mut() else { return result };
+        if target_field::is_for(spec) && self.parts.targets.names().len() > 1 {
+            fields.insert("target".to_owned(), Value::String(target.spec.name.clone()));
+        }
+        if let Some(undo) = undo_status(spec, recorder).filter(|_| target.host.is_remote) {
+            fields.insert("undo".to_owned(), Value::String(undo.to_owned()));
+        }
+        result
     }
 
     /// What keeps the changes of a call, under the id of its item.
-    fn recorder(&self, item: &Item) -> Recorder {
-        let (Some((store, session)), Content::ToolCall(call)) = (&self.parts.undo, &item.content) else {
+    fn recorder(&self, item: &Item, target: &Attached) -> Recorder {
+        let (Some(store), Content::ToolCall(call)) = (&target.host.undo, &item.content) else {
             return Recorder::off();
         };
         let UnixMillis(unix_ms) = self.parts.clock.now();
         store.begin(Header {
             id: item.id.to_string(),
             label: call.title.clone(),
-            session: session.clone(),
+            session: self.parts.owner.session.clone(),
             unix_ms,
             undoes: None,
+            target: target.host.is_remote.then(|| target.spec.clone()),
         })
     }
 
@@ -277,6 +324,17 @@ async fn bounded(
         () = cancel.cancelled() => tokio::time::timeout(STOP_WITHIN, run).await.unwrap_or_else(|_| {
             Err(ToolFailure::new("interrupted", "the call did not stop in time and was dropped"))
         }),
+    }
+}
+
+/// Whether what a call changed on another host can be taken back; none where it changed nothing.
+fn undo_status(spec: Spec, recorder: &Recorder) -> Option<&'static str> {
+    match (spec.kind, recorder.kept()) {
+        (ToolKind::Edit | ToolKind::Delete | ToolKind::Move, Kept::All) => Some("kept for undo"),
+        (ToolKind::Edit | ToolKind::Delete | ToolKind::Move, Kept::Part) => Some("not kept for undo"),
+        (ToolKind::Edit, Kept::Nothing) if spec.name.starts_with("git_") => Some("not kept for undo"),
+        (ToolKind::Execute, _) => Some("what a command changes on another host is not kept for undo"),
+        _ => None,
     }
 }
 

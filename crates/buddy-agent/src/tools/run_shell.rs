@@ -1,5 +1,5 @@
-//! `run_shell`: a command line in the target's shell, waited for. Where the host has panes and the call has no bounds, it is
-//! typed into one.
+//! `run_shell`: a command line in the target's shell, waited for. Where the host has panes it is typed into one, unless it has
+//! bounds and ran without a question because it only reads.
 
 mod pane;
 
@@ -100,12 +100,13 @@ impl Tool for RunShell {
         let selector = selector(input.session.as_ref(), input.pane.as_ref());
         let cwd = context.place.resolve(input.cwd.as_deref().unwrap_or("."));
         let timeout = timeout(&input.wait)?;
-        if let Some(panes) = context.target.panes().filter(|_| context.bounds.is_open()) {
+        if let Some(panes) = context.target.panes().filter(|_| is_for_pane(context)) {
             // A pane is a terminal, so a command that wants one has it here.
             let in_pane = InPane { panes, selector, command: input.command, cwd, timeout };
             return in_pane.run(context).await;
         }
-        if selector != PaneSelector::default() {
+        // One that only reads runs beside the panes whichever it names: nothing is lost by that.
+        if selector != PaneSelector::default() && context.target.panes().is_none() {
             return Err(no_panes());
         }
         let Some(timeout) = timeout else {
@@ -139,6 +140,12 @@ impl Tool for RunShell {
         }
         Ok(result)
     }
+}
+
+/// Whether a command is typed into a pane. One that only reads has narrower bounds than the shell of a pane, and nobody was
+/// asked about it: what earlier lines left in that shell must not decide what it does.
+fn is_for_pane(context: &ToolContext) -> bool {
+    context.bounds.is_open() || !context.is_read_only
 }
 
 /// What the model is told about the tool, by whether the host has panes.

@@ -99,6 +99,7 @@ impl Yard {
             place: Place { cwd, home: None, endpoints: Endpoints::usual().unwrap() },
             web: Arc::new(Web::new(FetchSettings::default()).unwrap()),
             bounds: self.bounds.clone(),
+            is_read_only: false,
             execution: Execution::Shell,
             person: nobody(),
             recorder: Recorder::off(),

@@ -111,6 +111,8 @@ pub(crate) struct ToolContext {
     pub(crate) web: Arc<Web>,
     /// What the call may touch.
     pub(crate) bounds: Bounds,
+    /// Whether everything that the call does is known to only read.
+    pub(crate) is_read_only: bool,
     /// How a command is to be run.
     pub(crate) execution: Execution,
     /// Keeps what the call changes, so that it can be undone.

@@ -65,7 +65,7 @@ impl Machine {
         };
         let (kind, title) = registry::describe(&name, &input);
         let guessed = (is_repaired && !is_harmless(kind)).then(not_whole);
-        let target = Some(self.target.clone());
+        let target = self.target(&name, &input);
         let call = ToolCall { call_id, name, kind, title, input: input.into(), output: None, target };
         let refusal = broken.or(guessed).or_else(|| self.repeats.refusal(&call));
         let content = Content::ToolCall(Box::new(call));

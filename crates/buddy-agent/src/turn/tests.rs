@@ -30,7 +30,7 @@ struct Bench {
 impl Bench {
     fn new(max_steps: u32) -> Self {
         let ids = Arc::new(Counter(Mutex::new(0)));
-        let machine = Machine::new(ids, "local".to_owned(), max_steps, Vec::new());
+        let machine = Machine::new(ids, vec!["local".to_owned()], max_steps, Vec::new());
         Self { machine, facts: vec![], calls: vec![], history: vec![], done: vec![] }
     }
 

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use super::mounts::{Cover, Mounts};
+use super::mounts::{Cover, Mounts, PANE_PLACE};
 use super::refusal::{BUBBLEWRAP, Refusal};
 
 /// Where it is looked for. Never in `PATH` and never beside the command: what stands there could be planted.
@@ -37,15 +37,21 @@ pub(super) const NAMESPACES: &[&str] = &[
     "--unshare-ipc",
     "--unshare-uts",
     "--die-with-parent",
-    "--new-session",
     "--cap-drop",
     "ALL",
     "--as-pid-1",
 ];
 
-/// The words for a jail with these mounts, up to the program to run.
-pub(super) fn arguments(mounts: &Mounts, network: bool) -> Vec<OsString> {
+/// Takes the terminal away that the session of the supervisor has.
+const NEW_SESSION: &str = "--new-session";
+
+/// The words for a jail with these mounts, up to the program to run. The shell of a pane stays in the session of its
+/// terminal, which the filter of system calls keeps it from typing into.
+pub(super) fn arguments(mounts: &Mounts, network: bool, is_pane: bool) -> Vec<OsString> {
     let mut words: Vec<OsString> = NAMESPACES.iter().map(Into::into).collect();
+    if !is_pane {
+        words.push(NEW_SESSION.into());
+    }
     if !network {
         words.push("--unshare-net".into());
     }
@@ -62,6 +68,9 @@ pub(super) fn arguments(mounts: &Mounts, network: bool) -> Vec<OsString> {
             // Bind mounts are without devices, so this cannot be opened at all.
             Cover::NoFile => words.extend(["--ro-bind".into(), "/dev/null".into(), at()]),
         }
+    }
+    if let Some(shown) = &mounts.shown {
+        words.extend(["--ro-bind".into(), shown.clone().into_os_string(), PANE_PLACE.into()]);
     }
     words.push("--".into());
     words

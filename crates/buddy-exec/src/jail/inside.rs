@@ -53,10 +53,10 @@ fn run() -> io::Result<()> {
         Ok(command) => command,
         Err(error) => return say(&mut control, &Word::NotStarted(error.into())),
     };
-    match plan.place {
+    terminal::with_signals(|| match plan.place {
         Place::Bare => say(&mut control, &Word::NotStarted(command.exec().into())),
         Place::Namespaces => look_after(command, &mut control, plan.has_terminal),
-    }
+    })?
 }
 
 /// Closes what was inherited. Nothing has been opened here yet, so none of it is anybody's.
@@ -107,7 +107,9 @@ fn enter(plan: &Plan) -> Result<(), Word> {
     std::env::set_current_dir(plan.cwd.to_path()).map_err(|error| Word::BadCwd(Reason::from(error)))?;
     if plan.place == Place::Namespaces {
         guard_self().map_err(Word::Refused)?;
-        if plan.has_terminal {
+        if plan.is_pane {
+            terminal::come_forward(io::stdin()).map_err(|error| Word::NotStarted(error.into()))?;
+        } else if plan.has_terminal {
             terminal::take(io::stdin()).map_err(|error| Word::NotStarted(error.into()))?;
         }
     }
@@ -145,7 +147,7 @@ fn look_after(mut command: Command, control: &mut UnixStream, has_terminal: bool
         Ok(child) => Pid::from_child(&child),
         Err(error) => return say(control, &Word::NotStarted(error.into())),
     };
-    say(control, &Word::Started)?;
+    say(control, &Word::Started(child.as_raw_pid()))?;
     loop {
         match wait(WaitOptions::empty()) {
             Ok(Some((pid, status))) if pid == child => say(control, &Word::Exited(status.into()))?,

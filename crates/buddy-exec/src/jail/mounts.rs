@@ -21,11 +21,16 @@ const RUN: &str = "/run";
 /// Where names are looked up. Often a link into a directory that the jail has of its own.
 const RESOLVER: &str = "/etc/resolv.conf";
 
+/// Where the shell of a pane finds what is written for it.
+pub(super) const PANE_PLACE: &str = "/run/buddy";
+
 /// All mounts of a jail, outer ones first.
 #[derive(Debug)]
 pub(super) struct Mounts {
     pub(super) is_all_writable: bool,
     pub(super) list: Vec<Mount>,
+    /// A directory that is seen at [`PANE_PLACE`], whatever is hidden.
+    pub(super) shown: Option<PathBuf>,
     /// Directories that only exist so that something can be mounted there; they go with this value.
     pub(super) placeholders: Vec<Placeholder>,
 }
@@ -66,7 +71,7 @@ impl Mounts {
             let reason = format!("the bounds need {} mounts, the limit is {MAX_MOUNTS}", list.len());
             return Err(Refusal::new(BUBBLEWRAP, reason));
         }
-        Ok(Self { is_all_writable, list, placeholders: plan.placeholders })
+        Ok(Self { is_all_writable, list, shown: None, placeholders: plan.placeholders })
     }
 }
 

@@ -36,7 +36,7 @@ impl Placeholder {
             }
             match Self::share(path) {
                 Ok(Some(placeholder)) => return Ok(Some(placeholder)),
-                Ok(None) if is_at(path) || !path.exists() => {}
+                Ok(None) if is_placeholder_at(path) || !path.exists() => {}
                 Ok(None) => return Ok(None),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
@@ -47,7 +47,7 @@ impl Placeholder {
 
     /// Shares the placeholder at a path. `None` when there is none, or another one by now.
     fn share(path: &Path) -> io::Result<Option<Self>> {
-        if !is_at(path) {
+        if !is_placeholder_at(path) {
             return Ok(None);
         }
         let directory = File::open(path)?;
@@ -62,20 +62,25 @@ impl Drop for Placeholder {
     fn drop(&mut self) {
         match self.directory.try_lock() {
             // Fails when it is no longer empty, and then it is no longer ours.
-            Ok(()) if is_at(&self.path) => drop(fs::remove_dir(&self.path)),
+            Ok(()) if is_placeholder_at(&self.path) => drop(fs::remove_dir(&self.path)),
             Ok(()) | Err(TryLockError::WouldBlock | TryLockError::Error(_)) => {}
         }
     }
 }
 
-fn is_at(path: &Path) -> bool {
+/// Whether a placeholder of this account is at a path, so that nothing is really there.
+pub fn is_placeholder_at(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| is_placeholder(&found))
 }
 
 /// Whether this describes a placeholder, ours or that of another jail of the same account.
 pub(super) fn is_placeholder(found: &Metadata) -> bool {
-    let (mode, is_ours) = (found.permissions().mode(), found.uid() == rustix::process::geteuid().as_raw());
-    found.is_dir() && is_ours && mode & STICKY != 0 && mode & WRITABLE == 0
+    found.is_dir() && is_placeholder_by(found.permissions().mode(), found.uid())
+}
+
+/// Whether a directory with this mode and owner is a placeholder.
+pub(crate) fn is_placeholder_by(mode: u32, owner: u32) -> bool {
+    owner == rustix::process::geteuid().as_raw() && mode & STICKY != 0 && mode & WRITABLE == 0
 }
 
 #[cfg(test)]

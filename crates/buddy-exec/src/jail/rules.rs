@@ -54,8 +54,11 @@ const SYSTEM: &[&str] = &[
 /// Devices that have no memory and lead nowhere.
 const HARMLESS_DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
+/// The terminal of whoever opens it.
+const OWN_TERMINAL: &str = "/dev/tty";
+
 /// Terminals that the jail has of its own.
-const OWN_TERMINALS: &[&str] = &["/dev/ptmx", "/dev/pts", "/dev/tty"];
+const OWN_TERMINALS: &[&str] = &["/dev/ptmx", "/dev/pts", OWN_TERMINAL];
 
 /// Shared memory that the jail has of its own.
 const OWN_MEMORY: &str = "/dev/shm";
@@ -87,6 +90,12 @@ pub(super) fn rules(ground: &Ground, place: Place) -> Result<Rules, Refusal> {
         rules.read.extend(raw(SYSTEM));
     }
     Ok(rules)
+}
+
+/// What the shell of a pane needs beside: its own terminal, and the directory with what is written for it.
+pub(super) fn allow_pane(rules: &mut Rules, directory: &Path) {
+    rules.devices.push(OWN_TERMINAL.into());
+    rules.read.push(directory.into());
 }
 
 fn raw<P: AsRef<Path>>(paths: &[P]) -> Vec<RawPath> {

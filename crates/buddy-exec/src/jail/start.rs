@@ -1,9 +1,10 @@
 //! The supervisor's side of a jail: plans it, starts the process inside, and hears from it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, BufReader, IoSlice, PipeReader, Read, Write};
 use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -14,17 +15,18 @@ use rustix::fs::{Mode, OFlags, open};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use rustix::process::Pid;
+use rustix::termios::tcsetpgrp;
 
 use super::ground::Ground;
-use super::mounts::Mounts;
+use super::mounts::{Mounts, PANE_PLACE};
 use super::placeholder::Placeholder;
 use super::refusal::{BUBBLEWRAP, PROCESS, Refusal, refused};
-use super::rules::rules;
+use super::rules::{allow_pane, rules};
 use super::words::{Place, Plan, RawPath, Status, Word};
 use super::{JAIL, bubblewrap};
 use crate::Bounds;
 use crate::control::{self, Report, Spec};
-use crate::terminal;
+use crate::{processes, terminal};
 
 /// How long a jail may take to be made: far more than a loaded machine needs, and less than the target waits.
 const START_LIMIT: Duration = Duration::from_secs(20);
@@ -39,26 +41,44 @@ pub(crate) struct Jail {
     pub(crate) main: Pid,
     /// Where the process inside says how the command ended; none where the command is the one that is watched.
     pub(crate) words: Option<Words>,
+    /// The number of the command in its namespace; none where it is the one that is watched.
+    inner: Option<i32>,
+    /// Where the shell of a pane finds what is written for it.
+    pub(crate) pane: Option<PathBuf>,
     /// Kept until nothing of the command is left.
     _placeholders: Vec<Placeholder>,
 }
 
 /// Starts a command in a jail.
 pub(crate) fn start(spec: &Spec, cwd: &Path, stdin: OwnedFd) -> Result<Jail, Report> {
-    let Prepared { plan, mounts, bubblewrap } = prepare(spec, cwd).map_err(Report::Refused)?;
-    // In namespaces of its own the process inside leads a session, and takes the terminal itself.
+    let Prepared { plan, mounts, bubblewrap, pane } = prepare(spec, cwd).map_err(Report::Refused)?;
+    // In namespaces of its own the process inside takes the terminal itself.
     let is_ours = plan.has_terminal && plan.place == Place::Bare;
-    let taken = if is_ours { terminal::take(io::stdout()) } else { Ok(()) };
+    let taken = if is_ours && !plan.is_pane { terminal::take(io::stdout()) } else { Ok(()) };
     let starting = taken
         .and_then(|()| Starting::spawn(bubblewrap.as_deref(), mounts.as_ref(), &plan))
         .map_err(|error| Report::Refused(refused(PROCESS, "start the process of the jail")(error)))?;
     let main = Pid::from_child(&starting.child);
     if is_ours {
-        let _ = terminal::give(io::stdout(), main);
+        // It still waits for what it has to do, so nothing of the command runs before the foreground is its.
+        let _ = tcsetpgrp(io::stdout(), main);
     }
-    let words = starting.settle(&plan, stdin)?;
+    let (words, inner) = starting.settle(&plan, stdin)?.unzip();
     let placeholders = mounts.map(|mounts| mounts.placeholders).unwrap_or_default();
-    Ok(Jail { main, words, _placeholders: placeholders })
+    Ok(Jail { main, words, inner, pane, _placeholders: placeholders })
+}
+
+impl Jail {
+    /// The process of the command as this machine numbers it; none when it has ended.
+    pub(crate) fn command(&self) -> Option<i32> {
+        let main = self.main.as_raw_pid();
+        let Some(inner) = self.inner else { return Some(main) };
+        let table = processes::all();
+        // bubblewrap has one child, the first process inside, whose first child the command was.
+        let first = table.iter().find(|process| process.parent == main)?;
+        let mut children = table.iter().filter(|process| process.parent == first.pid);
+        children.find(|process| processes::inner_pid(process.pid) == Some(inner)).map(|process| process.pid)
+    }
 }
 
 /// A jail on paper.
@@ -66,24 +86,35 @@ struct Prepared {
     plan: Plan,
     mounts: Option<Mounts>,
     bubblewrap: Option<PathBuf>,
+    pane: Option<PathBuf>,
 }
 
 fn prepare(spec: &Spec, cwd: &Path) -> Result<Prepared, Refusal> {
     let Bounds { network, .. } = spec.bounds;
     let bubblewrap = bubblewrap::find()?;
     let ground = Ground::of(&spec.bounds)?;
-    let mounts = bubblewrap.as_ref().map(|_| Mounts::of(&ground, &real(cwd), network)).transpose()?;
+    let mut mounts = bubblewrap.as_ref().map(|_| Mounts::of(&ground, &real(cwd), network)).transpose()?;
     let place = if bubblewrap.is_some() { Place::Namespaces } else { Place::Bare };
+    let mut rules = rules(&ground, place)?;
+    let shown = spec.pane.as_ref().map(|directory| PathBuf::from(OsStr::from_bytes(directory)));
+    let pane = shown.clone().map(|shown| if mounts.is_some() { PANE_PLACE.into() } else { shown });
+    if let Some(directory) = &pane {
+        allow_pane(&mut rules, directory);
+    }
+    if let Some(mounts) = &mut mounts {
+        mounts.shown = shown;
+    }
     let plan = Plan {
         argv: spec.argv.clone(),
         cwd: RawPath::from(cwd),
         env: spec.env.clone(),
         place,
-        rules: rules(&ground, place)?,
+        rules,
         network,
         has_terminal: spec.has_terminal,
+        is_pane: pane.is_some(),
     };
-    Ok(Prepared { plan, mounts, bubblewrap })
+    Ok(Prepared { plan, mounts, bubblewrap, pane })
 }
 
 /// Without links, where that is known.
@@ -110,7 +141,7 @@ impl Starting {
         let mut command = match (bubblewrap, mounts) {
             (Some(bubblewrap), Some(mounts)) => {
                 let mut command = Command::new(bubblewrap);
-                command.args(bubblewrap::arguments(mounts, plan.network)).arg(path);
+                command.args(bubblewrap::arguments(mounts, plan.network, plan.is_pane)).arg(path);
                 command
             }
             _ => Command::new(path),
@@ -128,7 +159,7 @@ impl Starting {
     }
 
     /// Hands everything over and waits until the command runs.
-    fn settle(mut self, plan: &Plan, stdin: OwnedFd) -> Result<Option<Words>, Report> {
+    fn settle(mut self, plan: &Plan, stdin: OwnedFd) -> Result<Option<(Words, i32)>, Report> {
         let stderr = io::stderr();
         // A failure here means that nobody listens; why is told by what can be heard.
         let _ = self.hand_over(plan, stdin.as_fd(), stderr.as_fd());
@@ -140,9 +171,9 @@ impl Starting {
         };
         let report = match (words.next(), plan.place) {
             (Some(Word::Confined), Place::Namespaces) => match words.next() {
-                Some(Word::Started) => {
+                Some(Word::Started(inner)) => {
                     let _ = self.control.set_read_timeout(None);
-                    return Ok(Some(words));
+                    return Ok(Some((words, inner)));
                 }
                 other => told(other),
             },
@@ -195,7 +226,7 @@ fn told(word: Option<Word>) -> Option<Report> {
         Word::Refused(refusal) => Some(Report::Refused(refusal)),
         Word::BadCwd(reason) => Some(Report::BadCwd(reason)),
         Word::NotStarted(reason) => Some(Report::NotStarted(reason)),
-        Word::Confined | Word::Started | Word::Exited(_) => None,
+        Word::Confined | Word::Started(_) | Word::Exited(_) => None,
     }
 }
 

@@ -24,6 +24,8 @@ pub(super) struct Plan {
     pub(super) network: bool,
     /// Whether the standard input is a terminal, which the command gets as its own.
     pub(super) has_terminal: bool,
+    /// Whether it is the terminal that the session of this process has already.
+    pub(super) is_pane: bool,
 }
 
 /// Where the process inside finds itself.
@@ -57,8 +59,8 @@ pub(super) enum Word {
     Confined,
     BadCwd(Reason),
     NotStarted(Reason),
-    /// The command runs, below the process that says this.
-    Started,
+    /// The command runs, below the process that says this, with this number in its namespace.
+    Started(i32),
     /// The command has ended; what it left running may live on.
     Exited(Status),
 }

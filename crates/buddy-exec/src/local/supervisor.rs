@@ -198,6 +198,7 @@ fn spec_of(exec: &Exec, terms: Terms) -> Spec {
         bounds: exec.bounds.clone(),
         limits: terms.limits,
         has_terminal: exec.pty.is_some(),
+        pane: None,
         leftovers: terms.leftovers,
     }
 }

@@ -70,6 +70,7 @@ impl Launch {
             bounds: self.bounds.clone(),
             limits,
             has_terminal: false,
+            pane: None,
             leftovers: Leftovers::End,
         }
     }

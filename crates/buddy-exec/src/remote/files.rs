@@ -1,6 +1,7 @@
 //! Files on another host, by short scripts that stream through the transport.
 
 mod change;
+mod keep;
 mod listing;
 mod look;
 
@@ -91,7 +92,7 @@ impl Files<'_> {
     }
 
     /// Runs one of the scripts on a spot.
-    async fn run(
+    pub(super) async fn run(
         &self,
         script: &str,
         spot: &Spot,

@@ -71,7 +71,7 @@ impl RemoteTarget {
         &self.env
     }
 
-    fn files<'a>(&'a self, bounds: &'a Bounds) -> Files<'a> {
+    pub(super) fn files<'a>(&'a self, bounds: &'a Bounds) -> Files<'a> {
         Files { transport: &*self.transport, bounds, cwd: &self.description.cwd }
     }
 
@@ -104,32 +104,46 @@ impl Target for RemoteTarget {
         self.files(bounds).read_lines(path, range).await
     }
 
-    /// Nothing is kept for undo: the recorder knows this machine only.
     async fn write(
         &self,
         bounds: &Bounds,
-        _: &Recorder,
+        recorder: &Recorder,
         path: &Path,
         content: &[u8],
     ) -> Result<Written, TargetError> {
+        self.files(bounds).keep_write(recorder, path, content).await?;
         self.files(bounds).write(path, content).await
     }
 
-    async fn make_directory(&self, bounds: &Bounds, _: &Recorder, path: &Path) -> Result<bool, TargetError> {
+    async fn make_directory(
+        &self,
+        bounds: &Bounds,
+        recorder: &Recorder,
+        path: &Path,
+    ) -> Result<bool, TargetError> {
+        self.files(bounds).keep_directory(recorder, path).await?;
         self.files(bounds).make_directory(path).await
     }
 
-    async fn rename(&self, bounds: &Bounds, _: &Recorder, from: &Path, to: &Path) -> Result<(), TargetError> {
+    async fn rename(
+        &self,
+        bounds: &Bounds,
+        recorder: &Recorder,
+        from: &Path,
+        to: &Path,
+    ) -> Result<(), TargetError> {
+        self.files(bounds).keep_rename(recorder, from, to).await?;
         self.files(bounds).rename(from, to).await
     }
 
     async fn delete(
         &self,
         bounds: &Bounds,
-        _: &Recorder,
+        recorder: &Recorder,
         path: &Path,
         deletion: Deletion,
     ) -> Result<Deleted, TargetError> {
+        self.files(bounds).keep_delete(recorder, path, deletion).await?;
         self.files(bounds).delete(path, deletion).await
     }
 

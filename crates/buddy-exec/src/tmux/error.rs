@@ -48,9 +48,15 @@ pub enum PaneError {
         /// Its name.
         name: String,
     },
-    /// The call has bounds, and the shell of a pane is in no jail.
-    #[error("the shell of a pane is not in the jail, so it is not used while commands have bounds")]
+    /// The call has bounds, and the shells of this target's panes are in no jail.
+    #[error("the shell of a pane is not in the jail here, so it is not used while commands have bounds")]
     Bounded,
+    /// The shell has other bounds, and something runs in it.
+    #[error("the pane is busy with `{program}`, which runs with other bounds than hold now")]
+    OtherBounds {
+        /// The program in the foreground.
+        program: String,
+    },
     /// The person has the pane.
     #[error("the person has taken the pane and not given it back yet")]
     Taken,

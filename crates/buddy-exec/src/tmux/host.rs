@@ -65,6 +65,12 @@ impl Host {
         said(&exit)
     }
 
+    /// Runs a script that is kept to these bounds.
+    pub(super) async fn run_in(&self, bounds: Bounds, script: &str) -> Result<(), TargetError> {
+        let exec = Exec { bounds, ..self.exec(script, &[], Stdin::Null) };
+        said(&self.target.start(exec).await?.wait().await?).map(drop)
+    }
+
     /// Runs a script that may start the tmux server, which stays.
     pub(super) async fn run_leaving(&self, script: &str, arguments: &[&str]) -> Result<Said, TargetError> {
         said(&self.target.run_leaving(self.exec(script, arguments, Stdin::Null)).await?)

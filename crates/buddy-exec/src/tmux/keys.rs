@@ -35,7 +35,8 @@ pub(super) async fn send(link: &Link, keys: &Keys) -> Result<(), TargetError> {
         commands.push(format!("send-keys -t {pane} Enter"));
     }
     let commands = commands.join(" ; ");
-    let arguments = [socket.as_str(), pane, &link.session, &commands, &buffer];
+    let owner = link.owner();
+    let arguments = [socket.as_str(), pane, &link.session, &commands, &buffer, &owner];
     let said = link.host.run(scripts::KEYS, &arguments, Stdin::Bytes(content)).await?;
     if said.text.is_empty() { Ok(()) } else { Err(PaneError::Synchronised.into()) }
 }

@@ -10,10 +10,18 @@ use tokio::time::timeout;
 use super::follow::{Follower, Seen, follow};
 use super::host::Host;
 use super::scripts;
+use super::sessions::{self, Place};
+use super::shells::{Seat, Shell};
 use crate::{CaptureOptions, PaneError, Stdin, TargetError};
 
 /// How long a shell may take to carry out its setup: far more than a loaded machine needs.
 const SETUP_LIMIT: Duration = Duration::from_secs(5);
+
+/// How often a new shell is looked at, 50 times a second.
+const SETTLE_LOOKS: &str = "150";
+
+/// No command has a tag below this.
+const LEAST_TAG: u32 = 1_000_000_000;
 
 /// A pane that is followed.
 pub(super) struct Link {
@@ -21,15 +29,19 @@ pub(super) struct Link {
     /// As tmux numbers it, such as `%3`.
     pub(super) id: String,
     pub(super) session: String,
-    /// What the shell of the pane is started with.
-    shell: Vec<String>,
-    /// The process of the shell; changes when it is started again.
+    /// The name of the pane.
+    name: String,
+    /// What the shell of the pane is started with, and where it is. Both change when it is started again.
+    shell: Mutex<(Shell, Seat)>,
+    /// The process that tmux started.
     pid: AtomicI32,
     pub(super) follower: Follower,
     /// One command at a time.
     pub(super) turn: Arc<Semaphore>,
     /// Whether a command was left to itself and still runs.
     pub(super) is_dispatched: AtomicBool,
+    /// How the last command ended that was left to itself, until the agent is told.
+    news: Mutex<Option<String>>,
     /// Strange prompts that the agent was told of.
     pub(super) told_prompts: AtomicU64,
     /// Whether the shell was set up by this process.
@@ -64,11 +76,11 @@ impl Link {
     /// Follows a pane and sets its shell up, which may fail where something else runs in it.
     pub(super) async fn open(
         host: Arc<Host>,
-        id: &str,
-        session: &str,
-        pid: i32,
-        shell: Vec<String>,
+        (session, name): (&str, &str),
+        place: &Place,
+        shell: Shell,
     ) -> Result<Self, TargetError> {
+        let id = place.id.as_str();
         let pipe = host.path(&format!("{}.pipe", number(id)));
         let died = host.path(&format!("{}.died", number(id)));
         host.run(scripts::PIPE, &[&pipe], Stdin::Null).await?;
@@ -78,23 +90,40 @@ impl Link {
         if !said.text.is_empty() {
             return Err(PaneError::Foreign { name: session.to_owned() }.into());
         }
+        let seat = shell.seat(&host, (session, name), number(id), place.pid).await?;
         Ok(Self {
             host,
             id: id.to_owned(),
             session: session.to_owned(),
-            shell,
-            pid: AtomicI32::new(pid),
+            name: name.to_owned(),
+            shell: Mutex::new((shell, seat)),
+            pid: AtomicI32::new(place.pid),
             follower,
             turn: Arc::new(Semaphore::new(1)),
             is_dispatched: AtomicBool::new(false),
+            news: Mutex::default(),
             told_prompts: AtomicU64::new(0),
             is_set_up: AtomicBool::new(false),
             captured: Mutex::default(),
         })
     }
 
-    pub(super) fn pid(&self) -> String {
+    /// The process that tmux started: the shell, or its warden.
+    pub(super) fn owner(&self) -> String {
         self.pid.load(Ordering::Relaxed).to_string()
+    }
+
+    /// The process of the shell.
+    pub(super) fn pid(&self) -> String {
+        self.seat().shell.to_string()
+    }
+
+    fn seat(&self) -> Seat {
+        self.shell.lock().unwrap_or_else(PoisonError::into_inner).1.clone()
+    }
+
+    fn shell(&self) -> Shell {
+        self.shell.lock().unwrap_or_else(PoisonError::into_inner).0.clone()
     }
 
     pub(super) fn seen(&self) -> Seen {
@@ -103,13 +132,13 @@ impl Link {
 
     /// The file that commands are read from.
     pub(super) fn command_file(&self) -> String {
-        self.host.path(&format!("{}.command", number(&self.id)))
+        format!("{}command", self.seat().outside)
     }
 
     /// Types a line, after tmux has looked whether the pane is still the right one.
     pub(super) async fn type_line(&self, line: Line<'_>) -> Result<Typed, TargetError> {
-        let (socket, pid) = (self.host.socket(), self.pid());
-        let arguments = [&socket, &self.id, &self.session, &pid, line.text, &line.file, line.cwd];
+        let (socket, pid, owner) = (self.host.socket(), self.pid(), self.owner());
+        let arguments = [&socket, &self.id, &self.session, &pid, line.text, &line.file, line.cwd, &owner];
         let said = self.host.run(scripts::TYPE, &arguments, Stdin::Bytes(line.content)).await?;
         Ok(match said.words().as_slice() {
             [] => Typed::Yes,
@@ -128,9 +157,10 @@ impl Link {
     /// Tells the shell to say where commands begin and end.
     pub(super) async fn set_up(&self) -> Result<(), TargetError> {
         let nonce = nonce()?;
-        let file = self.host.path(&format!("{}.setup", number(&self.id)));
-        let content = scripts::setup(&self.command_file(), &nonce).into_bytes();
-        let line = scripts::setup_line(&file);
+        let Seat { outside, inside, .. } = self.seat();
+        let file = format!("{outside}setup");
+        let content = scripts::setup(&format!("{inside}command"), &nonce).into_bytes();
+        let line = scripts::setup_line(&format!("{inside}setup"));
         let typed = self.type_line(Line { text: &line, file, content, cwd: "/" }).await?;
         match typed {
             Typed::Yes => {}
@@ -151,24 +181,76 @@ impl Link {
 
     /// Starts the shell again, with what runs in the pane ended, and sets it up.
     pub(super) async fn respawn(&self) -> Result<(), TargetError> {
-        let socket = self.host.socket();
-        let mut arguments = vec![socket.as_str(), &self.id, &self.session];
-        arguments.extend(self.shell.iter().map(String::as_str));
-        let said = self.host.run(scripts::RESPAWN, &arguments, Stdin::Null).await?;
-        let pid = said.words().first().and_then(|pid| pid.parse().ok()).ok_or_else(|| self.refused())?;
+        let shell = self.shell();
+        let pid = sessions::respawn(&self.host, &self.session, &self.id, &shell).await?;
         self.pid.store(pid, Ordering::Relaxed);
+        self.is_set_up.store(false, Ordering::Relaxed);
+        let seat = shell.seat(&self.host, (&self.session, &self.name), number(&self.id), pid).await?;
+        self.shell.lock().unwrap_or_else(PoisonError::into_inner).1 = seat;
+        self.settle().await?;
         self.set_up().await
+    }
+
+    /// Waits until a new shell has taken the foreground, before which nothing is typed. One that does not is found busy.
+    pub(super) async fn settle(&self) -> Result<(), TargetError> {
+        self.host.run(scripts::FOREGROUND, &[&self.pid(), SETTLE_LOOKS], Stdin::Null).await.map(drop)
+    }
+
+    /// How the shell ended, by the word of its warden: code and signal.
+    pub(super) async fn end(&self) -> Result<Option<(Option<i32>, Option<i32>)>, TargetError> {
+        self.shell().end(&self.host, self.pid.load(Ordering::Relaxed)).await
+    }
+
+    /// Whether the shell is in a jail.
+    pub(super) fn has_bounds(&self) -> bool {
+        self.shell().has_bounds()
+    }
+
+    /// Whether the shell has the same bounds as this one.
+    pub(super) fn fits(&self, shell: &Shell) -> bool {
+        self.shell().bounds == shell.bounds
+    }
+
+    /// Knows from now on how to start its shell again, which has the same bounds.
+    pub(super) fn adopt(&self, shell: Shell) {
+        self.shell.lock().unwrap_or_else(PoisonError::into_inner).0 = shell;
+    }
+
+    /// Takes another shell with other bounds, unless something runs in the one that is there.
+    pub(super) async fn change(&self, shell: Shell) -> Result<(), TargetError> {
+        let said = self.host.run(scripts::FOREGROUND, &[&self.pid(), "0"], Stdin::Null).await?;
+        if let ["busy", program @ ..] = said.words().as_slice() {
+            return Err(PaneError::OtherBounds { program: program.join(" ") }.into());
+        }
+        self.adopt(shell);
+        self.respawn().await
+    }
+
+    /// Ends what is left of the command with this tag.
+    pub(super) async fn sweep(&self, tag: u32) -> Result<(), TargetError> {
+        self.host.run(scripts::SWEEP, &[&self.pid(), &tag.to_string()], Stdin::Null).await.map(drop)
     }
 
     /// Signals what runs in the foreground.
     pub(super) async fn signal(&self, signal: &str) -> Result<(), TargetError> {
-        let (socket, pid) = (self.host.socket(), self.pid());
-        let arguments = [&socket, &self.id, &self.session, &pid, signal];
+        let (socket, pid, owner) = (self.host.socket(), self.pid(), self.owner());
+        let arguments = [&socket, &self.id, &self.session, &pid, signal, &owner];
         self.host.run(scripts::SIGNAL, &arguments, Stdin::Null).await.map(drop)
     }
 
     pub(super) fn refused(&self) -> TargetError {
         PaneError::Foreign { name: format!("{} {}", self.session, self.id) }.into()
+    }
+
+    /// Keeps how a command ended that was left to itself, and lets others in.
+    pub(super) fn keep_news(&self, news: String) {
+        *self.news.lock().unwrap_or_else(PoisonError::into_inner) = Some(news);
+        self.is_dispatched.store(false, Ordering::Relaxed);
+    }
+
+    /// How a command ended that was left to itself, once.
+    pub(super) fn take_news(&self) -> Option<String> {
+        self.news.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// What was captured last, held for a look or a change only.
@@ -197,4 +279,12 @@ pub(super) fn nonce() -> Result<String, TargetError> {
             Err(TargetError::Io { action: "read", path: "/dev/urandom".into(), source: error.into() })
         }
     }
+}
+
+/// A number by which all processes of one command are found, as a limit that they inherit: large, so that nobody sets the
+/// same by chance.
+pub(super) fn tag() -> Result<u32, TargetError> {
+    let nonce = nonce()?;
+    let digits = nonce.get(..7).and_then(|digits| u32::from_str_radix(digits, 16).ok());
+    Ok(LEAST_TAG + digits.unwrap_or_default())
 }

@@ -120,6 +120,8 @@ pub struct Screen {
     pub program: String,
     /// Where the cursor is: column and line, from 0.
     pub cursor: (u32, u32),
+    /// How a command ended that was left in the pane, told once.
+    pub note: Option<String>,
 }
 
 /// Keys for a pane, in this order.

@@ -46,6 +46,9 @@ pub(super) async fn probe(link: &Link, seconds: u64) -> Result<Found, TargetErro
         if found.state != (State::Dead { code: None, signal: None }) {
             return Ok(found);
         }
+        if let Some((code, signal)) = link.end().await? {
+            return Ok(Found { state: State::Dead { code, signal }, typing: 0 });
+        }
         sleep(STATUS_PAUSE).await;
     }
     Ok(Found { state: State::Dead { code: None, signal: None }, typing: 0 })

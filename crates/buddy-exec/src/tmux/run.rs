@@ -8,7 +8,7 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::follow::{Done, Order, Seen, Watch};
-use super::link::{Line, Link, Typed, nonce};
+use super::link::{Line, Link, Typed, nonce, tag};
 use super::probe::{State, probe};
 use super::scripts;
 use crate::drain::{Chunks, Output, Taken};
@@ -74,6 +74,8 @@ impl Stop for Brake {
 pub(super) struct Begun {
     pub(super) link: Arc<Link>,
     nonce: String,
+    /// By which the processes of the command are found.
+    tag: u32,
     began: Instant,
     done: oneshot::Receiver<Done>,
     pub(super) live: mpsc::Receiver<Chunk>,
@@ -92,7 +94,7 @@ pub(super) async fn begin(
     let busy_until = Instant::now() + BUSY_LIMIT;
     let mut attempt = 0;
     while attempt < ATTEMPTS {
-        let nonce = nonce()?;
+        let (nonce, tag) = (nonce()?, tag()?);
         let (begun_sender, mut begun) = oneshot::channel();
         let (done_sender, done) = oneshot::channel();
         let (chunks, live) = mpsc::channel(QUEUED_CHUNKS);
@@ -102,11 +104,11 @@ pub(super) async fn begin(
             return Err(PaneError::Closed.into());
         }
         let prompts = link.seen().prompts;
-        let typed = type_command(&link, command, &nonce).await?;
+        let typed = type_command(&link, command, &nonce, tag).await?;
         if typed == Typed::Yes && has_begun(&link, &mut begun).await? {
             let began = Instant::now();
             notes.extend(strangers(&link));
-            return Ok(Begun { link, nonce, began, done, live, notes, _turn: turn });
+            return Ok(Begun { link, nonce, tag, began, done, live, notes, _turn: turn });
         }
         call_off(&link, &nonce).await;
         match typed {
@@ -142,7 +144,12 @@ pub(super) async fn begin(
     Err(PaneError::NoHooks.into())
 }
 
-async fn type_command(link: &Link, command: &PaneCommand, nonce: &str) -> Result<Typed, TargetError> {
+async fn type_command(
+    link: &Link,
+    command: &PaneCommand,
+    nonce: &str,
+    tag: u32,
+) -> Result<Typed, TargetError> {
     let text = match &command.text {
         PaneText::Shell(text) => text.clone(),
         PaneText::Words(words) => {
@@ -154,7 +161,7 @@ async fn type_command(link: &Link, command: &PaneCommand, nonce: &str) -> Result
     if text.contains('\0') || cwd.contains('\0') {
         return Err(TargetError::BadPath { why: "has a zero byte in it" });
     }
-    let content = scripts::command(&text, &shown(&text), cwd, nonce);
+    let content = scripts::command(&text, &shown(&text), cwd, nonce, tag);
     let line = Line { text: scripts::COMMAND_LINE, file: link.command_file(), content, cwd };
     link.type_line(line).await
 }
@@ -282,7 +289,18 @@ impl Begun {
         }
     }
 
+    /// Ends the command with all that it started, also what left its session. What earlier commands left running stays.
     async fn stop(&mut self, steps: &[(&str, Duration)], ended: Ended) -> Result<Exit, TargetError> {
+        let exit = self.end_foreground(steps, ended).await;
+        self.link.sweep(self.tag).await?;
+        exit
+    }
+
+    async fn end_foreground(
+        &mut self,
+        steps: &[(&str, Duration)],
+        ended: Ended,
+    ) -> Result<Exit, TargetError> {
         for (signal, time) in steps {
             self.link.signal(signal).await?;
             match timeout(*time, &mut self.done).await {

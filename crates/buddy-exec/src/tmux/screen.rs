@@ -38,7 +38,7 @@ pub(super) async fn capture(link: &Link, options: &CaptureOptions) -> Result<Scr
     let text = text.trim_end_matches('\n').to_owned();
     let last = link.captured().replace((options.clone(), text.clone()));
     let is_unchanged = last.is_some_and(|last| last == (options.clone(), text.clone()));
-    Ok(Screen { text, is_unchanged, program, cursor })
+    Ok(Screen { text, is_unchanged, program, cursor, note: link.take_news() })
 }
 
 /// Arguments: socket, pane, session, `-a` or nothing, then more options. A pane that is not buddy's gives nothing but that.

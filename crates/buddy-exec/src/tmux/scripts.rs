@@ -4,11 +4,12 @@
 //!
 //! A pane inherits the options of its session, so `@buddy_owner` alone says too little; `@buddy_pane` stands at panes only.
 
-/// Finds or makes a session. Arguments: directory, socket, session, most sessions, then the shell's words.
+/// Finds or makes a session. Arguments: directory, socket, session, most sessions, a name for the bounds, then the shell's
+/// words.
 ///
 /// Says `foreign`, `many` or `private` when it does not, and else `made` or `found`.
 pub(super) const SESSION: &str = r#"
-dir=$1 socket=$2 session=$3 most=$4; shift 4
+dir=$1 socket=$2 session=$3 most=$4 bounds=$5; shift 5
 umask 077
 mkdir -p "$dir" || exit 1
 if [ -L "$dir" ] || [ ! -O "$dir" ]; then echo private; exit 0; fi
@@ -28,6 +29,7 @@ t set-option -t "=$session:" @buddy_managed 1 \; \
   set-option -p -t "=$session:" @buddy_managed 1 \; \
   set-option -p -t "=$session:" @buddy_owner "$session" \; \
   set-option -p -t "=$session:" @buddy_pane shared \; \
+  set-option -p -t "=$session:" @buddy_bounds "$bounds" \; \
   set-option -p -t "=$session:" remain-on-exit on \; \
   set-option -w -t "=$session:" allow-rename off \; \
   set-option -w -t "=$session:" automatic-rename off \; \
@@ -35,15 +37,16 @@ t set-option -t "=$session:" @buddy_managed 1 \; \
 echo made
 "#;
 
-/// Finds or makes a pane in a session. Arguments: socket, session, pane, most panes, `make` or `find`, then the shell's
-/// words. Says `missing`, `many`, or `made`/`found` with the pane's id, process and whether it is dead.
+/// Finds or makes a pane in a session. Arguments: socket, session, pane, most panes, `make` or `find`, a name for the bounds,
+/// then the shell's words. Says `missing`, `many`, or `made`/`found` with the pane's id, process, whether it is dead, and
+/// `b` with the name of its bounds.
 pub(super) const PANE: &str = r#"
-socket=$1 session=$2 name=$3 most=$4 wish=$5; shift 5
+socket=$1 session=$2 name=$3 most=$4 wish=$5 bounds=$6; shift 6
 t() { tmux -S "$socket" -f /dev/null "$@"; }
-list() { t list-panes -s -t "=$session" -F '#{pane_id} #{pane_pid} #{pane_dead} #{@buddy_owner} #{@buddy_pane}'; }
+list() { t list-panes -s -t "=$session" -F '#{pane_id} #{pane_pid} #{pane_dead} #{@buddy_owner} #{@buddy_pane} b#{@buddy_bounds}'; }
 find() {
-  list | while read -r id pid dead owner pane; do
-    if [ "$owner" = "$session" ] && [ "$pane" = "$name" ]; then echo "$1 $id $pid $dead"; break; fi
+  list | while read -r id pid dead owner pane has; do
+    if [ "$owner" = "$session" ] && [ "$pane" = "$name" ]; then echo "$1 $id $pid $dead $has"; break; fi
   done
 }
 found=$(find found) || exit 1
@@ -55,6 +58,7 @@ id=$(t split-window -d -t "=$session:" -P -F '#{pane_id}' -- "$@") || exit 1
 t set-option -p -t "$id" @buddy_managed 1 \; \
   set-option -p -t "$id" @buddy_owner "$session" \; \
   set-option -p -t "$id" @buddy_pane "$name" \; \
+  set-option -p -t "$id" @buddy_bounds "$bounds" \; \
   set-option -p -t "$id" remain-on-exit on \; \
   select-pane -t "$id" -T "$name" \; \
   select-layout -t "$id" tiled || exit 1
@@ -75,22 +79,81 @@ exec tmux -S "$1" if-shell -F -t "$2" "#{&&:#{==:#{@buddy_owner},$3},#{==:#{pane
   "display-message -p refused"
 "##;
 
-/// Starts the shell of a pane again. Arguments: socket, pane, session, then the shell's words. Says the new process.
+/// Starts the shell of a pane again. Arguments: socket, pane, session, a name for the bounds, then the shell's words. Says the
+/// new process. What stands at the pane is never wider than the shell that is in it.
 pub(super) const RESPAWN: &str = r#"
-socket=$1 pane=$2 session=$3; shift 3
+socket=$1 pane=$2 session=$3 bounds=$4; shift 4
 t() { tmux -S "$socket" "$@"; }
 [ "$(t show-options -p -v -t "$pane" @buddy_owner 2>/dev/null)" = "$session" ] || { echo refused; exit 0; }
+t set-option -p -t "$pane" @buddy_bounds none || exit 1
 t respawn-pane -k -t "$pane" -- "$@" || exit 1
+t set-option -p -t "$pane" @buddy_bounds "$bounds" || exit 1
 t display-message -p -t "$pane" '#{pane_pid}'
 "#;
 
-/// Types a line into a pane if its shell waits for one. Arguments: socket, pane, session, process, line, file, directory; the
-/// standard input becomes the file. Says `dead`, `busy` with the program, `cwd`, `refused`, or nothing.
+/// Puts down what a jailed shell needs. Arguments: directory, the warden's task, the file in which it tells, the directory
+/// that the shell can read; the standard input becomes the task. Says `private` when the directory is not.
+pub(super) const CELL: &str = r#"
+umask 077
+mkdir -p "$1" || exit 1
+if [ -L "$1" ] || [ ! -O "$1" ]; then echo private; exit 0; fi
+chmod 700 "$1" || exit 1
+rm -rf "$3" "$4" && mkdir "$4" || exit 1
+exec cat > "$2"
+"#;
+
+/// What the warden of a pane told. Arguments: the file, the warden. Waits for it while the warden is at work.
+pub(super) const TOLD: &str = r#"
+i=0
+while [ ! -s "$1" ] && [ -d "/proc/$2" ] && [ $i -lt 500 ]; do i=$((i + 1)); sleep 0.02 || sleep 1; done
+cat "$1" 2>/dev/null
+exit 0
+"#;
+
+/// What is in the foreground of a pane. Arguments: the process of its shell, how often to look again. Says `busy` with the
+/// program, or nothing when the shell waits or has ended.
+pub(super) const FOREGROUND: &str = r#"
+pid=$1 again=$2
+while :; do
+  read -r stat 2>/dev/null < "/proc/$pid/stat" || exit 0
+  set -- ${stat##*) }
+  case $1 in Z|X) exit 0;; esac
+  if [ "$6" = "$pid" ]; then exit 0; fi
+  if [ "$again" -le 0 ]; then break; fi
+  again=$((again - 1)); sleep 0.02 || sleep 1
+done
+program=; read -r program 2>/dev/null < "/proc/$6/comm"
+echo "busy $program"
+"#;
+
+/// Ends what is left of a command. Arguments: the process of the shell, the tag of the command. Asks first, kills then, and
+/// says how many are still there.
+pub(super) const SWEEP: &str = r#"
+shell=$1 tag=$2
+living() {
+  found=
+  for file in $(grep -ls "^Max file locks  *$tag " /proc/[0-9]*/limits 2>/dev/null); do
+    file=${file#/proc/}; file=${file%/limits}
+    if [ "$file" = "$shell" ] || ! read -r stat 2>/dev/null < "/proc/$file/stat"; then continue; fi
+    case ${stat##*) } in Z*|X*) ;; *) found="$found $file";; esac
+  done
+}
+linger() { i=0; while living; [ "$found" ] && [ $i -lt "$1" ]; do i=$((i + 1)); sleep 0.02 || sleep 1; done; }
+living
+if [ "$found" ]; then kill -s TERM $found 2>/dev/null; kill -s CONT $found 2>/dev/null; linger 10; fi
+round=0
+while [ "$found" ] && [ $round -lt 50 ]; do round=$((round + 1)); kill -s KILL $found 2>/dev/null; linger 2; done
+set -- $found
+echo $#
+"#;
+
+/// Types a line into a pane if its shell waits for one. Arguments: socket, pane, session, process of the shell, line, file,
+/// directory, process of the pane; the standard input becomes the file. Says `dead`, `busy` with the program, `cwd`, `refused`, or nothing.
 ///
 /// Ends of what somebody typed and did not send are cleared first. `{line}` holds no quote and nothing that came from
 /// elsewhere.
 pub(super) const TYPE: &str = r##"
-socket=$1 pane=$2 session=$3 pid=$4 line=$5 file=$6 cwd=$7
+socket=$1 pane=$2 session=$3 pid=$4 line=$5 file=$6 cwd=$7 owner=$8
 read -r stat 2>/dev/null < "/proc/$pid/stat" || { echo dead; exit 0; }
 set -- ${stat##*) }
 case $1 in Z|X) echo dead; exit 0;; esac
@@ -102,36 +165,37 @@ if [ ! -d "$cwd" ] || [ ! -x "$cwd" ]; then echo cwd; exit 0; fi
 umask 077
 cat > "$file" || exit 1
 exec tmux -S "$socket" if-shell -F -t "$pane" \
-  "#{&&:#{&&:#{&&:#{==:#{@buddy_owner},$session},#{!=:#{@buddy_pane},}},#{==:#{pane_id},$pane}},#{&&:#{==:#{pane_pid},$pid},#{==:#{pane_synchronized},0}}}" \
+  "#{&&:#{&&:#{&&:#{==:#{@buddy_owner},$session},#{!=:#{@buddy_pane},}},#{==:#{pane_id},$pane}},#{&&:#{==:#{pane_pid},$owner},#{==:#{pane_synchronized},0}}}" \
   "copy-mode -q -t $pane ; send-keys -t $pane C-e C-u ; send-keys -t $pane -l -- '$line' ; send-keys -t $pane Enter" \
   "display-message -p refused"
 "##;
 
-/// Types keys into a pane. Arguments: socket, pane, session, tmux commands that send them, a name for the buffer; the standard
-/// input becomes the buffer. Says `refused` or nothing.
+/// Types keys into a pane. Arguments: socket, pane, session, tmux commands that send them, a name for the buffer, process of
+/// the pane; the standard input becomes the buffer. Says `refused` or nothing.
 pub(super) const KEYS: &str = r##"
 if [ -n "$5" ]; then tmux -S "$1" load-buffer -b "$5" - || exit 1; fi
 exec tmux -S "$1" if-shell -F -t "$2" \
-  "#{&&:#{&&:#{==:#{@buddy_owner},$3},#{!=:#{@buddy_pane},}},#{&&:#{==:#{pane_id},$2},#{==:#{pane_synchronized},0}}}" \
+  "#{&&:#{&&:#{==:#{@buddy_owner},$3},#{!=:#{@buddy_pane},}},#{&&:#{==:#{pane_id},$2},#{&&:#{==:#{pane_pid},$6},#{==:#{pane_synchronized},0}}}}" \
   "copy-mode -q -t $2 ; $4" "display-message -p refused"
 "##;
 
-/// Signals what runs in the foreground of a pane. Arguments: socket, pane, session, process, signal.
+/// Signals what runs in the foreground of a pane. Arguments: socket, pane, session, process of the shell, signal, process of
+/// the pane.
 ///
-/// Only a group whose leader is in the session of the pane's own shell is signalled. Where the shell itself is in the
+/// Only a group whose leader is in the session of the pane is signalled. Where the shell itself is in the
 /// foreground, or the leader of the group is gone, the terminal is left to do it, by the key.
 pub(super) const SIGNAL: &str = r##"
-socket=$1 pane=$2 session=$3 pid=$4 signal=$5
+socket=$1 pane=$2 session=$3 pid=$4 signal=$5 owner=$6
 read -r stat 2>/dev/null < "/proc/$pid/stat" || exit 0
 set -- ${stat##*) }
 group=$6
 case $group in ''|*[!0-9]*|0|1) exit 0;; esac
 if [ "$group" != "$pid" ] && read -r stat 2>/dev/null < "/proc/$group/stat"; then
   set -- ${stat##*) }
-  if [ "$4" = "$pid" ] && [ "$3" = "$group" ]; then kill -s "$signal" -- "-$group"; exit 0; fi
+  if [ "$4" = "$owner" ] && [ "$3" = "$group" ]; then kill -s "$signal" -- "-$group"; exit 0; fi
 fi
 exec tmux -S "$socket" if-shell -F -t "$pane" \
-  "#{&&:#{&&:#{==:#{@buddy_owner},$session},#{!=:#{@buddy_pane},}},#{&&:#{==:#{pane_pid},$pid},#{==:#{pane_synchronized},0}}}" \
+  "#{&&:#{&&:#{==:#{@buddy_owner},$session},#{!=:#{@buddy_pane},}},#{&&:#{==:#{pane_pid},$owner},#{==:#{pane_synchronized},0}}}" \
   "copy-mode -q -t $pane ; send-keys -t $pane C-c" "display-message -p refused"
 "##;
 
@@ -151,6 +215,9 @@ for active in $(tmux -S "$socket" list-clients -t "=$session" -F '#{client_activ
 done
 echo "$typed"
 "#;
+
+/// The variable that stands in the environment of whatever the shell of a pane starts.
+pub const PANE_VARIABLE: &str = "BUDDY_PANE";
 
 /// What a shell of a pane is told so that it says where commands begin and end.
 ///
@@ -194,12 +261,13 @@ pub(super) fn setup_line(file: &str) -> String {
 /// The line that is typed for every command.
 pub(super) const COMMAND_LINE: &str = " . \"$__buddy\"";
 
-/// The file of one command: the nonce, what the person sees, the mark, and the command itself byte for byte. What it did to
-/// the prompt is mended afterwards.
-pub(super) fn command(text: &str, shown: &str, cwd: &str, nonce: &str) -> Vec<u8> {
+/// The file of one command: the nonce, the tag that all its processes inherit, what the person sees, the mark, and the command
+/// itself byte for byte. What it did to the prompt is mended afterwards.
+pub(super) fn command(text: &str, shown: &str, cwd: &str, nonce: &str, tag: u32) -> Vec<u8> {
     let (text, shown, cwd) = (quoted(text), quoted(shown), quoted(cwd));
     format!(
-        r#"{{ __buddy_n={nonce}; __buddy_t={text}; printf '\033[2m%s\033[0m\n\033]133;C;%s\007' {shown} {nonce} >/dev/tty; }} 2>/dev/null
+        r#"{{ \ulimit -S -w {tag} || \ulimit -S -x {tag} || :; }} >/dev/null 2>&1
+{{ __buddy_n={nonce}; __buddy_t={text}; printf '\033[2m%s\033[0m\n\033]133;C;%s\007' {shown} {nonce} >/dev/tty; }} 2>/dev/null
 \cd -- {cwd} >/dev/null || return 126
 eval " $__buddy_t"
 {{ __buddy_r; }} 2>/dev/null

@@ -3,6 +3,7 @@
 use super::host::Host;
 use super::names::SHARED;
 use super::scripts;
+use super::shells::Shell;
 use crate::{PaneError, Remaining, Stdin, TargetError};
 
 /// How many sessions and panes there may be.
@@ -16,7 +17,10 @@ pub(super) struct Limits {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Absent {
     Make,
+    /// Unless it is the default one, which is made.
     Leave,
+    /// Whatever it is, and a shell that has ended does not come back either.
+    Never,
 }
 
 /// A pane that was found or made.
@@ -26,19 +30,25 @@ pub(super) struct Place {
     pub(super) pid: i32,
     pub(super) is_dead: bool,
     pub(super) is_new: bool,
+    /// Names the bounds of its shell.
+    pub(super) bounds: String,
 }
 
 /// Finds a session or makes it, with its shared pane. True when it was made.
 pub(super) async fn session(
     host: &Host,
     name: &str,
-    shell: &[String],
+    shell: &Shell,
     limits: Limits,
 ) -> Result<bool, TargetError> {
+    // What a shell needs is put down before it is started, and not under one that runs.
+    if shell.has_bounds() && host.run(IS_THERE, &[&host.socket(), name], Stdin::Null).await?.text.is_empty() {
+        shell.prepare(host).await?;
+    }
     let (directory, socket, most) =
         (host.directory.to_string_lossy(), host.socket(), limits.sessions.to_string());
-    let mut arguments = vec![directory.as_ref(), &socket, name, &most];
-    arguments.extend(shell.iter().map(String::as_str));
+    let mut arguments = vec![directory.as_ref(), &socket, name, &most, &shell.bounds];
+    arguments.extend(shell.words.iter().map(String::as_str));
     let said = host.run_leaving(scripts::SESSION, &arguments).await?;
     match said.words().first() {
         Some(&"made") => Ok(true),
@@ -56,27 +66,55 @@ pub(super) async fn pane(
     session: &str,
     name: &str,
     absent: Absent,
-    shell: &[String],
+    shell: &Shell,
     limits: Limits,
 ) -> Result<Place, TargetError> {
+    if absent == Absent::Make && shell.has_bounds() {
+        match Box::pin(pane(host, session, name, Absent::Leave, shell, limits)).await {
+            Err(TargetError::Pane(PaneError::Missing { .. })) => shell.prepare(host).await?,
+            found => return found,
+        }
+    }
     let (socket, most) = (host.socket(), limits.panes.to_string());
     let wish = if absent == Absent::Make { "make" } else { "find" };
-    let mut arguments = vec![socket.as_str(), session, name, &most, wish];
-    arguments.extend(shell.iter().map(String::as_str));
+    let mut arguments = vec![socket.as_str(), session, name, &most, wish, &shell.bounds];
+    arguments.extend(shell.words.iter().map(String::as_str));
     let said = host.run(scripts::PANE, &arguments, Stdin::Null).await?;
     match said.words().as_slice() {
-        [how, id, pid, dead] => place(how, id, pid, dead)
+        [how, id, pid, dead, bounds] => place(how, id, pid, dead, bounds)
             .ok_or_else(|| PaneError::Unusable { reason: "its answer is not understood".to_owned() }.into()),
         ["many"] => Err(PaneError::TooMany { what: "panes", limit: limits.panes }.into()),
         _ => Err(PaneError::Missing { what: "pane", name: name.to_owned() }.into()),
     }
 }
 
-fn place(how: &str, id: &str, pid: &str, dead: &str) -> Option<Place> {
+fn place(how: &str, id: &str, pid: &str, dead: &str, bounds: &str) -> Option<Place> {
     let digits = id.strip_prefix('%')?;
     let is_id = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     is_id.then_some(())?;
-    Some(Place { id: id.to_owned(), pid: pid.parse().ok()?, is_dead: dead == "1", is_new: how == "made" })
+    Some(Place {
+        id: id.to_owned(),
+        pid: pid.parse().ok()?,
+        // One that was being started again when its buddy ended.
+        is_dead: dead == "1" || bounds == "bnone",
+        is_new: how == "made",
+        bounds: bounds.strip_prefix('b')?.to_owned(),
+    })
+}
+
+/// Starts the shell of a pane again, with what runs in it ended, and gives the new process.
+pub(super) async fn respawn(host: &Host, session: &str, id: &str, shell: &Shell) -> Result<i32, TargetError> {
+    if shell.words.is_empty() {
+        // tmux would take the words that it knows, and so a shell with other bounds.
+        return Err(PaneError::NoHooks.into());
+    }
+    shell.prepare(host).await?;
+    let socket = host.socket();
+    let mut arguments = vec![socket.as_str(), id, session, &shell.bounds];
+    arguments.extend(shell.words.iter().map(String::as_str));
+    let said = host.run(scripts::RESPAWN, &arguments, Stdin::Null).await?;
+    let pid = said.words().first().and_then(|pid| pid.parse().ok());
+    pid.ok_or_else(|| PaneError::Foreign { name: format!("{session} {id}") }.into())
 }
 
 /// Ends a session that is buddy's and not the default one.
@@ -129,6 +167,8 @@ pub(super) fn attach(socket: &str, session: &str) -> String {
     format!("tmux -S {socket} attach -t {session}")
 }
 
+const IS_THERE: &str = r#"tmux -S "$1" has-session -t "=$2" 2>/dev/null && echo there; exit 0"#;
+
 const KILL_SESSION: &str = r#"
 tmux -S "$1" has-session -t "=$2" 2>/dev/null || { echo missing; exit 0; }
 [ "$(tmux -S "$1" show-options -v -t "=$2:" @buddy_owner 2>/dev/null)" = "$2" ] || { echo foreign; exit 0; }
@@ -149,11 +189,12 @@ mod tests {
 
     #[test]
     fn only_what_tmux_can_have_said_is_a_pane() {
-        let found = place("made", "%12", "345", "0").unwrap();
-        assert_eq!(found, Place { id: "%12".into(), pid: 345, is_dead: false, is_new: true });
+        let found = place("made", "%12", "345", "0", "bopen").unwrap();
+        let bounds = "open".to_owned();
+        assert_eq!(found, Place { id: "%12".into(), pid: 345, is_dead: false, is_new: true, bounds });
         for id in ["12", "%", "%1;x", "%-1", "% 1"] {
-            assert_eq!(place("found", id, "1", "0"), None, "{id}");
+            assert_eq!(place("found", id, "1", "0", "b"), None, "{id}");
         }
-        assert_eq!(place("found", "%1", "x", "0"), None);
+        assert_eq!(place("found", "%1", "x", "0", "b"), None);
     }
 }

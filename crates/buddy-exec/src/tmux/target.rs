@@ -17,16 +17,22 @@ use super::link::Link;
 use super::names::{SHARED, checked};
 use super::run::{Begun, Brake, Wish, begin};
 use super::sessions::{self, Absent, Limits};
-use super::{keys, lock, person::Hands, screen};
+use super::shells::{Shell, Shells};
+use super::{keys, lock, person::Hands, rest, screen};
 use crate::managed::ManagedProcesses;
 use crate::{
     Bounds, CaptureOptions, Deleted, Deletion, Description, Exec, Exit, FileContent, GlobQuery, GlobResult,
     GrepQuery, GrepResult, Keys, LineRange, Lines, ListOptions, Listing, PaneCommand, PaneError, PaneRunning,
-    PaneSelector, Panes, Recorder, Remaining, Running, Screen, Stdin, Stopper, Target, TargetError, Written,
+    PaneSelector, Panes, Reach, Recorder, Remaining, Running, Screen, Stdin, Stopper, SupervisorCommand,
+    Target, TargetError, Written,
 };
 
 /// How long a command without a limit of its own waits for its turn.
 const TURN_LIMIT: Duration = Duration::from_mins(10);
+
+/// What the agent is told about a pane whose shell had other bounds.
+const OTHER_BOUNDS: &str = "the shell of the pane had other bounds than hold now, so a new one was started; variables and \
+                            jobs of the old one are gone";
 
 /// What a [`TmuxTarget`] is made of.
 #[derive(Debug, Clone)]
@@ -43,6 +49,9 @@ pub struct TmuxSettings {
     pub max_panes: u32,
     /// The environment of the shells.
     pub env: Vec<(String, String)>,
+    /// How a warden is started on the target, which owns the jail of a shell. Without, panes are for calls that have no
+    /// bounds.
+    pub warden: Option<SupervisorCommand>,
 }
 
 /// A target with panes.
@@ -54,7 +63,7 @@ pub struct TmuxTarget {
     host: Arc<Host>,
     session: String,
     limits: Limits,
-    shell: Vec<String>,
+    shells: Shells,
     locks_in: PathBuf,
     /// By session and pane. Held for a look or a change only.
     links: Mutex<HashMap<(String, String), Arc<Link>>>,
@@ -72,13 +81,14 @@ impl TmuxTarget {
     pub fn new(below: Arc<dyn Target>, settings: TmuxSettings) -> Result<Self, TargetError> {
         let host = Host { target: below.clone(), env: settings.env, directory: settings.directory };
         host.check()?;
-        let shell = shell_words(&below.describe().shell);
+        let about = below.describe();
+        let shells = Shells::new(&host, &about.shell, &about.cwd, settings.warden);
         Ok(Self {
             below,
             host: Arc::new(host),
             session: checked(&settings.session)?.to_owned(),
             limits: Limits { sessions: settings.max_sessions, panes: settings.max_panes },
-            shell,
+            shells,
             locks_in: settings.locks,
             links: Mutex::default(),
             opening: Semaphore::new(1),
@@ -94,6 +104,19 @@ impl TmuxTarget {
         self.lock(&self.session)
     }
 
+    /// Tries whether the target keeps a command to bounds, so that it could keep the shell of a pane to them.
+    pub async fn try_jail(&self) -> Result<(), TargetError> {
+        let bounds = Bounds { write: Reach::Nothing, network: false, ..Bounds::open() };
+        let hidden = vec![self.host.directory.clone()];
+        self.host.run_in(Bounds { hidden, ..bounds }, "exit 0").await
+    }
+
+    /// Ends jailed sessions in which nothing goes on, for when buddy ends. All others live on.
+    pub async fn end_idle(&self) -> Result<(), TargetError> {
+        let links = self.links().values().cloned().collect();
+        rest::end_idle(&self.host, links).await
+    }
+
     fn links(&self) -> MutexGuard<'_, HashMap<(String, String), Arc<Link>>> {
         self.links.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -104,9 +127,27 @@ impl TmuxTarget {
         Ok((checked(session)?.to_owned(), checked(name)?.to_owned()))
     }
 
+    /// What the shell of a pane must be for a call with these bounds.
+    fn shell(&self, pane: &PaneSelector, bounds: &Bounds) -> Result<Shell, TargetError> {
+        let (session, name) = self.names(pane)?;
+        self.shells.shell(&self.host, &session, &name, bounds)
+    }
+
+    /// The link to a pane whatever bounds its shell has, for who only looks at it or ends it. Where shells are jailed none is
+    /// made for that, as nobody said with which bounds.
+    async fn any_link(&self, pane: &PaneSelector) -> Result<Arc<Link>, TargetError> {
+        let absent = if self.shells.are_jailed() { Absent::Never } else { Absent::Leave };
+        Ok(self.link(pane, absent, &Bounds::open()).await?.0)
+    }
+
     /// The link to a pane that is there. The default one is made when it is not.
-    async fn link(&self, pane: &PaneSelector, absent: Absent) -> Result<(Arc<Link>, bool), TargetError> {
-        let names = self.names(pane)?;
+    async fn link(
+        &self,
+        pane: &PaneSelector,
+        absent: Absent,
+        bounds: &Bounds,
+    ) -> Result<(Arc<Link>, bool), TargetError> {
+        let (names, shell) = (self.names(pane)?, self.shell(pane, bounds)?);
         let _one = self.opening.acquire().await.map_err(|_| PaneError::Closed)?;
         let known = self.links().get(&names).filter(|link| !link.seen().is_closed).cloned();
         if let Some(link) = known {
@@ -114,17 +155,28 @@ impl TmuxTarget {
         }
         let (session, name) = &names;
         self.lock(session)?;
-        let absent = if name == SHARED { Absent::Make } else { absent };
-        if *session == self.session {
-            sessions::session(&self.host, session, &self.shell, self.limits).await?;
+        let absent = if name == SHARED && absent == Absent::Leave { Absent::Make } else { absent };
+        let mut is_made = false;
+        if *session == self.session && absent != Absent::Never {
+            let first = PaneSelector { session: Some(session.clone()), pane: None };
+            let shell = self.shell(&first, bounds)?;
+            is_made = sessions::session(&self.host, session, &shell, self.limits).await?;
         }
-        let place = sessions::pane(&self.host, session, name, absent, &self.shell, self.limits).await?;
-        let link = Link::open(self.host.clone(), &place.id, session, place.pid, self.shell.clone()).await?;
-        let link = Arc::new(link);
-        self.links().insert(names, link.clone());
+        let mut place = sessions::pane(&self.host, session, name, absent, &shell, self.limits).await?;
+        if place.is_dead && absent == Absent::Never {
+            return Err(PaneError::Missing { what: "pane", name: name.clone() }.into());
+        }
         if place.is_dead {
-            link.respawn().await?;
+            // tmux does not tell what a dead pane prints, so its shell comes back before it is followed.
+            place.pid = sessions::respawn(&self.host, session, &place.id, &shell).await?;
+            place.bounds.clone_from(&shell.bounds);
         }
+        let found = shell.found(&place);
+        let link = Arc::new(Link::open(self.host.clone(), (session, name), &place, found).await?);
+        if is_made || place.is_new || place.is_dead {
+            link.settle().await?;
+        }
+        self.links().insert(names, link.clone());
         Ok((link, place.is_new))
     }
 
@@ -138,18 +190,43 @@ impl TmuxTarget {
 
     /// Types a command and waits until it runs.
     async fn begin(&self, pane: &PaneSelector, command: &PaneCommand) -> Result<Begun, TargetError> {
-        allowed(&command.bounds)?;
         let mut notes = Vec::new();
         if self.hands.free().await? {
             notes.push("the person had the panes and gave them back; capture to see what changed".to_owned());
         }
-        let (link, _) = self.link(pane, Absent::Leave).await?;
+        let (link, _) = self.link(pane, Absent::Leave, &command.bounds).await?;
         if link.is_dispatched.load(Ordering::Relaxed) {
             return Err(PaneError::Busy { program: "a command that was not waited for".to_owned() }.into());
         }
+        notes.extend(link.take_news());
         let turn = turn(&link, command.timeout.unwrap_or(TURN_LIMIT)).await?;
+        let shell = self.shell(pane, &command.bounds)?;
+        if link.fits(&shell) {
+            link.adopt(shell);
+        } else {
+            link.change(shell).await?;
+            notes.push(OTHER_BOUNDS.to_owned());
+        }
         link.ready().await?;
         begin(link, command, turn, notes).await
+    }
+
+    /// The link to a pane whose shell has exactly these bounds. One with others is replaced where nothing runs in it.
+    async fn fitting_link(
+        &self,
+        pane: &PaneSelector,
+        absent: Absent,
+        bounds: &Bounds,
+    ) -> Result<(Arc<Link>, bool), TargetError> {
+        let (link, is_new) = self.link(pane, absent, bounds).await?;
+        let shell = self.shell(pane, bounds)?;
+        if link.fits(&shell) {
+            link.adopt(shell);
+        } else {
+            let _turn = turn(&link, Duration::ZERO).await?;
+            link.change(shell).await?;
+        }
+        Ok((link, is_new))
     }
 
     fn spawn(&self, work: impl Future<Output = ()> + Send + 'static) {
@@ -159,28 +236,21 @@ impl TmuxTarget {
     }
 }
 
-/// The shell of a pane is in no jail, so nothing with bounds may reach it.
-fn allowed(bounds: &Bounds) -> Result<(), PaneError> {
-    if bounds.is_open() { Ok(()) } else { Err(PaneError::Bounded) }
+/// How a command ended that was left to itself.
+fn news(result: &Result<Exit, TargetError>) -> String {
+    let how = match result {
+        Ok(Exit { code: Some(code), .. }) => format!("with exit code {code}"),
+        Ok(Exit { signal: Some(signal), .. }) => format!("by signal {signal}"),
+        Ok(_) => "with an unknown exit code".to_owned(),
+        Err(error) => format!("with an unknown outcome: {error}"),
+    };
+    format!("the command that was left running in the pane ended {how}")
 }
 
 async fn turn(link: &Link, limit: Duration) -> Result<OwnedSemaphorePermit, TargetError> {
     let busy = || PaneError::Busy { program: "another command of buddy's".to_owned() };
     let turn = timeout(limit, link.turn.clone().acquire_owned()).await.map_err(|_| busy())?;
     turn.map_err(|_| busy().into())
-}
-
-/// How a shell is started so that it does what the command says and nothing else: without anybody's start-up files, in
-/// which words may have other meanings than those that were judged.
-fn shell_words(shell: &str) -> Vec<String> {
-    let name = Path::new(shell).file_name().map(|name| name.to_string_lossy().into_owned());
-    let options: &[&str] = match name.as_deref() {
-        Some("bash") => &["--norc", "--noprofile", "-i"],
-        Some("zsh") => &["-f", "-i"],
-        Some("busybox") => &["ash", "-i"],
-        _ => &["-i"],
-    };
-    [shell].iter().chain(options).map(|&word| word.to_owned()).collect()
 }
 
 /// Whether a value of the variable `TMUX` says that its process runs in a pane of the server in `directory`.
@@ -215,49 +285,45 @@ impl Panes for TmuxTarget {
         let id = link.id.clone();
         self.spawn(async move {
             let (_, wished) = watch::channel(Wish::default());
-            let (_, _) = begun.see_out(None, wished).await;
-            link.is_dispatched.store(false, Ordering::Relaxed);
+            let (result, _) = begun.see_out(None, wished).await;
+            link.keep_news(news(&result));
         });
         Ok(id)
     }
 
     async fn capture(&self, pane: &PaneSelector, options: &CaptureOptions) -> Result<Screen, TargetError> {
-        let (link, _) = self.link(pane, Absent::Leave).await?;
+        let link = self.any_link(pane).await?;
         screen::capture(&link, options).await
     }
 
     async fn send_keys(&self, bounds: &Bounds, pane: &PaneSelector, keys: &Keys) -> Result<(), TargetError> {
-        allowed(bounds)?;
         self.hands.free().await?;
-        let (link, _) = self.link(pane, Absent::Leave).await?;
+        let (link, _) = self.fitting_link(pane, Absent::Leave, bounds).await?;
         keys::send(&link, keys).await
     }
 
     async fn create_session(&self, bounds: &Bounds, name: &str) -> Result<bool, TargetError> {
-        allowed(bounds)?;
-        let name = checked(name)?;
+        let first = self.shell(&PaneSelector::default(), bounds)?;
+        let shell = self.shell(&PaneSelector { session: Some(name.to_owned()), pane: None }, bounds)?;
         // The default one has its place among the few that there may be, also before it is needed.
         self.lock(&self.session)?;
-        sessions::session(&self.host, &self.session, &self.shell, self.limits).await?;
+        sessions::session(&self.host, &self.session, &first, self.limits).await?;
         self.lock(name)?;
-        sessions::session(&self.host, name, &self.shell, self.limits).await
+        sessions::session(&self.host, name, &shell, self.limits).await
     }
 
-    async fn kill_session(&self, bounds: &Bounds, name: &str) -> Result<(), TargetError> {
-        allowed(bounds)?;
+    async fn kill_session(&self, _: &Bounds, name: &str) -> Result<(), TargetError> {
         sessions::kill_session(&self.host, checked(name)?, &self.session).await?;
         self.links().retain(|(session, _), _| session != name);
         Ok(())
     }
 
     async fn create_pane(&self, bounds: &Bounds, pane: &PaneSelector) -> Result<bool, TargetError> {
-        allowed(bounds)?;
-        Ok(self.link(pane, Absent::Make).await?.1)
+        Ok(self.fitting_link(pane, Absent::Make, bounds).await?.1)
     }
 
-    async fn kill_pane(&self, bounds: &Bounds, pane: &PaneSelector) -> Result<(), TargetError> {
-        allowed(bounds)?;
-        let (link, _) = self.link(pane, Absent::Leave).await?;
+    async fn kill_pane(&self, _: &Bounds, pane: &PaneSelector) -> Result<(), TargetError> {
+        let link = self.any_link(pane).await?;
         let names = self.names(pane)?;
         sessions::kill_pane(&self.host, &names.0, &names.1, &link.id).await?;
         self.links().remove(&names);

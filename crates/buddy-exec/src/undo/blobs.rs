@@ -36,7 +36,7 @@ impl Blobs {
     }
 
     /// Keeps what a file has; none when that is too much.
-    pub(super) fn put(&self, mut file: File, durability: Durability) -> io::Result<Option<Blob>> {
+    pub(super) fn put(&self, mut file: impl io::Read, durability: Durability) -> io::Result<Option<Blob>> {
         make_private(&self.folder)?;
         let mut draft = tempfile::Builder::new().prefix("draft-").tempfile_in(&self.folder)?;
         let Some((digest, size)) = digest::copy(&mut file, &mut draft, self.max_bytes)? else {

@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 const BUFFER: usize = 64 * 1024;
 
 /// The SHA-256 of some bytes, in hexadecimal.
-pub(super) fn digest_of(content: &[u8]) -> String {
+pub(crate) fn digest_of(content: &[u8]) -> String {
     hex(&Sha256::digest(content))
 }
 

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+use buddy_protocol::SessionTarget;
 use serde::{Deserialize, Serialize};
 
 use super::blobs::{create_private, entries, make_private, sync_folder};
@@ -29,6 +30,9 @@ pub struct Header {
     /// The entry that this one undoes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undoes: Option<String>,
+    /// The target that it is about; absent for this machine.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub target: Option<SessionTarget>,
 }
 
 /// One line of a journal.

@@ -79,17 +79,8 @@ impl UndoStore {
                 not_covered.push(NotCovered { path, why });
                 continue;
             }
-            let (now, blocked) = match reach.state(&path.0) {
-                Ok(now) => (now, None),
-                Err(error) => (State::Absent, Some(error.to_string())),
-            };
-            if now == before && blocked.is_none() {
-                continue;
-            }
-            let is_as_left = now == after || matches!(after, State::NotKept { .. });
-            let conflict = blocked
-                .or_else(|| (!is_as_left).then(|| format!("it was changed since: {}", now.describe())));
-            steps.push(Step { path, now, to: before, conflict });
+            let now = reach.state(&path.0).map_err(|error| error.to_string());
+            steps.extend(step(path, before, &after, now));
         }
         mark_full_directories(&mut steps);
         Ok(UndoPlan {
@@ -101,7 +92,23 @@ impl UndoStore {
     }
 }
 
-fn left_out(record: &Record) -> Option<NotCovered> {
+/// What would become of a path, by what was there before the call and after it and what is there now, or why that is not
+/// known. None when it is as it was.
+pub(super) fn step(path: PathText, before: State, after: &State, now: Result<State, String>) -> Option<Step> {
+    let (now, blocked) = match now {
+        Ok(now) => (now, None),
+        Err(error) => (State::Absent, Some(error)),
+    };
+    if now == before && blocked.is_none() {
+        return None;
+    }
+    let is_as_left = now == *after || matches!(after, State::NotKept { .. });
+    let conflict =
+        blocked.or_else(|| (!is_as_left).then(|| format!("it was changed since: {}", now.describe())));
+    Some(Step { path, now, to: before, conflict })
+}
+
+pub(super) fn left_out(record: &Record) -> Option<NotCovered> {
     match record {
         Record::NotCovered { path, why } => Some(NotCovered { path: path.clone(), why: why.clone() }),
         _ => None,
@@ -109,7 +116,7 @@ fn left_out(record: &Record) -> Option<NotCovered> {
 }
 
 /// For each path what was there before its first change and after its last.
-fn changes(journal: &Read) -> Result<BTreeMap<PathText, (State, State)>, UndoError> {
+pub(super) fn changes(journal: &Read) -> Result<BTreeMap<PathText, (State, State)>, UndoError> {
     let mut changes: BTreeMap<PathText, (State, State)> = BTreeMap::new();
     for record in &journal.records {
         if let Record::Change { path, before, after } = record {

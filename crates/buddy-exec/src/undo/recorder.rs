@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rustix::fs::{FlockOperation, flock};
@@ -10,6 +11,7 @@ use tokio::task::spawn_blocking;
 
 use super::blobs::{Durability, create_private, make_private};
 use super::journal::{Header, Journal, Record};
+use super::look::{Seen, Upcoming};
 use super::path_text::PathText;
 use super::snapshot::Snapshot;
 use super::state::State;
@@ -23,10 +25,23 @@ pub struct Recorder {
     entry: Option<Arc<Entry>>,
 }
 
+/// How much a recorder kept of what was changed through it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kept {
+    /// Nothing: nothing was told to it.
+    Nothing,
+    /// Not all.
+    Part,
+    /// All.
+    All,
+}
+
 /// An entry that is being written. Its files are made when there is something to record.
 struct Entry {
     shared: Arc<Shared>,
     header: Header,
+    /// Set when something was changed that could not be kept, on another host.
+    is_partial: AtomicBool,
     open: Mutex<Option<Open>>,
 }
 
@@ -51,7 +66,14 @@ impl Recorder {
     }
 
     pub(super) fn new(shared: Arc<Shared>, header: Header) -> Self {
-        Self { entry: Some(Arc::new(Entry { shared, header, open: Mutex::new(None) })) }
+        Self {
+            entry: Some(Arc::new(Entry {
+                shared,
+                header,
+                is_partial: AtomicBool::new(false),
+                open: Mutex::new(None),
+            })),
+        }
     }
 
     /// Whether it keeps anything.
@@ -129,6 +151,38 @@ impl Recorder {
         done.map_err(|source| TargetError::NotKept { path, source })
     }
 
+    /// How large a file may be that is kept; none when nothing is.
+    pub(crate) fn most_bytes(&self) -> Option<u64> {
+        self.entry.as_ref().map(|entry| entry.shared.settings.max_file_bytes)
+    }
+
+    /// How much of what was changed through it is kept.
+    pub fn kept(&self) -> Kept {
+        let Some(entry) = &self.entry else { return Kept::Nothing };
+        let is_partial = entry.is_partial.load(Ordering::Relaxed);
+        let open = entry.open.lock().unwrap_or_else(PoisonError::into_inner);
+        match open.as_ref() {
+            Some(_) if is_partial => Kept::Part,
+            Some(open) if !open.is_empty => Kept::All,
+            _ => Kept::Nothing,
+        }
+    }
+
+    /// Keeps what is at paths of another host that are about to change.
+    pub(crate) async fn changing_elsewhere(&self, changes: Vec<Upcoming>) -> Result<(), TargetError> {
+        self.blocking(move |entry| entry.elsewhere(changes)).await
+    }
+
+    /// Tells of a directory of another host that is removed with all that is in it, which is not kept.
+    pub(crate) async fn not_covered_elsewhere(&self, path: PathBuf) -> Result<(), TargetError> {
+        self.blocking(move |entry| {
+            entry.is_partial.store(true, Ordering::Relaxed);
+            let why = "what is in a directory of another host is not kept when it is removed".to_owned();
+            entry.append(&[Record::NotCovered { path: PathText(path), why }])
+        })
+        .await
+    }
+
     /// Ends the entry of an undo.
     pub(super) fn undone(&self) -> io::Result<()> {
         self.entry.as_ref().map_or(Ok(()), |entry| entry.append(&[Record::Undone]))
@@ -184,6 +238,23 @@ impl Entry {
             records.push(record(spot.real(), before));
         }
         Ok(records)
+    }
+
+    fn elsewhere(&self, changes: Vec<Upcoming>) -> io::Result<()> {
+        let mut records = Vec::new();
+        for Upcoming { path, before: seen, after } in changes {
+            let before = seen.state();
+            if let Seen::File { content, .. } = &seen {
+                self.shared.blobs.put(content.as_slice(), Durability::Now)?;
+            }
+            if matches!(before, State::NotKept { .. }) {
+                self.is_partial.store(true, Ordering::Relaxed);
+            }
+            if before != after {
+                records.push(Record::Change { path: PathText(path), before, after });
+            }
+        }
+        self.append(&records)
     }
 
     fn before_command(&self, roots: &[PathBuf], elsewhere: &[PathBuf]) -> io::Result<()> {

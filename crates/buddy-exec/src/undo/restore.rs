@@ -20,17 +20,8 @@ impl UndoStore {
     /// Carries out a plan as an entry of its own. A plan with conflicts is refused: who wants it all the same takes the
     /// conflicts out of it.
     pub fn apply(&self, plan: &UndoPlan, header: Header) -> Result<(), UndoError> {
-        if plan.conflicts() > 0 {
-            return Err(UndoError::Conflicts(plan.conflicts()));
-        }
+        self.check(plan)?;
         let blobs = &self.shared.blobs;
-        for step in &plan.steps {
-            if let State::File { digest, .. } = &step.to
-                && !blobs.has(digest)
-            {
-                return Err(UndoError::Gone(step.path.0.clone()));
-            }
-        }
         let recorder = self.begin(Header { undoes: Some(plan.header.id.clone()), ..header });
         let work = Work { blobs, reach: Everything::new()?, recorder: &recorder };
         let moves = moves(&plan.steps);
@@ -46,14 +37,29 @@ impl UndoStore {
         recorder.undone()?;
         Ok(())
     }
+
+    /// Refuses a plan that has conflicts, or needs what is no longer kept.
+    pub(super) fn check(&self, plan: &UndoPlan) -> Result<(), UndoError> {
+        if plan.conflicts() > 0 {
+            return Err(UndoError::Conflicts(plan.conflicts()));
+        }
+        for step in &plan.steps {
+            if let State::File { digest, .. } = &step.to
+                && !self.shared.blobs.has(digest)
+            {
+                return Err(UndoError::Gone(step.path.0.clone()));
+            }
+        }
+        Ok(())
+    }
 }
 
 /// One change of one path. A path whose kind changes has two.
 #[derive(Debug, Clone)]
-struct Move {
-    path: PathBuf,
-    from: State,
-    to: State,
+pub(super) struct Move {
+    pub(super) path: PathBuf,
+    pub(super) from: State,
+    pub(super) to: State,
 }
 
 impl Move {
@@ -63,7 +69,7 @@ impl Move {
 }
 
 /// The changes in an order in which each is possible.
-fn moves(steps: &[Step]) -> Vec<Move> {
+pub(super) fn moves(steps: &[Step]) -> Vec<Move> {
     let (mut removals, mut creations) = (Vec::new(), Vec::new());
     for Step { path, now, to, .. } in steps {
         let one =

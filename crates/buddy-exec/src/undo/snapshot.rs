@@ -18,6 +18,7 @@ use super::cache::{Cache, Known, Meta};
 use super::path_text::PathText;
 use super::state::State;
 use crate::files::{Ignored, Spot, open_tree};
+use crate::jail::is_placeholder_by;
 
 /// Paths listed as not covered at most; further ones are counted.
 const MAX_NOT_COVERED: usize = 100;
@@ -144,6 +145,10 @@ impl Taking<'_> {
         let Ok(Some(stat)) = spot.stat() else { return Found::Other };
         let meta = Meta::from(&stat);
         let kind = FileType::from_raw_mode(stat.st_mode);
+        // It comes and goes with the jail of a pane, and is nobody's change.
+        if kind == FileType::Directory && is_placeholder_by(stat.st_mode, stat.st_uid) {
+            return Found::Other;
+        }
         let is_repository = spot.real().file_name().is_some_and(|name| name == ".git");
         if kind == FileType::Directory && !is_repository && ignored.covers(below, true) {
             snapshot.leave_out(path.to_owned(), "the directory is ignored by git");

@@ -15,6 +15,7 @@ use super::cache::Cache;
 use super::journal::{Header, Read, Record, read_all};
 use super::recorder::Recorder;
 use super::snapshot::{Limits, Taking};
+use super::state::State;
 use crate::TargetError;
 
 /// How much is kept.
@@ -102,6 +103,9 @@ pub struct UndoEntry {
     pub is_undone: bool,
     /// Whether its command or undo did not come to its end.
     pub is_interrupted: bool,
+    /// Whether all that its file tools changed can be taken back. What a command changed outside its workspace is not
+    /// counted here; the plan tells of it.
+    pub is_covered: bool,
 }
 
 /// The store.
@@ -142,6 +146,7 @@ impl UndoStore {
             changes: journal.records.iter().filter(|record| matches!(record, Record::Change { .. })).count(),
             is_undone: undone.contains(&journal.header.id),
             is_interrupted: is_interrupted(journal),
+            is_covered: is_covered(journal),
             header: journal.header.clone(),
         };
         Ok(journals.iter().rev().map(line).collect())
@@ -178,6 +183,17 @@ fn undone(journals: &[Read]) -> HashSet<String> {
         }
     }
     undone
+}
+
+/// Whether nothing was changed that is not kept, apart from what commands did.
+fn is_covered(journal: &Read) -> bool {
+    let has_command = journal.records.iter().any(|record| matches!(record, Record::Command { .. }));
+    let is_left_out = |record: &Record| match record {
+        Record::NotCovered { .. } => !has_command,
+        Record::Change { before, .. } => matches!(before, State::NotKept { .. }),
+        _ => false,
+    };
+    !journal.records.iter().any(is_left_out)
 }
 
 /// Whether a command or an undo of the entry did not come to its end.

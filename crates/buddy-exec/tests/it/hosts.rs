@@ -6,6 +6,7 @@ mod files;
 mod network;
 mod place;
 mod refusals;
+mod undo;
 
 use std::sync::Arc;
 

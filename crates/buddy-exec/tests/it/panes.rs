@@ -2,6 +2,7 @@
 
 mod commands;
 mod endings;
+mod jailed;
 mod people;
 mod stage;
 mod stops;

@@ -34,6 +34,12 @@ async fn every_stream_is_a_terminal_of_the_size_that_was_asked_for() {
 }
 
 #[tokio::test]
+async fn no_signal_is_kept_from_a_command() {
+    let words = ["/usr/bin/grep", "SigBlk", "/proc/self/status"];
+    check(|| argv(&words), |exit| exit.stdout.text() == "SigBlk:\t0000000000000000\r\n").await;
+}
+
+#[tokio::test]
 async fn both_streams_come_as_one() {
     check(
         || sh("echo out; echo err >&2"),

@@ -108,6 +108,7 @@ fn header(id: &str) -> Header {
         session: "s".to_owned(),
         unix_ms: 1,
         undoes: None,
+        target: None,
     }
 }
 

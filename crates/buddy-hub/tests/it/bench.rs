@@ -110,6 +110,7 @@ fn approval() -> Approval {
         item: None,
         actor: "buddy".to_owned(),
         place: "ann@atlas".to_owned(),
+        target: None,
         cwd: "/w".to_owned(),
         action: "true".to_owned(),
         why: None,
@@ -172,7 +173,13 @@ impl Bench {
     }
 
     pub(crate) async fn session(&self) -> SessionId {
-        let new = NewSession { agent: "scripted".to_owned(), cwd: "/".to_owned(), model: None, parent: None };
+        let new = NewSession {
+            agent: "scripted".to_owned(),
+            cwd: "/".to_owned(),
+            model: None,
+            parent: None,
+            targets: vec![],
+        };
         self.hub.create(&self.ann, new).await.unwrap()
     }
 

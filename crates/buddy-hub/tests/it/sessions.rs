@@ -1,7 +1,8 @@
 //! Starting, finding, changing and ending sessions.
 
 use buddy_protocol::{
-    Change, Command, NewSession, Principal, SessionQuery, SessionState, Sessions, SessionsError,
+    Change, Command, MAX_TARGETS, NewSession, Principal, SessionQuery, SessionState, SessionTarget, Sessions,
+    SessionsError,
 };
 use futures::StreamExt;
 
@@ -32,8 +33,17 @@ async fn a_prompt_that_makes_no_sense_is_refused() {
         let refused = bench.hub.send(&bench.ann, &session, Command::Prompt { text }).await;
         assert!(matches!(refused, Err(SessionsError::Invalid(_))), "{refused:?}");
     }
-    let agent = NewSession { agent: "nobody".to_owned(), cwd: "/".to_owned(), model: None, parent: None };
-    assert!(matches!(bench.hub.create(&bench.ann, agent).await, Err(SessionsError::Invalid(_))));
+    let agent = NewSession {
+        agent: "nobody".to_owned(),
+        cwd: "/".to_owned(),
+        model: None,
+        parent: None,
+        targets: vec![],
+    };
+    assert!(matches!(bench.hub.create(&bench.ann, agent.clone()).await, Err(SessionsError::Invalid(_))));
+    let targets = vec![SessionTarget::local("/"); MAX_TARGETS + 1];
+    let crowded = NewSession { agent: "scripted".to_owned(), targets, ..agent };
+    assert!(matches!(bench.hub.create(&bench.ann, crowded).await, Err(SessionsError::Invalid(_))));
 }
 
 #[tokio::test]

@@ -66,6 +66,11 @@ impl Sheet {
         self.offers.push(offer);
     }
 
+    /// For what no grant would let go on.
+    pub(crate) fn offer_nothing(&mut self) {
+        self.offers.clear();
+    }
+
     pub(crate) fn pin(&mut self, pins: Vec<PathBuf>) {
         self.pins.extend(pins);
     }

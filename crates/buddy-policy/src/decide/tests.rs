@@ -44,3 +44,25 @@ fn claims_raise_the_gate_and_never_lower_it() {
     let read = Intent { claims: Some(Claims { privesc: true, ..harmless }), ..Intent::nothing() };
     check(&read, Approvals::Ask, Verdict::Ask, Risk::High);
 }
+
+#[test]
+fn keys_ask_wherever_commands_have_bounds_and_are_never_known_to_only_read() {
+    let typed = |text: Option<&str>| {
+        let typed = text.map(str::to_owned);
+        Intent::of(Action::Terminal { line: "keys".to_owned(), typed, cwd: "/w".into() })
+    };
+    let check = |mode: Mode, text: Option<&str>, verdict: Verdict| {
+        let policy = Policy { mode, ..Policy::plain("/w".into()) };
+        let decision = decide(&typed(text), &policy, &Now::with(Approvals::Ask));
+        assert_eq!(decision.verdict, verdict, "{mode:?} {text:?}: {:?}", decision.reasons);
+        assert!(!decision.is_read_only && decision.offers.is_empty(), "{mode:?} {text:?}");
+    };
+    for text in [None, Some("ls\n"), Some("cargo build\n")] {
+        check(Mode::Development, text, Verdict::Ask);
+        check(Mode::Production, text, Verdict::Allow);
+    }
+    check(Mode::Production, Some("rm -rf /\n"), Verdict::Ask);
+    check(Mode::Plan, None, Verdict::Ask);
+    check(Mode::Plan, Some("ls\n"), Verdict::Ask);
+    check(Mode::Plan, Some("cargo build\n"), Verdict::Deny);
+}

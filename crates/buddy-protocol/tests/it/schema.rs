@@ -34,10 +34,17 @@ fn samples() -> Vec<Value> {
         "type": "approval", "actor": "buddy", "place": "ann@atlas", "cwd": "/w", "action": "ls", "risk": "medium",
         "reasons": ["it runs a command"],
     });
+    let targets = json!([
+        {"name": "ssh:atlas", "host": {"type": "ssh", "destination": "atlas"}, "cwd": "/srv", "place": "ann@atlas"},
+        {"name": "local", "host": {"type": "local"}, "cwd": "/w"},
+    ]);
     let failure = json!({"kind": "auth", "message": "the key was not accepted", "hint": "set another"});
     vec![
-        event("session.started", json!({"owner": ann, "agent": "buddy", "cwd": "/w", "model": "small"})),
-        event("session.changed", json!({"title": "a title"})),
+        event(
+            "session.started",
+            json!({"owner": ann, "agent": "buddy", "cwd": "/w", "model": "small", "targets": targets}),
+        ),
+        event("session.changed", json!({"title": "a title", "targets": targets})),
         event("session.ended", json!({"by": ann})),
         event("turn.started", json!({"turn": TURN, "by": ann})),
         event("turn.ended", json!({"turn": TURN, "outcome": "failed", "failure": failure})),

@@ -56,6 +56,7 @@ pub(crate) fn started(owner: &str, cwd: &str) -> Fact {
         cwd: cwd.to_owned(),
         model: None,
         parent: None,
+        targets: vec![],
     })
 }
 

@@ -13,6 +13,7 @@ use super::status::short;
 use super::tasks::elapsed_text;
 use crate::asking::seconds;
 use crate::editor::Choice;
+use crate::targets::{self, TargetLine};
 
 /// A command: its name, other names, what follows it, and what it does.
 pub(super) struct Entry {
@@ -49,6 +50,7 @@ pub(super) const ALL: &[Entry] = &[
     entry("new", &["clear"], "", "start a new conversation", |console, _| console.start_anew()),
     entry("rename", &[], "TITLE", "give the conversation a title", Console::rename),
     entry("pane", &[], "take|give", "have the shared terminal for yourself, or give it back", Console::pane),
+    entry("target", &[], "[add|use|remove …]", "the hosts that the session works on", Console::target_line),
     entry("diff", &[], "", "what changed in the repository", |console, _| {
         console.effect(Effect::Run(DeskCommand::Diff));
     }),
@@ -153,6 +155,17 @@ impl Console {
         self.send(Command::Change(Change { panes_taken: Some(is_taken), ..Change::default() }));
     }
 
+    fn target_line(&mut self, line: &str) {
+        match targets::read(line) {
+            TargetLine::List => {
+                let text = targets::list(self.front().reader.transcript());
+                self.say_plain(&text);
+            }
+            TargetLine::Send(command) => self.send(command),
+            TargetLine::Help(text) => self.complain(&text),
+        }
+    }
+
     fn rename(&mut self, title: &str) {
         if title.is_empty() {
             return self.complain("say /rename and the title");
@@ -183,7 +196,8 @@ impl Console {
         let transcript = self.front().reader.transcript();
         let started = transcript.started()?;
         let model = transcript.model().map(str::to_owned);
-        Some(NewSession { agent: started.agent.clone(), cwd: started.cwd.clone(), model, parent })
+        let targets = transcript.targets().to_vec();
+        Some(NewSession { agent: started.agent.clone(), cwd: started.cwd.clone(), model, parent, targets })
     }
 
     fn resume(&mut self, id: &str) {

@@ -1,7 +1,7 @@
 //! The port to what surrounds a terminal: the person's files, editor and models, and buddy's own commands.
 
 use async_trait::async_trait;
-use buddy_protocol::SessionId;
+use buddy_protocol::{SessionId, SessionTarget};
 
 /// What a console needs beside the sessions.
 #[async_trait]
@@ -12,11 +12,11 @@ pub trait Desk: Send + Sync {
     /// Keeps what was sent.
     fn remember(&self, text: &str);
 
-    /// What is known about the place that a session works in.
-    async fn surroundings(&self, session: &SessionId) -> Surroundings;
+    /// What is known about the target that a session works on.
+    async fn surroundings(&self, target: &SessionTarget) -> Surroundings;
 
-    /// Paths that could be meant, below the directory of the session.
-    async fn paths(&self, session: &SessionId) -> Vec<String>;
+    /// Paths that could be meant, below the directory of the target.
+    async fn paths(&self, target: &SessionTarget) -> Vec<String>;
 
     /// Models to choose from.
     async fn models(&self) -> Vec<ModelChoice>;
@@ -25,7 +25,12 @@ pub trait Desk: Send + Sync {
     async fn edit(&self, text: &str) -> Result<String, String>;
 
     /// Carries out one of buddy's own commands and returns what it says.
-    async fn run(&self, session: &SessionId, command: DeskCommand) -> Result<String, String>;
+    async fn run(
+        &self,
+        session: &SessionId,
+        target: &SessionTarget,
+        command: DeskCommand,
+    ) -> Result<String, String>;
 }
 
 /// What surrounds a session.

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use buddy_protocol::{
-    Command, Event, NewSession, Principal, SessionId, SessionQuery, Sessions, SessionsError, Subscription,
-    SubscriptionError,
+    Command, Event, NewSession, Principal, SessionId, SessionQuery, SessionTarget, Sessions, SessionsError,
+    Subscription, SubscriptionError,
 };
 use crossterm::event::{Event as TerminalEvent, EventStream, KeyEventKind};
 use futures::{FutureExt, StreamExt};
@@ -282,17 +282,19 @@ impl Driver {
             Effect::Open(session) => self.go_to(session),
             Effect::Leave(session) => drop(self.events.remove(&session)),
             Effect::ListSessions => self.list(),
-            Effect::ListModels => self.ask_desk(|desk, _| async move { Reply::Models(desk.models().await) }),
+            Effect::ListModels => {
+                self.ask_desk(|desk, _, _| async move { Reply::Models(desk.models().await) });
+            }
             Effect::ListPaths => {
-                self.ask_desk(|desk, session| async move { Reply::Paths(desk.paths(&session).await) });
+                self.ask_desk(|desk, _, target| async move { Reply::Paths(desk.paths(&target).await) });
             }
             Effect::LookAround => {
-                self.ask_desk(|desk, session| async move {
-                    Reply::Surroundings(desk.surroundings(&session).await)
+                self.ask_desk(|desk, _, target| async move {
+                    Reply::Surroundings(desk.surroundings(&target).await)
                 });
             }
-            Effect::Run(command) => self.ask_desk(|desk, session| async move {
-                match desk.run(&session, command).await {
+            Effect::Run(command) => self.ask_desk(|desk, session, target| async move {
+                match desk.run(&session, &target, command).await {
                     Ok(text) => Reply::Said(text),
                     Err(text) => Reply::Failed(text),
                 }
@@ -353,9 +355,9 @@ impl Driver {
 
     fn ask_desk<F: Future<Output = Reply> + Send + 'static>(
         &mut self,
-        job: impl FnOnce(Arc<dyn Desk>, SessionId) -> F,
+        job: impl FnOnce(Arc<dyn Desk>, SessionId, SessionTarget) -> F,
     ) {
-        let work = job(self.desk.clone(), self.console.front().session.clone());
+        let work = job(self.desk.clone(), self.console.front().session.clone(), self.console.target());
         self.jobs.spawn(async move { Done::Reply(work.await) });
     }
 

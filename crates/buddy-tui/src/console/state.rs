@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use buddy_protocol::{ApprovalPolicy, Command, Fact, SessionId};
+use buddy_protocol::{ApprovalPolicy, Command, Fact, SessionId, SessionTarget};
 
 use super::asks::Asking;
 use super::custom::CustomCommand;
@@ -229,7 +229,7 @@ impl Console {
         if let Some(policy) = changed.approvals {
             self.approvals = policy;
         }
-        if changed.model.is_some() {
+        if changed.model.is_some() || changed.targets.is_some() {
             self.effect(Effect::LookAround);
         }
         if let Some(text) = crate::repl::told(changed) {
@@ -263,6 +263,13 @@ impl Console {
                 self.complain(&format!("keys: {wrong}"));
             }
         }
+    }
+
+    /// The target that calls mean which name none.
+    pub(super) fn target(&self) -> SessionTarget {
+        let transcript = self.front().reader.transcript();
+        let cwd = transcript.started().map(|started| started.cwd.clone()).unwrap_or_default();
+        transcript.targets().first().cloned().unwrap_or_else(|| SessionTarget::local(cwd))
     }
 
     /// What the window is called.

@@ -1,7 +1,5 @@
 //! `buddy asks`: the inbox.
 
-use std::path::PathBuf;
-
 use buddy_protocol::Sessions;
 use buddy_tui::{Exit, show_asks};
 
@@ -10,8 +8,8 @@ use crate::environment::Environment;
 use crate::wiring::{Wishes, wire};
 
 /// Lists what waits.
-pub(crate) async fn list(environment: &Environment, json: bool, cwd: PathBuf) -> anyhow::Result<Exit> {
-    let buddy = wire(environment, Wishes::reading(environment, cwd)?)?;
+pub(crate) async fn list(environment: &Environment, json: bool) -> anyhow::Result<Exit> {
+    let buddy = wire(environment, Wishes::reading()?)?;
     let asks = buddy.hub.asks(&buddy.who).await?;
     buddy.close().await?;
     let mut printer = printer();

@@ -11,30 +11,36 @@ use tokio::io::BufReader;
 
 use crate::cli::Resume;
 use crate::commands::setup::{Invocation, Notes, Setup};
-use crate::commands::{find, last, panes, printer, trust};
+use crate::commands::{find, is_here, last, panes, printer, trust};
 use crate::config::user_file;
 use crate::desk::{HomeDesk, keys, look};
 use crate::environment::Environment;
+use crate::hosts::Beginning;
 use crate::signals::interrupts;
-use crate::wiring::{Buddy, Wishes, wire};
+use crate::wiring::{Buddy, wire};
 
 /// Starts a new conversation.
 pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
     panes::refuse_inside(invocation.environment)?;
-    if invocation.elsewhere.is_none() {
+    if is_here(&invocation.hosts) {
         trust::offer(invocation.environment, &invocation.cwd)?;
     }
     let setup = invocation.prepare(Notes::Shown).await?;
     let model = setup.session_model(&invocation)?;
     let panes = panes::open(&invocation, &setup).await?;
-    let wishes = Wishes { panes: panes.clone(), ..setup.wishes(&invocation).await? };
-    let cwd = wishes.host.cwd().to_string_lossy().into_owned();
-    if let Some(remote) = &wishes.host.remote {
-        printer().status(&format!("on {}, in {cwd}", remote.place));
+    let hosts = setup.hosts(&invocation, panes.clone())?;
+    let Beginning { cwd, targets } = hosts.begin().await?;
+    for target in &targets {
+        printer().status(&format!(
+            "on {} ({}), in {}",
+            target.place.as_deref().unwrap_or("-"),
+            target.name,
+            target.cwd
+        ));
     }
-    let desk = HomeDesk::new(invocation.environment, wishes.host.clone(), setup.models.clone());
-    let buddy = wire(invocation.environment, wishes)?;
-    let new = NewSession { agent: BuddyAgent::NAME.to_owned(), cwd, model, parent: None };
+    let desk = HomeDesk::new(invocation.environment, hosts.clone(), setup.models.clone());
+    let buddy = wire(invocation.environment, setup.wishes(&invocation, hosts)?)?;
+    let new = NewSession { agent: BuddyAgent::NAME.to_owned(), cwd, model, parent: None, targets };
     let session = buddy.hub.create(&buddy.who, new).await?;
     begin(&invocation, &buddy, &session).await?;
     Talk { setup: &setup, environment: invocation.environment, desk, panes }.run(buddy, session, 1).await
@@ -46,9 +52,9 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
     let setup = invocation.prepare(Notes::Shown).await?;
     let model = setup.session_model(&invocation)?;
     let panes = panes::open(&invocation, &setup).await?;
-    let wishes = Wishes { panes: panes.clone(), ..setup.wishes(&invocation).await? };
-    let desk = HomeDesk::new(invocation.environment, wishes.host.clone(), setup.models.clone());
-    let buddy = wire(invocation.environment, wishes)?;
+    let hosts = setup.hosts(&invocation, panes.clone())?;
+    let desk = HomeDesk::new(invocation.environment, hosts.clone(), setup.models.clone());
+    let buddy = wire(invocation.environment, setup.wishes(&invocation, hosts)?)?;
     let summary = match &resume.id {
         Some(id) => find(&buddy, id).await?,
         None => last(&buddy, None).await?,

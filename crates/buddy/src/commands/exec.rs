@@ -1,7 +1,7 @@
 //! `buddy exec`.
 
 use std::io::{IsTerminal, Read};
-use std::path::PathBuf;
+use std::path::Path;
 
 use anyhow::{Context, bail};
 use buddy_agent::BuddyAgent;
@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::{Exec, Format};
 use crate::commands::setup::{Invocation, Notes};
 use crate::commands::{find, last, printer};
+use crate::hosts::Beginning;
 use crate::signals::interrupts;
 use crate::wiring::{Buddy, Wishes, wire};
 
@@ -31,7 +32,8 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
     let notes = if matches!(format, OutputFormat::Text) { Notes::Shown } else { Notes::Warnings };
     let setup = invocation.prepare(notes).await?;
     let model = setup.session_model(&invocation)?;
-    let wishes = setup.wishes(&invocation).await?;
+    let hosts = setup.hosts(&invocation, None)?;
+    let wishes = setup.wishes(&invocation, hosts.clone())?;
     let mut budget = wishes.budget;
     budget.session.cost = exec.max_cost.or(budget.session.cost);
     budget.session.tokens = exec.max_tokens.or(budget.session.tokens);
@@ -41,11 +43,15 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
         max_steps: exec.max_turns.unwrap_or(wishes.max_steps),
         ..wishes
     };
-    let cwd = wishes.host.cwd().to_owned();
+    // What goes on knows its own hosts; that one is away is told in the session.
+    let beginning = match exec.resume {
+        Some(_) => None,
+        None => Some(hosts.begin().await?),
+    };
     let buddy = wire(invocation.environment, wishes)?;
     let request = ExecRequest {
         who: buddy.who.clone(),
-        target: target(&buddy, &exec, cwd, model).await?,
+        target: target(&buddy, &exec, beginning, model).await?,
         prompt,
         plan_only: invocation.policy.is_plan_only,
         format,
@@ -93,21 +99,15 @@ fn format(exec: &Exec) -> OutputFormat {
 async fn target(
     buddy: &Buddy,
     exec: &Exec,
-    cwd: PathBuf,
+    beginning: Option<Beginning>,
     model: Option<String>,
 ) -> anyhow::Result<ExecTarget> {
-    let summary = match &exec.resume {
-        Some(id) => find(buddy, id).await?,
-        None if exec.last => last(buddy, Some(&cwd)).await?,
-        None => {
-            let cwd = cwd.into_os_string().into_string();
-            let cwd = cwd.map_err(|_| anyhow::anyhow!("the directory's name is not text"))?;
-            return Ok(ExecTarget::New(NewSession {
-                agent: BuddyAgent::NAME.to_owned(),
-                cwd,
-                model,
-                parent: None,
-            }));
+    let summary = match beginning {
+        None => find(buddy, exec.resume.as_deref().unwrap_or_default()).await?,
+        Some(beginning) if exec.last => last(buddy, Some(Path::new(&beginning.cwd))).await?,
+        Some(Beginning { cwd, targets }) => {
+            let agent = BuddyAgent::NAME.to_owned();
+            return Ok(ExecTarget::New(NewSession { agent, cwd, model, parent: None, targets }));
         }
     };
     Ok(ExecTarget::Resume { session: summary.id, head: summary.head, model })

@@ -54,5 +54,7 @@ fn line(kept: &Kept) -> String {
         Some(project) => format!("in {}", project.display()),
         None => "everywhere".to_owned(),
     };
-    format!("{}  {place}, until {}", kept.grant, local_time(kept.expires))
+    let target = &kept.grant.target;
+    let on = if target == LOCAL { String::new() } else { format!(" on {target}") };
+    format!("{}  {place}{on}, until {}", kept.grant, local_time(kept.expires))
 }

@@ -5,14 +5,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::bail;
-use buddy_exec::{PaneError, Panes, TargetError, TmuxSettings, TmuxTarget, is_inside, session_name};
+use buddy_exec::{
+    PANE_VARIABLE, PaneError, Panes, TargetError, TmuxSettings, TmuxTarget, is_inside, session_name,
+};
 use buddy_tui::Printer;
 
-use crate::commands::printer;
 use crate::commands::setup::{Invocation, Setup, TmuxWish};
+use crate::commands::{is_here, printer};
 use crate::config::WorkEnvironment;
 use crate::environment::Environment;
-use crate::wiring::local_target;
+use crate::wiring::{local_target, warden};
 
 /// Where the socket of buddy's own tmux server is.
 fn directory(environment: &Environment) -> PathBuf {
@@ -21,7 +23,9 @@ fn directory(environment: &Environment) -> PathBuf {
 
 /// buddy in its own pane would type into itself.
 pub(super) fn refuse_inside(environment: &Environment) -> anyhow::Result<()> {
-    if environment.get("TMUX").is_some_and(|tmux| is_inside(tmux, &directory(environment))) {
+    // In a jailed pane nothing tells of tmux, but the shell of every pane tells of itself.
+    let is_marked = environment.get(PANE_VARIABLE).is_some();
+    if is_marked || environment.get("TMUX").is_some_and(|tmux| is_inside(tmux, &directory(environment))) {
         bail!(
             "this is buddy's own shared pane, so buddy would type into itself; start it in another terminal"
         );
@@ -37,29 +41,25 @@ pub(super) async fn open(
     let config = &setup.loaded.config;
     let is_bounded =
         config.agent.environment == WorkEnvironment::Development || invocation.policy.is_plan_only;
-    let is_elsewhere = invocation.elsewhere.is_some();
+    let is_elsewhere = !is_here(&invocation.hosts) || invocation.is_remote_only || !config.tools.local;
     let session = match &invocation.tmux {
         TmuxWish::Wanted(_) if is_elsewhere => {
             bail!("--tmux is for this machine, and not for a container or another machine")
         }
-        TmuxWish::Wanted(_) if is_bounded => bail!(
-            "--tmux needs `agent.environment = \"production\"` and no --plan: the shell of a shared terminal is not in the \
-             jail, so commands that have bounds do not run there"
-        ),
         TmuxWish::Wanted(session) => session.clone(),
-        TmuxWish::Unsaid
-            if is_elsewhere || is_bounded || !config.tmux.enabled || !std::io::stdin().is_terminal() =>
-        {
+        TmuxWish::Unsaid if is_elsewhere || !config.tmux.enabled || !std::io::stdin().is_terminal() => {
             return Ok(None);
         }
         TmuxWish::Unsaid => None,
     };
     let is_wanted = invocation.tmux != TmuxWish::Unsaid;
-    match layer(invocation, setup, session).await {
+    match layer(invocation, setup, session, is_bounded).await {
         Ok(panes) => Ok(Some(Arc::new(panes))),
         Err(error) if is_wanted => Err(error),
         Err(error) => {
-            if let Some(TargetError::Pane(PaneError::InUse { .. })) = error.downcast_ref() {
+            if let Some(TargetError::Pane(PaneError::InUse { .. }) | TargetError::NotJailed { .. }) =
+                error.downcast_ref()
+            {
                 printer().status(&format!("{error}; commands run without a shared terminal here"));
             }
             Ok(None)
@@ -71,6 +71,7 @@ async fn layer(
     invocation: &Invocation<'_>,
     setup: &Setup,
     session: Option<String>,
+    is_bounded: bool,
 ) -> anyhow::Result<TmuxTarget> {
     let (environment, config) = (invocation.environment, &setup.loaded.config);
     let below = Arc::new(local_target(environment, invocation.cwd.clone())?);
@@ -82,15 +83,21 @@ async fn layer(
         max_sessions: config.tmux.max_sessions,
         max_panes: config.tmux.max_panes,
         env: environment.command_env.clone(),
+        warden: Some(warden()?),
     };
     let panes = TmuxTarget::new(below, settings)?;
     panes.claim().await?;
+    if is_bounded {
+        // A shell that could not be kept to its bounds is not shared at all.
+        panes.try_jail().await?;
+    }
     Ok(panes)
 }
 
-/// Says which sessions live on.
+/// Ends what need not live on, and says which sessions do.
 pub(super) async fn tell_remaining(panes: &TmuxTarget, printer: &mut Printer) {
-    // That nothing can be said about them is no reason to end in another way.
+    // That nothing can be done or said about them is no reason to end in another way.
+    let _ = panes.end_idle().await;
     for left in panes.remaining().await.unwrap_or_default() {
         let count = if left.panes == 1 { "1 pane".to_owned() } else { format!("{} panes", left.panes) };
         printer.status(&format!("the tmux session {} lives on with {count}: {}", left.session, left.attach));

@@ -1,6 +1,6 @@
 //! `buddy sessions` and `buddy show`.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use buddy_protocol::{SessionQuery, Sessions, Transcript};
 use buddy_tui::{Exit, OutputClosed, show_sessions, show_transcript};
@@ -13,14 +13,14 @@ use crate::wiring::{Buddy, Wishes, wire};
 /// Events read at once.
 const PAGE: usize = 5_000;
 
-fn reader(environment: &Environment, cwd: PathBuf) -> anyhow::Result<Buddy> {
-    wire(environment, Wishes::reading(environment, cwd)?)
+fn reader(environment: &Environment) -> anyhow::Result<Buddy> {
+    wire(environment, Wishes::reading()?)
 }
 
 /// Lists sessions.
-pub(crate) async fn list(environment: &Environment, list: &List, cwd: PathBuf) -> anyhow::Result<Exit> {
+pub(crate) async fn list(environment: &Environment, list: &List, cwd: &Path) -> anyhow::Result<Exit> {
     let here = list.here.then(|| cwd.to_string_lossy().into_owned());
-    let buddy = reader(environment, cwd)?;
+    let buddy = reader(environment)?;
     let query = SessionQuery { cwd: here, limit: list.limit, ..SessionQuery::default() };
     let sessions = buddy.hub.list(&buddy.who, query).await?;
     buddy.close().await?;
@@ -36,8 +36,8 @@ pub(crate) async fn list(environment: &Environment, list: &List, cwd: PathBuf) -
 }
 
 /// Shows a session.
-pub(crate) async fn show(environment: &Environment, show: &Show, cwd: PathBuf) -> anyhow::Result<Exit> {
-    let buddy = reader(environment, cwd)?;
+pub(crate) async fn show(environment: &Environment, show: &Show) -> anyhow::Result<Exit> {
+    let buddy = reader(environment)?;
     let summary = find(&buddy, &show.id).await?;
     let mut printer = printer();
     let mut transcript = Transcript::default();

@@ -1,21 +1,26 @@
 //! What commands that talk to a model need: the configuration, read, and the models in it.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use buddy_agent::{Budget, Limit, TextSettings};
+use buddy_exec::TmuxTarget;
 use buddy_policy::Approvals;
-use buddy_protocol::{Failure, MicroUsd};
+use buddy_protocol::{Failure, MicroUsd, TargetWish};
 
 use crate::cli::Approve;
 use crate::commands::printer;
-use crate::config::{ApprovalPolicy, Loaded, Request, TrustStore, load};
+use crate::config::{ApprovalPolicy, Loaded, Request, WorkEnvironment, load};
 use crate::environment::Environment;
-use crate::host::{Elsewhere, Host};
+use crate::hosts::RunHosts;
 use crate::models::{Keys, Lessons, Models, choose, local_servers};
-use crate::policy::{Policies, project_files};
+use crate::policy::PolicySettings;
 use crate::wiring::{Wishes, local_target};
+
+/// What is said at the start where commands have no bounds.
+const FULL_ACCESS: &str = "production: commands and shared terminals have all the rights of the account; the gate is a \
+                           courtesy here and not a boundary";
 
 /// What the command line and the environment ask for.
 pub(crate) struct Invocation<'a> {
@@ -23,8 +28,12 @@ pub(crate) struct Invocation<'a> {
     pub(crate) request: Request,
     /// The directory here.
     pub(crate) cwd: PathBuf,
-    /// Another host to work on.
-    pub(crate) elsewhere: Option<Elsewhere>,
+    /// The hosts to work on, the default first; none for this machine.
+    pub(crate) hosts: Vec<TargetWish>,
+    /// Whether the person trusts the directories to work in.
+    pub(crate) is_trusted: bool,
+    /// Whether no tool may touch this machine.
+    pub(crate) is_remote_only: bool,
     pub(crate) model: Option<String>,
     pub(crate) policy: PolicyWish,
     pub(crate) tmux: TmuxWish,
@@ -72,14 +81,6 @@ impl Invocation<'_> {
         Ok(loaded)
     }
 
-    /// The host to work on.
-    async fn host(&self) -> anyhow::Result<Host> {
-        match &self.elsewhere {
-            Some(elsewhere) => Host::attach(self.environment, elsewhere).await,
-            None => Host::local(self.environment, self.cwd.clone()),
-        }
-    }
-
     /// Reads the configuration and finds the model to use.
     pub(crate) async fn prepare(&self, notes: Notes) -> anyhow::Result<Setup> {
         let loaded = self.load()?;
@@ -94,6 +95,11 @@ impl Invocation<'_> {
         let mut printer = printer();
         for warning in models.warnings() {
             printer.status(&format!("warning: {warning}"));
+        }
+        let is_open =
+            loaded.config.agent.environment == WorkEnvironment::Production && !self.policy.is_plan_only;
+        if is_open && notes == Notes::Shown {
+            printer.status(FULL_ACCESS);
         }
         if let (Notes::Shown, None, Some(found)) = (notes, wish, models.found()) {
             printer.status(&found);
@@ -121,25 +127,35 @@ impl Setup {
         }
     }
 
+    /// The hosts of the run, with these terminals on this machine. None is reached yet.
+    pub(crate) fn hosts(
+        &self,
+        invocation: &Invocation<'_>,
+        panes: Option<Arc<TmuxTarget>>,
+    ) -> anyhow::Result<Arc<RunHosts>> {
+        Ok(Arc::new(RunHosts {
+            environment: invocation.environment.clone(),
+            cwd: invocation.cwd.clone(),
+            wanted: invocation.hosts.clone(),
+            is_trusted: invocation.is_trusted,
+            is_remote_only: invocation.is_remote_only || !self.loaded.config.tools.local,
+            policy: PolicySettings::new(&self.loaded)?,
+            panes,
+            reached: Mutex::default(),
+        }))
+    }
+
     /// What the configuration wants of the agent.
-    pub(crate) async fn wishes(&self, invocation: &Invocation<'_>) -> anyhow::Result<Wishes> {
-        let environment = invocation.environment;
-        let host = invocation.host().await?;
-        let project = match host.remote {
-            None => project_files(&TrustStore::new(&environment.data), host.cwd()),
-            Some(_) => Vec::new(),
-        };
+    pub(crate) fn wishes(&self, invocation: &Invocation<'_>, hosts: Arc<RunHosts>) -> anyhow::Result<Wishes> {
         let (approvals, window) = self.approvals(invocation.policy.approve);
         let config = &self.loaded.config;
         let texts = TextSettings::default();
         Ok(Wishes {
             approvals,
             window,
-            policy: Arc::new(Policies::new(environment, &self.loaded, &host)?),
             name: config.agent.name.clone(),
-            project,
             max_steps: config.agent.max_iterations,
-            host,
+            hosts,
             models: self.models.clone(),
             ask_within: config.approvals.timeout.map(|wait| wait.0).filter(|wait| !wait.is_zero()),
             texts: TextSettings {
@@ -150,7 +166,6 @@ impl Setup {
             instructions: config.agent.system_prompt.clone(),
             tools_off: config.tools.off(),
             web: config.web.web()?,
-            panes: None,
         })
     }
 

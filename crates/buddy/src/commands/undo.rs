@@ -3,6 +3,7 @@
 use std::io::{BufRead, IsTerminal, Read};
 
 use anyhow::Context;
+use buddy_exec::RemoteTarget;
 use buddy_exec::undo::{Header, UndoEntry, UndoError, UndoPlan, UndoStore, Which};
 use buddy_protocol::{Clock, Ids, UnixMillis};
 use buddy_tui::{Exit, Printer};
@@ -11,6 +12,7 @@ use serde_json::json;
 use crate::cli::Undo;
 use crate::commands::printer;
 use crate::environment::Environment;
+use crate::host;
 use crate::system::{SystemClock, SystemIds};
 use crate::wiring::undo_store;
 
@@ -20,14 +22,14 @@ const MAX_SHOWN: usize = 200;
 const MAX_ANSWER: u64 = 1_024;
 
 /// Lists what can be undone, or undoes it.
-pub(crate) fn run(environment: &Environment, undo: &Undo) -> anyhow::Result<Exit> {
+pub(crate) async fn run(environment: &Environment, undo: &Undo) -> anyhow::Result<Exit> {
     let store = undo_store(environment);
     let mut printer = printer();
     if undo.list {
         return list(&store, undo, &mut printer);
     }
     let which = undo.id.clone().map_or(Which::Last, Which::Id);
-    let plan = match store.plan(&which) {
+    let header = match store.header(&which) {
         Err(UndoError::Nothing) => {
             printer.status("there is nothing to undo");
             return Ok(Exit::Ok);
@@ -36,16 +38,48 @@ pub(crate) fn run(environment: &Environment, undo: &Undo) -> anyhow::Result<Exit
             printer.status(&format!("buddy: {error}; `buddy undo --list` lists them"));
             return Ok(Exit::Failed);
         }
-        plan => plan?,
+        header => header?,
     };
+    let place = Place::reach(environment, &header).await?;
+    let plan = place.plan(&store, &Which::Id(header.id)).await?;
     if !undo.json {
         show(&plan, &mut printer);
     }
-    let outcome = carry_out(&store, plan, undo, &mut printer)?;
+    let outcome = carry_out(&store, &place, plan, undo, &mut printer).await?;
     if undo.json {
         printer.line(&serde_json::to_string_pretty(&outcome.report)?)?;
     }
     Ok(outcome.exit)
+}
+
+/// Where the paths of an entry are.
+enum Place {
+    Here,
+    Elsewhere(Box<RemoteTarget>),
+}
+
+impl Place {
+    async fn reach(environment: &Environment, header: &Header) -> anyhow::Result<Self> {
+        let Some(target) = &header.target else { return Ok(Self::Here) };
+        let reached = host::reach(environment, &target.host, None).await;
+        let reached =
+            reached.with_context(|| format!("`{}` is needed to undo {}", target.name, header.id))?;
+        Ok(Self::Elsewhere(Box::new(reached)))
+    }
+
+    async fn plan(&self, store: &UndoStore, which: &Which) -> Result<UndoPlan, UndoError> {
+        match self {
+            Self::Here => store.plan(which),
+            Self::Elsewhere(host) => store.plan_on(which, host).await,
+        }
+    }
+
+    async fn apply(&self, store: &UndoStore, plan: &UndoPlan, header: Header) -> Result<(), UndoError> {
+        match self {
+            Self::Here => store.apply(plan, header),
+            Self::Elsewhere(host) => store.apply_on(plan, header, host).await,
+        }
+    }
 }
 
 struct Outcome {
@@ -53,8 +87,9 @@ struct Outcome {
     exit: Exit,
 }
 
-fn carry_out(
+async fn carry_out(
     store: &UndoStore,
+    place: &Place,
     plan: UndoPlan,
     undo: &Undo,
     printer: &mut Printer,
@@ -74,11 +109,17 @@ fn carry_out(
     let UnixMillis(unix_ms) = SystemClock.now();
     let id = format!("undo_{:032x}", SystemIds.next());
     let label = format!("undo of: {}", plan.header.label);
-    let header =
-        Header { id: id.clone(), label, session: plan.header.session.clone(), unix_ms, undoes: None };
+    let header = Header {
+        id: id.clone(),
+        label,
+        session: plan.header.session.clone(),
+        unix_ms,
+        undoes: None,
+        target: plan.header.target.clone(),
+    };
     let told = report(&plan, Some(&id));
     let count = plan.steps.len();
-    store.apply(&plan.overwriting(), header).context("nothing was undone")?;
+    place.apply(store, &plan.overwriting(), header).await.context("the undo broke off")?;
     printer.status(&format!("{count} paths restored; `buddy undo {id} --yes` takes this back"));
     Ok(Outcome { report: told, exit: Exit::Ok })
 }
@@ -97,7 +138,7 @@ fn is_wanted(printer: &mut Printer) -> anyhow::Result<bool> {
 }
 
 fn show(plan: &UndoPlan, printer: &mut Printer) {
-    printer.status(&format!("{}: {}", plan.header.id, plan.header.label));
+    printer.status(&format!("{}: {}{}", plan.header.id, plan.header.label, on(&plan.header)));
     if plan.is_interrupted {
         printer.status("the call did not come to its end, so some of these changes may be somebody else's");
     }
@@ -137,5 +178,15 @@ fn described(entry: &UndoEntry) -> String {
     let undone = if entry.is_undone { "  (undone)" } else { "" };
     let interrupted = if entry.is_interrupted { "  (interrupted)" } else { "" };
     let label = entry.header.label.replace('\n', "⏎");
-    format!("{}  {time}  {} paths  {label}{undone}{interrupted}", entry.header.id, entry.changes)
+    let not_kept = if entry.is_covered { "" } else { "  (not kept for undo)" };
+    let on = on(&entry.header);
+    format!(
+        "{}  {time}  {} paths  {label}{on}{not_kept}{undone}{interrupted}",
+        entry.header.id, entry.changes
+    )
+}
+
+/// The target of an entry, where it is another host.
+fn on(header: &Header) -> String {
+    header.target.as_ref().map(|target| format!("  on {}", target.name)).unwrap_or_default()
 }

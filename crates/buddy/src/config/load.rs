@@ -77,6 +77,7 @@ const PERSONAL: &[&[&str]] = &[
     &["tools", "shell_denylist"],
     &["tools", "shell_allowlist"],
     &["tools", "network"],
+    &["tools", "local"],
 ];
 
 #[derive(Default)]

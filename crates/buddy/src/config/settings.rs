@@ -127,6 +127,8 @@ pub(crate) struct ToolsSection {
     pub(crate) shell_allowlist: Option<Vec<String>>,
     /// Whether commands in the jail reach the network.
     pub(crate) network: bool,
+    /// Whether tools may touch this machine. `false` is the same as `--remote-only`: commands and files are those of other hosts.
+    pub(crate) local: bool,
     /// Ask before commands that change something. `false` is the same as `approvals.policy = "all"`.
     pub(crate) shell_confirm: bool,
     /// Ask before pages are fetched.
@@ -159,6 +161,7 @@ impl Default for ToolsSection {
             shell_denylist: Vec::new(),
             shell_allowlist: None,
             network: true,
+            local: true,
             shell_confirm: true,
             fetch_confirm: false,
             command_characters: None,

@@ -68,7 +68,8 @@ mod tests {
         file.add(&"x".repeat(MAX_BYTES + 1));
         file.add("three");
         assert_eq!(file.read(), ["one\ntwo", "three"]);
-        let many: String = (0..=MOST_LINES).map(|number| format!("\"{number}\"\nnot json\n")).collect();
+        let lines = (0..=MOST_LINES).map(|number| format!("\"{number}\"\nnot json"));
+        let many = lines.collect::<Vec<_>>().join("\n");
         std::fs::write(&file.path, many).unwrap();
         assert_eq!(file.read().len(), KEPT);
         assert_eq!(std::fs::read_to_string(&file.path).unwrap().lines().count(), KEPT);

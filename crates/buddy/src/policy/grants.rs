@@ -79,11 +79,10 @@ impl GrantBook {
         Self { path: data.join("grants.json"), clock }
     }
 
-    /// What holds now in a directory. A file that cannot be read grants nothing.
+    /// What holds now in a directory, by its name without links. A file that cannot be read grants nothing.
     pub(crate) fn holding(&self, directory: &Path) -> Vec<Grant> {
-        let directory = directory.canonicalize().unwrap_or_else(|_| directory.to_owned());
         let kept = self.list().unwrap_or_default();
-        kept.into_iter().filter(|kept| kept.is_for(&directory)).map(|kept| kept.grant).collect()
+        kept.into_iter().filter(|kept| kept.is_for(directory)).map(|kept| kept.grant).collect()
     }
 
     /// All that hold now.
@@ -93,9 +92,9 @@ impl GrantBook {
         Ok(grants.filter(|kept| kept.holds(now, uptime.as_ref())).collect())
     }
 
-    /// Keeps a grant.
+    /// Keeps a grant, for a directory by its name without links.
     pub(crate) fn add(&self, grant: Grant, project: Option<&Path>, time: Duration) -> anyhow::Result<()> {
-        let project = project.map(Path::canonicalize).transpose()?;
+        let project = project.map(Path::to_owned);
         let millis = u64::try_from(time.as_millis()).unwrap_or(u64::MAX);
         let granted = self.clock.now();
         let expires = UnixMillis(granted.0.saturating_add(millis));

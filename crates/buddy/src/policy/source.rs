@@ -20,12 +20,12 @@ use crate::environment::Environment;
 use crate::host::{Host, Remote};
 use crate::system::SystemClock;
 
-/// Policies of all directories that sessions work in.
+/// Policies of all directories that sessions work in on one host.
 pub(crate) struct Policies {
     environment: Environment,
     trust: TrustStore,
     grants: GrantBook,
-    settings: Settings,
+    settings: PolicySettings,
     /// Where things are on the host.
     ground: Ground,
     /// None for this machine.
@@ -34,7 +34,9 @@ pub(crate) struct Policies {
     rules: Mutex<HashMap<(PathBuf, bool), Arc<RuleFiles>>>,
 }
 
-struct Settings {
+/// What a configuration says about policy, on every host.
+#[derive(Clone)]
+pub(crate) struct PolicySettings {
     mode: Mode,
     commands: CommandMode,
     denylist: Vec<CommandPattern>,
@@ -42,9 +44,9 @@ struct Settings {
     network: bool,
 }
 
-impl Policies {
-    /// The policies of a configuration. Rules that cannot be read are an error now and not when a call is judged.
-    pub(crate) fn new(environment: &Environment, loaded: &Loaded, host: &Host) -> anyhow::Result<Self> {
+impl PolicySettings {
+    /// Those of a configuration.
+    pub(crate) fn new(loaded: &Loaded) -> anyhow::Result<Self> {
         let tools = &loaded.config.tools;
         let mode = match loaded.config.agent.environment {
             WorkEnvironment::Development => Mode::Development,
@@ -54,13 +56,23 @@ impl Policies {
             Some(list) => CommandMode::Allowlist(patterns("tools.shell_allowlist", list)?),
             None => CommandMode::Shell,
         };
-        let settings = Settings {
+        Ok(Self {
             mode,
             commands,
             denylist: patterns("tools.shell_denylist", &tools.shell_denylist)?,
             fetch_confirm: tools.fetch_confirm,
             network: tools.network,
-        };
+        })
+    }
+}
+
+impl Policies {
+    /// The policies that hold on a host. Rules that cannot be read are an error now and not when a call is judged.
+    pub(crate) fn new(
+        environment: &Environment,
+        settings: PolicySettings,
+        host: &Host,
+    ) -> anyhow::Result<Self> {
         let policies = Self {
             environment: environment.clone(),
             trust: TrustStore::new(&environment.data),
@@ -87,6 +99,12 @@ impl Policies {
     /// A directory of another host has no project files here, whatever is at the same path.
     fn is_trusted_here(&self, cwd: &Path) -> bool {
         self.remote.is_none() && self.trust.covers(cwd)
+    }
+
+    /// A directory by its name without links, which only the files of this machine tell.
+    fn real(&self, cwd: &Path) -> PathBuf {
+        let real = if self.remote.is_none() { cwd.canonicalize().ok() } else { None };
+        real.unwrap_or_else(|| cwd.to_owned())
     }
 
     fn files(&self, cwd: &Path, is_trusted: bool) -> RuleFiles {
@@ -131,32 +149,11 @@ impl PolicySource for Policies {
     }
 
     fn grants(&self, cwd: &Path) -> Vec<Grant> {
-        self.grants.holding(cwd)
+        self.grants.holding(&self.real(cwd))
     }
 
     fn keep(&self, cwd: &Path, grant: &Grant, scope: GrantScope, time: Duration) -> Result<(), String> {
-        let project = (scope == GrantScope::Project).then_some(cwd);
-        self.grants.add(grant.clone(), project, time).map_err(|error| format!("{error:#}"))
-    }
-}
-
-/// For commands that run no agent: nothing is allowed.
-pub(crate) struct NoPolicy;
-
-impl PolicySource for NoPolicy {
-    fn policy(&self, _: &Path, _: bool) -> Result<Arc<Policy>, String> {
-        Err("no agent runs here".to_owned())
-    }
-
-    fn bounds(&self, _: &Policy, _: bool) -> Bounds {
-        Bounds::open()
-    }
-
-    fn grants(&self, _: &Path) -> Vec<Grant> {
-        Vec::new()
-    }
-
-    fn keep(&self, _: &Path, _: &Grant, _: GrantScope, _: Duration) -> Result<(), String> {
-        Err("no agent runs here".to_owned())
+        let project = (scope == GrantScope::Project).then(|| self.real(cwd));
+        self.grants.add(grant.clone(), project.as_deref(), time).map_err(|error| format!("{error:#}"))
     }
 }

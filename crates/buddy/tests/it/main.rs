@@ -27,5 +27,6 @@ mod screen;
 mod security;
 mod sessions;
 mod stage;
+mod targets;
 mod undo;
 mod web;

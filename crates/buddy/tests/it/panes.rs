@@ -1,6 +1,6 @@
 //! Conversations that share a terminal with the person, on a real tmux.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use buddy_protocol::Fact;
 use buddy_testkit::model::{Turn, turn};
@@ -29,6 +29,51 @@ impl PaneStage {
         self.buddy(&["--tmux"]).converse()
     }
 
+    /// Commands have the bounds of the usual mode, with the working directory trusted and all asks answered with yes.
+    fn in_development(&self, arguments: &[&str]) -> Program {
+        self.0.buddy(arguments).env("BUDDY_APPROVE", "all")
+    }
+
+    /// Waits until nothing is in the working directory that only a jail needs there.
+    async fn until_clean(&self) {
+        let end = std::time::Instant::now() + std::time::Duration::from_secs(10);
+        while self.0.home.work().join("buddy.toml").exists() {
+            assert!(std::time::Instant::now() < end, "the jail still holds names");
+            tokio::time::sleep(std::time::Duration::from_millis(10)).await;
+        }
+    }
+
+    /// What tmux says on the server of this stage.
+    fn tmux(&self, arguments: &[&str]) -> String {
+        tmux(&self.socket(), arguments)
+    }
+
+    /// Waits until the pane shows a text. Polls: a screen has no events.
+    async fn until_shown(&self, text: &str) {
+        let end = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        while !self.tmux(&["capture-pane", "-p"]).contains(text) {
+            assert!(
+                std::time::Instant::now() < end,
+                "{text:?} was never shown: {}",
+                self.tmux(&["capture-pane", "-p"])
+            );
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+    }
+
+    /// A person who attaches with a real client, in a pane of a server of the person's own.
+    async fn person(&self) -> Person {
+        let person = Person(self.0.home.path().join("person.socket"));
+        let attach = format!("TMUX= exec tmux -S '{}' attach", self.socket().display());
+        tmux(&person.0, &["-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "40", &attach]);
+        let end = std::time::Instant::now() + std::time::Duration::from_secs(20);
+        while self.tmux(&["list-clients"]).is_empty() {
+            assert!(std::time::Instant::now() < end, "the person never got to the pane");
+            tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+        }
+        person
+    }
+
     /// The names of the tools that the model was offered.
     fn offered(&self) -> Vec<String> {
         let requests = self.0.requests();
@@ -38,13 +83,35 @@ impl PaneStage {
 }
 
 impl Drop for PaneStage {
-    #[expect(clippy::disallowed_methods, reason = "the server is to end with the test")]
     fn drop(&mut self) {
         if self.socket().exists() {
-            let _ =
-                std::process::Command::new("tmux").arg("-S").arg(self.socket()).arg("kill-server").status();
+            tmux(&self.socket(), &["kill-server"]);
         }
     }
+}
+
+/// Somebody at the pane; leaves when dropped.
+struct Person(PathBuf);
+
+impl Person {
+    /// Types a line and sends it.
+    fn types(&self, line: &str) {
+        tmux(&self.0, &["send-keys", "-l", "--", line]);
+        tmux(&self.0, &["send-keys", "Enter"]);
+    }
+}
+
+impl Drop for Person {
+    fn drop(&mut self) {
+        tmux(&self.0, &["kill-server"]);
+    }
+}
+
+/// Runs tmux on a server past buddy, as a person would.
+#[expect(clippy::disallowed_methods, reason = "a person runs tmux past buddy")]
+fn tmux(socket: &Path, arguments: &[&str]) -> String {
+    let output = std::process::Command::new("tmux").arg("-S").arg(socket).args(arguments).output();
+    String::from_utf8_lossy(&output.unwrap().stdout).trim().to_owned()
 }
 
 fn keys(text: &str) -> Value {
@@ -72,23 +139,25 @@ async fn commands_run_in_a_terminal_that_stays() {
     let told = finished.to_string();
     assert_eq!(told.matches(&attach).count(), 2, "at the start and at the end: {told}");
     assert!(told.contains("the tmux session buddy-buddy lives on with 1 pane"), "{told}");
+    assert!(told.contains("the gate is a courtesy here and not a boundary"), "{told}");
     assert!(stage.offered().contains(&"tmux_send_keys".to_owned()));
 }
 
-#[tokio::test]
-async fn an_interactive_program_is_driven_by_keys_and_captures() {
+/// The agent starts an interpreter, types into it and reads what it says.
+fn interpreter() -> Vec<Turn> {
     let mut background = shell("/usr/bin/python3 -q -i");
     background["wait"] = json!(false);
-    let stage = PaneStage::new([
+    vec![
         turn().call("run_shell", background),
         turn().call("tmux_send_keys", keys("print('the answer', 6 * 7)")),
         turn().call("capture-pane", json!({"delay": "1s"})),
         turn().call("capture-pane", json!({})),
-        turn().call("run_shell", shell("echo no")),
+        turn().call("run_shell", shell("echo no > no")),
         turn().text("Done."),
-    ])
-    .await;
-    let mut started = stage.converse();
+    ]
+}
+
+async fn check_interpreter(stage: PaneStage, mut started: Started) {
     started.write(b"go\n").await;
     started.stdout.wait_for("Done.", 1).await;
     started.finish().await.expect_code(0);
@@ -98,6 +167,21 @@ async fn an_interactive_program_is_driven_by_keys_and_captures() {
     assert!(shown.contains("the answer 42"), "{shown}");
     assert_eq!(results[3]["result"]["unchanged"], true, "{}", results[3]);
     assert_eq!(results[4]["error"]["code"], "pane_busy", "{}", results[4]);
+    assert!(!stage.0.home.work().join("no").exists());
+}
+
+#[tokio::test]
+async fn an_interactive_program_is_driven_by_keys_and_captures() {
+    let stage = PaneStage::new(interpreter()).await;
+    let started = stage.converse();
+    check_interpreter(stage, started).await;
+}
+
+#[tokio::test]
+async fn an_interactive_program_in_the_jail_is_driven_by_keys_and_captures() {
+    let stage = PaneStage::new(interpreter()).await;
+    let started = stage.in_development(&["--trust", "--tmux"]).converse();
+    check_interpreter(stage, started).await;
 }
 
 #[tokio::test]
@@ -139,13 +223,171 @@ async fn without_panes_their_tools_are_not_offered() {
     assert!(!stage.socket().exists(), "a pipe is no terminal, so nothing is shared");
 }
 
+/// What a command finds out about the server that its terminal belongs to.
+const REACH: &str = r#"echo "tmux=${TMUX-none} ${TMUX_PANE-none}"
+ls "$BUDDY_RUN" 2>/dev/null | wc -l
+tmux -S "$BUDDY_RUN/tmux/socket" list-sessions >/dev/null 2>&1 && echo reached
+echo in > inside; { echo out > "$HOME/outside"; } 2>/dev/null || echo kept"#;
+
 #[tokio::test]
-async fn a_shared_terminal_is_refused_where_commands_have_bounds() {
+async fn in_development_the_terminal_is_jailed_and_keeps_its_state() {
+    let stage = PaneStage(
+        Stage::apart(vec![
+            turn().call("run_shell", shell("kept=$((6 * 7)); export BUDDY_RUN=\"$HOME/data/run\"; cd /")),
+            turn().call("run_shell", shell(&format!("echo kept $kept; {REACH}"))),
+            turn().text("Done."),
+        ])
+        .await,
+    );
+    let mut started = stage.in_development(&["--trust", "--tmux"]).converse();
+    started.write(b"go\n").await;
+    started.stdout.wait_for("Done.", 1).await;
+    let finished = started.finish().await.expect_code(0);
+    let results = stage.0.results();
+    assert_eq!(results[1]["result"]["stdout"], "kept 42\ntmux=none none\n0\nkept\n", "{}", results[1]);
+    assert_eq!(std::fs::read_to_string(stage.0.home.work().join("inside")).unwrap(), "in\n");
+    let told = finished.to_string();
+    assert!(told.contains("tmux -S") && !told.contains("courtesy"), "{told}");
+    assert!(!told.contains("lives on"), "nothing goes on in it: {told}");
+    stage.until_clean().await;
+}
+
+#[tokio::test]
+async fn what_earlier_lines_left_in_the_shell_has_no_say_in_a_command_that_ran_without_a_question() {
+    let reading = json!({"command": "ls", "why": "w", "risk": "low", "mutation": false, "privesc": false});
+    let function = "ls() { echo wrong; echo wrong > wrong; }; PATH=/nowhere; alias cat=ls; : > kept";
+    let stage = PaneStage::new([
+        turn().call("run_shell", shell(function)),
+        turn().call("run_shell", reading),
+        turn().text("Done."),
+    ])
+    .await;
+    let mut started = stage.in_development(&["--trust", "--tmux"]).converse();
+    started.write(b"go\n").await;
+    started.stdout.wait_for("Done.", 1).await;
+    started.finish().await.expect_code(0);
+    let results = stage.0.results();
+    let listed = results[1]["result"]["stdout"].as_str().unwrap();
+    assert!(listed.contains("kept\n") && !listed.contains("wrong"), "{listed}");
+    assert!(!stage.0.home.work().join("wrong").exists());
+}
+
+#[tokio::test]
+async fn when_the_mode_gets_narrower_the_terminal_gets_another_shell() {
+    let stage = PaneStage::new([
+        turn().call("run_shell", shell("echo wide > file; echo $$ > wide-shell")),
+        turn().text("First."),
+        turn().call("tmux_send_keys", keys("cat file")),
+        turn().call("tmux_send_keys", keys("echo narrow > file")),
+        turn().text("Second."),
+    ])
+    .await;
+    let mut started = stage.in_development(&["--trust", "--tmux"]).converse();
+    started.write(b"go\n").await;
+    started.stdout.wait_for("First.", 1).await;
+    let wide = stage.tmux(&["list-panes", "-F", "#{pane_pid} #{@buddy_bounds}"]);
+    started.write(b"/plan\ngo on\n").await;
+    started.stdout.wait_for("Second.", 1).await;
+    let narrow = stage.tmux(&["list-panes", "-F", "#{pane_pid} #{@buddy_bounds}"]);
+    started.finish().await.expect_code(0);
+    let differ = |index: usize| wide.split(' ').nth(index) != narrow.split(' ').nth(index);
+    assert!(differ(0) && differ(1), "another process with other bounds: {wide}, {narrow}");
+    let results = stage.0.results();
+    assert_eq!(results[1]["result"]["sent"], true, "{}", results[1]);
+    assert_eq!(results[2]["error"]["code"], "forbidden", "{}", results[2]);
+    assert_eq!(stage.0.home.text("file"), "wide\n");
+}
+
+#[tokio::test]
+async fn keys_are_asked_for_where_commands_have_bounds() {
+    let stage = PaneStage::new([turn().call("tmux_send_keys", keys("ls")), turn().text("Done.")]).await;
+    let mut started = stage.0.buddy(["--trust", "--tmux"]).converse();
+    started.write(b"go\n").await;
+    started.stderr.wait_for("approve? [y/n]", 1).await;
+    assert!(started.stderr.text().contains("$ ls"), "{}", started.stderr.text());
+    started.write(b"n\n").await;
+    started.stdout.wait_for("Done.", 1).await;
+    started.finish().await.expect_code(0);
+    assert!(!stage.socket().exists(), "nothing was typed anywhere");
+}
+
+#[tokio::test]
+async fn what_a_command_in_the_terminal_changed_is_undone() {
+    let stage =
+        PaneStage::new([turn().call("run_shell", shell("echo new > file")), turn().text("Done.")]).await;
+    std::fs::write(stage.0.home.work().join("file"), "old\n").unwrap();
+    let mut started = stage.in_development(&["--trust", "--tmux"]).converse();
+    started.write(b"go\n").await;
+    started.stdout.wait_for("Done.", 1).await;
+    started.finish().await.expect_code(0);
+    assert_eq!(stage.0.home.text("file"), "new\n");
+    let listed = stage.0.buddy(["undo", "--list", "--json"]).run().await.expect_code(0);
+    let entries: Value = serde_json::from_slice(&listed.stdout).unwrap();
+    assert_eq!(entries[0]["changes"], 1, "what the jail needs on the disk is no change: {entries}");
+    stage.0.buddy(["undo", "--yes"]).run().await.expect_code(0);
+    assert_eq!(stage.0.home.text("file"), "old\n");
+}
+
+#[tokio::test]
+async fn what_goes_on_in_a_jailed_terminal_lives_on_and_is_taken_up() {
+    let stage = PaneStage::new([
+        turn().call("run_shell", shell("kept=42; sleep 600 &")),
+        turn().text("First."),
+        turn().call("run_shell", shell("echo $kept > kept; kill %1")),
+        turn().text("Second."),
+    ])
+    .await;
+    let mut started = stage.in_development(&["--trust", "--tmux"]).converse();
+    started.write(b"go\n").await;
+    started.stdout.wait_for("First.", 1).await;
+    let finished = started.finish().await.expect_code(0);
+    assert!(finished.to_string().contains("lives on with 1 pane"), "{finished}");
+    let mut started = stage.in_development(&["--tmux"]).converse();
+    started.write(b"go on\n").await;
+    started.stdout.wait_for("Second.", 1).await;
+    started.finish().await.expect_code(0);
+    assert_eq!(stage.0.home.text("kept"), "42\n");
+    stage.until_clean().await;
+}
+
+/// What the agent is to see after a person typed into the interpreter that it started.
+const PERSON_AT_PYTHON: &str = include_str!("screens/person-at-python.txt");
+
+#[tokio::test]
+async fn the_agent_sees_what_a_person_typed_into_its_program() {
+    let mut background = shell("clear; /usr/bin/python3 -q -i");
+    background["wait"] = json!(false);
+    let stage = PaneStage::new([
+        turn().call("run_shell", background),
+        turn().text("Your turn."),
+        turn().call("tmux_capture_pane", json!({})),
+        turn().text("Seen."),
+    ])
+    .await;
+    let mut started = stage.in_development(&["--trust", "--tmux"]).converse();
+    started.write(b"go\n").await;
+    started.stdout.wait_for("Your turn.", 1).await;
+    stage.until_shown(">>>").await;
+    let person = stage.person().await;
+    person.types("for number in range(3): print('line', number * 21)");
+    person.types("");
+    stage.until_shown("line 42\n>>>").await;
+    started.write(b"what is there?\n").await;
+    started.stdout.wait_for("Seen.", 1).await;
+    started.finish().await.expect_code(0);
+    let results = stage.0.results();
+    assert_eq!(results[1]["result"]["text"], PERSON_AT_PYTHON.trim_end(), "{}", results[1]);
+    assert_eq!(results[1]["result"]["program"], "python3", "{}", results[1]);
+}
+
+#[tokio::test]
+async fn without_a_jail_there_is_no_shared_terminal() {
     let stage = PaneStage::new([]).await;
-    let finished = stage.0.buddy(["--tmux"]).run().await.expect_code(1);
-    assert!(finished.to_string().contains("is not in the jail"), "{finished}");
-    let finished = stage.buddy(&["--tmux", "--plan"]).run().await.expect_code(1);
-    assert!(finished.to_string().contains("is not in the jail"), "{finished}");
+    let line = "exec unshare --map-root-user --mount \
+                sh -c 'mount --bind /bin/false /usr/bin/bwrap && exec \"$BUDDY\" --trust --tmux'";
+    let finished = stage.0.in_bash(line).run().await.expect_code(1);
+    assert!(finished.to_string().contains("bubblewrap"), "{finished}");
+    assert!(!stage.socket().exists());
 }
 
 #[tokio::test]
@@ -161,6 +403,8 @@ async fn buddy_does_not_start_inside_its_own_pane() {
     let inside = format!("{},123,0", stage.socket().display());
     let finished = stage.buddy(&[]).env("TMUX", inside).run().await.expect_code(1);
     assert!(finished.to_string().contains("type into itself"), "{finished}");
+    let finished = stage.buddy(&[]).env("BUDDY_PANE", "1").run().await.expect_code(1);
+    assert!(finished.to_string().contains("type into itself"), "in a jailed one: {finished}");
     let elsewhere = stage.buddy(&[]).env("TMUX", "/tmp/tmux-0/default,123,0").run().await;
     elsewhere.expect_code(0);
 }

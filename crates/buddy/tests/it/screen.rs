@@ -193,10 +193,9 @@ fn settled(line: &str) -> String {
         line.replace_range(at..at + 30, "ses_ID");
     }
     // Also where the end of the row cut it.
-    while let Some(at) = line.find("/tmp/buddy-it-") {
-        let rest = line[at + "/tmp/buddy-it-".len()..].to_owned();
+    while let Some((before, rest)) = line.split_once("/tmp/buddy-it-") {
         let end = rest.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric());
-        line = format!("{}/HOME{end}", &line[..at]);
+        line = format!("{before}/HOME{end}");
     }
     let place = format!("{}@{}", user(), rustix::system::uname().nodename().to_string_lossy());
     line.replace(&place, "ann@atlas")

@@ -5,7 +5,7 @@ use buddy_policy::Execution;
 use buddy_protocol::ToolFailure;
 use serde_json::{Value, json};
 
-use super::{limits, outcome, watch};
+use super::{limits, outcome, snapshot, watch};
 use crate::tools::failure::target_failure;
 use crate::tools::tool::ToolContext;
 
@@ -42,10 +42,15 @@ impl InPane<'_> {
                          interrupt it with the key C-c",
             }));
         };
+        snapshot(context).await?;
         let started = context.until_cancelled(self.panes.start(&self.selector, command)).await?;
         let mut run = started.map_err(|error| target_failure(&error))?;
         let exit = watch(&mut run.running, context).await?;
+        let kept = context.recorder.after_command().await;
         let mut result = outcome(&exit, timeout);
+        if let Err(error) = kept {
+            result["undo"] = json!(format!("what the command changed is not known: {error}"));
+        }
         // The notes come before the exit; that there are none means that the run was lost, and then there is no exit.
         let notes = run.notes.await.unwrap_or_default();
         if !notes.is_empty() {

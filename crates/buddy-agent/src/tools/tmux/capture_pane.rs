@@ -129,6 +129,9 @@ impl Tool for CapturePane {
             "cursor": {"column": screen.cursor.0, "line": screen.cursor.1},
         });
         let mut result = shown;
+        if let Some(note) = screen.note {
+            result["pane_notes"] = json!([note]);
+        }
         if screen.is_unchanged {
             result["unchanged"] = json!(true);
             result["note"] = json!("the screen is the same as at the last capture");

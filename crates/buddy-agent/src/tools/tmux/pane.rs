@@ -34,8 +34,9 @@ pub(crate) struct PaneInput {
 
 fn intent(input: &PaneInput, place: &Place, verb: &str) -> Intent {
     let claims = Claims { risk: input.risk, mutation: input.mutation, privesc: input.privesc };
-    let command = format!("tmux {verb} {}", input.pane);
-    Intent { claims: Some(claims), ..Intent::of(Action::Run { command, cwd: place.cwd.clone() }) }
+    let line = format!("tmux {verb} {}", input.pane);
+    let action = Action::Terminal { line, typed: None, cwd: place.cwd.clone() };
+    Intent { claims: Some(claims), ..Intent::of(action) }
 }
 
 #[async_trait]

@@ -82,8 +82,10 @@ impl Tool for SendKeys {
         let text = input.text();
         let risk = if is_unfinished(&text) { Risk::High } else { input.risk };
         let claims = Claims { risk, mutation: input.mutation, privesc: input.privesc };
-        let command = if text.trim().is_empty() { Self::title(input) } else { text };
-        Intent { claims: Some(claims), ..Intent::of(Action::Run { command, cwd: place.cwd.clone() }) }
+        let typed = Some(text).filter(|text| !text.trim().is_empty());
+        let line = typed.clone().unwrap_or_else(|| Self::title(input));
+        let action = Action::Terminal { line, typed, cwd: place.cwd.clone() };
+        Intent { claims: Some(claims), ..Intent::of(action) }
     }
 
     async fn run(input: SendKeysInput, context: &ToolContext) -> Result<Value, ToolFailure> {
@@ -116,7 +118,7 @@ mod tests {
         let place = Place { cwd: "/w".into(), home: None, endpoints: Endpoints::usual().unwrap() };
         let intent = SendKeys::intent(&input, &place);
         match intent.actions.as_slice() {
-            [Action::Run { command, .. }] => (command.clone(), intent.claims.unwrap().risk),
+            [Action::Terminal { line, .. }] => (line.clone(), intent.claims.unwrap().risk),
             other => panic!("{other:?}"),
         }
     }

@@ -22,6 +22,8 @@ pub(crate) const GRACE: Duration = Duration::from_millis(300);
 /// A target with a directory of its own on its host.
 pub(crate) struct Place {
     pub(crate) target: Arc<dyn Target>,
+    /// The same, where it is another host.
+    pub(crate) remote: Option<Arc<RemoteTarget>>,
     /// What must live as long as the target.
     _held: Vec<Box<dyn Any + Send + Sync>>,
 }
@@ -30,7 +32,7 @@ impl Place {
     pub(crate) fn local() -> Self {
         let stage = Stage::with_grace(GRACE);
         let target = stage.shared_target();
-        Self { target, _held: vec![Box::new(stage)] }
+        Self { target, remote: None, _held: vec![Box::new(stage)] }
     }
 
     pub(crate) async fn busybox() -> Self {
@@ -57,8 +59,8 @@ impl Place {
 
     async fn over(transport: Arc<dyn Transport>, cwd: &str, held: Vec<Box<dyn Any + Send + Sync>>) -> Self {
         let settings = RemoteSettings { cwd: Some(cwd.to_owned()), grace: GRACE };
-        let target = RemoteTarget::attach(transport, settings).await.unwrap();
-        Self { target: Arc::new(target), _held: held }
+        let target = Arc::new(RemoteTarget::attach(transport, settings).await.unwrap());
+        Self { target: target.clone(), remote: Some(target), _held: held }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {

@@ -14,7 +14,7 @@ const SUPERVISE: &str = env!("CARGO_BIN_EXE_buddy-supervise");
 const GRACE: Duration = Duration::from_millis(300);
 
 /// An account that owns nothing.
-const NOBODY: u32 = 65534;
+pub(crate) const NOBODY: u32 = 65534;
 
 /// Which layers a jail is made of, and whose it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,12 +123,12 @@ impl Cell {
     }
 }
 
-fn is_ordinary(kind: Kind) -> bool {
+pub(crate) fn is_ordinary(kind: Kind) -> bool {
     matches!(kind, Kind::Ordinary | Kind::OrdinaryBare)
 }
 
 /// The supervisor, behind what takes layers or rights away.
-fn supervisor(kind: Kind, supervise: &Path) -> SupervisorCommand {
+pub(crate) fn supervisor(kind: Kind, supervise: &Path) -> SupervisorCommand {
     let is_root = rustix::process::geteuid().is_root();
     let mut words: Vec<String> = Vec::new();
     if matches!(kind, Kind::Bare | Kind::OrdinaryBare) {

@@ -106,3 +106,15 @@ async fn a_terminal_of_ones_own_can_be_made() {
     let exit = cell.run("python3 -c 'import pty; pty.spawn([\"echo\", \"hello\"])'").await;
     assert_eq!(exit.stdout.text().trim(), "hello", "{}", exit.stderr.text());
 }
+
+#[tokio::test]
+async fn a_command_has_a_terminal_with_any_of_the_layers() {
+    for kind in ALL {
+        let cell = Cell::new(kind);
+        let script = "test -t 0 && test -t 1 && test -t 2 && stty size && ps -o stat= -p $$ | grep -c +";
+        let mut exec = cell.exec(cell.bounds(), script);
+        exec.pty = Some(buddy_exec::TerminalSize { columns: 91, rows: 27 });
+        let exit = cell.stage.run(exec).await;
+        assert_eq!(exit.stdout.text(), "27 91\r\n1\r\n", "{kind:?}: it is in the foreground");
+    }
+}

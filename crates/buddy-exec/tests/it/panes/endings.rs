@@ -143,8 +143,8 @@ async fn a_session_of_somebody_else_is_left_alone() {
 }
 
 #[tokio::test]
-async fn nothing_with_bounds_reaches_a_pane() {
-    let stage = PaneStage::new("/bin/bash");
+async fn where_there_is_no_jail_nothing_with_bounds_reaches_a_pane() {
+    let stage = PaneStage::without_jail();
     let bounds = Bounds { network: false, ..Bounds::open() };
     let mut command = stage.command("touch was-run");
     command.bounds = bounds.clone();

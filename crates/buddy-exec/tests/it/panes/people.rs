@@ -95,6 +95,33 @@ async fn python_is_driven_by_keys_and_seen_by_captures() {
 }
 
 #[tokio::test]
+async fn how_a_command_ended_that_was_left_running_is_told_once() {
+    let stage = PaneStage::new("/bin/bash");
+    let selector = PaneSelector::default();
+    let usual = CaptureOptions::default();
+    let told = "the command that was left running in the pane ended with exit code 3";
+    for is_captured in [true, false] {
+        stage.target.dispatch(&selector, stage.command("read line; (exit 3)")).await.unwrap();
+        assert_eq!(stage.target.capture(&selector, &usual).await.unwrap().note, None);
+        stage.keys("go").await;
+        let end = std::time::Instant::now() + PATIENCE;
+        let note = loop {
+            assert!(std::time::Instant::now() < end, "its end is never told");
+            if is_captured {
+                if let Some(note) = stage.target.capture(&selector, &usual).await.unwrap().note {
+                    break note;
+                }
+            } else if let Ok(mut run) = stage.try_start(stage.command("true")).await {
+                run.running.wait().await.unwrap();
+                break run.notes.await.unwrap().join("; ");
+            }
+        };
+        assert_eq!(note, told, "by a capture: {is_captured}");
+        assert_eq!(stage.target.capture(&selector, &usual).await.unwrap().note, None);
+    }
+}
+
+#[tokio::test]
 async fn keys_are_typed_as_they_are() {
     let stage = PaneStage::new("/bin/bash");
     stage.check("echo one", "one\n", 0).await;

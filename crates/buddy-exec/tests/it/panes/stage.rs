@@ -1,5 +1,6 @@
 //! A target with panes, a tmux server of its own, and a person at it.
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -7,35 +8,93 @@ use std::time::Duration;
 
 use buddy_exec::{
     Bounds, CaptureOptions, Description, Exit, Keys, LocalSettings, LocalTarget, OutputLimits, PaneCommand,
-    PaneSelector, PaneText, Panes, Running, SupervisorCommand, Target, TargetError, TmuxSettings, TmuxTarget,
+    PaneSelector, PaneText, Panes, Reach, Running, SupervisorCommand, Target, TargetError, TmuxSettings,
+    TmuxTarget,
 };
 use tempfile::TempDir;
 
+use crate::jail::cell::{Kind, NOBODY, behind_mount, is_ordinary, supervisor};
 use crate::stage::PATIENCE;
 
 /// What is kept of each output.
 const KEEP: usize = 4 * 1024 * 1024;
 
+/// How the program of this stage becomes a warden.
+const HAS_WARDEN: Option<&str> = Some(buddy_exec::warden::WARD);
+
 pub(crate) struct PaneStage {
     dir: TempDir,
     pub(crate) target: Arc<TmuxTarget>,
+    /// Of commands and keys.
+    pub(crate) bounds: Bounds,
+    /// Where a supervisor is that other accounts can execute.
+    _programs: TempDir,
 }
 
 impl PaneStage {
     pub(crate) fn new(shell: &str) -> Self {
+        Self::with(shell, |program| supervisor(Kind::Full, program), HAS_WARDEN)
+    }
+
+    /// As on a host that has no jail.
+    pub(crate) fn without_jail() -> Self {
+        Self::with("/bin/bash", |program| supervisor(Kind::Full, program), None)
+    }
+
+    /// Commands may write in the directory `work` and nowhere else, and reach no network.
+    pub(crate) fn jailed(shell: &str) -> Self {
+        Self::jailed_as(Kind::Full, shell)
+    }
+
+    /// The same with some of the layers, or as another account.
+    pub(crate) fn jailed_as(kind: Kind, shell: &str) -> Self {
+        let stage = Self::with(shell, |program| supervisor(kind, program), HAS_WARDEN);
+        let stage = stage.with_bounds();
+        if is_ordinary(kind) && rustix::process::geteuid().is_root() {
+            for path in [stage.path(""), stage.path("work")] {
+                std::os::unix::fs::chown(path, Some(NOBODY), Some(NOBODY)).unwrap();
+            }
+        }
+        stage
+    }
+
+    /// The same where another program stands in the place of bubblewrap.
+    pub(crate) fn jailed_by(program: &str) -> Self {
+        let behind = |supervise: &Path| {
+            let mut words = behind_mount(program);
+            words.push(supervise.to_str().unwrap().to_owned());
+            SupervisorCommand { program: words[0].clone().into(), args: words.split_off(1) }
+        };
+        Self::with("/bin/bash", behind, HAS_WARDEN).with_bounds()
+    }
+
+    fn with_bounds(mut self) -> Self {
+        std::fs::create_dir(self.path("work")).unwrap();
+        let write = Reach::Beneath(vec![self.path("work")]);
+        self.bounds = Bounds { write, network: false, ..Bounds::open() };
+        self
+    }
+
+    fn with(shell: &str, supervisor: impl FnOnce(&Path) -> SupervisorCommand, warden: Option<&str>) -> Self {
         let dir = tempfile::tempdir().unwrap();
-        let target = Arc::new(layer(dir.path(), shell));
-        Self { dir, target }
+        let programs = tempfile::tempdir().unwrap();
+        std::fs::set_permissions(programs.path(), std::fs::Permissions::from_mode(0o755)).unwrap();
+        let program = programs.path().join("supervise");
+        std::fs::copy(env!("CARGO_BIN_EXE_buddy-supervise"), &program).unwrap();
+        let warden =
+            warden.map(|mode| SupervisorCommand { program: program.clone(), args: vec![mode.to_owned()] });
+        let target = Arc::new(layer(dir.path(), shell, supervisor(&program), warden));
+        Self { dir, target, bounds: Bounds::open(), _programs: programs }
     }
 
     /// The same as another process of the same person would have it.
     pub(crate) fn again(&self) -> TmuxTarget {
-        layer(self.dir.path(), "/bin/bash")
+        again(self.dir.path(), "/bin/bash")
     }
 
     /// The stage after the process that had the target has ended.
     pub(crate) fn without_target(mut self) -> Self {
-        self.target = Arc::new(layer(&self.path("elsewhere"), "/bin/sh"));
+        self.target = Arc::new(again(&self.path("elsewhere"), "/bin/sh"));
         self
     }
 
@@ -53,7 +112,7 @@ impl PaneStage {
             cwd: self.dir.path().to_owned(),
             timeout: Some(PATIENCE),
             output: OutputLimits { keep_head: KEEP, keep_tail: KEEP, log: None },
-            bounds: Bounds::open(),
+            bounds: self.bounds.clone(),
         }
     }
 
@@ -84,7 +143,7 @@ impl PaneStage {
     /// Types as the agent does.
     pub(crate) async fn keys(&self, text: &str) {
         let keys = Keys { literal_text: Some(text.to_owned()), enter: true, ..Keys::default() };
-        self.target.send_keys(&Bounds::open(), &PaneSelector::default(), &keys).await.unwrap();
+        self.target.send_keys(&self.bounds, &PaneSelector::default(), &keys).await.unwrap();
     }
 
     pub(crate) async fn screen(&self) -> String {
@@ -161,9 +220,20 @@ fn tmux(socket: &Path, arguments: &[&str]) -> String {
     String::from_utf8_lossy(&output.stdout).trim().to_owned()
 }
 
-fn layer(dir: &Path, shell: &str) -> TmuxTarget {
-    let supervisor =
-        SupervisorCommand { program: env!("CARGO_BIN_EXE_buddy-supervise").into(), args: Vec::new() };
+fn again(dir: &Path, shell: &str) -> TmuxTarget {
+    let program = |args: &[&str]| SupervisorCommand {
+        program: env!("CARGO_BIN_EXE_buddy-supervise").into(),
+        args: args.iter().map(|&word| word.to_owned()).collect(),
+    };
+    layer(dir, shell, program(&[]), HAS_WARDEN.map(|mode| program(&[mode])))
+}
+
+fn layer(
+    dir: &Path,
+    shell: &str,
+    supervisor: SupervisorCommand,
+    warden: Option<SupervisorCommand>,
+) -> TmuxTarget {
     let description = Description {
         name: "local".into(),
         user: "someone".into(),
@@ -185,6 +255,7 @@ fn layer(dir: &Path, shell: &str) -> TmuxTarget {
             ("LANG".into(), "C.UTF-8".into()),
             ("HOME".into(), dir.to_string_lossy().into_owned()),
         ],
+        warden,
     };
     TmuxTarget::new(below, settings).unwrap()
 }

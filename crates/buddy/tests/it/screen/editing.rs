@@ -5,7 +5,7 @@ use buddy_testkit::model::turn;
 use super::Screen;
 
 fn answers(count: usize) -> Vec<buddy_testkit::model::Turn> {
-    (1..=count).map(|number| turn().text(&format!("Answer {number}."))).collect()
+    (1..=count).map(|number| turn().text(format!("Answer {number}."))).collect()
 }
 
 /// What the model was told last.
@@ -62,7 +62,7 @@ async fn what_was_sent_comes_back_in_this_session_and_the_next() {
 #[tokio::test]
 async fn a_paste_of_ten_thousand_lines_is_a_word_and_sends_nothing_by_itself() {
     let screen = Screen::start(answers(1), 80, 24).await;
-    let long: String = (1..=10_000).map(|number| format!("line {number}\n")).collect();
+    let long = (1..=10_000).map(|number| format!("line {number}")).collect::<Vec<_>>().join("\n");
     let file = screen.stage.home.path().join("paste");
     std::fs::write(&file, &long).unwrap();
     screen.tmux(&["load-buffer", &file.display().to_string()]);

@@ -1,0 +1,102 @@
+//! What a model is told before the conversation: the system prompt, the tools, and where it works.
+
+use buddy_protocol::SessionTarget;
+
+use crate::agent::AgentSettings;
+use crate::models::{Offer, Offers};
+use crate::prompt::{SystemPrompt, TargetLine, environment};
+use crate::targets::{Slot, Targets};
+use crate::tools::registry;
+
+/// Characters of what a host says about itself.
+const SAID_CHARS: usize = 200;
+
+/// What models are told.
+pub(crate) struct Briefing {
+    pub(crate) offers: Offers,
+    pub(crate) environment: String,
+}
+
+impl Briefing {
+    /// What they are told of these targets.
+    pub(crate) fn new(settings: &AgentSettings, targets: &Targets) -> Result<Self, String> {
+        let off = tools_off(settings, targets);
+        let slots = targets.all();
+        let offer = |off: &[String]| offer(settings, &slots, off);
+        let offers = Offers { full: offer(&off)?, small: offer(&registry::off_when_small(&off))? };
+        let environment = slots.first().map(here).unwrap_or_default();
+        Ok(Self { offers, environment })
+    }
+}
+
+/// What is switched off, what would be a way around that, and what no target has the means for.
+pub(crate) fn tools_off(settings: &AgentSettings, targets: &Targets) -> Vec<String> {
+    let attached = targets.attached();
+    let has_managed = attached.iter().any(|attached| attached.host.target.managed().is_some());
+    let mut off = registry::off(&settings.tools_off, has_managed);
+    if !attached.iter().any(|attached| attached.host.target.panes().is_some()) {
+        off.extend(registry::pane_tools());
+    }
+    off
+}
+
+fn offer(settings: &AgentSettings, slots: &[Slot], off: &[String]) -> Result<Offer, String> {
+    let attached = || slots.iter().filter_map(Slot::attached);
+    let has_panes = attached().any(|attached| attached.host.target.panes().is_some());
+    let names: Vec<String> = slots.iter().map(|slot| slot.spec().name.clone()).collect();
+    let tools = registry::definitions(off, has_panes, &names);
+    let default = slots.first().and_then(Slot::attached);
+    let is_alone = slots.len() == 1;
+    let remote = default.filter(|default| is_alone && default.host.is_remote);
+    let remote = remote.map(|remote| format!("{} ({})", place(&remote.spec), remote.spec.name));
+    let system = SystemPrompt {
+        name: &settings.name,
+        tools: tools.iter().map(|tool| tool.name.clone()).collect(),
+        remote: remote.as_deref(),
+        targets: if is_alone { Vec::new() } else { slots.iter().map(line).collect() },
+        instructions: settings.instructions.as_deref(),
+        project: default.map(|default| default.host.project.as_slice()).unwrap_or_default(),
+    };
+    let system = system.render().map_err(|error| format!("the system prompt: {error}"))?;
+    Ok(Offer { system, tools })
+}
+
+/// One target in the list of them.
+fn line(slot: &Slot) -> TargetLine {
+    let spec = slot.spec();
+    let about = match slot.attached() {
+        Some(attached) => {
+            let described = attached.host.target.describe();
+            let place =
+                if attached.host.is_remote { place(spec) } else { format!("{}, this machine", place(spec)) };
+            format!("{place}; {}; shell {}; working directory {}", described.os, described.shell, spec.cwd)
+        }
+        None => "it cannot be used at the moment".to_owned(),
+    };
+    TargetLine { name: one_line(&spec.name), about: one_line(&about) }
+}
+
+/// The default target as the first thing that a model is told.
+fn here(slot: &Slot) -> String {
+    let spec = slot.spec();
+    match slot.attached() {
+        Some(attached) => {
+            let described = attached.host.target.describe();
+            environment(&place(spec), &described.os, &described.shell, &spec.cwd)
+        }
+        None => {
+            environment(&format!("{}, which cannot be used at the moment", spec.name), "-", "-", &spec.cwd)
+        }
+    }
+}
+
+/// Who and where.
+pub(crate) fn place(spec: &SessionTarget) -> String {
+    spec.place.clone().unwrap_or_else(|| spec.name.clone())
+}
+
+/// What a host says about itself has no say in the form of the prompt.
+fn one_line(text: &str) -> String {
+    let words: Vec<&str> = text.split(|letter: char| letter.is_whitespace() || letter.is_control()).collect();
+    words.join(" ").chars().take(SAID_CHARS).collect()
+}

@@ -1,0 +1,59 @@
+//! The port to hosts: what a session needs of one, and who reaches it.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use buddy_exec::Target;
+use buddy_exec::undo::UndoStore;
+use buddy_protocol::{SessionTarget, TargetHost, TargetWish};
+
+use crate::gate::PolicySource;
+use crate::prompt::ProjectFile;
+
+/// Reaches hosts.
+#[async_trait]
+pub trait Hosts: Send + Sync {
+    /// The targets that this run wants in every session that it opens, the default first.
+    fn wanted(&self) -> Vec<TargetWish>;
+
+    /// Why no tool may touch a host, where that is so.
+    fn forbidden(&self, host: &TargetHost) -> Option<String>;
+
+    /// Reaches a host. The error says why it cannot be used.
+    async fn attach(&self, wish: &TargetWish) -> Result<Host, String>;
+}
+
+/// A host that was reached.
+#[derive(Clone)]
+pub struct Host {
+    /// What runs commands and reaches files there.
+    pub target: Arc<dyn Target>,
+    /// Whether it is another host than this machine.
+    pub is_remote: bool,
+    /// The environment of commands there.
+    pub env: Vec<(String, String)>,
+    /// What `~` stands for there.
+    pub home: Option<PathBuf>,
+    /// Rules, lasting grants and bounds that hold there.
+    pub policy: Arc<dyn PolicySource>,
+    /// Instructions of the project in the directory, from its root down.
+    pub project: Vec<ProjectFile>,
+    /// Where what calls change there is kept, so that it can be undone; none keeps nothing.
+    pub undo: Option<UndoStore>,
+}
+
+impl Host {
+    /// What a log says of a target on this host, which was reached by a wish.
+    pub fn session_target(&self, wish: &TargetWish) -> SessionTarget {
+        let described = self.target.describe();
+        // This machine has one set of panes whatever directory a session is in, so the wish knows that better.
+        let said = wish.directory.clone().filter(|_| !self.is_remote);
+        SessionTarget {
+            name: wish.host.to_string(),
+            host: wish.host.clone(),
+            cwd: said.unwrap_or_else(|| described.cwd.to_string_lossy().into_owned()),
+            place: Some(format!("{}@{}", described.user, described.host)),
+        }
+    }
+}

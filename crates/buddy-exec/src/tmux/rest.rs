@@ -1,0 +1,47 @@
+//! The end of jailed sessions in which nothing goes on.
+//!
+//! A jail holds names in the workspace that nothing may create, by empty directories that people see (see
+//! `jail/placeholder.rs`). For a shell that waits for nobody that is no good reason, so it ends with buddy.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::host::Host;
+use super::link::Link;
+use crate::{Stdin, TargetError};
+
+/// Ends each session whose panes are all known, jailed, waiting and without jobs, and that nobody is attached to.
+pub(super) async fn end_idle(host: &Host, links: Vec<Arc<Link>>) -> Result<(), TargetError> {
+    let mut sessions: BTreeMap<String, Vec<Arc<Link>>> = BTreeMap::new();
+    for link in links {
+        sessions.entry(link.session.clone()).or_default().push(link);
+    }
+    for (session, links) in sessions {
+        if links.iter().all(|link| link.has_bounds()) {
+            let shells: Vec<String> = links.iter().map(|link| link.pid()).collect();
+            let (socket, count) = (host.socket(), shells.len().to_string());
+            let mut arguments = vec![socket.as_str(), &session, &count];
+            arguments.extend(shells.iter().map(String::as_str));
+            host.run(END_IDLE, &arguments, Stdin::Null).await?;
+        }
+    }
+    Ok(())
+}
+
+/// Arguments: socket, session, the number of its panes, then the processes of their shells.
+const END_IDLE: &str = r#"
+socket=$1 session=$2 count=$3; shift 3
+t() { tmux -S "$socket" "$@"; }
+[ "$(t show-options -v -t "=$session:" @buddy_owner 2>/dev/null)" = "$session" ] || exit 0
+[ -z "$(t list-clients -t "=$session" 2>/dev/null)" ] || exit 0
+[ "$(t list-panes -s -t "=$session" 2>/dev/null | grep -c .)" = "$count" ] || exit 0
+for pid in "$@"; do
+  read -r stat 2>/dev/null < "/proc/$pid/stat" || continue
+  rest=${stat##*) }; set -- $rest
+  case $1 in Z|X) continue;; esac
+  [ "$6" = "$pid" ] || exit 0
+  children=$(cat "/proc/$pid/task/$pid/children" 2>/dev/null) || exit 0
+  [ -z "$children" ] || exit 0
+done
+exec tmux -S "$socket" kill-session -t "=$session"
+"#;

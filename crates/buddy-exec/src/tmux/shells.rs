@@ -1,0 +1,211 @@
+//! What the shell of a pane is started with: as it is where calls have no bounds, and else by a warden, in a jail.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Path, PathBuf};
+
+use super::host::Host;
+use super::scripts;
+use super::sessions::Place;
+use crate::control::{Leftovers, Spec};
+use crate::undo::digest_of;
+use crate::warden::{Task, Told, end_file};
+use crate::{Bounds, Limits, PaneError, Stdin, SupervisorCommand, TargetError};
+
+/// What stands at a pane whose shell has no bounds.
+const OPEN: &str = "open";
+
+/// What tmux understands, and every system describes.
+const TERMINAL_KIND: &str = "screen";
+
+/// How the shells of panes are started on a target.
+pub(super) struct Shells {
+    /// The shell and its options.
+    words: Vec<String>,
+    warden: Option<SupervisorCommand>,
+    cwd: PathBuf,
+    env: Vec<(String, String)>,
+    /// What no shell with bounds may see: the socket, and what belongs to other panes.
+    hidden: Vec<PathBuf>,
+}
+
+/// What the shell of one pane is started with.
+#[derive(Clone)]
+pub(super) struct Shell {
+    /// What tmux starts.
+    pub(super) words: Vec<String>,
+    /// Tells its bounds from others. It stands at the pane, where only who reaches the server can change it.
+    pub(super) bounds: String,
+    /// None without bounds.
+    cell: Option<Cell>,
+}
+
+/// What a jailed shell needs beside the words.
+#[derive(Clone)]
+struct Cell {
+    /// The file that says what the warden has to do, and what is put into it.
+    task: String,
+    content: Vec<u8>,
+    /// Where the warden tells what came of it.
+    told: String,
+    /// The directory that the shell can read.
+    directory: String,
+}
+
+/// Where the shell of a pane is, and where its files are: what their names begin with, for us and for the shell.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Seat {
+    pub(super) shell: i32,
+    pub(super) outside: String,
+    pub(super) inside: String,
+}
+
+impl Shells {
+    pub(super) fn new(host: &Host, shell: &str, cwd: &Path, warden: Option<SupervisorCommand>) -> Self {
+        let mut env = host.env.clone();
+        env.retain(|(name, _)| !matches!(name.as_str(), "TERM" | "TMUX" | "TMUX_PANE"));
+        env.push(("TERM".to_owned(), TERMINAL_KIND.to_owned()));
+        Self {
+            words: shell_words(shell),
+            warden,
+            cwd: cwd.to_owned(),
+            env,
+            hidden: vec![host.directory.clone()],
+        }
+    }
+
+    /// Whether shells of calls with bounds are put into a jail.
+    pub(super) fn are_jailed(&self) -> bool {
+        self.warden.is_some()
+    }
+
+    /// The shell of a pane for calls with these bounds.
+    pub(super) fn shell(
+        &self,
+        host: &Host,
+        session: &str,
+        pane: &str,
+        bounds: &Bounds,
+    ) -> Result<Shell, TargetError> {
+        if bounds.is_open() {
+            return Ok(Shell { words: self.words.clone(), bounds: OPEN.to_owned(), cell: None });
+        }
+        let Some(warden) = &self.warden else { return Err(PaneError::Bounded.into()) };
+        let path = |kind: &str| host.path(&format!("{session}.{pane}.{kind}"));
+        let (task, told, directory) = (path("task"), path("told"), path("files"));
+        let content =
+            serde_json::to_vec(&Task { spec: self.spec(bounds, &directory), tell: PathBuf::from(&told) });
+        let content = content.map_err(unfit)?;
+        let program = warden.program.to_str().ok_or(TargetError::BadPath { why: "is not text" })?;
+        let mut words = vec![program.to_owned()];
+        words.extend(warden.args.iter().cloned().chain([task.clone()]));
+        let bounds = digest_of(&serde_json::to_vec(bounds).map_err(unfit)?);
+        Ok(Shell { words, bounds, cell: Some(Cell { task, content, told, directory }) })
+    }
+
+    fn spec(&self, bounds: &Bounds, directory: &str) -> Spec {
+        let mut bounds = bounds.clone();
+        bounds.hidden.extend(self.hidden.iter().cloned());
+        Spec {
+            argv: self.words.clone(),
+            cwd: self.cwd.as_os_str().as_bytes().to_vec(),
+            env: self.env.clone(),
+            stdin_bytes: None,
+            timeout_ms: None,
+            grace_ms: 0,
+            bounds,
+            leftovers: Leftovers::End,
+            limits: Limits::usual(),
+            has_terminal: true,
+            pane: Some(directory.as_bytes().to_vec()),
+        }
+    }
+}
+
+impl Shell {
+    /// The one that was found at a pane. With other bounds than these it cannot be started again.
+    pub(super) fn found(&self, place: &Place) -> Self {
+        if place.bounds == self.bounds {
+            return self.clone();
+        }
+        Self { words: Vec::new(), bounds: place.bounds.clone(), cell: None }
+    }
+
+    /// Whether it runs in a jail.
+    pub(super) fn has_bounds(&self) -> bool {
+        self.cell.is_some()
+    }
+
+    /// Puts down what the warden needs, before tmux starts it.
+    pub(super) async fn prepare(&self, host: &Host) -> Result<(), TargetError> {
+        let Some(cell) = &self.cell else { return Ok(()) };
+        let directory = host.directory.to_string_lossy();
+        let arguments = [directory.as_ref(), &cell.task, &cell.told, &cell.directory];
+        let said = host.run(scripts::CELL, &arguments, Stdin::Bytes(cell.content.clone())).await?;
+        if said.text.is_empty() {
+            return Ok(());
+        }
+        Err(PaneError::NotPrivate { path: host.directory.clone() }.into())
+    }
+
+    /// How the shell ended whose warden was `pid`: code and signal. None where nobody told it.
+    pub(super) async fn end(
+        &self,
+        host: &Host,
+        pid: i32,
+    ) -> Result<Option<(Option<i32>, Option<i32>)>, TargetError> {
+        let Some(cell) = &self.cell else { return Ok(None) };
+        Ok(match told(host, &end_file(Path::new(&cell.told)).to_string_lossy(), pid).await? {
+            Some(Told::Ended { warden, code, signal }) if warden == pid => Some((code, signal)),
+            _ => None,
+        })
+    }
+
+    /// Where the shell is that runs in a pane whose process is `pid`.
+    pub(super) async fn seat(
+        &self,
+        host: &Host,
+        (session, pane): (&str, &str),
+        number: &str,
+        pid: i32,
+    ) -> Result<Seat, TargetError> {
+        if self.bounds == OPEN || self.bounds.is_empty() {
+            let place = host.path(&format!("{number}."));
+            return Ok(Seat { shell: pid, outside: place.clone(), inside: place });
+        }
+        let path = |kind: &str| host.path(&format!("{session}.{pane}.{kind}"));
+        match told(host, &path("told"), pid).await? {
+            Some(Told::Runs { warden, shell, directory }) if warden == pid => Ok(Seat {
+                shell,
+                outside: format!("{}/", path("files")),
+                inside: format!("{}/", directory.display()),
+            }),
+            Some(Told::Refused { warden, layer, reason }) if warden == pid => {
+                Err(TargetError::NotJailed { layer, reason })
+            }
+            _ => Err(PaneError::NoHooks.into()),
+        }
+    }
+}
+
+/// What the warden with this process told in a file.
+async fn told(host: &Host, file: &str, pid: i32) -> Result<Option<Told>, TargetError> {
+    let said = host.run(scripts::TOLD, &[file, &pid.to_string()], Stdin::Null).await?;
+    Ok(serde_json::from_str(&said.text).ok())
+}
+
+/// How a shell is started so that it does what the command says and nothing else: without anybody's start-up files, in
+/// which words may have other meanings than those that were judged.
+fn shell_words(shell: &str) -> Vec<String> {
+    let name = Path::new(shell).file_name().map(|name| name.to_string_lossy().into_owned());
+    let options: &[&str] = match name.as_deref() {
+        Some("bash") => &["--norc", "--noprofile", "-i"],
+        Some("zsh") => &["-f", "-i"],
+        Some("busybox") => &["ash", "-i"],
+        _ => &["-i"],
+    };
+    [shell].iter().chain(options).map(|&word| word.to_owned()).collect()
+}
+
+fn unfit(error: serde_json::Error) -> TargetError {
+    TargetError::Io { action: "describe", path: "pane".into(), source: error.into() }
+}

@@ -1,0 +1,182 @@
+//! The warden: a small process in a pane that owns the jail of the pane's shell, and the whole `main` of its hidden mode.
+//!
+//! tmux starts it as the process of the pane, so it leads the session of the pane's terminal. It starts the shell in a jail
+//! that stays in that session, in the foreground of the terminal, tells where the shell is, and ends as the shell did. When
+//! the terminal goes away, which is how tmux ends a pane, it kills all that is left in the jail.
+//!
+//! What to do is in a file that the jail hides. What came of it is told in another one.
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::{self, IsTerminal, Read, Write};
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::mpsc::{self, Sender};
+use std::thread;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Signal, getpid, kill_process};
+use serde::{Deserialize, Serialize};
+
+use crate::control::{MAX_SPEC_BYTES, Outcome, Report, Spec};
+use crate::supervise::watch::{Notice, Watch};
+use crate::supervise::{self, Started};
+use crate::terminal;
+
+/// The first argument under which this program becomes a warden. The second is the file that says what to do.
+pub const WARD: &str = "__ward";
+
+/// What shells say of a command that could not be started.
+const NOT_STARTED: u8 = 126;
+
+/// How long a warden stays that has no shell.
+const REFUSAL_SHOWN: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
+
+/// Added by shells to the number of a signal that ended a command.
+const SIGNAL_BASE: i32 = 128;
+
+/// What a warden has to do.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Task {
+    pub(crate) spec: Spec,
+    /// Where it tells what came of it: one [`Told`].
+    pub(crate) tell: PathBuf,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Told {
+    /// The shell runs.
+    Runs {
+        /// The process that tells this, which is the one that tmux knows.
+        warden: i32,
+        /// The process of the shell.
+        shell: i32,
+        /// Where the shell finds what is written for it.
+        directory: PathBuf,
+    },
+    /// The shell has ended.
+    Ended {
+        /// The process that tells this.
+        warden: i32,
+        /// The exit code of the shell.
+        code: Option<i32>,
+        /// The signal that ended it.
+        signal: Option<i32>,
+    },
+    /// The shell would not have been kept to its bounds.
+    Refused {
+        /// The process that tells this.
+        warden: i32,
+        /// Which layer of the jail could not be applied.
+        layer: String,
+        /// Why.
+        reason: String,
+    },
+}
+
+/// Runs the shell of a pane in its jail and returns when nothing of it is left, with the exit code of the shell.
+pub fn ward() -> ExitCode {
+    let Some(task) = std::env::args_os().nth(2) else { return ExitCode::from(NOT_STARTED) };
+    match ward_terminal(&task) {
+        Ok(outcome) => end_as(&outcome),
+        // Whoever is at the pane was told why.
+        Err(_) => ExitCode::from(NOT_STARTED),
+    }
+}
+
+fn ward_terminal(task: &OsString) -> io::Result<Outcome> {
+    let Task { spec, tell } = read(Path::new(task))?;
+    if !io::stdin().is_terminal() || !io::stdout().is_terminal() {
+        return Err(io::Error::other("this is no terminal"));
+    }
+    let pane = io::stdin().as_fd().try_clone_to_owned()?;
+    supervise::own_orphans()?;
+    terminal::ignore_its_signals()?;
+    let mut started = match supervise::start(&spec, pane.try_clone()?) {
+        Ok(started) => started,
+        Err(report) => {
+            let error = refusal(report, &tell);
+            let _ = writeln!(io::stderr(), "buddy: the shell of this pane cannot be started: {error}");
+            // A pane whose process ends at once is gone before tmux was told to keep it for the person to see.
+            let _ = poll(&mut [PollFd::new(&pane, PollFlags::empty())], Some(&REFUSAL_SHOWN));
+            return Err(error);
+        }
+    };
+    let (notices, inbox) = mpsc::channel();
+    // From here on the jail is watched whatever happens: a failure ends it, but never leaves it alone.
+    let begun = tell_start(&started, &tell)
+        .and_then(|()| supervise::release_streams())
+        .and_then(|()| watch_terminal(pane, notices.clone()));
+    if begun.is_err() {
+        let _ = notices.send(Notice::Closed);
+    }
+    let outcome = Watch::new(&mut started, &spec, notices, inbox).run();
+    drop(started);
+    // tmux does not always learn it. That it cannot be told is no reason to end in another way.
+    let Outcome { code, signal, .. } = outcome;
+    let _ = say(&end_file(&tell), &Told::Ended { warden: getpid().as_raw_pid(), code, signal });
+    Ok(outcome)
+}
+
+fn read(path: &Path) -> io::Result<Task> {
+    let mut text = Vec::new();
+    File::open(path)?.take(MAX_SPEC_BYTES).read_to_end(&mut text)?;
+    Ok(serde_json::from_slice(&text)?)
+}
+
+fn tell_start(started: &Started, tell: &Path) -> io::Result<()> {
+    let jail = started.jail.as_ref().ok_or_else(|| io::Error::other("the shell has no bounds"))?;
+    let (Some(shell), Some(directory)) = (jail.command(), jail.pane.clone()) else {
+        return Err(io::Error::other("the shell has ended"));
+    };
+    say(tell, &Told::Runs { warden: getpid().as_raw_pid(), shell, directory })
+}
+
+fn refusal(report: Report, tell: &Path) -> io::Error {
+    let (layer, reason) = match report {
+        Report::Refused(refusal) => (refusal.layer, refusal.reason),
+        Report::BadCwd(reason) | Report::NotStarted(reason) => {
+            ("process".to_owned(), io::Error::from(reason).to_string())
+        }
+        Report::Started { .. } | Report::Exited(_) => ("process".to_owned(), "it was not started".to_owned()),
+    };
+    let error = io::Error::other(format!("{layer}: {reason}"));
+    let _ = say(tell, &Told::Refused { warden: getpid().as_raw_pid(), layer, reason });
+    error
+}
+
+/// Where a warden tells the end: another file, so that one that is ended does not write over what its successor tells.
+pub(crate) fn end_file(tell: &Path) -> PathBuf {
+    tell.with_extension("ended")
+}
+
+/// In one step, so that nobody reads a half.
+fn say(path: &Path, told: &Told) -> io::Result<()> {
+    let new = path.with_extension(format!("new-{}", getpid().as_raw_pid()));
+    fs::write(&new, serde_json::to_vec(told)?)?;
+    fs::rename(&new, path)
+}
+
+/// Sends a notice when the terminal has gone away.
+fn watch_terminal(terminal: OwnedFd, notices: Sender<Notice>) -> io::Result<()> {
+    let waiting = thread::Builder::new().spawn(move || {
+        // Asks for nothing, so that only the end of the terminal wakes it.
+        while poll(&mut [PollFd::new(&terminal, PollFlags::empty())], None) == Err(Errno::INTR) {}
+        let _ = notices.send(Notice::Closed);
+    });
+    waiting.map(drop)
+}
+
+/// Ends as the shell did, so that tmux shows and tells it.
+fn end_as(outcome: &Outcome) -> ExitCode {
+    let signal = outcome.signal.and_then(Signal::from_named_raw);
+    if let Some(signal) = signal {
+        let _ = kill_process(getpid(), signal);
+    }
+    let code = outcome.code.or(outcome.signal.map(|signal| SIGNAL_BASE + signal));
+    ExitCode::from(code.and_then(|code| u8::try_from(code).ok()).unwrap_or(NOT_STARTED))
+}

@@ -1,0 +1,159 @@
+//! The hosts of this run. Each is reached once, and sessions share it.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::bail;
+use async_trait::async_trait;
+use buddy_agent::{Host as AgentHost, Hosts};
+use buddy_exec::TmuxTarget;
+use buddy_protocol::{SessionTarget, TargetHost, TargetWish};
+
+use crate::config::TrustStore;
+use crate::environment::Environment;
+use crate::host::Host;
+use crate::policy::{Policies, PolicySettings, project_files};
+use crate::wiring::undo_store;
+
+/// What a person is told who wants no tool to touch this machine and names no other host.
+const REMOTE_ONLY: &str = "no tool may touch this machine (`--remote-only`, or `tools.local = false`), so a session needs \
+                           another host: name one with `--ssh DEST` or `--container NAME`, or allow this machine";
+
+/// The hosts of this run.
+pub(crate) struct RunHosts {
+    pub(crate) environment: Environment,
+    /// The directory here.
+    pub(crate) cwd: PathBuf,
+    /// What the command line names, the default first.
+    pub(crate) wanted: Vec<TargetWish>,
+    /// Whether the person trusts the directories that sessions work in on other hosts.
+    pub(crate) is_trusted: bool,
+    /// Whether no tool may touch this machine.
+    pub(crate) is_remote_only: bool,
+    pub(crate) policy: PolicySettings,
+    /// The terminals here that the agent shares with the person.
+    pub(crate) panes: Option<Arc<TmuxTarget>>,
+    /// Held for a look only, never while a host is reached.
+    pub(crate) reached: Mutex<HashMap<TargetWish, AgentHost>>,
+}
+
+/// Where a new session begins.
+pub(crate) struct Beginning {
+    pub(crate) cwd: String,
+    /// The targets, the default first; none for this machine alone.
+    pub(crate) targets: Vec<SessionTarget>,
+}
+
+impl RunHosts {
+    /// Reaches everything that the command line names, so that a session begins only where all of it is there.
+    pub(crate) async fn begin(&self) -> anyhow::Result<Beginning> {
+        if self.is_remote_only && self.wanted.iter().all(|wish| wish.host == TargetHost::Local) {
+            bail!(REMOTE_ONLY);
+        }
+        let mut targets: Vec<SessionTarget> = Vec::new();
+        for wish in &self.wanted {
+            if targets.iter().any(|target| target.host == wish.host) {
+                bail!("`{}` is named twice on the command line", wish.host);
+            }
+            if let Some(reason) = self.forbidden(&wish.host) {
+                bail!(reason);
+            }
+            targets.push(self.reach(wish).await?.session_target(wish));
+        }
+        let cwd = match targets.first() {
+            Some(target) => target.cwd.clone(),
+            None => match self.cwd.to_str() {
+                Some(cwd) => cwd.to_owned(),
+                None => bail!("the directory's name is not text"),
+            },
+        };
+        Ok(Beginning { cwd, targets })
+    }
+
+    async fn reach(&self, wish: &TargetWish) -> anyhow::Result<AgentHost> {
+        if let Some(host) = self.reached().get(wish) {
+            return Ok(host.clone());
+        }
+        let host = match &wish.host {
+            TargetHost::Local => self.here(wish)?,
+            other => {
+                let mut host = Host::attach(&self.environment, other, wish.directory.as_deref()).await?;
+                if let Some(remote) = &mut host.remote {
+                    remote.is_trusted = self.is_trusted;
+                }
+                host
+            }
+        };
+        let host = self.for_agents(host)?;
+        let named = host.session_target(wish).wish();
+        self.reached().extend([(wish.clone(), host.clone()), (named, host.clone())]);
+        Ok(host)
+    }
+
+    fn reached(&self) -> std::sync::MutexGuard<'_, HashMap<TargetWish, AgentHost>> {
+        self.reached.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// This machine.
+    fn here(&self, wish: &TargetWish) -> anyhow::Result<Host> {
+        let cwd = wish.directory.as_ref().map_or_else(|| self.cwd.clone(), PathBuf::from);
+        let host = Host::local(&self.environment, cwd)?;
+        Ok(match &self.panes {
+            Some(panes) => Host { target: panes.clone(), ..host },
+            None => host,
+        })
+    }
+
+    fn for_agents(&self, host: Host) -> anyhow::Result<AgentHost> {
+        let is_remote = host.remote.is_some();
+        let project = if is_remote {
+            Vec::new()
+        } else {
+            project_files(&TrustStore::new(&self.environment.data), host.cwd())
+        };
+        let policy = Policies::new(&self.environment, self.policy.clone(), &host)?;
+        Ok(AgentHost {
+            policy: Arc::new(policy),
+            project,
+            undo: Some(undo_store(&self.environment)),
+            is_remote,
+            target: host.target,
+            env: host.env,
+            home: host.home,
+        })
+    }
+}
+
+#[async_trait]
+impl Hosts for RunHosts {
+    fn wanted(&self) -> Vec<TargetWish> {
+        self.wanted.clone()
+    }
+
+    fn forbidden(&self, host: &TargetHost) -> Option<String> {
+        (self.is_remote_only && *host == TargetHost::Local).then(|| REMOTE_ONLY.to_owned())
+    }
+
+    async fn attach(&self, wish: &TargetWish) -> Result<AgentHost, String> {
+        self.reach(wish).await.map_err(|error| format!("{error:#}"))
+    }
+}
+
+/// For commands that run no agent.
+pub(crate) struct NoHosts;
+
+#[async_trait]
+impl Hosts for NoHosts {
+    fn wanted(&self) -> Vec<TargetWish> {
+        Vec::new()
+    }
+
+    fn forbidden(&self, _: &TargetHost) -> Option<String> {
+        None
+    }
+
+    async fn attach(&self, _: &TargetWish) -> Result<AgentHost, String> {
+        Err("no agent runs here".to_owned())
+    }
+}

@@ -1,0 +1,9 @@
+//! Sessions that work on several hosts: this machine, one over SSH, and a container.
+
+mod commands;
+mod grants;
+mod remote_only;
+mod resume;
+mod three;
+mod undo;
+mod yard;

@@ -1,0 +1,64 @@
+//! The hosts of a test: a directory on each.
+
+use std::path::PathBuf;
+
+use buddy_testkit::container_host::ContainerHost;
+use buddy_testkit::program::Program;
+use buddy_testkit::ssh_host::SshHost;
+use serde_json::Value;
+
+use crate::stage::shell;
+
+/// A machine over SSH, with a directory to work in.
+pub(super) struct Machine {
+    host: SshHost,
+    folder: tempfile::TempDir,
+}
+
+impl Machine {
+    pub(super) fn new() -> Self {
+        Self { host: SshHost::start().unwrap(), folder: tempfile::tempdir().unwrap() }
+    }
+
+    /// What the flag and `/target add ssh` take.
+    pub(super) fn flag(&self) -> String {
+        format!("machine:{}", self.folder.path().display())
+    }
+
+    pub(super) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The program, with a client that knows the machine, in the mode in which commands run over there.
+    pub(super) fn known_to(&self, program: Program) -> Program {
+        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", self.host.client_folder().unwrap().display());
+        program.env("PATH", path).env("BUDDY_ENV", "production")
+    }
+}
+
+/// A container, with the means to reach it.
+pub(super) fn container() -> ContainerHost {
+    ContainerHost::start(&cache()).unwrap()
+}
+
+/// The program, with an engine that knows the container.
+pub(super) fn with_engine(host: &ContainerHost, program: Program) -> Program {
+    let settings = host.env().into_iter().filter(|(name, _)| name.starts_with("CONTAINERS_"));
+    settings.fold(program, |program, (name, value)| program.env(&name, value))
+}
+
+/// Where images are kept from one run of the tests to the next.
+#[expect(
+    clippy::disallowed_methods,
+    reason = "what is kept between runs of the tests is in the person's own cache"
+)]
+fn cache() -> PathBuf {
+    std::env::var_os("HOME").map(PathBuf::from).unwrap().join(".cache/buddy")
+}
+
+/// The arguments of a `run_shell` call on a target.
+pub(super) fn shell_on(target: &str, command: &str) -> Value {
+    let mut input = shell(command);
+    input["target"] = target.into();
+    input
+}
