@@ -52,8 +52,10 @@ pub use search::{FileMatches, GlobQuery, GlobResult, GrepQuery, GrepResult, Matc
 pub use target::{Description, Target};
 pub use terminal::TerminalSize;
 pub use tmux::{
-    CaptureOptions, Keys, PaneCommand, PaneError, PaneRunning, PaneSelector, PaneText, Panes, Remaining,
-    Screen, TmuxSettings, TmuxTarget, is_inside, session_name,
+    CaptureOptions, Keys, PaneCommand, PaneError, PaneRunning, PaneSelector, PaneText, Panes,
+    RECONNECT_WITHIN, Remaining, Screen, TmuxSettings, TmuxTarget, is_inside, session_name,
 };
-pub use transport::{Client, ContainerSettings, ContainerTransport, SshSettings, SshTransport, Transport};
+pub use transport::{
+    Client, ContainerSettings, ContainerTransport, SshSettings, SshTransport, Transport, Way,
+};
 pub use undo::Recorder;

@@ -22,6 +22,8 @@ mod run;
 mod screen;
 mod scripts;
 mod sessions;
+mod source;
+mod spool;
 mod target;
 
 pub use error::PaneError;
@@ -29,4 +31,4 @@ pub use names::session_name;
 pub use panes::{
     CaptureOptions, Keys, PaneCommand, PaneRunning, PaneSelector, PaneText, Panes, Remaining, Screen,
 };
-pub use target::{TmuxSettings, TmuxTarget, is_inside};
+pub use target::{RECONNECT_WITHIN, TmuxSettings, TmuxTarget, is_inside};

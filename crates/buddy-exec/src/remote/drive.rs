@@ -1,7 +1,7 @@
 //! Drives one call on a thread of its own: drains both streams of the client, reads the private lines, keeps the timeout,
 //! and ends with the [`Exit`].
 //!
-//! Nothing here waits for a reader. When the client ends without the last private line, the connection was lost, and what
+//! Nothing here waits for a reader, unless the output is to be delivered whole. When the client ends without the last private line, the connection was lost, and what
 //! became of the command is not known; the shell over there kills it as soon as it learns of it.
 
 use std::io::Read;
@@ -38,6 +38,8 @@ pub(super) struct Limits {
     pub(super) timeout: Option<Duration>,
     pub(super) grace: Duration,
     pub(super) output: OutputLimits,
+    /// What becomes of live output that its reader is too slow for.
+    pub(super) manner: Chunks,
 }
 
 /// Why a call did not start.
@@ -77,7 +79,8 @@ fn run(
     started: oneshot::Sender<Result<Running, NotStarted>>,
 ) {
     let (chunks, live) = mpsc::channel(QUEUED_CHUNKS);
-    let mut drive = match Drive::new(client, target, script, limits.output.clone(), chunks) {
+    let output = Output::new(limits.output.clone(), chunks, limits.manner);
+    let mut drive = match Drive::new(client, target, script, output) {
         Ok(drive) => drive,
         Err(error) => return drop(started.send(Err(NotStarted::Failed(error)))),
     };
@@ -107,13 +110,7 @@ struct Drive {
 }
 
 impl Drive {
-    fn new(
-        client: &Client,
-        target: String,
-        script: Script,
-        limits: OutputLimits,
-        chunks: mpsc::Sender<crate::Chunk>,
-    ) -> Result<Self, TargetError> {
+    fn new(client: &Client, target: String, script: Script, output: Output) -> Result<Self, TargetError> {
         let cannot = |error: std::io::Error| TargetError::Unreachable {
             target: target.clone(),
             reason: format!("cannot start `{}`: {error}", client.program.display()),
@@ -132,7 +129,7 @@ impl Drive {
             stderr,
             output_marks: Marks::new(&marks.start, &marks.end),
             error_marks: Marks::new(&marks.start, &marks.end),
-            output: Output::new(limits, chunks, Chunks::Sampled),
+            output,
             words: Vec::new(),
             buffer: vec![0; READ_BYTES],
             began: Instant::now(),

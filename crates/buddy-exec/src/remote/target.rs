@@ -11,9 +11,11 @@ use super::files::{self, Files};
 use super::probe;
 use super::script::{self, Nonces, Script};
 use super::search;
+use crate::drain::Chunks;
 use crate::{
-    Bounds, Deleted, Deletion, Description, Exec, FileContent, GlobQuery, GlobResult, GrepQuery, GrepResult,
-    LineRange, Lines, ListOptions, Listing, Recorder, Running, Target, TargetError, Transport, Written,
+    Bounds, Deleted, Deletion, Description, Exec, Exit, FileContent, GlobQuery, GlobResult, GrepQuery,
+    GrepResult, LineRange, Lines, ListOptions, Listing, Recorder, Running, Target, TargetError, Transport,
+    Way, Written,
 };
 
 /// The most that a command with its environment may take. A host takes 128 KiB a word and 2 MiB in all by default.
@@ -66,6 +68,11 @@ impl RemoteTarget {
         self.home.as_deref()
     }
 
+    /// How a person gets there by hand.
+    pub fn way(&self) -> Way {
+        self.transport.way()
+    }
+
     /// The environment that commands over there should get: that of a session, cleaned.
     pub fn command_env(&self) -> &[(String, String)] {
         &self.env
@@ -78,6 +85,22 @@ impl RemoteTarget {
     fn resolve(&self, path: &Path) -> PathBuf {
         self.description.cwd.join(path)
     }
+
+    /// Starts a command by a script that is made for it.
+    async fn begin(
+        &self,
+        mut exec: Exec,
+        manner: Chunks,
+        script: fn(&Exec, Duration, Nonces) -> Script,
+    ) -> Result<Running, TargetError> {
+        exec.cwd = self.resolve(&exec.cwd);
+        check(&exec)?;
+        self.transport.connect().await?;
+        let limits = Limits { timeout: exec.timeout, grace: self.grace, output: exec.output.clone(), manner };
+        let script = script(&exec, self.grace, nonces(&*self.transport)?);
+        let started = drive::start(&*self.transport, script, limits).await;
+        started.map_err(|error| why_not(error, &exec, self.transport.name()))
+    }
 }
 
 #[async_trait]
@@ -86,14 +109,16 @@ impl Target for RemoteTarget {
         &self.description
     }
 
-    async fn start(&self, mut exec: Exec) -> Result<Running, TargetError> {
-        exec.cwd = self.resolve(&exec.cwd);
-        check(&exec)?;
-        self.transport.connect().await?;
-        let limits = Limits { timeout: exec.timeout, grace: self.grace, output: exec.output.clone() };
-        let script = script::supervised(&exec, self.grace, nonces(&*self.transport)?);
-        let started = drive::start(&*self.transport, script, limits).await;
-        started.map_err(|error| why_not(error, &exec, self.transport.name()))
+    async fn start(&self, exec: Exec) -> Result<Running, TargetError> {
+        self.begin(exec, Chunks::Sampled, script::supervised).await
+    }
+
+    async fn start_followed(&self, exec: Exec) -> Result<Running, TargetError> {
+        self.begin(exec, Chunks::Whole, script::supervised).await
+    }
+
+    async fn run_leaving(&self, exec: Exec) -> Result<Exit, TargetError> {
+        self.begin(exec, Chunks::Sampled, script::leaving).await?.wait().await
     }
 
     async fn read(&self, bounds: &Bounds, path: &Path, limit: u64) -> Result<FileContent, TargetError> {
@@ -227,10 +252,11 @@ pub(super) async fn call(
     transport: &dyn Transport,
     script: Script,
     keep: usize,
-) -> Result<crate::Exit, TargetError> {
+) -> Result<Exit, TargetError> {
     transport.connect().await?;
     let output = crate::OutputLimits { keep_head: keep, keep_tail: 0, log: None };
-    let limits = Limits { timeout: Some(files::CALL_LIMIT), grace: Duration::ZERO, output };
+    let limits =
+        Limits { timeout: Some(files::CALL_LIMIT), grace: Duration::ZERO, output, manner: Chunks::Sampled };
     let started = drive::start(transport, script, limits).await;
     let mut running = started.map_err(|error| match error {
         NotStarted::Failed(error) => error,

@@ -10,6 +10,8 @@ use tokio::time::timeout;
 use super::follow::{Follower, Seen, follow};
 use super::host::Host;
 use super::scripts;
+use super::source::Source;
+use super::spool::RELAY;
 use crate::{CaptureOptions, PaneError, Stdin, TargetError};
 
 /// How long a shell may take to carry out its setup: far more than a loaded machine needs.
@@ -69,15 +71,15 @@ impl Link {
         pid: i32,
         shell: Vec<String>,
     ) -> Result<Self, TargetError> {
-        let pipe = host.path(&format!("{}.pipe", number(id)));
-        let died = host.path(&format!("{}.died", number(id)));
-        host.run(scripts::PIPE, &[&pipe], Stdin::Null).await?;
-        let follower = follow(host.follow(&pipe).await?)?;
+        let spools = host.path(&format!("{}.spool", number(id)));
+        let spool = format!("{spools}.{}", nonce()?);
         let socket = host.socket();
-        let said = host.run(scripts::STREAM, &[&socket, id, session, &pipe, &died], Stdin::Null).await?;
+        let relay = Stdin::Bytes(RELAY.as_bytes().to_vec());
+        let said = host.run(scripts::STREAM, &[&socket, id, session, &spool, &spools], relay).await?;
         if !said.text.is_empty() {
             return Err(PaneError::Foreign { name: session.to_owned() }.into());
         }
+        let follower = follow(Source::open(host.clone(), spool).await?)?;
         Ok(Self {
             host,
             id: id.to_owned(),

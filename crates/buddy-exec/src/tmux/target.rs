@@ -22,8 +22,12 @@ use crate::managed::ManagedProcesses;
 use crate::{
     Bounds, CaptureOptions, Deleted, Deletion, Description, Exec, Exit, FileContent, GlobQuery, GlobResult,
     GrepQuery, GrepResult, Keys, LineRange, Lines, ListOptions, Listing, PaneCommand, PaneError, PaneRunning,
-    PaneSelector, Panes, Recorder, Remaining, Running, Screen, Stdin, Stopper, Target, TargetError, Written,
+    PaneSelector, Panes, Recorder, Remaining, Running, Screen, Stdin, Stopper, Target, TargetError, Way,
+    Written,
 };
+
+/// How long a lost connection is usually tried to be made again: longer than a change of networks or a short sleep takes.
+pub const RECONNECT_WITHIN: Duration = Duration::from_mins(2);
 
 /// How long a command without a limit of its own waits for its turn.
 const TURN_LIMIT: Duration = Duration::from_mins(10);
@@ -43,6 +47,10 @@ pub struct TmuxSettings {
     pub max_panes: u32,
     /// The environment of the shells.
     pub env: Vec<(String, String)>,
+    /// How long a connection to the target that was lost during a command is tried to be made again.
+    pub reconnect_within: Duration,
+    /// How a person gets to the target.
+    pub way: Way,
 }
 
 /// A target with panes.
@@ -70,7 +78,13 @@ pub struct TmuxTarget {
 impl TmuxTarget {
     /// Panes over a target. Nothing is started before a pane is needed.
     pub fn new(below: Arc<dyn Target>, settings: TmuxSettings) -> Result<Self, TargetError> {
-        let host = Host { target: below.clone(), env: settings.env, directory: settings.directory };
+        let host = Host {
+            target: below.clone(),
+            env: settings.env,
+            directory: settings.directory,
+            reconnect_within: settings.reconnect_within,
+            way: settings.way,
+        };
         host.check()?;
         let shell = shell_words(&below.describe().shell);
         Ok(Self {
@@ -273,7 +287,7 @@ impl Panes for TmuxTarget {
     }
 
     fn attach_command(&self) -> String {
-        sessions::attach(&self.host.socket(), &self.session)
+        sessions::attach(&self.host, &self.session)
     }
 
     async fn remaining(&self) -> Result<Vec<Remaining>, TargetError> {

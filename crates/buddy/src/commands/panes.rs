@@ -5,7 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use anyhow::bail;
-use buddy_exec::{PaneError, Panes, TargetError, TmuxSettings, TmuxTarget, is_inside, session_name};
+use buddy_exec::{
+    PaneError, Panes, RECONNECT_WITHIN, TargetError, TmuxSettings, TmuxTarget, Way, is_inside, session_name,
+};
 use buddy_tui::Printer;
 
 use crate::commands::printer;
@@ -82,6 +84,8 @@ async fn layer(
         max_sessions: config.tmux.max_sessions,
         max_panes: config.tmux.max_panes,
         env: environment.command_env.clone(),
+        reconnect_within: RECONNECT_WITHIN,
+        way: Way::Here,
     };
     let panes = TmuxTarget::new(below, settings)?;
     panes.claim().await?;

@@ -8,6 +8,7 @@ use anyhow::{Context, Result, ensure};
 use buddy_exec::{
     Bounds, DEFAULT_GRACE, Description, Exec, LocalSettings, LocalTarget, OutputLimits, PaneCommand,
     PaneSelector, PaneText, Panes, Stdin, SupervisorCommand, Target, TmuxSettings, TmuxTarget,
+    Way,
 };
 use tokio::runtime::Runtime;
 
@@ -34,6 +35,8 @@ pub(crate) fn measure(buddy: &Path, folder: &Path, table: &mut Table) -> Result<
         max_sessions: 1,
         max_panes: 1,
         env: vec![("PATH".to_owned(), PATH.to_owned())],
+        reconnect_within: Duration::ZERO,
+        way: Way::Here,
     };
     let panes = TmuxTarget::new(below.clone(), settings)?;
     let measured = by_turns(&runtime, &*below, &panes, &workspace);

@@ -8,6 +8,7 @@ use std::time::Duration;
 use buddy_exec::{
     Bounds, CaptureOptions, Description, Exit, Keys, LocalSettings, LocalTarget, OutputLimits, PaneCommand,
     PaneSelector, PaneText, Panes, Running, SupervisorCommand, Target, TargetError, TmuxSettings, TmuxTarget,
+    Way,
 };
 use tempfile::TempDir;
 
@@ -185,6 +186,8 @@ fn layer(dir: &Path, shell: &str) -> TmuxTarget {
             ("LANG".into(), "C.UTF-8".into()),
             ("HOME".into(), dir.to_string_lossy().into_owned()),
         ],
+        reconnect_within: PATIENCE,
+        way: Way::Here,
     };
     TmuxTarget::new(below, settings).unwrap()
 }
