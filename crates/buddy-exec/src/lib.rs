@@ -53,7 +53,7 @@ pub use target::{Description, Target};
 pub use terminal::TerminalSize;
 pub use tmux::{
     CaptureOptions, Keys, PaneCommand, PaneError, PaneRunning, PaneSelector, PaneText, Panes,
-    RECONNECT_WITHIN, Remaining, Screen, TmuxSettings, TmuxTarget, is_inside, session_name,
+    RECONNECT_WITHIN, Remaining, Screen, TmuxSettings, TmuxTarget, is_inside, pane_directory, session_name,
 };
 pub use transport::{
     Client, ContainerSettings, ContainerTransport, SshSettings, SshTransport, Transport, Way,

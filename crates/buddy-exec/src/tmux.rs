@@ -17,6 +17,7 @@ mod marks;
 mod names;
 mod panes;
 mod person;
+mod place;
 mod probe;
 mod run;
 mod screen;
@@ -31,4 +32,5 @@ pub use names::session_name;
 pub use panes::{
     CaptureOptions, Keys, PaneCommand, PaneRunning, PaneSelector, PaneText, Panes, Remaining, Screen,
 };
+pub use place::pane_directory;
 pub use target::{RECONNECT_WITHIN, TmuxSettings, TmuxTarget, is_inside};

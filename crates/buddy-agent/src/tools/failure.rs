@@ -67,7 +67,7 @@ fn pane_failure(error: &PaneError) -> ToolFailure {
         PaneError::Protected { .. } => ("protected", None),
         PaneError::Bounded => ("bounded", Some("leave `session` and `pane` out")),
         PaneError::Taken => ("pane_taken", Some("wait until the person gives it back, or ask")),
-        PaneError::Closed | PaneError::ServerLost => {
+        PaneError::Closed | PaneError::ServerLost | PaneError::OutOfReach { .. } => {
             ("outcome_unknown", Some("look at what the command did before running it again"))
         }
         PaneError::NoHooks => ("pane_unusable", Some("look at the pane with tmux_capture_pane")),

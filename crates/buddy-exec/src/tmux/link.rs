@@ -27,6 +27,8 @@ pub(super) struct Link {
     shell: Vec<String>,
     /// The process of the shell; changes when it is started again.
     pid: AtomicI32,
+    /// The directory that its stream goes through.
+    pub(super) spool: String,
     pub(super) follower: Follower,
     /// One command at a time.
     pub(super) turn: Arc<Semaphore>,
@@ -79,13 +81,14 @@ impl Link {
         if !said.text.is_empty() {
             return Err(PaneError::Foreign { name: session.to_owned() }.into());
         }
-        let follower = follow(Source::open(host.clone(), spool).await?)?;
+        let follower = follow(Source::open(host.clone(), spool.clone()).await?)?;
         Ok(Self {
             host,
             id: id.to_owned(),
             session: session.to_owned(),
             shell,
             pid: AtomicI32::new(pid),
+            spool,
             follower,
             turn: Arc::new(Semaphore::new(1)),
             is_dispatched: AtomicBool::new(false),

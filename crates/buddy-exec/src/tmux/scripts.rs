@@ -73,6 +73,15 @@ for old in "$5."*; do [ "$old" = "$4" ] || rm -rf "$old"; done
 exit 0
 "##;
 
+/// Takes a command back that did not seem to begin. Arguments: its file, the spool, its nonce. Says `begun` if it has begun all
+/// the same, and nothing if it never will.
+pub(super) const TAKE_BACK: &str = r#"
+: > "$1" || exit 1
+sleep 0.3 2>/dev/null || sleep 1
+LC_ALL=C grep -qs "133;C;$3" "$2"/[0-9]* && echo begun
+exit 0
+"#;
+
 /// Starts the shell of a pane again. Arguments: socket, pane, session, then the shell's words. Says the new process.
 pub(super) const RESPAWN: &str = r#"
 socket=$1 pane=$2 session=$3; shift 3

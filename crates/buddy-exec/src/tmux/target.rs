@@ -45,6 +45,8 @@ pub struct TmuxSettings {
     pub max_sessions: u32,
     /// The most panes in one session.
     pub max_panes: u32,
+    /// The shell of the panes.
+    pub shell: String,
     /// The environment of the shells.
     pub env: Vec<(String, String)>,
     /// How long a connection to the target that was lost during a command is tried to be made again.
@@ -86,7 +88,7 @@ impl TmuxTarget {
             way: settings.way,
         };
         host.check()?;
-        let shell = shell_words(&below.describe().shell);
+        let shell = shell_words(&settings.shell);
         Ok(Self {
             below,
             host: Arc::new(host),

@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use anyhow::bail;
 use buddy_exec::{
-    PaneError, Panes, RECONNECT_WITHIN, TargetError, TmuxSettings, TmuxTarget, Way, is_inside, session_name,
+    PaneError, Panes, RECONNECT_WITHIN, Target as _, TargetError, TmuxSettings, TmuxTarget, Way, is_inside,
+    session_name,
 };
 use buddy_tui::Printer;
 
@@ -83,6 +84,7 @@ async fn layer(
         session: session.unwrap_or_else(|| session_name(&config.agent.name)),
         max_sessions: config.tmux.max_sessions,
         max_panes: config.tmux.max_panes,
+        shell: below.describe().shell.clone(),
         env: environment.command_env.clone(),
         reconnect_within: RECONNECT_WITHIN,
         way: Way::Here,

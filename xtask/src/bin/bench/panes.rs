@@ -7,8 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use buddy_exec::{
     Bounds, DEFAULT_GRACE, Description, Exec, LocalSettings, LocalTarget, OutputLimits, PaneCommand,
-    PaneSelector, PaneText, Panes, Stdin, SupervisorCommand, Target, TmuxSettings, TmuxTarget,
-    Way,
+    PaneSelector, PaneText, Panes, Stdin, SupervisorCommand, Target, TmuxSettings, TmuxTarget, Way,
 };
 use tokio::runtime::Runtime;
 
@@ -34,6 +33,7 @@ pub(crate) fn measure(buddy: &Path, folder: &Path, table: &mut Table) -> Result<
         session: "buddy-bench".to_owned(),
         max_sessions: 1,
         max_panes: 1,
+        shell: "/bin/bash".to_owned(),
         env: vec![("PATH".to_owned(), PATH.to_owned())],
         reconnect_within: Duration::ZERO,
         way: Way::Here,

@@ -181,6 +181,7 @@ fn layer(dir: &Path, shell: &str) -> TmuxTarget {
         session: "buddy-test".to_owned(),
         max_sessions: 2,
         max_panes: 3,
+        shell: shell.to_owned(),
         env: vec![
             ("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()),
             ("LANG".into(), "C.UTF-8".into()),
