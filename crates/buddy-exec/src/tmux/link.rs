@@ -38,6 +38,8 @@ pub(super) struct Link {
     pub(super) told_prompts: AtomicU64,
     /// Whether the shell was set up by this process.
     is_set_up: AtomicBool,
+    /// Whether a look found that the pane is not there any more, which the stream may tell a little later.
+    pub(super) is_gone: AtomicBool,
     /// The last capture and how it was made.
     pub(super) captured: Mutex<Option<(CaptureOptions, String)>>,
 }
@@ -94,6 +96,7 @@ impl Link {
             is_dispatched: AtomicBool::new(false),
             told_prompts: AtomicU64::new(0),
             is_set_up: AtomicBool::new(false),
+            is_gone: AtomicBool::new(false),
             captured: Mutex::default(),
         })
     }
@@ -104,6 +107,11 @@ impl Link {
 
     pub(super) fn seen(&self) -> Seen {
         self.follower.seen.borrow().clone()
+    }
+
+    /// Whether the pane is there and followed, as far as is known.
+    pub(super) fn is_open(&self) -> bool {
+        !self.follower.seen.borrow().is_closed && !self.is_gone.load(Ordering::Relaxed)
     }
 
     /// The file that commands are read from.

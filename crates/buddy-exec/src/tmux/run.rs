@@ -325,6 +325,7 @@ impl Begun {
 
     /// The end of the command, where what became of the pane is one.
     async fn judge(&mut self, state: State) -> Result<Option<Exit>, TargetError> {
+        self.link.is_gone.store(matches!(state, State::ServerGone | State::Closed), Ordering::Relaxed);
         match state {
             State::Alive => Ok(None),
             State::ServerGone => Err(PaneError::ServerLost.into()),
@@ -390,7 +391,9 @@ impl Begun {
 
     /// Whether somebody typed while the command ran.
     async fn typing(&self) -> Option<String> {
-        let found = probe(&self.link, self.began.elapsed().as_secs()).await.ok()?;
+        // tmux tells whole seconds, so a part of one counts as one.
+        let seconds = self.began.elapsed().as_millis().div_ceil(1000);
+        let found = probe(&self.link, u64::try_from(seconds).ok()?).await.ok()?;
         (found.typing > 0).then(|| "somebody typed into the pane while the command ran".to_owned())
     }
 }

@@ -124,7 +124,7 @@ impl TmuxTarget {
     async fn link(&self, pane: &PaneSelector, absent: Absent) -> Result<(Arc<Link>, bool), TargetError> {
         let names = self.names(pane)?;
         let _one = self.opening.acquire().await.map_err(|_| PaneError::Closed)?;
-        let known = self.links().get(&names).filter(|link| !link.seen().is_closed).cloned();
+        let known = self.links().get(&names).filter(|link| link.is_open()).cloned();
         if let Some(link) = known {
             return Ok((link, false));
         }

@@ -110,7 +110,6 @@ async fn a_person_gets_there_as_told_and_types_into_a_command(place: Arc<PanePla
     let exit = run.running.wait().await.unwrap();
     assert!(exit.stdout.text().ends_with("got blue\n"), "{}", exit.stdout.text());
     assert!(run.notes.await.unwrap().join(" ").contains("somebody typed into the pane"));
-    person.leaves();
 }
 
 async fn what_a_person_ran_is_theirs(place: Arc<PanePlace>) {
@@ -121,7 +120,6 @@ async fn what_a_person_ran_is_theirs(place: Arc<PanePlace>) {
     let (exit, notes) = place.run("echo again").await;
     assert_eq!((exit.stdout.text().as_str(), exit.code), ("again\n", Some(0)));
     assert!(notes.contains("somebody else used the pane"), "{notes}");
-    person.leaves();
 }
 
 async fn a_pane_that_is_closed_is_told(place: Arc<PanePlace>) {

@@ -114,8 +114,8 @@ impl PanePlace {
 impl Drop for PanePlace {
     fn drop(&mut self) {
         if !matches!(self.place.way, Way::Container { .. }) {
-            let server = Person { socket: self.directory.join("socket"), env: Vec::new() };
-            server.tmux(&["kill-server"]);
+            // Nobody else has this server.
+            drop(Person { socket: self.directory.join("socket"), env: Vec::new() });
         }
     }
 }
@@ -132,15 +132,17 @@ impl Person {
         self.tmux(&["send-keys", "Enter"]);
     }
 
-    pub(crate) fn leaves(&self) {
-        self.tmux(&["kill-server"]);
-    }
-
     #[expect(clippy::disallowed_methods, reason = "a person runs tmux past the target")]
     fn tmux(&self, arguments: &[&str]) {
         let mut command = Command::new("tmux");
         command.arg("-S").arg(&self.socket).args(arguments).envs(self.env.iter().cloned());
         command.output().unwrap();
+    }
+}
+
+impl Drop for Person {
+    fn drop(&mut self) {
+        self.tmux(&["kill-server"]);
     }
 }
 
