@@ -1,6 +1,6 @@
 //! A private directory for panes on another host.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::names::checked;
@@ -44,6 +44,15 @@ pub async fn pane_directory(
     }
 }
 
+/// Whether a socket is in such a directory.
+pub(super) fn is_from_elsewhere(socket: &Path) -> bool {
+    let names: Vec<_> = socket.iter().rev().take(4).map(|name| name.to_string_lossy()).collect();
+    let [name, directory, above, top] = names.as_slice() else { return false };
+    let is_below_home = above == "run" && top == ".buddy";
+    let is_below_tmp = above.starts_with("buddy-") && top == "tmp";
+    name == "socket" && directory.starts_with("tmux-") && (is_below_home || is_below_tmp)
+}
+
 /// Arguments: the origin. Says `made` or `private` with the directory, or nothing.
 ///
 /// A socket's path has at most 107 bytes. `-O` and the letters of `ls` mean the same to every shell.
@@ -69,3 +78,18 @@ mkdir -p "$dir"
 own "$dir" && echo "made $dir"
 exit 0
 "#;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_socket_that_another_machine_made_is_known_by_its_place() {
+        let is_one = |path: &str| is_from_elsewhere(Path::new(path));
+        assert!(is_one("/home/ann/.buddy/run/tmux-buddy-atlas/socket"));
+        assert!(is_one("/tmp/buddy-1000/tmux-buddy-atlas/socket"));
+        assert!(!is_one("/tmp/tmux-1000/default"));
+        assert!(!is_one("/tmp/tmux-1000/socket"));
+        assert!(!is_one(""));
+    }
+}

@@ -15,6 +15,7 @@ use tokio::time::timeout;
 use super::host::Host;
 use super::link::Link;
 use super::names::{SHARED, checked};
+use super::place::is_from_elsewhere;
 use super::run::{Begun, Brake, Wish, begin};
 use super::sessions::{self, Absent, Limits};
 use super::{keys, lock, person::Hands, screen};
@@ -199,11 +200,13 @@ fn shell_words(shell: &str) -> Vec<String> {
     [shell].iter().chain(options).map(|&word| word.to_owned()).collect()
 }
 
-/// Whether a value of the variable `TMUX` says that its process runs in a pane of the server in `directory`.
+/// Whether a value of the variable `TMUX` says that its process runs in a pane of buddy's: of the server in `directory`, or of
+/// one that a buddy on another machine has here.
 pub fn is_inside(tmux: &str, directory: &Path) -> bool {
     let socket = tmux.split(',').next().unwrap_or_default();
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    !socket.is_empty() && real(Path::new(socket)) == real(&directory.join("socket"))
+    let socket = Path::new(socket);
+    is_from_elsewhere(socket) || real(socket) == real(&directory.join("socket"))
 }
 
 #[async_trait]

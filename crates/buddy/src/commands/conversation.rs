@@ -22,8 +22,9 @@ pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
     }
     let setup = invocation.prepare(Notes::Shown).await?;
     let model = setup.session_model(&invocation)?;
-    let panes = panes::open(&invocation, &setup).await?;
-    let wishes = Wishes { panes: panes.clone(), ..setup.wishes(&invocation).await? };
+    let wishes = setup.wishes(&invocation).await?;
+    let panes = panes::open(&invocation, &setup, &wishes.host).await?;
+    let wishes = Wishes { panes: panes.clone(), ..wishes };
     let cwd = wishes.host.cwd().to_string_lossy().into_owned();
     if let Some(remote) = &wishes.host.remote {
         printer().status(&format!("on {}, in {cwd}", remote.place));
@@ -40,8 +41,9 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
     panes::refuse_inside(invocation.environment)?;
     let setup = invocation.prepare(Notes::Shown).await?;
     let model = setup.session_model(&invocation)?;
-    let panes = panes::open(&invocation, &setup).await?;
-    let wishes = Wishes { panes: panes.clone(), ..setup.wishes(&invocation).await? };
+    let wishes = setup.wishes(&invocation).await?;
+    let panes = panes::open(&invocation, &setup, &wishes.host).await?;
+    let wishes = Wishes { panes: panes.clone(), ..wishes };
     let buddy = wire(invocation.environment, wishes)?;
     let summary = match &resume.id {
         Some(id) => find(&buddy, id).await?,
