@@ -108,7 +108,7 @@ fn beside(runtime: &Runtime, target: &dyn Target, workspace: &Path) -> Result<Du
     Ok(time)
 }
 
-fn local(buddy: &Path, workspace: &Path) -> LocalTarget {
+pub(crate) fn local(buddy: &Path, workspace: &Path) -> LocalTarget {
     LocalTarget::new(LocalSettings {
         supervisor: SupervisorCommand { program: buddy.to_owned(), args: vec!["__supervise".to_owned()] },
         description: Description {

@@ -3,8 +3,10 @@
 mod cases;
 mod place;
 
+use std::path::Path;
 use std::sync::Arc;
 
+use buddy_exec::{PaneError, TargetError, pane_directory};
 use futures::FutureExt as _;
 
 use super::place::Place;
@@ -84,4 +86,27 @@ async fn a_thousand_commands_over_ssh_have_their_own_outputs_and_codes() {
         let text = format!("echo \"n {number}\"; printf 'é%s\\n\\n' '{number}'; ( exit {} )", number % 126);
         place.check(&text, &format!("n {number}\né{number}\n\n"), number % 126).await;
     }
+}
+
+/// Where the home cannot be used, others can have put something under the name of the directory.
+#[tokio::test]
+async fn a_directory_that_somebody_else_could_have_planted_is_refused() {
+    let place = Place::container().await;
+    let env = [("PATH".to_owned(), place.path.clone()), ("HOME".to_owned(), "/nowhere".to_owned())];
+    let find = async || pane_directory(&*place.target, &env, "test").await;
+    for plant in [
+        "mkdir -m 700 /srv/theirs; ln -s /srv/theirs /tmp/buddy-0",
+        "mkdir -m 777 /tmp/buddy-0",
+        "mkdir -m 700 /tmp/buddy-0; chown 1234 /tmp/buddy-0",
+        "echo > /tmp/buddy-0",
+    ] {
+        place.says(plant).await;
+        let error = find().await.unwrap_err();
+        assert!(matches!(error, TargetError::Pane(PaneError::NotPrivate { .. })), "{plant}: {error}");
+        assert_eq!(place.says("ls /srv/theirs /tmp/buddy-0/ 2>/dev/null | grep tmux").await, "", "{plant}");
+        place.says("rm -rf /tmp/buddy-0").await;
+    }
+    assert_eq!(find().await.unwrap(), Path::new("/tmp/buddy-0/tmux-test"));
+    assert_eq!(find().await.unwrap(), Path::new("/tmp/buddy-0/tmux-test"), "the one from before");
+    assert!(place.says("ls -ld /tmp/buddy-0/tmux-test").await.starts_with("drwx------"));
 }
