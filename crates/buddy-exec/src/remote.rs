@@ -16,6 +16,7 @@ mod probe;
 mod quote;
 mod script;
 mod search;
+mod spare;
 mod target;
 
 pub(crate) use quote::quote;

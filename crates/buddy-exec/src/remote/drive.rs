@@ -6,7 +6,7 @@
 
 use std::io::Read;
 use std::os::fd::AsFd;
-use std::process::{Child, Stdio};
+use std::process::Child;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -17,7 +17,8 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::feed::{self, Line};
 use super::marks::{Marks, Word};
-use super::script::{READER, Script};
+use super::script::{READER, Script, prelude};
+use super::spare::{Shell, Spare};
 use crate::drain::{Chunks, Output, READ_BYTES};
 use crate::running::QUEUED_CHUNKS;
 use crate::transport::{Client, say};
@@ -51,18 +52,26 @@ pub(super) enum NotStarted {
     Failed(TargetError),
 }
 
-/// Starts a call and returns once the script over there has begun the command.
+/// What reads a script over there and runs it.
+pub(super) fn reader(transport: &dyn Transport) -> Client {
+    transport.client(&["sh", "-c", READER])
+}
+
+/// Starts a call and returns once the script over there has begun the command. It takes the spare shell, and sees to the
+/// next one when it has ended.
 pub(super) async fn start(
     transport: &dyn Transport,
+    spare: Arc<Spare>,
     script: Script,
     limits: Limits,
 ) -> Result<Running, NotStarted> {
-    let client = transport.client(&["sh", "-c", READER]);
+    let client = reader(transport);
     let target = transport.name().to_owned();
     let (started, is_started) = oneshot::channel();
     let name = target.clone();
     let spawned = thread::Builder::new().name("exec-remote".into()).spawn(move || {
-        run(&client, target, script, &limits, started);
+        run(&client, &spare, target, script, &limits, started);
+        spare.fill(&client);
     });
     spawned.map_err(|error| {
         NotStarted::Failed(TargetError::Unreachable { target: name.clone(), reason: error.to_string() })
@@ -73,6 +82,7 @@ pub(super) async fn start(
 
 fn run(
     client: &Client,
+    spare: &Spare,
     target: String,
     script: Script,
     limits: &Limits,
@@ -80,7 +90,12 @@ fn run(
 ) {
     let (chunks, live) = mpsc::channel(QUEUED_CHUNKS);
     let output = Output::new(limits.output.clone(), chunks, limits.manner);
-    let mut drive = match Drive::new(client, target, script, output) {
+    let shell = spare.take().map_or_else(|| Shell::start(client), Ok);
+    let shell = shell.map_err(|error| TargetError::Unreachable {
+        target: target.clone(),
+        reason: format!("cannot start `{}`: {error}", client.program.display()),
+    });
+    let mut drive = match shell.and_then(|shell| Drive::new(shell, target, script, output)) {
         Ok(drive) => drive,
         Err(error) => return drop(started.send(Err(NotStarted::Failed(error)))),
     };
@@ -110,14 +125,15 @@ struct Drive {
 }
 
 impl Drive {
-    fn new(client: &Client, target: String, script: Script, output: Output) -> Result<Self, TargetError> {
+    fn new(shell: Shell, target: String, mut script: Script, output: Output) -> Result<Self, TargetError> {
         let cannot = |error: std::io::Error| TargetError::Unreachable {
             target: target.clone(),
-            reason: format!("cannot start `{}`: {error}", client.program.display()),
+            reason: format!("cannot speak to the client: {error}"),
         };
-        let mut command = client.command();
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(cannot)?;
+        let Shell { mut child, is_prepared } = shell;
+        if script.is_supervised && !is_prepared {
+            script.text.splice(..0, prelude().into_bytes());
+        }
         let marks = script.nonces.clone();
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let stdin = child.stdin.take().ok_or_else(|| cannot(std::io::ErrorKind::BrokenPipe.into()))?;

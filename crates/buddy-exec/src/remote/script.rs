@@ -5,10 +5,14 @@ use std::time::Duration;
 use super::quote::quote_line;
 use crate::{Exec, Stdin};
 
-/// Reads lines up to one with a dot alone, and runs them. Without single quotes, so that it can stand in them. `read` takes
+/// Reads lines up to one with a dot alone, and runs them; without that line nothing is run. Without single quotes, so that it can stand in them. `read` takes
 /// no byte more than the line, so what follows is still there for the script.
-pub(super) const READER: &str =
-    r#"n=$(printf "\n.");n=${n%.};s=;while IFS= read -r l;do [ "$l" = . ]&&break;s=$s$l$n;done;eval "$s""#;
+pub(super) const READER: &str = r#"n=$(printf "\n.");n=${n%.};s=;while IFS= read -r l||exit;do [ "$l" = . ]&&break;s=$s$l$n;done;eval "$s""#;
+
+/// What a shell can read before there is a command: the functions that supervise one.
+pub(super) fn prelude() -> String {
+    compact(SUPERVISED)
+}
 
 const SUPERVISED: &str = include_str!("scripts/supervised.sh");
 const LEAVING: &str = include_str!("scripts/leaving.sh");
@@ -60,7 +64,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
 #[derive(Debug)]
 pub(super) struct Script {
     pub(super) nonces: Nonces,
-    /// The lines, up to and with the dot.
+    /// The lines, up to and with the dot. Those of a supervised command need [`prelude`] before them.
     pub(super) text: Vec<u8>,
     /// What follows them.
     pub(super) input: Vec<u8>,
@@ -70,7 +74,7 @@ pub(super) struct Script {
 
 /// A command under supervision.
 pub(super) fn supervised(exec: &Exec, grace: Duration, nonces: Nonces) -> Script {
-    let text = format!("{}{}.\n", head(exec, grace, &nonces), compact(SUPERVISED)).into_bytes();
+    let text = format!("{}supervise \"$@\"\n.\n", head(exec, grace, &nonces)).into_bytes();
     Script { nonces, text, input: input(exec).unwrap_or_default().to_vec(), is_supervised: true }
 }
 

@@ -11,6 +11,7 @@ use super::files::{self, Files};
 use super::probe;
 use super::script::{self, Nonces, Script};
 use super::search;
+use super::spare::Spare;
 use crate::drain::Chunks;
 use crate::{
     Bounds, Deleted, Deletion, Description, Exec, Exit, FileContent, GlobQuery, GlobResult, GrepQuery,
@@ -38,6 +39,8 @@ pub struct RemoteSettings {
 /// command that comes with bounds is refused.
 pub struct RemoteTarget {
     transport: Arc<dyn Transport>,
+    /// The shell for the next command.
+    spare: Arc<Spare>,
     description: Description,
     /// The home of the user over there.
     home: Option<PathBuf>,
@@ -54,8 +57,11 @@ impl RemoteTarget {
     ) -> Result<Self, TargetError> {
         transport.connect().await?;
         let found = probe::probe(&*transport, settings.cwd.as_deref()).await?;
+        let spare = Spare::one();
+        spare.fill(&drive::reader(&*transport));
         Ok(Self {
             transport,
+            spare,
             description: found.description,
             home: found.home,
             env: found.env,
@@ -98,7 +104,7 @@ impl RemoteTarget {
         self.transport.connect().await?;
         let limits = Limits { timeout: exec.timeout, grace: self.grace, output: exec.output.clone(), manner };
         let script = script(&exec, self.grace, nonces(&*self.transport)?);
-        let started = drive::start(&*self.transport, script, limits).await;
+        let started = drive::start(&*self.transport, self.spare.clone(), script, limits).await;
         started.map_err(|error| why_not(error, &exec, self.transport.name()))
     }
 }
@@ -257,7 +263,7 @@ pub(super) async fn call(
     let output = crate::OutputLimits { keep_head: keep, keep_tail: 0, log: None };
     let limits =
         Limits { timeout: Some(files::CALL_LIMIT), grace: Duration::ZERO, output, manner: Chunks::Sampled };
-    let started = drive::start(transport, script, limits).await;
+    let started = drive::start(transport, Spare::none(), script, limits).await;
     let mut running = started.map_err(|error| match error {
         NotStarted::Failed(error) => error,
         NotStarted::Refused { what, how } => TargetError::NotSupported {
