@@ -57,21 +57,32 @@ pub(super) fn reader(transport: &dyn Transport) -> Client {
     transport.client(&["sh", "-c", READER])
 }
 
-/// Starts a call and returns once the script over there has begun the command. It takes the spare shell, and sees to the
-/// next one when it has ended.
+/// Starts a call and returns once the script over there has begun the command. It takes the spare shell, or connects and
+/// starts one, and sees to the next spare one when it has ended.
 pub(super) async fn start(
     transport: &dyn Transport,
     spare: Arc<Spare>,
     script: Script,
     limits: Limits,
 ) -> Result<Running, NotStarted> {
+    let shell = spare.take();
+    if shell.is_none() {
+        transport.connect().await.map_err(NotStarted::Failed)?;
+    }
     let client = reader(transport);
     let target = transport.name().to_owned();
     let (started, is_started) = oneshot::channel();
     let name = target.clone();
     let spawned = thread::Builder::new().name("exec-remote".into()).spawn(move || {
-        run(&client, &spare, target, script, &limits, started);
-        spare.fill(&client);
+        let shell = shell.map_or_else(|| Shell::start(&client), Ok);
+        let shell = shell.map_err(|error| TargetError::Unreachable {
+            target: target.clone(),
+            reason: format!("cannot start `{}`: {error}", client.program.display()),
+        });
+        match run(shell, target, script, &limits, started, &spare) {
+            Connection::Stands => spare.fill(&client),
+            Connection::Lost => {}
+        }
     });
     spawned.map_err(|error| {
         NotStarted::Failed(TargetError::Unreachable { target: name.clone(), reason: error.to_string() })
@@ -80,33 +91,51 @@ pub(super) async fn start(
     is_started.await.unwrap_or(Err(NotStarted::Failed(lost)))
 }
 
+/// What is known of the connection after a call.
+enum Connection {
+    Stands,
+    Lost,
+}
+
+/// A whole call. What was started ahead is given up before anybody hears that the connection was lost.
 fn run(
-    client: &Client,
-    spare: &Spare,
+    shell: Result<Shell, TargetError>,
     target: String,
     script: Script,
     limits: &Limits,
     started: oneshot::Sender<Result<Running, NotStarted>>,
-) {
+    spare: &Spare,
+) -> Connection {
     let (chunks, live) = mpsc::channel(QUEUED_CHUNKS);
     let output = Output::new(limits.output.clone(), chunks, limits.manner);
-    let shell = spare.take().map_or_else(|| Shell::start(client), Ok);
-    let shell = shell.map_err(|error| TargetError::Unreachable {
-        target: target.clone(),
-        reason: format!("cannot start `{}`: {error}", client.program.display()),
-    });
     let mut drive = match shell.and_then(|shell| Drive::new(shell, target, script, output)) {
         Ok(drive) => drive,
-        Err(error) => return drop(started.send(Err(NotStarted::Failed(error)))),
+        Err(error) => {
+            drop(started.send(Err(NotStarted::Failed(error))));
+            return Connection::Lost;
+        }
     };
     if let Err(error) = drive.await_start() {
-        return drop(started.send(Err(error)));
+        let is_refused = matches!(error, NotStarted::Refused { .. });
+        drop(started.send(Err(error)));
+        if is_refused {
+            drive.end_client();
+            return Connection::Stands;
+        }
+        return Connection::Lost;
     }
     let (exit, is_exited) = oneshot::channel();
     let stopper = Stopper::new(drive.line.clone());
     drop(started.send(Ok(Running::new(live, is_exited, stopper))));
     let ended = drive.until_end(limits);
+    let connection = if ended.is_some() { Connection::Stands } else { Connection::Lost };
+    if ended.is_none()
+        && let Some(shell) = spare.take()
+    {
+        shell.end();
+    }
     drive.finish(ended.as_ref(), exit);
+    connection
 }
 
 struct Drive {

@@ -34,7 +34,8 @@ impl Shell {
         matches!(self.child.try_wait(), Ok(None))
     }
 
-    fn end(mut self) {
+    /// Ends it.
+    pub(super) fn end(mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

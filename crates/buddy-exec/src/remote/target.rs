@@ -101,7 +101,6 @@ impl RemoteTarget {
     ) -> Result<Running, TargetError> {
         exec.cwd = self.resolve(&exec.cwd);
         check(&exec)?;
-        self.transport.connect().await?;
         let limits = Limits { timeout: exec.timeout, grace: self.grace, output: exec.output.clone(), manner };
         let script = script(&exec, self.grace, nonces(&*self.transport)?);
         let started = drive::start(&*self.transport, self.spare.clone(), script, limits).await;
@@ -259,7 +258,6 @@ pub(super) async fn call(
     script: Script,
     keep: usize,
 ) -> Result<Exit, TargetError> {
-    transport.connect().await?;
     let output = crate::OutputLimits { keep_head: keep, keep_tail: 0, log: None };
     let limits =
         Limits { timeout: Some(files::CALL_LIMIT), grace: Duration::ZERO, output, manner: Chunks::Sampled };
