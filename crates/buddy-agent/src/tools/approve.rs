@@ -150,7 +150,7 @@ impl Pipeline {
                 return;
             }
         }
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     /// Allows for longer what the person allowed for longer. A grant that cannot be kept is told; the call itself was allowed

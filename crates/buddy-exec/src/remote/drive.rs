@@ -7,7 +7,7 @@
 use std::io::Read;
 use std::os::fd::AsFd;
 use std::process::Child;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -73,6 +73,8 @@ pub(super) async fn start(
     let target = transport.name().to_owned();
     let (started, is_started) = oneshot::channel();
     let name = target.clone();
+    // A target that is gone needs no next shell.
+    let spare = Arc::downgrade(&spare);
     let spawned = thread::Builder::new().name("exec-remote".into()).spawn(move || {
         let shell = shell.map_or_else(|| Shell::start(&client), Ok);
         let shell = shell.map_err(|error| TargetError::Unreachable {
@@ -80,7 +82,11 @@ pub(super) async fn start(
             reason: format!("cannot start `{}`: {error}", client.program.display()),
         });
         match run(shell, target, script, &limits, started, &spare) {
-            Connection::Stands => spare.fill(&client),
+            Connection::Stands => {
+                if let Some(spare) = spare.upgrade() {
+                    spare.fill(&client);
+                }
+            }
             Connection::Lost => {}
         }
     });
@@ -104,7 +110,7 @@ fn run(
     script: Script,
     limits: &Limits,
     started: oneshot::Sender<Result<Running, NotStarted>>,
-    spare: &Spare,
+    spare: &Weak<Spare>,
 ) -> Connection {
     let (chunks, live) = mpsc::channel(QUEUED_CHUNKS);
     let output = Output::new(limits.output.clone(), chunks, limits.manner);
@@ -130,7 +136,7 @@ fn run(
     let ended = drive.until_end(limits);
     let connection = if ended.is_some() { Connection::Stands } else { Connection::Lost };
     if ended.is_none()
-        && let Some(shell) = spare.take()
+        && let Some(shell) = spare.upgrade().and_then(|spare| spare.take())
     {
         shell.end();
     }

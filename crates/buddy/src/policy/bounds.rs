@@ -1,6 +1,6 @@
 //! The bounds of each mode: what a call may touch on a host.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use buddy_exec::{Bounds, Reach};
 use buddy_policy::{Mode, Policy};

@@ -31,6 +31,9 @@ use anyhow::{Context, Result};
 
 use crate::table::Table;
 
+/// A part, by its name.
+type Measure<'a> = (&'a str, &'a dyn Fn(&mut Table) -> Result<()>);
+
 fn main() -> Result<ExitCode> {
     let mut words = std::env::args().skip(1);
     let buddy = PathBuf::from(words.next().context("usage: bench BUDDY [--strict] [PART…]")?);
@@ -41,7 +44,7 @@ fn main() -> Result<ExitCode> {
     let place = buddy.parent().context("the program has no folder")?;
     let folder = tempfile::Builder::new().prefix("bench-").tempdir_in(place)?;
     let mut table = Table::default();
-    let measures: [(&str, &dyn Fn(&mut Table) -> Result<()>); 11] = [
+    let measures: [Measure<'_>; 11] = [
         ("programs", &|table| programs::measure(&buddy, table)),
         ("oneshot", &|table| oneshot::measure(&buddy, folder.path(), table)),
         ("jail", &|table| jail::measure(&buddy, folder.path(), table)),
