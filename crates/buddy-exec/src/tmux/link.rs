@@ -14,8 +14,8 @@ use super::source::Source;
 use super::spool::RELAY;
 use crate::{CaptureOptions, PaneError, Stdin, TargetError};
 
-/// How long a shell may take to carry out its setup: far more than a loaded machine needs.
-const SETUP_LIMIT: Duration = Duration::from_secs(5);
+/// How long a shell may take to carry out its setup: far more than a loaded machine, with a loaded host behind it, needs.
+const SETUP_LIMIT: Duration = Duration::from_secs(15);
 
 /// A pane that is followed.
 pub(super) struct Link {

@@ -1,7 +1,6 @@
 //! A target with panes, over one without.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,6 +13,7 @@ use tokio::time::timeout;
 
 use super::host::Host;
 use super::link::Link;
+use super::lock::Lock;
 use super::names::{SHARED, checked};
 use super::place::is_from_elsewhere;
 use super::run::{Begun, Brake, Wish, begin};
@@ -72,7 +72,7 @@ pub struct TmuxTarget {
     /// One link is made at a time, so that no pane is made twice.
     opening: Semaphore,
     /// The locks of the sessions that were used.
-    locks: Mutex<HashMap<String, File>>,
+    locks: Mutex<HashMap<String, Lock>>,
     /// What waits for the ends of commands.
     runs: Mutex<JoinSet<()>>,
     hands: Hands,
