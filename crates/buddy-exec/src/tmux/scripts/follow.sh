@@ -6,10 +6,11 @@ at=$2
 known=$3
 mark=$4
 turn=0
-mkfifo "$mark" || exit 1
-exec 5<>"$mark"
+own=bell.$mark
+mkfifo "$own" || exit 1
+exec 5<>"$own"
 read -r old rest <waiting
-echo "$mark 0" >waiting
+echo "$own 0" >waiting
 # One that follows no more, though its host does not know that yet, sees that it is not meant any longer.
 if [ -p "$old" ]; then
   echo 1<>"$old"
@@ -32,7 +33,7 @@ else
 fi
 while :; do
   turn=$((turn + 1))
-  echo "$mark $turn" >waiting
+  echo "$own $turn" >waiting
   over=
   [ -e end ] && over=1
   read -r newest <at || newest=$at
@@ -46,6 +47,6 @@ while :; do
   else
     read -r rest <&5
     read -r bell rest <waiting
-    [ "$bell" = "$mark" ] || exit 0
+    [ "$bell" = "$own" ] || exit 0
   fi
 done
