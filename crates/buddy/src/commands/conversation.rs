@@ -1,9 +1,6 @@
 //! `buddy` and `buddy resume`: a conversation in the terminal.
 
-use std::sync::Arc;
-
 use buddy_agent::BuddyAgent;
-use buddy_exec::{Panes, TmuxTarget};
 use buddy_protocol::{Change, Command, NewSession, SessionId, Sessions};
 use buddy_tui::{Exit, ReplRequest, run_repl};
 use tokio::io::BufReader;
@@ -11,7 +8,8 @@ use tokio::io::BufReader;
 use crate::cli::Resume;
 use crate::commands::setup::{Invocation, Notes, Setup};
 use crate::commands::{find, is_here, last, panes, printer, trust};
-use crate::hosts::Beginning;
+use crate::hosts::{Beginning, RunHosts};
+use crate::panes::PaneMaker;
 use crate::signals::interrupts;
 use crate::wiring::{Buddy, wire};
 
@@ -23,8 +21,8 @@ pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
     }
     let setup = invocation.prepare(Notes::Shown).await?;
     let model = setup.session_model(&invocation)?;
-    let panes = panes::open(&invocation, &setup).await?;
-    let hosts = setup.hosts(&invocation, panes.clone())?;
+    let hosts = setup.hosts(&invocation, PaneMaker::new(&invocation, &setup.loaded.config))?;
+    hosts.reach_here().await?;
     let Beginning { cwd, targets } = hosts.begin().await?;
     for target in &targets {
         printer().status(&format!(
@@ -34,11 +32,11 @@ pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
             target.cwd
         ));
     }
-    let buddy = wire(invocation.environment, setup.wishes(&invocation, hosts)?)?;
+    let buddy = wire(invocation.environment, setup.wishes(&invocation, hosts.clone())?)?;
     let new = NewSession { agent: BuddyAgent::NAME.to_owned(), cwd, model, parent: None, targets };
     let session = buddy.hub.create(&buddy.who, new).await?;
     begin(&invocation, &buddy, &session).await?;
-    talk(&setup, buddy, panes, session, 1).await
+    talk(&setup, buddy, &hosts, session, 1).await
 }
 
 /// Goes on with an old one.
@@ -46,9 +44,9 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
     panes::refuse_inside(invocation.environment)?;
     let setup = invocation.prepare(Notes::Shown).await?;
     let model = setup.session_model(&invocation)?;
-    let panes = panes::open(&invocation, &setup).await?;
-    let hosts = setup.hosts(&invocation, panes.clone())?;
-    let buddy = wire(invocation.environment, setup.wishes(&invocation, hosts)?)?;
+    let hosts = setup.hosts(&invocation, PaneMaker::new(&invocation, &setup.loaded.config))?;
+    hosts.reach_here().await?;
+    let buddy = wire(invocation.environment, setup.wishes(&invocation, hosts.clone())?)?;
     let summary = match &resume.id {
         Some(id) => find(&buddy, id).await?,
         None => last(&buddy, None).await?,
@@ -60,7 +58,7 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
             .await?;
     }
     begin(&invocation, &buddy, &summary.id).await?;
-    talk(&setup, buddy, panes, summary.id, summary.head).await
+    talk(&setup, buddy, &hosts, summary.id, summary.head).await
 }
 
 /// What the command line wants of the session before anything is said.
@@ -75,7 +73,7 @@ async fn begin(invocation: &Invocation<'_>, buddy: &Buddy, session: &SessionId) 
 async fn talk(
     setup: &Setup,
     buddy: Buddy,
-    panes: Option<Arc<TmuxTarget>>,
+    hosts: &RunHosts,
     session: SessionId,
     head: u64,
 ) -> anyhow::Result<Exit> {
@@ -84,11 +82,8 @@ async fn talk(
     if let Err(failure) = setup.models.check() {
         printer.status(&format!("{}\n  {}", failure.message, failure.hint.unwrap_or_default()));
     }
-    if let Some(panes) = &panes {
-        printer.status(&format!(
-            "commands run in a terminal that you can attach to: {}",
-            panes.attach_command()
-        ));
+    for way in panes::ways(hosts).await {
+        printer.status(&way);
     }
     let (interrupts, _watch) = interrupts()?;
     let request = ReplRequest { who: buddy.who.clone(), session: session.clone(), head, interrupts };
@@ -96,9 +91,7 @@ async fn talk(
     let exit = run_repl(buddy.hub.clone(), request, input, &mut printer).await;
     buddy.close().await?;
     setup.models.settle().await;
-    if let Some(panes) = panes {
-        panes::tell_remaining(&panes, &mut printer).await;
-    }
+    panes::tell_remaining(hosts, &mut printer).await;
     printer.status(&format!("\ngo on with: buddy resume {session}"));
     Ok(exit?)
 }
