@@ -12,7 +12,7 @@ mod models;
 mod panes;
 mod processes;
 mod sessions;
-mod setup;
+pub(crate) mod setup;
 mod store;
 mod trust;
 mod undo;
@@ -132,7 +132,7 @@ fn directory(wish: Option<&Path>) -> anyhow::Result<PathBuf> {
     Ok(resolved)
 }
 
-fn printer() -> Printer {
+pub(crate) fn printer() -> Printer {
     let is_terminal = std::io::stdout().is_terminal();
     Printer::new(Box::new(std::io::stdout()), Box::new(std::io::stderr()), is_terminal)
 }

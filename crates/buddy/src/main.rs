@@ -10,6 +10,7 @@ mod failpoints;
 mod host;
 mod hosts;
 mod models;
+mod panes;
 mod policy;
 mod signals;
 mod system;

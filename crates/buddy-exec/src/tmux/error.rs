@@ -72,6 +72,15 @@ pub enum PaneError {
     /// The server went away while a command ran.
     #[error("the tmux server ended while the command ran, the outcome is unknown")]
     ServerLost,
+    /// The host of the pane cannot be reached any more.
+    #[error(
+        "the connection to the pane was lost and could not be made again; the command was not ended and still runs in \
+         the pane unless it is done by now; look with `{attach}`"
+    )]
+    OutOfReach {
+        /// How a person attaches to the pane.
+        attach: String,
+    },
     /// Another buddy uses the session.
     #[error("another buddy uses the tmux session `{session}`")]
     InUse {
