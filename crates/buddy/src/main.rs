@@ -9,6 +9,7 @@ mod environment;
 mod failpoints;
 mod host;
 mod hosts;
+mod log;
 mod models;
 mod panes;
 mod policy;
