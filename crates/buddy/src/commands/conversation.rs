@@ -125,7 +125,7 @@ impl Talk<'_> {
     }
 
     async fn greeting(&self, session: &SessionId) -> Vec<String> {
-        let mut lines = vec![format!("buddy {} · session {session}", env!("CARGO_PKG_VERSION"))];
+        let mut lines = vec![format!("buddy {}, session {session}", env!("CARGO_PKG_VERSION"))];
         if let Err(failure) = self.setup.models.check() {
             lines.push(format!("{}\n  {}", failure.message, failure.hint.unwrap_or_default()));
         }
