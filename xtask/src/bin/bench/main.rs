@@ -19,6 +19,7 @@ mod oneshot;
 mod panes;
 mod programs;
 mod sample;
+mod screen;
 mod search;
 mod ssh;
 mod stream;
@@ -44,12 +45,13 @@ fn main() -> Result<ExitCode> {
     let place = buddy.parent().context("the program has no folder")?;
     let folder = tempfile::Builder::new().prefix("bench-").tempdir_in(place)?;
     let mut table = Table::default();
-    let measures: [Measure<'_>; 11] = [
+    let measures: [Measure<'_>; 12] = [
         ("programs", &|table| programs::measure(&buddy, table)),
         ("oneshot", &|table| oneshot::measure(&buddy, folder.path(), table)),
         ("jail", &|table| jail::measure(&buddy, folder.path(), table)),
         ("panes", &|table| panes::measure(&buddy, folder.path(), table)),
         ("stream", &|table| stream::measure(&buddy, folder.path(), table)),
+        ("screen", &|table| screen::measure(&buddy, folder.path(), table)),
         ("decoder", &|table| decoder::measure(table)),
         ("judging", &|table| judging::measure(table)),
         ("appends", &|table| appends::measure(folder.path(), table)),
