@@ -428,7 +428,7 @@ async fn a_shared_terminal_on_another_host_is_refused_where_commands_have_bounds
     let stage = PaneStage::new([]).await;
     let path = format!("{}:/usr/bin:/bin", host.client_folder().unwrap().display());
     let finished = stage.0.buddy(["--tmux", "--ssh", "machine"]).env("PATH", path).run().await.expect_code(1);
-    assert!(finished.to_string().contains("is not in the jail"), "{finished}");
+    assert!(finished.to_string().contains("there is no jail over there"), "{finished}");
 }
 
 #[tokio::test]
