@@ -371,6 +371,8 @@ async fn the_agent_sees_what_a_person_typed_into_its_program() {
     stage.until_shown(">>>").await;
     let person = stage.person().await;
     person.types("for number in range(3): print('line', number * 21)");
+    // Python reads on only when it has asked for more.
+    stage.until_shown("\n...").await;
     person.types("");
     stage.until_shown("line 42\n>>>").await;
     started.write(b"what is there?\n").await;
