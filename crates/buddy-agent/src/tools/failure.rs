@@ -73,6 +73,7 @@ fn pane_failure(error: &PaneError) -> ToolFailure {
         PaneError::Closed | PaneError::ServerLost | PaneError::OutOfReach { .. } => {
             ("outcome_unknown", Some("look at what the command did before running it again"))
         }
+        PaneError::Vanished => ("pane_unusable", Some("run it again")),
         PaneError::NoHooks => ("pane_unusable", Some("look at the pane with tmux_capture_pane")),
         _ => ("failed", None),
     };

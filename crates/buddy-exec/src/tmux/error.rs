@@ -57,6 +57,9 @@ pub enum PaneError {
         /// The program in the foreground.
         program: String,
     },
+    /// The pane went away before anything was typed.
+    #[error("the pane was closed before anything was typed into it")]
+    Vanished,
     /// The person has the pane.
     #[error("the person has taken the pane and not given it back yet")]
     Taken,

@@ -136,6 +136,9 @@ pub(super) async fn begin(
             }
             Typed::Dead => {
                 attempt += 1;
+                if is_lost(&link).await? {
+                    return Err(PaneError::Vanished.into());
+                }
                 link.respawn().await?;
                 notes.push("the shell in the pane had ended; a new one was started".to_owned());
             }
@@ -184,6 +187,14 @@ fn shown(text: &str) -> String {
     let is_quiet = |letter: &char| !letter.is_control() || *letter == '\n';
     let shown: String = text.trim_end().chars().filter(is_quiet).take(SHOWN_CHARS).collect();
     if shown.len() < text.trim_end().len() { format!("{shown} …") } else { shown }
+}
+
+/// Whether the pane of a dead shell is gone too. Its stream tells that a little later.
+async fn is_lost(link: &Link) -> Result<bool, TargetError> {
+    let state = probe(link, 0).await?.state;
+    let is_lost = matches!(state, State::ServerGone | State::Closed);
+    link.is_gone.store(is_lost, Ordering::Relaxed);
+    Ok(is_lost)
 }
 
 /// Whether a line is in the pane, or may be: a connection that was lost does not tell.

@@ -205,6 +205,14 @@ impl TmuxTarget {
 
     /// Types a command and waits until it runs.
     async fn begin(&self, pane: &PaneSelector, command: &PaneCommand) -> Result<Begun, TargetError> {
+        match self.begin_once(pane, command).await {
+            // Nothing was typed, so a new pane may have it.
+            Err(TargetError::Pane(PaneError::Vanished)) => self.begin_once(pane, command).await,
+            begun => begun,
+        }
+    }
+
+    async fn begin_once(&self, pane: &PaneSelector, command: &PaneCommand) -> Result<Begun, TargetError> {
         let mut notes = Vec::new();
         if self.hands.free().await? {
             notes.push("the person had the panes and gave them back; capture to see what changed".to_owned());
