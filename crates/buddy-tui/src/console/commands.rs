@@ -95,6 +95,12 @@ pub(super) fn choices(custom: &[CustomCommand]) -> Vec<Choice> {
     own.chain(custom).collect()
 }
 
+/// Whether a text is a command. One that begins with a path is not.
+pub(super) fn is_command(text: &str) -> bool {
+    let name = text.split_whitespace().next().unwrap_or_default();
+    name.strip_prefix('/').is_some_and(|name| !name.contains('/'))
+}
+
 impl Console {
     /// Carries out a line that begins with `/`.
     pub(super) fn command(&mut self, line: &str) {

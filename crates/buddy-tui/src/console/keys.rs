@@ -173,7 +173,7 @@ impl Console {
         if self.history.add(text) {
             self.effect(Effect::Remember(text.to_owned()));
         }
-        if text.starts_with('/') {
+        if commands::is_command(text) {
             return self.command(text);
         }
         match text.strip_suffix(" &").map(str::trim) {
@@ -234,7 +234,9 @@ impl Console {
     }
 
     fn cancel(&mut self, armed: Option<Armed>) {
-        if !self.draft.is_empty() {
+        if self.asking.is_some() {
+            self.interrupt();
+        } else if !self.draft.is_empty() {
             self.draft.set("");
             self.changed_draft();
         } else if !self.front().is_idle() {

@@ -132,6 +132,10 @@ impl Reader {
     fn grow(&mut self, delta: &ItemDelta) {
         let item = self.transcript.item(&delta.item);
         let is_message = matches!(item.map(|item| &item.content), Some(Content::AgentMessage { .. }));
+        // What nobody sees is not prepared.
+        if self.is_silent {
+            return;
+        }
         if delta.stream != DeltaStream::Text {
             if let Some(running) = self.running.get_mut(&delta.item) {
                 running.output.push(&delta.text);
@@ -150,6 +154,9 @@ impl Reader {
     fn end_item(&mut self, item: &Item, look: &Look, width: usize, now: Instant) {
         let ran = self.ran(&item.id, now);
         self.running.remove(&item.id);
+        if self.is_silent {
+            return;
+        }
         match (&item.content, self.message.take()) {
             (Content::AgentMessage { .. }, Some((id, markdown))) if id == item.id => {
                 self.put(Kind::Message, markdown.finish(look, width));

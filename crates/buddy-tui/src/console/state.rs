@@ -188,7 +188,13 @@ impl Console {
             return self.take_up(place, event);
         }
         let ran = task.elapsed(now);
-        if let Err(error) = task.reader.apply(event, &look, columns, now) {
+        // Of what runs beside the conversation only the end is shown.
+        let applied = if place == 0 {
+            task.reader.apply(event, &look, columns, now)
+        } else {
+            task.reader.skip(event, now)
+        };
+        if let Err(error) = applied {
             return self.complain(&format!("buddy: {error}"));
         }
         match &event.fact {
