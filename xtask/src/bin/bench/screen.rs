@@ -8,7 +8,7 @@ use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
-use buddy_testkit::model::{ModelServer, Script, WhenExhausted, turn};
+use buddy_testkit::model::{ModelServer, Script, turn};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 use tokio::runtime::Runtime;
@@ -24,17 +24,19 @@ const ROWS: u16 = 24;
 /// What streams: so many words, fifty a second.
 const WORDS: usize = 500;
 const PAUSE: Duration = Duration::from_millis(20);
+/// Tokens of a very long answer.
+const FLOOD: usize = 100_000;
 /// Ticks of the kernel's clock a second.
 const TICKS: f64 = 100.0;
 /// The longest that a prompt is waited for.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// Time to the prompt, and what a word costs.
 pub(crate) fn measure(buddy: &Path, folder: &Path, table: &mut Table) -> Result<()> {
     let runtime = Runtime::new()?;
     let words: Vec<String> = (0..WORDS).map(|number| format!("word{number:03}")).collect();
-    let mut script = Script::from([turn().text(words.join(" ")).chunk_chars(8).chunk_delay(PAUSE)]);
-    script.when_exhausted = WhenExhausted::RepeatLast;
+    let slow = turn().text(words.join(" ")).chunk_chars(8).chunk_delay(PAUSE);
+    let script = Script::from([slow, turn().text(long()).chunk_chars(6)]);
     let server = runtime.block_on(ModelServer::start(script));
     let home = folder.join("screen");
     let start = || Seat::start(conversation(buddy, &home, &server.url()));
@@ -53,7 +55,34 @@ pub(crate) fn measure(buddy: &Path, folder: &Path, table: &mut Table) -> Result<
         ratio: Some(millis(prompt) / millis(shell)),
         goal: Some(("< 50 ms", prompt < Duration::from_millis(50))),
     });
-    stream(&mut start()?, table)
+    let mut seat = start()?;
+    stream(&mut seat, table)?;
+    flood(&mut seat, table)
+}
+
+/// Many short paragraphs, with a word at the end that comes nowhere else.
+fn long() -> String {
+    let paragraphs = (0..FLOOD / 20).map(|number| format!("Paragraph {number} has some **weight** and `code` in it, and then it ends in a few words more, as they do.\n\n"));
+    paragraphs.chain(["THE-END".to_owned()]).collect()
+}
+
+/// A very long answer at full speed.
+fn flood(seat: &mut Seat, table: &mut Table) -> Result<()> {
+    seat.until("> ")?;
+    let before = seat.memory()?;
+    let began = Instant::now();
+    seat.write("more\r")?;
+    seat.until("THE-END")?;
+    let (time, growth) = (began.elapsed(), seat.memory()?.saturating_sub(before));
+    let text = long().len() / 1024;
+    table.add(Row {
+        what: "an answer of 100,000 tokens, more memory",
+        figure: format!("{growth} kB"),
+        beside: format!("its text has {text} kB; {:.1} s", time.as_secs_f64()),
+        ratio: None,
+        goal: Some(("< 16 MB", growth < 16 * 1024)),
+    });
+    Ok(())
 }
 
 /// An answer that streams.
