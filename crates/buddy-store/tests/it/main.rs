@@ -17,8 +17,9 @@ mod migration;
 #[cfg(test)]
 mod modes;
 #[cfg(test)]
-mod sessions;
+mod search;
 #[cfg(test)]
+mod sessions;
 mod settled;
 #[cfg(test)]
 mod support;
