@@ -67,7 +67,9 @@ pub fn fork(
 ) -> Result<Vec<Fact>, ForkError> {
     let until = log.len() as u64;
     let mut copy = Copied::default();
-    log.into_iter().for_each(|entry| copy.take(entry));
+    for entry in log {
+        copy.take(entry);
+    }
     copy.finish(session, until, kind, now)
 }
 
@@ -210,7 +212,9 @@ impl Copied {
         }
         facts.extend(self.facts.into_iter().flatten());
         let mut transcript = Transcript::default();
-        facts.iter().for_each(|fact| transcript.take_fact(fact.clone()));
+        for fact in &facts {
+            transcript.take_fact(fact.clone());
+        }
         // Before a prompt that steered its turn, that turn is open.
         facts.extend(recovery(&transcript, now));
         Ok(facts)

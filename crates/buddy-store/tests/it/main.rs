@@ -20,6 +20,7 @@ mod modes;
 mod search;
 #[cfg(test)]
 mod sessions;
+#[cfg(test)]
 mod settled;
 #[cfg(test)]
 mod support;
