@@ -1,6 +1,7 @@
 //! The command line.
 
 mod host_flags;
+mod past;
 
 use std::path::PathBuf;
 
@@ -8,6 +9,7 @@ use buddy_protocol::MicroUsd;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use host_flags::HostFlags;
+pub(crate) use past::{Export, ExportFormat, Import, List, Resume};
 
 /// An agent that works on your own machine.
 #[derive(Debug, Parser)]
@@ -84,12 +86,19 @@ pub(crate) enum Action {
     Login(Login),
     /// Forget logins and keys, and give tokens back where the provider takes them.
     Logout(Logout),
-    /// List sessions, last used first.
+    /// List sessions, last used first, or find those in which something was said.
     Sessions(List),
     /// Show what was said and done in a session.
     Show(Show),
     /// Go on with a session.
     Resume(Resume),
+    /// Write a session to a file, for people or for programs.
+    Export(Export),
+    /// Bring in sessions of older programs, from `.buddyx/sessions` and `.agentx/sessions`.
+    ///
+    /// Each file becomes a session that can be listed, searched, resumed and exported. What was imported before is left
+    /// alone. Exit codes: 0 done; 1 a file could not be read, or there are none; 2 bad command line.
+    Import(Import),
     /// Take back what a call changed in files.
     ///
     /// Shows what would become of each path and asks. Without a terminal it changes nothing unless `--yes` is given.
@@ -308,21 +317,6 @@ pub(crate) enum Approve {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct List {
-    /// Print JSON, one object a session, as one array.
-    #[arg(long)]
-    pub(crate) json: bool,
-
-    /// The most sessions to list.
-    #[arg(long, value_name = "N", default_value_t = 50)]
-    pub(crate) limit: usize,
-
-    /// Only sessions of this directory.
-    #[arg(long)]
-    pub(crate) here: bool,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct Show {
     /// The session.
     pub(crate) id: String,
@@ -330,17 +324,6 @@ pub(crate) struct Show {
     /// Print the events as they are in the log, one a line.
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Resume {
-    /// The session.
-    #[arg(required_unless_present = "last", conflicts_with = "last")]
-    pub(crate) id: Option<String>,
-
-    /// The session that was used last.
-    #[arg(long)]
-    pub(crate) last: bool,
 }
 
 #[derive(Debug, Args)]

@@ -5,8 +5,10 @@ mod config;
 mod conversation;
 pub(crate) mod doctor;
 mod exec;
+mod export;
 mod grants;
 mod guards;
+mod import;
 mod login;
 mod models;
 mod panes;
@@ -96,6 +98,8 @@ async fn dispatch(
         Some(Action::Sessions(list)) => sessions::list(environment, &list, &invocation.cwd).await,
         Some(Action::Show(show)) => sessions::show(environment, &show).await,
         Some(Action::Resume(resume)) => conversation::resume(invocation, &resume).await,
+        Some(Action::Export(export)) => export::run(environment, &export).await,
+        Some(Action::Import(import)) => import::run(environment, &import, &invocation.cwd).await,
         Some(Action::Store(action)) => store::run(environment, action).await,
         Some(Action::Ps { json }) => processes::list(environment, json),
         Some(Action::Logs(logs)) => processes::logs(environment, &logs).await,

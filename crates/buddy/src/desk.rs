@@ -218,9 +218,8 @@ impl Desk for HomeDesk {
             DeskCommand::Processes => self.own(words(&["ps"])).await,
             DeskCommand::Kill(name) => self.own(words(&["kill", &name])).await,
             DeskCommand::Export(file) => {
-                let mut line = words(&["export", session.as_str()]);
-                line.extend(file.into_iter().flat_map(|file| ["--output".to_owned(), file]));
-                self.own(line).await
+                let file = file.unwrap_or_else(|| format!("{session}.md"));
+                self.own(words(&["export", session.as_str(), "--output", &file])).await
             }
         }
     }

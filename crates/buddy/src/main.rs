@@ -9,6 +9,7 @@ mod environment;
 mod failpoints;
 mod host;
 mod hosts;
+mod legacy;
 mod models;
 mod policy;
 mod signals;
