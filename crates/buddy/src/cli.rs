@@ -2,6 +2,7 @@
 
 mod host_flags;
 mod past;
+mod project;
 
 use std::path::PathBuf;
 
@@ -10,53 +11,55 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use host_flags::HostFlags;
 pub(crate) use past::{Export, ExportFormat, Import, List, Resume};
+use project::{CONFIGURATION, EXAMPLES, PLACE, RIGHTS};
+pub(crate) use project::{Completion, Init, Man, Shell};
 
 /// An agent that works on your own machine.
 #[derive(Debug, Parser)]
-#[command(name = "buddy", version, about, max_term_width = 100)]
+#[command(name = "buddy", version, about, max_term_width = 100, after_help = EXAMPLES)]
 pub(crate) struct Cli {
     /// What to do; without it a conversation starts.
     #[command(subcommand)]
     pub(crate) command: Option<Action>,
 
     /// The model to use: a profile, `profile/model`, or a model of the active profile.
-    #[arg(short, long, global = true, value_name = "NAME")]
+    #[arg(short, long, global = true, value_name = "NAME", help_heading = CONFIGURATION)]
     pub(crate) model: Option<String>,
 
     /// The configuration file to read in place of all others.
-    #[arg(long, global = true, value_name = "PATH")]
+    #[arg(long, global = true, value_name = "PATH", help_heading = CONFIGURATION)]
     pub(crate) config: Option<PathBuf>,
 
     /// Set a key of the configuration for this run, such as `-c agent.temperature=0`.
-    #[arg(short = 'c', global = true, value_name = "KEY=VALUE")]
+    #[arg(short = 'c', global = true, value_name = "KEY=VALUE", help_heading = CONFIGURATION)]
     pub(crate) overrides: Vec<String>,
 
     /// Fail when the configuration has a key that buddy does not know, or `models.toml` cannot be used.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = CONFIGURATION)]
     pub(crate) strict_config: bool,
 
     /// Trust the directory to work in, as `buddy trust` does.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = RIGHTS)]
     pub(crate) trust: bool,
 
     /// Only read and plan: nothing is changed.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = RIGHTS)]
     pub(crate) plan: bool,
 
     /// What becomes of calls that need an approval: `ask`, `none` denies them, `all` allows them, and a time such as
     /// `10m` allows for so long what is not dangerous. Without it `BUDDY_APPROVE` or `approvals.policy` of the
     /// configuration. `exec` can ask nobody, so there `ask` denies.
-    #[arg(long, global = true, value_name = "POLICY", value_parser = approve)]
+    #[arg(long, global = true, value_name = "POLICY", value_parser = approve, help_heading = RIGHTS)]
     pub(crate) approve: Option<Approve>,
 
     /// Run commands in a shared terminal, in a tmux session of this name if one is given, as in `--tmux=NAME`. Without it
     /// `tmux.enabled` of the configuration decides.
-    #[arg(long, global = true, value_name = "SESSION", num_args = 0..=1, require_equals = true)]
+    #[arg(long, global = true, value_name = "SESSION", num_args = 0..=1, require_equals = true, help_heading = PLACE)]
     #[expect(clippy::option_option, reason = "the option can be absent, alone, or with a name")]
     pub(crate) tmux: Option<Option<String>>,
 
     /// The directory to work in; where other hosts are named one on the first of them, and without it the login directory.
-    #[arg(short = 'C', long = "directory", global = true, value_name = "DIR")]
+    #[arg(short = 'C', long = "directory", global = true, value_name = "DIR", help_heading = PLACE)]
     pub(crate) directory: Option<PathBuf>,
 
     #[command(flatten)]
@@ -64,7 +67,7 @@ pub(crate) struct Cli {
 
     /// No tool touches this machine: everything happens on the other hosts of the session. The same as
     /// `tools.local = false`.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = RIGHTS)]
     pub(crate) remote_only: bool,
 }
 
@@ -144,6 +147,21 @@ pub(crate) enum Action {
     Guards(GuardsAction),
     /// Check this machine, or a model with `doctor provider`.
     Doctor(crate::commands::doctor::Doctor),
+    /// Write an AGENTS.md for this project from what is there.
+    ///
+    /// Languages and commands are taken from the usual files. A file that is there is overwritten only when you say so.
+    Init(Init),
+    /// Print a script that completes buddy's commands in a shell.
+    ///
+    /// For bash: `buddy completion bash > ~/.local/share/bash-completion/completions/buddy`. For zsh: write it to `_buddy` in
+    /// a directory of `$fpath`. For fish: `buddy completion fish > ~/.config/fish/completions/buddy.fish`.
+    Completion(Completion),
+    /// Print the manual page, or write all pages to a directory.
+    Man(Man),
+    /// Say which version runs and how to get a newer one.
+    ///
+    /// Nothing is asked of anybody unless `update.check` is on in the configuration.
+    Update,
 }
 
 #[derive(Debug, Args)]

@@ -9,7 +9,9 @@ mod export;
 mod grants;
 mod guards;
 mod import;
+mod init;
 mod login;
+mod manual;
 mod models;
 mod panes;
 mod processes;
@@ -18,6 +20,7 @@ mod setup;
 mod store;
 mod trust;
 mod undo;
+mod update;
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -100,6 +103,10 @@ async fn dispatch(
         Some(Action::Resume(resume)) => conversation::resume(invocation, &resume).await,
         Some(Action::Export(export)) => export::run(environment, &export).await,
         Some(Action::Import(import)) => import::run(environment, &import, &invocation.cwd).await,
+        Some(Action::Init(init)) => init::run(&init, &invocation.cwd),
+        Some(Action::Completion(completion)) => Ok(manual::completion(&completion)),
+        Some(Action::Man(man)) => manual::man(&man),
+        Some(Action::Update) => update::run(&invocation).await,
         Some(Action::Store(action)) => store::run(environment, action).await,
         Some(Action::Ps { json }) => processes::list(environment, json),
         Some(Action::Logs(logs)) => processes::logs(environment, &logs).await,

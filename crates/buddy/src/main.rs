@@ -12,6 +12,7 @@ mod hosts;
 mod legacy;
 mod models;
 mod policy;
+mod project;
 mod signals;
 mod system;
 mod wiring;
