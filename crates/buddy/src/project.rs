@@ -1,5 +1,6 @@
 //! What a project is, as far as its usual files show: languages, and the commands to build, test and check it.
 
+use std::fmt::Write;
 use std::fs;
 use std::path::Path;
 
@@ -19,27 +20,58 @@ pub(crate) struct Project {
     pub(crate) documents: Vec<&'static str>,
 }
 
-/// Files that tell a language and the commands that go with it.
-const BUILDS: &[(&str, &str, &[(&str, &str)])] = &[
-    (
-        "Cargo.toml",
-        "Rust",
-        &[("build", "cargo build"), ("test", "cargo test"), ("check", "cargo clippy --all-targets")],
-    ),
-    ("go.mod", "Go", &[("build", "go build ./..."), ("test", "go test ./..."), ("check", "go vet ./...")]),
-    ("pom.xml", "Java", &[("build", "mvn package"), ("test", "mvn test")]),
-    ("build.gradle", "Java", &[("build", "gradle build"), ("test", "gradle test")]),
-    ("build.gradle.kts", "Kotlin", &[("build", "gradle build"), ("test", "gradle test")]),
-    (
-        "CMakeLists.txt",
-        "C or C++",
-        &[("build", "cmake -B build && cmake --build build"), ("test", "ctest --test-dir build")],
-    ),
-    ("mix.exs", "Elixir", &[("build", "mix compile"), ("test", "mix test")]),
-    ("Gemfile", "Ruby", &[("build", "bundle install")]),
-    ("composer.json", "PHP", &[("build", "composer install")]),
-    ("Package.swift", "Swift", &[("build", "swift build"), ("test", "swift test")]),
-    ("deno.json", "TypeScript", &[("test", "deno test")]),
+/// A file that tells a language and the commands that go with it.
+struct Build {
+    file: &'static str,
+    language: &'static str,
+    /// What a command is for, and the command.
+    commands: &'static [(&'static str, &'static str)],
+}
+
+const BUILDS: &[Build] = &[
+    Build {
+        file: "Cargo.toml",
+        language: "Rust",
+        commands: &[
+            ("build", "cargo build"),
+            ("test", "cargo test"),
+            ("check", "cargo clippy --all-targets"),
+        ],
+    },
+    Build {
+        file: "go.mod",
+        language: "Go",
+        commands: &[("build", "go build ./..."), ("test", "go test ./..."), ("check", "go vet ./...")],
+    },
+    Build { file: "pom.xml", language: "Java", commands: &[("build", "mvn package"), ("test", "mvn test")] },
+    Build {
+        file: "build.gradle",
+        language: "Java",
+        commands: &[("build", "gradle build"), ("test", "gradle test")],
+    },
+    Build {
+        file: "build.gradle.kts",
+        language: "Kotlin",
+        commands: &[("build", "gradle build"), ("test", "gradle test")],
+    },
+    Build {
+        file: "CMakeLists.txt",
+        language: "C or C++",
+        commands: &[("build", "cmake -B build && cmake --build build"), ("test", "ctest --test-dir build")],
+    },
+    Build {
+        file: "mix.exs",
+        language: "Elixir",
+        commands: &[("build", "mix compile"), ("test", "mix test")],
+    },
+    Build { file: "Gemfile", language: "Ruby", commands: &[("build", "bundle install")] },
+    Build { file: "composer.json", language: "PHP", commands: &[("build", "composer install")] },
+    Build {
+        file: "Package.swift",
+        language: "Swift",
+        commands: &[("build", "swift build"), ("test", "swift test")],
+    },
+    Build { file: "deno.json", language: "TypeScript", commands: &[("test", "deno test")] },
 ];
 
 /// Documents that a newcomer reads.
@@ -60,7 +92,7 @@ impl Project {
     pub(crate) fn look(directory: &Path) -> Self {
         let name = directory.file_name().map(|name| name.to_string_lossy().into_owned());
         let mut project = Self { name: name.unwrap_or_default(), ..Self::default() };
-        for (file, language, commands) in BUILDS {
+        for Build { file, language, commands } in BUILDS {
             if directory.join(file).is_file() {
                 project.speaks(language);
                 project
@@ -139,17 +171,17 @@ impl Project {
     pub(crate) fn agents_file(&self) -> String {
         let mut text = format!("# {}\n\nNotes for agents, and for people who are new here.\n", self.name);
         if !self.languages.is_empty() {
-            text.push_str(&format!("\n## What it is\n\nWritten in {}.\n", self.languages.join(", ")));
+            let _ = write!(text, "\n## What it is\n\nWritten in {}.\n", self.languages.join(", "));
         }
         if !self.documents.is_empty() {
             let names: Vec<String> = self.documents.iter().map(|name| format!("`{name}`")).collect();
-            text.push_str(&format!("\nRead first: {}.\n", names.join(", ")));
+            let _ = write!(text, "\nRead first: {}.\n", names.join(", "));
         }
         if !self.commands.is_empty() {
             text.push_str("\n## Commands\n\n");
-            for (what, command) in &self.commands {
-                text.push_str(&format!("- {what}: `{command}`\n"));
-            }
+        }
+        for (what, command) in &self.commands {
+            let _ = writeln!(text, "- {what}: `{command}`");
         }
         text.push_str("\n## Conventions\n\nWhat a newcomer would get wrong belongs here.\n");
         text

@@ -46,7 +46,7 @@ pub(super) const ALL: &[Entry] = &[
     entry("ps", &[], "", "tasks and processes that run", |console, _| console.show_tasks()),
     entry("kill", &["stop"], "ID", "end a task or a process", Console::kill),
     entry("timeout", &[], "DURATION [ID]", "end a task after a time", Console::time_out),
-    entry("session", &["sessions"], "[search WORDS|resume ID|new]", "other conversations", Console::session),
+    entry("session", &["sessions"], "[search|resume|new …]", "other conversations", Console::session),
     entry("resume", &[], "[ID|last]", "go on with another conversation", Console::resume),
     entry("new", &["clear"], "", "start a new conversation", |console, _| console.start_anew()),
     entry("fork", &["branch"], "", "go on in a copy of the conversation", |console, _| console.fork()),
@@ -186,7 +186,7 @@ impl Console {
             ("resume", id) => self.resume(id),
             ("new", "") => self.start_anew(),
             _ => {
-                self.complain("say /session, /session search WORDS, /session resume ID|last or /session new")
+                self.complain("say /session, /session search WORDS, /session resume ID|last or /session new");
             }
         }
     }

@@ -91,12 +91,12 @@ impl Console {
         };
         let since = match changes {
             None => String::new(),
-            Some(0) => " (no call has changed any since)".to_owned(),
-            Some(1) => " (1 call has changed some since)".to_owned(),
-            Some(count) => format!(" ({count} calls have changed some since)"),
+            Some(0) => "no call has changed files since\n".to_owned(),
+            Some(1) => "1 call has changed files since\n".to_owned(),
+            Some(count) => format!("{count} calls have changed files since\n"),
         };
         self.say(&format!(
-            "back before that prompt; files stay as they are{since}, /undo takes changes back\nthe conversation before is /resume {left}"
+            "back before that prompt; files stay as they are, /undo takes changes back\n{since}the conversation before is /resume {left}"
         ));
         self.draft.set(&draft);
         self.changed_draft();

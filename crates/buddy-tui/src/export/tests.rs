@@ -75,8 +75,8 @@ fn a_conversation_reads_as_markdown() {
         ),
         Fact::UsageReported(UsageReported { turn, model: "small".to_owned(), usage, cost: None }),
     ]);
-    let from = text.find("## Prompt").unwrap();
-    insta::assert_snapshot!(&text[from..]);
+    let (_, said) = text.split_once("## Prompt").unwrap();
+    insta::assert_snapshot!(said);
     assert!(text.starts_with("# list it\n\n- session: `ses_00000000000000000000000001`\n"), "{text}");
 }
 

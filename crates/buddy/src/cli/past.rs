@@ -19,7 +19,7 @@ pub(crate) struct List {
     pub(crate) here: bool,
 
     /// Only sessions in which all these words were said, with what was said around them.
-    #[arg(long, value_name = "WORDS")]
+    #[arg(long, value_name = "WORDS", allow_hyphen_values = true)]
     pub(crate) grep: Option<String>,
 }
 
@@ -72,5 +72,6 @@ pub(crate) enum ExportFormat {
 #[derive(Debug, Args)]
 pub(crate) struct Import {
     /// The directory that has `.buddyx/sessions` or `.agentx/sessions`; without it the one to work in.
-    pub(crate) directory: Option<PathBuf>,
+    #[arg(value_name = "DIR")]
+    pub(crate) project: Option<PathBuf>,
 }

@@ -46,7 +46,8 @@ pub(crate) enum Shell {
 #[derive(Debug, Args)]
 pub(crate) struct Man {
     /// The directory to write all pages to; without it the first page is printed.
-    pub(crate) directory: Option<PathBuf>,
+    #[arg(value_name = "DIR")]
+    pub(crate) pages: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]

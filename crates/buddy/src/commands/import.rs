@@ -30,7 +30,7 @@ enum Outcome {
 
 /// Imports what is new.
 pub(crate) async fn run(environment: &Environment, import: &Import, cwd: &Path) -> anyhow::Result<Exit> {
-    let directory = import.directory.as_deref().unwrap_or(cwd);
+    let directory = import.project.as_deref().unwrap_or(cwd);
     let directory =
         directory.canonicalize().with_context(|| format!("cannot read `{}`", directory.display()))?;
     let files = legacy::files(&directory)?;

@@ -28,7 +28,7 @@ pub(crate) fn completion(completion: &Completion) -> Exit {
 
 /// Prints the first page of the manual, or writes all of them.
 pub(crate) fn man(man: &Man) -> anyhow::Result<Exit> {
-    let Some(directory) = &man.directory else {
+    let Some(directory) = &man.pages else {
         let mut page = Vec::new();
         clap_mangen::Man::new(Cli::command()).render(&mut page)?;
         return Ok(print(&page));

@@ -5,6 +5,7 @@
 mod approvals;
 mod commands;
 mod editing;
+mod past;
 mod turns;
 mod window;
 
@@ -58,7 +59,7 @@ impl Screen {
     fn buddy(&self, words: &[&str], arguments: &[&str]) {
         let variables = self.variables();
         let variables = variables.iter().map(String::as_str);
-        let own = [BUDDY, "-c", "display.motion=false"];
+        let own = [BUDDY, "-c", "display.motion=false", "-c", "tmux.enabled=false"];
         let all: Vec<&str> = words
             .iter()
             .copied()
