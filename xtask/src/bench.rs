@@ -12,6 +12,9 @@ pub(crate) struct Options {
     /// Fail when a goal is missed.
     #[arg(long)]
     strict: bool,
+
+    /// The parts to measure, such as `panes`; all of them without.
+    parts: Vec<String>,
 }
 
 /// Measures.
@@ -24,6 +27,7 @@ pub(crate) fn bench(options: &Options) -> Result<()> {
     if options.strict {
         bench.arg("--strict");
     }
+    bench.args(&options.parts);
     run(&mut bench)
 }
 

@@ -238,6 +238,11 @@ impl fmt::Display for NotFile {
 }
 
 impl TargetError {
+    /// Whether it is about the way to the host, so that another try may get through.
+    pub(crate) fn is_connection(&self) -> bool {
+        matches!(self, Self::Unreachable { .. } | Self::ConnectionLost { .. })
+    }
+
     /// Sorts an error of the system into the kind that a caller branches on.
     pub(crate) fn from_io(action: &'static str, path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();

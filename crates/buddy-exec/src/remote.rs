@@ -17,6 +17,7 @@ mod quote;
 mod restore;
 mod script;
 mod search;
+mod spare;
 mod target;
 
 pub(crate) use quote::quote;

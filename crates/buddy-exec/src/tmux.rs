@@ -17,6 +17,7 @@ mod marks;
 mod names;
 mod panes;
 mod person;
+mod place;
 mod probe;
 mod rest;
 mod run;
@@ -24,6 +25,8 @@ mod screen;
 mod scripts;
 mod sessions;
 mod shells;
+mod source;
+mod spool;
 mod target;
 
 pub use error::PaneError;
@@ -31,5 +34,6 @@ pub use names::session_name;
 pub use panes::{
     CaptureOptions, Keys, PaneCommand, PaneRunning, PaneSelector, PaneText, Panes, Remaining, Screen,
 };
+pub use place::pane_directory;
 pub use scripts::PANE_VARIABLE;
-pub use target::{TmuxSettings, TmuxTarget, is_inside};
+pub use target::{RECONNECT_WITHIN, TmuxSettings, TmuxTarget, is_inside};

@@ -6,6 +6,7 @@
 mod client;
 mod container;
 mod ssh;
+mod way;
 
 use std::path::PathBuf;
 
@@ -14,6 +15,7 @@ use async_trait::async_trait;
 pub(crate) use client::say;
 pub use container::{ContainerSettings, ContainerTransport};
 pub use ssh::{SshSettings, SshTransport};
+pub use way::Way;
 
 use crate::TargetError;
 
@@ -30,6 +32,11 @@ pub trait Transport: Send + Sync {
     /// The program of this machine that runs `argv` over there, exactly as given. Its three streams are those of the
     /// command; it ends when the command has ended, and ending it closes the command's streams.
     fn client(&self, argv: &[&str]) -> Client;
+
+    /// How a person gets there by hand.
+    fn way(&self) -> Way {
+        Way::Here
+    }
 }
 
 /// A program of this machine to be started.

@@ -14,7 +14,7 @@ use rustix::fs::{FlockOperation, flock};
 /// The release of Debian that the image is made from.
 const RELEASE: &str = "bookworm";
 /// The name of the image. A new one is made when what is in it changes.
-const IMAGE: &str = "localhost/buddy-test:1";
+const IMAGE: &str = "localhost/buddy-test:2";
 
 /// A running container.
 pub struct ContainerHost {
@@ -82,7 +82,7 @@ impl ContainerHost {
         if self.podman(&["image", "exists", IMAGE]).is_ok() {
             return Ok(());
         }
-        let archive = self.folder.join(format!("{RELEASE}-tmux.tar.gz"));
+        let archive = self.folder.join(format!("{RELEASE}-shells.tar.gz"));
         if !archive.is_file() {
             make_archive(&archive)?;
         }
@@ -110,7 +110,9 @@ impl Drop for ContainerHost {
 fn make_archive(archive: &Path) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let root = folder.path().join("root");
-    run(program("debootstrap").args(["--variant=minbase", "--include=tmux", RELEASE]).arg(&root))?;
+    run(program("debootstrap")
+        .args(["--variant=minbase", "--include=tmux,zsh,busybox", RELEASE])
+        .arg(&root))?;
     let draft = archive.with_extension("draft");
     run(program("tar")
         .arg("--create")

@@ -16,7 +16,7 @@ mod models;
 mod panes;
 mod processes;
 mod sessions;
-mod setup;
+pub(crate) mod setup;
 mod store;
 mod trust;
 mod undo;
@@ -39,7 +39,8 @@ use crate::wiring::Buddy;
 
 /// Runs a command.
 pub(crate) async fn run(cli: Cli, environment: Environment) -> anyhow::Result<Exit> {
-    log_to_stderr(&environment)?;
+    let is_conversation = matches!(cli.command, None | Some(Action::Resume(_)));
+    crate::log::begin(&environment, is_conversation)?;
     let hosts = hosts(&cli)?;
     // On another host the directory is one over there; here buddy stays where it was started.
     let is_elsewhere = hosts.first().is_some_and(|wish| wish.host != TargetHost::Local);
@@ -127,13 +128,6 @@ fn is_here(hosts: &[TargetWish]) -> bool {
     hosts.is_empty() || hosts.iter().any(|wish| wish.host == TargetHost::Local)
 }
 
-fn log_to_stderr(environment: &Environment) -> anyhow::Result<()> {
-    let wish = environment.log.as_deref().unwrap_or("error");
-    let filter = tracing_subscriber::EnvFilter::try_new(wish).context("BUDDY_LOG is not a log filter")?;
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
-    Ok(())
-}
-
 fn directory(wish: Option<&Path>) -> anyhow::Result<PathBuf> {
     let path = wish.unwrap_or(Path::new("."));
     let resolved = path.canonicalize().with_context(|| format!("cannot work in `{}`", path.display()))?;
@@ -143,7 +137,7 @@ fn directory(wish: Option<&Path>) -> anyhow::Result<PathBuf> {
     Ok(resolved)
 }
 
-fn printer() -> Printer {
+pub(crate) fn printer() -> Printer {
     let is_terminal = std::io::stdout().is_terminal();
     Printer::new(Box::new(std::io::stdout()), Box::new(std::io::stderr()), is_terminal)
 }

@@ -30,7 +30,7 @@ pub(crate) use private_file::replace;
 pub(crate) use profile::{Api, AuthKind, KeySource, Profile};
 pub(crate) use search::{text_of, user_file};
 pub(crate) use secret::Secret;
-pub(crate) use settings::{ApprovalPolicy, Config, DisplaySection, WorkEnvironment};
+pub(crate) use settings::{ApprovalPolicy, Config, DisplaySection, TmuxSection, WorkEnvironment};
 pub(crate) use show::{as_json, as_text};
 pub(crate) use template::{builtin, create};
 pub(crate) use trust::TrustStore;

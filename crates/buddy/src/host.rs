@@ -6,7 +6,7 @@ use std::sync::Arc;
 use anyhow::bail;
 use buddy_exec::{
     ContainerSettings, ContainerTransport, RemoteSettings, RemoteTarget, SshSettings, SshTransport, Target,
-    Transport,
+    Transport, Way,
 };
 use buddy_protocol::TargetHost;
 
@@ -39,6 +39,8 @@ pub(crate) struct Host {
     pub(crate) env: Vec<(String, String)>,
     /// What `~` stands for there.
     pub(crate) home: Option<PathBuf>,
+    /// How a person gets there by hand.
+    pub(crate) way: Way,
     /// None for this machine.
     pub(crate) remote: Option<Remote>,
 }
@@ -59,6 +61,7 @@ impl Host {
             target: Arc::new(local_target(environment, cwd)?),
             env: environment.command_env.clone(),
             home: environment.home.clone(),
+            way: Way::Here,
             remote: None,
         })
     }
@@ -75,6 +78,7 @@ impl Host {
         Ok(Self {
             env: target.command_env().to_vec(),
             home: target.home().map(Path::to_owned),
+            way: target.way(),
             remote: Some(remote),
             target: Arc::new(target),
         })

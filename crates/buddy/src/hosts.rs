@@ -13,6 +13,7 @@ use buddy_protocol::{SessionTarget, TargetHost, TargetWish};
 use crate::config::TrustStore;
 use crate::environment::Environment;
 use crate::host::Host;
+use crate::panes::PaneMaker;
 use crate::policy::{Policies, PolicySettings, project_files};
 use crate::wiring::undo_store;
 
@@ -32,8 +33,10 @@ pub(crate) struct RunHosts {
     /// Whether no tool may touch this machine.
     pub(crate) is_remote_only: bool,
     pub(crate) policy: PolicySettings,
-    /// The terminals here that the agent shares with the person.
-    pub(crate) panes: Option<Arc<TmuxTarget>>,
+    /// What makes terminals that the agent shares with the person; none where there are none.
+    pub(crate) pane_maker: Option<PaneMaker>,
+    /// Those that were made, by the name of their host.
+    pub(crate) panes: tokio::sync::Mutex<Vec<(String, Arc<TmuxTarget>)>>,
     /// Held for a look only, never while a host is reached.
     pub(crate) reached: Mutex<HashMap<TargetWish, AgentHost>>,
 }
@@ -76,7 +79,10 @@ impl RunHosts {
             return Ok(host.clone());
         }
         let host = match &wish.host {
-            TargetHost::Local => self.here(wish)?,
+            TargetHost::Local => {
+                let cwd = wish.directory.as_ref().map_or_else(|| self.cwd.clone(), PathBuf::from);
+                Host::local(&self.environment, cwd)?
+            }
             other => {
                 let mut host = Host::attach(&self.environment, other, wish.directory.as_deref()).await?;
                 if let Some(remote) = &mut host.remote {
@@ -84,6 +90,10 @@ impl RunHosts {
                 }
                 host
             }
+        };
+        let host = match self.panes_over(&wish.host, &host).await? {
+            Some(panes) => Host { target: panes, ..host },
+            None => host,
         };
         let host = self.for_agents(host)?;
         let named = host.session_target(wish).wish();
@@ -95,14 +105,31 @@ impl RunHosts {
         self.reached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// This machine.
-    fn here(&self, wish: &TargetWish) -> anyhow::Result<Host> {
-        let cwd = wish.directory.as_ref().map_or_else(|| self.cwd.clone(), PathBuf::from);
-        let host = Host::local(&self.environment, cwd)?;
-        Ok(match &self.panes {
-            Some(panes) => Host { target: panes.clone(), ..host },
-            None => host,
-        })
+    /// The panes of a host, which all sessions share whatever directory they are in.
+    async fn panes_over(&self, name: &TargetHost, host: &Host) -> anyhow::Result<Option<Arc<TmuxTarget>>> {
+        let Some(maker) = &self.pane_maker else { return Ok(None) };
+        let mut made = self.panes.lock().await;
+        let name = name.to_string();
+        if let Some((_, panes)) = made.iter().find(|(known, _)| *known == name) {
+            return Ok(Some(panes.clone()));
+        }
+        let panes = maker.over(host).await?;
+        made.extend(panes.clone().map(|panes| (name, panes)));
+        Ok(panes)
+    }
+
+    /// The panes that were made.
+    pub(crate) async fn panes(&self) -> Vec<Arc<TmuxTarget>> {
+        self.panes.lock().await.iter().map(|(_, panes)| panes.clone()).collect()
+    }
+
+    /// Reaches this machine where the command line names no host, so that its panes are there when a conversation begins.
+    pub(crate) async fn reach_here(&self) -> anyhow::Result<()> {
+        if self.pane_maker.is_some() && self.wanted.is_empty() && !self.is_remote_only {
+            let wish = TargetWish { host: TargetHost::Local, directory: None };
+            self.reach(&wish).await?;
+        }
+        Ok(())
     }
 
     fn for_agents(&self, host: Host) -> anyhow::Result<AgentHost> {

@@ -1,13 +1,13 @@
 //! Drives one call on a thread of its own: drains both streams of the client, reads the private lines, keeps the timeout,
 //! and ends with the [`Exit`].
 //!
-//! Nothing here waits for a reader. When the client ends without the last private line, the connection was lost, and what
+//! Nothing here waits for a reader, unless the output is to be delivered whole. When the client ends without the last private line, the connection was lost, and what
 //! became of the command is not known; the shell over there kills it as soon as it learns of it.
 
 use std::io::Read;
 use std::os::fd::AsFd;
-use std::process::{Child, Stdio};
-use std::sync::Arc;
+use std::process::Child;
+use std::sync::{Arc, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -17,7 +17,8 @@ use tokio::sync::{mpsc, oneshot};
 
 use super::feed::{self, Line};
 use super::marks::{Marks, Word};
-use super::script::{READER, Script};
+use super::script::{READER, Script, prelude};
+use super::spare::{Shell, Spare};
 use crate::drain::{Chunks, Output, READ_BYTES};
 use crate::running::QUEUED_CHUNKS;
 use crate::transport::{Client, say};
@@ -38,6 +39,8 @@ pub(super) struct Limits {
     pub(super) timeout: Option<Duration>,
     pub(super) grace: Duration,
     pub(super) output: OutputLimits,
+    /// What becomes of live output that its reader is too slow for.
+    pub(super) manner: Chunks,
 }
 
 /// Why a call did not start.
@@ -49,18 +52,43 @@ pub(super) enum NotStarted {
     Failed(TargetError),
 }
 
-/// Starts a call and returns once the script over there has begun the command.
+/// What reads a script over there and runs it.
+pub(super) fn reader(transport: &dyn Transport) -> Client {
+    transport.client(&["sh", "-c", READER])
+}
+
+/// Starts a call and returns once the script over there has begun the command. It takes the spare shell, or connects and
+/// starts one, and sees to the next spare one when it has ended.
 pub(super) async fn start(
     transport: &dyn Transport,
+    spare: Arc<Spare>,
     script: Script,
     limits: Limits,
 ) -> Result<Running, NotStarted> {
-    let client = transport.client(&["sh", "-c", READER]);
+    let shell = spare.take();
+    if shell.is_none() {
+        transport.connect().await.map_err(NotStarted::Failed)?;
+    }
+    let client = reader(transport);
     let target = transport.name().to_owned();
     let (started, is_started) = oneshot::channel();
     let name = target.clone();
+    // A target that is gone needs no next shell.
+    let spare = Arc::downgrade(&spare);
     let spawned = thread::Builder::new().name("exec-remote".into()).spawn(move || {
-        run(&client, target, script, &limits, started);
+        let shell = shell.map_or_else(|| Shell::start(&client), Ok);
+        let shell = shell.map_err(|error| TargetError::Unreachable {
+            target: target.clone(),
+            reason: format!("cannot start `{}`: {error}", client.program.display()),
+        });
+        match run(shell, target, script, &limits, started, &spare) {
+            Connection::Stands => {
+                if let Some(spare) = spare.upgrade() {
+                    spare.fill(&client);
+                }
+            }
+            Connection::Lost => {}
+        }
     });
     spawned.map_err(|error| {
         NotStarted::Failed(TargetError::Unreachable { target: name.clone(), reason: error.to_string() })
@@ -69,26 +97,51 @@ pub(super) async fn start(
     is_started.await.unwrap_or(Err(NotStarted::Failed(lost)))
 }
 
+/// What is known of the connection after a call.
+enum Connection {
+    Stands,
+    Lost,
+}
+
+/// A whole call. What was started ahead is given up before anybody hears that the connection was lost.
 fn run(
-    client: &Client,
+    shell: Result<Shell, TargetError>,
     target: String,
     script: Script,
     limits: &Limits,
     started: oneshot::Sender<Result<Running, NotStarted>>,
-) {
+    spare: &Weak<Spare>,
+) -> Connection {
     let (chunks, live) = mpsc::channel(QUEUED_CHUNKS);
-    let mut drive = match Drive::new(client, target, script, limits.output.clone(), chunks) {
+    let output = Output::new(limits.output.clone(), chunks, limits.manner);
+    let mut drive = match shell.and_then(|shell| Drive::new(shell, target, script, output)) {
         Ok(drive) => drive,
-        Err(error) => return drop(started.send(Err(NotStarted::Failed(error)))),
+        Err(error) => {
+            drop(started.send(Err(NotStarted::Failed(error))));
+            return Connection::Lost;
+        }
     };
     if let Err(error) = drive.await_start() {
-        return drop(started.send(Err(error)));
+        let is_refused = matches!(error, NotStarted::Refused { .. });
+        drop(started.send(Err(error)));
+        if is_refused {
+            drive.end_client();
+            return Connection::Stands;
+        }
+        return Connection::Lost;
     }
     let (exit, is_exited) = oneshot::channel();
     let stopper = Stopper::new(drive.line.clone());
     drop(started.send(Ok(Running::new(live, is_exited, stopper))));
     let ended = drive.until_end(limits);
+    let connection = if ended.is_some() { Connection::Stands } else { Connection::Lost };
+    if ended.is_none()
+        && let Some(shell) = spare.upgrade().and_then(|spare| spare.take())
+    {
+        shell.end();
+    }
     drive.finish(ended.as_ref(), exit);
+    connection
 }
 
 struct Drive {
@@ -107,20 +160,15 @@ struct Drive {
 }
 
 impl Drive {
-    fn new(
-        client: &Client,
-        target: String,
-        script: Script,
-        limits: OutputLimits,
-        chunks: mpsc::Sender<crate::Chunk>,
-    ) -> Result<Self, TargetError> {
+    fn new(shell: Shell, target: String, mut script: Script, output: Output) -> Result<Self, TargetError> {
         let cannot = |error: std::io::Error| TargetError::Unreachable {
             target: target.clone(),
-            reason: format!("cannot start `{}`: {error}", client.program.display()),
+            reason: format!("cannot speak to the client: {error}"),
         };
-        let mut command = client.command();
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().map_err(cannot)?;
+        let Shell { mut child, is_prepared } = shell;
+        if script.is_supervised && !is_prepared {
+            script.text.splice(..0, prelude().into_bytes());
+        }
         let marks = script.nonces.clone();
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
         let stdin = child.stdin.take().ok_or_else(|| cannot(std::io::ErrorKind::BrokenPipe.into()))?;
@@ -132,7 +180,7 @@ impl Drive {
             stderr,
             output_marks: Marks::new(&marks.start, &marks.end),
             error_marks: Marks::new(&marks.start, &marks.end),
-            output: Output::new(limits, chunks, Chunks::Sampled),
+            output,
             words: Vec::new(),
             buffer: vec![0; READ_BYTES],
             began: Instant::now(),

@@ -5,12 +5,17 @@ use std::time::Duration;
 use super::quote::quote_line;
 use crate::{Exec, Stdin};
 
-/// Reads lines up to one with a dot alone, and runs them. Without single quotes, so that it can stand in them. `read` takes
+/// Reads lines up to one with a dot alone, and runs them; without that line nothing is run. Without single quotes, so that it can stand in them. `read` takes
 /// no byte more than the line, so what follows is still there for the script.
-pub(super) const READER: &str =
-    r#"n=$(printf "\n.");n=${n%.};s=;while IFS= read -r l;do [ "$l" = . ]&&break;s=$s$l$n;done;eval "$s""#;
+pub(super) const READER: &str = r#"n=$(printf "\n.");n=${n%.};s=;while IFS= read -r l||exit;do [ "$l" = . ]&&break;s=$s$l$n;done;eval "$s""#;
+
+/// What a shell can read before there is a command: the functions that supervise one.
+pub(super) fn prelude() -> String {
+    compact(SUPERVISED)
+}
 
 const SUPERVISED: &str = include_str!("scripts/supervised.sh");
+const LEAVING: &str = include_str!("scripts/leaving.sh");
 
 /// The text of a script without what only people read: the shell over there reads it byte by byte.
 fn compact(text: &str) -> String {
@@ -59,7 +64,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
 #[derive(Debug)]
 pub(super) struct Script {
     pub(super) nonces: Nonces,
-    /// The lines, up to and with the dot.
+    /// The lines, up to and with the dot. Those of a supervised command need [`prelude`] before them.
     pub(super) text: Vec<u8>,
     /// What follows them.
     pub(super) input: Vec<u8>,
@@ -69,16 +74,32 @@ pub(super) struct Script {
 
 /// A command under supervision.
 pub(super) fn supervised(exec: &Exec, grace: Duration, nonces: Nonces) -> Script {
+    let text = format!("{}supervise \"$@\"\n.\n", head(exec, grace, &nonces)).into_bytes();
+    Script { nonces, text, input: input(exec).unwrap_or_default().to_vec(), is_supervised: true }
+}
+
+/// A command that is run to leave something behind: neither it nor what it starts is marked, and nothing of it is ended,
+/// be it at its own end or at that of the connection.
+pub(super) fn leaving(exec: &Exec, grace: Duration, nonces: Nonces) -> Script {
+    let text = format!("{}{}.\n", head(exec, grace, &nonces), compact(LEAVING)).into_bytes();
+    Script { nonces, text, input: input(exec).unwrap_or_default().to_vec(), is_supervised: false }
+}
+
+fn input(exec: &Exec) -> Option<&[u8]> {
+    match &exec.stdin {
+        Stdin::Null => None,
+        Stdin::Bytes(bytes) => Some(bytes),
+    }
+}
+
+/// The command and the marks of its call, as variables and words of the script that follows.
+fn head(exec: &Exec, grace: Duration, nonces: &Nonces) -> String {
     let env = exec.env.iter().map(|(name, value)| format!("{name}={value}"));
     let words: Vec<String> = env.chain(exec.argv.iter().cloned()).map(|word| quote_line(&word)).collect();
     let path = exec.env.iter().find(|(name, _)| name == "PATH").map_or("/usr/bin:/bin", |(_, path)| path);
     let program = exec.argv.first().map_or("", String::as_str);
-    let input = match &exec.stdin {
-        Stdin::Null => None,
-        Stdin::Bytes(bytes) => Some(bytes.clone()),
-    };
-    let length = input.as_ref().map(|input| input.len().to_string()).unwrap_or_default();
-    let head = format!(
+    let length = input(exec).map(|input| input.len().to_string()).unwrap_or_default();
+    format!(
         "K={} Z={} T={} G={} N={length} D={} X={} Q={}\nset -- {}\n",
         nonces.start,
         nonces.end,
@@ -88,9 +109,7 @@ pub(super) fn supervised(exec: &Exec, grace: Duration, nonces: Nonces) -> Script
         quote_line(program),
         quote_line(path),
         words.join(" "),
-    );
-    let text = format!("{head}{}.\n", compact(SUPERVISED)).into_bytes();
-    Script { nonces, text, input: input.unwrap_or_default(), is_supervised: true }
+    )
 }
 
 /// A script of buddy's own, which reads its input to the end.

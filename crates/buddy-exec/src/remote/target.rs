@@ -11,9 +11,12 @@ use super::files::{self, Files};
 use super::probe;
 use super::script::{self, Nonces, Script};
 use super::search;
+use super::spare::Spare;
+use crate::drain::Chunks;
 use crate::{
-    Bounds, Deleted, Deletion, Description, Exec, FileContent, GlobQuery, GlobResult, GrepQuery, GrepResult,
-    LineRange, Lines, ListOptions, Listing, Recorder, Running, Target, TargetError, Transport, Written,
+    Bounds, Deleted, Deletion, Description, Exec, Exit, FileContent, GlobQuery, GlobResult, GrepQuery,
+    GrepResult, LineRange, Lines, ListOptions, Listing, Recorder, Running, Target, TargetError, Transport,
+    Way, Written,
 };
 
 /// The most that a command with its environment may take. A host takes 128 KiB a word and 2 MiB in all by default.
@@ -36,6 +39,8 @@ pub struct RemoteSettings {
 /// command that comes with bounds is refused.
 pub struct RemoteTarget {
     transport: Arc<dyn Transport>,
+    /// The shell for the next command.
+    spare: Arc<Spare>,
     description: Description,
     /// The home of the user over there.
     home: Option<PathBuf>,
@@ -52,8 +57,11 @@ impl RemoteTarget {
     ) -> Result<Self, TargetError> {
         transport.connect().await?;
         let found = probe::probe(&*transport, settings.cwd.as_deref()).await?;
+        let spare = Spare::one();
+        spare.fill(&drive::reader(&*transport));
         Ok(Self {
             transport,
+            spare,
             description: found.description,
             home: found.home,
             env: found.env,
@@ -64,6 +72,11 @@ impl RemoteTarget {
     /// The home of the user over there.
     pub fn home(&self) -> Option<&Path> {
         self.home.as_deref()
+    }
+
+    /// How a person gets there by hand.
+    pub fn way(&self) -> Way {
+        self.transport.way()
     }
 
     /// The environment that commands over there should get: that of a session, cleaned.
@@ -78,6 +91,21 @@ impl RemoteTarget {
     fn resolve(&self, path: &Path) -> PathBuf {
         self.description.cwd.join(path)
     }
+
+    /// Starts a command by a script that is made for it.
+    async fn begin(
+        &self,
+        mut exec: Exec,
+        manner: Chunks,
+        script: fn(&Exec, Duration, Nonces) -> Script,
+    ) -> Result<Running, TargetError> {
+        exec.cwd = self.resolve(&exec.cwd);
+        check(&exec)?;
+        let limits = Limits { timeout: exec.timeout, grace: self.grace, output: exec.output.clone(), manner };
+        let script = script(&exec, self.grace, nonces(&*self.transport)?);
+        let started = drive::start(&*self.transport, self.spare.clone(), script, limits).await;
+        started.map_err(|error| why_not(error, &exec, self.transport.name()))
+    }
 }
 
 #[async_trait]
@@ -86,14 +114,16 @@ impl Target for RemoteTarget {
         &self.description
     }
 
-    async fn start(&self, mut exec: Exec) -> Result<Running, TargetError> {
-        exec.cwd = self.resolve(&exec.cwd);
-        check(&exec)?;
-        self.transport.connect().await?;
-        let limits = Limits { timeout: exec.timeout, grace: self.grace, output: exec.output.clone() };
-        let script = script::supervised(&exec, self.grace, nonces(&*self.transport)?);
-        let started = drive::start(&*self.transport, script, limits).await;
-        started.map_err(|error| why_not(error, &exec, self.transport.name()))
+    async fn start(&self, exec: Exec) -> Result<Running, TargetError> {
+        self.begin(exec, Chunks::Sampled, script::supervised).await
+    }
+
+    async fn start_followed(&self, exec: Exec) -> Result<Running, TargetError> {
+        self.begin(exec, Chunks::Whole, script::supervised).await
+    }
+
+    async fn run_leaving(&self, exec: Exec) -> Result<Exit, TargetError> {
+        self.begin(exec, Chunks::Sampled, script::leaving).await?.wait().await
     }
 
     async fn read(&self, bounds: &Bounds, path: &Path, limit: u64) -> Result<FileContent, TargetError> {
@@ -241,11 +271,11 @@ pub(super) async fn call(
     transport: &dyn Transport,
     script: Script,
     keep: usize,
-) -> Result<crate::Exit, TargetError> {
-    transport.connect().await?;
+) -> Result<Exit, TargetError> {
     let output = crate::OutputLimits { keep_head: keep, keep_tail: 0, log: None };
-    let limits = Limits { timeout: Some(files::CALL_LIMIT), grace: Duration::ZERO, output };
-    let started = drive::start(transport, script, limits).await;
+    let limits =
+        Limits { timeout: Some(files::CALL_LIMIT), grace: Duration::ZERO, output, manner: Chunks::Sampled };
+    let started = drive::start(transport, Spare::none(), script, limits).await;
     let mut running = started.map_err(|error| match error {
         NotStarted::Failed(error) => error,
         NotStarted::Refused { what, how } => TargetError::NotSupported {

@@ -57,6 +57,9 @@ pub enum PaneError {
         /// The program in the foreground.
         program: String,
     },
+    /// The pane went away before anything was typed.
+    #[error("the pane was closed before anything was typed into it")]
+    Vanished,
     /// The person has the pane.
     #[error("the person has taken the pane and not given it back yet")]
     Taken,
@@ -72,6 +75,15 @@ pub enum PaneError {
     /// The server went away while a command ran.
     #[error("the tmux server ended while the command ran, the outcome is unknown")]
     ServerLost,
+    /// The host of the pane cannot be reached any more.
+    #[error(
+        "the connection to the pane was lost and could not be made again; the command was not ended and still runs in \
+         the pane unless it is done by now; look with `{attach}`"
+    )]
+    OutOfReach {
+        /// How a person attaches to the pane.
+        attach: String,
+    },
     /// Another buddy uses the session.
     #[error("another buddy uses the tmux session `{session}`")]
     InUse {

@@ -1,14 +1,17 @@
 //! Follows the stream of one pane on a thread of its own: finds marks, believes those with the right nonce, and gives the
 //! output between them to whoever waits for it.
 
+use std::ops::ControlFlow;
 use std::thread;
 
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::marks::{Kind, LineEnds, Mark, Marks, Piece};
+use super::source::{Came, Source};
+use super::spool::Part;
 use crate::drain::{Output, Taken};
-use crate::{Running, Stream, TargetError};
+use crate::{Stream, TargetError};
 
 /// Watches that may wait to be taken up: one for each call that is on its way.
 const QUEUED_WATCHES: usize = 4;
@@ -51,8 +54,14 @@ pub(super) struct Seen {
     pub(super) deaths: u64,
     /// Bytes that came.
     pub(super) bytes: u64,
+    /// How often the connection to the pane was lost and made again.
+    pub(super) returns: u64,
+    /// How often a part of the stream was lost on the way.
+    pub(super) gaps: u64,
     /// The stream has ended.
     pub(super) is_closed: bool,
+    /// It has ended because its host could not be reached any more.
+    pub(super) is_out_of_reach: bool,
 }
 
 /// The handle of a follower. Dropping it ends the following.
@@ -62,13 +71,13 @@ pub(super) struct Follower {
 }
 
 /// Follows a stream.
-pub(super) fn follow(stream: Running) -> Result<Follower, TargetError> {
+pub(super) fn follow(source: Source) -> Result<Follower, TargetError> {
     let (orders, inbox) = mpsc::channel(QUEUED_WATCHES);
     let (shown, seen) = watch::channel(Seen::default());
     let runtime = Handle::current();
     let spawned = thread::Builder::new()
         .name("pane-follow".into())
-        .spawn(move || runtime.block_on(Following::new(shown).run(stream, inbox)));
+        .spawn(move || runtime.block_on(Following::new(shown).run(source, inbox)));
     spawned.map_err(|source| TargetError::Io { action: "follow", path: "pane".into(), source })?;
     Ok(Follower { orders, seen })
 }
@@ -99,7 +108,7 @@ impl Following {
         }
     }
 
-    async fn run(mut self, mut stream: Running, mut inbox: mpsc::Receiver<Order>) {
+    async fn run(mut self, mut source: Source, mut inbox: mpsc::Receiver<Order>) {
         loop {
             tokio::select! {
                 // What was said before the next piece of the stream counts for it.
@@ -109,10 +118,15 @@ impl Following {
                     Some(Order::CallOff(nonce)) => self.call_off(&nonce),
                     None => return,
                 },
-                chunk = stream.next() => match chunk {
-                    Some(chunk) if chunk.stream == Stream::Stdout => self.push(&chunk.bytes),
-                    Some(_) => {}
-                    None => break,
+                came = source.next() => match came {
+                    Came::Parts(parts) => if self.parts(parts).is_break() { break },
+                    Came::Away => {}
+                    Came::Back => self.seen.send_modify(|seen| seen.returns += 1),
+                    Came::End => break,
+                    Came::OutOfReach => {
+                        self.seen.send_modify(|seen| seen.is_out_of_reach = true);
+                        break;
+                    }
                 },
             }
         }
@@ -133,6 +147,17 @@ impl Following {
             let (status, taken) = (self.shell_status.take(), watch.output.finish());
             let _ = watch.done.send(Done { status, taken });
         }
+    }
+
+    fn parts(&mut self, parts: Vec<Part>) -> ControlFlow<()> {
+        for part in parts {
+            match part {
+                Part::Bytes(bytes) => self.push(&bytes),
+                Part::Gap => self.seen.send_modify(|seen| seen.gaps += 1),
+                Part::End => return ControlFlow::Break(()),
+            }
+        }
+        ControlFlow::Continue(())
     }
 
     fn push(&mut self, chunk: &[u8]) {

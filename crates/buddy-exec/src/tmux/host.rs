@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::{Bounds, Ended, Exec, Exit, OutputLimits, PaneError, Running, Stdin, Target, TargetError};
+use super::spool::{FOLLOW, Position};
+use crate::{Bounds, Ended, Exec, Exit, OutputLimits, PaneError, Running, Stdin, Target, TargetError, Way};
 
 /// How long a script may take. None of them waits for anything.
 const SCRIPT_LIMIT: Duration = Duration::from_secs(15);
@@ -21,6 +22,10 @@ pub(super) struct Host {
     pub(super) env: Vec<(String, String)>,
     /// Private to the account: the socket, and what belongs to single panes.
     pub(super) directory: PathBuf,
+    /// How long a connection that was lost is tried to be made again.
+    pub(super) reconnect_within: Duration,
+    /// How a person gets to the target.
+    pub(super) way: Way,
 }
 
 /// What a script said.
@@ -76,9 +81,15 @@ impl Host {
         said(&self.target.run_leaving(self.exec(script, arguments, Stdin::Null)).await?)
     }
 
-    /// Follows a pipe for as long as the run is held.
-    pub(super) async fn follow(&self, pipe: &str) -> Result<Running, TargetError> {
-        let exec = self.exec("exec cat \"$1\"", &[pipe], Stdin::Null);
+    /// Follows a spool from a position for as long as the run is held. What comes has this mark in it.
+    pub(super) async fn follow(
+        &self,
+        spool: &str,
+        position: Position,
+        mark: &str,
+    ) -> Result<Running, TargetError> {
+        let (file, offset) = (position.file.to_string(), position.offset.to_string());
+        let exec = self.exec(FOLLOW, &[spool, &file, &offset, mark], Stdin::Null);
         let exec = Exec { timeout: None, output: OutputLimits::default(), ..exec };
         self.target.start_followed(exec).await
     }

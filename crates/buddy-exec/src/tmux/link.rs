@@ -12,10 +12,12 @@ use super::host::Host;
 use super::scripts;
 use super::sessions::{self, Place};
 use super::shells::{Seat, Shell};
+use super::source::Source;
+use super::spool::RELAY;
 use crate::{CaptureOptions, PaneError, Stdin, TargetError};
 
-/// How long a shell may take to carry out its setup: far more than a loaded machine needs.
-const SETUP_LIMIT: Duration = Duration::from_secs(5);
+/// How long a shell may take to carry out its setup: far more than a loaded machine, with a loaded host behind it, needs.
+const SETUP_LIMIT: Duration = Duration::from_secs(15);
 
 /// How often a new shell is looked at, 50 times a second.
 const SETTLE_LOOKS: &str = "150";
@@ -35,6 +37,8 @@ pub(super) struct Link {
     shell: Mutex<(Shell, Seat)>,
     /// The process that tmux started.
     pid: AtomicI32,
+    /// The directory that its stream goes through.
+    pub(super) spool: String,
     pub(super) follower: Follower,
     /// One command at a time.
     pub(super) turn: Arc<Semaphore>,
@@ -46,6 +50,8 @@ pub(super) struct Link {
     pub(super) told_prompts: AtomicU64,
     /// Whether the shell was set up by this process.
     is_set_up: AtomicBool,
+    /// Whether a look found that the pane is not there any more, which the stream may tell a little later.
+    pub(super) is_gone: AtomicBool,
     /// The last capture and how it was made.
     pub(super) captured: Mutex<Option<(CaptureOptions, String)>>,
 }
@@ -81,15 +87,15 @@ impl Link {
         shell: Shell,
     ) -> Result<Self, TargetError> {
         let id = place.id.as_str();
-        let pipe = host.path(&format!("{}.pipe", number(id)));
-        let died = host.path(&format!("{}.died", number(id)));
-        host.run(scripts::PIPE, &[&pipe], Stdin::Null).await?;
-        let follower = follow(host.follow(&pipe).await?)?;
+        let spools = host.path(&format!("{}.spool", number(id)));
+        let spool = format!("{spools}.{}", nonce()?);
         let socket = host.socket();
-        let said = host.run(scripts::STREAM, &[&socket, id, session, &pipe, &died], Stdin::Null).await?;
+        let relay = Stdin::Bytes(RELAY.as_bytes().to_vec());
+        let said = host.run(scripts::STREAM, &[&socket, id, session, &spool, &spools], relay).await?;
         if !said.text.is_empty() {
             return Err(PaneError::Foreign { name: session.to_owned() }.into());
         }
+        let follower = follow(Source::open(host.clone(), spool.clone()).await?)?;
         let seat = shell.seat(&host, (session, name), number(id), place.pid).await?;
         Ok(Self {
             host,
@@ -98,12 +104,14 @@ impl Link {
             name: name.to_owned(),
             shell: Mutex::new((shell, seat)),
             pid: AtomicI32::new(place.pid),
+            spool,
             follower,
             turn: Arc::new(Semaphore::new(1)),
             is_dispatched: AtomicBool::new(false),
             news: Mutex::default(),
             told_prompts: AtomicU64::new(0),
             is_set_up: AtomicBool::new(false),
+            is_gone: AtomicBool::new(false),
             captured: Mutex::default(),
         })
     }
@@ -128,6 +136,11 @@ impl Link {
 
     pub(super) fn seen(&self) -> Seen {
         self.follower.seen.borrow().clone()
+    }
+
+    /// Whether the pane is there and followed, as far as is known.
+    pub(super) fn is_open(&self) -> bool {
+        !self.follower.seen.borrow().is_closed && !self.is_gone.load(Ordering::Relaxed)
     }
 
     /// The file that commands are read from.

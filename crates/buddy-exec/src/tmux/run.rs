@@ -10,15 +10,13 @@ use tokio::time::{Instant, sleep, sleep_until, timeout};
 use super::follow::{Done, Order, Seen, Watch};
 use super::link::{Line, Link, Typed, nonce, tag};
 use super::probe::{State, probe};
-use super::scripts;
+use super::{scripts, sessions};
 use crate::drain::{Chunks, Output, Taken};
 use crate::running::QUEUED_CHUNKS;
 use crate::{Chunk, Ended, Exit, PaneCommand, PaneError, PaneText, Stdin, Stop, TargetError};
 
 /// How long a shell at its prompt may take to begin a command.
 const BEGIN_LIMIT: Duration = Duration::from_secs(5);
-/// How long a command that was called off may still begin.
-const LATE_LIMIT: Duration = Duration::from_millis(500);
 /// How long a pane may be busy with something of somebody else before the call gives up.
 const BUSY_LIMIT: Duration = Duration::from_secs(3);
 /// How often a busy pane is looked at; most are seen to be free by their prompt.
@@ -32,6 +30,13 @@ const LAST_LOOK: Duration = Duration::from_secs(30);
 const LOOK_PAUSE: Duration = Duration::from_millis(100);
 /// The longest part of a command that the person is shown above its output.
 const SHOWN_CHARS: usize = 2_000;
+
+/// What the agent is told where a part of the stream was lost.
+const GAP: &str =
+    "a part of the output is missing in the middle: it came faster than the connection could carry it";
+/// What it is told where the connection was away for a while.
+const RETURN: &str =
+    "the connection to the pane was lost while the command ran, and was made again; nothing is missing";
 
 /// What is sent to the foreground, and how long it has to work. The shell itself ends a loop only by an interrupt, so
 /// there is one again after the kill.
@@ -77,6 +82,8 @@ pub(super) struct Begun {
     /// By which the processes of the command are found.
     tag: u32,
     began: Instant,
+    /// What was seen when it began.
+    before: Seen,
     done: oneshot::Receiver<Done>,
     pub(super) live: mpsc::Receiver<Chunk>,
     notes: Vec<String>,
@@ -103,14 +110,20 @@ pub(super) async fn begin(
         if link.follower.orders.send(Order::Watch(Box::new(watch))).await.is_err() {
             return Err(PaneError::Closed.into());
         }
-        let prompts = link.seen().prompts;
-        let typed = type_command(&link, command, &nonce, tag).await?;
-        if typed == Typed::Yes && has_begun(&link, &mut begun).await? {
+        let before = link.seen();
+        let typed = type_command(&link, command, &nonce, tag).await;
+        let limit = if typed.is_ok() { BEGIN_LIMIT } else { within(&link) };
+        if may_be_typed(&typed) && has_begun(&link, &nonce, &mut begun, limit).await? {
             let began = Instant::now();
             notes.extend(strangers(&link));
-            return Ok(Begun { link, nonce, tag, began, done, live, notes, _turn: turn });
+            return Ok(Begun { link, nonce, tag, began, before, done, live, notes, _turn: turn });
         }
         call_off(&link, &nonce).await;
+        let typed = match typed {
+            // It is known by now that it has not begun and never will.
+            Err(error) if error.is_connection() => Typed::Yes,
+            typed => typed?,
+        };
         match typed {
             Typed::Yes => {
                 attempt += 1;
@@ -123,6 +136,9 @@ pub(super) async fn begin(
             }
             Typed::Dead => {
                 attempt += 1;
+                if is_lost(&link).await? {
+                    return Err(PaneError::Vanished.into());
+                }
                 link.respawn().await?;
                 notes.push("the shell in the pane had ended; a new one was started".to_owned());
             }
@@ -131,7 +147,7 @@ pub(super) async fn begin(
                     return Err(PaneError::Busy { program }.into());
                 }
                 let mut seen = link.follower.seen.clone();
-                let is_free = |seen: &Seen| seen.prompts != prompts || seen.is_closed;
+                let is_free = |seen: &Seen| seen.prompts != before.prompts || seen.is_closed;
                 let _ = timeout(BUSY_PAUSE, seen.wait_for(is_free)).await;
             }
             Typed::BadCwd => {
@@ -173,13 +189,55 @@ fn shown(text: &str) -> String {
     if shown.len() < text.trim_end().len() { format!("{shown} …") } else { shown }
 }
 
-/// Whether the command begins. One that does not is taken out of the shell's reach, so that it never begins later.
-async fn has_begun(link: &Link, begun: &mut oneshot::Receiver<()>) -> Result<bool, TargetError> {
-    if let Ok(begun) = timeout(BEGIN_LIMIT, &mut *begun).await {
-        return begun.map(|()| true).map_err(|_| PaneError::Closed.into());
+/// Whether the pane of a dead shell is gone too. Its stream tells that a little later.
+async fn is_lost(link: &Link) -> Result<bool, TargetError> {
+    let state = probe(link, 0).await?.state;
+    let is_lost = matches!(state, State::ServerGone | State::Closed);
+    link.is_gone.store(is_lost, Ordering::Relaxed);
+    Ok(is_lost)
+}
+
+/// Whether a line is in the pane, or may be: a connection that was lost does not tell.
+fn may_be_typed(typed: &Result<Typed, TargetError>) -> bool {
+    match typed {
+        Ok(typed) => *typed == Typed::Yes,
+        Err(error) => error.is_connection(),
     }
-    link.host.run(": > \"$1\"", &[&link.command_file()], Stdin::Null).await?;
-    Ok(matches!(timeout(LATE_LIMIT, begun).await, Ok(Ok(()))))
+}
+
+/// How long a command may take to begin where the connection may be away.
+fn within(link: &Link) -> Duration {
+    BEGIN_LIMIT + link.host.reconnect_within
+}
+
+/// Whether the command begins. One that does not is taken out of the shell's reach, so that it never begins later.
+async fn has_begun(
+    link: &Link,
+    nonce: &str,
+    begun: &mut oneshot::Receiver<()>,
+    limit: Duration,
+) -> Result<bool, TargetError> {
+    if let Ok(begun) = timeout(limit, &mut *begun).await {
+        return begun.map(|()| true).map_err(|_| gone(link));
+    }
+    let arguments = [&link.command_file(), &link.spool, nonce];
+    if link.host.run(scripts::TAKE_BACK, &arguments, Stdin::Null).await?.text.is_empty() {
+        return Ok(false);
+    }
+    // It runs, and only its stream is late.
+    match timeout(within(link), begun).await {
+        Ok(begun) => begun.map(|()| true).map_err(|_| gone(link)),
+        Err(_) => Err(out_of_reach(link)),
+    }
+}
+
+/// Why a stream has ended.
+fn gone(link: &Link) -> TargetError {
+    if link.seen().is_out_of_reach { out_of_reach(link) } else { PaneError::Closed.into() }
+}
+
+fn out_of_reach(link: &Link) -> TargetError {
+    PaneError::OutOfReach { attach: sessions::attach(&link.host, &link.session) }.into()
 }
 
 async fn call_off(link: &Link, nonce: &str) {
@@ -211,6 +269,12 @@ impl Begun {
             self.notes.extend(self.typing().await);
         }
         self.notes.extend(strangers(&self.link));
+        let seen = self.link.seen();
+        if seen.gaps > self.before.gaps {
+            self.notes.push(GAP.to_owned());
+        } else if seen.returns > self.before.returns {
+            self.notes.push(RETURN.to_owned());
+        }
         (result, self.notes)
     }
 
@@ -238,8 +302,25 @@ impl Begun {
                 () = sleep(look_after) => look_after = (look_after * 2).min(LAST_LOOK),
             }
             deaths = seen.borrow().deaths;
-            if let Some(exit) = self.look().await? {
-                return Ok(exit);
+            let link = self.link.clone();
+            let found = tokio::select! {
+                // What is known by the stream needs no look, which may take long where the connection is bad.
+                biased;
+                done = &mut self.done => return match done {
+                    Ok(done) => Ok(self.exit(done, Ended::Exited)),
+                    Err(_) => Err(self.lost().await),
+                },
+                found = probe(&link, 0) => found,
+            };
+            match found {
+                Ok(found) => {
+                    if let Some(exit) = self.judge(found.state).await? {
+                        return Ok(exit);
+                    }
+                }
+                // The one who follows the stream finds out whether the host comes back.
+                Err(error) if error.is_connection() => {}
+                Err(error) => return Err(error),
             }
             match timeout(LOOK_PAUSE, &mut self.done).await {
                 Ok(Ok(done)) => return Ok(self.exit(done, Ended::Exited)),
@@ -251,15 +332,19 @@ impl Begun {
 
     /// Why there is no stream any more.
     async fn lost(&self) -> TargetError {
+        if self.link.seen().is_out_of_reach {
+            return out_of_reach(&self.link);
+        }
         match probe(&self.link, 0).await {
             Ok(found) if found.state == State::ServerGone => PaneError::ServerLost.into(),
             _ => PaneError::Closed.into(),
         }
     }
 
-    /// What became of the pane, where that ends the command.
-    async fn look(&mut self) -> Result<Option<Exit>, TargetError> {
-        match probe(&self.link, 0).await?.state {
+    /// The end of the command, where what became of the pane is one.
+    async fn judge(&mut self, state: State) -> Result<Option<Exit>, TargetError> {
+        self.link.is_gone.store(matches!(state, State::ServerGone | State::Closed), Ordering::Relaxed);
+        match state {
             State::Alive => Ok(None),
             State::ServerGone => Err(PaneError::ServerLost.into()),
             State::Closed => Err(PaneError::Closed.into()),
@@ -302,7 +387,9 @@ impl Begun {
         ended: Ended,
     ) -> Result<Exit, TargetError> {
         for (signal, time) in steps {
-            self.link.signal(signal).await?;
+            if let Err(error) = self.link.signal(signal).await {
+                return Err(if error.is_connection() { out_of_reach(&self.link) } else { error });
+            }
             match timeout(*time, &mut self.done).await {
                 Ok(Ok(done)) => return Ok(self.exit(done, ended)),
                 Ok(Err(_)) => return Err(PaneError::Closed.into()),
@@ -333,7 +420,9 @@ impl Begun {
 
     /// Whether somebody typed while the command ran.
     async fn typing(&self) -> Option<String> {
-        let found = probe(&self.link, self.began.elapsed().as_secs()).await.ok()?;
+        // tmux tells whole seconds, so a part of one counts as one.
+        let seconds = self.began.elapsed().as_millis().div_ceil(1000);
+        let found = probe(&self.link, u64::try_from(seconds).ok()?).await.ok()?;
         (found.typing > 0).then(|| "somebody typed into the pane while the command ran".to_owned())
     }
 }

@@ -65,19 +65,26 @@ t set-option -p -t "$id" @buddy_managed 1 \; \
 find made
 "#;
 
-/// Makes the pipe that a pane's stream goes through. Arguments: the pipe.
-pub(super) const PIPE: &str = r#"umask 077; rm -f "$1" && mkfifo "$1""#;
-
-/// Leads a pane's stream into its pipe. Arguments: socket, pane, session, pipe, a file for what tells the end of the shell.
-///
-/// That one opens the pipe for both directions, as this never waits, and writes a mark into it.
+/// Leads a pane's stream into a new spool, and removes the spools that it had before. Arguments: socket, pane, session, the
+/// spool, and how all spools of this pane begin; the standard input is what takes the stream in.
 pub(super) const STREAM: &str = r##"
 umask 077
-printf '%s\n' "printf '\\033]133;X\\007' 1<>'$4'" > "$5" || exit 1
-exec tmux -S "$1" if-shell -F -t "$2" "#{&&:#{==:#{@buddy_owner},$3},#{==:#{pane_id},$2}}" \
-  "pipe-pane -t $2 'exec cat > \"$4\"' ; set-hook -p -t $2 pane-died 'run-shell -b \"sh \\\"$5\\\"\"'" \
-  "display-message -p refused"
+mkdir "$4" && cat > "$4/relay" && : > "$4/0" && : > "$4/waiting" && echo 0 > "$4/at" || exit 1
+tmux -S "$1" if-shell -F -t "$2" "#{&&:#{==:#{@buddy_owner},$3},#{==:#{pane_id},$2}}" \
+  "pipe-pane -t $2 'exec sh \"$4/relay\" \"$4\"' ; set-hook -p -t $2 pane-died 'run-shell -b \"sh \\\"$4/relay\\\" \\\"$4\\\" died\"'" \
+  "display-message -p refused" || exit 1
+for old in "$5."*; do [ "$old" = "$4" ] || rm -rf "$old"; done
+exit 0
 "##;
+
+/// Takes a command back that did not seem to begin. Arguments: its file, the spool, its nonce. Says `begun` if it has begun all
+/// the same, and nothing if it never will.
+pub(super) const TAKE_BACK: &str = r#"
+: > "$1" || exit 1
+sleep 0.3 2>/dev/null || sleep 1
+LC_ALL=C grep -qs "133;C;$3" "$2"/[0-9]* && echo begun
+exit 0
+"#;
 
 /// Starts the shell of a pane again. Arguments: socket, pane, session, a name for the bounds, then the shell's words. Says the
 /// new process. What stands at the pane is never wider than the shell that is in it.

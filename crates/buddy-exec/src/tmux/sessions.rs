@@ -154,7 +154,7 @@ pub(super) async fn remaining(host: &Host) -> Result<Vec<Remaining>, TargetError
             None => found.push(Remaining {
                 session: (*session).to_owned(),
                 panes: 1,
-                attach: attach(&host.socket(), session),
+                attach: attach(host, session),
             }),
         }
     }
@@ -162,9 +162,10 @@ pub(super) async fn remaining(host: &Host) -> Result<Vec<Remaining>, TargetError
 }
 
 /// What a person types to attach.
-pub(super) fn attach(socket: &str, session: &str) -> String {
-    let socket = if socket.contains(' ') { scripts::quoted(socket) } else { socket.to_owned() };
-    format!("tmux -S {socket} attach -t {session}")
+pub(super) fn attach(host: &Host, session: &str) -> String {
+    let socket = host.socket();
+    let socket = if socket.contains(' ') { scripts::quoted(&socket) } else { socket };
+    host.way.typed(&format!("tmux -S {socket} attach -t {session}"))
 }
 
 const IS_THERE: &str = r#"tmux -S "$1" has-session -t "=$2" 2>/dev/null && echo there; exit 0"#;

@@ -1,7 +1,6 @@
 //! A target with panes, over one without.
 
 use std::collections::HashMap;
-use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -14,7 +13,9 @@ use tokio::time::timeout;
 
 use super::host::Host;
 use super::link::Link;
+use super::lock::Lock;
 use super::names::{SHARED, checked};
+use super::place::is_from_elsewhere;
 use super::run::{Begun, Brake, Wish, begin};
 use super::sessions::{self, Absent, Limits};
 use super::shells::{Shell, Shells};
@@ -24,8 +25,11 @@ use crate::{
     Bounds, CaptureOptions, Deleted, Deletion, Description, Exec, Exit, FileContent, GlobQuery, GlobResult,
     GrepQuery, GrepResult, Keys, LineRange, Lines, ListOptions, Listing, PaneCommand, PaneError, PaneRunning,
     PaneSelector, Panes, Reach, Recorder, Remaining, Running, Screen, Stdin, Stopper, SupervisorCommand,
-    Target, TargetError, Written,
+    Target, TargetError, Way, Written,
 };
+
+/// How long a lost connection is usually tried to be made again: longer than a change of networks or a short sleep takes.
+pub const RECONNECT_WITHIN: Duration = Duration::from_mins(2);
 
 /// How long a command without a limit of its own waits for its turn.
 const TURN_LIMIT: Duration = Duration::from_mins(10);
@@ -47,11 +51,17 @@ pub struct TmuxSettings {
     pub max_sessions: u32,
     /// The most panes in one session.
     pub max_panes: u32,
+    /// The shell of the panes.
+    pub shell: String,
     /// The environment of the shells.
     pub env: Vec<(String, String)>,
     /// How a warden is started on the target, which owns the jail of a shell. Without, panes are for calls that have no
     /// bounds.
     pub warden: Option<SupervisorCommand>,
+    /// How long a connection to the target that was lost during a command is tried to be made again.
+    pub reconnect_within: Duration,
+    /// How a person gets to the target.
+    pub way: Way,
 }
 
 /// A target with panes.
@@ -70,7 +80,7 @@ pub struct TmuxTarget {
     /// One link is made at a time, so that no pane is made twice.
     opening: Semaphore,
     /// The locks of the sessions that were used.
-    locks: Mutex<HashMap<String, File>>,
+    locks: Mutex<HashMap<String, Lock>>,
     /// What waits for the ends of commands.
     runs: Mutex<JoinSet<()>>,
     hands: Hands,
@@ -79,10 +89,15 @@ pub struct TmuxTarget {
 impl TmuxTarget {
     /// Panes over a target. Nothing is started before a pane is needed.
     pub fn new(below: Arc<dyn Target>, settings: TmuxSettings) -> Result<Self, TargetError> {
-        let host = Host { target: below.clone(), env: settings.env, directory: settings.directory };
+        let host = Host {
+            target: below.clone(),
+            env: settings.env,
+            directory: settings.directory,
+            reconnect_within: settings.reconnect_within,
+            way: settings.way,
+        };
         host.check()?;
-        let about = below.describe();
-        let shells = Shells::new(&host, &about.shell, &about.cwd, settings.warden);
+        let shells = Shells::new(&host, &settings.shell, &below.describe().cwd, settings.warden);
         Ok(Self {
             below,
             host: Arc::new(host),
@@ -149,7 +164,7 @@ impl TmuxTarget {
     ) -> Result<(Arc<Link>, bool), TargetError> {
         let (names, shell) = (self.names(pane)?, self.shell(pane, bounds)?);
         let _one = self.opening.acquire().await.map_err(|_| PaneError::Closed)?;
-        let known = self.links().get(&names).filter(|link| !link.seen().is_closed).cloned();
+        let known = self.links().get(&names).filter(|link| link.is_open()).cloned();
         if let Some(link) = known {
             return Ok((link, false));
         }
@@ -190,6 +205,14 @@ impl TmuxTarget {
 
     /// Types a command and waits until it runs.
     async fn begin(&self, pane: &PaneSelector, command: &PaneCommand) -> Result<Begun, TargetError> {
+        match self.begin_once(pane, command).await {
+            // Nothing was typed, so a new pane may have it.
+            Err(TargetError::Pane(PaneError::Vanished)) => self.begin_once(pane, command).await,
+            begun => begun,
+        }
+    }
+
+    async fn begin_once(&self, pane: &PaneSelector, command: &PaneCommand) -> Result<Begun, TargetError> {
         let mut notes = Vec::new();
         if self.hands.free().await? {
             notes.push("the person had the panes and gave them back; capture to see what changed".to_owned());
@@ -253,11 +276,13 @@ async fn turn(link: &Link, limit: Duration) -> Result<OwnedSemaphorePermit, Targ
     turn.map_err(|_| busy().into())
 }
 
-/// Whether a value of the variable `TMUX` says that its process runs in a pane of the server in `directory`.
+/// Whether a value of the variable `TMUX` says that its process runs in a pane of buddy's: of the server in `directory`, or of
+/// one that a buddy on another machine has here.
 pub fn is_inside(tmux: &str, directory: &Path) -> bool {
     let socket = tmux.split(',').next().unwrap_or_default();
     let real = |path: &Path| path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    !socket.is_empty() && real(Path::new(socket)) == real(&directory.join("socket"))
+    let socket = Path::new(socket);
+    is_from_elsewhere(socket) || real(socket) == real(&directory.join("socket"))
 }
 
 #[async_trait]
@@ -339,7 +364,7 @@ impl Panes for TmuxTarget {
     }
 
     fn attach_command(&self) -> String {
-        sessions::attach(&self.host.socket(), &self.session)
+        sessions::attach(&self.host, &self.session)
     }
 
     async fn remaining(&self) -> Result<Vec<Remaining>, TargetError> {

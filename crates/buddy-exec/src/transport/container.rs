@@ -10,7 +10,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::task::spawn_blocking;
 
-use super::{Client, Transport, client::Answer, say};
+use super::{Client, Transport, Way, client::Answer, say};
 use crate::TargetError;
 
 /// Engines in the order in which they are looked for.
@@ -107,6 +107,11 @@ impl Transport for ContainerTransport {
     fn client(&self, argv: &[&str]) -> Client {
         let words = ["exec", "--interactive", &self.container];
         self.engine_with(words.iter().chain(argv).map(ToString::to_string).collect())
+    }
+
+    fn way(&self) -> Way {
+        let engine = self.engine.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        Way::Container { engine, name: self.container.clone() }
     }
 }
 

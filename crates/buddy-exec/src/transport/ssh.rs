@@ -16,7 +16,7 @@ use tempfile::TempDir;
 use tokio::sync::Mutex;
 use tokio::task::spawn_blocking;
 
-use super::{Client, Transport, say};
+use super::{Client, Transport, Way, say};
 use crate::TargetError;
 use crate::remote::quote;
 
@@ -131,6 +131,10 @@ impl Transport for SshTransport {
         // The login shell over there, whatever it is, is given one word after another in quotes that all shells share.
         let line = argv.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ");
         self.shared.ssh(&["-o", "ControlMaster=no", "-T"], &[&format!("exec {line}")])
+    }
+
+    fn way(&self) -> Way {
+        Way::Ssh { destination: self.shared.settings.destination.clone() }
     }
 }
 

@@ -4,6 +4,7 @@
 mod commands;
 mod files;
 mod network;
+mod panes;
 mod place;
 mod refusals;
 mod undo;

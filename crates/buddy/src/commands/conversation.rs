@@ -4,7 +4,6 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 
 use buddy_agent::BuddyAgent;
-use buddy_exec::{Panes, TmuxTarget};
 use buddy_protocol::{Change, Command, ForkKind, ForkPoint, NewSession, SessionId, SessionSummary, Sessions};
 use buddy_tui::{ConsoleRequest, Exit, Look, ReplRequest, run_console, run_repl};
 use tokio::io::BufReader;
@@ -15,7 +14,8 @@ use crate::commands::{find, import, is_here, last, panes, printer, trust};
 use crate::config::user_file;
 use crate::desk::{HomeDesk, keys, look};
 use crate::environment::Environment;
-use crate::hosts::Beginning;
+use crate::hosts::{Beginning, RunHosts};
+use crate::panes::PaneMaker;
 use crate::signals::interrupts;
 use crate::wiring::{Buddy, wire};
 
@@ -27,8 +27,8 @@ pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
     }
     let setup = invocation.prepare(Notes::Shown).await?;
     let model = setup.session_model(&invocation)?;
-    let panes = panes::open(&invocation, &setup).await?;
-    let hosts = setup.hosts(&invocation, panes.clone())?;
+    let hosts = setup.hosts(&invocation, PaneMaker::new(&invocation, &setup.loaded.config))?;
+    hosts.reach_here().await?;
     let Beginning { cwd, targets } = hosts.begin().await?;
     for target in &targets {
         printer().status(&format!(
@@ -39,13 +39,13 @@ pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
         ));
     }
     let desk = HomeDesk::new(invocation.environment, hosts.clone(), setup.models.clone());
-    let buddy = wire(invocation.environment, setup.wishes(&invocation, hosts)?)?;
+    let buddy = wire(invocation.environment, setup.wishes(&invocation, hosts.clone())?)?;
     let new = NewSession { agent: BuddyAgent::NAME.to_owned(), cwd, model, parent: None, targets };
     let session = buddy.hub.create(&buddy.who, new).await?;
     begin(&invocation, &buddy, &session).await?;
     let hint =
         if is_here(&invocation.hosts) { import::hint(&buddy.store, &invocation.cwd).await } else { None };
-    let talk = Talk { setup: &setup, environment: invocation.environment, desk, panes, hint };
+    let talk = Talk { setup: &setup, environment: invocation.environment, desk, hosts, hint };
     talk.run(buddy, session, 1).await
 }
 
@@ -54,10 +54,10 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
     panes::refuse_inside(invocation.environment)?;
     let setup = invocation.prepare(Notes::Shown).await?;
     let model = setup.session_model(&invocation)?;
-    let panes = panes::open(&invocation, &setup).await?;
-    let hosts = setup.hosts(&invocation, panes.clone())?;
+    let hosts = setup.hosts(&invocation, PaneMaker::new(&invocation, &setup.loaded.config))?;
+    hosts.reach_here().await?;
     let desk = HomeDesk::new(invocation.environment, hosts.clone(), setup.models.clone());
-    let buddy = wire(invocation.environment, setup.wishes(&invocation, hosts)?)?;
+    let buddy = wire(invocation.environment, setup.wishes(&invocation, hosts.clone())?)?;
     let summary = match &resume.id {
         Some(id) => find(&buddy, id).await?,
         None => last(&buddy, None).await?,
@@ -70,7 +70,7 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
             .await?;
     }
     begin(&invocation, &buddy, &summary.id).await?;
-    let talk = Talk { setup: &setup, environment: invocation.environment, desk, panes, hint: None };
+    let talk = Talk { setup: &setup, environment: invocation.environment, desk, hosts, hint: None };
     talk.run(buddy, summary.id, summary.head).await
 }
 
@@ -94,7 +94,7 @@ struct Talk<'a> {
     setup: &'a Setup,
     environment: &'a Environment,
     desk: HomeDesk,
-    panes: Option<Arc<TmuxTarget>>,
+    hosts: Arc<RunHosts>,
     /// One more line of the greeting.
     hint: Option<String>,
 }
@@ -102,7 +102,7 @@ struct Talk<'a> {
 impl Talk<'_> {
     async fn run(self, buddy: Buddy, session: SessionId, head: u64) -> anyhow::Result<Exit> {
         let mut printer = printer();
-        let greeting = self.greeting(&session);
+        let greeting = self.greeting(&session).await;
         let look = look(self.environment, &self.setup.loaded.config.display);
         let (interrupts, _watch) = interrupts()?;
         let who = buddy.who.clone();
@@ -125,9 +125,7 @@ impl Talk<'_> {
         };
         buddy.close().await?;
         self.setup.models.settle().await;
-        if let Some(panes) = self.panes {
-            panes::tell_remaining(&panes, &mut printer).await;
-        }
+        panes::tell_remaining(&self.hosts, &mut printer).await;
         printer.status(&format!("\ngo on with: buddy resume {session}"));
         Ok(exit?)
     }
@@ -138,17 +136,12 @@ impl Talk<'_> {
         is_terminal && !look.is_read_aloud && self.environment.get("TERM").is_some_and(|term| term != "dumb")
     }
 
-    fn greeting(&self, session: &SessionId) -> Vec<String> {
-        let mut lines = vec![format!("buddy {} · session {session}", env!("CARGO_PKG_VERSION"))];
+    async fn greeting(&self, session: &SessionId) -> Vec<String> {
+        let mut lines = vec![format!("buddy {}, session {session}", env!("CARGO_PKG_VERSION"))];
         if let Err(failure) = self.setup.models.check() {
             lines.push(format!("{}\n  {}", failure.message, failure.hint.unwrap_or_default()));
         }
-        if let Some(panes) = &self.panes {
-            lines.push(format!(
-                "commands run in a terminal that you can attach to: {}",
-                panes.attach_command()
-            ));
-        }
+        lines.extend(panes::ways(&self.hosts).await);
         lines.extend(self.hint.clone());
         lines
     }

@@ -1,25 +1,12 @@
-//! The terminals that the agent shares with the person: whether there are any, and what is told about them.
-
-use std::io::IsTerminal;
-use std::path::PathBuf;
-use std::sync::Arc;
+//! What is told about the terminals that the agent shares with the person.
 
 use anyhow::bail;
-use buddy_exec::{
-    PANE_VARIABLE, PaneError, Panes, TargetError, TmuxSettings, TmuxTarget, is_inside, session_name,
-};
+use buddy_exec::{PANE_VARIABLE, Panes, is_inside};
 use buddy_tui::Printer;
 
-use crate::commands::setup::{Invocation, Setup, TmuxWish};
-use crate::commands::{is_here, printer};
-use crate::config::WorkEnvironment;
 use crate::environment::Environment;
-use crate::wiring::{local_target, warden};
-
-/// Where the socket of buddy's own tmux server is.
-fn directory(environment: &Environment) -> PathBuf {
-    environment.data.join("run").join("tmux")
-}
+use crate::hosts::RunHosts;
+use crate::panes::directory;
 
 /// buddy in its own pane would type into itself.
 pub(super) fn refuse_inside(environment: &Environment) -> anyhow::Result<()> {
@@ -33,73 +20,21 @@ pub(super) fn refuse_inside(environment: &Environment) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The panes of a conversation. Without a wish on the command line, what stands in their way means that there are none.
-pub(super) async fn open(
-    invocation: &Invocation<'_>,
-    setup: &Setup,
-) -> anyhow::Result<Option<Arc<TmuxTarget>>> {
-    let config = &setup.loaded.config;
-    let is_bounded =
-        config.agent.environment == WorkEnvironment::Development || invocation.policy.is_plan_only;
-    let is_elsewhere = !is_here(&invocation.hosts) || invocation.is_remote_only || !config.tools.local;
-    let session = match &invocation.tmux {
-        TmuxWish::Wanted(_) if is_elsewhere => {
-            bail!("--tmux is for this machine, and not for a container or another machine")
-        }
-        TmuxWish::Wanted(session) => session.clone(),
-        TmuxWish::Unsaid if is_elsewhere || !config.tmux.enabled || !std::io::stdin().is_terminal() => {
-            return Ok(None);
-        }
-        TmuxWish::Unsaid => None,
-    };
-    let is_wanted = invocation.tmux != TmuxWish::Unsaid;
-    match layer(invocation, setup, session, is_bounded).await {
-        Ok(panes) => Ok(Some(Arc::new(panes))),
-        Err(error) if is_wanted => Err(error),
-        Err(error) => {
-            if let Some(TargetError::Pane(PaneError::InUse { .. }) | TargetError::NotJailed { .. }) =
-                error.downcast_ref()
-            {
-                printer().status(&format!("{error}; commands run without a shared terminal here"));
-            }
-            Ok(None)
-        }
-    }
-}
-
-async fn layer(
-    invocation: &Invocation<'_>,
-    setup: &Setup,
-    session: Option<String>,
-    is_bounded: bool,
-) -> anyhow::Result<TmuxTarget> {
-    let (environment, config) = (invocation.environment, &setup.loaded.config);
-    let below = Arc::new(local_target(environment, invocation.cwd.clone())?);
-    let directory = directory(environment);
-    let settings = TmuxSettings {
-        locks: directory.clone(),
-        directory,
-        session: session.unwrap_or_else(|| session_name(&config.agent.name)),
-        max_sessions: config.tmux.max_sessions,
-        max_panes: config.tmux.max_panes,
-        env: environment.command_env.clone(),
-        warden: Some(warden()?),
-    };
-    let panes = TmuxTarget::new(below, settings)?;
-    panes.claim().await?;
-    if is_bounded {
-        // A shell that could not be kept to its bounds is not shared at all.
-        panes.try_jail().await?;
-    }
-    Ok(panes)
+/// How to attach to the panes that there are.
+pub(super) async fn ways(hosts: &RunHosts) -> Vec<String> {
+    let way = |command: String| format!("commands run in a terminal that you can attach to: {command}");
+    hosts.panes().await.iter().map(|panes| way(panes.attach_command())).collect()
 }
 
 /// Ends what need not live on, and says which sessions do.
-pub(super) async fn tell_remaining(panes: &TmuxTarget, printer: &mut Printer) {
-    // That nothing can be done or said about them is no reason to end in another way.
-    let _ = panes.end_idle().await;
-    for left in panes.remaining().await.unwrap_or_default() {
-        let count = if left.panes == 1 { "1 pane".to_owned() } else { format!("{} panes", left.panes) };
-        printer.status(&format!("the tmux session {} lives on with {count}: {}", left.session, left.attach));
+pub(super) async fn tell_remaining(hosts: &RunHosts, printer: &mut Printer) {
+    for panes in hosts.panes().await {
+        // That nothing can be done or said about them is no reason to end in another way.
+        let _ = panes.end_idle().await;
+        for left in panes.remaining().await.unwrap_or_default() {
+            let count = if left.panes == 1 { "1 pane".to_owned() } else { format!("{} panes", left.panes) };
+            printer
+                .status(&format!("the tmux session {} lives on with {count}: {}", left.session, left.attach));
+        }
     }
 }

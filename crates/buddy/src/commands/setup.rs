@@ -5,7 +5,6 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use buddy_agent::{Budget, Limit, TextSettings};
-use buddy_exec::TmuxTarget;
 use buddy_policy::Approvals;
 use buddy_protocol::{Failure, MicroUsd, TargetWish};
 
@@ -15,6 +14,7 @@ use crate::config::{ApprovalPolicy, Loaded, Request, WorkEnvironment, load};
 use crate::environment::Environment;
 use crate::hosts::RunHosts;
 use crate::models::{Keys, Lessons, Models, choose, local_servers};
+use crate::panes::PaneMaker;
 use crate::policy::PolicySettings;
 use crate::wiring::{Wishes, local_target};
 
@@ -131,7 +131,7 @@ impl Setup {
     pub(crate) fn hosts(
         &self,
         invocation: &Invocation<'_>,
-        panes: Option<Arc<TmuxTarget>>,
+        pane_maker: Option<PaneMaker>,
     ) -> anyhow::Result<Arc<RunHosts>> {
         Ok(Arc::new(RunHosts {
             environment: invocation.environment.clone(),
@@ -140,7 +140,8 @@ impl Setup {
             is_trusted: invocation.is_trusted,
             is_remote_only: invocation.is_remote_only || !self.loaded.config.tools.local,
             policy: PolicySettings::new(&self.loaded)?,
-            panes,
+            pane_maker,
+            panes: tokio::sync::Mutex::default(),
             reached: Mutex::default(),
         }))
     }

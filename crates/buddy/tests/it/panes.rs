@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use buddy_protocol::Fact;
 use buddy_testkit::model::{Turn, turn};
 use buddy_testkit::program::{Program, Started};
+use buddy_testkit::ssh_host::SshHost;
 use serde_json::{Value, json};
 
 use crate::stage::{Stage, shell};
@@ -370,6 +371,8 @@ async fn the_agent_sees_what_a_person_typed_into_its_program() {
     stage.until_shown(">>>").await;
     let person = stage.person().await;
     person.types("for number in range(3): print('line', number * 21)");
+    // Python reads on only when it has asked for more.
+    stage.until_shown("\n...").await;
     person.types("");
     stage.until_shown("line 42\n>>>").await;
     started.write(b"what is there?\n").await;
@@ -391,10 +394,43 @@ async fn without_a_jail_there_is_no_shared_terminal() {
 }
 
 #[tokio::test]
-async fn a_shared_terminal_on_another_host_is_refused() {
+async fn commands_on_another_host_run_in_a_terminal_there() {
+    let host = SshHost::start().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let there = folder.path().to_str().unwrap();
+    let stage = PaneStage::new([
+        turn().call("run_shell", shell("kept=$((6 * 7)); echo \"$TMUX\" > in; (exit 3)")),
+        turn().call("run_shell", shell("echo \"kept $kept\"; pwd")),
+        turn().text("Done."),
+    ])
+    .await;
+    let path = format!("{}:/usr/bin:/bin", host.client_folder().unwrap().display());
+    let program = stage.buddy(&["--tmux", "--ssh", "machine", "-C", there]).env("PATH", path);
+    let mut started = program.converse();
+    started.write(b"go\n").await;
+    started.stdout.wait_for("Done.", 1).await;
+    let told = started.finish().await.expect_code(0).to_string();
+    let results = stage.0.results();
+    assert_eq!(results[0]["result"]["exit_code"], 3, "{}", results[0]);
+    assert_eq!(results[1]["result"]["stdout"], format!("kept 42\n{there}\n"));
+    let inside = std::fs::read_to_string(folder.path().join("in")).unwrap();
+    let socket = inside.split(',').next().unwrap();
+    assert!(Path::new(socket).starts_with(host.home()), "{socket}");
+    let attach = format!("ssh -t machine tmux -S {socket} attach -t buddy-buddy");
+    assert_eq!(told.matches(&attach).count(), 2, "at the start and at the end: {told}");
+    let refused = stage.buddy(&[]).env("TMUX", inside.trim()).run().await.expect_code(1);
+    assert!(refused.to_string().contains("type into itself"), "{refused}");
+    tmux(Path::new(socket), &["kill-server"]);
+    assert!(!stage.socket().exists(), "there is none here");
+}
+
+#[tokio::test]
+async fn a_shared_terminal_on_another_host_is_refused_where_commands_have_bounds() {
+    let host = SshHost::start().unwrap();
     let stage = PaneStage::new([]).await;
-    let finished = stage.buddy(&["--tmux", "--ssh", "nowhere.invalid"]).run().await.expect_code(1);
-    assert!(finished.to_string().contains("--tmux is for this machine"), "{finished}");
+    let path = format!("{}:/usr/bin:/bin", host.client_folder().unwrap().display());
+    let finished = stage.0.buddy(["--tmux", "--ssh", "machine"]).env("PATH", path).run().await.expect_code(1);
+    assert!(finished.to_string().contains("there is no jail over there"), "{finished}");
 }
 
 #[tokio::test]

@@ -5,6 +5,8 @@
 mod approvals;
 mod commands;
 mod editing;
+mod leaving;
+mod looks;
 mod past;
 mod turns;
 mod window;
@@ -27,6 +29,8 @@ const LOOK: Duration = Duration::from_millis(40);
 struct Screen {
     stage: Stage,
     socket: PathBuf,
+    /// Variables beside the usual ones, each with its value.
+    variables: Vec<String>,
 }
 
 impl Screen {
@@ -38,14 +42,21 @@ impl Screen {
 
     /// buddy with these arguments on a stage.
     async fn on(stage: Stage, arguments: &[&str], columns: u32, rows: u32) -> Self {
-        let socket = stage.home.path().join("terminal");
-        let screen = Self { stage, socket };
-        let (columns, rows) = (columns.to_string(), rows.to_string());
-        let words =
-            ["-f", "/dev/null", "new-session", "-d", "-x", &columns, "-y", &rows, "-s", "screen", "--"];
-        screen.buddy(&words, arguments);
-        screen.tmux(&["set-option", "-g", "remain-on-exit", "on"]);
+        let screen = Self::bare(stage, arguments, columns, rows, &[]);
         screen.wait_until("a prompt", has_prompt).await;
+        screen
+    }
+
+    /// The same with some variables, and without waiting for anything.
+    fn bare(stage: Stage, arguments: &[&str], columns: u32, rows: u32, variables: &[(&str, &str)]) -> Self {
+        let socket = stage.home.path().join("terminal");
+        let variables = variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        let screen = Self { stage, socket, variables };
+        let (columns, rows) = (columns.to_string(), rows.to_string());
+        let keep = ["-f", "/dev/null", "start-server", ";", "set-option", "-g", "remain-on-exit", "on", ";"];
+        let new = ["new-session", "-d", "-x", &columns, "-y", &rows, "-s", "screen", "--"];
+        let words: Vec<&str> = keep.into_iter().chain(new).collect();
+        screen.buddy(&words, arguments);
         screen
     }
 
@@ -85,7 +96,9 @@ impl Screen {
             ("EDITOR", home.path().join("editor").display().to_string()),
         ]
         .map(|(name, value)| format!("{name}={value}"))
-        .to_vec()
+        .into_iter()
+        .chain(self.variables.iter().cloned())
+        .collect()
     }
 
     #[expect(clippy::disallowed_methods, reason = "the terminal of the test is tmux's")]

@@ -44,8 +44,13 @@ impl House {
 
     /// A new session, and where its agent reports.
     pub(crate) async fn session(&self) -> Result<(SessionId, Arc<dyn EventSink>)> {
-        let new =
-            NewSession { agent: Handing::NAME.to_owned(), cwd: "/".to_owned(), model: None, parent: None };
+        let new = NewSession {
+            agent: Handing::NAME.to_owned(),
+            cwd: "/".to_owned(),
+            model: None,
+            parent: None,
+            targets: Vec::new(),
+        };
         let session = self.hub.create(&self.who, new).await?;
         Ok((session, self.agent.sink().context("the agent was not opened")?))
     }

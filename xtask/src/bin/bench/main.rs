@@ -1,4 +1,4 @@
-//! Measures the release build: `bench BUDDY [--strict]`, started by `cargo xtask bench`.
+//! Measures the release build: `bench BUDDY [--strict] [PART…]`, started by `cargo xtask bench`.
 //!
 //! Every figure stands beside one of the machine itself, taken in the same run, because a figure alone says more about
 //! the disk and the load than about buddy.
@@ -19,8 +19,10 @@ mod oneshot;
 mod panes;
 mod programs;
 mod sample;
+mod screen;
 mod search;
 mod ssh;
+mod stream;
 mod table;
 
 use std::path::PathBuf;
@@ -30,24 +32,38 @@ use anyhow::{Context, Result};
 
 use crate::table::Table;
 
+/// A part, by its name.
+type Measure<'a> = (&'a str, &'a dyn Fn(&mut Table) -> Result<()>);
+
 fn main() -> Result<ExitCode> {
     let mut words = std::env::args().skip(1);
-    let buddy = PathBuf::from(words.next().context("usage: bench BUDDY [--strict]")?);
-    let is_strict = words.any(|word| word == "--strict");
+    let buddy = PathBuf::from(words.next().context("usage: bench BUDDY [--strict] [PART…]")?);
+    let (options, parts): (Vec<String>, Vec<String>) = words.partition(|word| word.starts_with("--"));
+    let is_strict = options.iter().any(|word| word == "--strict");
+    let is_wanted = |part: &str| parts.is_empty() || parts.iter().any(|wanted| wanted == part);
     // Beside the program, which is on a disk; a file system in memory would make every sync free.
     let place = buddy.parent().context("the program has no folder")?;
     let folder = tempfile::Builder::new().prefix("bench-").tempdir_in(place)?;
     let mut table = Table::default();
-    programs::measure(&buddy, &mut table)?;
-    oneshot::measure(&buddy, folder.path(), &mut table)?;
-    jail::measure(&buddy, folder.path(), &mut table)?;
-    panes::measure(&buddy, folder.path(), &mut table)?;
-    decoder::measure(&mut table)?;
-    judging::measure(&mut table)?;
-    appends::measure(folder.path(), &mut table)?;
-    long::measure(folder.path(), &mut table)?;
-    search::measure(folder.path(), &mut table)?;
-    ssh::measure(&mut table)?;
+    let measures: [Measure<'_>; 12] = [
+        ("programs", &|table| programs::measure(&buddy, table)),
+        ("oneshot", &|table| oneshot::measure(&buddy, folder.path(), table)),
+        ("jail", &|table| jail::measure(&buddy, folder.path(), table)),
+        ("panes", &|table| panes::measure(&buddy, folder.path(), table)),
+        ("stream", &|table| stream::measure(&buddy, folder.path(), table)),
+        ("screen", &|table| screen::measure(&buddy, folder.path(), table)),
+        ("decoder", &|table| decoder::measure(table)),
+        ("judging", &|table| judging::measure(table)),
+        ("appends", &|table| appends::measure(folder.path(), table)),
+        ("long", &|table| long::measure(folder.path(), table)),
+        ("search", &|table| search::measure(folder.path(), table)),
+        ("ssh", &|table| ssh::measure(table)),
+    ];
+    for (part, measure) in measures {
+        if is_wanted(part) {
+            measure(&mut table)?;
+        }
+    }
     table.print();
     Ok(if is_strict && table.misses() > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS })
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use buddy_exec::{
     Bounds, DEFAULT_GRACE, Description, Exec, LocalSettings, LocalTarget, OutputLimits, PaneCommand,
-    PaneSelector, PaneText, Panes, Stdin, SupervisorCommand, Target, TmuxSettings, TmuxTarget,
+    PaneSelector, PaneText, Panes, Stdin, SupervisorCommand, Target, TmuxSettings, TmuxTarget, Way,
 };
 use tokio::runtime::Runtime;
 
@@ -33,7 +33,11 @@ pub(crate) fn measure(buddy: &Path, folder: &Path, table: &mut Table) -> Result<
         session: "buddy-bench".to_owned(),
         max_sessions: 1,
         max_panes: 1,
+        shell: "/bin/bash".to_owned(),
         env: vec![("PATH".to_owned(), PATH.to_owned())],
+        warden: None,
+        reconnect_within: Duration::ZERO,
+        way: Way::Here,
     };
     let panes = TmuxTarget::new(below.clone(), settings)?;
     let measured = by_turns(&runtime, &*below, &panes, &workspace);
@@ -105,7 +109,7 @@ fn beside(runtime: &Runtime, target: &dyn Target, workspace: &Path) -> Result<Du
     Ok(time)
 }
 
-fn local(buddy: &Path, workspace: &Path) -> LocalTarget {
+pub(crate) fn local(buddy: &Path, workspace: &Path) -> LocalTarget {
     LocalTarget::new(LocalSettings {
         supervisor: SupervisorCommand { program: buddy.to_owned(), args: vec!["__supervise".to_owned()] },
         description: Description {

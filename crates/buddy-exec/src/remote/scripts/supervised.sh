@@ -1,5 +1,4 @@
-exec 3>&1 4>&2 2>/dev/null
-locks="Max file locks  *$T "
+# Functions only, so that a shell can read them before there is a command. `supervise` runs it.
 # Sets P to the living processes of the command among the files in "$@".
 living() {
   P=
@@ -85,58 +84,62 @@ run='(
   exec setsid env -i -- "$@" 2>&4 4>&-
 ) 2>/dev/null <&5 >&3 3>&- 5<&-
 printf "%s\n" "$?"'
-
-exec 5</dev/null
-if [ "$N" ]; then
-  f=$(umask 077; mktemp "${TMPDIR:-/tmp}/buddy.XXXXXXXXXX") || refuse "input no temporary file can be made"
-  exec 6>"$f" 5<"$f" 7<"$f"
-  rm -f "$f"
-  head -c "$N" >&6
-  exec 6>&-
-  [ "$(($(wc -c <&7)))" = "$N" ] || refuse "input it did not fit or did not arrive"
-  exec 7<&-
-fi
-[ -e "$D" ] || refuse "directory missing"
-[ -d "$D" ] || refuse "directory file"
-cd -- "$D" || refuse "directory denied"
-find_program || refuse "program missing"
-command -v setsid >/dev/null || refuse "supervision there is no setsid"
-# A shell may take away the standard input of what runs in the background, but no other descriptor.
-exec 8<&0 </dev/null
-control 3>&- 4>&- 5<&- &
-listener=$!
-exec 8<&-
-read -r a b c d first </proc/loadavg
-if [ "$BASH_VERSION" ]; then
-  said=$(exec 2>&1; K=$K T=$T "$BASH" -c "$run" sh "$@")
-else
-  said=$(exec 2>&1; eval "$run")
-fi
-status=${said##*
+# Runs the command in "$@" and says how it ended.
+supervise() {
+  exec 3>&1 4>&2 2>/dev/null
+  locks="Max file locks  *$T "
+  exec 5</dev/null
+  if [ "$N" ]; then
+    f=$(umask 077; mktemp "${TMPDIR:-/tmp}/buddy.XXXXXXXXXX") || refuse "input no temporary file can be made"
+    exec 6>"$f" 5<"$f" 7<"$f"
+    rm -f "$f"
+    head -c "$N" >&6
+    exec 6>&-
+    [ "$(($(wc -c <&7)))" = "$N" ] || refuse "input it did not fit or did not arrive"
+    exec 7<&-
+  fi
+  [ -e "$D" ] || refuse "directory missing"
+  [ -d "$D" ] || refuse "directory file"
+  cd -- "$D" || refuse "directory denied"
+  find_program || refuse "program missing"
+  command -v setsid >/dev/null || refuse "supervision there is no setsid"
+  # A shell may take away the standard input of what runs in the background, but no other descriptor.
+  exec 8<&0 </dev/null
+  control 3>&- 4>&- 5<&- &
+  listener=$!
+  exec 8<&-
+  read -r a b c d first </proc/loadavg
+  if [ "$BASH_VERSION" ]; then
+    said=$(exec 2>&1; K=$K T=$T "$BASH" -c "$run" sh "$@")
+  else
+    said=$(exec 2>&1; eval "$run")
+  fi
+  status=${said##*
 }
-kill -TERM "$listener"
-wait "$listener"
-was_stopped=$?
-left=0
-if [ $was_stopped != 0 ]; then
-  young
-  if [ "$P" ]; then
-    linger 5
+  kill -TERM "$listener"
+  wait "$listener"
+  was_stopped=$?
+  left=0
+  if [ $was_stopped != 0 ]; then
+    young
     if [ "$P" ]; then
-      left=$(set -- $P; printf %s $#)
-      kill -TERM $P
-      linger 10
+      linger 5
+      if [ "$P" ]; then
+        left=$(set -- $P; printf %s $#)
+        kill -TERM $P
+        linger 10
+      fi
     fi
   fi
-fi
-[ $was_stopped = 0 ] && tree
-[ "$P" ] && slay
-survivors=0
-for s in $P; do survivors=$((survivors + 1)); done
-# A shell tells a signal from an exit code above 128 only by what it says about it.
-signal=0
-[ "$said" != "$status" ] && [ "$status" -gt 128 ] && signal=$((status - 128))
-stopped=0
-[ $was_stopped = 0 ] && stopped=1
-printf '%sexited 0 0 0 0 0\n' "$Z" >&3
-printf '%sexited %s %s %s %s %s\n' "$Z" "$status" "$signal" "$left" "$survivors" "$stopped" >&4
+  [ $was_stopped = 0 ] && tree
+  [ "$P" ] && slay
+  survivors=0
+  for s in $P; do survivors=$((survivors + 1)); done
+  # A shell tells a signal from an exit code above 128 only by what it says about it.
+  signal=0
+  [ "$said" != "$status" ] && [ "$status" -gt 128 ] && signal=$((status - 128))
+  stopped=0
+  [ $was_stopped = 0 ] && stopped=1
+  printf '%sexited 0 0 0 0 0\n' "$Z" >&3
+  printf '%sexited %s %s %s %s %s\n' "$Z" "$status" "$signal" "$left" "$survivors" "$stopped" >&4
+}

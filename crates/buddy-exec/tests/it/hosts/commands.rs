@@ -28,6 +28,8 @@ pub(crate) const CASES: &[Case] = cases![
     what_does_not_listen_is_killed,
     a_daemon_does_not_outlive_its_command,
     dropping_a_command_kills_it,
+    a_command_that_is_followed_waits_for_its_reader,
+    what_a_command_was_run_to_leave_stays,
     what_looks_like_a_mark_is_output,
     commands_at_the_same_time_do_not_mix,
 ];
@@ -257,4 +259,34 @@ async fn commands_at_the_same_time_do_not_mix(place: Arc<Place>) {
         });
     }
     assert_eq!(tasks.join_all().await.len(), 8);
+}
+
+async fn a_command_that_is_followed_waits_for_its_reader(place: Arc<Place>) {
+    let script = "i=0; while [ $i -lt 600 ]; do i=$((i+1)); printf '%8191s\\n' $i; done";
+    let mut running = place.target.start_followed(sh(script)).await.unwrap();
+    let early = tokio::time::timeout(Duration::from_millis(500), running.wait()).await;
+    assert!(early.is_err(), "it did not wait: {early:?}");
+    let mut came = Vec::new();
+    while let Some(chunk) = running.next().await {
+        came.extend(chunk.bytes);
+    }
+    let expected: Vec<String> = (1..=600).map(|number| format!("{number:>8191}\n")).collect();
+    assert!(came == expected.concat().into_bytes(), "{} bytes", came.len());
+    assert_eq!(running.wait().await.unwrap().code, Some(0));
+}
+
+async fn what_a_command_was_run_to_leave_stays(place: Arc<Place>) {
+    let marker = marker();
+    let script = format!("sleep {marker} </dev/null >/dev/null 2>&1 & echo $!; exit 4");
+    let exit = place.target.run_leaving(sh(&script)).await.unwrap();
+    assert_eq!((exit.code, exit.leftovers), (Some(4), 0));
+    until_alive(&marker, 1).await;
+    assert_eq!(place.run(sh("exit 5")).await.code, Some(5));
+    assert_eq!(alive(&marker).len(), 1, "it was ended");
+    place.says(&format!("kill {}", exit.stdout.text().trim())).await;
+    until_gone(&marker, PATIENCE).await;
+    let mut elsewhere = sh("true");
+    elsewhere.cwd = place.path("not there");
+    let error = place.target.run_leaving(elsewhere).await.unwrap_err();
+    assert!(matches!(error, TargetError::CwdUnusable { .. }), "{error}");
 }

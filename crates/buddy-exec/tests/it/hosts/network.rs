@@ -14,6 +14,8 @@ use tokio::task::JoinSet;
 use super::place::{GRACE, sh, ssh_settings};
 use crate::stage::{PATIENCE, marker, until_alive, until_gone};
 
+mod panes;
+
 /// What the network does at the moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Weather {

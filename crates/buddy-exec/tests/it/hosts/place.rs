@@ -9,12 +9,16 @@ use async_trait::async_trait;
 use buddy_exec::{
     Bounds, Client, ContainerSettings, ContainerTransport, Exec, Exit, OutputLimits, Recorder,
     RemoteSettings, RemoteTarget, Running, SshSettings, SshTransport, Stdin, Target, TargetError, Transport,
+    Way,
 };
 use buddy_testkit::container_host::ContainerHost;
 use buddy_testkit::ssh_host::SshHost;
 use tempfile::TempDir;
 
 use crate::stage::{PATIENCE, Stage};
+
+/// Where programs usually are.
+const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
 /// How long a tree has to end when it is asked to.
 pub(crate) const GRACE: Duration = Duration::from_millis(300);
@@ -24,6 +28,13 @@ pub(crate) struct Place {
     pub(crate) target: Arc<dyn Target>,
     /// The same, where it is another host.
     pub(crate) remote: Option<Arc<RemoteTarget>>,
+    /// How a person gets there, and what their programs need for that.
+    pub(crate) way: Way,
+    pub(crate) person_env: Vec<(String, String)>,
+    /// Where programs are over there.
+    pub(crate) path: String,
+    /// The home of the account over there.
+    pub(crate) home: String,
     /// What must live as long as the target.
     _held: Vec<Box<dyn Any + Send + Sync>>,
 }
@@ -32,35 +43,58 @@ impl Place {
     pub(crate) fn local() -> Self {
         let stage = Stage::with_grace(GRACE);
         let target = stage.shared_target();
-        Self { target, remote: None, _held: vec![Box::new(stage)] }
+        let home = target.describe().cwd.to_str().unwrap().to_owned();
+        let path = PATH.to_owned();
+        let (remote, person_env) = (None, Vec::new());
+        Self { target, remote, way: Way::Here, person_env, path, home, _held: vec![Box::new(stage)] }
     }
 
     pub(crate) async fn busybox() -> Self {
         let host = Busybox::new();
         let folder = tempfile::tempdir().unwrap();
         let cwd = folder.path().to_str().unwrap().to_owned();
-        Self::over(Arc::new(host), &cwd, vec![Box::new(folder)]).await
+        let path = host.tools.path().to_str().unwrap().to_owned();
+        let place = Self::over(Arc::new(host), &cwd, vec![Box::new(folder)]).await;
+        Self { path, ..place }
     }
 
     pub(crate) async fn ssh() -> Self {
         let host = SshHost::start().unwrap();
         let transport = SshTransport::attach(ssh_settings(host.config())).await.unwrap();
+        Self::over_ssh(host, transport).await
+    }
+
+    pub(crate) async fn over_ssh(host: SshHost, transport: SshTransport) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let cwd = folder.path().to_str().unwrap().to_owned();
-        Self::over(Arc::new(transport), &cwd, vec![Box::new(folder), Box::new(host)]).await
+        let path = format!("{}:/usr/bin:/bin", host.client_folder().unwrap().display());
+        let (home, person_env) = (host.home(), vec![("PATH".to_owned(), path)]);
+        let place = Self::over(Arc::new(transport), &cwd, vec![Box::new(folder), Box::new(host)]).await;
+        Self { home: home.to_str().unwrap().to_owned(), person_env, ..place }
     }
 
     pub(crate) async fn container() -> Self {
         let host = ContainerHost::start(&cache()).unwrap();
-        let settings = ContainerSettings { name: host.name().to_owned(), env: host.env() };
+        let (name, person_env) = (host.name().to_owned(), host.env());
+        let settings = ContainerSettings { name, env: person_env.clone() };
         let transport = ContainerTransport::attach(settings).await.unwrap();
-        Self::over(Arc::new(transport), "/tmp", vec![Box::new(host)]).await
+        let place = Self::over(Arc::new(transport), "/tmp", vec![Box::new(host)]).await;
+        Self { home: "/root".to_owned(), person_env, ..place }
     }
 
     async fn over(transport: Arc<dyn Transport>, cwd: &str, held: Vec<Box<dyn Any + Send + Sync>>) -> Self {
         let settings = RemoteSettings { cwd: Some(cwd.to_owned()), grace: GRACE };
         let target = Arc::new(RemoteTarget::attach(transport, settings).await.unwrap());
-        Self { target: target.clone(), remote: Some(target), _held: held }
+        let (way, home) = (target.way(), cwd.to_owned());
+        Self {
+            target: target.clone(),
+            remote: Some(target),
+            way,
+            person_env: Vec::new(),
+            path: PATH.to_owned(),
+            home,
+            _held: held,
+        }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -146,12 +180,13 @@ impl Busybox {
     fn new() -> Self {
         let tools = tempfile::tempdir().unwrap();
         for name in [
-            "sh", "cat", "chmod", "chown", "cp", "env", "find", "grep", "head", "id", "kill", "ln", "ls",
-            "mkdir", "mktemp", "mv", "printf", "readlink", "rm", "rmdir", "setsid", "sleep", "stat", "sync",
-            "tail", "tr", "uname", "wc",
+            "sh", "cat", "chmod", "chown", "cp", "date", "dd", "env", "find", "grep", "head", "id", "kill",
+            "ln", "ls", "mkdir", "mkfifo", "mktemp", "mv", "printf", "readlink", "rm", "rmdir", "seq",
+            "setsid", "sleep", "stat", "sync", "tail", "tr", "uname", "wc",
         ] {
             std::os::unix::fs::symlink("/bin/busybox", tools.path().join(name)).unwrap();
         }
+        std::os::unix::fs::symlink("/usr/bin/tmux", tools.path().join("tmux")).unwrap();
         Self { tools }
     }
 }

@@ -9,7 +9,7 @@ use std::time::Duration;
 use buddy_exec::{
     Bounds, CaptureOptions, Description, Exit, Keys, LocalSettings, LocalTarget, OutputLimits, PaneCommand,
     PaneSelector, PaneText, Panes, Reach, Running, SupervisorCommand, Target, TargetError, TmuxSettings,
-    TmuxTarget,
+    TmuxTarget, Way,
 };
 use tempfile::TempDir;
 
@@ -250,12 +250,15 @@ fn layer(
         session: "buddy-test".to_owned(),
         max_sessions: 2,
         max_panes: 3,
+        shell: shell.to_owned(),
         env: vec![
             ("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()),
             ("LANG".into(), "C.UTF-8".into()),
             ("HOME".into(), dir.to_string_lossy().into_owned()),
         ],
         warden,
+        reconnect_within: PATIENCE,
+        way: Way::Here,
     };
     TmuxTarget::new(below, settings).unwrap()
 }

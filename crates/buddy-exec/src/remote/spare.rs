@@ -1,0 +1,96 @@
+//! A shell over there that is started ahead of the next call: it has the functions that supervise a command, and waits for the
+//! command itself. What it takes to get to a host is then paid before anybody waits for it.
+
+use std::io::{self, Write as _};
+use std::process::{Child, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use super::script::prelude;
+use crate::transport::Client;
+
+/// A shell over there, and whether it has read the prelude.
+pub(super) struct Shell {
+    pub(super) child: Child,
+    pub(super) is_prepared: bool,
+}
+
+impl Shell {
+    /// Starts one.
+    pub(super) fn start(client: &Client) -> io::Result<Self> {
+        let mut command = client.command();
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        Ok(Self { child: command.spawn()?, is_prepared: false })
+    }
+
+    /// Has it read the prelude. That fits into its pipe, so nothing is waited for.
+    fn prepare(mut self) -> io::Result<Self> {
+        if let Some(stdin) = &mut self.child.stdin {
+            stdin.write_all(prelude().as_bytes())?;
+        }
+        Ok(Self { is_prepared: true, ..self })
+    }
+
+    fn is_alive(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Ends it.
+    pub(super) fn end(mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The place of one such shell.
+pub(super) struct Spare {
+    /// Held for a look, a change, or the start of a program.
+    place: Mutex<Option<Shell>>,
+    is_kept: bool,
+}
+
+impl Spare {
+    /// A place that is filled ahead of each call.
+    pub(super) fn one() -> Arc<Self> {
+        Arc::new(Self { place: Mutex::default(), is_kept: true })
+    }
+
+    /// No place: each call starts its own shell.
+    pub(super) fn none() -> Arc<Self> {
+        Arc::new(Self { place: Mutex::default(), is_kept: false })
+    }
+
+    /// The shell, if there is one that lives. Only one call gets it.
+    pub(super) fn take(&self) -> Option<Shell> {
+        let mut shell = self.place().take()?;
+        if shell.is_alive() {
+            return Some(shell);
+        }
+        shell.end();
+        None
+    }
+
+    /// Starts the next one, unless there is one that lives. A failure is that of the next call.
+    pub(super) fn fill(&self, client: &Client) {
+        let mut place = self.place();
+        if self.is_kept && !place.as_mut().is_some_and(Shell::is_alive) {
+            let dead = place.take();
+            *place = Shell::start(client).and_then(Shell::prepare).ok();
+            drop(place);
+            if let Some(dead) = dead {
+                dead.end();
+            }
+        }
+    }
+
+    fn place(&self) -> MutexGuard<'_, Option<Shell>> {
+        self.place.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Spare {
+    fn drop(&mut self) {
+        if let Some(shell) = self.place().take() {
+            shell.end();
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! The spool of a pane: its stream in numbered files on its host, kept there until it was long read, so that a follower
+//! that went away can go on where it was. This part is pure: it knows where in the spool the stream has come to.
+
+use memchr::memmem::find;
+
+/// What takes the stream of a pane into its spool. It keeps at most eight files of at most 8 MiB.
+pub(super) const RELAY: &str = include_str!("scripts/relay.sh");
+
+/// What prints a spool from somewhere, and goes on as it grows.
+pub(super) const FOLLOW: &str = include_str!("scripts/follow.sh");
+
+/// The longest line behind a mark.
+const MAX_LINE_BYTES: usize = 32;
+
+/// How far the stream has come.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Position {
+    /// The number of a file.
+    pub(super) file: u64,
+    /// Bytes of it.
+    pub(super) offset: u64,
+}
+
+/// A piece of what a follower prints.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Part {
+    Bytes(Vec<u8>),
+    /// Something between is lost.
+    Gap,
+    /// There will be no more.
+    End,
+}
+
+/// Reads what a follower prints.
+#[derive(Debug)]
+pub(super) struct Reading {
+    mark: Vec<u8>,
+    position: Position,
+    /// What may be the beginning of a mark with its line.
+    held: Vec<u8>,
+}
+
+impl Reading {
+    /// From a position, with the mark that the follower was given.
+    pub(super) fn new(mark: &str, position: Position) -> Self {
+        Self { mark: mark.as_bytes().to_vec(), position, held: Vec::new() }
+    }
+
+    /// What was taken in so far.
+    pub(super) fn position(&self) -> Position {
+        self.position
+    }
+
+    /// Takes what was printed.
+    pub(super) fn push(&mut self, printed: &[u8]) -> Vec<Part> {
+        let mut parts = Vec::new();
+        self.held.extend_from_slice(printed);
+        loop {
+            let Some(at) = find(&self.held, &self.mark) else {
+                let keep = beginning(&self.held, &self.mark);
+                self.pass(self.held.len() - keep, &mut parts);
+                return parts;
+            };
+            self.pass(at, &mut parts);
+            let line = self.held.get(self.mark.len()..).unwrap_or_default();
+            let line = line.get(..line.len().min(MAX_LINE_BYTES)).unwrap_or_default();
+            let Some(length) = memchr::memchr(b'\n', line) else { return parts };
+            let word = String::from_utf8_lossy(line.get(..length).unwrap_or_default()).trim().to_owned();
+            self.held.drain(..=self.mark.len() + length);
+            parts.extend(self.turn(&word));
+        }
+    }
+
+    /// Goes on to where a mark says.
+    fn turn(&mut self, word: &str) -> Option<Part> {
+        let Ok(file) = word.parse() else { return Some(Part::End) };
+        let is_next = self.position.file.checked_add(1) == Some(file);
+        self.position = Position { file, offset: 0 };
+        (!is_next).then_some(Part::Gap)
+    }
+
+    fn pass(&mut self, count: usize, parts: &mut Vec<Part>) {
+        if count > 0 {
+            self.position.offset += count as u64;
+            parts.push(Part::Bytes(self.held.drain(..count).collect()));
+        }
+    }
+}
+
+/// How many bytes at the end could be the beginning of the mark.
+fn beginning(bytes: &[u8], mark: &[u8]) -> usize {
+    let most = bytes.len().min(mark.len().saturating_sub(1));
+    let is_beginning = |length: &usize| bytes.len().checked_sub(*length).and_then(|from| bytes.get(from..));
+    (1..=most).rev().find(|length| is_beginning(length).is_some_and(|end| mark.starts_with(end))).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bytes, the places of other parts in them, and where it ended, however what was printed is cut.
+    fn check(printed: &[u8], text: &str, others: &[(usize, Part)], position: Position) {
+        for size in 1..=printed.len() {
+            let mut reading = Reading::new("MARK", Position { file: 3, offset: 10 });
+            let (mut bytes, mut found) = (Vec::new(), Vec::new());
+            for part in printed.chunks(size).flat_map(|piece| reading.push(piece)) {
+                match part {
+                    Part::Bytes(more) => bytes.extend(more),
+                    other => found.push((bytes.len(), other)),
+                }
+            }
+            assert_eq!(String::from_utf8_lossy(&bytes), text, "in pieces of {size}");
+            assert_eq!(found, others, "in pieces of {size}");
+            assert_eq!(reading.position(), position, "in pieces of {size}");
+        }
+    }
+
+    #[test]
+    fn the_position_is_counted_from_the_last_mark() {
+        check(b"abc", "abc", &[], Position { file: 3, offset: 13 });
+        check(b"abMARK 4\ncde", "abcde", &[], Position { file: 4, offset: 3 });
+    }
+
+    #[test]
+    fn a_number_that_is_left_out_is_a_gap() {
+        check(b"abMARK 6\nc", "abc", &[(2, Part::Gap)], Position { file: 6, offset: 1 });
+    }
+
+    #[test]
+    fn the_end_is_told_and_what_only_looks_like_a_mark_is_not_one() {
+        check(b"aMARMAR\nMARK end\n", "aMARMAR\n", &[(8, Part::End)], Position { file: 3, offset: 18 });
+    }
+}

@@ -1,0 +1,61 @@
+//! Terminals that can little: no colours, no signs beyond ASCII, no painting at all.
+
+use buddy_testkit::model::turn;
+use serde_json::json;
+
+use super::Screen;
+use crate::stage::{Stage, shell};
+
+const ANSWER: &str = "# A title\n\nSome *words* and `code`.\n\n- one\n- two\n\n```rust\nfn main() {}\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n";
+
+async fn answered(variables: &[(&str, &str)]) -> Screen {
+    let turns = vec![
+        turn().text("I look.").call("list_directory", json!({"path": "."})).call("run_shell", shell("ls")),
+        turn().text(ANSWER),
+    ];
+    let stage = Stage::new(turns).await;
+    let screen = Screen::bare(stage, &["--trust", "--approve", "all"], 80, 40, variables);
+    screen.wait_until("a prompt", super::has_prompt).await;
+    screen.line("go");
+    screen.wait_for("A title").await;
+    screen.wait_idle().await;
+    screen
+}
+
+#[tokio::test]
+async fn an_answer_in_colours_reads_the_same_without() {
+    let screen = answered(&[]).await;
+    insta::assert_snapshot!("in_colours", screen.screen());
+    let with = String::from_utf8(screen.tmux(&["capture-pane", "-p", "-e", "-t", "screen"]).stdout).unwrap();
+    assert!(with.contains("\u{1b}["), "{with}");
+    let screen = answered(&[("NO_COLOR", "1")]).await;
+    insta::assert_snapshot!("without_colours", screen.screen());
+    let without =
+        String::from_utf8(screen.tmux(&["capture-pane", "-p", "-e", "-t", "screen"]).stdout).unwrap();
+    assert!(!without.contains("\u{1b}["), "{without}");
+}
+
+#[tokio::test]
+async fn a_terminal_without_unicode_gets_ascii_alone() {
+    let screen = answered(&[("LANG", "C")]).await;
+    let shown = screen.everything();
+    assert!(shown.is_ascii(), "{shown}");
+    insta::assert_snapshot!(shown);
+}
+
+#[tokio::test]
+async fn a_screen_that_is_read_aloud_is_never_painted_over() {
+    let stage = Stage::new(vec![turn().text("Hello.")]).await;
+    let screen = Screen::bare(stage, &["--trust", "-c", "display.screen_reader=true"], 80, 24, &[]);
+    screen.wait_for("session ses_ID").await;
+    screen.tmux(&[
+        "pipe-pane",
+        "-t",
+        "screen",
+        &format!("cat > {}/said", screen.stage.home.path().display()),
+    ]);
+    screen.line("hi");
+    screen.wait_for("Hello.").await;
+    let said = std::fs::read_to_string(screen.stage.home.path().join("said")).unwrap();
+    assert!(!said.contains("\u{1b}["), "no sequence moves the cursor: {said:?}");
+}

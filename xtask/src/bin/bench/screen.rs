@@ -1,0 +1,180 @@
+//! A conversation on a terminal: how soon the prompt is there, and what an answer that streams costs.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::process::{Child, Command};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use buddy_testkit::model::{ModelServer, Script, WhenExhausted, turn};
+use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+use rustix::termios::{Winsize, tcsetwinsize};
+use tokio::runtime::Runtime;
+
+use crate::sample::{median, millis, shown};
+use crate::table::{Row, Table};
+
+/// Starts of each, by turns.
+const STARTS: usize = 21;
+/// The size of the terminal.
+const COLUMNS: u16 = 80;
+const ROWS: u16 = 24;
+/// What streams: so many words, fifty a second.
+const WORDS: usize = 500;
+const PAUSE: Duration = Duration::from_millis(20);
+/// Ticks of the kernel's clock a second.
+const TICKS: f64 = 100.0;
+/// The longest that a prompt is waited for.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Time to the prompt, and what a word costs.
+pub(crate) fn measure(buddy: &Path, folder: &Path, table: &mut Table) -> Result<()> {
+    let runtime = Runtime::new()?;
+    let words: Vec<String> = (0..WORDS).map(|number| format!("word{number:03}")).collect();
+    let mut script = Script::from([turn().text(words.join(" ")).chunk_chars(8).chunk_delay(PAUSE)]);
+    script.when_exhausted = WhenExhausted::RepeatLast;
+    let server = runtime.block_on(ModelServer::start(script));
+    let home = folder.join("screen");
+    let start = || Seat::start(conversation(buddy, &home, &server.url()));
+    // The first start makes the home.
+    start()?.prompt()?;
+    let (mut prompts, mut shells) = (Vec::new(), Vec::new());
+    for _ in 0..STARTS {
+        prompts.push(start()?.prompt()?);
+        shells.push(Seat::start(shell())?.prompt()?);
+    }
+    let (prompt, shell) = (median(prompts), median(shells));
+    table.add(Row {
+        what: "buddy, start to prompt",
+        figure: shown(prompt),
+        beside: format!("bash --norc -i {}", shown(shell)),
+        ratio: Some(millis(prompt) / millis(shell)),
+        goal: Some(("< 50 ms", prompt < Duration::from_millis(50))),
+    });
+    stream(&mut start()?, table)
+}
+
+/// An answer that streams.
+fn stream(seat: &mut Seat, table: &mut Table) -> Result<()> {
+    seat.prompt()?;
+    seat.write("go\r")?;
+    seat.until("word000")?;
+    let (before, began, memory) = (seat.ticks()?, Instant::now(), seat.memory()?);
+    let bytes = seat.until(&format!("word{:03}", WORDS - 2))?;
+    let share = (seat.ticks()? - before) / TICKS / began.elapsed().as_secs_f64() * 100.0;
+    let growth = seat.memory()?.saturating_sub(memory);
+    let each = bytes / WORDS;
+    let repaint = usize::from(COLUMNS) * usize::from(ROWS);
+    table.add(Row {
+        what: "a streamed word on the screen",
+        figure: format!("{each} bytes"),
+        beside: format!("a whole repaint {repaint} bytes, {} times as many", repaint / each.max(1)),
+        ratio: None,
+        goal: Some(("< 10 % of it", each * 10 < repaint)),
+    });
+    table.add(Row {
+        what: "50 words a second, share of a core",
+        figure: format!("{share:.1} %"),
+        beside: format!("{growth} kB more memory in {:.0} s", began.elapsed().as_secs_f64()),
+        ratio: None,
+        goal: Some(("< 3 %", share < 3.0)),
+    });
+    Ok(())
+}
+
+fn conversation(buddy: &Path, home: &Path, url: &str) -> Command {
+    let mut command = Command::new("setsid");
+    command
+        .args(["--ctty", &buddy.to_string_lossy(), "--trust", "-c", "tmux.enabled=false"])
+        .env("BUDDY_HOME", home)
+        .env("BUDDY_BASE_URL", url)
+        .env("BUDDY_MODEL", "scripted")
+        .env_remove("BUDDY_API_KEY");
+    command
+}
+
+fn shell() -> Command {
+    let mut command = Command::new("setsid");
+    command.args(["--ctty", "bash", "--norc", "-i"]).env("PS1", "> ");
+    command
+}
+
+/// A program at a terminal.
+struct Seat {
+    child: Child,
+    terminal: File,
+    began: Instant,
+    seen: Vec<u8>,
+}
+
+impl Seat {
+    fn start(mut command: Command) -> Result<Self> {
+        let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC)?;
+        grantpt(&terminal)?;
+        unlockpt(&terminal)?;
+        let size = Winsize { ws_row: ROWS, ws_col: COLUMNS, ws_xpixel: 0, ws_ypixel: 0 };
+        tcsetwinsize(&terminal, size)?;
+        let name = ptsname(&terminal, Vec::new())?;
+        let other = File::options().read(true).write(true).open(name.to_str()?)?;
+        let streams: [OwnedFd; 2] = [other.try_clone()?.into(), other.try_clone()?.into()];
+        let [stdin, stdout] = streams;
+        command
+            .env("TERM", "xterm-256color")
+            .env("LANG", "C.UTF-8")
+            .stdin(stdin)
+            .stdout(stdout)
+            .stderr(other);
+        let began = Instant::now();
+        Ok(Self { child: command.spawn()?, terminal: terminal.into(), began, seen: Vec::new() })
+    }
+
+    /// How long it took until the prompt was there.
+    fn prompt(&mut self) -> Result<Duration> {
+        self.until("> ")?;
+        Ok(self.began.elapsed())
+    }
+
+    fn write(&mut self, text: &str) -> Result<()> {
+        Ok(std::io::Write::write_all(&mut self.terminal, text.as_bytes())?)
+    }
+
+    /// Reads until a text was seen, and says how many bytes came.
+    fn until(&mut self, text: &str) -> Result<usize> {
+        let (until, mut count) = (Instant::now() + PATIENCE, 0);
+        let mut piece = [0; 16 * 1024];
+        loop {
+            if let Some(at) = self.seen.windows(text.len()).position(|window| window == text.as_bytes()) {
+                self.seen.drain(..at + text.len());
+                return Ok(count);
+            }
+            ensure!(Instant::now() < until, "`{text}` never came: {}", String::from_utf8_lossy(&self.seen));
+            let length = self.terminal.read(&mut piece)?;
+            count += length;
+            self.seen.extend(piece.get(..length).unwrap_or_default());
+        }
+    }
+
+    /// How much time of a processor it has used.
+    fn ticks(&self) -> Result<f64> {
+        let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
+        let fields: Vec<&str> = stat.rsplit(") ").next().context("no fields")?.split(' ').collect();
+        let number = |place: usize| fields.get(place).and_then(|field| field.parse::<f64>().ok());
+        Ok(number(11).context("no user time")? + number(12).context("no system time")?)
+    }
+
+    /// Its memory, in kilobytes.
+    fn memory(&self) -> Result<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).context("no memory")?;
+        Ok(line.trim().trim_end_matches(" kB").parse()?)
+    }
+}
+
+impl Drop for Seat {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
