@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use buddy_protocol::{
-    Agent, Clock, Command, Event, Fact, Ids, MAX_TARGETS, NewSession, Principal, SessionId, SessionQuery,
-    SessionStarted, SessionState, SessionStore, SessionSummary, Sessions, SessionsError, Subscription,
-    WaitingAsk,
+    Agent, Clock, Command, Event, Fact, ForkKind, ForkPoint, Found, Ids, MAX_TARGETS, NewSession, Principal,
+    SessionId, SessionQuery, SessionStarted, SessionState, SessionStore, SessionSummary, Sessions,
+    SessionsError, Subscription, WaitingAsk,
 };
 use tokio::sync::OnceCell;
 
 use crate::access::{Permission, authorize};
+use crate::fork::Fork;
 use crate::live::{Live, Parts};
 use crate::subscription;
 
@@ -144,10 +145,29 @@ impl Sessions for Hub {
         if targets.len() > MAX_TARGETS {
             return Err(SessionsError::Invalid(format!("a session has at most {MAX_TARGETS} targets")));
         }
-        let started = SessionStarted { owner: who.clone(), agent, cwd, model, parent, targets };
+        let started =
+            SessionStarted { owner: who.clone(), agent, cwd, model, parent, targets, forked_from: None };
         let cell = self.cell(&session)?;
         cell.get_or_try_init(|| Live::create(parts, Fact::SessionStarted(started))).await?;
         Ok(session)
+    }
+
+    async fn fork(
+        &self,
+        who: &Principal,
+        session: &SessionId,
+        point: ForkPoint,
+        kind: ForkKind,
+    ) -> Result<SessionId, SessionsError> {
+        self.permit(who, session, Permission::Read).await?;
+        authorize(who, who, Permission::Create)?;
+        let summary = self.summary(session).await?;
+        self.agent(&summary.agent)?;
+        let into = SessionId::new(&*self.parts.ids);
+        let now = self.parts.clock.now();
+        let fork = Fork { from: summary.id, head: summary.head, into: into.clone(), point, kind, now };
+        fork.write(&*self.parts.store).await?;
+        Ok(into)
     }
 
     async fn send(
@@ -213,6 +233,10 @@ impl Sessions for Hub {
     async fn list(&self, who: &Principal, query: SessionQuery) -> Result<Vec<SessionSummary>, SessionsError> {
         let own = SessionQuery { owner: Some(who.name.clone()), ..query };
         Ok(self.parts.store.list(own).await?)
+    }
+
+    async fn search(&self, who: &Principal, words: &str, limit: usize) -> Result<Vec<Found>, SessionsError> {
+        Ok(self.parts.store.search(&who.name, words, limit).await?)
     }
 }
 

@@ -7,6 +7,7 @@
 mod access;
 mod actor;
 mod asks;
+mod fork;
 mod hub;
 mod live;
 mod sink;

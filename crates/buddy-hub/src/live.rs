@@ -9,7 +9,7 @@ use buddy_protocol::{
     Principal, SessionChanged, SessionEnded, SessionId, SessionStore, SessionWriter, SessionsError,
     StoreError, Transcript, recovery,
 };
-use futures::{StreamExt, stream};
+use futures::{Stream, StreamExt, stream};
 use tokio::sync::{mpsc, oneshot};
 use tokio::task::JoinSet;
 
@@ -221,9 +221,7 @@ async fn read_all(
     session: &SessionId,
     head: u64,
 ) -> Result<Transcript, StoreError> {
-    let starts = (0..head.div_ceil(PART)).map(|part| part * PART);
-    let parts = starts.map(|after| read_part(store, session, after, (after + PART).min(head)));
-    let mut parts = stream::iter(parts).buffered(READS_AT_ONCE);
+    let mut parts = parts(store, session, head);
     let mut transcript = Transcript::default();
     while let Some(part) = parts.next().await {
         for entry in part? {
@@ -231,6 +229,30 @@ async fn read_all(
         }
     }
     Ok(transcript)
+}
+
+/// A whole log, settled.
+pub(crate) async fn read_log(
+    store: &dyn SessionStore,
+    session: &SessionId,
+    head: u64,
+) -> Result<Vec<LogEntry>, StoreError> {
+    let mut parts = parts(store, session, head);
+    let mut entries = Vec::new();
+    while let Some(part) = parts.next().await {
+        entries.extend(part?);
+    }
+    Ok(entries)
+}
+
+fn parts<'a>(
+    store: &'a dyn SessionStore,
+    session: &'a SessionId,
+    head: u64,
+) -> impl Stream<Item = Result<Vec<LogEntry>, StoreError>> + Unpin + 'a {
+    let starts = (0..head.div_ceil(PART)).map(|part| part * PART);
+    let parts = starts.map(move |after| read_part(store, session, after, (after + PART).min(head)));
+    Box::pin(stream::iter(parts).buffered(READS_AT_ONCE))
 }
 
 async fn read_part(

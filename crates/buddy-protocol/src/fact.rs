@@ -193,6 +193,18 @@ pub struct SessionStarted {
     /// The hosts it works on, the default first; none for this machine alone.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<SessionTarget>,
+    /// Where it was forked from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub forked_from: Option<Origin>,
+}
+
+/// Where the first facts of a fork come from.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Origin {
+    /// The session.
+    pub session: SessionId,
+    /// The last event of it that counts for the fork.
+    pub seq: u64,
 }
 
 /// Payload of `session.changed`. Absent fields stayed as they were.

@@ -12,6 +12,7 @@ mod cost;
 mod envelope;
 mod event;
 mod fact;
+mod fork;
 mod hidden;
 mod id;
 mod item;
@@ -35,16 +36,18 @@ pub use envelope::{Envelope, HarnessTimestamp, ToolFailure};
 pub use event::{Event, WireError};
 pub use fact::{
     Answered, Asked, DeltaStream, Fact, Failure, FailureKind, ItemChanged, ItemDelta, ItemEnded, ItemStarted,
-    Native, Notice, NoticeLevel, Principal, PrincipalKind, SessionChanged, SessionEnded, SessionStarted,
-    TurnEnded, TurnOutcome, TurnStarted, UnknownFact, UsageReported,
+    Native, Notice, NoticeLevel, Origin, Principal, PrincipalKind, SessionChanged, SessionEnded,
+    SessionStarted, TurnEnded, TurnOutcome, TurnStarted, UnknownFact, UsageReported,
 };
+pub use fork::{ForkError, ForkKind, ForkPoint, fork, fork_end};
 pub use hidden::is_hidden;
 pub use id::{AskId, BadId, Ids, ItemId, SessionId, TurnId};
 pub use item::{Content, FileChange, Item, ItemStatus, PlanStep, PlanStepState, Private, ToolCall, ToolKind};
 pub use json::Json;
 pub use port::{
-    Agent, AgentError, AgentSession, EventSink, Ledger, Opening, SessionQuery, SessionStore, SessionWriter,
-    Sessions, SessionsError, SinkClosed, Spending, StoreError, Subscription, SubscriptionError, WaitingAsk,
+    Agent, AgentError, AgentSession, EventSink, Found, Ledger, Opening, SessionQuery, SessionStore,
+    SessionWriter, Sessions, SessionsError, SinkClosed, Spending, StoreError, Subscription,
+    SubscriptionError, WaitingAsk,
 };
 pub use recovery::recovery;
 pub use schema::event_schema;

@@ -11,8 +11,8 @@ use futures::Stream;
 use serde::Serialize;
 
 use crate::{
-    Answer, Ask, Bill, Command, Event, Fact, Failure, LogEntry, NewSession, Principal, SessionId,
-    SessionSummary, Transcript, UnixMillis,
+    Answer, Ask, Bill, Command, Event, Fact, Failure, ForkKind, ForkPoint, LogEntry, NewSession, Principal,
+    SessionId, SessionSummary, Transcript, UnixMillis,
 };
 
 /// Sessions as a face sees them: the hub in this process, or a remote one.
@@ -20,6 +20,15 @@ use crate::{
 pub trait Sessions: Send + Sync {
     /// Starts a session.
     async fn create(&self, who: &Principal, new: NewSession) -> Result<SessionId, SessionsError>;
+
+    /// Starts a session that begins with what another one had, which stays as it was.
+    async fn fork(
+        &self,
+        who: &Principal,
+        session: &SessionId,
+        point: ForkPoint,
+        kind: ForkKind,
+    ) -> Result<SessionId, SessionsError>;
 
     /// Sends a command. `Ok` means that it was accepted; results come as events.
     async fn send(&self, who: &Principal, session: &SessionId, command: Command)
@@ -50,6 +59,20 @@ pub trait Sessions: Send + Sync {
 
     /// Sessions that `who` may see, last used first.
     async fn list(&self, who: &Principal, query: SessionQuery) -> Result<Vec<SessionSummary>, SessionsError>;
+
+    /// At most `limit` sessions of `who` in which all these words were said in one breath, last used first.
+    async fn search(&self, who: &Principal, words: &str, limit: usize) -> Result<Vec<Found>, SessionsError>;
+}
+
+/// A session in which words were found.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Found {
+    /// The session.
+    pub summary: SessionSummary,
+    /// What was said around the words, on one line.
+    pub excerpt: String,
+    /// The last event that has them.
+    pub seq: u64,
 }
 
 /// Something that waits for a person, in one of their sessions.
@@ -223,6 +246,10 @@ pub trait SessionStore: Send + Sync {
 
     /// Summaries, last used first.
     async fn list(&self, query: SessionQuery) -> Result<Vec<SessionSummary>, StoreError>;
+
+    /// At most `limit` sessions of an owner with an event that has all these words, last used first. Nothing in the words
+    /// has a meaning of its own.
+    async fn search(&self, owner: &str, words: &str, limit: usize) -> Result<Vec<Found>, StoreError>;
 }
 
 /// What was spent.

@@ -116,7 +116,7 @@ impl Transcript {
         }
     }
 
-    fn take_fact(&mut self, fact: Fact) {
+    pub(crate) fn take_fact(&mut self, fact: Fact) {
         match fact {
             Fact::SessionStarted(started) => self.start(started),
             Fact::SessionChanged(changed) => self.change(changed),

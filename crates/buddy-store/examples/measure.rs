@@ -65,6 +65,7 @@ fn event(number: u64, seq: u64) -> Arc<Event> {
             model: None,
             parent: None,
             targets: vec![],
+            forked_from: None,
         }),
         2 => Fact::TurnStarted(TurnStarted { turn: TurnId::new(&Fixed(2)), by: Principal::person("ann") }),
         _ if seq % 2 == 1 => Fact::ItemStarted(ItemStarted { item: item(seq, ItemStatus::Running) }),

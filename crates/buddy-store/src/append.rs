@@ -7,6 +7,7 @@ use crate::error::from_sqlite;
 use crate::lease::Lease;
 use crate::record::{MAX_LOG, Record, VERSION, at, place, range};
 use crate::summaries;
+use crate::words;
 
 /// What the writer knows about a log that it may write to.
 #[derive(Debug)]
@@ -92,6 +93,9 @@ fn append(
     }
     for record in records {
         insert(transaction, state.number, record)?;
+        if let Some(place) = place(state.number, record.seq) {
+            words::add(transaction, place, &record.event.fact)?;
+        }
         summaries::fold(&mut state.summary, &record.event);
         state.head = record.seq;
         state.stale = true;

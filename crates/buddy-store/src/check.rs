@@ -1,14 +1,16 @@
-//! A check of everything stored: `SQLite`'s own, the order and checksums of the log, and the list against the log.
+//! A check of everything stored: `SQLite`'s own, the order and checksums of the log, and what is
+//! derived against the log.
 
 use std::fmt;
 
-use buddy_protocol::{SessionId, SessionSummary, StoreError};
+use buddy_protocol::{Event, SessionId, SessionSummary, StoreError};
 use rusqlite::Connection;
 
 use crate::connection::problems;
 use crate::error::from_sqlite;
 use crate::record::{COLUMNS, Flaw, at, decode, range};
 use crate::summaries;
+use crate::words;
 
 /// How many findings a report keeps; the rest are counted.
 const MAX_FINDINGS: usize = 1000;
@@ -145,13 +147,31 @@ struct Reading {
     /// Whether nothing is wrong with it so far.
     whole: bool,
     summary: Option<SessionSummary>,
+    /// Events that have words.
+    spoken: u64,
+    /// Those of them that a search would not find.
+    missed: u64,
+}
+
+impl Reading {
+    /// Counts an event that has words, and whether the index knows them.
+    fn hear(&mut self, connection: &Connection, place: i64, event: &Event) -> rusqlite::Result<()> {
+        if words::text(&event.fact).is_some() {
+            self.spoken += 1;
+            self.missed += u64::from(!words::is_kept(connection, place)?);
+        }
+        Ok(())
+    }
 }
 
 fn check_log(connection: &Connection, log: i64, session: &SessionId, report: &mut CheckReport) {
     report.sessions += 1;
-    let mut reading = Reading { after: 0, whole: true, summary: None };
+    let mut reading = Reading { after: 0, whole: true, summary: None, spoken: 0, missed: 0 };
     match read_log(connection, log, session, &mut reading, report) {
-        Ok(()) if reading.whole => check_row(connection, log, session, reading.summary.as_ref(), report),
+        Ok(()) if reading.whole => {
+            check_row(connection, log, session, reading.summary.as_ref(), report);
+            check_words(connection, log, session, &reading, report);
+        }
         // Without all of its events there is nothing to hold the row against.
         Ok(()) => {}
         Err(error) => {
@@ -180,7 +200,10 @@ fn read_log(
             report.add(Finding::Gap { session: session.clone(), expected: reading.after + 1, found: seq });
         }
         match decode(session, row) {
-            Ok((event, _)) => summaries::fold(&mut reading.summary, &event),
+            Ok((event, _)) => {
+                reading.hear(connection, row.get(0)?, &event)?;
+                summaries::fold(&mut reading.summary, &event);
+            }
             Err(Flaw::Unreadable(error)) => return Err(error),
             Err(flaw) => {
                 reading.whole = false;
@@ -191,6 +214,24 @@ fn read_log(
         reading.after = seq;
     }
     Ok(())
+}
+
+fn check_words(
+    connection: &Connection,
+    log: i64,
+    session: &SessionId,
+    reading: &Reading,
+    report: &mut CheckReport,
+) {
+    let reason = match words::count(connection, log) {
+        Ok(kept) if kept == reading.spoken && reading.missed == 0 => return,
+        Ok(kept) => format!(
+            "the words of {kept} events can be searched, of which {} should be there and {} are missing",
+            reading.spoken, reading.missed
+        ),
+        Err(error) => error.to_string(),
+    };
+    report.add(Finding::Derived { session: session.clone(), reason });
 }
 
 fn check_row(

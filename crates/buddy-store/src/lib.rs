@@ -1,7 +1,7 @@
 //! The event log and what is derived from it, in `SQLite`.
 //!
-//! The log is the truth: `logs` and `events` are only ever appended to. The list of sessions is derived from it and
-//! can be rebuilt. An append that was acknowledged survives `kill -9` and a power cut. One thread of a process
+//! The log is the truth: `logs` and `events` are only ever appended to. The list of sessions and the words that were
+//! said are derived from it and can be rebuilt. An append that was acknowledged survives `kill -9` and a power cut. One thread of a process
 //! writes; what is queued when it comes round goes into one transaction. A session has one writer among all
 //! processes, held by a kernel lock that dies with its process. This crate reads no environment and knows no agent.
 
@@ -11,6 +11,7 @@ mod check;
 mod connection;
 mod directory;
 mod error;
+mod excerpt;
 mod lease;
 mod ledger;
 mod lock;
@@ -21,6 +22,7 @@ mod schema;
 mod settings;
 mod store;
 mod summaries;
+mod words;
 mod writer;
 
 pub use backup::BackupReport;

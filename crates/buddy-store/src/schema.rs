@@ -8,6 +8,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use crate::error::from_sqlite;
 use crate::summaries;
+use crate::words;
 
 /// The schema that this version writes.
 #[expect(clippy::cast_possible_truncation, reason = "a handful of migrations")]
@@ -33,6 +34,7 @@ const MIGRATIONS: &[Migration] = &[
         // The list has told the cost of each session since.
         fill: |transaction| summaries::rebuild(transaction).map(drop),
     },
+    Migration { name: "0004_words", sql: words::TABLE, fill: words::fill },
 ];
 
 const MARKERS: &str = "CREATE TABLE IF NOT EXISTS migrations (

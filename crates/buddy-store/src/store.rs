@@ -8,8 +8,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use buddy_protocol::{
-    Bill, Clock, Event, Ledger, LogEntry, SessionId, SessionQuery, SessionStore, SessionSummary,
-    SessionWriter, Spending, StoreError,
+    Bill, Clock, Event, Found as FoundSession, Ledger, LogEntry, SessionId, SessionQuery, SessionStore,
+    SessionSummary, SessionWriter, Spending, StoreError,
 };
 use rusqlite::Connection;
 
@@ -27,6 +27,7 @@ use crate::record::Record;
 use crate::schema::{self, SCHEMA};
 use crate::settings::{Integrity, OpenReport, Role, StoreSettings};
 use crate::summaries::{self, RebuildReport};
+use crate::words;
 use crate::writer::{StoreStats, Writer};
 
 /// How long closing waits for what is queued: beyond any wait for another process and a slow disk.
@@ -116,7 +117,7 @@ impl SqliteStore {
         self.inner.writer.as_ref().map(Writer::stats).unwrap_or_default()
     }
 
-    /// Derives the list of sessions anew from the log.
+    /// Derives the list of sessions and the words that were said anew from the log.
     pub async fn rebuild(&self) -> Result<RebuildReport, StoreError> {
         self.inner.writing()?.rebuild().await
     }
@@ -174,6 +175,12 @@ impl SessionStore for SqliteStore {
     async fn list(&self, query: SessionQuery) -> Result<Vec<SessionSummary>, StoreError> {
         let limit = if query.limit == 0 { MAX_LIST } else { query.limit.min(MAX_LIST) };
         self.inner.readers.run(move |connection| summaries::list(connection, &query, limit)).await
+    }
+
+    async fn search(&self, owner: &str, words: &str, limit: usize) -> Result<Vec<FoundSession>, StoreError> {
+        let limit = if limit == 0 { MAX_LIST } else { limit.min(MAX_LIST) };
+        let (owner, words) = (owner.to_owned(), words.to_owned());
+        self.inner.readers.run(move |connection| words::search(connection, &owner, &words, limit)).await
     }
 }
 

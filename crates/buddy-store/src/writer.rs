@@ -22,6 +22,7 @@ use crate::error::{Verdict, from_sqlite, verdict};
 use crate::lease::Lease;
 use crate::record::Record;
 use crate::summaries::{self, RebuildReport};
+use crate::words;
 
 /// How much one append may hold.
 pub const MAX_APPEND_BYTES: usize = 64 << 20;
@@ -286,6 +287,7 @@ impl Worker {
         let transaction =
             self.connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(sql)?;
         let report = summaries::rebuild(&transaction)?;
+        words::rebuild(&transaction)?;
         if let Err(error) = transaction.commit() {
             let failed = Failed::Sqlite(error);
             if judge(&failed) == Verdict::Fatal {

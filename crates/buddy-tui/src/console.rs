@@ -14,6 +14,7 @@ mod help;
 mod items;
 mod keys;
 mod live;
+mod past;
 mod picker;
 mod reader;
 mod replies;

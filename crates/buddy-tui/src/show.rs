@@ -1,7 +1,7 @@
 //! Lists of sessions and the text of one.
 
 use buddy_protocol::{
-    Content, Item, ItemStatus, SessionState, SessionSummary, Transcript, UnixMillis, WaitingAsk,
+    Content, Found, Item, ItemStatus, SessionState, SessionSummary, Transcript, UnixMillis, WaitingAsk,
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -14,6 +14,8 @@ use crate::visible::one_line;
 const TITLE: usize = 60;
 /// Characters of a call's title in a transcript.
 const CALL: usize = 160;
+/// Characters of an excerpt.
+const EXCERPT: usize = 200;
 
 /// Prints a list of sessions, one a line.
 pub fn show_sessions(sessions: &[SessionSummary], printer: &mut Printer) -> Result<(), OutputClosed> {
@@ -34,6 +36,20 @@ pub fn show_sessions(sessions: &[SessionSummary], printer: &mut Printer) -> Resu
             local_time(session.updated),
             session.turns
         ))?;
+    }
+    Ok(())
+}
+
+/// Prints sessions in which words were found, each with what was said around them.
+pub fn show_found(found: &[Found], printer: &mut Printer) -> Result<(), OutputClosed> {
+    if found.is_empty() {
+        printer.status("nothing was found");
+    }
+    for found in found {
+        let title = one_line(found.summary.title.as_deref().unwrap_or(""), TITLE);
+        let time = local_time(found.summary.updated);
+        printer.answer(&format!("{}  {time}  {title}\n", found.summary.id))?;
+        printer.answer(&format!("    {}\n", one_line(&found.excerpt, EXCERPT)))?;
     }
     Ok(())
 }

@@ -1,6 +1,8 @@
 //! The command line.
 
 mod host_flags;
+mod past;
+mod project;
 
 use std::path::PathBuf;
 
@@ -8,53 +10,56 @@ use buddy_protocol::MicroUsd;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 pub(crate) use host_flags::HostFlags;
+pub(crate) use past::{Export, ExportFormat, Import, List, Resume};
+use project::{CONFIGURATION, EXAMPLES, PLACE, RIGHTS};
+pub(crate) use project::{Completion, Init, Man, Shell};
 
 /// An agent that works on your own machine.
 #[derive(Debug, Parser)]
-#[command(name = "buddy", version, about, max_term_width = 100)]
+#[command(name = "buddy", version, about, max_term_width = 100, after_help = EXAMPLES)]
 pub(crate) struct Cli {
     /// What to do; without it a conversation starts.
     #[command(subcommand)]
     pub(crate) command: Option<Action>,
 
     /// The model to use: a profile, `profile/model`, or a model of the active profile.
-    #[arg(short, long, global = true, value_name = "NAME")]
+    #[arg(short, long, global = true, value_name = "NAME", help_heading = CONFIGURATION)]
     pub(crate) model: Option<String>,
 
     /// The configuration file to read in place of all others.
-    #[arg(long, global = true, value_name = "PATH")]
+    #[arg(long, global = true, value_name = "PATH", help_heading = CONFIGURATION)]
     pub(crate) config: Option<PathBuf>,
 
     /// Set a key of the configuration for this run, such as `-c agent.temperature=0`.
-    #[arg(short = 'c', global = true, value_name = "KEY=VALUE")]
+    #[arg(short = 'c', global = true, value_name = "KEY=VALUE", help_heading = CONFIGURATION)]
     pub(crate) overrides: Vec<String>,
 
     /// Fail when the configuration has a key that buddy does not know, or `models.toml` cannot be used.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = CONFIGURATION)]
     pub(crate) strict_config: bool,
 
     /// Trust the directory to work in, as `buddy trust` does.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = RIGHTS)]
     pub(crate) trust: bool,
 
     /// Only read and plan: nothing is changed.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = RIGHTS)]
     pub(crate) plan: bool,
 
     /// What becomes of calls that need an approval: `ask`, `none` denies them, `all` allows them, and a time such as
     /// `10m` allows for so long what is not dangerous. Without it `BUDDY_APPROVE` or `approvals.policy` of the
     /// configuration. `exec` can ask nobody, so there `ask` denies.
-    #[arg(long, global = true, value_name = "POLICY", value_parser = approve)]
+    #[arg(long, global = true, value_name = "POLICY", value_parser = approve, help_heading = RIGHTS)]
     pub(crate) approve: Option<Approve>,
 
     /// Run commands in a shared terminal, in a tmux session of this name if one is given, as in `--tmux=NAME`. Without it
     /// `tmux.enabled` of the configuration decides.
-    #[arg(long, global = true, value_name = "SESSION", num_args = 0..=1, require_equals = true)]
+    #[arg(long, global = true, value_name = "SESSION", num_args = 0..=1, require_equals = true, help_heading = PLACE)]
     #[expect(clippy::option_option, reason = "the option can be absent, alone, or with a name")]
     pub(crate) tmux: Option<Option<String>>,
 
     /// The directory to work in; where other hosts are named one on the first of them, and without it the login directory.
-    #[arg(short = 'C', long = "directory", global = true, value_name = "DIR")]
+    #[arg(short = 'C', long = "directory", global = true, value_name = "DIR", help_heading = PLACE)]
     pub(crate) directory: Option<PathBuf>,
 
     #[command(flatten)]
@@ -62,7 +67,7 @@ pub(crate) struct Cli {
 
     /// No tool touches this machine: everything happens on the other hosts of the session. The same as
     /// `tools.local = false`.
-    #[arg(long, global = true)]
+    #[arg(long, global = true, help_heading = RIGHTS)]
     pub(crate) remote_only: bool,
 }
 
@@ -84,12 +89,19 @@ pub(crate) enum Action {
     Login(Login),
     /// Forget logins and keys, and give tokens back where the provider takes them.
     Logout(Logout),
-    /// List sessions, last used first.
+    /// List sessions, last used first, or find those in which something was said.
     Sessions(List),
     /// Show what was said and done in a session.
     Show(Show),
     /// Go on with a session.
     Resume(Resume),
+    /// Write a session to a file, for people or for programs.
+    Export(Export),
+    /// Bring in sessions of older programs, from `.buddyx/sessions` and `.agentx/sessions`.
+    ///
+    /// Each file becomes a session that can be listed, searched, resumed and exported. What was imported before is left
+    /// alone. Exit codes: 0 done; 1 a file could not be read, or there are none; 2 bad command line.
+    Import(Import),
     /// Take back what a call changed in files.
     ///
     /// Shows what would become of each path and asks. Without a terminal it changes nothing unless `--yes` is given.
@@ -135,6 +147,21 @@ pub(crate) enum Action {
     Guards(GuardsAction),
     /// Check this machine, or a model with `doctor provider`.
     Doctor(crate::commands::doctor::Doctor),
+    /// Write an AGENTS.md for this project from what is there.
+    ///
+    /// Languages and commands are taken from the usual files. A file that is there is overwritten only when you say so.
+    Init(Init),
+    /// Print a script that completes buddy's commands in a shell.
+    ///
+    /// For bash: `buddy completion bash > ~/.local/share/bash-completion/completions/buddy`. For zsh: write it to `_buddy` in
+    /// a directory of `$fpath`. For fish: `buddy completion fish > ~/.config/fish/completions/buddy.fish`.
+    Completion(Completion),
+    /// Print the manual page, or write all pages to a directory.
+    Man(Man),
+    /// Say which version runs and how to get a newer one.
+    ///
+    /// Nothing is asked of anybody unless `update.check` is on in the configuration.
+    Update,
 }
 
 #[derive(Debug, Args)]
@@ -308,21 +335,6 @@ pub(crate) enum Approve {
 }
 
 #[derive(Debug, Args)]
-pub(crate) struct List {
-    /// Print JSON, one object a session, as one array.
-    #[arg(long)]
-    pub(crate) json: bool,
-
-    /// The most sessions to list.
-    #[arg(long, value_name = "N", default_value_t = 50)]
-    pub(crate) limit: usize,
-
-    /// Only sessions of this directory.
-    #[arg(long)]
-    pub(crate) here: bool,
-}
-
-#[derive(Debug, Args)]
 pub(crate) struct Show {
     /// The session.
     pub(crate) id: String,
@@ -330,17 +342,6 @@ pub(crate) struct Show {
     /// Print the events as they are in the log, one a line.
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Resume {
-    /// The session.
-    #[arg(required_unless_present = "last", conflicts_with = "last")]
-    pub(crate) id: Option<String>,
-
-    /// The session that was used last.
-    #[arg(long)]
-    pub(crate) last: bool,
 }
 
 #[derive(Debug, Args)]

@@ -5,9 +5,13 @@ mod config;
 mod conversation;
 pub(crate) mod doctor;
 mod exec;
+mod export;
 mod grants;
 mod guards;
+mod import;
+mod init;
 mod login;
+mod manual;
 mod models;
 mod panes;
 mod processes;
@@ -16,6 +20,7 @@ pub(crate) mod setup;
 mod store;
 mod trust;
 mod undo;
+mod update;
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -97,6 +102,12 @@ async fn dispatch(
         Some(Action::Sessions(list)) => sessions::list(environment, &list, &invocation.cwd).await,
         Some(Action::Show(show)) => sessions::show(environment, &show).await,
         Some(Action::Resume(resume)) => conversation::resume(invocation, &resume).await,
+        Some(Action::Export(export)) => export::run(environment, &export).await,
+        Some(Action::Import(import)) => import::run(environment, &import, &invocation.cwd).await,
+        Some(Action::Init(init)) => init::run(&init, &invocation.cwd),
+        Some(Action::Completion(completion)) => Ok(manual::completion(&completion)),
+        Some(Action::Man(man)) => manual::man(&man),
+        Some(Action::Update) => update::run(&invocation).await,
         Some(Action::Store(action)) => store::run(environment, action).await,
         Some(Action::Ps { json }) => processes::list(environment, json),
         Some(Action::Logs(logs)) => processes::logs(environment, &logs).await,

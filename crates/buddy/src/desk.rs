@@ -11,15 +11,16 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use buddy_agent::Hosts;
+use buddy_exec::undo::UndoEntry;
 use buddy_exec::{Bounds, Exec, GlobQuery, OutputLimits, Stdin, Target, run_attended};
-use buddy_protocol::{SessionId, SessionTarget, TargetHost};
+use buddy_protocol::{ItemId, SessionId, SessionTarget, TargetHost};
 use buddy_tui::{CustomCommand, Desk, DeskCommand, ModelChoice, Surroundings};
 
 use crate::config::{TrustStore, private_file, user_file};
 use crate::environment::Environment;
 use crate::hosts::RunHosts;
 use crate::models::{Models, Row};
-use crate::wiring::local_target;
+use crate::wiring::{local_target, undo_store};
 use history::HistoryFile;
 pub(crate) use keys::keys;
 pub(crate) use look::look;
@@ -186,6 +187,15 @@ impl Desk for HomeDesk {
         }
     }
 
+    async fn changes(&self, calls: &[ItemId]) -> Option<usize> {
+        let store = undo_store(&self.environment);
+        let listed = tokio::task::spawn_blocking(move || store.list()).await.ok()?.ok()?;
+        let is_one = |entry: &&UndoEntry| {
+            !entry.is_undone && entry.changes > 0 && calls.iter().any(|call| call.as_str() == entry.header.id)
+        };
+        Some(listed.iter().filter(is_one).count())
+    }
+
     async fn run(
         &self,
         session: &SessionId,
@@ -207,7 +217,10 @@ impl Desk for HomeDesk {
             }
             DeskCommand::Processes => self.own(words(&["ps"])).await,
             DeskCommand::Kill(name) => self.own(words(&["kill", &name])).await,
-            DeskCommand::Export(_) => self.own(words(&["show", &session.to_string()])).await,
+            DeskCommand::Export(file) => {
+                let file = file.unwrap_or_else(|| format!("{session}.md"));
+                self.own(words(&["export", session.as_str(), "--output", &file])).await
+            }
         }
     }
 }

@@ -3,5 +3,6 @@
 
 mod asks;
 mod bench;
+mod forks;
 mod sessions;
 mod subscriptions;

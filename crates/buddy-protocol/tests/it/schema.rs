@@ -42,7 +42,7 @@ fn samples() -> Vec<Value> {
     vec![
         event(
             "session.started",
-            json!({"owner": ann, "agent": "buddy", "cwd": "/w", "model": "small", "targets": targets}),
+            json!({"owner": ann, "agent": "buddy", "cwd": "/w", "model": "small", "targets": targets, "forked_from": {"session": "ses_00000000000000000000000001", "seq": 3}}),
         ),
         event("session.changed", json!({"title": "a title", "targets": targets})),
         event("session.ended", json!({"by": ann})),

@@ -17,6 +17,8 @@ mod migration;
 #[cfg(test)]
 mod modes;
 #[cfg(test)]
+mod search;
+#[cfg(test)]
 mod sessions;
 #[cfg(test)]
 mod settled;

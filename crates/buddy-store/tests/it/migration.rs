@@ -12,7 +12,7 @@ use crate::support::{append, assert_whole, fresh, open, settings};
 #[tokio::test]
 async fn a_new_database_gets_every_migration_once() {
     let (directory, store) = fresh();
-    assert_eq!(store.report().migrated, ["0001_log", "0002_sessions", "0003_usage"]);
+    assert_eq!(store.report().migrated, ["0001_log", "0002_sessions", "0003_usage", "0004_words"]);
     drop(store);
     assert!(open(directory.path()).report().migrated.is_empty());
 }
@@ -22,7 +22,7 @@ async fn an_empty_file_becomes_a_database() {
     let directory = TempDir::new().unwrap();
     fs::write(directory.path().join("buddy.db"), "").unwrap();
     let store = open(directory.path());
-    assert_eq!((store.report().created, store.report().migrated.len()), (false, 3));
+    assert_eq!((store.report().created, store.report().migrated.len()), (false, 4));
     append(&store, 1, 1..=1).await;
 }
 
@@ -32,7 +32,7 @@ async fn a_database_of_the_first_schema_is_brought_up_to_date() {
     let directory = TempDir::new().unwrap();
     tamper(directory.path(), include_str!("../fixtures/schema-1.sql"));
     let store = open(directory.path());
-    assert_eq!(store.report().migrated, ["0002_sessions", "0003_usage"]);
+    assert_eq!(store.report().migrated, ["0002_sessions", "0003_usage", "0004_words"]);
     for number in [1, 2] {
         assert_whole(&store, number, 3).await;
     }

@@ -57,6 +57,7 @@ pub(crate) fn started(owner: &str, cwd: &str) -> Fact {
         model: None,
         parent: None,
         targets: vec![],
+        forked_from: None,
     })
 }
 

@@ -2,11 +2,12 @@
 
 use std::time::{Duration, Instant};
 
-use buddy_protocol::{ApprovalPolicy, Change, Command, Content, NewSession, SessionId};
+use buddy_protocol::{ApprovalPolicy, Change, Command, Content, NewSession};
 
 use super::custom::CustomCommand;
 use super::desk::DeskCommand;
 use super::effect::Effect;
+use super::past::INIT;
 use super::picker::Picker;
 use super::state::Console;
 use super::status::short;
@@ -45,9 +46,11 @@ pub(super) const ALL: &[Entry] = &[
     entry("ps", &[], "", "tasks and processes that run", |console, _| console.show_tasks()),
     entry("kill", &["stop"], "ID", "end a task or a process", Console::kill),
     entry("timeout", &[], "DURATION [ID]", "end a task after a time", Console::time_out),
-    entry("session", &["sessions"], "[list|resume ID|new]", "other conversations", Console::session),
+    entry("session", &["sessions"], "[search|resume|new …]", "other conversations", Console::session),
     entry("resume", &[], "[ID|last]", "go on with another conversation", Console::resume),
     entry("new", &["clear"], "", "start a new conversation", |console, _| console.start_anew()),
+    entry("fork", &["branch"], "", "go on in a copy of the conversation", |console, _| console.fork()),
+    entry("rewind", &[], "", "go back before a prompt (also esc esc)", |console, _| console.rewind()),
     entry("rename", &[], "TITLE", "give the conversation a title", Console::rename),
     entry("pane", &[], "take|give", "have the shared terminal for yourself, or give it back", Console::pane),
     entry("target", &[], "[add|use|remove …]", "the hosts that the session works on", Console::target_line),
@@ -61,6 +64,7 @@ pub(super) const ALL: &[Entry] = &[
     entry("export", &[], "[FILE]", "write the conversation to a file (.md or .json)", |console, file| {
         console.effect(Effect::Run(DeskCommand::Export(some(file))));
     }),
+    entry("init", &[], "", "have AGENTS.md written for this project", |console, _| console.prompt(INIT)),
     entry("theme", &[], "[NAME]", "choose the colours", Console::choose_theme),
     entry("login", &[], "[PROFILE]", "how to connect a model", |console, profile| {
         console.effect(Effect::Run(DeskCommand::Login(some(profile))));
@@ -184,26 +188,23 @@ impl Console {
         let (verb, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         match (verb, rest.trim()) {
             ("" | "list", "") => self.effect(Effect::ListSessions),
+            ("search", words) if !words.is_empty() => self.effect(Effect::Search(words.to_owned())),
             ("resume", id) => self.resume(id),
             ("new", "") => self.start_anew(),
-            _ => self.complain("say /session, /session resume ID|last or /session new"),
+            _ => {
+                self.complain("say /session, /session search WORDS, /session resume ID|last or /session new");
+            }
         }
     }
 
     /// Another conversation with the same agent, directory and model.
     fn start_anew(&mut self) {
-        if let Some(new) = self.sibling(None) {
-            self.effect(Effect::New(new));
-        }
-    }
-
-    /// A session like the one that is shown.
-    pub(super) fn sibling(&self, parent: Option<SessionId>) -> Option<NewSession> {
         let transcript = self.front().reader.transcript();
-        let started = transcript.started()?;
+        let Some(started) = transcript.started() else { return };
+        let (agent, cwd) = (started.agent.clone(), started.cwd.clone());
         let model = transcript.model().map(str::to_owned);
         let targets = transcript.targets().to_vec();
-        Some(NewSession { agent: started.agent.clone(), cwd: started.cwd.clone(), model, parent, targets })
+        self.effect(Effect::New(NewSession { agent, cwd, model, parent: None, targets }));
     }
 
     fn resume(&mut self, id: &str) {

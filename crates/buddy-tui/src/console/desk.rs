@@ -1,7 +1,7 @@
 //! The port to what surrounds a terminal: the person's files, editor and models, and buddy's own commands.
 
 use async_trait::async_trait;
-use buddy_protocol::{SessionId, SessionTarget};
+use buddy_protocol::{ItemId, SessionId, SessionTarget};
 
 /// What a console needs beside the sessions.
 #[async_trait]
@@ -23,6 +23,9 @@ pub trait Desk: Send + Sync {
 
     /// Lets the person edit a text. The terminal is theirs meanwhile.
     async fn edit(&self, text: &str) -> Result<String, String>;
+
+    /// How many of these calls changed files and were not undone, as far as that is known.
+    async fn changes(&self, calls: &[ItemId]) -> Option<usize>;
 
     /// Carries out one of buddy's own commands and returns what it says.
     async fn run(

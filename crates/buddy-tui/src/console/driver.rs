@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use buddy_protocol::{
-    Command, Event, NewSession, Principal, SessionId, SessionQuery, SessionTarget, Sessions, SessionsError,
-    Subscription, SubscriptionError,
+    Command, Event, ForkKind, ForkPoint, NewSession, Principal, SessionId, SessionQuery, SessionTarget,
+    Sessions, SessionsError, Subscription, SubscriptionError,
 };
 use crossterm::event::{Event as TerminalEvent, EventStream, KeyEventKind};
 use futures::{FutureExt, StreamExt};
@@ -18,6 +18,7 @@ use super::custom::CustomCommand;
 use super::desk::Desk;
 use super::effect::{Effect, Input, Reply};
 use super::live::SPINNER_MS;
+use super::past::{Branch, Branched};
 use super::state::Console;
 use super::terminal::{self, Terminal};
 use crate::editor::Key;
@@ -277,11 +278,13 @@ impl Driver {
                     self.console.complain("buddy is busy; that was not sent");
                 }
             }
-            Effect::Begin(new, prompt) => self.create(new, move |session| Reply::Begun { session, prompt }),
+            Effect::Begin(session, prompt) => self.begin(session, prompt),
+            Effect::Fork(branch) => self.fork(branch),
             Effect::New(new) => self.create(new, |session| Reply::Opened { session, head: 0 }),
             Effect::Open(session) => self.go_to(session),
             Effect::Leave(session) => drop(self.events.remove(&session)),
             Effect::ListSessions => self.list(),
+            Effect::Search(words) => self.search(words),
             Effect::ListModels => {
                 self.ask_desk(|desk, _, _| async move { Reply::Models(desk.models().await) });
             }
@@ -324,6 +327,48 @@ impl Driver {
                 Ok((session, events)) => Done::Follow(session.clone(), events, reply(session)),
                 Err(error) => Done::Reply(Reply::Failed(error.to_string())),
             }
+        });
+    }
+
+    /// Starts a task in a fork of a conversation, which pays for it.
+    fn begin(&mut self, session: SessionId, prompt: String) {
+        let (sessions, who) = (self.sessions.clone(), self.who.clone());
+        self.jobs.spawn(async move {
+            match forked(&*sessions, &who, &session, ForkPoint::Now, ForkKind::Beneath).await {
+                Ok((session, head, events)) => {
+                    Done::Follow(session.clone(), events, Reply::Begun { session, head, prompt })
+                }
+                Err(error) => Done::Reply(Reply::Failed(error.to_string())),
+            }
+        });
+    }
+
+    fn fork(&mut self, branch: Branch) {
+        let (sessions, who, desk) = (self.sessions.clone(), self.who.clone(), self.desk.clone());
+        self.jobs.spawn(async move {
+            let Branch { session: left, point, rewound } = branch;
+            let changes = match &rewound {
+                Some(rewound) => desk.changes(&rewound.calls).await,
+                None => None,
+            };
+            match forked(&*sessions, &who, &left, point, ForkKind::Beside).await {
+                Ok((session, head, events)) => {
+                    let draft = rewound.map(|rewound| rewound.draft);
+                    let branched = Branched { session: session.clone(), head, left, draft, changes };
+                    Done::Follow(session, events, Reply::Forked(branched))
+                }
+                Err(error) => Done::Reply(Reply::Failed(error.to_string())),
+            }
+        });
+    }
+
+    fn search(&mut self, words: String) {
+        let (sessions, who) = (self.sessions.clone(), self.who.clone());
+        self.jobs.spawn(async move {
+            Done::Reply(match sessions.search(&who, &words, LISTED).await {
+                Ok(found) => Reply::Found(found),
+                Err(error) => Reply::Failed(error.to_string()),
+            })
         });
     }
 
@@ -421,6 +466,20 @@ impl Driver {
         let written = self.terminal.write(&bytes).and_then(|()| self.terminal.set_title(title));
         written.map_err(|_| SessionsError::Closed)
     }
+}
+
+/// Forks a session: the fork, its last event, and its events.
+async fn forked(
+    sessions: &dyn Sessions,
+    who: &Principal,
+    session: &SessionId,
+    point: ForkPoint,
+    kind: ForkKind,
+) -> Result<(SessionId, u64, Subscription), SessionsError> {
+    let fork = sessions.fork(who, session, point, kind).await?;
+    let head = sessions.find(who, &fork).await?.head;
+    let events = sessions.subscribe(who, &fork, 0).await?;
+    Ok((fork, head, events))
 }
 
 async fn at(time: Option<Instant>) {

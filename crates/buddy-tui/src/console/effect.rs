@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use buddy_protocol::{Command, Event, NewSession, SessionId, SessionSummary};
+use buddy_protocol::{Command, Event, Found, NewSession, SessionId, SessionSummary};
 
 use super::desk::{DeskCommand, ModelChoice, Surroundings};
+use super::past::{Branch, Branched};
 use crate::editor::Key;
 use crate::exit::Exit;
 
@@ -28,8 +29,10 @@ pub(super) enum Input {
 pub(super) enum Effect {
     /// Send a command to a session.
     Send(SessionId, Command),
-    /// Start a session for a task beside the conversation, on this prompt.
-    Begin(NewSession, String),
+    /// Start a task beside this conversation, which knows what was said in it, on this prompt.
+    Begin(SessionId, String),
+    /// Go on in a fork.
+    Fork(Branch),
     /// Start another conversation and go to it.
     New(NewSession),
     /// Go to another session.
@@ -38,6 +41,8 @@ pub(super) enum Effect {
     Leave(SessionId),
     /// Bring sessions to pick from.
     ListSessions,
+    /// Bring sessions in which these words were said.
+    Search(String),
     /// Bring models to pick from.
     ListModels,
     /// Bring paths to complete.
@@ -69,14 +74,18 @@ pub(super) enum Reply {
     /// A task of its own runs in this session.
     Begun {
         session: SessionId,
+        head: u64,
         prompt: String,
     },
+    /// A fork is there.
+    Forked(Branched),
     /// This session is the one that is shown from now on; its last event so far.
     Opened {
         session: SessionId,
         head: u64,
     },
     Sessions(Vec<SessionSummary>),
+    Found(Vec<Found>),
     Models(Vec<ModelChoice>),
     Paths(Vec<String>),
     Surroundings(Surroundings),

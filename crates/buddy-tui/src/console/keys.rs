@@ -184,10 +184,8 @@ impl Console {
 
     /// Starts a task beside the conversation.
     fn begin(&mut self, prompt: &str) {
-        let parent = self.front().session.clone();
-        if let Some(new) = self.sibling(Some(parent)) {
-            self.effect(Effect::Begin(new, prompt.to_owned()));
-        }
+        let session = self.front().session.clone();
+        self.effect(Effect::Begin(session, prompt.to_owned()));
     }
 
     /// Says something to the agent. While a turn runs this steers it.

@@ -1,6 +1,6 @@
 //! Pickers: a list to choose from with arrow keys, narrowed by typing.
 
-use buddy_protocol::{Change, Command, SessionSummary};
+use buddy_protocol::{Change, Command, Found, SessionSummary};
 
 use super::desk::ModelChoice;
 use super::effect::Effect;
@@ -8,6 +8,10 @@ use super::state::Console;
 use crate::editor::{Action, Choice, InputView, Key, Menu, menu_rows, view};
 use crate::show::local_time;
 use crate::text::{Line, Look, Paint, Theme};
+use crate::visible::one_line;
+
+/// Characters of a prompt in a list.
+const PROMPT: usize = 200;
 
 /// A list to choose from.
 #[derive(Debug)]
@@ -24,6 +28,7 @@ enum Picks {
     Model,
     Session,
     Theme,
+    Prompt,
 }
 
 impl Picker {
@@ -42,6 +47,25 @@ impl Picker {
         };
         let menu = Menu::new(sessions.iter().map(choice).collect(), "");
         Self { title: "session", wish: String::new(), menu, picks: Picks::Session }
+    }
+
+    pub(super) fn found(found: &[Found]) -> Self {
+        let choice = |found: &Found| Choice {
+            name: format!("{} {}", found.summary.id, found.excerpt),
+            note: found.summary.title.clone().unwrap_or_default(),
+        };
+        let menu = Menu::new(found.iter().map(choice).collect(), "");
+        Self { title: "found", wish: String::new(), menu, picks: Picks::Session }
+    }
+
+    /// Prompts by their numbers, the newest first.
+    pub(super) fn prompts(prompts: &[&str]) -> Self {
+        let choice = |(place, text): (usize, &&str)| Choice {
+            name: format!("{} {}", place + 1, one_line(text, PROMPT)),
+            note: String::new(),
+        };
+        let menu = Menu::new(prompts.iter().enumerate().rev().map(choice).collect(), "");
+        Self { title: "go back before", wish: String::new(), menu, picks: Picks::Prompt }
     }
 
     pub(super) fn themes(current: Theme) -> Self {
@@ -97,6 +121,7 @@ impl Console {
         match picker.picks {
             Picks::Model => self.use_model(&choice.name),
             Picks::Theme => self.use_theme(&choice.name),
+            Picks::Prompt => self.rewind_to(choice.name.split(' ').next().unwrap_or_default()),
             Picks::Session => {
                 let id = choice.name.split(' ').next().unwrap_or_default();
                 match id.parse() {

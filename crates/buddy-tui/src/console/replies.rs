@@ -23,15 +23,18 @@ impl Console {
                 self.complain(&format!("buddy: {text}"));
             }
             Reply::Failed(text) => self.complain(&text),
-            Reply::Begun { session, prompt } => {
+            Reply::Begun { session, head, prompt } => {
                 self.count += 1;
                 let mut task = Task::new(self.count, session, prompt.clone());
-                task.unseen = 1;
+                (task.unseen, task.skip_until) = (1, head);
                 self.say(&format!("task {} runs in the background", self.count));
                 self.effect(Effect::Send(task.session.clone(), Command::Prompt { text: prompt }));
                 self.tasks.push(task);
             }
             Reply::Opened { session, head } => self.opened(session, head),
+            Reply::Forked(branched) => self.forked(branched),
+            Reply::Found(found) if found.is_empty() => self.say("nothing was found"),
+            Reply::Found(found) => self.picker = Some(Picker::found(&found)),
             Reply::Sessions(sessions) if sessions.is_empty() => self.say("no conversation was found"),
             Reply::Sessions(sessions) => self.picker = Some(Picker::sessions(&sessions)),
             Reply::Models(models) => {
@@ -53,7 +56,7 @@ impl Console {
     }
 
     /// Another conversation is shown from now on. The one before goes on as a task if it runs.
-    fn opened(&mut self, session: buddy_protocol::SessionId, head: u64) {
+    pub(super) fn opened(&mut self, session: buddy_protocol::SessionId, head: u64) {
         let known = self.tasks.iter().position(|task| task.session == session);
         let number = if let Some(place) = known {
             self.tasks.remove(place).number
@@ -122,7 +125,10 @@ impl Console {
         if let Some(failure) = transcript.last_turn().and_then(|turn| turn.failure.clone()) {
             self.complain(&failure.message);
         }
-        let answer = transcript.items().iter().rev().find_map(|item| match &item.content {
+        let turn = transcript.last_turn().map(|turn| &turn.turn);
+        // What was said before the task began is not its answer.
+        let own = transcript.items().iter().rev().take_while(|item| item.turn.as_ref() == turn);
+        let answer = own.into_iter().find_map(|item| match &item.content {
             Content::AgentMessage { text } => Some(text.as_str()),
             _ => None,
         });

@@ -4,6 +4,8 @@ use buddy_protocol::{TargetHost, TargetWish};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Args, Command, Error, FromArgMatches};
 
+use super::project::PLACE;
+
 /// The hosts that a command line names, in its order.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct HostFlags(pub(crate) Vec<TargetWish>);
@@ -19,6 +21,7 @@ impl Args for HostFlags {
                 .action(ArgAction::Append)
                 .value_parser(parse)
                 .help(help)
+                .help_heading(PLACE)
         };
         command
             .arg(host(
@@ -36,7 +39,8 @@ impl Args for HostFlags {
                     .long("local")
                     .global(true)
                     .action(ArgAction::SetTrue)
-                    .help("Work on this machine too, beside the hosts that are named"),
+                    .help("Work on this machine too, beside the hosts that are named")
+                    .help_heading(PLACE),
             )
     }
 

@@ -4,13 +4,13 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 
 use buddy_agent::BuddyAgent;
-use buddy_protocol::{Change, Command, NewSession, SessionId, Sessions};
+use buddy_protocol::{Change, Command, ForkKind, ForkPoint, NewSession, SessionId, SessionSummary, Sessions};
 use buddy_tui::{ConsoleRequest, Exit, Look, ReplRequest, run_console, run_repl};
 use tokio::io::BufReader;
 
 use crate::cli::Resume;
 use crate::commands::setup::{Invocation, Notes, Setup};
-use crate::commands::{find, is_here, last, panes, printer, trust};
+use crate::commands::{find, import, is_here, last, panes, printer, trust};
 use crate::config::user_file;
 use crate::desk::{HomeDesk, keys, look};
 use crate::environment::Environment;
@@ -43,7 +43,10 @@ pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
     let new = NewSession { agent: BuddyAgent::NAME.to_owned(), cwd, model, parent: None, targets };
     let session = buddy.hub.create(&buddy.who, new).await?;
     begin(&invocation, &buddy, &session).await?;
-    Talk { setup: &setup, environment: invocation.environment, desk, hosts }.run(buddy, session, 1).await
+    let hint =
+        if is_here(&invocation.hosts) { import::hint(&buddy.store, &invocation.cwd).await } else { None };
+    let talk = Talk { setup: &setup, environment: invocation.environment, desk, hosts, hint };
+    talk.run(buddy, session, 1).await
 }
 
 /// Goes on with an old one.
@@ -59,6 +62,7 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
         Some(id) => find(&buddy, id).await?,
         None => last(&buddy, None).await?,
     };
+    let summary = if resume.fork { fork(&buddy, &summary.id).await? } else { summary };
     if model.is_some() {
         buddy
             .hub
@@ -66,8 +70,14 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
             .await?;
     }
     begin(&invocation, &buddy, &summary.id).await?;
-    let talk = Talk { setup: &setup, environment: invocation.environment, desk, hosts };
+    let talk = Talk { setup: &setup, environment: invocation.environment, desk, hosts, hint: None };
     talk.run(buddy, summary.id, summary.head).await
+}
+
+/// A copy of a session.
+async fn fork(buddy: &Buddy, session: &SessionId) -> anyhow::Result<SessionSummary> {
+    let fork = buddy.hub.fork(&buddy.who, session, ForkPoint::Now, ForkKind::Beside).await?;
+    Ok(buddy.hub.find(&buddy.who, &fork).await?)
 }
 
 /// What the command line wants of the session before anything is said.
@@ -85,6 +95,8 @@ struct Talk<'a> {
     environment: &'a Environment,
     desk: HomeDesk,
     hosts: Arc<RunHosts>,
+    /// One more line of the greeting.
+    hint: Option<String>,
 }
 
 impl Talk<'_> {
@@ -130,6 +142,7 @@ impl Talk<'_> {
             lines.push(format!("{}\n  {}", failure.message, failure.hint.unwrap_or_default()));
         }
         lines.extend(panes::ways(&self.hosts).await);
+        lines.extend(self.hint.clone());
         lines
     }
 }

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use buddy_protocol::{SessionQuery, Sessions, Transcript};
-use buddy_tui::{Exit, OutputClosed, show_sessions, show_transcript};
+use buddy_protocol::{Found, SessionQuery, Sessions, Transcript};
+use buddy_tui::{Exit, OutputClosed, show_found, show_sessions, show_transcript};
 
 use crate::cli::{List, Show};
 use crate::commands::{find, printer};
@@ -21,6 +21,9 @@ fn reader(environment: &Environment) -> anyhow::Result<Buddy> {
 pub(crate) async fn list(environment: &Environment, list: &List, cwd: &Path) -> anyhow::Result<Exit> {
     let here = list.here.then(|| cwd.to_string_lossy().into_owned());
     let buddy = reader(environment)?;
+    if let Some(words) = &list.grep {
+        return search(buddy, words, here.as_deref(), list).await;
+    }
     let query = SessionQuery { cwd: here, limit: list.limit, ..SessionQuery::default() };
     let sessions = buddy.hub.list(&buddy.who, query).await?;
     buddy.close().await?;
@@ -31,6 +34,22 @@ pub(crate) async fn list(environment: &Environment, list: &List, cwd: &Path) -> 
         // A conversation that was left before anything was said is of no use to people.
         let begun: Vec<_> = sessions.into_iter().filter(|session| session.turns > 0).collect();
         show_sessions(&begun, &mut printer)
+    };
+    Ok(outcome(&printed))
+}
+
+/// Lists sessions in which words were said.
+async fn search(buddy: Buddy, words: &str, here: Option<&str>, list: &List) -> anyhow::Result<Exit> {
+    let limit = if here.is_some() { 0 } else { list.limit };
+    let found = buddy.hub.search(&buddy.who, words, limit).await?;
+    buddy.close().await?;
+    let is_meant = |found: &Found| here.is_none_or(|here| found.summary.cwd == here);
+    let found: Vec<Found> = found.into_iter().filter(is_meant).take(list.limit).collect();
+    let mut printer = printer();
+    let printed = if list.json {
+        printer.line(&serde_json::to_string_pretty(&found)?)
+    } else {
+        show_found(&found, &mut printer)
     };
     Ok(outcome(&printed))
 }

@@ -78,6 +78,7 @@ const PERSONAL: &[&[&str]] = &[
     &["tools", "shell_allowlist"],
     &["tools", "network"],
     &["tools", "local"],
+    &["update"],
 ];
 
 #[derive(Default)]

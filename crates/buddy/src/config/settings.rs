@@ -38,6 +38,8 @@ pub(crate) struct Config {
     pub(crate) approvals: ApprovalsSection,
     /// What a session or a day may cost.
     pub(crate) budget: BudgetSection,
+    /// How buddy learns of newer versions.
+    pub(crate) update: UpdateSection,
 }
 
 /// buddy's own agent.
@@ -309,4 +311,14 @@ pub(crate) struct BudgetSection {
     pub(crate) max_tokens: Option<u64>,
     /// The most model calls that one session may make, with all that it opened, as `--max-turns` counts them.
     pub(crate) max_turns: Option<u32>,
+}
+
+/// How buddy learns of newer versions.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(crate) struct UpdateSection {
+    /// Let `buddy update` ask for the newest version. Nothing else ever asks.
+    pub(crate) check: bool,
+    /// Where it asks: an address that answers with JSON that has `version` or `tag_name`.
+    pub(crate) address: Option<String>,
 }

@@ -7,6 +7,7 @@ mod commands;
 mod editing;
 mod leaving;
 mod looks;
+mod past;
 mod turns;
 mod window;
 

@@ -1,0 +1,46 @@
+//! Writes a fork: the log of another session, folded into the facts that a new one begins with.
+
+use std::sync::Arc;
+
+use buddy_protocol::{
+    Event, Fact, ForkError, ForkKind, ForkPoint, SessionId, SessionStore, SessionsError, UnixMillis, fork,
+    fork_end,
+};
+
+use crate::live::read_log;
+
+/// Events in one append. Items can be large, and an append has a bound.
+const PART: usize = 128;
+
+/// What is forked, and into what.
+pub(crate) struct Fork {
+    pub(crate) from: SessionId,
+    pub(crate) head: u64,
+    pub(crate) into: SessionId,
+    pub(crate) point: ForkPoint,
+    pub(crate) kind: ForkKind,
+    pub(crate) now: UnixMillis,
+}
+
+impl Fork {
+    /// Reads the old log and writes the new one. The old session may be live: its log is read up to a known event.
+    pub(crate) async fn write(self, store: &dyn SessionStore) -> Result<(), SessionsError> {
+        let invalid = |error: ForkError| SessionsError::Invalid(error.to_string());
+        let mut log = read_log(store, &self.from, self.head).await?;
+        let until = fork_end(&log, &self.point).map_err(invalid)?;
+        if until < self.head {
+            log = read_log(store, &self.from, until).await?;
+        }
+        let facts = fork(&self.from, log, self.kind, self.now).map_err(invalid)?;
+        let stamp = |(place, fact): (usize, Fact)| {
+            let seq = Some(place as u64 + 1);
+            Arc::new(Event { session: self.into.clone(), seq, time: self.now, fact })
+        };
+        let events: Vec<Arc<Event>> = facts.into_iter().enumerate().map(stamp).collect();
+        let writer = store.writer(&self.into).await?;
+        for part in events.chunks(PART) {
+            writer.append(part.to_vec()).await?;
+        }
+        Ok(())
+    }
+}

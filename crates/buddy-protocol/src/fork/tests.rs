@@ -1,0 +1,190 @@
+use super::*;
+use crate::{
+    Event, Item, ItemStatus, Principal, ToolCall, ToolKind, TurnEnded, TurnOutcome, TurnStarted,
+    UsageReported,
+};
+
+fn id(number: u32) -> String {
+    format!("{number:026}")
+}
+
+fn session() -> SessionId {
+    format!("ses_{}", id(1)).parse().unwrap()
+}
+
+fn turn(number: u32) -> TurnId {
+    format!("trn_{}", id(number)).parse().unwrap()
+}
+
+fn item(number: u32, status: ItemStatus, content: Content) -> Item {
+    let id = format!("itm_{}", id(number)).parse().unwrap();
+    Item { id, turn: Some(turn(1)), step: None, place: None, parent: None, status, content, private: None }
+}
+
+fn said(number: u32, text: &str) -> Fact {
+    let content = Content::UserMessage { text: text.to_owned() };
+    Fact::ItemEnded(ItemEnded { item: item(number, ItemStatus::Completed, content) })
+}
+
+fn answered(number: u32, text: &str) -> Fact {
+    let content = Content::AgentMessage { text: text.to_owned() };
+    Fact::ItemEnded(ItemEnded { item: item(number, ItemStatus::Completed, content) })
+}
+
+fn call(number: u32, status: ItemStatus) -> Fact {
+    let content = Content::ToolCall(Box::new(ToolCall {
+        call_id: format!("call_{number}"),
+        name: "run_shell".to_owned(),
+        kind: ToolKind::Execute,
+        title: "ls".to_owned(),
+        input: serde_json::json!({}).into(),
+        output: None,
+        target: None,
+    }));
+    let item = item(number, status, content);
+    if status.is_final() {
+        Fact::ItemEnded(ItemEnded { item })
+    } else {
+        Fact::ItemStarted(ItemStarted { item })
+    }
+}
+
+fn began(number: u32) -> Fact {
+    Fact::TurnStarted(TurnStarted { turn: turn(number), by: Principal::person("ann") })
+}
+
+fn ended(number: u32) -> Fact {
+    Fact::TurnEnded(TurnEnded { turn: turn(number), outcome: TurnOutcome::Completed, failure: None })
+}
+
+fn begin() -> Fact {
+    Fact::SessionStarted(SessionStarted {
+        owner: Principal::person("ann"),
+        agent: "buddy".to_owned(),
+        cwd: "/w".to_owned(),
+        model: Some("small".to_owned()),
+        parent: None,
+        targets: vec![],
+        forked_from: None,
+    })
+}
+
+fn log(facts: Vec<Fact>) -> Vec<LogEntry> {
+    let stamp = |(place, fact)| {
+        LogEntry::Event(Event { session: session(), seq: Some(place as u64 + 1), time: UnixMillis(0), fact })
+    };
+    facts.into_iter().enumerate().map(stamp).collect()
+}
+
+/// Two turns; the second one was steered while two calls ran, the later of which ended first.
+fn conversation() -> Vec<LogEntry> {
+    let usage = UsageReported {
+        turn: turn(1),
+        model: "small".to_owned(),
+        usage: crate::Usage::default(),
+        cost: None,
+    };
+    log(vec![
+        begin(),
+        began(1),
+        said(1, "one"),
+        answered(2, "first"),
+        Fact::UsageReported(usage),
+        ended(1),
+        Fact::SessionChanged(SessionChanged { model: Some("large".to_owned()), ..SessionChanged::default() }),
+        began(2),
+        said(3, "two"),
+        call(4, ItemStatus::Running),
+        call(5, ItemStatus::Running),
+        call(5, ItemStatus::Completed),
+        said(6, "steered"),
+        call(4, ItemStatus::Completed),
+        ended(2),
+    ])
+}
+
+fn texts(facts: &[Fact]) -> Vec<String> {
+    let text = |fact: &Fact| match &fact.item()?.content {
+        Content::UserMessage { text } | Content::AgentMessage { text } => Some(text.clone()),
+        Content::ToolCall(call) => Some(format!("{} {:?}", call.call_id, fact.item()?.status)),
+        _ => None,
+    };
+    facts.iter().filter_map(text).collect()
+}
+
+fn forked(point: &ForkPoint) -> Result<Vec<Fact>, ForkError> {
+    fork_of(conversation(), point, ForkKind::Beside)
+}
+
+fn fork_of(mut log: Vec<LogEntry>, point: &ForkPoint, kind: ForkKind) -> Result<Vec<Fact>, ForkError> {
+    let until = fork_end(&log, point)?;
+    log.truncate(usize::try_from(until).unwrap());
+    fork(&session(), log, kind, UnixMillis(9))
+}
+
+fn before(number: u32) -> ForkPoint {
+    ForkPoint::Before { prompt: format!("itm_{}", id(number)).parse().unwrap() }
+}
+
+fn started(facts: &[Fact]) -> &SessionStarted {
+    match &facts[0] {
+        Fact::SessionStarted(started) => started,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_fork_has_each_item_once_in_its_place_and_no_bill() {
+    let facts = forked(&ForkPoint::Now).unwrap();
+    assert_eq!(texts(&facts), ["one", "first", "two", "call_4 Completed", "call_5 Completed", "steered"]);
+    assert!(!facts.iter().any(|fact| matches!(fact, Fact::UsageReported(_))));
+    let started = started(&facts);
+    assert_eq!(started.forked_from, Some(Origin { session: session(), seq: 15 }));
+    assert_eq!((started.model.as_deref(), &started.parent), (Some("large"), &None));
+}
+
+#[test]
+fn what_changed_later_does_not_hold_before_it() {
+    let facts = forked(&ForkPoint::After { seq: 6 }).unwrap();
+    assert_eq!(texts(&facts), ["one", "first"]);
+    assert_eq!(started(&facts).model.as_deref(), Some("small"));
+}
+
+#[test]
+fn before_a_prompt_its_turn_has_not_begun() {
+    let facts = forked(&before(3)).unwrap();
+    assert_eq!(texts(&facts), ["one", "first"]);
+    assert!(matches!(facts.last(), Some(Fact::TurnEnded(_))));
+    assert_eq!(forked(&ForkPoint::After { seq: 8 }).unwrap(), facts);
+    assert_eq!(texts(&forked(&before(1)).unwrap()), [] as [String; 0]);
+}
+
+#[test]
+fn before_a_prompt_that_steered_the_turn_is_interrupted() {
+    let facts = forked(&before(6)).unwrap();
+    assert_eq!(
+        texts(&facts),
+        ["one", "first", "two", "call_4 Running", "call_5 Completed", "call_4 Interrupted"]
+    );
+    let Some(Fact::TurnEnded(last)) = facts.last() else { panic!("{facts:?}") };
+    assert_eq!(last.outcome, TurnOutcome::Interrupted);
+}
+
+#[test]
+fn a_running_turn_is_left_out() {
+    let mut running = conversation();
+    running.truncate(11);
+    let facts = fork_of(running, &ForkPoint::Now, ForkKind::Beneath).unwrap();
+    assert_eq!(texts(&facts), ["one", "first"]);
+    assert_eq!(started(&facts).parent, Some(session()));
+}
+
+#[test]
+fn a_place_that_makes_no_sense_is_refused() {
+    assert_eq!(forked(&ForkPoint::After { seq: 10 }), Err(ForkError::InTurn(10)));
+    assert_eq!(forked(&ForkPoint::After { seq: 16 }), Err(ForkError::NoEvent(16)));
+    assert_eq!(forked(&ForkPoint::After { seq: 0 }), Err(ForkError::NoEvent(0)));
+    assert!(matches!(forked(&before(2)), Err(ForkError::NoPrompt(_))));
+    let empty = fork_of(vec![], &ForkPoint::Now, ForkKind::Beside);
+    assert_eq!(empty, Err(ForkError::NotStarted));
+}

@@ -1,0 +1,163 @@
+//! The words that were said: an index over the log, derived from it, and the search in it.
+
+use buddy_protocol::{Content, Fact, Found, SessionId, StoreError};
+use rusqlite::{Connection, OptionalExtension, Transaction, params};
+
+use crate::error::from_sqlite;
+use crate::excerpt::excerpt;
+use crate::record::{COLUMNS, at, decode, range};
+use crate::summaries;
+
+/// The table, as its migration makes it.
+pub(crate) const TABLE: &str = include_str!("migrations/0004_words.sql");
+
+/// How much of one text is indexed. A prompt can be a whole file, and an append waits for its words.
+const MAX_TEXT_BYTES: usize = 64 << 10;
+
+/// How many words one search looks for.
+const MAX_WORDS: usize = 32;
+
+/// What can be found of a fact: what people and agents said, titles, and the names and titles of calls.
+pub(crate) fn text(fact: &Fact) -> Option<String> {
+    let text = match fact {
+        Fact::SessionChanged(changed) => changed.title.clone()?,
+        Fact::ItemEnded(ended) => match &ended.item.content {
+            Content::UserMessage { text } | Content::AgentMessage { text } => text.clone(),
+            Content::ToolCall(call) => format!("{} {}", call.name, call.title),
+            Content::SubSession { title, .. } => title.clone(),
+            Content::Reasoning { .. }
+            | Content::FileChange(_)
+            | Content::Plan { .. }
+            | Content::Canvas { .. }
+            | Content::Compaction { .. } => return None,
+        },
+        _ => return None,
+    };
+    Some(text).filter(|text| !text.trim().is_empty())
+}
+
+/// Keeps the words of one more event.
+pub(crate) fn add(connection: &Connection, place: i64, fact: &Fact) -> rusqlite::Result<()> {
+    let Some(text) = text(fact) else { return Ok(()) };
+    let end = (0..=text.len().min(MAX_TEXT_BYTES)).rev().find(|end| text.is_char_boundary(*end));
+    let indexed = end.and_then(|end| text.get(..end)).unwrap_or_default();
+    connection
+        .prepare_cached("INSERT INTO words (rowid, text) VALUES (?1, ?2)")?
+        .execute(params![place, indexed])
+        .map(drop)
+}
+
+/// Makes the table anew and fills it from the log.
+pub(crate) fn rebuild(transaction: &Transaction<'_>) -> Result<(), StoreError> {
+    transaction.execute_batch("DROP TABLE IF EXISTS words").map_err(|error| from_sqlite(&error))?;
+    transaction.execute_batch(TABLE).map_err(|error| from_sqlite(&error))?;
+    fill(transaction)
+}
+
+/// Fills the empty table from the log.
+pub(crate) fn fill(transaction: &Transaction<'_>) -> Result<(), StoreError> {
+    let sql = |error: rusqlite::Error| from_sqlite(&error);
+    for (log, session) in summaries::logs(transaction)? {
+        let mut statement = transaction
+            .prepare_cached(&format!(
+                "SELECT {COLUMNS} FROM events WHERE place > ?1 AND place < ?2
+                 AND kind IN ('session.changed', 'item.ended') ORDER BY place"
+            ))
+            .map_err(sql)?;
+        let mut rows = statement.query(range(log, 0)).map_err(sql)?;
+        while let Some(row) = rows.next().map_err(sql)? {
+            let place: i64 = row.get(0).map_err(sql)?;
+            let (event, _) = decode(&session, row).map_err(|flaw| flaw.into_error(&session, at(place).1))?;
+            add(transaction, place, &event.fact).map_err(sql)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether the words of the event at a place are kept.
+pub(crate) fn is_kept(connection: &Connection, place: i64) -> rusqlite::Result<bool> {
+    connection
+        .prepare_cached("SELECT 1 FROM words_docsize WHERE id = ?1")?
+        .query_row([place], |_| Ok(()))
+        .optional()
+        .map(|found| found.is_some())
+}
+
+/// How many events of a log have their words kept.
+pub(crate) fn count(connection: &Connection, log: i64) -> rusqlite::Result<u64> {
+    connection
+        .prepare_cached("SELECT count(*) FROM words_docsize WHERE id > ?1 AND id < ?2")?
+        .query_row(range(log, 0), |row| row.get::<_, i64>(0))
+        .map(i64::cast_unsigned)
+}
+
+/// Sessions of an owner with an event that has all the words, last used first.
+pub(crate) fn search(
+    connection: &Connection,
+    owner: &str,
+    wish: &str,
+    limit: usize,
+) -> Result<Vec<Found>, StoreError> {
+    let words = split(wish);
+    if words.is_empty() {
+        return Ok(Vec::new());
+    }
+    let places = (|| {
+        let mut statement = connection.prepare_cached(
+            "SELECT max(words.rowid) FROM words JOIN sessions ON sessions.number = words.rowid >> 32
+             WHERE words MATCH ?1 AND owner = ?2
+             GROUP BY sessions.number ORDER BY updated DESC, sessions.number DESC LIMIT ?3",
+        )?;
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        let rows = statement.query_map(params![query(&words), owner, limit], |row| row.get(0))?;
+        rows.collect::<rusqlite::Result<Vec<i64>>>()
+    })();
+    let places = places.map_err(|error| from_sqlite(&error))?;
+    places.into_iter().filter_map(|place| found(connection, place, &words).transpose()).collect()
+}
+
+/// The words that people typed. What has neither a letter nor a digit is no word.
+fn split(wish: &str) -> Vec<&str> {
+    let words = wish.split(|letter: char| letter.is_whitespace() || letter.is_control());
+    words.filter(|word| word.chars().any(char::is_alphanumeric)).take(MAX_WORDS).collect()
+}
+
+/// A query for texts that have all the words or their beginnings. In quotation marks nothing is syntax.
+fn query(words: &[&str]) -> String {
+    let quoted: Vec<String> =
+        words.iter().map(|word| format!("\"{}\" *", word.replace('"', "\"\""))).collect();
+    quoted.join(" ")
+}
+
+fn found(connection: &Connection, place: i64, words: &[&str]) -> Result<Option<Found>, StoreError> {
+    let (log, seq) = at(place);
+    let Some(summary) = summaries::load(connection, log)? else { return Ok(None) };
+    let said = event_text(connection, place, &summary.id)?;
+    let excerpt = said.map(|text| excerpt(&text, words)).unwrap_or_default();
+    Ok(Some(Found { summary, excerpt, seq }))
+}
+
+fn event_text(
+    connection: &Connection,
+    place: i64,
+    session: &SessionId,
+) -> Result<Option<String>, StoreError> {
+    let sql = |error: rusqlite::Error| from_sqlite(&error);
+    let mut statement =
+        connection.prepare_cached(&format!("SELECT {COLUMNS} FROM events WHERE place = ?1")).map_err(sql)?;
+    let mut rows = statement.query([place]).map_err(sql)?;
+    let Some(row) = rows.next().map_err(sql)? else { return Ok(None) };
+    let (event, _) = decode(session, row).map_err(|flaw| flaw.into_error(session, at(place).1))?;
+    Ok(text(&event.fact))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_the_words_is_syntax() {
+        assert_eq!(query(&split("a\"b  NOT\tc* (x")), "\"a\"\"b\" * \"NOT\" * \"c*\" * \"(x\" *");
+        assert_eq!(split(" -- \" () "), [] as [&str; 0]);
+    }
+}

@@ -1,0 +1,84 @@
+//! `buddy export`.
+
+use std::fs::OpenOptions;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use buddy_protocol::{Event, Sessions, Transcript};
+use buddy_tui::{Exit, markdown};
+
+use crate::cli::{Export, ExportFormat};
+use crate::commands::{find, last, printer};
+use crate::environment::Environment;
+use crate::wiring::{Wishes, wire};
+
+/// Events read at once.
+const PAGE: usize = 5_000;
+
+/// Writes a session to a file or to the standard output.
+pub(crate) async fn run(environment: &Environment, export: &Export) -> anyhow::Result<Exit> {
+    let buddy = wire(environment, Wishes::reading()?)?;
+    let summary = match &export.id {
+        Some(id) => find(&buddy, id).await?,
+        None => last(&buddy, None).await?,
+    };
+    let mut events: Vec<Event> = Vec::new();
+    loop {
+        let page = buddy.hub.events(&buddy.who, &summary.id, events.len() as u64, PAGE).await?;
+        if page.is_empty() {
+            break;
+        }
+        events.extend(page);
+    }
+    buddy.close().await?;
+    let text = match export.format.unwrap_or_else(|| format_of(export.output.as_deref())) {
+        ExportFormat::Json => json(&events)?,
+        ExportFormat::Markdown => {
+            let mut transcript = Transcript::default();
+            for event in events {
+                transcript.take(event)?;
+            }
+            markdown(&summary, &transcript)
+        }
+    };
+    let Some(path) = &export.output else {
+        let is_printed = printer().answer(&text).is_ok();
+        return Ok(if is_printed { Exit::Ok } else { Exit::OutputClosed });
+    };
+    write(path, &text, export.force)?;
+    printer().status(&format!("{} written", path.display()));
+    Ok(Exit::Ok)
+}
+
+fn format_of(path: Option<&Path>) -> ExportFormat {
+    let extension = path.and_then(Path::extension);
+    if extension.is_some_and(|extension| extension.eq_ignore_ascii_case("json")) {
+        ExportFormat::Json
+    } else {
+        ExportFormat::Markdown
+    }
+}
+
+/// The events as one array, one event a line.
+fn json(events: &[Event]) -> anyhow::Result<String> {
+    let lines = events.iter().map(Event::to_json).collect::<Result<Vec<_>, _>>()?;
+    Ok(format!("[\n{}\n]\n", lines.join(",\n")))
+}
+
+fn write(path: &Path, text: &str, is_forced: bool) -> anyhow::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    if is_forced {
+        options.create(true).truncate(true)
+    } else {
+        options.create_new(true)
+    };
+    let mut file = match options.open(path) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            bail!("`{}` exists; `--force` overwrites it", path.display())
+        }
+        file => file.with_context(|| format!("cannot write `{}`", path.display()))?,
+    };
+    file.write_all(text.as_bytes()).with_context(|| format!("cannot write `{}`", path.display()))
+}

@@ -1,0 +1,117 @@
+//! `buddy import`: sessions of older programs become ordinary ones.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+
+use anyhow::{Context, bail};
+use buddy_agent::BuddyAgent;
+use buddy_protocol::{Principal, SessionStore, UnixMillis};
+use buddy_store::SqliteStore;
+use buddy_tui::Exit;
+
+use crate::cli::Import;
+use crate::commands::printer;
+use crate::environment::Environment;
+use crate::legacy::{self, Place};
+use crate::wiring::open_store;
+
+/// How many files are looked into before a conversation begins.
+const LOOKED_INTO: usize = 50;
+
+/// How much of a file's complaints is told.
+const TOLD: usize = 5;
+
+/// What became of a file.
+enum Outcome {
+    Imported { session: String, not_understood: Vec<String> },
+    Known,
+}
+
+/// Imports what is new.
+pub(crate) async fn run(environment: &Environment, import: &Import, cwd: &Path) -> anyhow::Result<Exit> {
+    let directory = import.project.as_deref().unwrap_or(cwd);
+    let directory =
+        directory.canonicalize().with_context(|| format!("cannot read `{}`", directory.display()))?;
+    let files = legacy::files(&directory)?;
+    let mut printer = printer();
+    if files.is_empty() {
+        bail!(
+            "there are no older sessions in `{}`: neither .buddyx/sessions nor .agentx/sessions has any",
+            directory.display()
+        );
+    }
+    let store = open_store(environment)?;
+    let (mut imported, mut known, mut failed) = (0_usize, 0_usize, 0_usize);
+    for file in &files {
+        match import_one(&store, environment, &directory, file).await {
+            Ok(Outcome::Imported { session, not_understood }) => {
+                imported += 1;
+                printer.answer(&format!("{session}  {}\n", file.display())).ok();
+                for line in not_understood.iter().take(TOLD) {
+                    printer.status(&format!("  {}: {line}", file.display()));
+                }
+                if not_understood.len() > TOLD {
+                    printer.status(&format!(
+                        "  {}: and {} more",
+                        file.display(),
+                        not_understood.len() - TOLD
+                    ));
+                }
+            }
+            Ok(Outcome::Known) => known += 1,
+            Err(error) => {
+                failed += 1;
+                printer.status(&format!("{}: not imported: {error:#}", file.display()));
+            }
+        }
+    }
+    store.close().await?;
+    printer.status(&format!(
+        "{imported} sessions imported, {known} were there already, {failed} could not be read"
+    ));
+    Ok(if failed == 0 { Exit::Ok } else { Exit::Failed })
+}
+
+async fn import_one(
+    store: &Arc<SqliteStore>,
+    environment: &Environment,
+    directory: &Path,
+    file: &Path,
+) -> anyhow::Result<Outcome> {
+    let session = legacy::open(file)?;
+    let id = legacy::session_id(&session);
+    if store.find(&id).await?.is_some() {
+        return Ok(Outcome::Known);
+    }
+    let place = Place {
+        owner: Principal::person(environment.user.clone()),
+        agent: BuddyAgent::NAME.to_owned(),
+        cwd: directory.to_string_lossy().into_owned(),
+        file: file.display().to_string(),
+        changed: changed(file),
+    };
+    let (events, not_understood) = legacy::events(session, &place);
+    // One append, so that a session is there wholly or not at all.
+    store.writer(&id).await?.append(events.into_iter().map(Arc::new).collect()).await?;
+    Ok(Outcome::Imported { session: id.to_string(), not_understood })
+}
+
+fn changed(file: &Path) -> UnixMillis {
+    let time = file.metadata().and_then(|metadata| metadata.modified()).ok();
+    let since = time.and_then(|time| time.duration_since(UNIX_EPOCH).ok());
+    UnixMillis(since.and_then(|since| u64::try_from(since.as_millis()).ok()).unwrap_or_default())
+}
+
+/// What a person is told at the start of a conversation in a directory with older sessions that are not imported.
+pub(crate) async fn hint(store: &SqliteStore, directory: &Path) -> Option<String> {
+    let files = legacy::files(directory).ok()?;
+    let mut new = 0_usize;
+    for file in files.iter().take(LOOKED_INTO) {
+        let Ok(session) = legacy::open(file) else { continue };
+        new += usize::from(store.find(&legacy::session_id(&session)).await.ok()?.is_none());
+    }
+    let more = if files.len() > LOOKED_INTO { " or more" } else { "" };
+    let noun = if new == 1 { "session is" } else { "sessions are" };
+    (new > 0).then(|| format!("{new}{more} older {noun} here; `buddy import` brings them in"))
+}

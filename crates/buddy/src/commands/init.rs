@@ -1,0 +1,73 @@
+//! `buddy init`: an AGENTS.md for a project, from what is there.
+
+use std::fs::OpenOptions;
+use std::io::{BufRead, IsTerminal, Read, Write};
+use std::path::Path;
+
+use anyhow::Context;
+use buddy_tui::{Exit, Printer};
+
+use crate::cli::Init;
+use crate::commands::printer;
+use crate::project::Project;
+
+/// The longest answer that is read.
+const MAX_ANSWER: u64 = 1_024;
+
+/// Writes AGENTS.md, and offers a folder for the project's own commands.
+pub(crate) fn run(init: &Init, cwd: &Path) -> anyhow::Result<Exit> {
+    let mut printer = printer();
+    let path = cwd.join("AGENTS.md");
+    let is_there = path.symlink_metadata().is_ok();
+    if is_there
+        && !init.force
+        && !is_wanted(&mut printer, "AGENTS.md is there already. Overwrite it?", "--force")?
+    {
+        printer.status("AGENTS.md stays as it is");
+        return Ok(Exit::Failed);
+    }
+    let text = Project::look(cwd).agents_file();
+    write(&path, &text, is_there).with_context(|| format!("cannot write `{}`", path.display()))?;
+    printer.status("AGENTS.md written; /init in a conversation has the agent write a better one");
+    offer_folder(init, cwd, &mut printer)?;
+    Ok(Exit::Ok)
+}
+
+fn write(path: &Path, text: &str, is_there: bool) -> std::io::Result<()> {
+    let mut options = OpenOptions::new();
+    options.write(true);
+    if is_there {
+        options.truncate(true)
+    } else {
+        options.create_new(true)
+    };
+    options.open(path)?.write_all(text.as_bytes())
+}
+
+fn offer_folder(init: &Init, cwd: &Path, printer: &mut Printer) -> anyhow::Result<()> {
+    let folder = cwd.join(".buddy/commands");
+    let is_asked = !init.folder && std::io::stdin().is_terminal() && !folder.exists();
+    let is_wanted = init.folder
+        || (is_asked
+            && is_wanted(printer, "Make .buddy/commands for commands of this project?", "--folder")?);
+    if is_wanted {
+        std::fs::create_dir_all(&folder).with_context(|| format!("cannot make `{}`", folder.display()))?;
+        printer.status(
+            ".buddy/commands made; each Markdown file in it is a command once the directory is trusted",
+        );
+    }
+    Ok(())
+}
+
+/// Asks on a terminal. Where nobody can be asked the answer is no, and the flag that does it without asking is told.
+fn is_wanted(printer: &mut Printer, question: &str, flag: &str) -> anyhow::Result<bool> {
+    if !std::io::stdin().is_terminal() {
+        printer
+            .status(&format!("{question} There is no terminal to ask on; `{flag}` does it without asking"));
+        return Ok(false);
+    }
+    printer.prompt(&format!("{question} [y/N] "));
+    let mut answer = String::new();
+    std::io::stdin().lock().take(MAX_ANSWER).read_line(&mut answer).context("cannot read the answer")?;
+    Ok(matches!(answer.trim(), "y" | "Y" | "yes"))
+}

@@ -1,0 +1,133 @@
+//! Going back, forking, searching and exporting in a conversation.
+
+use std::fs;
+
+use buddy_testkit::model::turn;
+
+use super::Screen;
+use crate::stage::said;
+
+/// A conversation in which two things were said.
+async fn talked() -> Screen {
+    let turns = [turn().text("First answer."), turn().text("Second answer."), turn().text("Third answer.")];
+    let screen = Screen::start(turns, 100, 30).await;
+    screen.line("find the boat");
+    screen.wait_for("First answer.").await;
+    screen.wait_idle().await;
+    screen.line("paint the boat");
+    screen.wait_for("Second answer.").await;
+    screen.wait_idle().await;
+    screen
+}
+
+#[tokio::test]
+async fn going_back_puts_the_prompt_into_the_draft_and_forgets_what_followed() {
+    let screen = talked().await;
+    screen.line("/rewind");
+    let shown = screen.wait_for("go back before:").await;
+    assert!(shown.contains("❯ 2 paint the boat") && shown.contains("  1 find the boat"), "{shown}");
+    screen.keys(&["Enter"]);
+    let shown = screen.wait_for("no call has changed files since").await;
+    assert!(shown.contains("files stay as they are, /undo takes changes back"), "{shown}");
+    screen.wait_until("the draft", |shown| shown.lines().rev().nth(1) == Some("> paint the boat")).await;
+    screen.text(" blue");
+    screen.keys(&["Enter"]);
+    screen.wait_for("Third answer.").await;
+    let request = screen.stage.requests().pop().unwrap().body;
+    assert_eq!(said(&request, "user")[1..], ["find the boat", "paint the boat blue"]);
+    screen.leave().await;
+    let mut turns: Vec<u64> = screen.stage.log().await.iter().map(|log| log.transcript.turns()).collect();
+    turns.sort_unstable();
+    assert_eq!(turns, [2, 2], "the conversation before is still there");
+}
+
+#[tokio::test]
+async fn escape_twice_goes_back_too() {
+    let screen = talked().await;
+    screen.keys(&["Escape"]);
+    tokio::time::sleep(std::time::Duration::from_millis(300)).await;
+    screen.keys(&["Escape"]);
+    screen.wait_for("go back before:").await;
+    screen.keys(&["Down", "Enter"]);
+    screen
+        .wait_until("the first prompt as a draft", |shown| {
+            shown.contains("back before that prompt")
+                && shown.lines().filter(|line| *line == "> find the boat").count() >= 2
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn a_copy_goes_on_and_the_first_conversation_is_gone_back_to() {
+    let screen = talked().await;
+    screen.line("/fork");
+    screen.wait_for("a copy of the conversation; the one before is /resume ses_ID").await;
+    screen.line("sell the boat");
+    screen.wait_for("Third answer.").await;
+    let request = screen.stage.requests().pop().unwrap().body;
+    assert_eq!(said(&request, "user")[1..], ["find the boat", "paint the boat", "sell the boat"]);
+    screen.wait_idle().await;
+    screen.leave().await;
+    let logs = screen.stage.log().await;
+    let mut turns: Vec<u64> = logs.iter().map(|log| log.transcript.turns()).collect();
+    turns.sort_unstable();
+    assert_eq!(turns, [2, 3]);
+}
+
+#[tokio::test]
+async fn a_task_in_the_background_knows_the_conversation() {
+    let screen = talked().await;
+    screen.line("name the boat &");
+    screen.wait_for("task 2 done: name the boat").await;
+    let request = screen.stage.requests().pop().unwrap().body;
+    assert_eq!(said(&request, "user")[1..], ["find the boat", "paint the boat", "name the boat"]);
+    screen.leave().await;
+    let logs = screen.stage.log().await;
+    let parents: Vec<_> = logs.iter().filter_map(|log| log.transcript.started()?.parent.clone()).collect();
+    assert_eq!(parents.len(), 1);
+    assert!(logs.iter().any(|log| log.session == parents[0] && log.transcript.turns() == 2));
+}
+
+#[tokio::test]
+async fn a_past_conversation_is_found_by_what_was_said() {
+    let screen = talked().await;
+    screen.line("/new");
+    screen.wait_for("a new conversation").await;
+    screen.line("/session search paint boat");
+    let shown = screen.wait_for("found:").await;
+    assert!(shown.contains("❯ ses_ID paint the boat"), "{shown}");
+    screen.keys(&["Enter"]);
+    screen.wait_until("the conversation", |shown| shown.matches("Second answer.").count() == 2).await;
+    screen.line("/session search submarine");
+    screen.wait_for("nothing was found").await;
+}
+
+#[tokio::test]
+async fn the_conversation_is_written_to_a_file() {
+    let screen = talked().await;
+    screen.line("/export boat.md");
+    screen.wait_for("boat.md written").await;
+    let text = fs::read_to_string(screen.stage.home.work().join("boat.md")).unwrap();
+    assert!(text.contains("> paint the boat\n\nSecond answer.\n"), "{text}");
+    screen.line("/export boat.json");
+    screen.wait_for("boat.json written").await;
+    screen.line("/export boat.md");
+    screen.wait_for("`boat.md` exists").await;
+}
+
+#[tokio::test]
+async fn changes_of_files_since_are_counted() {
+    let change = serde_json::json!({"path": "boat.txt", "content": "blue"});
+    let turns = [turn().text("I write.").call("write_file", change), turn().text("Written.")];
+    let stage = crate::stage::Stage::new(turns.to_vec()).await;
+    let screen = Screen::on(stage, &["--trust", "--approve", "all"], 100, 30).await;
+    screen.line("write it");
+    screen.wait_for("Written.").await;
+    screen.wait_idle().await;
+    assert!(screen.stage.home.work().join("boat.txt").is_file());
+    screen.line("/rewind");
+    screen.wait_for("❯ 1 write it").await;
+    screen.keys(&["Enter"]);
+    screen.wait_for("1 call has changed files since").await;
+    assert!(screen.stage.home.work().join("boat.txt").is_file(), "files stay as they are");
+}
