@@ -41,6 +41,9 @@ pub trait Target: Send + Sync {
         self.start(exec).await?.wait().await
     }
 
+    /// Ends what is kept open for the next call, such as a connection, when there will be none.
+    async fn rest(&self) {}
+
     /// The terminals that the agent shares with people here; none where there are none.
     fn panes(&self) -> Option<&dyn Panes> {
         None

@@ -33,6 +33,9 @@ pub trait Transport: Send + Sync {
     /// command; it ends when the command has ended, and ending it closes the command's streams.
     fn client(&self, argv: &[&str]) -> Client;
 
+    /// Ends a connection that is kept open between calls, for good: whoever still holds this reaches nobody any more.
+    fn hang_up(&self) {}
+
     /// How a person gets there by hand.
     fn way(&self) -> Way {
         Way::Here

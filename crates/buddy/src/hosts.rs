@@ -118,6 +118,14 @@ impl RunHosts {
         Ok(panes)
     }
 
+    /// Lets go of all hosts at the end of a run. What holds one still finds no connection that stays behind.
+    pub(crate) async fn rest(&self) {
+        let targets: Vec<_> = self.reached().values().map(|host| host.target.clone()).collect();
+        for target in targets {
+            target.rest().await;
+        }
+    }
+
     /// The panes that were made.
     pub(crate) async fn panes(&self) -> Vec<Arc<TmuxTarget>> {
         self.panes.lock().await.iter().map(|(_, panes)| panes.clone()).collect()

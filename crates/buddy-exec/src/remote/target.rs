@@ -114,6 +114,12 @@ impl Target for RemoteTarget {
         &self.description
     }
 
+    async fn rest(&self) {
+        let transport = self.transport.clone();
+        // It may wait for a host that does not answer.
+        let _ = tokio::task::spawn_blocking(move || transport.hang_up()).await;
+    }
+
     async fn start(&self, exec: Exec) -> Result<Running, TargetError> {
         self.begin(exec, Chunks::Sampled, script::supervised).await
     }

@@ -382,6 +382,10 @@ impl Target for TmuxTarget {
         self.below.managed()
     }
 
+    async fn rest(&self) {
+        self.below.rest().await;
+    }
+
     fn panes(&self) -> Option<&dyn Panes> {
         Some(self)
     }

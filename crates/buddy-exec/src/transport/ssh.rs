@@ -9,6 +9,7 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -69,6 +70,8 @@ pub struct SshTransport {
     shared: Arc<Shared>,
     /// Held while a connection is made, so that commands that start together make one.
     connecting: Mutex<()>,
+    /// Whether the connection was ended for good.
+    is_over: AtomicBool,
 }
 
 #[derive(Debug)]
@@ -90,6 +93,7 @@ impl SshTransport {
         let transport = Self {
             shared: Arc::new(Shared { settings, directory }),
             connecting: Mutex::new(()),
+            is_over: AtomicBool::new(false),
             name: name.clone(),
         };
         transport.connect().await?;
@@ -105,6 +109,10 @@ impl Transport for SshTransport {
 
     async fn connect(&self) -> Result<(), TargetError> {
         let _connecting = self.connecting.lock().await;
+        if self.is_over.load(Ordering::SeqCst) {
+            let reason = "the connection was ended".to_owned();
+            return Err(TargetError::Unreachable { target: self.name.clone(), reason });
+        }
         if self.shared.is_up() {
             return Ok(());
         }
@@ -125,6 +133,11 @@ impl Transport for SshTransport {
             }
         }
         Err(TargetError::Unreachable { target: self.name.clone(), reason })
+    }
+
+    fn hang_up(&self) {
+        self.is_over.store(true, Ordering::SeqCst);
+        self.shared.hang_up();
     }
 
     fn client(&self, argv: &[&str]) -> Client {
@@ -189,11 +202,17 @@ impl Shared {
     }
 }
 
-impl Drop for Shared {
-    fn drop(&mut self) {
+impl Shared {
+    fn hang_up(&self) {
         if self.is_up() {
             let _ = self.ssh(&["-O", "exit"], &[]).ask(EXIT_LIMIT);
         }
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.hang_up();
     }
 }
 

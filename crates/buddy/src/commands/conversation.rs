@@ -126,6 +126,7 @@ impl Talk<'_> {
         buddy.close().await?;
         self.setup.models.settle().await;
         panes::tell_remaining(&self.hosts, &mut printer).await;
+        self.hosts.rest().await;
         printer.status(&format!("\ngo on with: buddy resume {session}"));
         Ok(exit?)
     }
