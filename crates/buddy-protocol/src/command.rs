@@ -69,6 +69,9 @@ pub enum ApprovalPolicy {
         /// For how long.
         seconds: u64,
     },
+    /// Take changes of files in the workspace as approved, by the tools for files, unless what they change decides what
+    /// runs later; ask for everything else.
+    Edits,
 }
 
 /// What a new session starts with.

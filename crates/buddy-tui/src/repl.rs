@@ -328,10 +328,13 @@ fn approve(policy: &str) -> Result<Command, String> {
         "ask" => ApprovalPolicy::Ask,
         "all" => ApprovalPolicy::All,
         "none" => ApprovalPolicy::None,
+        "edits" => ApprovalPolicy::Edits,
         time => match seconds(time) {
             Some(seconds) => ApprovalPolicy::Window { seconds },
             None => {
-                return Err("say /approve ask, all, none, or for how long, such as /approve 10m".to_owned());
+                return Err(
+                    "say /approve ask, edits, all, none, or for how long, such as /approve 10m".to_owned()
+                );
             }
         },
     };
@@ -353,6 +356,9 @@ pub(crate) fn told(changed: &SessionChanged) -> Option<String> {
         ApprovalPolicy::Ask => "approvals: what needs one is asked for".to_owned(),
         ApprovalPolicy::All => "approvals: everything is allowed that no rule forbids".to_owned(),
         ApprovalPolicy::None => "approvals: what needs one is denied".to_owned(),
+        ApprovalPolicy::Edits => {
+            "approvals: changes of files in the workspace are allowed; the rest is asked for".to_owned()
+        }
         ApprovalPolicy::Window { seconds } => {
             format!("approvals: for {seconds} s everything is allowed that is not dangerous; then buddy asks again")
         }
@@ -370,5 +376,5 @@ pub(crate) fn told(changed: &SessionChanged) -> Option<String> {
         text.to_owned()
     });
     let targets = changed.targets.as_ref().map(|targets| format!("targets:\n{}", targets::lines(targets)));
-    approvals.or(plan).or(panes).or(targets)
+    plan.or(approvals).or(panes).or(targets)
 }

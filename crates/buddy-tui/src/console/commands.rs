@@ -34,7 +34,7 @@ pub(super) const ALL: &[Entry] = &[
     entry(
         "approve",
         &["permissions"],
-        "ask|all|none|DURATION",
+        "ask|edits|all|none|DURATION",
         "what becomes of calls that need an approval",
         Console::approve,
     ),
@@ -126,11 +126,13 @@ impl Console {
             "ask" => ApprovalPolicy::Ask,
             "all" => ApprovalPolicy::All,
             "none" => ApprovalPolicy::None,
+            "edits" => ApprovalPolicy::Edits,
             time => match seconds(time) {
                 Some(seconds) => ApprovalPolicy::Window { seconds },
                 None => {
-                    return self
-                        .complain("say /approve ask, all, none, or for how long, such as /approve 10m");
+                    return self.complain(
+                        "say /approve ask, edits, all, none, or for how long, such as /approve 10m",
+                    );
                 }
             },
         };
@@ -281,6 +283,7 @@ impl Console {
             ApprovalPolicy::Ask => "ask".to_owned(),
             ApprovalPolicy::All => "all".to_owned(),
             ApprovalPolicy::None => "none".to_owned(),
+            ApprovalPolicy::Edits => "edits of files in the workspace, ask for the rest".to_owned(),
             ApprovalPolicy::Window { seconds } => format!("all for {seconds} s from when it was said"),
         };
         let text = format!(

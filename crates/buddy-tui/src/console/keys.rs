@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use buddy_protocol::{Change, Command};
+use buddy_protocol::{ApprovalPolicy, Change, Command};
 
 use super::commands;
 use super::effect::Effect;
@@ -264,10 +264,16 @@ impl Console {
         }
     }
 
-    /// From asking to planning and back.
+    /// From asking to accepting edits, to planning, and back to asking.
     fn cycle_mode(&mut self) {
         let is_planning = self.front().reader.transcript().is_plan_only();
-        self.send(Command::Change(Change { plan_only: Some(!is_planning), ..Change::default() }));
+        let (approvals, plan_only) = match (is_planning, self.approvals) {
+            (true, _) => (None, Some(false)),
+            (false, ApprovalPolicy::Ask) => (Some(ApprovalPolicy::Edits), None),
+            (false, ApprovalPolicy::Edits) => (Some(ApprovalPolicy::Ask), Some(true)),
+            (false, _) => (Some(ApprovalPolicy::Ask), None),
+        };
+        self.send(Command::Change(Change { approvals, plan_only, ..Change::default() }));
     }
 
     fn expand(&mut self) {
