@@ -309,6 +309,7 @@ impl Driver {
                 why: Some(reason.clone()),
                 risk: Risk::Medium,
                 reasons: vec![reason],
+                is_editable: false,
                 offers: Vec::new(),
             }),
             expires: None,

@@ -26,7 +26,7 @@ mod transcript;
 mod usage;
 
 pub use ask::{
-    Answer, Approval, Ask, GrantScope, GrantWish, MAX_GRANT_SECONDS, Misfit, Offer, Question, Risk,
+    Answer, Approval, Ask, GrantScope, GrantWish, MAX_EDIT, MAX_GRANT_SECONDS, Misfit, Offer, Question, Risk,
 };
 pub use bill::Bill;
 pub use command::{ApprovalPolicy, Change, Command, NewSession};

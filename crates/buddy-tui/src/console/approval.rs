@@ -79,7 +79,10 @@ fn keys(question: &Question, look: &Look, width: usize) -> InputView {
     if !approval.offers.is_empty() {
         text.push_str(" · a allow in this session · p choose what to allow");
     }
-    text.push_str(" · e edit · d deny · n no, and say why · ? more");
+    if approval.is_editable {
+        text.push_str(" · e edit");
+    }
+    text.push_str(" · d deny · n no, and say why · ? more");
     hint(&text, look, width)
 }
 

@@ -21,6 +21,7 @@ mod hosts;
 mod interrupts;
 mod login;
 mod panes;
+mod person;
 mod processes;
 mod repl;
 mod screen;

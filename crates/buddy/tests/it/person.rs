@@ -1,0 +1,109 @@
+//! What a person does in a conversation besides talking: changing a command before it runs, accepting edits.
+
+use buddy_protocol::{Answer, Content, Fact, ItemStatus};
+use buddy_testkit::model::{Turn, turn};
+use buddy_testkit::program::Started;
+use serde_json::json;
+
+use crate::stage::{Stage, shell};
+
+const APPROVE: &str = "approve? [y/n]";
+
+async fn conversation(turns: impl IntoIterator<Item = Turn>) -> (Stage, Started) {
+    let stage = Stage::new(turns.into_iter().collect::<Vec<_>>()).await;
+    let started = stage.buddy(["--trust"]).converse();
+    (stage, started)
+}
+
+fn run(command: &str) -> Turn {
+    turn().call("run_shell", shell(command))
+}
+
+fn done() -> Turn {
+    turn().text("So be it.")
+}
+
+/// Prompts, changes the command that is asked for, and sees the turn through after these further answers.
+async fn changed(command: &str, edit: &str, further: &[&str]) -> Stage {
+    let (stage, mut started) = conversation([run(command), done()]).await;
+    started.write(b"do it\n").await;
+    started.stderr.wait_for(APPROVE, 1).await;
+    started.write(format!("e {edit}\n").as_bytes()).await;
+    for (count, answer) in (2..).zip(further) {
+        started.stderr.wait_for(APPROVE, count).await;
+        started.write(format!("{answer}\n").as_bytes()).await;
+    }
+    started.stdout.wait_for("So be it.", 1).await;
+    started.finish().await.expect_code(0);
+    stage
+}
+
+#[tokio::test]
+async fn a_changed_command_runs_in_the_place_of_the_other_and_the_model_is_told() {
+    let stage = changed("mkdir one", "mkdir two", &[]).await;
+    assert!(!stage.home.work().join("one").exists() && stage.home.work().join("two").is_dir());
+    let result = &stage.results()[0];
+    assert_eq!(result["result"]["exit_code"], 0, "{result}");
+    assert_eq!(
+        result["result"]["changed_by_person"], "the person changed the command to: mkdir two",
+        "{result}"
+    );
+    let log = stage.only_log().await;
+    let (item, call) = log.calls()[0];
+    assert_eq!((item.status, call.title.as_str()), (ItemStatus::Completed, "mkdir two"));
+    assert_eq!(call.input.value()["command"], "mkdir one", "what the model wanted stays in the log");
+    let edits = log.events.iter().filter_map(|event| match &event.fact {
+        Fact::Answered(answered) => Some(answered.answer.clone()),
+        _ => None,
+    });
+    assert_eq!(edits.collect::<Vec<_>>(), [Answer::edit("mkdir two")]);
+}
+
+#[tokio::test]
+async fn a_change_to_something_riskier_is_asked_for_again() {
+    let stage = changed("mkdir one", "mkdir two; sudo -n true", &["n"]).await;
+    assert!(!stage.home.work().join("two").exists(), "it did not run unseen");
+    let result = stage.results()[0].to_string();
+    assert!(result.contains("the person said no") && result.contains("sudo -n true"), "{result}");
+    let log = stage.only_log().await;
+    let asked = log.events.iter().filter(|event| matches!(event.fact, Fact::Asked(_))).count();
+    assert_eq!(asked, 2);
+}
+
+#[tokio::test]
+async fn a_change_to_what_no_rule_allows_is_denied() {
+    let stage = changed("mkdir one", "echo 'x", &[]).await;
+    let result = stage.results()[0].to_string();
+    assert!(result.contains("forbidden") && result.contains("the person changed the command"), "{result}");
+    assert!(!stage.home.work().join("one").exists());
+}
+
+#[tokio::test]
+async fn accepted_edits_are_not_asked_for_and_commands_are() {
+    let write = json!({"path": "one", "content": "new\n"});
+    let turns = [turn().call("write_file", write).call("run_shell", shell("mkdir two")), done()];
+    let (stage, mut started) = conversation(turns).await;
+    started.write(b"/approve edits\n").await;
+    started.stderr.wait_for("changes of files in the workspace are allowed", 1).await;
+    started.write(b"do both\n").await;
+    started.stderr.wait_for("$ mkdir two -- approve?", 1).await;
+    started.write(b"n\n").await;
+    started.stdout.wait_for("So be it.", 1).await;
+    started.finish().await.expect_code(0);
+    assert_eq!(stage.home.text("one"), "new\n");
+    assert!(!stage.home.work().join("two").exists());
+}
+
+#[tokio::test]
+async fn accepted_edits_leave_what_decides_what_runs_to_the_person() {
+    let write = json!({"path": ".git/hooks/pre-commit", "content": "new\n"});
+    let (stage, mut started) = conversation([turn().call("write_file", write), done()]).await;
+    started.write(b"/approve edits\nwrite it\n").await;
+    started.stderr.wait_for(APPROVE, 1).await;
+    started.write(b"n\n").await;
+    started.stdout.wait_for("So be it.", 1).await;
+    started.finish().await.expect_code(0);
+    let log = stage.only_log().await;
+    assert_eq!(log.calls()[0].0.status, ItemStatus::Denied);
+    assert!(matches!(log.calls()[0].0.content, Content::ToolCall(_)));
+}
