@@ -17,6 +17,7 @@ mod id;
 mod item;
 mod json;
 mod port;
+mod ran;
 mod recovery;
 mod schema;
 mod summary;
@@ -46,6 +47,7 @@ pub use port::{
     Agent, AgentError, AgentSession, EventSink, Ledger, Opening, SessionQuery, SessionStore, SessionWriter,
     Sessions, SessionsError, SinkClosed, Spending, StoreError, Subscription, SubscriptionError, WaitingAsk,
 };
+pub use ran::{Ran, RanOutcome};
 pub use recovery::recovery;
 pub use schema::event_schema;
 pub use summary::{SessionState, SessionSummary};

@@ -90,7 +90,7 @@ impl Transcript {
     /// Keeps the place of an item whose whole value is still to come.
     fn reserve(&mut self, id: ItemId) {
         if !self.index.contains_key(&id) {
-            let content = Content::UserMessage { text: String::new() };
+            let content = Content::UserMessage { text: String::new(), ran: None };
             let status = ItemStatus::Pending;
             self.put(Item {
                 id,

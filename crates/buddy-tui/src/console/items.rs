@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anstyle::Style;
 use buddy_protocol::{
-    Content, Item, ItemStatus, Json, PlanStep, PlanStepState, ToolCall, ToolKind, Transcript,
+    Content, Item, ItemStatus, Json, PlanStep, PlanStepState, Ran, ToolCall, ToolKind, Transcript,
 };
 use serde_json::Value;
 
@@ -12,12 +12,15 @@ use super::tasks::elapsed_text;
 use crate::diff::diff_rows;
 use crate::markdown::Markdown;
 use crate::output::Output;
+use crate::show::printed;
 use crate::text::{Line, Look, Paint, Span, wrap};
 
 /// How many lines of a command's output are shown.
 const OUTPUT_LINES: usize = 5;
 /// The same for one that failed.
 const FAILED_LINES: usize = 12;
+/// The same for a command of the person's own.
+const OWN_LINES: usize = 40;
 /// How many lines of a diff.
 const DIFF_LINES: usize = 40;
 /// How many items of an old conversation are shown when it is taken up.
@@ -63,7 +66,8 @@ pub(super) fn wrapped(line: &Line, width: usize) -> Vec<Line> {
 pub(super) fn finished(item: &Item, ran: Duration, look: &Look, width: usize) -> Shown {
     let shown = |kind, rows| Shown { kind, rows, folded: None };
     match &item.content {
-        Content::UserMessage { text } => shown(Kind::Person, person(text, look, width)),
+        Content::UserMessage { ran: Some(run), .. } => own_command(run, item.status, ran, look, width),
+        Content::UserMessage { text, .. } => shown(Kind::Person, person(text, look, width)),
         Content::AgentMessage { text } => {
             let mut markdown = Markdown::default();
             markdown.push(text);
@@ -116,6 +120,32 @@ fn person(text: &str, look: &Look, width: usize) -> Vec<Line> {
         rows.extend(wrap(&Line::styled(line, style), width, lead, &next));
     }
     rows
+}
+
+/// The line of a command that the person runs themselves.
+pub(super) fn own_title(ran: &Ran, look: &Look) -> Line {
+    let style = look.theme.style(Paint::Person);
+    let line = ran.command.lines().next().unwrap_or_default();
+    Line::styled("! ", style.bold()).and(line, style)
+}
+
+/// A command that the person ran: they wanted to see what comes out, so more of it is shown.
+fn own_command(run: &Ran, status: ItemStatus, ran: Duration, look: &Look, width: usize) -> Shown {
+    let mut head = own_title(run, look);
+    if ran >= LONG {
+        head = head.and(&format!("  {}", elapsed_text(ran)), look.theme.style(Paint::Dim));
+    }
+    let mut rows = vec![head.cut(width, look.sign("…", "~"))];
+    let text = printed(run);
+    let mut output = Output::new(OWN_LINES - 1, 1);
+    output.push(&text);
+    let is_ok = status == ItemStatus::Completed
+        && run.outcome.as_ref().is_some_and(|outcome| outcome.exit_code == Some(0));
+    let style = if is_ok { Style::new() } else { look.theme.style(Paint::Bad) };
+    let shown = output.folded(look, width.saturating_sub(2));
+    rows.extend(indented(shown.iter().map(|row| Line::styled(&row.text(), style)).collect()));
+    let folded = (output.line_count() > OWN_LINES).then(|| text.clone());
+    Shown { kind: Kind::Person, rows, folded }
 }
 
 fn thought(text: &str, ran: Duration, look: &Look) -> Shown {

@@ -14,6 +14,8 @@ use crate::text::{Line, Paint, Span};
 
 /// Rows of the live output of a call.
 const TAIL_ROWS: usize = 3;
+/// The same of a command that the person runs.
+const OWN_TAIL_ROWS: usize = 8;
 /// Rows of a thought under way.
 const THOUGHT_ROWS: usize = 2;
 /// Calls that are shown at the same time.
@@ -102,6 +104,16 @@ impl Console {
                 let tail = self.front().reader.tail(&item.id, &self.look, room, TAIL_ROWS);
                 let tail = tail.iter().map(|row| Line::plain("  ").and(&row.text(), dim));
                 std::iter::once(head).chain(tail).collect()
+            }
+            Content::UserMessage { ran: Some(ran), .. } => {
+                let time = elapsed_text(self.front().reader.ran(&item.id, self.now));
+                let end = format!("  {time} (esc stops it)");
+                let room = self.columns.saturating_sub(end.len());
+                let head = items::own_title(ran, &self.look).cut(room, self.look.sign("…", "~"));
+                let room = self.columns.saturating_sub(2);
+                let tail = self.front().reader.tail(&item.id, &self.look, room, OWN_TAIL_ROWS);
+                let tail = tail.iter().map(|row| Line::plain("  ").and(&row.text(), dim));
+                std::iter::once(head.and(&end, dim)).chain(tail).collect()
             }
             Content::Reasoning { text } => {
                 let lines: Vec<&str> =

@@ -56,6 +56,12 @@ impl Reader {
         self.turn_began
     }
 
+    /// The command that the person runs.
+    pub(super) fn own_command(&self) -> Option<&Item> {
+        let is_own = |item: &&Item| matches!(item.content, Content::UserMessage { ran: Some(_), .. });
+        self.transcript.open_items().find(is_own)
+    }
+
     /// How long an item has run.
     pub(super) fn ran(&self, item: &ItemId, now: Instant) -> Duration {
         self.running.get(item).map_or(Duration::ZERO, |running| now.saturating_duration_since(running.since))
@@ -165,7 +171,9 @@ impl Reader {
 
     fn end_turn(&mut self, ended: &TurnEnded, look: &Look, width: usize) {
         self.turn_began = None;
-        self.running.clear();
+        // A command that the person runs is no part of the turn.
+        let transcript = &self.transcript;
+        self.running.retain(|id, _| transcript.item(id).is_some_and(|item| !item.status.is_final()));
         if let Some((_, markdown)) = self.message.take() {
             self.put(Kind::Message, markdown.finish(look, width));
         }

@@ -5,6 +5,7 @@
 mod approvals;
 mod commands;
 mod editing;
+mod person;
 mod turns;
 mod window;
 
