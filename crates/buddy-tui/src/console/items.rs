@@ -8,6 +8,7 @@ use buddy_protocol::{
 };
 use serde_json::Value;
 
+use super::summary::summary;
 use super::tasks::elapsed_text;
 use crate::diff::diff_rows;
 use crate::markdown::Markdown;
@@ -207,7 +208,10 @@ impl Body {
             return Self { text: text.to_owned(), diff: None, is_bad: true };
         };
         if let Some(error) = &output.error {
-            return Self { text: error.message.clone(), diff: None, is_bad: true };
+            // What a refused call is told to do instead is for the agent.
+            let hint = error.hint.as_deref().filter(|_| status != ItemStatus::Denied);
+            let hint = hint.map(|hint| format!("\n{hint}")).unwrap_or_default();
+            return Self { text: format!("{}{hint}", error.message), diff: None, is_bad: true };
         }
         let result: Value = output.result.as_ref().map_or(Value::Null, Json::value);
         let diff = result.get("diff").and_then(Value::as_str).filter(|diff| !diff.is_empty());
@@ -222,7 +226,7 @@ impl Body {
 fn text_of(kind: ToolKind, result: &Value) -> String {
     let part = |name: &str| result.get(name).and_then(Value::as_str).unwrap_or_default();
     match kind {
-        ToolKind::Execute => {
+        ToolKind::Execute if result.get("exit_code").is_some() && result.get("stdout").is_some() => {
             let mut text = format!("{}{}", part("stdout"), part("stderr"));
             if let Some(code) = result.get("exit_code").and_then(Value::as_i64).filter(|code| *code != 0) {
                 text = format!("exit code {code}\n{text}");
@@ -230,13 +234,12 @@ fn text_of(kind: ToolKind, result: &Value) -> String {
             if let Some(signal) = result.get("signal").and_then(Value::as_i64) {
                 text = format!("ended by signal {signal}\n{text}");
             }
+            if !part("note").is_empty() {
+                text = format!("{}\n{}", text.trim_end(), part("note")).trim_start().to_owned();
+            }
             text
         }
-        ToolKind::Read => {
-            let lines = part("content").lines().count();
-            if lines > 0 { format!("{lines} lines") } else { String::new() }
-        }
-        _ => String::new(),
+        _ => summary(result),
     }
 }
 

@@ -37,13 +37,15 @@ pub(super) struct Reader {
 /// An item that runs.
 struct Running {
     since: Instant,
+    /// When it last wrote something.
+    heard: Instant,
     /// What it has written so far.
     output: Output,
 }
 
 impl Running {
     fn new(since: Instant) -> Self {
-        Self { since, output: Output::new(0, LIVE_LINES) }
+        Self { since, heard: since, output: Output::new(0, LIVE_LINES) }
     }
 }
 
@@ -65,6 +67,11 @@ impl Reader {
     /// How long an item has run.
     pub(super) fn ran(&self, item: &ItemId, now: Instant) -> Duration {
         self.running.get(item).map_or(Duration::ZERO, |running| now.saturating_duration_since(running.since))
+    }
+
+    /// How long a running item has written nothing.
+    pub(super) fn silence(&self, item: &ItemId, now: Instant) -> Duration {
+        self.running.get(item).map_or(Duration::ZERO, |running| now.saturating_duration_since(running.heard))
     }
 
     /// The last rows that a running item wrote.
@@ -109,7 +116,7 @@ impl Reader {
             Fact::ItemChanged(changed) => {
                 self.running.insert(changed.item.id.clone(), Running::new(now));
             }
-            Fact::ItemDelta(delta) => self.grow(delta),
+            Fact::ItemDelta(delta) => self.grow(delta, now),
             Fact::ItemEnded(ended) => self.end_item(&ended.item, look, width, now),
             Fact::Notice(notice) if notice.level != NoticeLevel::Info => {
                 let row = Line::styled(&notice.text, look.theme.style(Paint::Warning));
@@ -135,12 +142,13 @@ impl Reader {
         self.running.entry(item.id.clone()).or_insert_with(|| Running::new(now));
     }
 
-    fn grow(&mut self, delta: &ItemDelta) {
+    fn grow(&mut self, delta: &ItemDelta, now: Instant) {
         let item = self.transcript.item(&delta.item);
         let is_message = matches!(item.map(|item| &item.content), Some(Content::AgentMessage { .. }));
         if delta.stream != DeltaStream::Text {
             if let Some(running) = self.running.get_mut(&delta.item) {
                 running.output.push(&delta.text);
+                running.heard = now;
             }
             return;
         }
