@@ -34,7 +34,7 @@ pub(super) const ALL: &[Entry] = &[
     entry(
         "approve",
         &["permissions"],
-        "ask|edits|all|none|DURATION",
+        "ask|edits|all|none|TIME",
         "what becomes of calls that need an approval",
         Console::approve,
     ),
@@ -49,7 +49,7 @@ pub(super) const ALL: &[Entry] = &[
     entry("resume", &[], "[ID|last]", "go on with another conversation", Console::resume),
     entry("new", &["clear"], "", "start a new conversation", |console, _| console.start_anew()),
     entry("rename", &[], "TITLE", "give the conversation a title", Console::rename),
-    entry("pane", &[], "take|give", "have the shared terminal for yourself, or give it back", Console::pane),
+    entry("pane", &[], "[take|give]", "attach to the shared terminal, have it for yourself", Console::pane),
     entry("target", &[], "[add|use|remove …]", "the hosts that the session works on", Console::target_line),
     entry("diff", &[], "", "what changed in the repository", |console, _| {
         console.effect(Effect::Run(DeskCommand::Diff));
@@ -62,8 +62,8 @@ pub(super) const ALL: &[Entry] = &[
         console.effect(Effect::Run(DeskCommand::Export(some(file))));
     }),
     entry("theme", &[], "[NAME]", "choose the colours", Console::choose_theme),
-    entry("login", &[], "[PROFILE]", "how to connect a model", |console, profile| {
-        console.effect(Effect::Run(DeskCommand::Login(some(profile))));
+    entry("login", &[], "[PROFILE]", "connect a model: paste a key, or log in", |console, profile| {
+        console.effect(Effect::LogIn(some(profile)));
     }),
     entry("doctor", &[], "", "whether everything is as it should be", |console, _| {
         console.effect(Effect::Run(DeskCommand::Doctor));
@@ -152,9 +152,19 @@ impl Console {
         let is_taken = match wish {
             "take" => true,
             "give" => false,
-            _ => return self.complain("say /pane take or /pane give"),
+            "" => return self.show_pane(),
+            _ => return self.complain("say /pane, /pane take or /pane give"),
         };
         self.send(Command::Change(Change { panes_taken: Some(is_taken), ..Change::default() }));
+    }
+
+    fn show_pane(&mut self) {
+        match self.surroundings.attach.clone() {
+            Some(command) => self.say_plain(&format!(
+                "Commands of the agent run in a terminal that you share. Attach from another one with:\n{command}"
+            )),
+            None => self.say("this session has no shared terminal"),
+        }
     }
 
     fn target_line(&mut self, line: &str) {

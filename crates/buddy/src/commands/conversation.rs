@@ -10,6 +10,7 @@ use buddy_tui::{ConsoleRequest, Exit, Look, ReplRequest, run_console, run_repl};
 use tokio::io::BufReader;
 
 use crate::cli::Resume;
+use crate::commands::login::welcome;
 use crate::commands::setup::{Invocation, Notes, Setup};
 use crate::commands::{find, is_here, last, panes, printer, trust};
 use crate::config::user_file;
@@ -22,6 +23,9 @@ use crate::wiring::{Buddy, wire};
 /// Starts a new conversation.
 pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
     panes::refuse_inside(invocation.environment)?;
+    if let Some(exit) = welcome(&invocation).await? {
+        return Ok(exit);
+    }
     if is_here(&invocation.hosts) {
         trust::offer(invocation.environment, &invocation.cwd)?;
     }
@@ -107,6 +111,10 @@ impl Talk<'_> {
             for line in &greeting {
                 printer.status(line);
             }
+            if let Some(panes) = &self.panes {
+                let attach = panes.attach_command();
+                printer.status(&format!("commands run in a terminal that you can attach to: {attach}"));
+            }
             let request = ReplRequest { who, session: session.clone(), head, interrupts };
             let input = BufReader::new(tokio::io::stdin());
             (run_repl(buddy.hub.clone(), request, input, &mut printer).await, session)
@@ -130,12 +138,6 @@ impl Talk<'_> {
         let mut lines = vec![format!("buddy {} · session {session}", env!("CARGO_PKG_VERSION"))];
         if let Err(failure) = self.setup.models.check() {
             lines.push(format!("{}\n  {}", failure.message, failure.hint.unwrap_or_default()));
-        }
-        if let Some(panes) = &self.panes {
-            lines.push(format!(
-                "commands run in a terminal that you can attach to: {}",
-                panes.attach_command()
-            ));
         }
         lines
     }

@@ -5,6 +5,7 @@
 mod approvals;
 mod commands;
 mod editing;
+mod first_start;
 mod person;
 mod turns;
 mod window;
