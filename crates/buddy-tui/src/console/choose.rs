@@ -46,9 +46,8 @@ pub async fn choose(question: &Alternatives, look: &Look, is_in_tmux: bool) -> i
         terminal.write(&painter.paint(&[], frame(question, at, look, columns)))?;
         match keys.next().await {
             Some(Ok(Event::Key(key))) if key.kind != KeyEventKind::Release => {
-                match press(key, &mut at, question.answers.len()) {
-                    Some(chosen) => break chosen,
-                    None => continue,
+                if let Some(chosen) = press(key, &mut at, question.answers.len()) {
+                    break chosen;
                 }
             }
             Some(Ok(_)) => {}

@@ -234,10 +234,12 @@ fn text_of(kind: ToolKind, result: &Value) -> String {
             if let Some(signal) = result.get("signal").and_then(Value::as_i64) {
                 text = format!("ended by signal {signal}\n{text}");
             }
-            if !part("note").is_empty() {
-                text = format!("{}\n{}", text.trim_end(), part("note")).trim_start().to_owned();
+            let note = part("note");
+            match (text.trim_end().is_empty(), note.is_empty()) {
+                (_, true) => text,
+                (true, false) => note.to_owned(),
+                (false, false) => format!("{}\n{note}", text.trim_end()),
             }
-            text
         }
         _ => summary(result),
     }
