@@ -58,7 +58,7 @@ fn end(asking: &Asking, look: &Look, width: usize) -> InputView {
             hint("y allows all, n none; a number turns one on or off, enter answers", look, width)
         }
         Stage::Telling(draft) => written("no; tell it what to do instead: ", draft),
-        Stage::Editing(draft) => written("run this instead: ", draft),
+        Stage::Editing(draft) => written("run: ", draft),
         Stage::Replying(draft) => {
             let has_options =
                 matches!(&asking.ask.question, Question::Text { options, .. } if !options.is_empty());

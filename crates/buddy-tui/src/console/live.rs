@@ -25,7 +25,7 @@ const CALLS: usize = 6;
 /// From when on it is said that something prints nothing.
 const QUIET: Duration = Duration::from_secs(10);
 /// What is said in the input of a new conversation.
-const HINT: &str = "what shall we do? (! runs a command, / lists what there is, ? shows keys)";
+const HINT: &str = "what shall we do? / commands, ? keys";
 /// Frames of the sign for work, and how long each stands.
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const SPINNER_ASCII: [&str; 4] = ["|", "/", "-", "\\"];

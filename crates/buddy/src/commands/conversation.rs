@@ -10,7 +10,7 @@ use buddy_tui::{ConsoleRequest, Exit, Look, ReplRequest, run_console, run_repl};
 use tokio::io::BufReader;
 
 use crate::cli::Resume;
-use crate::commands::login::welcome;
+use crate::commands::login::{Welcomed, welcome};
 use crate::commands::setup::{Invocation, Notes, Setup};
 use crate::commands::{find, is_here, last, panes, printer, trust};
 use crate::config::user_file;
@@ -23,13 +23,16 @@ use crate::wiring::{Buddy, wire};
 /// Starts a new conversation.
 pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
     panes::refuse_inside(invocation.environment)?;
-    if let Some(exit) = welcome(&invocation).await? {
-        return Ok(exit);
-    }
+    // Who has just chosen need not be told what was found.
+    let notes = match welcome(&invocation).await? {
+        Welcomed::Before => Notes::Shown,
+        Welcomed::Now => Notes::Warnings,
+        Welcomed::Left(exit) => return Ok(exit),
+    };
     if is_here(&invocation.hosts) {
         trust::offer(invocation.environment, &invocation.cwd)?;
     }
-    let setup = invocation.prepare(Notes::Shown).await?;
+    let setup = invocation.prepare(notes).await?;
     let model = setup.session_model(&invocation)?;
     let panes = panes::open(&invocation, &setup).await?;
     let hosts = setup.hosts(&invocation, panes.clone())?;

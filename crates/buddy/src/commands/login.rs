@@ -24,7 +24,7 @@ use crate::environment::Environment;
 use crate::signals::interrupts;
 use crate::system::SystemClock;
 
-pub(crate) use guide::welcome;
+pub(crate) use guide::{Welcomed, welcome};
 
 /// Logs in, keeps a key, or tells who is logged in.
 pub(crate) async fn run(invocation: &Invocation<'_>, arguments: LoginArguments) -> anyhow::Result<Exit> {

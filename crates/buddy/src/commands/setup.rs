@@ -107,7 +107,7 @@ impl Invocation<'_> {
             printer.status(FULL_ACCESS);
         }
         if let (Notes::Shown, None, Some(found)) = (notes, wish, models.found()) {
-            printer.status(&found);
+            printer.tell(&found);
         }
         Ok(Setup { loaded, models: Arc::new(models) })
     }

@@ -39,9 +39,11 @@ pub(crate) fn offer(environment: &Environment, cwd: &Path) -> anyhow::Result<()>
         return Ok(());
     }
     let mut printer = printer();
-    printer.status(&format!("\n{} is new to buddy.", cwd.display()));
-    printer.status("If you trust it, its AGENTS.md, rules and buddy.toml are read,");
-    printer.status("and the agent may change files in it once you approve.");
+    printer.status("");
+    printer.tell(&format!("{} is new to buddy.", cwd.display()));
+    printer.tell(
+        "If you trust it, its AGENTS.md, rules and buddy.toml are read, and files in it can be changed.",
+    );
     write!(status, "Do you trust it? [y/n] ")?;
     status.flush()?;
     let mut line = String::new();

@@ -193,3 +193,21 @@ async fn a_command_of_the_person_runs_beside_a_turn_and_is_seen_after_a_resumpti
     let place = |text: &str| seen.iter().position(|said| said.contains(text));
     assert!(place("think") < place("meanwhile") && place("meanwhile") < place("and now?"), "{seen:?}");
 }
+
+#[tokio::test]
+async fn accepted_edits_do_not_outlive_the_run_and_the_log_says_so() {
+    let write = json!({"path": "one", "content": "new\n"});
+    let (stage, mut started) = conversation([turn().call("write_file", write), done()]).await;
+    started.write(b"/approve edits\n").await;
+    started.stderr.wait_for("changes of files in the workspace are allowed", 1).await;
+    started.finish().await.expect_code(0);
+    let mut again = stage.buddy(["resume", "--last"]).converse();
+    again.stderr.wait_for("what needs one is asked for", 1).await;
+    again.write(b"write it\n").await;
+    again.stderr.wait_for(APPROVE, 1).await;
+    again.write(b"n\n").await;
+    again.stdout.wait_for("So be it.", 1).await;
+    again.finish().await.expect_code(0);
+    assert!(!stage.home.work().join("one").exists());
+    assert_eq!(stage.only_log().await.transcript.approvals(), Some(buddy_protocol::ApprovalPolicy::Ask));
+}

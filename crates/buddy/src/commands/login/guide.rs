@@ -45,29 +45,38 @@ enum Step {
     Done(Exit),
 }
 
-/// Guides a person who starts buddy for the first time, has no model and sits at a terminal. Returns how to leave where
-/// they want to.
-pub(crate) async fn welcome(invocation: &Invocation<'_>) -> anyhow::Result<Option<Exit>> {
+/// What became of a welcome.
+pub(crate) enum Welcomed {
+    /// There was no need for one.
+    Before,
+    /// The person has chosen.
+    Now,
+    /// They want to leave.
+    Left(Exit),
+}
+
+/// Guides a person who starts buddy for the first time, has no model and sits at a terminal.
+pub(crate) async fn welcome(invocation: &Invocation<'_>) -> anyhow::Result<Welcomed> {
     let environment = invocation.environment;
     let mark = environment.data.join(WELCOMED);
     if invocation.model.is_some() || mark.exists() || !has_screen(environment) {
-        return Ok(None);
+        return Ok(Welcomed::Before);
     }
     let loaded = load(environment, &invocation.cwd, &invocation.request)?;
     if loaded.effective.origin(&["agent", "model"]) != Origin::Default
         || !has_nothing(invocation, &loaded).await
     {
-        return Ok(None);
+        return Ok(Welcomed::Before);
     }
     let exit = guide(invocation, Occasion::FirstStart).await?;
     if exit != Exit::Ok {
-        return Ok(Some(exit));
+        return Ok(Welcomed::Left(exit));
     }
     let kept = private_file::make_directory(&environment.data).and_then(|()| private_file::create(&mark, ""));
     if let Err(error) = kept {
-        printer().status(&format!("warning: cannot remember that you were here: {error}"));
+        printer().tell(&format!("warning: cannot remember that you were here: {error}"));
     }
-    Ok(None)
+    Ok(Welcomed::Now)
 }
 
 /// Whether a terminal is there for questions with arrow keys.
@@ -170,7 +179,7 @@ impl Guide<'_> {
             Some(Way::Login(name)) => self.login(name).await,
             Some(Way::Local) => self.local().await,
             Some(Way::Demo) => {
-                printer().status("This is the demo then. A model can be connected at any time with /login.");
+                printer().tell("This is the demo then. A model can be connected at any time with /login.");
                 Ok(Step::Done(Exit::Ok))
             }
             None => Ok(Step::Again),
@@ -197,13 +206,13 @@ impl Guide<'_> {
                 Ok(Exit::Ok) => {}
                 Ok(other) => return Ok(Step::Done(other)),
                 Err(error) => {
-                    printer().status(&format!("{error:#}"));
+                    printer().tell(&format!("{error:#}"));
                     return Ok(Step::Again);
                 }
             }
             match self.trial(name).await {
                 Ok(()) => return self.use_profile(name),
-                Err(why) => printer().status(&format!("A first call with it failed: {why}")),
+                Err(why) => printer().tell(&format!("A first call with it failed: {why}")),
             }
             let answers =
                 ["Another key", "Use it all the same", "Back"].map(|name| (name.to_owned(), String::new()));
@@ -251,7 +260,7 @@ impl Guide<'_> {
             let found = local_servers(self.invocation.environment).await;
             if let Some(LocalServer { profile, base_url, model }) = found.first() {
                 let model = model.as_deref().unwrap_or("a model");
-                printer().status(&format!(
+                printer().tell(&format!(
                     "{profile} answers at {base_url} and has {model}; it is used from now on."
                 ));
                 return Ok(Step::Done(Exit::Ok));
@@ -275,13 +284,13 @@ impl Guide<'_> {
     /// Makes a profile the one in use.
     fn use_profile(&self, name: &str) -> anyhow::Result<Step> {
         choose_model(self.invocation, name)?;
-        printer().status(&format!("`{name}` is used from now on; /model chooses another."));
+        printer().tell(&format!("`{name}` is used from now on; /model chooses another."));
         Ok(Step::Done(Exit::Ok))
     }
 
     /// One cheap call with a profile. The error is for the person.
     async fn trial(&self, name: &str) -> Result<(), String> {
-        printer().status("trying it …");
+        printer().tell("trying it …");
         let setup = self.invocation.prepare(Notes::Silent).await.map_err(|error| format!("{error:#}"))?;
         let model = ModelSource::model(&*setup.models, Some(name)).map_err(|failure| failure.message)?;
         let prompt = Prompt {
