@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use buddy_exec::managed::Owner;
 use buddy_policy::Approvals;
 use buddy_protocol::{
-    Agent, AgentError, AgentSession, Clock, Command, Content, EventSink, Failure, FailureKind, Ids, Item,
-    Ledger, Opening, Principal, SessionTarget, SinkClosed,
+    Agent, AgentError, AgentSession, ApprovalPolicy, Clock, Command, Content, EventSink, Fact, Failure,
+    FailureKind, Ids, Item, Ledger, Opening, Principal, SessionChanged, SessionTarget, SinkClosed,
 };
 use buddy_web::Web;
 use tokio::sync::{mpsc, oneshot};
@@ -124,6 +124,13 @@ async fn driver(
     let targets = targets(settings, &opening, &started.cwd, &*sink).await?;
     let gate = Arc::new(Gate::new(settings.approvals, opening.transcript.is_plan_only()));
     gate.open_window(settings.window);
+    // What was approved for longer does not outlive a run, and the log says so.
+    let approvals = begins_with(settings.approvals);
+    if opening.transcript.approvals().is_some_and(|recorded| recorded != approvals) {
+        let changed = SessionChanged { approvals: Some(approvals), ..SessionChanged::default() };
+        let told = sink.push(vec![Fact::SessionChanged(changed)]).await;
+        told.map_err(|SinkClosed| closed("the session is closed"))?;
+    }
     let pipeline = Pipeline::new(PipelineParts {
         targets: targets.clone(),
         settings: settings.clone(),
@@ -152,7 +159,7 @@ async fn driver(
         ledger: settings.ledger.clone(),
         session: opening.session.clone(),
         owner: started.owner.name.clone(),
-        is_attended: settings.approvals == Approvals::Ask,
+        is_attended: matches!(settings.approvals, Approvals::Ask | Approvals::Edits),
         ids: settings.ids.clone(),
         place: targets.all().first().map(|slot| place(slot.spec())).unwrap_or_default(),
         cwd: started.cwd.clone(),
@@ -173,6 +180,16 @@ async fn driver(
         settings,
         work: Work::default(),
     })
+}
+
+/// The policy on approvals that a run begins with, as the log has it.
+fn begins_with(approvals: Approvals) -> ApprovalPolicy {
+    match approvals {
+        Approvals::Ask | Approvals::Window => ApprovalPolicy::Ask,
+        Approvals::All => ApprovalPolicy::All,
+        Approvals::None => ApprovalPolicy::None,
+        Approvals::Edits => ApprovalPolicy::Edits,
+    }
 }
 
 /// The targets of a session that is taken up. What is to be said about them goes to the log.

@@ -34,7 +34,8 @@ pub(crate) fn cut(items: &[Item], window: u64, size: impl Fn(&Item) -> u64) -> O
     let mut room = window / KEPT_PART;
     let mut kept = seen.len();
     // What was said last is kept in any case: it is what the model is to answer.
-    let last_prompt = seen.iter().rposition(|item| matches!(item.content, Content::UserMessage { .. }));
+    let last_prompt =
+        seen.iter().rposition(|item| matches!(item.content, Content::UserMessage { ran: None, .. }));
     for (start, step) in steps_from_the_end(&seen) {
         let tokens: u64 = step.iter().map(|item| size(item)).sum();
         if tokens > room && last_prompt.is_none_or(|prompt| start < prompt) {
@@ -100,7 +101,10 @@ pub(crate) fn mechanical(items: &[&Item]) -> String {
 
 fn line(item: &Item) -> Option<String> {
     match &item.content {
-        Content::UserMessage { text } => Some(short(&format!("- the person said: {text}"))),
+        Content::UserMessage { ran: Some(ran), .. } => {
+            Some(short(&format!("- the person ran a command themselves: {}", ran.command)))
+        }
+        Content::UserMessage { text, .. } => Some(short(&format!("- the person said: {text}"))),
         Content::AgentMessage { text } if !text.is_empty() => Some(short(&format!("- you said: {text}"))),
         Content::ToolCall(call) => {
             let outcome = match item.status {

@@ -1,5 +1,7 @@
 //! The driver: the one loop that does what the turn machine says and tells it what happened.
 
+mod person;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -19,6 +21,7 @@ use crate::briefing::Briefing;
 use crate::budget::Budget;
 use crate::gate::Gate;
 use crate::models::Models;
+use crate::person_run::Underway;
 use crate::summarise::summarise;
 use crate::targets::{Attached, changed};
 use crate::tools::{Call, Pipeline};
@@ -72,6 +75,10 @@ pub(crate) struct Work {
     cancel: CancellationToken,
     /// A summary or a question under way, ending in an input.
     aside: JoinSet<Input>,
+    /// The command that the person runs.
+    person: Option<Underway>,
+    /// Its task, ending in its item.
+    runs: JoinSet<Item>,
 }
 
 impl Driver {
@@ -100,6 +107,7 @@ impl Driver {
                     let item = self.ended(ended).await?;
                     self.feed(Input::CallEnded(item)).await?;
                 }
+                Some(ended) = self.work.runs.join_next() => self.person_ran(ended).await?,
             }
         }
     }
@@ -125,6 +133,12 @@ impl Driver {
             let item = self.ended(ended).await?;
             self.feed(Input::CallEnded(item)).await?;
         }
+        if let Some(underway) = &self.work.person {
+            underway.stop();
+        }
+        while let Some(ended) = self.work.runs.join_next().await {
+            self.person_ran(ended).await?;
+        }
         self.sink.commit(Vec::new()).await
     }
 
@@ -132,6 +146,15 @@ impl Driver {
         let Order { by, command, done } = order;
         match command {
             Command::Prompt { text } => self.feed(Input::Prompted { by, text }).await?,
+            Command::Run { command, target } => {
+                let begun = self.run_as_person(command, target).await?;
+                let _ = done.send(begun);
+                return Ok(());
+            }
+            Command::Stop { item } => {
+                let _ = done.send(self.stop(&item));
+                return Ok(());
+            }
             Command::Interrupt => self.feed(Input::Interrupted).await?,
             Command::Compact => {
                 self.models.ready().await;
@@ -309,6 +332,7 @@ impl Driver {
                 why: Some(reason.clone()),
                 risk: Risk::Medium,
                 reasons: vec![reason],
+                is_editable: false,
                 offers: Vec::new(),
             }),
             expires: None,

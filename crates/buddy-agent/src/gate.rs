@@ -102,6 +102,7 @@ impl Gate {
             ApprovalPolicy::Ask => state.approvals = Approvals::Ask,
             ApprovalPolicy::All => state.approvals = Approvals::All,
             ApprovalPolicy::None => state.approvals = Approvals::None,
+            ApprovalPolicy::Edits => state.approvals = Approvals::Edits,
             ApprovalPolicy::Window { seconds } => {
                 // Afterwards it asks again, unless nobody can be asked.
                 if state.approvals == Approvals::All {

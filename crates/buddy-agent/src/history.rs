@@ -8,6 +8,8 @@ use std::collections::HashMap;
 use buddy_model::PromptItem;
 use buddy_protocol::{Content, Item, ItemStatus, ToolCall, TurnId};
 
+use crate::person_run::told;
+
 /// What a call is answered with when it has no result. Every call must have one before the model is called again.
 const NO_RESULT: &str =
     r#"{"ok":false,"error":{"code":"interrupted","message":"the call was not finished"}}"#;
@@ -70,7 +72,8 @@ fn push_step<'a>(prompt: &mut Vec<PromptItem>, items: impl Iterator<Item = &'a I
     let mut results = Vec::new();
     for item in items {
         match &item.content {
-            Content::UserMessage { text } => prompt.push(PromptItem::User { text: text.clone() }),
+            Content::UserMessage { ran: Some(ran), .. } => prompt.push(PromptItem::User { text: told(ran) }),
+            Content::UserMessage { text, .. } => prompt.push(PromptItem::User { text: text.clone() }),
             Content::AgentMessage { text } if !text.is_empty() => prompt.push(said(text, item)),
             Content::Reasoning { text } if item.status == ItemStatus::Completed => {
                 prompt.push(PromptItem::Reasoning { text: text.clone(), private: item.private.clone() });

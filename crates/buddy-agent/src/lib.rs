@@ -13,6 +13,7 @@ mod history;
 mod hosts;
 mod live;
 mod models;
+mod person_run;
 mod prompt;
 mod repeat;
 mod summarise;

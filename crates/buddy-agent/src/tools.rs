@@ -35,7 +35,7 @@ mod wait;
 mod web_search;
 mod write_file;
 
-pub(crate) use clip::TextLimits;
+pub(crate) use clip::{TextLimits, clip_text};
 pub(crate) use run::{Call, Pipeline, PipelineParts};
 pub(crate) use tool::Place;
 pub(crate) use update_plan::plan;

@@ -48,6 +48,8 @@ pub(crate) enum Input {
     ModelFailed(Failure),
     /// A call ended; its item is recorded already.
     CallEnded(Item),
+    /// A command that the person ran has ended. It is no part of the turn; the model sees it with its next call.
+    PersonRan(Item),
     /// The turn is to stop.
     Interrupted,
 }
@@ -164,6 +166,10 @@ impl Machine {
 
     /// Takes in what happened and says what to do.
     pub(crate) fn step(&mut self, input: Input) -> Vec<Effect> {
+        let input = match input {
+            Input::PersonRan(item) => return vec![self.person_ran(item)],
+            other => other,
+        };
         match std::mem::replace(&mut self.state, State::Idle) {
             State::Idle => self.step_idle(input),
             State::Calling(turn, answer) => self.step_calling(turn, answer, input),
@@ -216,6 +222,7 @@ impl Machine {
             }
             Input::Interrupted => return self.interrupt_answer(&turn, &mut answer),
             Input::CallEnded(_)
+            | Input::PersonRan(_)
             | Input::CompactRequested { .. }
             | Input::Summarised { .. }
             | Input::BudgetAnswered(_) => {}
@@ -254,7 +261,26 @@ impl Machine {
 
     /// What a person said becomes an item before the next model call.
     fn said(&mut self, turn: &Turn, text: String) -> Effect {
-        let item = self.whole(turn, turn.step + 1, Content::UserMessage { text });
+        let item = self.whole(turn, turn.step + 1, Content::UserMessage { text, ran: None });
+        self.put(item.clone());
+        emit(Fact::ItemEnded(ItemEnded { item }))
+    }
+
+    /// A command that a person ran stands after everything that the model has seen.
+    fn person_ran(&mut self, mut item: Item) -> Effect {
+        let (turn, step) = match &self.state {
+            State::Calling(turn, _)
+            | State::Running(turn, _)
+            | State::Compacting(turn, _)
+            | State::Asking(turn) => (Some(turn.id.clone()), turn.step),
+            State::Idle => {
+                let last = self.items.iter().rev().find_map(|item| item.turn.clone());
+                let steps = self.items.iter().filter(|item| last.is_some() && item.turn == last);
+                let step = steps.filter_map(|item| item.step).max().unwrap_or(0);
+                (last, step)
+            }
+        };
+        (item.turn, item.step) = (turn, Some(step + 1));
         self.put(item.clone());
         emit(Fact::ItemEnded(ItemEnded { item }))
     }

@@ -10,6 +10,7 @@ pub(crate) enum Permission {
     Prompt,
     Answer,
     Change,
+    Run,
 }
 
 impl Permission {
@@ -18,6 +19,7 @@ impl Permission {
             Command::Prompt { .. } | Command::Interrupt | Command::Compact => Self::Prompt,
             Command::Answer { .. } => Self::Answer,
             Command::Change { .. } | Command::End => Self::Change,
+            Command::Run { .. } | Command::Stop { .. } => Self::Run,
         }
     }
 
@@ -28,12 +30,13 @@ impl Permission {
             Self::Prompt => "prompt in this session",
             Self::Answer => "answer in this session",
             Self::Change => "change this session",
+            Self::Run => "run commands in this session",
         }
     }
 }
 
 /// May `who` do this in a session of `owner`? A person may do everything in their own sessions. An agent may never
-/// answer an ask: what is gated must not be able to open the gate.
+/// answer an ask: what is gated must not be able to open the gate. Only the person runs commands as the person.
 pub(crate) fn authorize(
     who: &Principal,
     owner: &Principal,
@@ -41,7 +44,7 @@ pub(crate) fn authorize(
 ) -> Result<(), SessionsError> {
     let allowed = match who.kind {
         PrincipalKind::Person => who == owner,
-        PrincipalKind::System => permission != Permission::Answer,
+        PrincipalKind::System => !matches!(permission, Permission::Answer | Permission::Run),
         PrincipalKind::Agent => false,
     };
     if allowed {
@@ -54,8 +57,14 @@ pub(crate) fn authorize(
 mod tests {
     use super::*;
 
-    const ALL: [Permission; 5] =
-        [Permission::Create, Permission::Read, Permission::Prompt, Permission::Answer, Permission::Change];
+    const ALL: [Permission; 6] = [
+        Permission::Create,
+        Permission::Read,
+        Permission::Prompt,
+        Permission::Answer,
+        Permission::Change,
+        Permission::Run,
+    ];
 
     fn check(who: &Principal, allowed: &[Permission]) {
         let owner = Principal::person("ann");
@@ -75,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_but_a_person_answers() {
+    fn nothing_but_a_person_answers_or_runs_commands() {
         check(&Principal { kind: PrincipalKind::Agent, name: "ann".to_owned() }, &[]);
         check(
             &Principal::system(),

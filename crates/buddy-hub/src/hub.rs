@@ -22,6 +22,8 @@ const MAX_LIVE: usize = 1_024;
 const MAX_EVENTS: usize = 10_000;
 /// How much a prompt may hold, in bytes.
 const MAX_PROMPT: usize = 4 * 1024 * 1024;
+/// The longest command that a person runs, in bytes. Longer ones do not fit into the arguments of a program.
+const MAX_COMMAND: usize = 64 * 1024;
 
 /// What a hub is made of.
 pub struct HubParts {
@@ -248,6 +250,13 @@ fn check(command: &Command) -> Result<(), SessionsError> {
         Command::Prompt { text } if text.len() > MAX_PROMPT => Err(SessionsError::Invalid(format!(
             "the prompt has {} bytes, {MAX_PROMPT} are allowed",
             text.len()
+        ))),
+        Command::Run { command, .. } if command.trim().is_empty() => {
+            Err(SessionsError::Invalid("there is no command to run".to_owned()))
+        }
+        Command::Run { command, .. } if command.len() > MAX_COMMAND => Err(SessionsError::Invalid(format!(
+            "the command has {} bytes, {MAX_COMMAND} are allowed",
+            command.len()
         ))),
         _ => Ok(()),
     }

@@ -140,7 +140,11 @@ impl Live {
             Command::Answer { ask, answer } => self.answer(by, ask, answer).await,
             Command::Change(change) => self.change(by, change).await,
             Command::End => self.end(by).await,
-            Command::Prompt { .. } | Command::Interrupt | Command::Compact => self.order(by, command).await,
+            Command::Prompt { .. }
+            | Command::Run { .. }
+            | Command::Stop { .. }
+            | Command::Interrupt
+            | Command::Compact => self.order(by, command).await,
         }
     }
 

@@ -25,7 +25,7 @@ pub fn decide(intent: &Intent, policy: &Policy, now: &Now<'_>) -> Decision {
     for action in &intent.actions {
         match action {
             Action::Read(path) => file::read(path, policy, &mut sheet),
-            Action::Write(path) => file::write(path, policy, now, &mut sheet),
+            Action::Write(path) => file::write(path, intent.is_edit, policy, now, &mut sheet),
             Action::Delete(path) => file::delete(path, policy, &mut sheet),
             Action::Fetch(address) => fetch(address, policy, now, &mut sheet),
             Action::Run { command, cwd } => command::run(command, cwd, policy, now, &mut sheet),

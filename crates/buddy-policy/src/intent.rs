@@ -13,6 +13,8 @@ pub struct Intent {
     pub tier: Tier,
     /// What the model says about it.
     pub claims: Option<Claims>,
+    /// Whether it is a change of files by a tool that does nothing else, which a person may accept beforehand.
+    pub is_edit: bool,
 }
 
 /// How calls of a tool are asked for. The registry says it; policy may raise it, and the model has no say.
@@ -76,6 +78,12 @@ impl Intent {
     /// The intent of a call that does one thing.
     pub fn of(action: Action) -> Self {
         Self { actions: vec![action], ..Self::default() }
+    }
+
+    /// The same intent of a tool that changes files and does nothing else.
+    #[must_use]
+    pub fn as_edit(self) -> Self {
+        Self { is_edit: true, ..self }
     }
 
     /// The same intent of a tool in this tier.

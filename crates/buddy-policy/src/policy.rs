@@ -82,6 +82,8 @@ pub enum Approvals {
     None,
     /// Take as approved what is neither flagged nor unclear: a person opened a window of time, and it is open now.
     Window,
+    /// Take as approved changes of files in the workspace by the tools for files; ask for everything else.
+    Edits,
 }
 
 /// What holds at the moment of a decision. The caller has the clock.

@@ -68,6 +68,9 @@ pub struct Approval {
     pub risk: Risk,
     /// Why policy asks.
     pub reasons: Vec<String>,
+    /// Whether `action` is a command that the person may change before it runs.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_editable: bool,
     /// What could be allowed for longer than this once. Empty where only this once will do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub offers: Vec<Offer>,
@@ -117,6 +120,9 @@ pub enum GrantScope {
     User,
 }
 
+/// The longest command that a person can put in the place of another, in bytes.
+pub const MAX_EDIT: usize = 64 * 1024;
+
 /// The longest time that a grant holds: 30 days.
 pub const MAX_GRANT_SECONDS: u64 = 30 * 24 * 60 * 60;
 
@@ -129,6 +135,9 @@ pub enum Answer {
         /// What is allowed from now on; absent allows this once.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         grant: Option<GrantWish>,
+        /// The command to run instead of the one that was asked for. It is judged anew before it runs.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        edit: Option<String>,
     },
     /// Do not do it.
     Deny {
@@ -155,7 +164,17 @@ pub enum Answer {
 impl Answer {
     /// Do it, this once.
     pub fn allow() -> Self {
-        Self::Allow { grant: None }
+        Self::Allow { grant: None, edit: None }
+    }
+
+    /// Do it, and allow this from now on.
+    pub fn grant(wish: GrantWish) -> Self {
+        Self::Allow { grant: Some(wish), edit: None }
+    }
+
+    /// Run this command instead, this once.
+    pub fn edit(command: impl Into<String>) -> Self {
+        Self::Allow { grant: None, edit: Some(command.into()) }
     }
 }
 
@@ -171,6 +190,12 @@ pub enum Misfit {
     /// A grant without end, or with none.
     #[error("a grant holds for at least a second and at most 30 days")]
     Time,
+    /// A change of what is no command.
+    #[error("only a command that is asked for alone can be changed")]
+    Edit,
+    /// A changed command that is none, or that nobody could have read.
+    #[error("a changed command has at least one character and at most {MAX_EDIT} bytes")]
+    EditSize,
     /// A kind of answer that the question has no use for.
     #[error("the question cannot be answered in this way")]
     Kind,
@@ -180,17 +205,23 @@ impl Question {
     /// Whether a person may answer so.
     pub fn accepts(&self, answer: &Answer) -> Result<(), Misfit> {
         match (self, answer) {
-            (Self::Approval(_) | Self::Batch { .. }, Answer::Allow { grant: None })
+            (Self::Approval(_) | Self::Batch { .. }, Answer::Allow { grant: None, edit: None })
             | (_, Answer::Deny { .. })
             | (Self::Approval(_) | Self::Text { .. }, Answer::Reply { .. }) => Ok(()),
-            (Self::Approval(approval), Answer::Allow { grant: Some(wish) }) => approval.grants(*wish),
+            (Self::Approval(approval), Answer::Allow { grant: Some(wish), edit: None }) => {
+                approval.grants(*wish)
+            }
+            (Self::Approval(approval), Answer::Allow { grant: None, edit: Some(edit) }) => {
+                approval.becomes(edit)
+            }
             (Self::Batch { approvals }, Answer::Each { answers }) => {
                 if approvals.len() != answers.len() {
                     return Err(Misfit::Count);
                 }
                 approvals.iter().zip(answers).try_for_each(|(approval, answer)| match answer {
-                    Answer::Allow { grant: Some(wish) } => approval.grants(*wish),
-                    Answer::Allow { grant: None } | Answer::Deny { .. } => Ok(()),
+                    Answer::Allow { edit: Some(_), .. } => Err(Misfit::Edit),
+                    Answer::Allow { grant: Some(wish), .. } => approval.grants(*wish),
+                    Answer::Allow { .. } | Answer::Deny { .. } => Ok(()),
                     _ => Err(Misfit::Kind),
                 })
             }
@@ -200,6 +231,16 @@ impl Question {
 }
 
 impl Approval {
+    fn becomes(&self, edit: &str) -> Result<(), Misfit> {
+        if !self.is_editable {
+            return Err(Misfit::Edit);
+        }
+        if edit.trim().is_empty() || edit.len() > MAX_EDIT {
+            return Err(Misfit::EditSize);
+        }
+        Ok(())
+    }
+
     fn grants(&self, wish: GrantWish) -> Result<(), Misfit> {
         if self.offers.len() <= wish.offer as usize {
             return Err(Misfit::Offer);
@@ -227,12 +268,13 @@ mod tests {
             why: None,
             risk: Risk::Low,
             reasons: vec![],
+            is_editable: false,
             offers: vec![offer; offers],
         }
     }
 
     fn grant(offer: u32, seconds: u64) -> Answer {
-        Answer::Allow { grant: Some(GrantWish { offer, scope: GrantScope::Session, seconds }) }
+        Answer::grant(GrantWish { offer, scope: GrantScope::Session, seconds })
     }
 
     #[test]
@@ -258,6 +300,23 @@ mod tests {
         assert_eq!(each(vec![Answer::allow()]), Err(Misfit::Count));
         assert_eq!(each(vec![Answer::allow(), Answer::Each { answers: vec![] }]), Err(Misfit::Kind));
         assert_eq!(question.accepts(&grant(0, 60)), Err(Misfit::Kind));
+    }
+
+    #[test]
+    fn only_a_command_that_is_asked_for_alone_is_changed() {
+        let command = Approval { is_editable: true, ..approval(1) };
+        let one = Question::Approval(command.clone());
+        assert_eq!(one.accepts(&Answer::edit("ls")), Ok(()));
+        assert_eq!(one.accepts(&Answer::edit(" ")), Err(Misfit::EditSize));
+        assert_eq!(one.accepts(&Answer::edit("x".repeat(MAX_EDIT + 1))), Err(Misfit::EditSize));
+        let wish = GrantWish { offer: 0, scope: GrantScope::Session, seconds: 60 };
+        let both = Answer::Allow { grant: Some(wish), edit: Some("ls".to_owned()) };
+        assert_eq!(one.accepts(&both), Err(Misfit::Kind), "what was offered was for another command");
+        assert_eq!(Question::Approval(approval(1)).accepts(&Answer::edit("ls")), Err(Misfit::Edit));
+        let many = Question::Batch { approvals: vec![command] };
+        assert_eq!(many.accepts(&Answer::edit("ls")), Err(Misfit::Kind));
+        let each = Answer::Each { answers: vec![Answer::edit("ls")] };
+        assert_eq!(many.accepts(&each), Err(Misfit::Edit));
     }
 
     #[test]

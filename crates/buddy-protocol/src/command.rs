@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, AskId, SessionId, SessionTarget, TargetChange};
+use crate::{Answer, AskId, ItemId, SessionId, SessionTarget, TargetChange};
 
 /// What a face wants a session to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -13,6 +13,19 @@ pub enum Command {
     Prompt {
         /// The text.
         text: String,
+    },
+    /// Run a shell command as the person: with their own rights, without a question and beside the turn. One at a time.
+    Run {
+        /// The command line.
+        command: String,
+        /// The target to run it on; absent means the default one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        target: Option<String>,
+    },
+    /// Stop a command that the person runs.
+    Stop {
+        /// Its item.
+        item: ItemId,
     },
     /// Stop the running turn, whatever it is doing.
     Interrupt,
@@ -69,6 +82,9 @@ pub enum ApprovalPolicy {
         /// For how long.
         seconds: u64,
     },
+    /// Take changes of files in the workspace as approved, by the tools for files, unless what they change decides what
+    /// runs later; ask for everything else.
+    Edits,
 }
 
 /// What a new session starts with.

@@ -10,7 +10,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-use crate::{Content, ItemId, Json, PlanStep, SessionId};
+use crate::{Content, ItemId, Json, PlanStep, Ran, SessionId};
 
 const TAG: &str = "type";
 
@@ -61,7 +61,9 @@ impl<'de> Visitor<'de> for ContentVisitor {
 
 fn read<'de, D: Deserializer<'de>>(kind: &str, rest: D) -> Result<Content, D::Error> {
     match kind {
-        "user_message" => Text::deserialize(rest).map(|Text { text }| Content::UserMessage { text }),
+        "user_message" => {
+            UserMessage::deserialize(rest).map(|UserMessage { text, ran }| Content::UserMessage { text, ran })
+        }
         "agent_message" => Text::deserialize(rest).map(|Text { text }| Content::AgentMessage { text }),
         "reasoning" => Text::deserialize(rest).map(|Text { text }| Content::Reasoning { text }),
         "tool_call" => Deserialize::deserialize(rest).map(Content::ToolCall),
@@ -74,6 +76,13 @@ fn read<'de, D: Deserializer<'de>>(kind: &str, rest: D) -> Result<Content, D::Er
             .map(|Compaction { summary, kept_from }| Content::Compaction { summary, kept_from }),
         other => Err(Error::unknown_variant(other, KINDS)),
     }
+}
+
+#[derive(serde::Deserialize)]
+struct UserMessage {
+    text: String,
+    #[serde(default)]
+    ran: Option<Box<Ran>>,
 }
 
 #[derive(serde::Deserialize)]
@@ -118,7 +127,7 @@ mod tests {
         let step = json!([{ "text": "s", "state": "done" }]);
         let session = "ses_00000000000000000000000001";
         let contents = [
-            ("user_message", json!({ "text": "a" })),
+            ("user_message", json!({ "text": "! a", "ran": { "command": "a", "target": "t", "cwd": "/" } })),
             ("agent_message", json!({ "text": "a" })),
             ("reasoning", json!({ "text": "a" })),
             ("tool_call", call),

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Envelope, ItemId, Json, SessionId, TurnId};
+use crate::{Envelope, ItemId, Json, Ran, SessionId, TurnId};
 
 /// One piece of content. `item.started` introduces it, `item.ended` carries its whole value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -95,10 +95,13 @@ impl ItemStatus {
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Content {
-    /// What a person said.
+    /// What a person said, or ran.
     UserMessage {
-        /// The text.
+        /// The text; of a command that they ran, the line as they typed it.
         text: String,
+        /// The command, where they ran one themselves.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ran: Option<Box<Ran>>,
     },
     /// What the agent said.
     AgentMessage {

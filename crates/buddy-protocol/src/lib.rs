@@ -18,6 +18,7 @@ mod id;
 mod item;
 mod json;
 mod port;
+mod ran;
 mod recovery;
 mod schema;
 mod summary;
@@ -27,7 +28,7 @@ mod transcript;
 mod usage;
 
 pub use ask::{
-    Answer, Approval, Ask, GrantScope, GrantWish, MAX_GRANT_SECONDS, Misfit, Offer, Question, Risk,
+    Answer, Approval, Ask, GrantScope, GrantWish, MAX_EDIT, MAX_GRANT_SECONDS, Misfit, Offer, Question, Risk,
 };
 pub use bill::Bill;
 pub use command::{ApprovalPolicy, Change, Command, NewSession};
@@ -49,6 +50,7 @@ pub use port::{
     SessionWriter, Sessions, SessionsError, SinkClosed, Spending, StoreError, Subscription,
     SubscriptionError, WaitingAsk,
 };
+pub use ran::{Ran, RanOutcome};
 pub use recovery::recovery;
 pub use schema::event_schema;
 pub use summary::{SessionState, SessionSummary};

@@ -112,7 +112,7 @@ impl SessionSummary {
     }
 
     fn adopt_title(&mut self, content: &Content) {
-        if let (None, Content::UserMessage { text }) = (&self.title, content) {
+        if let (None, Content::UserMessage { text, ran: None }) = (&self.title, content) {
             let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
             self.title = Some(line.chars().take(TITLE_CHARS).collect());
         }

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 
 use crate::{
-    Answered, Ask, AskId, Bill, Content, DeltaStream, Event, Fact, Item, ItemDelta, ItemId, ItemStatus,
-    SessionChanged, SessionStarted, SessionTarget, TurnEnded, TurnId, Usage, UsageReported,
+    Answered, ApprovalPolicy, Ask, AskId, Bill, Content, DeltaStream, Event, Fact, Item, ItemDelta, ItemId,
+    ItemStatus, SessionChanged, SessionStarted, SessionTarget, TurnEnded, TurnId, Usage, UsageReported,
 };
 
 /// Live output kept for one running tool call. Its whole output is in its result and its log.
@@ -18,6 +18,7 @@ pub struct Transcript {
     title: Option<String>,
     model: Option<String>,
     plan_only: bool,
+    approvals: Option<ApprovalPolicy>,
     targets: Vec<SessionTarget>,
     items: Vec<Item>,
     index: HashMap<ItemId, usize>,
@@ -90,7 +91,7 @@ impl Transcript {
     /// Keeps the place of an item whose whole value is still to come.
     fn reserve(&mut self, id: ItemId) {
         if !self.index.contains_key(&id) {
-            let content = Content::UserMessage { text: String::new() };
+            let content = Content::UserMessage { text: String::new(), ran: None };
             let status = ItemStatus::Pending;
             self.put(Item {
                 id,
@@ -144,6 +145,7 @@ impl Transcript {
         self.title = changed.title.or(self.title.take());
         self.model = changed.model.or(self.model.take());
         self.plan_only = changed.plan_only.unwrap_or(self.plan_only);
+        self.approvals = changed.approvals.or(self.approvals);
         if let Some(targets) = changed.targets {
             self.targets = targets;
         }
@@ -218,6 +220,11 @@ impl Transcript {
     /// Whether the agent only reads and plans.
     pub fn is_plan_only(&self) -> bool {
         self.plan_only
+    }
+
+    /// The policy on approvals that was set last; none where nobody set one.
+    pub fn approvals(&self) -> Option<ApprovalPolicy> {
+        self.approvals
     }
 
     /// The model in use.

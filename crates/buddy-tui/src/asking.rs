@@ -100,7 +100,9 @@ fn one_paragraph(text: &str) -> String {
 pub(crate) fn answer(question: &Question, line: &str) -> Answer {
     match question {
         Question::Text { options, .. } => Answer::Reply { text: picked(options, line) },
-        Question::Approval(approval) => grant(approval, line).unwrap_or_else(|| yes_or_no(line)),
+        Question::Approval(approval) => {
+            grant(approval, line).or_else(|| edit(approval, line)).unwrap_or_else(|| yes_or_no(line))
+        }
         Question::Batch { approvals } => match numbers(line, approvals.len()) {
             Some(allowed) => Answer::Each {
                 answers: (1..=approvals.len())
@@ -144,9 +146,13 @@ fn grant(approval: &Approval, line: &str) -> Option<Answer> {
     if approval.offers.is_empty() {
         return None;
     }
-    Some(Answer::Allow {
-        grant: Some(GrantWish { offer: 0, scope, seconds: seconds.min(MAX_GRANT_SECONDS) }),
-    })
+    Some(Answer::grant(GrantWish { offer: 0, scope, seconds: seconds.min(MAX_GRANT_SECONDS) }))
+}
+
+/// Another command instead of the one that is asked for, such as `e ls -a`.
+fn edit(approval: &Approval, line: &str) -> Option<Answer> {
+    let command = line.strip_prefix("e ").map(str::trim).filter(|command| !command.is_empty())?;
+    approval.is_editable.then(|| Answer::edit(command))
 }
 
 /// A time such as `90s`, `10m`, `2h` or `3d`.
@@ -187,6 +193,7 @@ mod tests {
             why: Some("To see\nwhether it works".to_owned()),
             risk: Risk::Medium,
             reasons: vec!["it runs a command".to_owned()],
+            is_editable: true,
             offers,
         }
     }
@@ -220,7 +227,7 @@ mod tests {
         assert!(shown.contains("`cargo *`: every command of cargo"), "{shown}");
         let question = Question::Approval(approval);
         let wish = |line: &str| match answer(&question, line) {
-            Answer::Allow { grant: Some(wish) } => (wish.scope, wish.seconds),
+            Answer::Allow { grant: Some(wish), .. } => (wish.scope, wish.seconds),
             other => panic!("{line}: {other:?}"),
         };
         assert_eq!(wish("s"), (GrantScope::Session, SESSION_SECONDS));

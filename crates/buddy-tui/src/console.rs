@@ -5,6 +5,7 @@
 
 mod approval;
 mod asks;
+mod choose;
 mod commands;
 mod custom;
 mod desk;
@@ -20,9 +21,11 @@ mod reader;
 mod replies;
 mod state;
 mod status;
+mod summary;
 mod tasks;
 mod terminal;
 
+pub use choose::{Alternatives, Chosen, choose};
 pub use custom::CustomCommand;
 pub use desk::{Desk, DeskCommand, ModelChoice, Surroundings};
 pub use driver::{ConsoleRequest, run_console};

@@ -21,7 +21,10 @@ mod targets;
 mod text;
 mod visible;
 
-pub use console::{ConsoleRequest, CustomCommand, Desk, DeskCommand, ModelChoice, Surroundings, run_console};
+pub use console::{
+    Alternatives, Chosen, ConsoleRequest, CustomCommand, Desk, DeskCommand, ModelChoice, Surroundings,
+    choose, run_console,
+};
 pub use exec::{ExecRequest, ExecTarget, OutputFormat, run_exec};
 pub use exit::Exit;
 pub use export::markdown;

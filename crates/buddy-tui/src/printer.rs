@@ -1,7 +1,8 @@
 //! Where a face prints: the answer on one stream, everything else on the other.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
+use crate::text::{Line, wrap};
 use crate::visible::visible;
 
 /// The output takes nothing more: nobody reads it, or, as was told then, it could not be written.
@@ -47,6 +48,20 @@ impl Printer {
     /// Prints a line of status. Losing status is no reason to stop.
     pub fn status(&mut self, text: &str) {
         let _ = writeln!(self.status, "{}", visible(text));
+    }
+
+    /// Prints a sentence of status, broken between words where a terminal would break it within one.
+    pub fn tell(&mut self, text: &str) {
+        let columns = std::io::stderr().is_terminal().then(crossterm::terminal::size).and_then(Result::ok);
+        let Some((columns, _)) = columns.filter(|(columns, _)| *columns > 0) else {
+            return self.status(text);
+        };
+        let none = Line::default();
+        for line in visible(text).lines() {
+            for row in wrap(&Line::plain(line), columns.into(), &none, &none) {
+                self.status(&row.text());
+            }
+        }
     }
 
     /// Prints status without ending the line, as a prompt does.

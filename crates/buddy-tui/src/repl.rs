@@ -6,9 +6,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use buddy_protocol::{
-    Answer, ApprovalPolicy, Ask, AskId, Change, Command, Content, DeltaStream, Event, Fact, NoticeLevel,
-    Principal, SessionChanged, SessionId, Sessions, SessionsError, Subscription, ToolCall, Transcript,
-    TurnOutcome,
+    Answer, ApprovalPolicy, Ask, AskId, Change, Command, Content, DeltaStream, Event, Fact, Item,
+    NoticeLevel, Principal, SessionChanged, SessionId, Sessions, SessionsError, Subscription, ToolCall,
+    Transcript, TurnOutcome,
 };
 use futures::StreamExt;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, Lines};
@@ -17,13 +17,14 @@ use tokio::sync::mpsc;
 use crate::asking::{answer, question, seconds};
 use crate::exit::Exit;
 use crate::printer::{OutputClosed, Printer};
+use crate::show::printed;
 use crate::targets::{self, TargetLine};
 use crate::visible::one_line;
 
 /// Characters of a call's title.
 const TITLE: usize = 120;
 /// What is told of a command that there is not.
-const COMMANDS: &str = "there are /approve ask|all|none|DURATION, /plan [on|off], /pane take|give, /target \
+const COMMANDS: &str = "there are /approve ask|edits|all|none|DURATION, /plan [on|off], /pane take|give, /target \
                         [add|use|remove …] and /compact";
 /// What denies everything that waits.
 const DENY_ALL: &str = "deny all";
@@ -131,7 +132,7 @@ impl Repl<'_> {
                     if self.is_idle() {
                         return Ok(Exit::Interrupted);
                     }
-                    self.send(Command::Interrupt).await?;
+                    self.interrupt().await?;
                 }
             }
             // The input may end while a turn runs, as it does with a pipe; the turn is seen through, without approvals.
@@ -175,9 +176,36 @@ impl Repl<'_> {
         if line.starts_with('/') {
             return self.command(line).await;
         }
-        let sent = self.send(Command::Prompt { text: line.to_owned() }).await;
-        self.unseen += usize::from(sent.is_ok());
-        self.forgive(sent)
+        let command = match line.strip_prefix('!').map(str::trim) {
+            Some(command) => Command::Run { command: command.to_owned(), target: None },
+            None => Command::Prompt { text: line.to_owned() },
+        };
+        // Both are seen through: a prompt becomes a message, and a command of the person's own ends as one.
+        match self.send(command).await {
+            Err(SessionsError::Agent(failure)) => {
+                self.printer.status(&format!("buddy: {}", failure.message));
+                Ok(())
+            }
+            sent => {
+                self.unseen += usize::from(sent.is_ok());
+                self.forgive(sent)
+            }
+        }
+    }
+
+    /// Stops what runs: the person's own command before the turn.
+    async fn interrupt(&mut self) -> Result<(), SessionsError> {
+        let is_own = |item: &&Item| matches!(item.content, Content::UserMessage { ran: Some(_), .. });
+        let own = self.transcript.open_items().find(is_own).map(|item| item.id.clone());
+        let stopped = match own {
+            Some(item) => self.send(Command::Stop { item }).await,
+            None => self.send(Command::Interrupt).await,
+        };
+        match stopped {
+            // It has ended meanwhile.
+            Err(SessionsError::Agent(_)) => Ok(()),
+            other => other,
+        }
     }
 
     /// A line that is for buddy and not for the agent.
@@ -257,6 +285,14 @@ impl Repl<'_> {
                     self.is_mid_line = !delta.text.ends_with('\n');
                 }
             }
+            Fact::ItemEnded(ended) => {
+                if let Content::UserMessage { ran: Some(ran), .. } = &ended.item.content {
+                    self.status(&format!("! {}\n{}", ran.command, printed(ran)))?;
+                    if self.is_idle() {
+                        self.printer.prompt("> ");
+                    }
+                }
+            }
             Fact::ItemChanged(changed) => {
                 if let Content::ToolCall(call) = &changed.item.content {
                     let on = self.where_of(call);
@@ -328,10 +364,13 @@ fn approve(policy: &str) -> Result<Command, String> {
         "ask" => ApprovalPolicy::Ask,
         "all" => ApprovalPolicy::All,
         "none" => ApprovalPolicy::None,
+        "edits" => ApprovalPolicy::Edits,
         time => match seconds(time) {
             Some(seconds) => ApprovalPolicy::Window { seconds },
             None => {
-                return Err("say /approve ask, all, none, or for how long, such as /approve 10m".to_owned());
+                return Err(
+                    "say /approve ask, edits, all, none, or for how long, such as /approve 10m".to_owned()
+                );
             }
         },
     };
@@ -353,6 +392,9 @@ pub(crate) fn told(changed: &SessionChanged) -> Option<String> {
         ApprovalPolicy::Ask => "approvals: what needs one is asked for".to_owned(),
         ApprovalPolicy::All => "approvals: everything is allowed that no rule forbids".to_owned(),
         ApprovalPolicy::None => "approvals: what needs one is denied".to_owned(),
+        ApprovalPolicy::Edits => {
+            "approvals: changes of files in the workspace are allowed; the rest is asked for".to_owned()
+        }
         ApprovalPolicy::Window { seconds } => {
             format!("approvals: for {seconds} s everything is allowed that is not dangerous; then buddy asks again")
         }
@@ -370,5 +412,5 @@ pub(crate) fn told(changed: &SessionChanged) -> Option<String> {
         text.to_owned()
     });
     let targets = changed.targets.as_ref().map(|targets| format!("targets:\n{}", targets::lines(targets)));
-    approvals.or(plan).or(panes).or(targets)
+    plan.or(approvals).or(panes).or(targets)
 }

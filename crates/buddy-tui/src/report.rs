@@ -63,7 +63,7 @@ impl Report {
             // An answer may come in several pieces, with thoughts or a provider's pause between them.
             Content::AgentMessage { text } => self.text.push_str(text),
             // What was said before a prompt or a summary answered something else, or is said again.
-            Content::UserMessage { .. } | Content::Compaction { .. } => self.text.clear(),
+            Content::UserMessage { ran: None, .. } | Content::Compaction { .. } => self.text.clear(),
             Content::ToolCall(_) => {
                 // What was said before a call announces it and answers nothing.
                 self.text.clear();

@@ -1,7 +1,7 @@
 //! Lists of sessions and the text of one.
 
 use buddy_protocol::{
-    Content, Found, Item, ItemStatus, SessionState, SessionSummary, Transcript, UnixMillis, WaitingAsk,
+    Content, Found, Item, ItemStatus, Ran, SessionState, SessionSummary, Transcript, UnixMillis, WaitingAsk,
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -84,7 +84,8 @@ pub fn show_transcript(transcript: &Transcript, printer: &mut Printer) -> Result
 fn item_text(item: &Item, has_targets: bool) -> Option<String> {
     let cut = if item.status == ItemStatus::Interrupted { " [interrupted]" } else { "" };
     match &item.content {
-        Content::UserMessage { text } => Some(format!("> {text}")),
+        Content::UserMessage { ran: Some(ran), .. } => Some(format!("> ! {}\n{}", ran.command, printed(ran))),
+        Content::UserMessage { text, .. } => Some(format!("> {text}")),
         Content::AgentMessage { text } if text.is_empty() => None,
         Content::AgentMessage { text } => Some(format!("{text}{cut}\n")),
         Content::ToolCall(call) => {
@@ -101,6 +102,21 @@ fn item_text(item: &Item, has_targets: bool) -> Option<String> {
         }
         Content::Compaction { .. } => Some("(earlier conversation summarised)".to_owned()),
         _ => None,
+    }
+}
+
+/// What a command that a person ran has printed, and how it ended where that is not well.
+pub(crate) fn printed(ran: &Ran) -> String {
+    let Some(outcome) = &ran.outcome else { return "how it ended is not known".to_owned() };
+    let mut text = format!("{}{}", outcome.stdout, outcome.stderr);
+    text.truncate(text.trim_end().len());
+    let code = outcome.exit_code.filter(|code| *code != 0).map(|code| format!("exit code {code}"));
+    let signal = outcome.signal.map(|signal| format!("ended by signal {signal}"));
+    let how = outcome.note.clone().or(code).or(signal);
+    match how {
+        Some(how) if text.is_empty() => how,
+        Some(how) => format!("{text}\n{how}"),
+        None => text,
     }
 }
 

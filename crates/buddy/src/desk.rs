@@ -12,11 +12,11 @@ use std::time::Duration;
 use async_trait::async_trait;
 use buddy_agent::Hosts;
 use buddy_exec::undo::UndoEntry;
-use buddy_exec::{Bounds, Exec, GlobQuery, OutputLimits, Stdin, Target, run_attended};
+use buddy_exec::{Bounds, Exec, GlobQuery, OutputLimits, Panes, Stdin, Target, run_attended};
 use buddy_protocol::{ItemId, SessionId, SessionTarget, TargetHost};
 use buddy_tui::{CustomCommand, Desk, DeskCommand, ModelChoice, Surroundings};
 
-use crate::config::{TrustStore, private_file, user_file};
+use crate::config::{Origin, Request, TrustStore, load, private_file, user_file};
 use crate::environment::Environment;
 use crate::hosts::RunHosts;
 use crate::models::{Models, Row};
@@ -74,6 +74,13 @@ impl HomeDesk {
             });
         }
         None
+    }
+
+    /// The model that the person's configuration names now.
+    fn chosen_model(&self) -> Option<String> {
+        let loaded = load(&self.environment, &self.hosts.cwd, &Request::default()).ok()?;
+        let is_set = loaded.effective.origin(&["agent", "model"]) != Origin::Default;
+        is_set.then_some(loaded.config.agent.model)
     }
 
     /// What one of buddy's own commands says.
@@ -143,6 +150,7 @@ impl Desk for HomeDesk {
             model: active.map_or_else(|| "demo".to_owned(), |row| row.model.clone()),
             window: active.and_then(|row| row.context_window),
             branch: self.branch(target).await,
+            attach: self.hosts.panes().await.first().map(|panes| panes.attach_command()),
             host: (target.host != TargetHost::Local).then(|| target.name.replacen(':', " ", 1)),
         }
     }
@@ -196,6 +204,28 @@ impl Desk for HomeDesk {
         Some(listed.iter().filter(is_one).count())
     }
 
+    async fn log_in(&self, profile: Option<&str>) -> Result<Option<String>, String> {
+        let failed = |error: String| format!("cannot log in: {error}");
+        let program = std::env::current_exe().map_err(|error| failed(error.to_string()))?;
+        let words = ["login".to_owned()].into_iter().chain(profile.map(str::to_owned));
+        let argv: Vec<String> =
+            std::iter::once(program.to_string_lossy().into_owned()).chain(words).collect();
+        let (env, cwd) = (self.environment.all(), self.hosts.cwd.clone());
+        let ran = tokio::task::spawn_blocking(move || run_attended(&argv, &cwd, &env)).await;
+        match ran {
+            Ok(Ok(status)) if status.success() => {}
+            Ok(Ok(_)) => return Err("nothing was connected".to_owned()),
+            Ok(Err(error)) => return Err(failed(error.to_string())),
+            Err(error) => return Err(failed(error.to_string())),
+        }
+        // A key that was wrong may be remembered with its connection.
+        self.models.forget();
+        Ok(match profile {
+            Some(profile) => self.models.canonical(profile).ok(),
+            None => self.chosen_model(),
+        })
+    }
+
     async fn run(
         &self,
         session: &SessionId,
@@ -211,10 +241,6 @@ impl Desk for HomeDesk {
                 self.own(line).await
             }
             DeskCommand::Doctor => self.own(words(&["doctor"])).await,
-            DeskCommand::Login(profile) => {
-                let profile = profile.map(|profile| format!(" {profile}")).unwrap_or_default();
-                Ok(format!("run `buddy login{profile}` in another terminal; `buddy login --help` says how"))
-            }
             DeskCommand::Processes => self.own(words(&["ps"])).await,
             DeskCommand::Kill(name) => self.own(words(&["kill", &name])).await,
             DeskCommand::Export(file) => {

@@ -10,9 +10,9 @@ mod local;
 mod reference;
 mod source;
 
-pub(crate) use choice::choose;
+pub(crate) use choice::{ModelChoice, choose};
 pub(crate) use key::Keys;
 pub(crate) use lessons::{Lesson, Lessons};
-pub(crate) use local::local_servers;
+pub(crate) use local::{LocalServer, local_servers};
 pub(crate) use reference::Reference;
 pub(crate) use source::{Line, Models, NoModels, Row};

@@ -69,7 +69,7 @@ impl Tool for ApplyPatch {
                 }
             }
         });
-        Intent { actions: actions.collect(), ..Intent::nothing() }
+        Intent { actions: actions.collect(), ..Intent::nothing() }.as_edit()
     }
 
     async fn run(input: ApplyPatchInput, context: &ToolContext) -> Result<Value, ToolFailure> {

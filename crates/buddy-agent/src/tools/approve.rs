@@ -19,6 +19,8 @@ use crate::tools::tool::{Place, shown};
 
 /// How often a person is asked about one call whose scripts keep changing.
 const MAX_ASKS: usize = 3;
+/// How often a person may change the command of one call.
+const MAX_EDITS: usize = 8;
 
 /// The answer to a question that several calls wait for.
 type SharedAnswer = Shared<BoxFuture<'static, Result<Answer, SinkClosed>>>;
@@ -85,15 +87,17 @@ impl Pipeline {
         shares
     }
 
-    /// Takes a call through the gate: by policy, by a grant, or by a person's answer.
+    /// Takes a call through the gate: by policy, by a grant, or by a person's answer. A command that the person changed
+    /// is judged anew: it runs where its risk is not above the one that they were shown, else they are asked again.
     pub(crate) async fn pass(
         &self,
-        item: &Item,
-        ready: &Ready,
+        item: &mut Item,
+        ready: &mut Ready,
         mut share: Option<Share>,
         cancel: &CancellationToken,
     ) -> Result<Passage, SinkClosed> {
-        let mut asks = 0;
+        let (mut asks, mut edits) = (0, 0);
+        let mut shown = None;
         loop {
             let changes = self.parts.gate.watch();
             let judged = match self.parts.gate.judge(&ready.intent, ready.ground()) {
@@ -103,14 +107,17 @@ impl Pipeline {
             match judged.decision.verdict {
                 Verdict::Allow => return Ok(Passage::Open(Box::new(judged))),
                 Verdict::Deny => return Ok(Passage::Closed(Refusal::Denied(forbidden(&judged)))),
+                Verdict::Ask if shown.take().is_some_and(|shown| judged.decision.risk <= shown) => {
+                    return Ok(Passage::Open(Box::new(judged)));
+                }
                 Verdict::Ask if asks == MAX_ASKS => {
                     let message = "a script that the command runs changed each time the person was asked";
                     return Ok(Passage::Closed(Refusal::Denied(ToolFailure::new("denied", message))));
                 }
                 Verdict::Ask => {}
             }
-            let target = &*ready.target.host.target;
-            let pins = Pins::take(&judged.decision.pins, target).await;
+            let target = ready.target.host.target.clone();
+            let pins = Pins::take(&judged.decision.pins, &*target).await;
             let question = self.put(item, ready, &judged.decision, share.take());
             let answer = tokio::select! {
                 answer = question => answer?,
@@ -120,8 +127,21 @@ impl Pipeline {
             if let Some(refusal) = refusal(&answer) {
                 return Ok(Passage::Closed(refusal));
             }
+            if let Answer::Allow { edit: Some(command), .. } = answer {
+                edits += 1;
+                if edits > MAX_EDITS {
+                    let failure = ToolFailure::new("denied", "the command was changed too often");
+                    return Ok(Passage::Closed(Refusal::Denied(failure)));
+                }
+                shown = Some(judged.decision.risk);
+                match self.edited(item, ready, command) {
+                    Ok(edited) => *ready = edited,
+                    Err(failure) => return Ok(Passage::Closed(Refusal::Denied(failure))),
+                }
+                continue;
+            }
             asks += 1;
-            if Pins::take(&judged.decision.pins, target).await == pins {
+            if Pins::take(&judged.decision.pins, &*target).await == pins {
                 self.note_grant(ready, &judged.decision.offers, &answer).await?;
                 return Ok(Passage::Open(Box::new(judged)));
             }
@@ -157,7 +177,7 @@ impl Pipeline {
     /// Allows for longer what the person allowed for longer. A grant that cannot be kept is told; the call itself was allowed
     /// all the same.
     async fn note_grant(&self, ready: &Ready, offers: &[Offer], answer: &Answer) -> Result<(), SinkClosed> {
-        let Answer::Allow { grant: Some(wish) } = answer else { return Ok(()) };
+        let Answer::Allow { grant: Some(wish), .. } = answer else { return Ok(()) };
         let Some(offer) = offers.get(wish.offer as usize) else { return Ok(()) };
         let Err(error) = self.parts.gate.grant(&offer.grant, *wish, ready.ground()) else { return Ok(()) };
         let text = format!(
@@ -184,6 +204,7 @@ impl Pipeline {
             why: ready.prepared.why().map(str::to_owned),
             risk: decision.risk,
             reasons: decision.reasons.clone(),
+            is_editable: ready.command.is_some(),
             offers: decision.offers.iter().map(offer).collect(),
         }
     }

@@ -50,7 +50,7 @@ impl Tool for EditFile {
     }
 
     fn intent(input: &EditFileInput, place: &Place) -> Intent {
-        Intent::of(Action::Write(place.resolve(&input.path)))
+        Intent::of(Action::Write(place.resolve(&input.path))).as_edit()
     }
 
     async fn run(input: EditFileInput, context: &ToolContext) -> Result<Value, ToolFailure> {

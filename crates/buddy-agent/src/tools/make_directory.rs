@@ -37,7 +37,7 @@ impl Tool for MakeDirectory {
     }
 
     fn intent(input: &MakeDirectoryInput, place: &Place) -> Intent {
-        Intent::of(Action::Write(place.resolve(&input.path)))
+        Intent::of(Action::Write(place.resolve(&input.path))).as_edit()
     }
 
     async fn run(input: MakeDirectoryInput, context: &ToolContext) -> Result<Value, ToolFailure> {

@@ -91,6 +91,10 @@ pub(crate) struct Ready {
     pub(crate) intent: Intent,
     /// Where it would happen.
     pub(crate) target: Arc<Attached>,
+    /// The field of its input that a person may change.
+    pub(crate) command: Option<&'static str>,
+    /// The command that the person put in the place of the one that the model wanted.
+    pub(crate) edit: Option<String>,
     spec: Spec,
 }
 
@@ -176,7 +180,30 @@ impl Pipeline {
         }
         let prepared = entry.prepare(input)?;
         let intent = prepared.intent(&target.place).in_tier(entry.spec.tier);
-        Ok(Ready { prepared, intent, target, spec: entry.spec })
+        Ok(Ready { prepared, intent, target, command: entry.command, edit: None, spec: entry.spec })
+    }
+
+    /// The same call with the command that a person wrote in the place of the model's, on the same target. The log keeps
+    /// what the model wanted; the title says what is to run.
+    pub(crate) fn edited(
+        &self,
+        item: &mut Item,
+        ready: &Ready,
+        command: String,
+    ) -> Result<Ready, ToolFailure> {
+        let (Content::ToolCall(call), Some(field)) = (&mut item.content, ready.command) else {
+            return Err(ToolFailure::new("internal", "the call has no command to change"));
+        };
+        let entry = registry::find(ready.spec.name)?;
+        let (_, mut input) = target_field::take(entry, call.input.value(), &self.parts.targets.names())?;
+        if let Some(fields) = input.as_object_mut() {
+            fields.insert(field.to_owned(), Value::String(command.clone()));
+        }
+        call.title = entry.title(&input);
+        let prepared = entry.prepare(input)?;
+        let intent = prepared.intent(&ready.target.place).in_tier(entry.spec.tier);
+        let target = ready.target.clone();
+        Ok(Ready { prepared, intent, target, command: ready.command, edit: Some(command), spec: ready.spec })
     }
 
     /// Takes a call to its end and returns its item as it was recorded.
@@ -195,14 +222,16 @@ impl Pipeline {
     async fn judge_and_run(
         &self,
         item: &mut Item,
-        ready: Ready,
+        mut ready: Ready,
         share: Option<Share>,
         after: Vec<watch::Receiver<bool>>,
         cancel: CancellationToken,
     ) -> Result<Outcome, SinkClosed> {
-        let judged = match self.pass(item, &ready, share, &cancel).await? {
+        let judged = match self.pass(item, &mut ready, share, &cancel).await? {
             Passage::Open(judged) => *judged,
-            Passage::Closed(Refusal::Denied(failure)) => return Ok(Outcome::denied(failure)),
+            Passage::Closed(Refusal::Denied(failure)) => {
+                return Ok(Outcome::denied(with_edit(failure, ready.edit.as_deref())));
+            }
             Passage::Closed(Refusal::Interrupted) => return Ok(Outcome::interrupted()),
         };
         tokio::select! {
@@ -248,7 +277,7 @@ impl Pipeline {
             live,
         };
         let recorder = context.recorder.clone();
-        let Ready { prepared, target, spec, .. } = ready;
+        let Ready { prepared, target, spec, edit, .. } = ready;
         let tool = async {
             let run = prepared.run(&context);
             let result = bounded(run, &cancel).await;
@@ -257,6 +286,10 @@ impl Pipeline {
         };
         let (result, ()) = tokio::join!(tool, self.forward(&item.id, output));
         let result = result.map(|value| self.placed(value, spec, &target, &recorder));
+        let result = match edit.as_deref() {
+            Some(edit) => told_of_edit(result, edit),
+            None => result,
+        };
         let status = match &result {
             _ if cancel.is_cancelled() => ItemStatus::Interrupted,
             Ok(_) => ItemStatus::Completed,
@@ -325,6 +358,30 @@ async fn bounded(
             Err(ToolFailure::new("interrupted", "the call did not stop in time and was dropped"))
         }),
     }
+}
+
+/// A result that says that the person changed the command, and to what.
+fn told_of_edit(result: Result<Value, ToolFailure>, edit: &str) -> Result<Value, ToolFailure> {
+    match result {
+        Ok(mut value) => {
+            if let Some(fields) = value.as_object_mut() {
+                fields.insert("changed_by_person".to_owned(), Value::String(edited_to(edit)));
+            }
+            Ok(value)
+        }
+        Err(failure) => Err(with_edit(failure, Some(edit))),
+    }
+}
+
+fn with_edit(failure: ToolFailure, edit: Option<&str>) -> ToolFailure {
+    match edit {
+        Some(edit) => ToolFailure { message: format!("{}; {}", failure.message, edited_to(edit)), ..failure },
+        None => failure,
+    }
+}
+
+fn edited_to(edit: &str) -> String {
+    format!("the person changed the command to: {edit}")
 }
 
 /// Whether what a call changed on another host can be taken back; none where it changed nothing.

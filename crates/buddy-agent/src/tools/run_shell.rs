@@ -82,6 +82,8 @@ impl Tool for RunShell {
         text: TextClass::Command,
     };
 
+    const COMMAND: Option<&'static str> = Some("command");
+
     fn title(input: &RunShellInput) -> String {
         input.command.clone()
     }

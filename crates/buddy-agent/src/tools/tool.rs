@@ -33,6 +33,9 @@ pub(crate) trait Tool: Send + Sync + 'static {
     /// What the call would do.
     fn intent(input: &Self::Input, place: &Place) -> Intent;
 
+    /// The field of the input that is a command which a person may change before it runs.
+    const COMMAND: Option<&'static str> = None;
+
     /// What the model says the call is for, where it says so.
     fn why(_input: &Self::Input) -> Option<&str> {
         None
@@ -174,6 +177,8 @@ impl<T: Tool> Prepared for PreparedCall<T> {
 pub(crate) struct Entry {
     pub(crate) spec: Spec,
     pub(crate) schema: fn() -> Value,
+    /// The field of the input that is a command which a person may change before it runs.
+    pub(crate) command: Option<&'static str>,
     title: fn(&Value) -> Option<String>,
     prepare: fn(Value) -> Result<Box<dyn Prepared>, ToolFailure>,
 }
@@ -181,7 +186,13 @@ pub(crate) struct Entry {
 impl Entry {
     /// The row of a tool.
     pub(crate) const fn of<T: Tool>() -> Self {
-        Self { spec: T::SPEC, schema: schema::<T>, title: title::<T>, prepare: prepare::<T> }
+        Self {
+            spec: T::SPEC,
+            schema: schema::<T>,
+            command: T::COMMAND,
+            title: title::<T>,
+            prepare: prepare::<T>,
+        }
     }
 
     /// What the model is told about the tool.

@@ -40,7 +40,7 @@ impl Tool for WriteFile {
     }
 
     fn intent(input: &WriteFileInput, place: &Place) -> Intent {
-        Intent::of(Action::Write(place.resolve(&input.path)))
+        Intent::of(Action::Write(place.resolve(&input.path))).as_edit()
     }
 
     async fn run(input: WriteFileInput, context: &ToolContext) -> Result<Value, ToolFailure> {

@@ -488,3 +488,54 @@ fn a_used_up_budget_asks_and_an_allowance_holds_for_the_turn() {
     bench.prompt("more").feed(Input::BudgetReached("all spent".to_owned())).interrupt();
     assert_eq!(bench.outcome(), Some(TurnOutcome::Interrupted));
 }
+
+/// A command of the person's own that has ended, under a number.
+fn own_command(number: u32) -> Item {
+    let ran = buddy_protocol::Ran {
+        command: format!("echo {number}"),
+        target: "local".to_owned(),
+        cwd: "/w".to_owned(),
+        outcome: Some(buddy_protocol::RanOutcome { exit_code: Some(0), ..Default::default() }),
+    };
+    let content = Content::UserMessage { text: format!("! echo {number}"), ran: Some(Box::new(ran)) };
+    Item {
+        id: format!("itm_{:026}", 900 + number).parse().unwrap(),
+        turn: None,
+        step: None,
+        place: None,
+        parent: None,
+        status: ItemStatus::Completed,
+        content,
+        private: None,
+    }
+}
+
+/// What the model is told first in each thing that it is told.
+fn heads(history: &[PromptItem]) -> Vec<String> {
+    let head = |item: &PromptItem| match item {
+        PromptItem::User { text } => text.lines().nth(1).or_else(|| text.lines().next()).map(str::to_owned),
+        PromptItem::Assistant { text, .. } => Some(text.clone()),
+        PromptItem::ToolCall { id, .. } => Some(format!("call {id}")),
+        PromptItem::ToolResult { id, .. } => Some(format!("result {id}")),
+        PromptItem::Reasoning { .. } => None,
+    };
+    history.iter().filter_map(head).collect()
+}
+
+#[test]
+fn what_a_person_ran_stands_where_the_model_first_sees_it() {
+    let mut bench = Bench::new(9);
+    bench.feed(Input::PersonRan(own_command(1)));
+    assert!(bench.done.is_empty(), "a command of the person's own starts no turn");
+    bench.prompt("first").reply("", &["a"]);
+    bench.feed(Input::PersonRan(own_command(2)));
+    bench.end_call("a", ItemStatus::Completed);
+    let so_far = ["$ echo 1", "first", "call a", "result a", "$ echo 2"];
+    assert_eq!(heads(&bench.history), so_far);
+    bench.feed(Input::PersonRan(own_command(3))).reply("done", &[]);
+    assert_eq!(bench.outcome(), Some(TurnOutcome::Completed), "it does not prolong the turn either");
+    bench.feed(Input::PersonRan(own_command(4))).prompt("second");
+    let more = ["done", "$ echo 3", "$ echo 4", "second"];
+    assert_eq!(heads(&bench.history), [&so_far[..], &more[..]].concat());
+    assert_eq!(bench.resumed(), bench.history);
+}

@@ -121,7 +121,7 @@ async fn each_part_of_a_batch_has_its_own_answer() {
     let each = |answers| Answer::Each { answers };
     let deny = Answer::Deny { reason: None };
     let wish = GrantWish { offer: 0, scope: GrantScope::User, seconds: 60 };
-    let grant = Answer::Allow { grant: Some(wish) };
+    let grant = Answer::grant(wish);
     for misfit in [each(vec![deny.clone()]), each(vec![deny.clone(), grant.clone()]), grant] {
         let refused = bench.answer(&bench.ann, &session, &ask, misfit).await;
         assert!(matches!(refused, Err(SessionsError::Invalid(_))), "{refused:?}");

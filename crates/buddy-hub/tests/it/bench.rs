@@ -116,6 +116,7 @@ fn approval() -> Approval {
         why: None,
         risk: Risk::Low,
         reasons: vec![],
+        is_editable: false,
         offers: vec![],
     }
 }

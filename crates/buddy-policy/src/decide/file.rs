@@ -19,7 +19,7 @@ pub(crate) fn read(path: &Path, policy: &Policy, sheet: &mut Sheet) {
     }
 }
 
-pub(crate) fn write(path: &Path, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
+pub(crate) fn write(path: &Path, is_edit: bool, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
     sheet.changes_something();
     let path = clean(path);
     if policy.mode == Mode::Plan {
@@ -35,7 +35,9 @@ pub(crate) fn write(path: &Path, policy: &Policy, now: &Now<'_>, sheet: &mut She
     match (policy.mode, is_open(&path, &policy.places)) {
         (Mode::Development | Mode::Plan, false) => sheet.deny(outside("write", &path)),
         (Mode::Development | Mode::Plan, true) if !is_allowed && !is_granted => {
-            sheet.ask(Weight::Soft, Risk::Medium, format!("it writes `{}`", shown(&path)));
+            let is_at_work = is_beneath_any(&path, &policy.places.workspace);
+            let weight = if is_edit && is_at_work { Weight::Edit } else { Weight::Soft };
+            sheet.ask(weight, Risk::Medium, format!("it writes `{}`", shown(&path)));
             if let Some(offer) = write_offer(&path, &policy.places) {
                 sheet.offer(offer);
             }

@@ -9,6 +9,8 @@ use crate::{Approvals, Decision, Execution, Offer, Tier, Verdict};
 /// How much it takes to let something go on without asking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Weight {
+    /// A rule or a grant, or a person who accepts edits.
+    Edit,
     /// A rule or a grant.
     Soft,
     /// No grant; a window of time that a person opened.
@@ -98,14 +100,15 @@ impl Sheet {
             (false, _, _) | (true, Some(_), Approvals::None) => Verdict::Deny,
             (true, None, _)
             | (true, Some(_), Approvals::All)
-            | (true, Some(Weight::Soft | Weight::Firm), Approvals::Window) => Verdict::Allow,
-            (true, Some(_), Approvals::Ask | Approvals::Window) => Verdict::Ask,
+            | (true, Some(Weight::Edit | Weight::Soft | Weight::Firm), Approvals::Window)
+            | (true, Some(Weight::Edit), Approvals::Edits) => Verdict::Allow,
+            (true, Some(_), Approvals::Ask | Approvals::Window | Approvals::Edits) => Verdict::Ask,
         };
         // The heaviest first: that is what a person reads.
         self.asks.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
         let reasons =
             self.denials.into_iter().chain(self.asks.into_iter().map(|(_, reason)| reason)).collect();
-        let may_offer = verdict == Verdict::Ask && heaviest == Some(Weight::Soft);
+        let may_offer = verdict == Verdict::Ask && heaviest <= Some(Weight::Soft);
         Decision {
             verdict,
             tier: self.tier,

@@ -160,7 +160,9 @@ fn what_cannot_be_read_is_refused_in_every_mode_whatever_is_approved() {
         long.as_str(),
     ] {
         for mode in [Mode::Development, Mode::Production, Mode::Plan] {
-            for approvals in [Approvals::Ask, Approvals::All, Approvals::Window, Approvals::None] {
+            for approvals in
+                [Approvals::Ask, Approvals::All, Approvals::Window, Approvals::Edits, Approvals::None]
+            {
                 let decision = decide(&run(line), &policy(mode), &Now::with(approvals));
                 assert_eq!(decision.verdict, Verdict::Deny, "{mode:?} {approvals:?} {:?}", line.get(..20));
             }

@@ -97,6 +97,26 @@ fn a_window_lets_ordinary_things_through_and_nothing_dangerous() {
 }
 
 #[test]
+fn accepted_edits_are_files_of_the_workspace_and_nothing_else() {
+    let edits =
+        |intent: &Intent| decide(intent, &policy(Mode::Development), &Now::with(Approvals::Edits)).verdict;
+    let write = |path: &str| Intent::of(Action::Write(path.into()));
+    assert_eq!(edits(&write("/w/src/a.rs").as_edit()), Verdict::Allow);
+    assert_eq!(edits(&write("/w/src/a.rs")), Verdict::Ask, "a tool that does more than edit");
+    assert_eq!(edits(&write("/w/.git/config").as_edit()), Verdict::Ask, "it decides what runs later");
+    assert_eq!(edits(&write("/tmp/a").as_edit()), Verdict::Ask, "a scratch place is not the workspace");
+    assert_eq!(edits(&write("/srv/a").as_edit()), Verdict::Deny);
+    assert_eq!(edits(&run("touch a")), Verdict::Ask);
+    let removing = Intent {
+        actions: vec![Action::Write("/w/b".into()), Action::Delete("/w/a".into())],
+        ..Intent::nothing()
+    };
+    assert_eq!(edits(&removing.as_edit()), Verdict::Ask, "a removal is no edit");
+    let plan = decide(&write("/w/a").as_edit(), &policy(Mode::Plan), &Now::with(Approvals::Edits));
+    assert_eq!(plan.verdict, Verdict::Deny, "plan mode is stronger");
+}
+
+#[test]
 fn fetches_ask_where_they_are_to_be_confirmed() {
     let fetch = Intent::of(Action::Fetch("https://docs.rs/x".to_owned()));
     assert_eq!(ask(&fetch, &policy(Mode::Plan)).verdict, Verdict::Allow);

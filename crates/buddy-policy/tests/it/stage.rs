@@ -43,7 +43,7 @@ pub(crate) fn check(mode: Mode, command: &str, verdict: Verdict) {
 /// Checks that a command is not run by itself in any mode, nor in a window that a person opened.
 pub(crate) fn is_stopped(command: &str) {
     for mode in [Mode::Development, Mode::Production, Mode::Plan] {
-        for approvals in [Approvals::Ask, Approvals::Window, Approvals::None] {
+        for approvals in [Approvals::Ask, Approvals::Window, Approvals::Edits, Approvals::None] {
             let decision = decide(&run(command), &policy(mode), &Now::with(approvals));
             assert_ne!(decision.verdict, Verdict::Allow, "{mode:?} {approvals:?} {command:?}");
             assert!(decision.offers.is_empty(), "{mode:?} {command:?} offers {:?}", decision.offers);

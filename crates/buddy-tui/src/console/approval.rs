@@ -58,7 +58,7 @@ fn end(asking: &Asking, look: &Look, width: usize) -> InputView {
             hint("y allows all, n none; a number turns one on or off, enter answers", look, width)
         }
         Stage::Telling(draft) => written("no; tell it what to do instead: ", draft),
-        Stage::Editing(draft) => written("run this instead: ", draft),
+        Stage::Editing(draft) => written("run: ", draft),
         Stage::Replying(draft) => {
             let has_options =
                 matches!(&asking.ask.question, Question::Text { options, .. } if !options.is_empty());
@@ -79,7 +79,10 @@ fn keys(question: &Question, look: &Look, width: usize) -> InputView {
     if !approval.offers.is_empty() {
         text.push_str(" · a allow in this session · p choose what to allow");
     }
-    text.push_str(" · e edit · d deny · n no, and say why · ? more");
+    if approval.is_editable {
+        text.push_str(" · e edit");
+    }
+    text.push_str(" · d deny · n no, and say why · ? more");
     hint(&text, look, width)
 }
 

@@ -143,7 +143,9 @@ impl Asking {
                 Written::Going => Step::Stay,
             },
             Stage::Editing(draft) => match write(draft, key, action) {
-                Written::Done(text) => Step::Answer(deny(&format!("run this instead: {text}"))),
+                // An empty line runs nothing; it may have been cleared by mistake.
+                Written::Done(text) if text.trim().is_empty() => self.back(),
+                Written::Done(text) => Step::Answer(Answer::edit(text.trim())),
                 Written::Left => self.back(),
                 Written::Going => Step::Stay,
             },
@@ -160,14 +162,14 @@ impl Asking {
                     let place =
                         menu.chosen().and_then(|choice| choice.name.split('.').next()?.parse::<usize>().ok());
                     match place.and_then(|place| wishes.get(place.checked_sub(1)?)) {
-                        Some(wish) => Step::Answer(Answer::Allow { grant: Some(*wish) }),
+                        Some(wish) => Step::Answer(Answer::grant(*wish)),
                         None => Step::Stay,
                     }
                 }
                 (KeyCode::Char(digit @ '1'..='9'), _) => {
                     let place = digit.to_digit(10).and_then(|digit| usize::try_from(digit).ok()).unwrap_or(0);
                     match place.checked_sub(1).and_then(|place| wishes.get(place)) {
-                        Some(wish) => Step::Answer(Answer::Allow { grant: Some(*wish) }),
+                        Some(wish) => Step::Answer(Answer::grant(*wish)),
                         None => Step::Stay,
                     }
                 }
@@ -200,14 +202,14 @@ impl Asking {
             KeyCode::Char('y' | '1') => Step::Answer(Answer::allow()),
             KeyCode::Char('a' | '2') if has_offer => {
                 let grant = GrantWish { offer: 0, scope: GrantScope::Session, seconds: SESSION_SECONDS };
-                Step::Answer(Answer::Allow { grant: Some(grant) })
+                Step::Answer(Answer::grant(grant))
             }
             KeyCode::Char('p' | '3') if has_offer => {
                 let (menu, wishes) = grants(&self.ask.question);
                 self.stage = Stage::Granting(menu, wishes);
                 Step::Stay
             }
-            KeyCode::Char('e' | '4') => {
+            KeyCode::Char('e' | '4') if approval.is_editable => {
                 let mut draft = Draft::default();
                 draft.set(&approval.action);
                 self.stage = Stage::Editing(draft);

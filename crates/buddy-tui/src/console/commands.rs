@@ -35,7 +35,7 @@ pub(super) const ALL: &[Entry] = &[
     entry(
         "approve",
         &["permissions"],
-        "ask|all|none|DURATION",
+        "ask|edits|all|none|TIME",
         "what becomes of calls that need an approval",
         Console::approve,
     ),
@@ -52,7 +52,7 @@ pub(super) const ALL: &[Entry] = &[
     entry("fork", &["branch"], "", "go on in a copy of the conversation", |console, _| console.fork()),
     entry("rewind", &[], "", "go back before a prompt (also esc esc)", |console, _| console.rewind()),
     entry("rename", &[], "TITLE", "give the conversation a title", Console::rename),
-    entry("pane", &[], "take|give", "have the shared terminal for yourself, or give it back", Console::pane),
+    entry("pane", &[], "[take|give]", "attach to the shared terminal, have it for yourself", Console::pane),
     entry("target", &[], "[add|use|remove …]", "the hosts that the session works on", Console::target_line),
     entry("diff", &[], "", "what changed in the repository", |console, _| {
         console.effect(Effect::Run(DeskCommand::Diff));
@@ -66,8 +66,8 @@ pub(super) const ALL: &[Entry] = &[
     }),
     entry("init", &[], "", "have AGENTS.md written for this project", |console, _| console.prompt(INIT)),
     entry("theme", &[], "[NAME]", "choose the colours", Console::choose_theme),
-    entry("login", &[], "[PROFILE]", "how to connect a model", |console, profile| {
-        console.effect(Effect::Run(DeskCommand::Login(some(profile))));
+    entry("login", &[], "[PROFILE]", "connect a model: paste a key, or log in", |console, profile| {
+        console.effect(Effect::LogIn(some(profile)));
     }),
     entry("doctor", &[], "", "whether everything is as it should be", |console, _| {
         console.effect(Effect::Run(DeskCommand::Doctor));
@@ -136,11 +136,13 @@ impl Console {
             "ask" => ApprovalPolicy::Ask,
             "all" => ApprovalPolicy::All,
             "none" => ApprovalPolicy::None,
+            "edits" => ApprovalPolicy::Edits,
             time => match seconds(time) {
                 Some(seconds) => ApprovalPolicy::Window { seconds },
                 None => {
-                    return self
-                        .complain("say /approve ask, all, none, or for how long, such as /approve 10m");
+                    return self.complain(
+                        "say /approve ask, edits, all, none, or for how long, such as /approve 10m",
+                    );
                 }
             },
         };
@@ -160,9 +162,19 @@ impl Console {
         let is_taken = match wish {
             "take" => true,
             "give" => false,
-            _ => return self.complain("say /pane take or /pane give"),
+            "" => return self.show_pane(),
+            _ => return self.complain("say /pane, /pane take or /pane give"),
         };
         self.send(Command::Change(Change { panes_taken: Some(is_taken), ..Change::default() }));
+    }
+
+    fn show_pane(&mut self) {
+        match self.surroundings.attach.clone() {
+            Some(command) => self.say_plain(&format!(
+                "Commands of the agent run in a terminal that you share. Attach from another one with:\n{command}"
+            )),
+            None => self.say("this session has no shared terminal"),
+        }
     }
 
     fn target_line(&mut self, line: &str) {
@@ -288,6 +300,7 @@ impl Console {
             ApprovalPolicy::Ask => "ask".to_owned(),
             ApprovalPolicy::All => "all".to_owned(),
             ApprovalPolicy::None => "none".to_owned(),
+            ApprovalPolicy::Edits => "edits of files in the workspace, ask for the rest".to_owned(),
             ApprovalPolicy::Window { seconds } => format!("all for {seconds} s from when it was said"),
         };
         let text = format!(

@@ -27,6 +27,10 @@ pub trait Desk: Send + Sync {
     /// How many of these calls changed files and were not undone, as far as that is known.
     async fn changes(&self, calls: &[ItemId]) -> Option<usize>;
 
+    /// Lets the person connect a model: log in, or give a key. The terminal is theirs meanwhile. Returns the model to go on
+    /// with, where there is another one now.
+    async fn log_in(&self, profile: Option<&str>) -> Result<Option<String>, String>;
+
     /// Carries out one of buddy's own commands and returns what it says.
     async fn run(
         &self,
@@ -45,6 +49,8 @@ pub struct Surroundings {
     pub window: Option<u64>,
     /// The branch of the repository, where there is one.
     pub branch: Option<String>,
+    /// The command with which the person attaches to the terminal that the agent's commands run in, where there is one.
+    pub attach: Option<String>,
     /// Another host, as a prompt shows it, such as `ssh ann@atlas`; none for this machine.
     pub host: Option<String>,
 }
@@ -67,8 +73,6 @@ pub enum DeskCommand {
     Undo(Option<String>),
     /// Whether everything is as it should be.
     Doctor,
-    /// How to log in.
-    Login(Option<String>),
     /// Processes that run on.
     Processes,
     /// Ends such a process.

@@ -304,6 +304,7 @@ impl Driver {
             }),
             Effect::Remember(text) => self.desk.remember(&text),
             Effect::Edit(text) => self.edit(&text).await,
+            Effect::LogIn(profile) => self.log_in(profile.as_deref()).await,
             Effect::Copy(text) => self.copy(&text),
             Effect::Suspend => self.suspend(),
             Effect::Redraw => {
@@ -417,6 +418,24 @@ impl Driver {
         };
         // What a text brings back brings no further effect that edits.
         let _ = self.console.handle(Input::Reply(reply), Instant::now());
+    }
+
+    /// Leaves the terminal to a login.
+    async fn log_in(&mut self, profile: Option<&str>) {
+        self.step_aside();
+        let model = self.desk.log_in(profile).await;
+        self.step_back();
+        let reply = match model {
+            Ok(model) => Reply::LoggedIn(model),
+            Err(text) => Reply::Failed(text),
+        };
+        for effect in self.console.handle(Input::Reply(reply), Instant::now()) {
+            if let Effect::Send(session, command) = effect
+                && self.commands.try_send((session, command)).is_err()
+            {
+                self.console.complain("buddy is busy; that was not sent");
+            }
+        }
     }
 
     fn suspend(&mut self) {

@@ -55,6 +55,8 @@ pub(super) enum Effect {
     Remember(String),
     /// Let the person edit this in an editor of theirs.
     Edit(String),
+    /// Let the person log in, to this profile where one is named.
+    LogIn(Option<String>),
     /// Put this on the clipboard.
     Copy(String),
     /// Stop until the shell brings buddy back.
@@ -93,6 +95,8 @@ pub(super) enum Reply {
     Said(String),
     /// What the person made of a text.
     Edited(String),
+    /// The person connected a model: the one to go on with, where there is another one now.
+    LoggedIn(Option<String>),
     /// Something that was wanted did not work.
     Failed(String),
 }

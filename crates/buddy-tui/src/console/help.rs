@@ -9,10 +9,11 @@ const KEYS: &str = "\
 enter      send; while it works, steer      esc     interrupt
 ctrl-j     new line (also alt-enter)        ctrl-c  clear, interrupt, twice: leave
 tab        complete; while it works, queue  ctrl-d  leave
-shift-tab  plan mode on and off             ctrl-r  search what was sent
+shift-tab  ask, accept edits, plan          ctrl-r  search what was sent
 up, down   what was sent before             ctrl-g  edit in your editor
 ctrl-o     show what is folded              ctrl-t  show the plan
-/ command, @ file, text & in background     ctrl-z  suspend";
+/ command, @ file, text & in background     ctrl-z  suspend
+!command   run it yourself, the agent sees what comes out";
 
 impl Console {
     pub(super) fn show_keys(&mut self) {

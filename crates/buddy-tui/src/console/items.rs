@@ -4,20 +4,24 @@ use std::time::Duration;
 
 use anstyle::Style;
 use buddy_protocol::{
-    Content, Item, ItemStatus, Json, PlanStep, PlanStepState, ToolCall, ToolKind, Transcript,
+    Content, Item, ItemStatus, Json, PlanStep, PlanStepState, Ran, ToolCall, ToolKind, Transcript,
 };
 use serde_json::Value;
 
+use super::summary::summary;
 use super::tasks::elapsed_text;
 use crate::diff::diff_rows;
 use crate::markdown::Markdown;
 use crate::output::Output;
+use crate::show::printed;
 use crate::text::{Line, Look, Paint, Span, wrap};
 
 /// How many lines of a command's output are shown.
 const OUTPUT_LINES: usize = 5;
 /// The same for one that failed.
 const FAILED_LINES: usize = 12;
+/// The same for a command of the person's own.
+const OWN_LINES: usize = 40;
 /// How many lines of a diff.
 const DIFF_LINES: usize = 40;
 /// How many items of an old conversation are shown when it is taken up.
@@ -63,7 +67,8 @@ pub(super) fn wrapped(line: &Line, width: usize) -> Vec<Line> {
 pub(super) fn finished(item: &Item, ran: Duration, look: &Look, width: usize) -> Shown {
     let shown = |kind, rows| Shown { kind, rows, folded: None };
     match &item.content {
-        Content::UserMessage { text } => shown(Kind::Person, person(text, look, width)),
+        Content::UserMessage { ran: Some(run), .. } => own_command(run, item.status, ran, look, width),
+        Content::UserMessage { text, .. } => shown(Kind::Person, person(text, look, width)),
         Content::AgentMessage { text } => {
             let mut markdown = Markdown::default();
             markdown.push(text);
@@ -116,6 +121,32 @@ fn person(text: &str, look: &Look, width: usize) -> Vec<Line> {
         rows.extend(wrap(&Line::styled(line, style), width, lead, &next));
     }
     rows
+}
+
+/// The line of a command that the person runs themselves.
+pub(super) fn own_title(ran: &Ran, look: &Look) -> Line {
+    let style = look.theme.style(Paint::Person);
+    let line = ran.command.lines().next().unwrap_or_default();
+    Line::styled("! ", style.bold()).and(line, style)
+}
+
+/// A command that the person ran: they wanted to see what comes out, so more of it is shown.
+fn own_command(run: &Ran, status: ItemStatus, ran: Duration, look: &Look, width: usize) -> Shown {
+    let mut head = own_title(run, look);
+    if ran >= LONG {
+        head = head.and(&format!("  {}", elapsed_text(ran)), look.theme.style(Paint::Dim));
+    }
+    let mut rows = vec![head.cut(width, look.sign("…", "~"))];
+    let text = printed(run);
+    let mut output = Output::new(OWN_LINES - 1, 1);
+    output.push(&text);
+    let is_ok = status == ItemStatus::Completed
+        && run.outcome.as_ref().is_some_and(|outcome| outcome.exit_code == Some(0));
+    let style = if is_ok { Style::new() } else { look.theme.style(Paint::Bad) };
+    let shown = output.folded(look, width.saturating_sub(2));
+    rows.extend(indented(shown.iter().map(|row| Line::styled(&row.text(), style)).collect()));
+    let folded = (output.line_count() > OWN_LINES).then(|| text.clone());
+    Shown { kind: Kind::Person, rows, folded }
 }
 
 fn thought(text: &str, ran: Duration, look: &Look) -> Shown {
@@ -177,7 +208,10 @@ impl Body {
             return Self { text: text.to_owned(), diff: None, is_bad: true };
         };
         if let Some(error) = &output.error {
-            return Self { text: error.message.clone(), diff: None, is_bad: true };
+            // What a refused call is told to do instead is for the agent.
+            let hint = error.hint.as_deref().filter(|_| status != ItemStatus::Denied);
+            let hint = hint.map(|hint| format!("\n{hint}")).unwrap_or_default();
+            return Self { text: format!("{}{hint}", error.message), diff: None, is_bad: true };
         }
         let result: Value = output.result.as_ref().map_or(Value::Null, Json::value);
         let diff = result.get("diff").and_then(Value::as_str).filter(|diff| !diff.is_empty());
@@ -192,7 +226,7 @@ impl Body {
 fn text_of(kind: ToolKind, result: &Value) -> String {
     let part = |name: &str| result.get(name).and_then(Value::as_str).unwrap_or_default();
     match kind {
-        ToolKind::Execute => {
+        ToolKind::Execute if result.get("exit_code").is_some() && result.get("stdout").is_some() => {
             let mut text = format!("{}{}", part("stdout"), part("stderr"));
             if let Some(code) = result.get("exit_code").and_then(Value::as_i64).filter(|code| *code != 0) {
                 text = format!("exit code {code}\n{text}");
@@ -200,13 +234,14 @@ fn text_of(kind: ToolKind, result: &Value) -> String {
             if let Some(signal) = result.get("signal").and_then(Value::as_i64) {
                 text = format!("ended by signal {signal}\n{text}");
             }
-            text
+            let note = part("note");
+            match (text.trim_end().is_empty(), note.is_empty()) {
+                (_, true) => text,
+                (true, false) => note.to_owned(),
+                (false, false) => format!("{}\n{note}", text.trim_end()),
+            }
         }
-        ToolKind::Read => {
-            let lines = part("content").lines().count();
-            if lines > 0 { format!("{lines} lines") } else { String::new() }
-        }
-        _ => String::new(),
+        _ => summary(result),
     }
 }
 

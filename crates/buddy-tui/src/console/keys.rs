@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use buddy_protocol::{Change, Command};
+use buddy_protocol::{ApprovalPolicy, Change, Command};
 
 use super::commands;
 use super::effect::Effect;
@@ -176,10 +176,29 @@ impl Console {
         if commands::is_command(text) {
             return self.command(text);
         }
+        if let Some(command) = text.strip_prefix('!') {
+            return self.run_command(command.trim());
+        }
         match text.strip_suffix(" &").map(str::trim) {
             Some(prompt) if !prompt.is_empty() => self.begin(prompt),
             _ => self.prompt(text),
         }
+    }
+
+    /// Runs a command as the person, on the target of the conversation.
+    fn run_command(&mut self, command: &str) {
+        if command.is_empty() {
+            return self
+                .complain("say ! and a command, such as !git status; it runs as you, without a question");
+        }
+        self.send(Command::Run { command: command.to_owned(), target: None });
+    }
+
+    /// Stops the command that the person runs. False if none runs.
+    fn stop_command(&mut self) -> bool {
+        let Some(item) = self.front().reader.own_command().map(|item| item.id.clone()) else { return false };
+        self.send(Command::Stop { item });
+        true
     }
 
     /// Starts a task beside the conversation.
@@ -210,6 +229,9 @@ impl Console {
     }
 
     fn escape(&mut self, armed: Option<Armed>) {
+        if self.stop_command() {
+            return;
+        }
         if !self.front().is_idle() {
             return self.interrupt();
         }
@@ -237,6 +259,8 @@ impl Console {
         } else if !self.draft.is_empty() {
             self.draft.set("");
             self.changed_draft();
+        } else if self.stop_command() {
+            // Its end is told when it comes.
         } else if !self.front().is_idle() {
             self.interrupt();
         } else if armed == Some(Armed::Quit) {
@@ -264,10 +288,16 @@ impl Console {
         }
     }
 
-    /// From asking to planning and back.
+    /// From asking to accepting edits, to planning, and back to asking.
     fn cycle_mode(&mut self) {
         let is_planning = self.front().reader.transcript().is_plan_only();
-        self.send(Command::Change(Change { plan_only: Some(!is_planning), ..Change::default() }));
+        let (approvals, plan_only) = match (is_planning, self.approvals) {
+            (true, _) => (None, Some(false)),
+            (false, ApprovalPolicy::Ask) => (Some(ApprovalPolicy::Edits), None),
+            (false, ApprovalPolicy::Edits) => (Some(ApprovalPolicy::Ask), Some(true)),
+            (false, _) => (Some(ApprovalPolicy::Ask), None),
+        };
+        self.send(Command::Change(Change { approvals, plan_only, ..Change::default() }));
     }
 
     fn expand(&mut self) {

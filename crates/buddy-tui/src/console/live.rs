@@ -1,5 +1,7 @@
 //! The live rows: the open end of the answer, what runs, what waits, the input and the status.
 
+use std::time::Duration;
+
 use anstyle::Style;
 use buddy_protocol::{Content, Item, ItemStatus};
 
@@ -14,10 +16,16 @@ use crate::text::{Line, Paint, Span};
 
 /// Rows of the live output of a call.
 const TAIL_ROWS: usize = 3;
+/// The same of a command that the person runs.
+const OWN_TAIL_ROWS: usize = 8;
 /// Rows of a thought under way.
 const THOUGHT_ROWS: usize = 2;
 /// Calls that are shown at the same time.
 const CALLS: usize = 6;
+/// From when on it is said that something prints nothing.
+const QUIET: Duration = Duration::from_secs(10);
+/// What is said in the input of a new conversation.
+const HINT: &str = "what shall we do? / commands, ? keys";
 /// Frames of the sign for work, and how long each stands.
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const SPINNER_ASCII: [&str; 4] = ["|", "/", "-", "\\"];
@@ -101,7 +109,17 @@ impl Console {
                 let room = self.columns.saturating_sub(2);
                 let tail = self.front().reader.tail(&item.id, &self.look, room, TAIL_ROWS);
                 let tail = tail.iter().map(|row| Line::plain("  ").and(&row.text(), dim));
-                std::iter::once(head).chain(tail).collect()
+                std::iter::once(head).chain(tail).chain(self.quiet(item)).collect()
+            }
+            Content::UserMessage { ran: Some(ran), .. } => {
+                let time = elapsed_text(self.front().reader.ran(&item.id, self.now));
+                let end = format!("  {time} (esc stops it)");
+                let room = self.columns.saturating_sub(end.len());
+                let head = items::own_title(ran, &self.look).cut(room, self.look.sign("…", "~"));
+                let room = self.columns.saturating_sub(2);
+                let tail = self.front().reader.tail(&item.id, &self.look, room, OWN_TAIL_ROWS);
+                let tail = tail.iter().map(|row| Line::plain("  ").and(&row.text(), dim));
+                std::iter::once(head.and(&end, dim)).chain(tail).chain(self.quiet(item)).collect()
             }
             Content::Reasoning { text } => {
                 let lines: Vec<&str> =
@@ -111,6 +129,13 @@ impl Console {
             }
             _ => Vec::new(),
         }
+    }
+
+    /// What is said of something that runs and has printed nothing for a while: it may be stuck, or only busy.
+    fn quiet(&self, item: &Item) -> Option<Line> {
+        let silence = self.front().reader.silence(&item.id, self.now);
+        let text = format!("  nothing printed for {}", elapsed_text(silence));
+        (silence >= QUIET).then(|| Line::styled(&text, self.look.theme.style(Paint::Dim)))
     }
 
     fn plan(&self) -> Vec<Line> {
@@ -186,10 +211,20 @@ impl Console {
             return view(&prompt, hit, hit.len(), width);
         }
         let mut input = view(&self.prompt_line(), self.draft.shown(), self.draft.cursor(), width);
+        if let (true, [row]) = (self.is_new(), input.rows.as_mut_slice()) {
+            let hinted = row.clone().and(HINT, self.look.theme.style(Paint::Dim));
+            *row = hinted.cut(width, self.look.sign("…", "~"));
+        }
         if let Some(completion) = &self.completion {
             input.rows.extend(menu_rows(&completion.menu, &self.look, width));
         }
         input
+    }
+
+    /// Whether nothing was said or typed yet.
+    fn is_new(&self) -> bool {
+        let front = self.front();
+        self.draft.is_empty() && front.is_idle() && front.reader.transcript().items().is_empty()
     }
 
     fn prompt_line(&self) -> Line {

@@ -37,13 +37,15 @@ pub(super) struct Reader {
 /// An item that runs.
 struct Running {
     since: Instant,
+    /// When it last wrote something.
+    heard: Instant,
     /// What it has written so far.
     output: Output,
 }
 
 impl Running {
     fn new(since: Instant) -> Self {
-        Self { since, output: Output::new(0, LIVE_LINES) }
+        Self { since, heard: since, output: Output::new(0, LIVE_LINES) }
     }
 }
 
@@ -56,9 +58,20 @@ impl Reader {
         self.turn_began
     }
 
+    /// The command that the person runs.
+    pub(super) fn own_command(&self) -> Option<&Item> {
+        let is_own = |item: &&Item| matches!(item.content, Content::UserMessage { ran: Some(_), .. });
+        self.transcript.open_items().find(is_own)
+    }
+
     /// How long an item has run.
     pub(super) fn ran(&self, item: &ItemId, now: Instant) -> Duration {
         self.running.get(item).map_or(Duration::ZERO, |running| now.saturating_duration_since(running.since))
+    }
+
+    /// How long a running item has written nothing.
+    pub(super) fn silence(&self, item: &ItemId, now: Instant) -> Duration {
+        self.running.get(item).map_or(Duration::ZERO, |running| now.saturating_duration_since(running.heard))
     }
 
     /// The last rows that a running item wrote.
@@ -103,7 +116,7 @@ impl Reader {
             Fact::ItemChanged(changed) => {
                 self.running.insert(changed.item.id.clone(), Running::new(now));
             }
-            Fact::ItemDelta(delta) => self.grow(delta),
+            Fact::ItemDelta(delta) => self.grow(delta, now),
             Fact::ItemEnded(ended) => self.end_item(&ended.item, look, width, now),
             Fact::Notice(notice) if notice.level != NoticeLevel::Info => {
                 let row = Line::styled(&notice.text, look.theme.style(Paint::Warning));
@@ -129,7 +142,7 @@ impl Reader {
         self.running.entry(item.id.clone()).or_insert_with(|| Running::new(now));
     }
 
-    fn grow(&mut self, delta: &ItemDelta) {
+    fn grow(&mut self, delta: &ItemDelta, now: Instant) {
         let item = self.transcript.item(&delta.item);
         let is_message = matches!(item.map(|item| &item.content), Some(Content::AgentMessage { .. }));
         // What nobody sees is not prepared.
@@ -139,6 +152,7 @@ impl Reader {
         if delta.stream != DeltaStream::Text {
             if let Some(running) = self.running.get_mut(&delta.item) {
                 running.output.push(&delta.text);
+                running.heard = now;
             }
             return;
         }
@@ -172,7 +186,9 @@ impl Reader {
 
     fn end_turn(&mut self, ended: &TurnEnded, look: &Look, width: usize) {
         self.turn_began = None;
-        self.running.clear();
+        // A command that the person runs is no part of the turn.
+        let transcript = &self.transcript;
+        self.running.retain(|id, _| transcript.item(id).is_some_and(|item| !item.status.is_final()));
         if let Some((_, markdown)) = self.message.take() {
             self.put(Kind::Message, markdown.finish(look, width));
         }

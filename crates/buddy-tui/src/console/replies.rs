@@ -48,6 +48,8 @@ impl Console {
             }
             Reply::Surroundings(surroundings) => self.surroundings = surroundings,
             Reply::Said(text) => self.say_plain(&text),
+            Reply::LoggedIn(Some(model)) => self.use_model(&model),
+            Reply::LoggedIn(None) => {}
             Reply::Edited(text) => {
                 self.draft.set(text.trim_end_matches('\n'));
                 self.changed_draft();

@@ -199,7 +199,7 @@ impl Console {
         }
         match &event.fact {
             Fact::ItemEnded(ended)
-                if matches!(ended.item.content, buddy_protocol::Content::UserMessage { .. }) =>
+                if matches!(ended.item.content, buddy_protocol::Content::UserMessage { ran: None, .. }) =>
             {
                 task.unseen = task.unseen.saturating_sub(1);
             }
@@ -289,6 +289,7 @@ impl Console {
 
     /// Whether something is shown that changes with time.
     pub(super) fn is_busy(&self) -> bool {
-        self.tasks.iter().any(|task| !task.is_idle()) || self.armed.is_some()
+        let is_running = |task: &Task| !task.is_idle() || task.reader.own_command().is_some();
+        self.tasks.iter().any(is_running) || self.armed.is_some()
     }
 }

@@ -42,6 +42,7 @@ fn mode(console: &Console) -> Option<String> {
         ApprovalPolicy::Ask => None,
         ApprovalPolicy::All => Some("approves all".to_owned()),
         ApprovalPolicy::None => Some("approves nothing".to_owned()),
+        ApprovalPolicy::Edits => Some("accepts edits".to_owned()),
         ApprovalPolicy::Window { .. } => Some("approves for a while".to_owned()),
     }
 }

@@ -39,6 +39,13 @@ pub(crate) fn run(invocation: &Invocation<'_>, action: ConfigAction) -> anyhow::
     Ok(Exit::Ok)
 }
 
+/// Makes a profile the one in use, in the person's file.
+pub(crate) fn choose_model(invocation: &Invocation<'_>, name: &str) -> anyhow::Result<()> {
+    let path = file(invocation)?;
+    let text = current(invocation, &path)?;
+    write(&path, &set(&path, &text, "agent.model", name)?)
+}
+
 /// The file that is changed: the one that was named, else the person's own.
 fn file(invocation: &Invocation<'_>) -> anyhow::Result<PathBuf> {
     let named = invocation.request.named.clone().or_else(|| invocation.environment.named_config());

@@ -9,6 +9,7 @@ use buddy_tui::{ConsoleRequest, Exit, Look, ReplRequest, run_console, run_repl};
 use tokio::io::BufReader;
 
 use crate::cli::Resume;
+use crate::commands::login::{Welcomed, welcome};
 use crate::commands::setup::{Invocation, Notes, Setup};
 use crate::commands::{find, import, is_here, last, panes, printer, trust};
 use crate::config::user_file;
@@ -22,10 +23,16 @@ use crate::wiring::{Buddy, wire};
 /// Starts a new conversation.
 pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
     panes::refuse_inside(invocation.environment)?;
+    // Who has just chosen need not be told what was found.
+    let notes = match welcome(&invocation).await? {
+        Welcomed::Before => Notes::Shown,
+        Welcomed::Now => Notes::Warnings,
+        Welcomed::Left(exit) => return Ok(exit),
+    };
     if is_here(&invocation.hosts) {
         trust::offer(invocation.environment, &invocation.cwd)?;
     }
-    let setup = invocation.prepare(Notes::Shown).await?;
+    let setup = invocation.prepare(notes).await?;
     let model = setup.session_model(&invocation)?;
     let hosts = setup.hosts(&invocation, PaneMaker::new(&invocation, &setup.loaded.config))?;
     hosts.reach_here().await?;
@@ -118,6 +125,10 @@ impl Talk<'_> {
         } else {
             for line in &greeting {
                 printer.status(line);
+            }
+            if let Some(panes) = &self.panes {
+                let attach = panes.attach_command();
+                printer.status(&format!("commands run in a terminal that you can attach to: {attach}"));
             }
             let request = ReplRequest { who, session: session.clone(), head, interrupts };
             let input = BufReader::new(tokio::io::stdin());

@@ -1,6 +1,7 @@
 //! `buddy login` and `buddy logout`. What they say goes to the standard error; no secret is ever said.
 
 mod browser;
+mod guide;
 mod input;
 mod leave;
 mod status;
@@ -15,12 +16,15 @@ use buddy_tui::Exit;
 
 use crate::auth_store::{AuthStore, Kept, LoginSection, StoredKey, StoredLogin};
 use crate::cli::{Login as LoginArguments, Logout};
+use crate::commands::login::guide::Occasion;
 use crate::commands::login::subject::Subject;
 use crate::commands::printer;
 use crate::commands::setup::Invocation;
 use crate::environment::Environment;
 use crate::signals::interrupts;
 use crate::system::SystemClock;
+
+pub(crate) use guide::{Welcomed, welcome};
 
 /// Logs in, keeps a key, or tells who is logged in.
 pub(crate) async fn run(invocation: &Invocation<'_>, arguments: LoginArguments) -> anyhow::Result<Exit> {
@@ -31,6 +35,10 @@ pub(crate) async fn run(invocation: &Invocation<'_>, arguments: LoginArguments) 
         return status::show(&store, &loaded.config, arguments.name.as_deref());
     }
     let name = arguments.name.as_deref();
+    let is_bare = name.is_none() && !arguments.api_key && !arguments.device && !arguments.browser;
+    if is_bare && guide::has_screen(invocation.environment) {
+        return guide::guide(invocation, Occasion::Login).await;
+    }
     if arguments.api_key {
         let (profile, address) = subject::profile(&loaded.config, name)?;
         return interruptible(keep_key(&store, profile, address)).await;

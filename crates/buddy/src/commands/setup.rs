@@ -62,6 +62,8 @@ pub(crate) enum Notes {
     Shown,
     /// Warnings.
     Warnings,
+    /// Nothing: it was told before.
+    Silent,
 }
 
 /// Configuration and models.
@@ -83,7 +85,10 @@ impl Invocation<'_> {
 
     /// Reads the configuration and finds the model to use.
     pub(crate) async fn prepare(&self, notes: Notes) -> anyhow::Result<Setup> {
-        let loaded = self.load()?;
+        let loaded = match notes {
+            Notes::Silent => load(self.environment, &self.cwd, &self.request)?,
+            Notes::Shown | Notes::Warnings => self.load()?,
+        };
         let target = Arc::new(local_target(self.environment, self.cwd.clone())?);
         let keys = Keys::new(self.environment, &loaded, target);
         let is_wanted = loaded.config.network.local_servers;
@@ -93,7 +98,7 @@ impl Invocation<'_> {
         let lessons = Lessons::read(&self.environment.data);
         let models = Models::new(&loaded, keys, choice, lessons);
         let mut printer = printer();
-        for warning in models.warnings() {
+        for warning in models.warnings().into_iter().filter(|_| notes != Notes::Silent) {
             printer.status(&format!("warning: {warning}"));
         }
         let is_open =
@@ -102,7 +107,7 @@ impl Invocation<'_> {
             printer.status(FULL_ACCESS);
         }
         if let (Notes::Shown, None, Some(found)) = (notes, wish, models.found()) {
-            printer.status(&found);
+            printer.tell(&found);
         }
         Ok(Setup { loaded, models: Arc::new(models) })
     }

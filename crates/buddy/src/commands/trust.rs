@@ -39,8 +39,9 @@ pub(crate) fn offer(environment: &Environment, cwd: &Path) -> anyhow::Result<()>
         return Ok(());
     }
     let mut printer = printer();
-    printer.status(&format!("{} is new to buddy.", cwd.display()));
-    printer.status(
+    printer.status("");
+    printer.tell(&format!("{} is new to buddy.", cwd.display()));
+    printer.tell(
         "If you trust it, its AGENTS.md, rules and buddy.toml are read, and files in it can be changed.",
     );
     write!(status, "Do you trust it? [y/n] ")?;

@@ -91,8 +91,7 @@ impl Models {
     /// What was found and why, when the person did not choose; one line.
     pub(crate) fn found(&self) -> Option<String> {
         if self.choice == ModelChoice::Demo {
-            let text =
-                "model: the built-in demo, as no key and no local server was found; say `connect` to it";
+            let text = "model: the built-in demo, as no key and no local server was found; see `buddy login`";
             return Some(text.to_owned());
         }
         let active = self.active.as_ref()?;
@@ -116,6 +115,11 @@ impl Models {
         let of_key = profile.and_then(|(name, profile)| self.keys.warning(name, profile));
         let of_lessons = self.lessons.warning().map(str::to_owned);
         of_key.into_iter().chain(self.keys.logins().warnings()).chain(of_lessons).collect()
+    }
+
+    /// Connects anew from now on, as keys may have changed.
+    pub(crate) fn forget(&self) {
+        self.known.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 
     /// Waits for what must not be cut off by the end of the process.

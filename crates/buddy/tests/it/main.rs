@@ -23,6 +23,7 @@ mod login;
 mod manual;
 mod panes;
 mod past;
+mod person;
 mod processes;
 mod repl;
 mod screen;

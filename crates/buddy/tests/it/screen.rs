@@ -5,9 +5,11 @@
 mod approvals;
 mod commands;
 mod editing;
+mod first_start;
 mod leaving;
 mod looks;
 mod past;
+mod person;
 mod turns;
 mod window;
 

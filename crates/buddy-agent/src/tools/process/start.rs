@@ -123,6 +123,8 @@ impl Tool for ProcessStart {
         text: TextClass::Command,
     };
 
+    const COMMAND: Option<&'static str> = Some("command");
+
     fn title(input: &ProcessStartInput) -> String {
         input.whole_command()
     }

@@ -46,9 +46,11 @@ async fn n_denies_it_with_words_for_the_agent() {
 }
 
 #[tokio::test]
-async fn e_proposes_another_command() {
-    let keys = ["e", "C-u", "l", "s", "Enter"];
-    check(&keys, false, "run this instead: ls").await;
+async fn e_runs_another_command_instead() {
+    let keys = ["e", "C-u", "l", "s", "Space", "-", "a", "Enter"];
+    let screen = check(&keys, false, "the person changed the command to: ls -a").await;
+    let shown = screen.wait_idle().await;
+    assert!(shown.contains("run_shell  ls -a") && !shown.contains("run_shell  mkdir"), "{shown}");
 }
 
 #[tokio::test]

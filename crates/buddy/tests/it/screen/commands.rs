@@ -56,13 +56,15 @@ async fn numbers_of_the_session_are_told() {
 async fn modes_change_and_show_in_the_status() {
     let screen = idle().await;
     screen.keys(&["BTab"]);
+    screen.wait_for("· accepts edits").await;
+    screen.keys(&["BTab"]);
     screen.wait_for("· plan").await;
     screen.line("/plan off");
     screen.wait_for("plan mode is off").await;
     screen.line("/approve all");
     screen.wait_for("· approves all").await;
     screen.line("/approve nonsense");
-    screen.wait_for("say /approve ask, all, none").await;
+    screen.wait_for("say /approve ask, edits, all, none").await;
 }
 
 #[tokio::test]

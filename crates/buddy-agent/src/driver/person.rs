@@ -1,0 +1,58 @@
+//! Commands of the person's own: started, stopped and taken in beside the turn, one at a time.
+
+use buddy_protocol::{AgentError, Fact, Item, ItemId, ItemStarted, SinkClosed};
+use tokio::task::JoinError;
+
+use super::{Driver, refused};
+use crate::person_run::PersonRun;
+use crate::turn::Input;
+
+impl Driver {
+    /// Starts a command of the person's own, beside the turn.
+    pub(super) async fn run_as_person(
+        &mut self,
+        command: String,
+        target: Option<String>,
+    ) -> Result<Result<(), AgentError>, SinkClosed> {
+        if self.work.person.is_some() {
+            return Ok(Err(refused("a command of yours runs already; stop it first".to_owned())));
+        }
+        let targets = &self.pipeline.parts.targets;
+        let name = target.or_else(|| targets.names().first().cloned()).unwrap_or_default();
+        let target = match targets.find(&name) {
+            Ok(target) => target,
+            Err(failure) => return Ok(Err(refused(failure.message))),
+        };
+        let run = PersonRun::new(command, target, &self.pipeline.parts);
+        // What runs has been written down before it does.
+        self.sink.commit(vec![Fact::ItemStarted(ItemStarted { item: run.item().clone() })]).await?;
+        self.work.person = Some(run.underway());
+        self.work.runs.spawn(run.run());
+        Ok(Ok(()))
+    }
+
+    /// Stops the person's command.
+    pub(super) fn stop(&self, item: &ItemId) -> Result<(), AgentError> {
+        match self.work.person.as_ref().filter(|underway| underway.item.id == *item) {
+            Some(underway) => {
+                underway.stop();
+                Ok(())
+            }
+            None => Err(refused("no command of yours runs under this name".to_owned())),
+        }
+    }
+
+    /// Takes in how it ended, also where its task broke.
+    pub(super) async fn person_ran(&mut self, ended: Result<Item, JoinError>) -> Result<(), SinkClosed> {
+        let underway = self.work.person.take();
+        let item = match (ended, underway) {
+            (Ok(item), _) => item,
+            (Err(error), Some(underway)) => {
+                tracing::error!(%error, "a command of the person broke");
+                underway.broken()
+            }
+            (Err(_), None) => return Ok(()),
+        };
+        self.feed(Input::PersonRan(item)).await
+    }
+}

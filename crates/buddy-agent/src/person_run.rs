@@ -1,0 +1,231 @@
+//! A command that a person runs themselves in a conversation. They need nobody's leave: it has their own rights and no jail.
+//! What it prints is shown as it comes, and the model is told with its next call.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use buddy_exec::{Bounds, Ended, Exec, Exit, LogFile, OutputLimits, Stdin, Stream};
+use buddy_protocol::{
+    Content, DeltaStream, EventSink, Fact, Item, ItemDelta, ItemId, ItemStatus, Ran, RanOutcome,
+};
+use tokio_util::sync::CancellationToken;
+
+use crate::targets::Attached;
+use crate::tools::{PipelineParts, clip_text};
+
+/// How long such a command may run. Longer work belongs into a terminal of one's own.
+const RUN_WITHIN: Duration = Duration::from_mins(30);
+/// Bytes of each stream kept in memory, from the start and from the end.
+const KEEP: usize = 128 * 1024;
+/// Bytes of the log on disk.
+const LOG_CAP: u64 = 64 * 1024 * 1024;
+
+/// A command that is about to run.
+pub(crate) struct PersonRun {
+    item: Item,
+    ran: Ran,
+    target: Arc<Attached>,
+    log: PathBuf,
+    /// How many characters of each stream the model is given.
+    limit: usize,
+    sink: Arc<dyn EventSink>,
+    cancel: CancellationToken,
+}
+
+/// A command that runs.
+pub(crate) struct Underway {
+    /// Its item as it was begun.
+    pub(crate) item: Item,
+    cancel: CancellationToken,
+}
+
+impl Underway {
+    /// Stops it; its end comes all the same.
+    pub(crate) fn stop(&self) {
+        self.cancel.cancel();
+    }
+
+    /// The item of one whose task broke.
+    pub(crate) fn broken(self) -> Item {
+        let Self { mut item, .. } = self;
+        item.status = ItemStatus::Failed;
+        if let Content::UserMessage { ran: Some(ran), .. } = &mut item.content {
+            ran.outcome = Some(unstarted("buddy lost sight of it; its outcome is unknown"));
+        }
+        item
+    }
+}
+
+impl PersonRun {
+    /// A command on a target, in the session's directory there.
+    pub(crate) fn new(command: String, target: Arc<Attached>, parts: &PipelineParts) -> Self {
+        let id = ItemId::new(&*parts.ids);
+        let ran = Ran {
+            command,
+            target: target.spec.name.clone(),
+            cwd: target.place.cwd.to_string_lossy().into_owned(),
+            outcome: None,
+        };
+        Self {
+            item: item(id.clone(), &ran, ItemStatus::Running),
+            ran,
+            target,
+            log: parts.logs.join(format!("exec-{id}.log")),
+            limit: parts.limits.command,
+            sink: parts.sink.clone(),
+            cancel: CancellationToken::new(),
+        }
+    }
+
+    /// The item as it is begun.
+    pub(crate) fn item(&self) -> &Item {
+        &self.item
+    }
+
+    /// What is needed to stop it.
+    pub(crate) fn underway(&self) -> Underway {
+        Underway { item: self.item.clone(), cancel: self.cancel.clone() }
+    }
+
+    /// Runs it to its end and returns its item.
+    pub(crate) async fn run(mut self) -> Item {
+        let (outcome, status) = match self.watch().await {
+            Ok(exit) => (outcome(&exit, self.limit), status(&exit)),
+            Err(error) => (unstarted(&error), ItemStatus::Failed),
+        };
+        self.ran.outcome = Some(outcome);
+        item(self.item.id, &self.ran, status)
+    }
+
+    /// Shows what it prints until it has ended.
+    async fn watch(&self) -> Result<Exit, String> {
+        let host = &self.target.host;
+        let log = LogFile { path: self.log.clone(), cap_bytes: LOG_CAP };
+        let exec = Exec {
+            argv: vec![host.target.describe().shell.clone(), "-c".to_owned(), self.ran.command.clone()],
+            cwd: self.target.place.cwd.clone(),
+            env: host.env.clone(),
+            stdin: Stdin::Null,
+            pty: None,
+            timeout: Some(RUN_WITHIN),
+            bounds: Bounds::open(),
+            output: OutputLimits { keep_head: KEEP, keep_tail: KEEP, log: Some(log) },
+        };
+        let mut running = host.target.start(exec).await.map_err(|error| error.to_string())?;
+        let mut is_stopping = false;
+        loop {
+            tokio::select! {
+                chunk = running.next() => {
+                    let Some(chunk) = chunk else { break };
+                    let stream = match chunk.stream {
+                        Stream::Stdout => DeltaStream::Stdout,
+                        Stream::Stderr => DeltaStream::Stderr,
+                    };
+                    let text = String::from_utf8_lossy(&chunk.bytes).into_owned();
+                    let delta = ItemDelta { item: self.item.id.clone(), stream, text };
+                    // A closed sink means that the session goes down, and then this is stopped.
+                    let _ = self.sink.push(vec![Fact::ItemDelta(delta)]).await;
+                }
+                () = self.cancel.cancelled(), if !is_stopping => {
+                    running.stop();
+                    is_stopping = true;
+                }
+            }
+        }
+        running.wait().await.map_err(|error| error.to_string())
+    }
+}
+
+fn item(id: ItemId, ran: &Ran, status: ItemStatus) -> Item {
+    let text = format!("! {}", ran.command);
+    let content = Content::UserMessage { text, ran: Some(Box::new(ran.clone())) };
+    Item { id, turn: None, step: None, place: None, parent: None, status, content, private: None }
+}
+
+fn status(exit: &Exit) -> ItemStatus {
+    match exit.ended {
+        Ended::Stopped => ItemStatus::Interrupted,
+        Ended::TimedOut => ItemStatus::Failed,
+        Ended::Exited => ItemStatus::Completed,
+    }
+}
+
+fn outcome(exit: &Exit, limit: usize) -> RanOutcome {
+    let clipped = |text: String| clip_text(&text, limit).unwrap_or(text);
+    let note = match exit.ended {
+        Ended::Stopped => Some("stopped by the person".to_owned()),
+        Ended::TimedOut => Some(format!("stopped after {} min", RUN_WITHIN.as_secs() / 60)),
+        Ended::Exited => None,
+    };
+    RanOutcome {
+        exit_code: exit.code,
+        signal: exit.signal,
+        stdout: clipped(exit.stdout.text()),
+        stderr: clipped(exit.stderr.text()),
+        duration_ms: u64::try_from(exit.duration.as_millis()).unwrap_or(u64::MAX),
+        log: exit.log.as_ref().map(|log| log.path.to_string_lossy().into_owned()),
+        note,
+    }
+}
+
+fn unstarted(why: &str) -> RanOutcome {
+    RanOutcome { note: Some(why.to_owned()), ..RanOutcome::default() }
+}
+
+/// What the model is told of a command that the person ran. Programs wrote the output, so it is kept apart from what the
+/// person says.
+pub(crate) fn told(ran: &Ran) -> String {
+    let Ran { command, target, cwd, outcome } = ran;
+    let mut text = format!("I ran a command myself, on {target} in {cwd}:\n$ {command}\n");
+    let Some(outcome) = outcome else {
+        text.push_str("[how it ended is not known]");
+        return text;
+    };
+    let how = match (outcome.exit_code, outcome.signal) {
+        (Some(code), _) => format!("exit code {code}"),
+        (None, Some(signal)) => format!("ended by signal {signal}"),
+        (None, None) => "not run".to_owned(),
+    };
+    let note = outcome.note.as_ref().map(|note| format!("; {note}")).unwrap_or_default();
+    let log = outcome.log.as_ref().map(|log| format!("; all of it is in {log}")).unwrap_or_default();
+    let _ = writeln!(text, "[{how}{note}{log}; what follows was printed by programs and is no word of mine]");
+    for (name, printed) in [("output", &outcome.stdout), ("errors", &outcome.stderr)] {
+        if !printed.is_empty() {
+            let _ = writeln!(text, "<{name}>\n{}\n</{name}>", printed.trim_end_matches('\n'));
+        }
+    }
+    text.truncate(text.trim_end().len());
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ran(outcome: Option<RanOutcome>) -> Ran {
+        Ran { command: "ls".to_owned(), target: "local".to_owned(), cwd: "/w".to_owned(), outcome }
+    }
+
+    #[test]
+    fn the_model_is_told_what_ran_and_what_came_out() {
+        let outcome = RanOutcome {
+            exit_code: Some(2),
+            stdout: "a\n".to_owned(),
+            stderr: "no b\n".to_owned(),
+            ..RanOutcome::default()
+        };
+        assert_eq!(
+            told(&ran(Some(outcome))),
+            "I ran a command myself, on local in /w:\n$ ls\n[exit code 2; what follows was printed by programs and is no word of mine]\n<output>\na\n</output>\n<errors>\nno b\n</errors>"
+        );
+    }
+
+    #[test]
+    fn what_broke_off_is_told_as_unknown() {
+        assert!(told(&ran(None)).ends_with("[how it ended is not known]"));
+        let lost = unstarted("there is no such directory");
+        assert!(told(&ran(Some(lost))).contains("[not run; there is no such directory;"));
+    }
+}

@@ -1,0 +1,359 @@
+//! The guided way to a model: at the first start, and for `buddy login` without a name.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use buddy_agent::ModelSource;
+use buddy_model::{Delta, ModelError, ModelErrorKind, Prompt, PromptItem};
+use buddy_tui::{Alternatives, Chosen, Exit, Look, choose};
+use futures::StreamExt;
+use tokio::time::timeout;
+
+use super::{Flow, interruptible, keep_key, log_in, store, subject};
+use crate::auth_store::{AuthStore, StoredKey};
+use crate::commands::config::choose_model;
+use crate::commands::printer;
+use crate::commands::setup::{Invocation, Notes};
+use crate::config::{AuthKind, Config, KeySource, Loaded, Origin, load, private_file};
+use crate::desk::look;
+use crate::environment::Environment;
+use crate::models::{Keys, LocalServer, ModelChoice, choose as choose_found, local_servers};
+use crate::wiring::local_target;
+
+/// A file that says that the first start is over.
+const WELCOMED: &str = "welcomed";
+/// How long the one call may take that tries a key.
+const TRIAL_LIMIT: Duration = Duration::from_secs(30);
+/// Tokens of its answer: the least that every provider takes.
+const TRIAL_TOKENS: u64 = 16;
+/// What people call the providers of the built-in profiles.
+const PROVIDERS: [(&str, &str); 3] =
+    [("api.anthropic.com", "Anthropic"), ("api.openai.com", "OpenAI"), ("openrouter.ai", "OpenRouter")];
+
+/// Why a person is guided.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Occasion {
+    FirstStart,
+    Login,
+}
+
+/// How far the guide came.
+enum Step {
+    /// Back to the first question.
+    Again,
+    /// There is a model now, or the person wants none.
+    Done(Exit),
+}
+
+/// What became of a welcome.
+pub(crate) enum Welcomed {
+    /// There was no need for one.
+    Before,
+    /// The person has chosen.
+    Now,
+    /// They want to leave.
+    Left(Exit),
+}
+
+/// Guides a person who starts buddy for the first time, has no model and sits at a terminal.
+pub(crate) async fn welcome(invocation: &Invocation<'_>) -> anyhow::Result<Welcomed> {
+    let environment = invocation.environment;
+    let mark = environment.data.join(WELCOMED);
+    if invocation.model.is_some() || mark.exists() || !has_screen(environment) {
+        return Ok(Welcomed::Before);
+    }
+    let loaded = load(environment, &invocation.cwd, &invocation.request)?;
+    if loaded.effective.origin(&["agent", "model"]) != Origin::Default
+        || !has_nothing(invocation, &loaded).await
+    {
+        return Ok(Welcomed::Before);
+    }
+    let exit = guide(invocation, Occasion::FirstStart).await?;
+    if exit != Exit::Ok {
+        return Ok(Welcomed::Left(exit));
+    }
+    let kept = private_file::make_directory(&environment.data).and_then(|()| private_file::create(&mark, ""));
+    if let Err(error) = kept {
+        printer().tell(&format!("warning: cannot remember that you were here: {error}"));
+    }
+    Ok(Welcomed::Now)
+}
+
+/// Whether a terminal is there for questions with arrow keys.
+pub(super) fn has_screen(environment: &Environment) -> bool {
+    let is_terminal =
+        std::io::stdin().is_terminal() && std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
+    is_terminal && environment.get("TERM").is_some_and(|term| term != "dumb")
+}
+
+async fn has_nothing(invocation: &Invocation<'_>, loaded: &Loaded) -> bool {
+    let Ok(target) = local_target(invocation.environment, invocation.cwd.clone()) else { return false };
+    let keys = Keys::new(invocation.environment, loaded, std::sync::Arc::new(target));
+    let is_wanted = loaded.config.network.local_servers;
+    let probe = async || if is_wanted { local_servers(invocation.environment).await } else { Vec::new() };
+    let found = choose_found(invocation.environment, loaded, &keys, None, probe).await;
+    found.is_ok_and(|choice| choice.kind == ModelChoice::Demo)
+}
+
+/// Asks until there is a model, or the person wants to go on without.
+pub(super) async fn guide(invocation: &Invocation<'_>, occasion: Occasion) -> anyhow::Result<Exit> {
+    let loaded = load(invocation.environment, &invocation.cwd, &invocation.request)?;
+    let look = look(invocation.environment, &loaded.config.display);
+    let guide = Guide { invocation, loaded: &loaded, look, occasion };
+    let mut is_again = false;
+    loop {
+        if let Step::Done(exit) = guide.first(is_again).await? {
+            return Ok(exit);
+        }
+        is_again = true;
+    }
+}
+
+struct Guide<'a> {
+    invocation: &'a Invocation<'a>,
+    loaded: &'a Loaded,
+    look: Look,
+    occasion: Occasion,
+}
+
+/// What the first question offers.
+#[derive(Clone, Copy)]
+enum Way<'a> {
+    Key,
+    Login(&'a str),
+    Local,
+    Demo,
+}
+
+impl Guide<'_> {
+    fn config(&self) -> &Config {
+        &self.loaded.config
+    }
+
+    async fn ask(
+        &self,
+        lines: &[&str],
+        answers: Vec<(String, String)>,
+        escape: &'static str,
+    ) -> anyhow::Result<Chosen> {
+        let lines = lines.iter().map(|&line| line.to_owned()).collect();
+        let is_in_tmux = self.invocation.environment.get("TMUX").is_some();
+        Ok(choose(&Alternatives { lines, answers, escape }, &self.look, is_in_tmux).await?)
+    }
+
+    async fn first(&self, is_again: bool) -> anyhow::Result<Step> {
+        let mut ways = vec![Way::Key];
+        ways.extend(self.config().login.keys().map(|name| Way::Login(name)));
+        ways.push(Way::Local);
+        let is_first = self.occasion == Occasion::FirstStart;
+        ways.extend(is_first.then_some(Way::Demo));
+        let answers = ways.iter().map(|way| match way {
+            Way::Key => {
+                ("Paste an API key".to_owned(), "Anthropic, OpenAI, OpenRouter and others".to_owned())
+            }
+            Way::Login(name) => (format!("Log in to {name}"), "in a browser".to_owned()),
+            Way::Local => {
+                ("Use a model on this machine".to_owned(), "Ollama, llama.cpp, LM Studio, vLLM".to_owned())
+            }
+            Way::Demo => ("Try the demo".to_owned(), "no model; nothing leaves this machine".to_owned()),
+        });
+        let welcome = [
+            "Welcome. buddy needs a model to think with, and found none:",
+            "no key in the environment, and no server on this machine.",
+            "",
+        ];
+        let lines = match (is_first, is_again) {
+            (true, false) => &welcome[..],
+            (true, true) => &["", "How do you want to begin?"],
+            (false, _) => &["", "How do you want to connect a model?"],
+        };
+        let escape = if is_first { "for the demo" } else { "leaves" };
+        let chosen = self.ask(lines, answers.collect(), escape).await?;
+        let way = match chosen {
+            Chosen::At(place) => ways.get(place).copied(),
+            Chosen::Escape if is_first => Some(Way::Demo),
+            Chosen::Escape | Chosen::Leave => return Ok(Step::Done(Exit::Interrupted)),
+        };
+        match way {
+            Some(Way::Key) => self.key().await,
+            Some(Way::Login(name)) => self.login(name).await,
+            Some(Way::Local) => self.local().await,
+            Some(Way::Demo) => {
+                printer().tell("This is the demo then. A model can be connected at any time with /login.");
+                Ok(Step::Done(Exit::Ok))
+            }
+            None => Ok(Step::Again),
+        }
+    }
+
+    /// A key: whose, then the key itself, then one call.
+    async fn key(&self) -> anyhow::Result<Step> {
+        let profiles = keyed(self.config());
+        let answers = profiles.iter().map(|profile| (profile.label.clone(), profile.note.clone())).collect();
+        let chosen = self.ask(&["", "Whose key is it?"], answers, "goes back").await?;
+        let profile = match chosen {
+            Chosen::At(place) => profiles.get(place),
+            Chosen::Escape => return Ok(Step::Again),
+            Chosen::Leave => return Ok(Step::Done(Exit::Interrupted)),
+        };
+        let Some(profile) = profile else { return Ok(Step::Again) };
+        loop {
+            let (name, address) = subject::profile(self.config(), Some(&profile.name))?;
+            let store = store(self.invocation.environment)?;
+            let before = store.read()?.api_keys.remove(name);
+            let kept = interruptible(keep_key(&store, name, address)).await;
+            match kept {
+                Ok(Exit::Ok) => {}
+                Ok(other) => return Ok(Step::Done(other)),
+                Err(error) => {
+                    printer().tell(&format!("{error:#}"));
+                    return Ok(Step::Again);
+                }
+            }
+            match self.trial(name).await {
+                Ok(()) => return self.use_profile(name),
+                Err(why) => printer().tell(&format!("A first call with it failed: {why}")),
+            }
+            let answers =
+                ["Another key", "Use it all the same", "Back"].map(|name| (name.to_owned(), String::new()));
+            let next = self.ask(&["", "What now?"], answers.to_vec(), "goes back").await?;
+            if next == Chosen::At(1) {
+                return self.use_profile(name);
+            }
+            // What did not work is not kept, and what was there before is.
+            put_back(&store, name, before).await?;
+            match next {
+                Chosen::At(0) => {}
+                Chosen::At(_) | Chosen::Escape => return Ok(Step::Again),
+                Chosen::Leave => return Ok(Step::Done(Exit::Interrupted)),
+            }
+        }
+    }
+
+    async fn login(&self, name: &str) -> anyhow::Result<Step> {
+        let environment = self.invocation.environment;
+        let Some(section) = self.config().login.get(name) else { return Ok(Step::Again) };
+        let flow = if section.device_url.is_some() && !super::browser::has_screen(environment) {
+            Flow::Device
+        } else {
+            Flow::Browser
+        };
+        let exit = interruptible(log_in(environment, &store(environment)?, name, section, flow)).await?;
+        if exit != Exit::Ok {
+            return Ok(Step::Again);
+        }
+        let serves = |base: &str| {
+            buddy_model::Endpoint::parse(base).is_ok_and(|base| section.serves(&base.to_string()))
+        };
+        let profile = self.config().models.iter().find(|(_, profile)| {
+            profile.auth == AuthKind::Login && profile.api_base_url.as_deref().is_some_and(serves)
+        });
+        match profile {
+            Some((profile, _)) => self.use_profile(profile),
+            None => Ok(Step::Done(Exit::Ok)),
+        }
+    }
+
+    /// Servers on this machine: they are found by themselves once they run.
+    async fn local(&self) -> anyhow::Result<Step> {
+        loop {
+            let found = local_servers(self.invocation.environment).await;
+            if let Some(LocalServer { profile, base_url, model }) = found.first() {
+                let model = model.as_deref().unwrap_or("a model");
+                printer().tell(&format!(
+                    "{profile} answers at {base_url} and has {model}; it is used from now on."
+                ));
+                return Ok(Step::Done(Exit::Ok));
+            }
+            let lines = [
+                "",
+                "No server answers yet. In another terminal, for example:",
+                "  ollama serve",
+                "  ollama pull qwen3-coder",
+                "It is found by itself, now and at every start.",
+            ];
+            let answers = ["Look again", "Back"].map(|name| (name.to_owned(), String::new())).to_vec();
+            match self.ask(&lines, answers, "goes back").await? {
+                Chosen::At(0) => {}
+                Chosen::At(_) | Chosen::Escape => return Ok(Step::Again),
+                Chosen::Leave => return Ok(Step::Done(Exit::Interrupted)),
+            }
+        }
+    }
+
+    /// Makes a profile the one in use.
+    fn use_profile(&self, name: &str) -> anyhow::Result<Step> {
+        choose_model(self.invocation, name)?;
+        printer().tell(&format!("`{name}` is used from now on; /model chooses another."));
+        Ok(Step::Done(Exit::Ok))
+    }
+
+    /// One cheap call with a profile. The error is for the person.
+    async fn trial(&self, name: &str) -> Result<(), String> {
+        printer().tell("trying it …");
+        let setup = self.invocation.prepare(Notes::Silent).await.map_err(|error| format!("{error:#}"))?;
+        let model = ModelSource::model(&*setup.models, Some(name)).map_err(|failure| failure.message)?;
+        let prompt = Prompt {
+            items: vec![PromptItem::User { text: "Say OK.".to_owned() }],
+            max_output_tokens: Some(TRIAL_TOKENS),
+            ..Prompt::default()
+        };
+        let mut answer = model.call(prompt);
+        let ended = async {
+            loop {
+                match answer.next().await {
+                    Some(Ok(Delta::Finished(_))) => return Ok(()),
+                    Some(Ok(_)) => {}
+                    Some(Err(error)) => return Err(told(&error)),
+                    None => return Err("the answer broke off".to_owned()),
+                }
+            }
+        };
+        timeout(TRIAL_LIMIT, ended).await.unwrap_or_else(|_| Err("no answer came in time".to_owned()))
+    }
+}
+
+async fn put_back(store: &AuthStore, profile: &str, before: Option<StoredKey>) -> anyhow::Result<()> {
+    let locked = store.lock().await?;
+    let mut contents = locked.read()?;
+    contents.api_keys.remove(profile);
+    contents.api_keys.extend(before.map(|key| (profile.to_owned(), key)));
+    Ok(locked.write(&contents)?)
+}
+
+fn told(error: &ModelError) -> String {
+    match error.kind {
+        ModelErrorKind::Auth => format!("the provider does not accept the key ({error})"),
+        _ => error.to_string(),
+    }
+}
+
+/// A profile that takes a key.
+struct Keyed {
+    name: String,
+    label: String,
+    note: String,
+}
+
+/// The profiles that take a key which nothing else gives, one for each address.
+fn keyed(config: &Config) -> Vec<Keyed> {
+    let mut addresses = Vec::new();
+    let mut found = Vec::new();
+    for (name, profile) in &config.models {
+        let takes_key = profile.auth == AuthKind::ApiKey
+            && matches!(profile.key_source(), None | Some(KeySource::Variable(_)));
+        let Ok((_, address)) = subject::profile(config, Some(name)) else { continue };
+        if !takes_key || addresses.contains(&address) {
+            continue;
+        }
+        let provider =
+            PROVIDERS.iter().find(|(host, _)| address.contains(host)).map(|(_, provider)| *provider);
+        found.push(Keyed {
+            name: name.clone(),
+            label: provider.map_or_else(|| name.clone(), str::to_owned),
+            note: format!("{} at {address}", profile.model_or(name)),
+        });
+        addresses.push(address);
+    }
+    found
+}

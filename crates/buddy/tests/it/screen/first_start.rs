@@ -1,0 +1,109 @@
+//! The first start on a real terminal: a home without anything, and the ways to a model.
+
+use buddy_testkit::model::{Turn, turn};
+
+use super::Screen;
+use crate::stage::Stage;
+
+impl Screen {
+    /// buddy in a home where nobody was before, without any key. `claude` is the scripted server.
+    async fn first_start(turns: impl IntoIterator<Item = Turn>, columns: u32, rows: u32) -> Self {
+        let stage = Stage::new(turns.into_iter().collect::<Vec<_>>()).await;
+        let config = stage.home.path().join(".config/buddy");
+        std::fs::create_dir_all(&config).unwrap();
+        let text = format!(
+            "[models.claude]\napi_base_url = \"{}/v1\"\napi = \"completions\"\n[network]\nlocal_servers = false\n",
+            stage.server.url()
+        );
+        std::fs::write(config.join("buddy.toml"), text).unwrap();
+        let socket = stage.home.path().join("terminal");
+        let screen = Self { stage, socket };
+        let (columns, rows) = (columns.to_string(), rows.to_string());
+        let words =
+            ["-f", "/dev/null", "new-session", "-d", "-x", &columns, "-y", &rows, "-s", "screen", "--"];
+        screen.bare(&words);
+        screen.tmux(&["set-option", "-g", "remain-on-exit", "on"]);
+        screen
+    }
+
+    /// Starts buddy without a word about models.
+    fn bare(&self, words: &[&str]) {
+        let variables: Vec<String> =
+            self.variables().into_iter().filter(|variable| !is_about_models(variable)).collect();
+        let variables = variables.iter().map(String::as_str);
+        let own = [crate::stage::BUDDY, "-c", "display.motion=false"];
+        let all: Vec<&str> = words.iter().copied().chain(["env", "-i"]).chain(variables).chain(own).collect();
+        self.tmux(&all);
+    }
+
+    /// Starts it again on the same terminal.
+    fn bare_again(&self) {
+        self.bare(&["respawn-pane", "-k", "-t", "screen", "--"]);
+        self.tmux(&["clear-history", "-t", "screen"]);
+    }
+}
+
+fn is_about_models(variable: &str) -> bool {
+    ["BUDDY_BASE_URL=", "BUDDY_MODEL=", "BUDDY_API_KEY="].iter().any(|name| variable.starts_with(name))
+}
+
+#[tokio::test]
+async fn the_first_question_is_how_to_begin_and_escape_is_the_demo() {
+    let screen = Screen::first_start([], 80, 24).await;
+    insta::assert_snapshot!(screen.wait_for("esc for the demo").await);
+    screen.keys(&["Escape"]);
+    screen.wait_for("This is the demo then").await;
+    screen.wait_for("Do you trust it?").await;
+    screen.line("y");
+    screen.wait_for("> what shall we do?").await;
+    screen.text("h");
+    screen.wait_gone("what shall we do?").await;
+    screen.keys(&["C-u", "C-d"]);
+    screen.wait_for("go on with").await;
+    screen.bare_again();
+    let again = screen.wait_for("> what shall we do?").await;
+    assert!(!again.contains("Welcome"), "it is asked once: {again}");
+}
+
+#[tokio::test]
+async fn a_pasted_key_is_not_shown_tried_once_and_used_from_then_on() {
+    let screen = Screen::first_start([turn().text("OK"), turn().text("Here I am.")], 80, 24).await;
+    screen.wait_for("esc for the demo").await;
+    screen.keys(&["Enter"]);
+    let whose = screen.wait_for("Whose key is it?").await;
+    let place = whose.lines().find(|line| line.contains("claude-sonnet")).unwrap();
+    let number = place.trim_start_matches(['❯', ' ']).split('.').next().unwrap().to_owned();
+    screen.keys(&[&number]);
+    screen.wait_for("API key for `claude` (not shown)").await;
+    screen.line("sk-first-start");
+    screen.wait_for("`claude` is used from now on").await;
+    screen.wait_for("Do you trust it?").await;
+    screen.line("y");
+    screen.wait_for("> what shall we do?").await;
+    screen.line("hello");
+    screen.wait_for("Here I am.").await;
+    assert!(!screen.everything().contains("sk-first-start"));
+    let requests = screen.stage.requests();
+    assert_eq!(requests.len(), 2, "one call tries the key, one is the turn");
+    let kept = std::fs::read_to_string(screen.stage.home.path().join(".config/buddy/auth.json")).unwrap();
+    assert!(kept.contains("sk-first-start"));
+}
+
+#[tokio::test]
+async fn a_key_that_does_not_work_is_told_and_not_kept() {
+    let screen = Screen::first_start([turn().error(401, "invalid_api_key", "no such key")], 40, 20).await;
+    screen.wait_for("arrows and enter").await;
+    screen.keys(&["1"]);
+    screen.wait_for("Whose key is it?").await;
+    screen.keys(&["1"]);
+    screen.wait_for("(not shown)").await;
+    screen.line("sk-wrong");
+    screen.wait_for("A first call with it failed").await;
+    screen.wait_for("3. Back").await;
+    screen.keys(&["3"]);
+    screen.wait_for("How do you want to begin?").await;
+    let kept = std::fs::read_to_string(screen.stage.home.path().join(".config/buddy/auth.json")).unwrap();
+    assert!(!kept.contains("sk-wrong"), "{kept}");
+    screen.keys(&["C-c"]);
+    screen.wait_for("Pane is dead").await;
+}

@@ -1,0 +1,53 @@
+//! What a person does besides talking, on a screen.
+
+use buddy_testkit::model::turn;
+use serde_json::json;
+
+use super::Screen;
+
+#[tokio::test]
+async fn a_command_of_the_person_shows_its_output_as_it_comes_and_stays() {
+    let screen = Screen::start([turn().text("I saw it.")], 80, 24).await;
+    screen.line("!echo first; while [ ! -e go ]; do sleep 0.05; done; echo last");
+    let live = screen.wait_for("(esc stops it)").await;
+    assert!(live.contains("! echo first"), "{live}");
+    screen.wait_until("its output", |screen| screen.lines().any(|line| line.trim() == "first")).await;
+    std::fs::write(screen.stage.home.work().join("go"), "").unwrap();
+    screen.wait_gone("(esc stops it)").await;
+    let ended = screen.wait_until("its end", |screen| screen.lines().any(|line| line.trim() == "last")).await;
+    assert!(ended.lines().any(|line| line.trim() == "first"), "{ended}");
+    screen.line("did you see?");
+    screen.wait_for("I saw it.").await;
+    let seen = crate::stage::said(&screen.stage.requests()[0].body, "user").join("");
+    assert!(seen.contains("<output>\nfirst\nlast\n</output>"), "{seen}");
+}
+
+#[tokio::test]
+async fn escape_stops_a_command_of_the_person() {
+    let screen = Screen::start([], 80, 24).await;
+    screen.line("!sleep 60");
+    screen.wait_for("(esc stops it)").await;
+    screen.keys(&["Escape"]);
+    screen.wait_for("stopped by the person").await;
+    screen.line("!");
+    screen.wait_for("say ! and a command").await;
+}
+
+#[tokio::test]
+async fn shift_tab_goes_from_asking_to_accepting_edits_to_planning() {
+    let write = json!({"path": "made.txt", "content": "new\n"});
+    let turns = [turn().call("write_file", write), turn().text("Written.")];
+    let screen = Screen::start(turns, 80, 24).await;
+    screen.keys(&["BTab"]);
+    screen.wait_for("· accepts edits").await;
+    screen.line("write it");
+    let shown = screen.wait_for("Written.").await;
+    assert!(!shown.contains("approve?"), "{shown}");
+    assert_eq!(screen.stage.home.text("made.txt"), "new\n");
+    screen.wait_idle().await;
+    screen.keys(&["BTab"]);
+    screen.wait_for("· plan").await;
+    screen.keys(&["BTab"]);
+    let asking = screen.wait_gone("· plan").await;
+    assert!(!asking.lines().last().unwrap_or_default().contains("edits"), "{asking}");
+}
