@@ -22,7 +22,7 @@ pub(crate) fn text(fact: &Fact) -> Option<String> {
     let text = match fact {
         Fact::SessionChanged(changed) => changed.title.clone()?,
         Fact::ItemEnded(ended) => match &ended.item.content {
-            Content::UserMessage { text } | Content::AgentMessage { text } => text.clone(),
+            Content::UserMessage { text, .. } | Content::AgentMessage { text } => text.clone(),
             Content::ToolCall(call) => format!("{} {}", call.name, call.title),
             Content::SubSession { title, .. } => title.clone(),
             Content::Reasoning { .. }

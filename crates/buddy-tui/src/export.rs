@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use buddy_protocol::{
-    Content, Item, ItemStatus, Json, PlanStep, PlanStepState, SessionSummary, ToolCall, Transcript,
+    Content, Item, ItemStatus, Json, PlanStep, PlanStepState, Ran, SessionSummary, ToolCall, Transcript,
 };
 use serde_json::Value;
 
@@ -51,7 +51,8 @@ fn head(summary: &SessionSummary, transcript: &Transcript) -> String {
 fn part(item: &Item, has_targets: bool) -> Option<String> {
     let cut = if item.status == ItemStatus::Interrupted { "\n\n*(interrupted)*" } else { "" };
     match &item.content {
-        Content::UserMessage { text } => Some(format!("## Prompt\n\n{}", quoted(text))),
+        Content::UserMessage { ran: Some(ran), .. } => Some(format!("## Command\n\n{}", own_command(ran))),
+        Content::UserMessage { text, ran: None } => Some(format!("## Prompt\n\n{}", quoted(text))),
         Content::AgentMessage { text } if text.trim().is_empty() => None,
         Content::AgentMessage { text } => Some(format!("{}{cut}", text.trim_end())),
         Content::Reasoning { text } if text.trim().is_empty() => None,
@@ -67,6 +68,18 @@ fn part(item: &Item, has_targets: bool) -> Option<String> {
         }
         Content::Canvas { .. } => None,
     }
+}
+
+/// What the person ran themselves, with what came out.
+fn own_command(ran: &Ran) -> String {
+    let mut text = fenced("sh", &ran.command);
+    if let Some(outcome) = &ran.outcome {
+        let output = format!("{}{}", outcome.stdout, outcome.stderr);
+        if !output.trim().is_empty() {
+            text = format!("{text}\n\n{}", folded("Output", &fenced("", &output)));
+        }
+    }
+    text
 }
 
 fn tool_call(call: &ToolCall, status: ItemStatus, has_targets: bool) -> String {

@@ -22,7 +22,7 @@ fn item(number: u32, status: ItemStatus, content: Content) -> Item {
 }
 
 fn said(number: u32, text: &str) -> Fact {
-    let content = Content::UserMessage { text: text.to_owned() };
+    let content = Content::UserMessage { text: text.to_owned(), ran: None };
     Fact::ItemEnded(ItemEnded { item: item(number, ItemStatus::Completed, content) })
 }
 
@@ -105,7 +105,7 @@ fn conversation() -> Vec<LogEntry> {
 
 fn texts(facts: &[Fact]) -> Vec<String> {
     let text = |fact: &Fact| match &fact.item()?.content {
-        Content::UserMessage { text } | Content::AgentMessage { text } => Some(text.clone()),
+        Content::UserMessage { text, .. } | Content::AgentMessage { text } => Some(text.clone()),
         Content::ToolCall(call) => Some(format!("{} {:?}", call.call_id, fact.item()?.status)),
         _ => None,
     };

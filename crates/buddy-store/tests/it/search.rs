@@ -22,7 +22,7 @@ fn item(content: Content) -> Fact {
 }
 
 fn said(text: &str) -> Fact {
-    item(Content::UserMessage { text: text.to_owned() })
+    item(Content::UserMessage { text: text.to_owned(), ran: None })
 }
 
 fn called(title: &str, output: &str) -> Fact {

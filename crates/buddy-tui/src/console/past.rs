@@ -77,7 +77,7 @@ impl Console {
     fn prompts(&self) -> impl Iterator<Item = (usize, &Item, &str)> {
         let items = self.front().reader.transcript().items().iter().enumerate();
         items.filter_map(|(at, item)| match &item.content {
-            Content::UserMessage { text } => Some((at, item, text.as_str())),
+            Content::UserMessage { text, ran: None } => Some((at, item, text.as_str())),
             _ => None,
         })
     }

@@ -56,7 +56,11 @@ fn a_conversation_reads_as_markdown() {
     let usage = buddy_protocol::Usage { input: 10, output: 2, ..buddy_protocol::Usage::default() };
     let text = exported(vec![
         Fact::TurnStarted(TurnStarted { turn: turn.clone(), by: Principal::person("ann") }),
-        ended(1, ItemStatus::Completed, Content::UserMessage { text: "list it\nplease".to_owned() }),
+        ended(
+            1,
+            ItemStatus::Completed,
+            Content::UserMessage { text: "list it\nplease".to_owned(), ran: None },
+        ),
         ended(2, ItemStatus::Completed, Content::AgentMessage { text: "I **look**.".to_owned() }),
         ended(
             3,

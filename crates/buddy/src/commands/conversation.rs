@@ -113,6 +113,7 @@ impl Talk<'_> {
         let look = look(self.environment, &self.setup.loaded.config.display);
         let (interrupts, _watch) = interrupts()?;
         let who = buddy.who.clone();
+        let first = session.clone();
         let (exit, session) = if self.has_screen(&look) {
             let is_in_tmux = self.environment.get("TMUX").is_some();
             let config = user_file(self.environment).and_then(|file| Some(file.parent()?.to_owned()));
@@ -120,15 +121,13 @@ impl Talk<'_> {
             let custom = self.desk.custom_commands();
             let request =
                 ConsoleRequest { who, session, head, interrupts, look, keys, custom, is_in_tmux, greeting };
-            let (exit, session) = run_console(buddy.hub.clone(), Arc::new(self.desk), request).await?;
-            (Ok(exit), session)
+            match run_console(buddy.hub.clone(), Arc::new(self.desk), request).await {
+                Ok((exit, session)) => (Ok(exit), session),
+                Err(error) => (Err(error), first),
+            }
         } else {
             for line in &greeting {
                 printer.status(line);
-            }
-            if let Some(panes) = &self.panes {
-                let attach = panes.attach_command();
-                printer.status(&format!("commands run in a terminal that you can attach to: {attach}"));
             }
             let request = ReplRequest { who, session: session.clone(), head, interrupts };
             let input = BufReader::new(tokio::io::stdin());

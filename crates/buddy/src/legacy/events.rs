@@ -148,7 +148,7 @@ impl Log {
     fn prompt(&mut self, text: String) {
         self.end_turn();
         self.begin_turn();
-        self.item(ItemStatus::Completed, None, Content::UserMessage { text });
+        self.item(ItemStatus::Completed, None, Content::UserMessage { text, ran: None });
     }
 
     fn answer(&mut self, message: Message) {
@@ -331,7 +331,7 @@ mod tests {
     fn told(item: &Item) -> String {
         let step = item.step.unwrap();
         match &item.content {
-            Content::UserMessage { text } | Content::AgentMessage { text } => format!("{step} {text}"),
+            Content::UserMessage { text, .. } | Content::AgentMessage { text } => format!("{step} {text}"),
             Content::ToolCall(call) => {
                 let output = call.output.as_ref().unwrap();
                 let result = output.result.as_ref().map(|result| result.text().to_owned());

@@ -17,17 +17,17 @@ impl Screen {
         );
         std::fs::write(config.join("buddy.toml"), text).unwrap();
         let socket = stage.home.path().join("terminal");
-        let screen = Self { stage, socket };
+        let screen = Self { stage, socket, variables: Vec::new() };
         let (columns, rows) = (columns.to_string(), rows.to_string());
         let words =
             ["-f", "/dev/null", "new-session", "-d", "-x", &columns, "-y", &rows, "-s", "screen", "--"];
-        screen.bare(&words);
+        screen.start_bare(&words);
         screen.tmux(&["set-option", "-g", "remain-on-exit", "on"]);
         screen
     }
 
     /// Starts buddy without a word about models.
-    fn bare(&self, words: &[&str]) {
+    fn start_bare(&self, words: &[&str]) {
         let variables: Vec<String> =
             self.variables().into_iter().filter(|variable| !is_about_models(variable)).collect();
         let variables = variables.iter().map(String::as_str);
@@ -38,7 +38,7 @@ impl Screen {
 
     /// Starts it again on the same terminal.
     fn bare_again(&self) {
-        self.bare(&["respawn-pane", "-k", "-t", "screen", "--"]);
+        self.start_bare(&["respawn-pane", "-k", "-t", "screen", "--"]);
         self.tmux(&["clear-history", "-t", "screen"]);
     }
 }
