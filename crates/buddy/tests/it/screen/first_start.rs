@@ -31,7 +31,7 @@ impl Screen {
         let variables: Vec<String> =
             self.variables().into_iter().filter(|variable| !is_about_models(variable)).collect();
         let variables = variables.iter().map(String::as_str);
-        let own = [crate::stage::BUDDY, "-c", "display.motion=false"];
+        let own = [crate::stage::BUDDY, "-c", "display.motion=false", "-c", "tmux.enabled=false"];
         let all: Vec<&str> = words.iter().copied().chain(["env", "-i"]).chain(variables).chain(own).collect();
         self.tmux(&all);
     }
