@@ -301,6 +301,10 @@ pub(crate) struct Exec {
     #[arg(long)]
     pub(crate) last: bool,
 
+    /// With `--resume` or `--last`: go on in a copy; the session stays as it is.
+    #[arg(long)]
+    pub(crate) fork: bool,
+
     /// The most model calls to make; without it `agent.max_iterations` of the configuration.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_turns: Option<u32>,

@@ -27,7 +27,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use buddy_protocol::{
-    SessionId, SessionQuery, SessionSummary, Sessions, SessionsError, TargetHost, TargetWish,
+    ForkKind, ForkPoint, SessionId, SessionQuery, SessionSummary, Sessions, SessionsError, TargetHost,
+    TargetWish,
 };
 use buddy_tui::{Exit, Printer};
 
@@ -157,4 +158,10 @@ async fn last(buddy: &Buddy, cwd: Option<&Path>) -> anyhow::Result<SessionSummar
     let found = buddy.hub.list(&buddy.who, SessionQuery { cwd, ..SessionQuery::default() }).await?;
     let found = found.into_iter().find(|session| session.turns > 0);
     found.context("there is no session to go on with")
+}
+
+/// A copy of a session, to go on in.
+async fn fork(buddy: &Buddy, session: &SessionId) -> anyhow::Result<SessionSummary> {
+    let fork = buddy.hub.fork(&buddy.who, session, ForkPoint::Now, ForkKind::Beside).await?;
+    Ok(buddy.hub.find(&buddy.who, &fork).await?)
 }

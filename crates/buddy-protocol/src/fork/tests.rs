@@ -188,3 +188,39 @@ fn a_place_that_makes_no_sense_is_refused() {
     let empty = fork_of(vec![], &ForkPoint::Now, ForkKind::Beside);
     assert_eq!(empty, Err(ForkError::NotStarted));
 }
+
+/// A turn of calls that start in order and end in the order of these numbers.
+fn turn_of(number: u32, ends: &[u8]) -> Vec<Fact> {
+    let first = number * 100;
+    let count = u32::try_from(ends.len()).unwrap();
+    let mut order: Vec<(u8, u32)> = ends.iter().copied().zip(1..).collect();
+    order.sort_unstable();
+    let starts = (1..=count).map(|place| call(first + place, ItemStatus::Running));
+    let ends = order.into_iter().map(|(_, place)| call(first + place, ItemStatus::Completed));
+    let said = std::iter::once(said(first, "go"));
+    std::iter::once(began(number)).chain(said).chain(starts).chain(ends).chain([ended(number)]).collect()
+}
+
+proptest::proptest! {
+    #[test]
+    fn a_fork_folds_to_the_items_of_its_origin(turns in proptest::collection::vec(proptest::collection::vec(0_u8..9, 0..6), 0..5)) {
+        let turns = turns.iter().zip(1..).flat_map(|(ends, number)| turn_of(number, ends));
+        let log = log(std::iter::once(begin()).chain(turns).collect());
+        let fold = |facts: Vec<Fact>| {
+            let mut transcript = Transcript::default();
+            for fact in facts {
+                transcript.take_fact(fact);
+            }
+            transcript
+        };
+        let facts = log.iter().map(|entry| match entry {
+            LogEntry::Event(event) => event.fact.clone(),
+            LogEntry::Superseded { .. } => unreachable!("this log is not settled"),
+        });
+        let origin = fold(facts.collect());
+        let fork = fold(fork_of(log, &ForkPoint::Now, ForkKind::Beside).unwrap());
+        proptest::prop_assert_eq!(fork.items(), origin.items());
+        proptest::prop_assert_eq!(fork.turns(), origin.turns());
+        proptest::prop_assert!(recovery(&fork, UnixMillis(0)).is_empty());
+    }
+}

@@ -4,14 +4,14 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 
 use buddy_agent::BuddyAgent;
-use buddy_protocol::{Change, Command, ForkKind, ForkPoint, NewSession, SessionId, SessionSummary, Sessions};
+use buddy_protocol::{Change, Command, NewSession, SessionId, Sessions};
 use buddy_tui::{ConsoleRequest, Exit, Look, ReplRequest, run_console, run_repl};
 use tokio::io::BufReader;
 
 use crate::cli::Resume;
 use crate::commands::login::{Welcomed, welcome};
 use crate::commands::setup::{Invocation, Notes, Setup};
-use crate::commands::{find, import, is_here, last, panes, printer, trust};
+use crate::commands::{find, fork, import, is_here, last, panes, printer, trust};
 use crate::config::user_file;
 use crate::desk::{HomeDesk, keys, look};
 use crate::environment::Environment;
@@ -79,12 +79,6 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
     begin(&invocation, &buddy, &summary.id).await?;
     let talk = Talk { setup: &setup, environment: invocation.environment, desk, hosts, hint: None };
     talk.run(buddy, summary.id, summary.head).await
-}
-
-/// A copy of a session.
-async fn fork(buddy: &Buddy, session: &SessionId) -> anyhow::Result<SessionSummary> {
-    let fork = buddy.hub.fork(&buddy.who, session, ForkPoint::Now, ForkKind::Beside).await?;
-    Ok(buddy.hub.find(&buddy.who, &fork).await?)
 }
 
 /// What the command line wants of the session before anything is said.

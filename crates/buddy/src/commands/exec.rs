@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::{Exec, Format};
 use crate::commands::setup::{Invocation, Notes};
-use crate::commands::{find, last, printer};
+use crate::commands::{find, fork, last, printer};
 use crate::hosts::Beginning;
 use crate::signals::interrupts;
 use crate::wiring::{Buddy, Wishes, wire};
@@ -105,11 +105,13 @@ async fn target(
     let summary = match beginning {
         None => find(buddy, exec.resume.as_deref().unwrap_or_default()).await?,
         Some(beginning) if exec.last => last(buddy, Some(Path::new(&beginning.cwd))).await?,
+        Some(_) if exec.fork => bail!("--fork needs a session: --resume ID or --last"),
         Some(Beginning { cwd, targets }) => {
             let agent = BuddyAgent::NAME.to_owned();
             return Ok(ExecTarget::New(NewSession { agent, cwd, model, parent: None, targets }));
         }
     };
+    let summary = if exec.fork { fork(buddy, &summary.id).await? } else { summary };
     Ok(ExecTarget::Resume { session: summary.id, head: summary.head, model })
 }
 

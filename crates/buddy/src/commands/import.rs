@@ -16,8 +16,9 @@ use crate::environment::Environment;
 use crate::legacy::{self, Place};
 use crate::wiring::open_store;
 
-/// How many files are looked into before a conversation begins.
+/// How many files are looked into before a conversation begins, and how many bytes of them.
 const LOOKED_INTO: usize = 50;
+const LOOKED_INTO_BYTES: u64 = 8 << 20;
 
 /// How much of a file's complaints is told.
 const TOLD: usize = 5;
@@ -106,12 +107,17 @@ fn changed(file: &Path) -> UnixMillis {
 /// What a person is told at the start of a conversation in a directory with older sessions that are not imported.
 pub(crate) async fn hint(store: &SqliteStore, directory: &Path) -> Option<String> {
     let files = legacy::files(directory).ok()?;
-    let mut new = 0_usize;
+    let (mut new, mut seen, mut bytes) = (0_usize, 0_usize, 0_u64);
     for file in files.iter().take(LOOKED_INTO) {
+        bytes += file.metadata().map_or(0, |metadata| metadata.len());
+        if bytes > LOOKED_INTO_BYTES {
+            break;
+        }
+        seen += 1;
         let Ok(session) = legacy::open(file) else { continue };
         new += usize::from(store.find(&legacy::session_id(&session)).await.ok()?.is_none());
     }
-    let more = if files.len() > LOOKED_INTO { " or more" } else { "" };
+    let more = if files.len() > seen { " or more" } else { "" };
     let noun = if new == 1 { "session is" } else { "sessions are" };
     (new > 0).then(|| format!("{new}{more} older {noun} here; `buddy import` brings them in"))
 }

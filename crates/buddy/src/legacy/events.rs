@@ -275,6 +275,7 @@ fn outcome(text: &str) -> Result<Value, ToolFailure> {
 #[cfg(test)]
 mod tests {
     use buddy_protocol::{Transcript, recovery};
+    use proptest::prelude::*;
 
     use super::*;
     use crate::legacy::read;
@@ -353,5 +354,36 @@ mod tests {
             SESSION.replace("\"more\"}", "\"more\"}, {\"role\": \"assistant\", \"content\": \"yes\"}");
         assert_eq!(ids(SESSION), ids(&grown));
         assert_ne!(ids(SESSION).0, ids(&SESSION.replace("\"one\"", "\"two\"")).0);
+    }
+
+    fn message() -> impl Strategy<Value = Value> {
+        let id = prop_oneof![Just("a"), Just("b"), Just("c")];
+        let calls = proptest::collection::vec(id.clone(), 0..3).prop_map(|ids| {
+            let call = |id: &str| json!({"id": id, "function": {"name": "grep", "arguments": "{}"}});
+            Value::Array(ids.into_iter().map(call).collect())
+        });
+        let role = prop_oneof![Just("user"), Just("assistant"), Just("tool"), Just("system"), Just("?")];
+        (role, "[a-z]{0,3}", calls, id, 0_u64..9).prop_map(|(role, text, calls, id, time)| {
+            json!({"role": role, "content": text, "tool_calls": calls, "tool_call_id": id, "time": time})
+        })
+    }
+
+    proptest! {
+        #[test]
+        fn whatever_was_said_the_log_is_whole(messages in proptest::collection::vec(message(), 0..12)) {
+            let text = json!({"id": "x", "messages": messages}).to_string();
+            let Ok(legacy) = read("a", &text) else { return Ok(()) };
+            let (events, _) = events(legacy, &place());
+            let mut transcript = Transcript::default();
+            let mut before = UnixMillis(0);
+            for event in &events {
+                transcript.apply(event).unwrap();
+                prop_assert!(event.time >= before, "times go on");
+                before = event.time;
+            }
+            prop_assert!(recovery(&transcript, UnixMillis(0)).is_empty());
+            let ids: std::collections::HashSet<_> = transcript.items().iter().map(|item| &item.id).collect();
+            prop_assert_eq!(ids.len(), transcript.items().len());
+        }
     }
 }

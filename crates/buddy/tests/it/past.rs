@@ -70,6 +70,10 @@ async fn a_fork_goes_on_with_everything_and_leaves_the_old_session_alone() {
     let request = stage.requests().pop().unwrap().body;
     assert_eq!(said(&request, "user")[1..], ["where is the boat?", "and now?"]);
     assert_eq!(said(&request, "tool").len(), 1);
+    stage.exec(["once more", "--resume", &first, "--fork"]).run().await.expect_code(0);
+    assert_eq!(stage.log().await.len(), 3);
+    assert_eq!(said(&stage.requests().pop().unwrap().body, "user")[1..], ["where is the boat?", "once more"]);
+    stage.exec(["alone", "--fork"]).run().await.expect_code(1).expect_stderr("--fork needs a session");
 }
 
 #[tokio::test]
