@@ -197,7 +197,9 @@ async fn a_command_of_the_person_runs_beside_a_turn_and_is_seen_after_a_resumpti
 #[tokio::test]
 async fn accepted_edits_do_not_outlive_the_run_and_the_log_says_so() {
     let write = json!({"path": "one", "content": "new\n"});
-    let (stage, mut started) = conversation([turn().call("write_file", write), done()]).await;
+    let (stage, mut started) = conversation([done(), turn().call("write_file", write), done()]).await;
+    started.write(b"hello\n").await;
+    started.stdout.wait_for("So be it.", 1).await;
     started.write(b"/approve edits\n").await;
     started.stderr.wait_for("changes of files in the workspace are allowed", 1).await;
     started.finish().await.expect_code(0);

@@ -31,7 +31,8 @@ async fn a_menu_lists_what_fits_and_enter_takes_it() {
 async fn help_lists_every_command() {
     let screen = Screen::start([turn().text("Answer.")], 120, 60).await;
     screen.line("/help");
-    insta::assert_snapshot!(screen.wait_for("ctrl-z").await);
+    screen.wait_for("ctrl-z").await;
+    insta::assert_snapshot!(screen.wait_idle().await);
 }
 
 #[tokio::test]
