@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
+use super::apart::start_marker;
 use super::follow::{Follower, Seen, follow};
 use super::host::Host;
 use super::scripts;
@@ -39,6 +40,10 @@ pub(super) struct Link {
     pid: AtomicI32,
     /// The directory that its stream goes through.
     pub(super) spool: String,
+    /// What the marker puts into its marks.
+    pub(super) secret: String,
+    /// Whether a marker serves the shell that is in the pane.
+    pub(super) is_marked: AtomicBool,
     pub(super) follower: Follower,
     /// One command at a time.
     pub(super) turn: Arc<Semaphore>,
@@ -95,7 +100,8 @@ impl Link {
         if !said.text.is_empty() {
             return Err(PaneError::Foreign { name: session.to_owned() }.into());
         }
-        let follower = follow(Source::open(host.clone(), spool.clone()).await?)?;
+        let secret = nonce()?;
+        let follower = follow(Source::open(host.clone(), spool.clone()).await?, secret.clone())?;
         let seat = shell.seat(&host, (session, name), number(id), place.pid).await?;
         Ok(Self {
             host,
@@ -105,6 +111,8 @@ impl Link {
             shell: Mutex::new((shell, seat)),
             pid: AtomicI32::new(place.pid),
             spool,
+            secret,
+            is_marked: AtomicBool::new(false),
             follower,
             turn: Arc::new(Semaphore::new(1)),
             is_dispatched: AtomicBool::new(false),
@@ -148,6 +156,21 @@ impl Link {
         format!("{}command", self.seat().outside)
     }
 
+    /// The named pipe for standard error.
+    pub(super) fn errors(&self) -> String {
+        format!("{}errors", self.seat().outside)
+    }
+
+    /// The same as the shell knows it.
+    pub(super) fn errors_inside(&self) -> String {
+        format!("{}errors", self.seat().inside)
+    }
+
+    /// The number in its id.
+    pub(super) fn number(&self) -> &str {
+        number(&self.id)
+    }
+
     /// Types a line, after tmux has looked whether the pane is still the right one.
     pub(super) async fn type_line(&self, line: Line<'_>) -> Result<Typed, TargetError> {
         let (socket, pid, owner) = (self.host.socket(), self.pid(), self.owner());
@@ -169,6 +192,7 @@ impl Link {
 
     /// Tells the shell to say where commands begin and end.
     pub(super) async fn set_up(&self) -> Result<(), TargetError> {
+        start_marker(self).await?;
         let nonce = nonce()?;
         let Seat { outside, inside, .. } = self.seat();
         let file = format!("{outside}setup");
