@@ -22,6 +22,9 @@ const QUEUED_WATCHES: usize = 4;
 /// stays silent, as the shell itself sends the last word.
 const FLUSH_LIMIT: Duration = Duration::from_secs(1);
 
+/// The same after a watch was called off, where the shell may not have come to its last word.
+const CALL_OFF_LIMIT: Duration = Duration::from_millis(300);
+
 /// A command that is waited for.
 pub(super) struct Watch {
     /// What its marks must carry.
@@ -108,8 +111,18 @@ struct Following {
     last: Option<String>,
     ends: LineEnds,
     errors: Errors,
-    /// The status of a command whose prompt is back and whose standard error is not yet whole, and until when that may take.
-    ending: Option<(Option<i32>, Instant)>,
+    /// A command that has ended and whose standard error is not yet whole.
+    ending: Option<Ending>,
+}
+
+/// What is waited for at the end of a command.
+#[derive(Clone, Copy)]
+struct Ending {
+    status: Option<i32>,
+    /// How long it may take; counted anew from each piece that comes.
+    until: Instant,
+    /// Whether no prompt told it.
+    is_called_off: bool,
 }
 
 /// What is known of standard error.
@@ -184,10 +197,22 @@ impl Following {
     }
 
     fn call_off(&mut self, nonce: &str) {
-        if let Some(watch) = self.watch.take_if(|watch| watch.nonce == nonce) {
-            self.is_begun = false;
-            let prompted = self.ending.take().and_then(|(status, _)| status);
-            let (status, taken) = (prompted.or(self.shell_status.take()), watch.output.finish());
+        let Some(watch) = self.watch.as_ref().filter(|watch| watch.nonce == nonce) else { return };
+        if self.is_begun && watch.is_apart && !self.errors.is_flushed {
+            let status = self.ending.and_then(|ending| ending.status);
+            let until = Instant::now() + CALL_OFF_LIMIT;
+            self.ending = Some(Ending { status, until, is_called_off: true });
+        } else {
+            self.finish_called_off(None);
+        }
+    }
+
+    /// Ends a watch with what there is.
+    fn finish_called_off(&mut self, status: Option<i32>) {
+        self.is_begun = false;
+        self.ending = None;
+        if let Some(watch) = self.watch.take() {
+            let (status, taken) = (status.or(self.shell_status.take()), watch.output.finish());
             let _ = watch.done.send(Done { status, taken });
         }
     }
@@ -218,7 +243,7 @@ impl Following {
 
     fn text(&mut self, text: &[u8]) {
         // After the prompt nothing but standard error belongs to the command.
-        let is_wanted = self.is_begun && self.ending.is_none();
+        let is_wanted = self.is_begun && self.ending.is_none_or(|ending| ending.is_called_off);
         if let Some(watch) = self.watch.as_mut().filter(|_| is_wanted) {
             let text = self.ends.push(text);
             watch.output.push(Stream::Stdout, &text);
@@ -276,8 +301,8 @@ impl Following {
 
     /// A piece of standard error.
     fn errors(&mut self, piece: &[u8]) {
-        if let Some((_, until)) = &mut self.ending {
-            *until = Instant::now() + FLUSH_LIMIT;
+        if let Some(ending) = self.ending.as_mut().filter(|ending| !ending.is_called_off) {
+            ending.until = Instant::now() + FLUSH_LIMIT;
         }
         for piece in self.errors.marks.push(piece) {
             match piece {
@@ -299,9 +324,7 @@ impl Following {
     fn flushed(&mut self, mark: &Mark) {
         if self.watch.as_ref().is_some_and(|watch| self.is_begun && watch.nonce == mark.nonce) {
             self.errors.is_flushed = true;
-            if let Some((status, _)) = self.ending {
-                self.end(status);
-            }
+            self.finish_ending();
         } else if self.last.as_ref() != Some(&mark.nonce) {
             // That of the last command may come late; all others were printed by somebody.
             self.error_text(&mark.raw);
@@ -314,15 +337,24 @@ impl Following {
         if !is_apart || self.errors.is_flushed {
             self.end(status);
         } else if self.ending.is_none() {
-            self.ending = Some((status, Instant::now() + FLUSH_LIMIT));
+            let until = Instant::now() + FLUSH_LIMIT;
+            self.ending = Some(Ending { status, until, is_called_off: false });
         }
     }
 
     /// Nothing more came of standard error.
     fn give_up(&mut self) {
-        self.seen.send_modify(|seen| seen.unfinished += 1);
-        if let Some((status, _)) = self.ending {
-            self.end(status);
+        if self.ending.is_some_and(|ending| !ending.is_called_off) {
+            self.seen.send_modify(|seen| seen.unfinished += 1);
+        }
+        self.finish_ending();
+    }
+
+    fn finish_ending(&mut self) {
+        match self.ending {
+            Some(ending) if ending.is_called_off => self.finish_called_off(ending.status),
+            Some(ending) => self.end(ending.status),
+            None => {}
         }
     }
 
@@ -358,9 +390,9 @@ impl Following {
     }
 }
 
-async fn until(ending: Option<(Option<i32>, Instant)>) {
+async fn until(ending: Option<Ending>) {
     match ending {
-        Some((_, until)) => sleep_until(until).await,
+        Some(ending) => sleep_until(ending.until).await,
         None => std::future::pending().await,
     }
 }
