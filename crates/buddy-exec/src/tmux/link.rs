@@ -161,6 +161,11 @@ impl Link {
         format!("{}errors", self.seat().outside)
     }
 
+    /// Whether that can be made at any time. The jail of a shell knows only what was there when it was made.
+    pub(super) fn can_make_pipes(&self) -> bool {
+        !self.shell().is_jailed()
+    }
+
     /// The same as the shell knows it.
     pub(super) fn errors_inside(&self) -> String {
         format!("{}errors", self.seat().inside)

@@ -78,13 +78,19 @@ exit 0
 "##;
 
 /// Lets tmux start a marker for the process of a pane. Arguments: socket, pane, session, that process, the file of the guard, the
-/// named pipe; the standard input becomes the guard. Says `refused` or nothing.
+/// named pipe, and `make` if pipes that are missing can be made; the standard input becomes the guard. Says `refused`, `missing` or
+/// nothing.
 pub(super) const MARKER: &str = r##"
-socket=$1 pane=$2 session=$3 owner=$4 file=$5 errors=$6
+socket=$1 pane=$2 session=$3 owner=$4 file=$5 errors=$6 wish=$7
 umask 077
 cat > "$file.new" && mv -f "$file.new" "$file" || exit 1
 for old in "$file".[0-9]*; do [ "$old" = "$file.$owner" ] || rm -f "$old"; done
-for pipe in "$errors" "$errors.done"; do [ -p "$pipe" ] || mkfifo "$pipe" || exit 1; done
+for pipe in "$errors" "$errors.done"; do
+  if [ ! -p "$pipe" ]; then
+    if [ "$wish" != make ]; then echo missing; exit 0; fi
+    mkfifo "$pipe" || exit 1
+  fi
+done
 exec tmux -S "$socket" if-shell -F -t "$pane" \
   "#{&&:#{==:#{@buddy_owner},$session},#{&&:#{==:#{pane_id},$pane},#{==:#{pane_pid},$owner}}}" \
   "run-shell -b -t $pane 'exec sh \"$file\" \"$errors\" \"#{pane_tty}\" $owner'" \
