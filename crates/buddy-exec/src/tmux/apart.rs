@@ -47,6 +47,7 @@ pub(super) fn streams(text: &str) -> Streams {
 pub(super) async fn start_marker(link: &Link) -> Result<(), TargetError> {
     let Some(marker) = &link.host.marker else { return Ok(()) };
     link.is_marked.store(false, Ordering::Relaxed);
+    link.is_unmarkable.store(true, Ordering::Relaxed);
     let program = marker.program.to_str().ok_or(TargetError::BadPath { why: "is not text" })?;
     let words: Vec<String> =
         [program].into_iter().chain(marker.args.iter().map(String::as_str)).map(quoted).collect();
@@ -70,6 +71,7 @@ pub(super) async fn start_marker(link: &Link) -> Result<(), TargetError> {
     let found = timeout(MARKER_LIMIT, seen.wait_for(is_there)).await;
     let is_marked = matches!(found, Ok(Ok(seen)) if !seen.is_closed);
     link.is_marked.store(is_marked, Ordering::Relaxed);
+    link.is_unmarkable.store(!is_marked, Ordering::Relaxed);
     Ok(())
 }
 

@@ -44,6 +44,8 @@ pub(super) struct Link {
     pub(super) secret: String,
     /// Whether a marker serves the shell that is in the pane.
     pub(super) is_marked: AtomicBool,
+    /// Whether none came when it was asked for, so that no command waits for one again before the next setup.
+    pub(super) is_unmarkable: AtomicBool,
     pub(super) follower: Follower,
     /// One command at a time.
     pub(super) turn: Arc<Semaphore>,
@@ -113,6 +115,7 @@ impl Link {
             spool,
             secret,
             is_marked: AtomicBool::new(false),
+            is_unmarkable: AtomicBool::new(false),
             follower,
             turn: Arc::new(Semaphore::new(1)),
             is_dispatched: AtomicBool::new(false),

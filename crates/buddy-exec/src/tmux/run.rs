@@ -103,7 +103,8 @@ pub(super) async fn begin(
     mut notes: Vec<String>,
 ) -> Result<Begun, TargetError> {
     let busy_until = Instant::now() + BUSY_LIMIT;
-    if streams == Streams::Apart && !link.is_marked.load(Ordering::Relaxed) {
+    let is_missed = !link.is_marked.load(Ordering::Relaxed) && !link.is_unmarkable.load(Ordering::Relaxed);
+    if streams == Streams::Apart && is_missed {
         start_marker(&link).await?;
     }
     let mut attempt = 0;
