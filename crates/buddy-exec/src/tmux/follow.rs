@@ -19,11 +19,8 @@ use crate::{Stream, TargetError};
 const QUEUED_WATCHES: usize = 4;
 
 /// How long nothing may come of standard error after the prompt before it is taken for ended. Only a marker that is gone
-/// stays silent, as the shell itself sends the last word.
+/// stays silent, and a shell that was killed: all others send the last word.
 const FLUSH_LIMIT: Duration = Duration::from_secs(1);
-
-/// The same after a watch was called off, where the shell may not have come to its last word.
-const CALL_OFF_LIMIT: Duration = Duration::from_millis(300);
 
 /// A command that is waited for.
 pub(super) struct Watch {
@@ -87,20 +84,22 @@ pub(super) struct Follower {
     pub(super) seen: watch::Receiver<Seen>,
 }
 
-/// Follows a stream, in which a marker is known by its secret.
-pub(super) fn follow(source: Source, secret: String) -> Result<Follower, TargetError> {
+/// Follows a stream, in which the spool is known by a number of its own, and a marker by its secret.
+pub(super) fn follow(source: Source, spool: String, secret: String) -> Result<Follower, TargetError> {
     let (orders, inbox) = mpsc::channel(QUEUED_WATCHES);
     let (shown, seen) = watch::channel(Seen::default());
     let runtime = Handle::current();
     let spawned = thread::Builder::new()
         .name("pane-follow".into())
-        .spawn(move || runtime.block_on(Following::new(shown, secret).run(source, inbox)));
+        .spawn(move || runtime.block_on(Following::new(shown, spool, secret).run(source, inbox)));
     spawned.map_err(|source| TargetError::Io { action: "follow", path: "pane".into(), source })?;
     Ok(Follower { orders, seen })
 }
 
 struct Following {
     marks: Marks,
+    /// What hints at the end of a shell must carry.
+    spool: String,
     seen: watch::Sender<Seen>,
     watch: Option<Box<Watch>>,
     /// Whether the output of the watched command has begun.
@@ -139,9 +138,10 @@ struct Errors {
 }
 
 impl Following {
-    fn new(seen: watch::Sender<Seen>, secret: String) -> Self {
+    fn new(seen: watch::Sender<Seen>, spool: String, secret: String) -> Self {
         Self {
             marks: Marks::default(),
+            spool,
             seen,
             watch: None,
             is_begun: false,
@@ -200,7 +200,7 @@ impl Following {
         let Some(watch) = self.watch.as_ref().filter(|watch| watch.nonce == nonce) else { return };
         if self.is_begun && watch.is_apart && !self.errors.is_flushed {
             let status = self.ending.and_then(|ending| ending.status);
-            let until = Instant::now() + CALL_OFF_LIMIT;
+            let until = Instant::now() + FLUSH_LIMIT;
             self.ending = Some(Ending { status, until, is_called_off: true });
         } else {
             self.finish_called_off(None);
@@ -232,6 +232,10 @@ impl Following {
         for piece in self.marks.push(chunk) {
             match piece {
                 Piece::Mark(mark) if mark.nonce == self.errors.secret => self.marker(mark.kind),
+                // It comes by a way of its own, and so in the middle of anything.
+                Piece::Mark(mark) if mark.kind == Kind::Died && mark.nonce == self.spool => {
+                    self.seen.send_modify(|seen| seen.deaths += 1);
+                }
                 Piece::Text(text) if self.errors.is_inside => self.errors(&text),
                 Piece::Mark(mark) if self.errors.is_inside => self.errors(&mark.raw),
                 Piece::Text(text) => self.text(&text),
@@ -257,11 +261,11 @@ impl Following {
             Kind::Prompt if is_ours && self.is_begun => self.prompted(mark.status),
             Kind::Exit if is_ours && self.is_begun => self.shell_status = mark.status,
             // While a command of ours runs, everything without its nonce is something that it printed.
-            _ if self.is_begun => self.unbelieved(&mark),
+            _ if self.is_begun => self.text(&mark.raw),
             Kind::Prompt => self.prompt(&mark.nonce),
             Kind::Ready => self.ready(mark.nonce),
-            Kind::Died => self.seen.send_modify(|seen| seen.deaths += 1),
             Kind::Begun
+            | Kind::Died
             | Kind::Exit
             | Kind::Marker
             | Kind::MarkerAgain
@@ -301,7 +305,7 @@ impl Following {
 
     /// A piece of standard error.
     fn errors(&mut self, piece: &[u8]) {
-        if let Some(ending) = self.ending.as_mut().filter(|ending| !ending.is_called_off) {
+        if let Some(ending) = &mut self.ending {
             ending.until = Instant::now() + FLUSH_LIMIT;
         }
         for piece in self.errors.marks.push(piece) {
@@ -370,14 +374,6 @@ impl Following {
             let _ = watch.done.send(Done { status, taken: watch.output.finish() });
         }
         self.seen.send_modify(|seen| seen.prompts += 1);
-    }
-
-    fn unbelieved(&mut self, mark: &Mark) {
-        // A hint is looked into by whoever waits, so that a false one costs a look and nothing more.
-        if mark.kind == Kind::Died {
-            self.seen.send_modify(|seen| seen.deaths += 1);
-        }
-        self.text(&mark.raw);
     }
 
     /// A prompt while no command of ours runs: the hook still has the last nonce, or none where the shell is new.

@@ -95,7 +95,8 @@ impl Link {
     ) -> Result<Self, TargetError> {
         let id = place.id.as_str();
         let spools = host.path(&format!("{}.spool", number(id)));
-        let spool = format!("{spools}.{}", nonce()?);
+        let spool_nonce = nonce()?;
+        let spool = format!("{spools}.{spool_nonce}");
         let socket = host.socket();
         let relay = Stdin::Bytes(RELAY.as_bytes().to_vec());
         let said = host.run(scripts::STREAM, &[&socket, id, session, &spool, &spools], relay).await?;
@@ -103,7 +104,7 @@ impl Link {
             return Err(PaneError::Foreign { name: session.to_owned() }.into());
         }
         let secret = nonce()?;
-        let follower = follow(Source::open(host.clone(), spool.clone()).await?, secret.clone())?;
+        let follower = follow(Source::open(host.clone(), spool.clone()).await?, spool_nonce, secret.clone())?;
         let seat = shell.seat(&host, (session, name), number(id), place.pid).await?;
         Ok(Self {
             host,

@@ -67,7 +67,7 @@ async fn a_command_that_ends_its_shell_has_both_streams() {
         for text in ["echo out; echo err >&2; exit 7", "set -e; echo out; echo err >&2; (exit 7); echo never"]
         {
             let (exit, notes) = stage.run(text).await;
-            assert!(exit.stdout.text().starts_with("out\n"), "{text}: {}", exit.stdout.text());
+            assert!(exit.stdout.text().starts_with("out\n"), "{text}: {:?}", exit.stdout.text());
             assert!(exit.stderr.text().starts_with("err\n"), "{text}: {} {notes}", exit.stderr.text());
             assert_eq!(exit.code, Some(7), "{text}");
         }
