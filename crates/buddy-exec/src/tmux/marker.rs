@@ -8,8 +8,7 @@
 //! When the shell sends its last word for a command through the pipe, the marker answers in another one once all is on the
 //! terminal, so that the prompt comes after what the command had to say.
 //!
-//! It lives as long as the process of the pane, and keeps the terminal open until it has written all: only then tmux
-//! learns that the pane has ended.
+//! It lives as long as the process of the pane, or its terminal.
 
 use std::ffi::OsString;
 use std::fs::{self, File, TryLockError};

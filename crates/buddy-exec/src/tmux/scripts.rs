@@ -262,7 +262,8 @@ pub const PANE_VARIABLE: &str = "BUDDY_PANE";
 /// It works in bash, zsh, dash and the ash of busybox. The variable that it exports shows in the process table whether
 /// the shell was replaced by another program. Marks go to the terminal itself, wherever the output of the shell goes. The
 /// shell also tells its own end, as tmux does not always learn with which status that was. Before a prompt it waits until the
-/// marker has shown what the command wrote to standard error, for a second at most; dash cannot wait, as its `read` has no limit.
+/// marker has shown what the command wrote to standard error, for a second at most; dash cannot wait, as its `read` has no limit; it only
+/// pauses before its own end, after which tmux takes nothing more from the terminal.
 const SETUP: &str = r#"{ BUDDY_PANE=1; export BUDDY_PANE; __buddy_n=${__buddy_n-}; __buddy_e=${__buddy_e-}; } 2>/dev/null
 __buddy_w=
 (read -r -t 1 __buddy_a </dev/null) >/dev/null 2>&1
@@ -295,7 +296,7 @@ __buddy_i() {
 __buddy_r() { __buddy_s=$?; __buddy_i; return "$__buddy_s"; }
 if [ -n "${BASH_VERSION-}" ]; then PS1='\w \$ '; elif [ -n "${ZSH_VERSION-}" ]; then PS1='%~ %# '; else PS1='$PWD \$ '; fi
 __buddy_i
-trap '__buddy_s=$?; __buddy_f; printf "\033]133;E;%s;%s\007" "$__buddy_n" "$__buddy_s" >/dev/tty' EXIT
+trap '__buddy_s=$?; __buddy_f; if [ -z "$__buddy_w" ] && [ -p "$__buddy_e" ]; then sleep 0.2 || sleep 1; fi 2>/dev/null; printf "\033]133;E;%s;%s\007" "$__buddy_n" "$__buddy_s" >/dev/tty' EXIT
 "#;
 
 /// The setup of one pane, with the mark that says that it was carried out.
