@@ -54,6 +54,7 @@ pub use running::{CHUNK_BYTES, MAX_CHUNKS, QUEUED_CHUNKS, Running, Stop, Stopper
 pub use search::{FileMatches, GlobQuery, GlobResult, GrepQuery, GrepResult, MatchedLine};
 pub use target::{Description, Target};
 pub use terminal::TerminalSize;
+pub use tmux::marker;
 pub use tmux::{
     CaptureOptions, Keys, PANE_VARIABLE, PaneCommand, PaneError, PaneRunning, PaneSelector, PaneText, Panes,
     RECONNECT_WITHIN, Remaining, Screen, TmuxSettings, TmuxTarget, is_inside, pane_directory, session_name,

@@ -7,12 +7,14 @@
 //!
 //! No key is sent to a pane before tmux itself has looked again whether that pane is buddy's.
 
+mod apart;
 mod error;
 mod follow;
 mod host;
 mod keys;
 mod link;
 mod lock;
+pub mod marker;
 mod marks;
 mod names;
 mod panes;

@@ -14,7 +14,7 @@ use crate::commands::setup::{Invocation, TmuxWish};
 use crate::config::{Config, TmuxSection, WorkEnvironment};
 use crate::environment::Environment;
 use crate::host::Host;
-use crate::wiring::warden;
+use crate::wiring::{marker, warden};
 
 /// The longest name of a directory that is made from the name of a target; file systems take 255.
 const MAX_NAME_CHARS: usize = 200;
@@ -79,12 +79,12 @@ impl PaneMaker {
 
     async fn layer(&self, host: &Host) -> anyhow::Result<TmuxTarget> {
         let here = directory(&self.environment);
-        let (directory, locks, warden) = match &host.remote {
-            None => (here.clone(), here, Some(warden()?)),
+        let (directory, locks, warden, marker) = match &host.remote {
+            None => (here.clone(), here, Some(warden()?), Some(marker()?)),
             Some(remote) => {
                 let origin = session_name(&self.environment.host);
                 let directory = pane_directory(&*host.target, &host.env, &origin).await?;
-                (directory, here.join(file_name(&remote.name)), None)
+                (directory, here.join(file_name(&remote.name)), None, None)
             }
         };
         let settings = TmuxSettings {
@@ -96,6 +96,7 @@ impl PaneMaker {
             shell: host.target.describe().shell.clone(),
             env: host.env.clone(),
             warden,
+            marker,
             reconnect_within: RECONNECT_WITHIN,
             way: host.way.clone(),
         };

@@ -54,6 +54,10 @@ const SYSTEM: &[&str] = &[
 /// Devices that have no memory and lead nowhere.
 const HARMLESS_DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
+/// The named pipes in the directory of a pane's shell: one takes the standard error of its commands, the other tells what has
+/// come of it.
+const PANE_PIPES: [&str; 2] = ["errors", "errors.done"];
+
 /// The terminal of whoever opens it.
 const OWN_TERMINAL: &str = "/dev/tty";
 
@@ -92,10 +96,12 @@ pub(super) fn rules(ground: &Ground, place: Place) -> Result<Rules, Refusal> {
     Ok(rules)
 }
 
-/// What the shell of a pane needs beside: its own terminal, and the directory with what is written for it.
+/// What the shell of a pane needs beside: its own terminal, the directory with what is written for it, and the pipes
+/// in there.
 pub(super) fn allow_pane(rules: &mut Rules, directory: &Path) {
     rules.devices.push(OWN_TERMINAL.into());
     rules.read.push(directory.into());
+    rules.devices.extend(PANE_PIPES.map(|name| directory.join(name).as_path().into()));
 }
 
 fn raw<P: AsRef<Path>>(paths: &[P]) -> Vec<RawPath> {

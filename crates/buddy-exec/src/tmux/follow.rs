@@ -1,11 +1,13 @@
 //! Follows the stream of one pane on a thread of its own: finds marks, believes those with the right nonce, and gives the
-//! output between them to whoever waits for it.
+//! output between them to whoever waits for it. What stands between the marks of the pane's marker is standard error.
 
 use std::ops::ControlFlow;
 use std::thread;
+use std::time::Duration;
 
 use tokio::runtime::Handle;
 use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::{Instant, sleep_until};
 
 use super::marks::{Kind, LineEnds, Mark, Marks, Piece};
 use super::source::{Came, Source};
@@ -16,10 +18,16 @@ use crate::{Stream, TargetError};
 /// Watches that may wait to be taken up: one for each call that is on its way.
 const QUEUED_WATCHES: usize = 4;
 
+/// How long nothing may come of standard error after the prompt before it is taken for ended. Only a marker that is gone
+/// stays silent, and a shell that was killed: all others send the last word.
+const FLUSH_LIMIT: Duration = Duration::from_secs(1);
+
 /// A command that is waited for.
 pub(super) struct Watch {
     /// What its marks must carry.
     pub(super) nonce: String,
+    /// Whether its standard error comes by the marker, which tells its end too.
+    pub(super) is_apart: bool,
     pub(super) output: Output,
     /// Told when its output begins.
     pub(super) begun: Option<oneshot::Sender<()>>,
@@ -58,6 +66,12 @@ pub(super) struct Seen {
     pub(super) returns: u64,
     /// How often a part of the stream was lost on the way.
     pub(super) gaps: u64,
+    /// How often a marker said that it is there.
+    pub(super) markers: u64,
+    /// How often one did so after another was killed.
+    pub(super) restarts: u64,
+    /// Commands the end of whose standard error was not told.
+    pub(super) unfinished: u64,
     /// The stream has ended.
     pub(super) is_closed: bool,
     /// It has ended because its host could not be reached any more.
@@ -70,20 +84,22 @@ pub(super) struct Follower {
     pub(super) seen: watch::Receiver<Seen>,
 }
 
-/// Follows a stream.
-pub(super) fn follow(source: Source) -> Result<Follower, TargetError> {
+/// Follows a stream, in which the spool is known by a number of its own, and a marker by its secret.
+pub(super) fn follow(source: Source, spool: String, secret: String) -> Result<Follower, TargetError> {
     let (orders, inbox) = mpsc::channel(QUEUED_WATCHES);
     let (shown, seen) = watch::channel(Seen::default());
     let runtime = Handle::current();
     let spawned = thread::Builder::new()
         .name("pane-follow".into())
-        .spawn(move || runtime.block_on(Following::new(shown).run(source, inbox)));
+        .spawn(move || runtime.block_on(Following::new(shown, spool, secret).run(source, inbox)));
     spawned.map_err(|source| TargetError::Io { action: "follow", path: "pane".into(), source })?;
     Ok(Follower { orders, seen })
 }
 
 struct Following {
     marks: Marks,
+    /// What hints at the end of a shell must carry.
+    spool: String,
     seen: watch::Sender<Seen>,
     watch: Option<Box<Watch>>,
     /// Whether the output of the watched command has begun.
@@ -93,18 +109,53 @@ struct Following {
     /// The nonce of the last command of ours that has ended.
     last: Option<String>,
     ends: LineEnds,
+    errors: Errors,
+    /// A command that has ended and whose standard error is not yet whole.
+    ending: Option<Ending>,
+}
+
+/// What is waited for at the end of a command.
+#[derive(Clone, Copy)]
+struct Ending {
+    status: Option<i32>,
+    /// How long it may take; counted anew from each piece that comes.
+    until: Instant,
+    /// Whether no prompt told it.
+    is_called_off: bool,
+}
+
+/// What is known of standard error.
+struct Errors {
+    /// By which a marker is believed.
+    secret: String,
+    /// Whether the stream is between the marks of a marker.
+    is_inside: bool,
+    /// Finds the word of the shell that this was all, also where it came in two pieces.
+    marks: Marks,
+    ends: LineEnds,
+    /// Whether all of the watched command has come.
+    is_flushed: bool,
 }
 
 impl Following {
-    fn new(seen: watch::Sender<Seen>) -> Self {
+    fn new(seen: watch::Sender<Seen>, spool: String, secret: String) -> Self {
         Self {
             marks: Marks::default(),
+            spool,
             seen,
             watch: None,
             is_begun: false,
             shell_status: None,
             last: None,
             ends: LineEnds::default(),
+            errors: Errors {
+                secret,
+                is_inside: false,
+                marks: Marks::default(),
+                ends: LineEnds::default(),
+                is_flushed: false,
+            },
+            ending: None,
         }
     }
 
@@ -118,6 +169,7 @@ impl Following {
                     Some(Order::CallOff(nonce)) => self.call_off(&nonce),
                     None => return,
                 },
+                () = until(self.ending) => self.give_up(),
                 came = source.next() => match came {
                     Came::Parts(parts) => if self.parts(parts).is_break() { break },
                     Came::Away => {}
@@ -139,12 +191,28 @@ impl Following {
         self.is_begun = false;
         self.shell_status = None;
         self.ends = LineEnds::default();
+        self.errors.ends = LineEnds::default();
+        self.errors.is_flushed = false;
+        self.ending = None;
     }
 
     fn call_off(&mut self, nonce: &str) {
-        if let Some(watch) = self.watch.take_if(|watch| watch.nonce == nonce) {
-            self.is_begun = false;
-            let (status, taken) = (self.shell_status.take(), watch.output.finish());
+        let Some(watch) = self.watch.as_ref().filter(|watch| watch.nonce == nonce) else { return };
+        if self.is_begun && watch.is_apart && !self.errors.is_flushed {
+            let status = self.ending.and_then(|ending| ending.status);
+            let until = Instant::now() + FLUSH_LIMIT;
+            self.ending = Some(Ending { status, until, is_called_off: true });
+        } else {
+            self.finish_called_off(None);
+        }
+    }
+
+    /// Ends a watch with what there is.
+    fn finish_called_off(&mut self, status: Option<i32>) {
+        self.is_begun = false;
+        self.ending = None;
+        if let Some(watch) = self.watch.take() {
+            let (status, taken) = (status.or(self.shell_status.take()), watch.output.finish());
             let _ = watch.done.send(Done { status, taken });
         }
     }
@@ -163,6 +231,13 @@ impl Following {
     fn push(&mut self, chunk: &[u8]) {
         for piece in self.marks.push(chunk) {
             match piece {
+                Piece::Mark(mark) if mark.nonce == self.errors.secret => self.marker(mark.kind),
+                // It comes by a way of its own, and so in the middle of anything.
+                Piece::Mark(mark) if mark.kind == Kind::Died && mark.nonce == self.spool => {
+                    self.seen.send_modify(|seen| seen.deaths += 1);
+                }
+                Piece::Text(text) if self.errors.is_inside => self.errors(&text),
+                Piece::Mark(mark) if self.errors.is_inside => self.errors(&mark.raw),
                 Piece::Text(text) => self.text(&text),
                 Piece::Mark(mark) => self.mark(mark),
             }
@@ -171,7 +246,9 @@ impl Following {
     }
 
     fn text(&mut self, text: &[u8]) {
-        if let Some(watch) = self.watch.as_mut().filter(|_| self.is_begun) {
+        // After the prompt nothing but standard error belongs to the command.
+        let is_wanted = self.is_begun && self.ending.is_none_or(|ending| ending.is_called_off);
+        if let Some(watch) = self.watch.as_mut().filter(|_| is_wanted) {
             let text = self.ends.push(text);
             watch.output.push(Stream::Stdout, &text);
         }
@@ -181,14 +258,20 @@ impl Following {
         let is_ours = self.watch.as_ref().is_some_and(|watch| watch.nonce == mark.nonce);
         match mark.kind {
             Kind::Begun if is_ours && !self.is_begun => self.begin(),
-            Kind::Prompt if is_ours && self.is_begun => self.end(mark.status),
+            Kind::Prompt if is_ours && self.is_begun => self.prompted(mark.status),
             Kind::Exit if is_ours && self.is_begun => self.shell_status = mark.status,
             // While a command of ours runs, everything without its nonce is something that it printed.
-            _ if self.is_begun => self.unbelieved(&mark),
+            _ if self.is_begun => self.text(&mark.raw),
             Kind::Prompt => self.prompt(&mark.nonce),
             Kind::Ready => self.ready(mark.nonce),
-            Kind::Died => self.seen.send_modify(|seen| seen.deaths += 1),
-            Kind::Begun | Kind::Exit => {}
+            Kind::Begun
+            | Kind::Died
+            | Kind::Exit
+            | Kind::Marker
+            | Kind::MarkerAgain
+            | Kind::ErrorsBegin
+            | Kind::ErrorsEnd
+            | Kind::Flushed => {}
         }
     }
 
@@ -205,23 +288,92 @@ impl Following {
         }
     }
 
+    /// The word of a marker.
+    fn marker(&mut self, kind: Kind) {
+        match kind {
+            Kind::ErrorsBegin => self.errors.is_inside = true,
+            Kind::ErrorsEnd => self.errors.is_inside = false,
+            Kind::Marker => self.seen.send_modify(|seen| seen.markers += 1),
+            Kind::MarkerAgain => {
+                self.errors.is_inside = false;
+                self.errors.marks = Marks::default();
+                self.seen.send_modify(|seen| seen.restarts += 1);
+            }
+            _ => {}
+        }
+    }
+
+    /// A piece of standard error.
+    fn errors(&mut self, piece: &[u8]) {
+        if let Some(ending) = &mut self.ending {
+            ending.until = Instant::now() + FLUSH_LIMIT;
+        }
+        for piece in self.errors.marks.push(piece) {
+            match piece {
+                Piece::Mark(mark) if mark.kind == Kind::Flushed => self.flushed(&mark),
+                Piece::Mark(mark) => self.error_text(&mark.raw),
+                Piece::Text(text) => self.error_text(&text),
+            }
+        }
+    }
+
+    fn error_text(&mut self, text: &[u8]) {
+        if let Some(watch) = self.watch.as_mut().filter(|_| self.is_begun) {
+            let text = self.errors.ends.push(text);
+            watch.output.push(Stream::Stderr, &text);
+        }
+    }
+
+    /// The shell said that this was all of standard error.
+    fn flushed(&mut self, mark: &Mark) {
+        if self.watch.as_ref().is_some_and(|watch| self.is_begun && watch.nonce == mark.nonce) {
+            self.errors.is_flushed = true;
+            self.finish_ending();
+        } else if self.last.as_ref() != Some(&mark.nonce) {
+            // That of the last command may come late; all others were printed by somebody.
+            self.error_text(&mark.raw);
+        }
+    }
+
+    /// The prompt is back. What is under way by the marker is waited for.
+    fn prompted(&mut self, status: Option<i32>) {
+        let is_apart = self.watch.as_ref().is_some_and(|watch| watch.is_apart);
+        if !is_apart || self.errors.is_flushed {
+            self.end(status);
+        } else if self.ending.is_none() {
+            let until = Instant::now() + FLUSH_LIMIT;
+            self.ending = Some(Ending { status, until, is_called_off: false });
+        }
+    }
+
+    /// Nothing more came of standard error.
+    fn give_up(&mut self) {
+        if self.ending.is_some_and(|ending| !ending.is_called_off) {
+            self.seen.send_modify(|seen| seen.unfinished += 1);
+        }
+        self.finish_ending();
+    }
+
+    fn finish_ending(&mut self) {
+        match self.ending {
+            Some(ending) if ending.is_called_off => self.finish_called_off(ending.status),
+            Some(ending) => self.end(ending.status),
+            None => {}
+        }
+    }
+
     fn end(&mut self, status: Option<i32>) {
         self.is_begun = false;
+        self.ending = None;
         let rest = self.ends.finish();
+        let error_rest = self.errors.ends.finish();
         if let Some(mut watch) = self.watch.take() {
             watch.output.push(Stream::Stdout, rest);
+            watch.output.push(Stream::Stderr, error_rest);
             self.last = Some(watch.nonce);
             let _ = watch.done.send(Done { status, taken: watch.output.finish() });
         }
         self.seen.send_modify(|seen| seen.prompts += 1);
-    }
-
-    fn unbelieved(&mut self, mark: &Mark) {
-        // A hint is looked into by whoever waits, so that a false one costs a look and nothing more.
-        if mark.kind == Kind::Died {
-            self.seen.send_modify(|seen| seen.deaths += 1);
-        }
-        self.text(&mark.raw);
     }
 
     /// A prompt while no command of ours runs: the hook still has the last nonce, or none where the shell is new.
@@ -231,5 +383,12 @@ impl Following {
             seen.prompts += 1;
             seen.strange_prompts += u64::from(is_strange);
         });
+    }
+}
+
+async fn until(ending: Option<Ending>) {
+    match ending {
+        Some(ending) => sleep_until(ending.until).await,
+        None => std::future::pending().await,
     }
 }

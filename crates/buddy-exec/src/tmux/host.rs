@@ -5,7 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::spool::{FOLLOW, Position};
-use crate::{Bounds, Ended, Exec, Exit, OutputLimits, PaneError, Running, Stdin, Target, TargetError, Way};
+use crate::{
+    Bounds, Ended, Exec, Exit, OutputLimits, PaneError, Running, Stdin, SupervisorCommand, Target,
+    TargetError, Way,
+};
 
 /// How long a script may take. None of them waits for anything.
 const SCRIPT_LIMIT: Duration = Duration::from_secs(15);
@@ -22,6 +25,8 @@ pub(super) struct Host {
     pub(super) env: Vec<(String, String)>,
     /// Private to the account: the socket, and what belongs to single panes.
     pub(super) directory: PathBuf,
+    /// How a marker is started there.
+    pub(super) marker: Option<SupervisorCommand>,
     /// How long a connection that was lost is tried to be made again.
     pub(super) reconnect_within: Duration,
     /// How a person gets to the target.

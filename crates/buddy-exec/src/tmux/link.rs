@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
+use super::apart::start_marker;
 use super::follow::{Follower, Seen, follow};
 use super::host::Host;
 use super::scripts;
@@ -39,6 +40,12 @@ pub(super) struct Link {
     pid: AtomicI32,
     /// The directory that its stream goes through.
     pub(super) spool: String,
+    /// What the marker puts into its marks.
+    pub(super) secret: String,
+    /// Whether a marker serves the shell that is in the pane.
+    pub(super) is_marked: AtomicBool,
+    /// Whether none came when it was asked for, so that no command waits for one again before the next setup.
+    pub(super) is_unmarkable: AtomicBool,
     pub(super) follower: Follower,
     /// One command at a time.
     pub(super) turn: Arc<Semaphore>,
@@ -88,14 +95,16 @@ impl Link {
     ) -> Result<Self, TargetError> {
         let id = place.id.as_str();
         let spools = host.path(&format!("{}.spool", number(id)));
-        let spool = format!("{spools}.{}", nonce()?);
+        let spool_nonce = nonce()?;
+        let spool = format!("{spools}.{spool_nonce}");
         let socket = host.socket();
         let relay = Stdin::Bytes(RELAY.as_bytes().to_vec());
         let said = host.run(scripts::STREAM, &[&socket, id, session, &spool, &spools], relay).await?;
         if !said.text.is_empty() {
             return Err(PaneError::Foreign { name: session.to_owned() }.into());
         }
-        let follower = follow(Source::open(host.clone(), spool.clone()).await?)?;
+        let secret = nonce()?;
+        let follower = follow(Source::open(host.clone(), spool.clone()).await?, spool_nonce, secret.clone())?;
         let seat = shell.seat(&host, (session, name), number(id), place.pid).await?;
         Ok(Self {
             host,
@@ -105,6 +114,9 @@ impl Link {
             shell: Mutex::new((shell, seat)),
             pid: AtomicI32::new(place.pid),
             spool,
+            secret,
+            is_marked: AtomicBool::new(false),
+            is_unmarkable: AtomicBool::new(false),
             follower,
             turn: Arc::new(Semaphore::new(1)),
             is_dispatched: AtomicBool::new(false),
@@ -148,6 +160,26 @@ impl Link {
         format!("{}command", self.seat().outside)
     }
 
+    /// The named pipe for standard error.
+    pub(super) fn errors(&self) -> String {
+        format!("{}errors", self.seat().outside)
+    }
+
+    /// Whether that can be made at any time. The jail of a shell knows only what was there when it was made.
+    pub(super) fn can_make_pipes(&self) -> bool {
+        !self.shell().is_jailed()
+    }
+
+    /// The same as the shell knows it.
+    pub(super) fn errors_inside(&self) -> String {
+        format!("{}errors", self.seat().inside)
+    }
+
+    /// The number in its id.
+    pub(super) fn number(&self) -> &str {
+        number(&self.id)
+    }
+
     /// Types a line, after tmux has looked whether the pane is still the right one.
     pub(super) async fn type_line(&self, line: Line<'_>) -> Result<Typed, TargetError> {
         let (socket, pid, owner) = (self.host.socket(), self.pid(), self.owner());
@@ -169,6 +201,7 @@ impl Link {
 
     /// Tells the shell to say where commands begin and end.
     pub(super) async fn set_up(&self) -> Result<(), TargetError> {
+        start_marker(self).await?;
         let nonce = nonce()?;
         let Seat { outside, inside, .. } = self.seat();
         let file = format!("{outside}setup");

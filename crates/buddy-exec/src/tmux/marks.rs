@@ -25,6 +25,16 @@ pub(super) enum Kind {
     Exit,
     /// The shell of the pane may have ended.
     Died,
+    /// A marker is there.
+    Marker,
+    /// A marker is there again, after one that was killed.
+    MarkerAgain,
+    /// A piece of standard error begins.
+    ErrorsBegin,
+    /// It ends.
+    ErrorsEnd,
+    /// All of the standard error of a command has come.
+    Flushed,
 }
 
 /// A mark.
@@ -113,13 +123,23 @@ fn read(candidate: &[u8]) -> Read {
 
 fn parse(raw: &[u8]) -> Option<Mark> {
     let body = raw.get(START.len()..raw.len().checked_sub(1)?)?;
-    let mut fields = std::str::from_utf8(body).ok()?.split(';');
+    let body = std::str::from_utf8(body).ok()?;
+    // One that was cut off by another is none; that other one is looked at next.
+    if body.contains('\x1b') {
+        return None;
+    }
+    let mut fields = body.split(';');
     let kind = match fields.next()? {
         "S" => Kind::Ready,
         "C" => Kind::Begun,
         "D" => Kind::Prompt,
         "E" => Kind::Exit,
         "X" => Kind::Died,
+        "M" => Kind::Marker,
+        "L" => Kind::MarkerAgain,
+        "I" => Kind::ErrorsBegin,
+        "O" => Kind::ErrorsEnd,
+        "F" => Kind::Flushed,
         _ => return None,
     };
     let nonce = fields.next().unwrap_or_default().to_owned();

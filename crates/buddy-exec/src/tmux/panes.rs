@@ -84,7 +84,7 @@ pub enum PaneText {
 /// A command that runs in a pane.
 #[derive(Debug)]
 pub struct PaneRunning {
-    /// The run. Both streams of the command come as one, as in any terminal.
+    /// The run. Its streams are apart where the target has a marker; a note says where they are not.
     pub running: Running,
     /// What is to be known about it beside its output; comes before its exit.
     pub notes: oneshot::Receiver<Vec<String>>,

@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
+use super::apart::{RESTARTED, Streams, TOGETHER, UNFINISHED, start_marker};
 use super::follow::{Done, Order, Seen, Watch};
 use super::link::{Line, Link, Typed, nonce, tag};
 use super::probe::{State, probe};
@@ -81,6 +82,8 @@ pub(super) struct Begun {
     nonce: String,
     /// By which the processes of the command are found.
     tag: u32,
+    /// Whether its standard error is apart.
+    is_apart: bool,
     began: Instant,
     /// What was seen when it began.
     before: Seen,
@@ -95,10 +98,15 @@ pub(super) struct Begun {
 pub(super) async fn begin(
     link: Arc<Link>,
     command: &PaneCommand,
+    streams: Streams,
     turn: OwnedSemaphorePermit,
     mut notes: Vec<String>,
 ) -> Result<Begun, TargetError> {
     let busy_until = Instant::now() + BUSY_LIMIT;
+    let is_missed = !link.is_marked.load(Ordering::Relaxed) && !link.is_unmarkable.load(Ordering::Relaxed);
+    if streams == Streams::Apart && is_missed {
+        start_marker(&link).await?;
+    }
     let mut attempt = 0;
     while attempt < ATTEMPTS {
         let (nonce, tag) = (nonce()?, tag()?);
@@ -106,17 +114,20 @@ pub(super) async fn begin(
         let (done_sender, done) = oneshot::channel();
         let (chunks, live) = mpsc::channel(QUEUED_CHUNKS);
         let output = Output::new(command.output.clone(), chunks, Chunks::Sampled);
-        let watch = Watch { nonce: nonce.clone(), output, begun: Some(begun_sender), done: done_sender };
+        let is_apart = streams == Streams::Apart && link.is_marked.load(Ordering::Relaxed);
+        let begun_sender = Some(begun_sender);
+        let watch = Watch { nonce: nonce.clone(), is_apart, output, begun: begun_sender, done: done_sender };
         if link.follower.orders.send(Order::Watch(Box::new(watch))).await.is_err() {
             return Err(PaneError::Closed.into());
         }
         let before = link.seen();
-        let typed = type_command(&link, command, &nonce, tag).await;
+        let errors = is_apart.then(|| link.errors_inside());
+        let typed = type_command(&link, command, errors.as_deref(), &nonce, tag).await;
         let limit = if typed.is_ok() { BEGIN_LIMIT } else { within(&link) };
         if may_be_typed(&typed) && has_begun(&link, &nonce, &mut begun, limit).await? {
             let began = Instant::now();
             notes.extend(strangers(&link));
-            return Ok(Begun { link, nonce, tag, began, before, done, live, notes, _turn: turn });
+            return Ok(Begun { link, nonce, tag, is_apart, began, before, done, live, notes, _turn: turn });
         }
         call_off(&link, &nonce).await;
         let typed = match typed {
@@ -163,6 +174,7 @@ pub(super) async fn begin(
 async fn type_command(
     link: &Link,
     command: &PaneCommand,
+    errors: Option<&str>,
     nonce: &str,
     tag: u32,
 ) -> Result<Typed, TargetError> {
@@ -177,7 +189,7 @@ async fn type_command(
     if text.contains('\0') || cwd.contains('\0') {
         return Err(TargetError::BadPath { why: "has a zero byte in it" });
     }
-    let content = scripts::command(&text, &shown(&text), cwd, nonce, tag);
+    let content = scripts::command(&text, &shown(&text), cwd, errors, nonce, tag);
     let line = Line { text: scripts::COMMAND_LINE, file: link.command_file(), content, cwd };
     link.type_line(line).await
 }
@@ -275,7 +287,25 @@ impl Begun {
         } else if seen.returns > self.before.returns {
             self.notes.push(RETURN.to_owned());
         }
+        self.notes.extend(self.apartness(&seen, &result));
         (result, self.notes)
+    }
+
+    /// What is to be known about the streams.
+    fn apartness(&self, seen: &Seen, result: &Result<Exit, TargetError>) -> Option<String> {
+        let has_output = result.as_ref().is_ok_and(|exit| exit.stdout.total > 0);
+        let note = if !self.is_apart {
+            has_output.then_some(TOGETHER)
+        } else if seen.unfinished > self.before.unfinished {
+            // The next command gets another marker.
+            self.link.is_marked.store(false, Ordering::Relaxed);
+            Some(UNFINISHED)
+        } else if seen.restarts > self.before.restarts {
+            Some(RESTARTED)
+        } else {
+            None
+        };
+        note.map(str::to_owned)
     }
 
     async fn until_end(

@@ -77,6 +77,37 @@ for old in "$5."*; do [ "$old" = "$4" ] || rm -rf "$old"; done
 exit 0
 "##;
 
+/// Lets tmux start a marker for the process of a pane. Arguments: socket, pane, session, that process, the file of the guard, the
+/// named pipe, and `make` if pipes that are missing can be made; the standard input becomes the guard. Says `refused`, `missing` or
+/// nothing.
+pub(super) const MARKER: &str = r##"
+socket=$1 pane=$2 session=$3 owner=$4 file=$5 errors=$6 wish=$7
+umask 077
+cat > "$file.new" && mv -f "$file.new" "$file" || exit 1
+for old in "$file".[0-9]*; do [ "$old" = "$file.$owner" ] || rm -f "$old"; done
+for pipe in "$errors" "$errors.done"; do
+  if [ ! -p "$pipe" ]; then
+    if [ "$wish" != make ]; then echo missing; exit 0; fi
+    mkfifo "$pipe" || exit 1
+  fi
+done
+exec tmux -S "$socket" if-shell -F -t "$pane" \
+  "#{&&:#{==:#{@buddy_owner},$session},#{&&:#{==:#{pane_id},$pane},#{==:#{pane_pid},$owner}}}" \
+  "run-shell -b -t $pane 'exec sh \"$file\" \"$errors\" \"#{pane_tty}\" $owner'" \
+  "display-message -p refused"
+"##;
+
+/// Looks after a marker: one that is killed is started again, and meanwhile no command that writes finds nobody at the other
+/// end of the pipe. `MARKER` stands for the words of the marker. Arguments: the named pipe, the terminal, the process of the pane.
+pub(super) const GUARD: &str = r#"exec 3<>"$1" </dev/null >/dev/null 2>&1
+again=
+while :; do
+  MARKER "$0" "$1" "$2" "$3" $again
+  [ $? -gt 128 ] || exit 0
+  again=again
+done
+"#;
+
 /// Takes a command back that did not seem to begin. Arguments: its file, the spool, its nonce. Says `begun` if it has begun all
 /// the same, and nothing if it never will.
 pub(super) const TAKE_BACK: &str = r#"
@@ -105,7 +136,7 @@ umask 077
 mkdir -p "$1" || exit 1
 if [ -L "$1" ] || [ ! -O "$1" ]; then echo private; exit 0; fi
 chmod 700 "$1" || exit 1
-rm -rf "$3" "$4" && mkdir "$4" || exit 1
+rm -rf "$3" "$4" && mkdir "$4" && mkfifo "$4/errors" "$4/errors.done" || exit 1
 exec cat > "$2"
 "#;
 
@@ -230,9 +261,23 @@ pub const PANE_VARIABLE: &str = "BUDDY_PANE";
 ///
 /// It works in bash, zsh, dash and the ash of busybox. The variable that it exports shows in the process table whether
 /// the shell was replaced by another program. Marks go to the terminal itself, wherever the output of the shell goes. The
-/// shell also tells its own end, as tmux does not always learn with which status that was.
-const SETUP: &str = r#"{ BUDDY_PANE=1; export BUDDY_PANE; __buddy_n=${__buddy_n-}; } 2>/dev/null
-__buddy_p() { __buddy_s=$?; printf '\033]133;D;%s;%s\007' "$__buddy_n" "$__buddy_s" >/dev/tty; return "$__buddy_s"; }
+/// shell also tells its own end, as tmux does not always learn with which status that was. Before a prompt it waits until the
+/// marker has shown what the command wrote to standard error, for a second at most; dash cannot wait, as its `read` has no limit; it only
+/// pauses before its own end, after which tmux takes nothing more from the terminal.
+const SETUP: &str = r#"{ BUDDY_PANE=1; export BUDDY_PANE; __buddy_n=${__buddy_n-}; __buddy_e=${__buddy_e-}; } 2>/dev/null
+__buddy_w=
+(read -r -t 1 __buddy_a </dev/null) >/dev/null 2>&1
+if [ $? = 1 ]; then __buddy_w=1; fi
+__buddy_f() {
+  if [ ! -p "$__buddy_e" ] || [ ! -p "$__buddy_e.done" ]; then return 0; fi
+  printf '\033]133;F;%s\007' "$__buddy_n" 1<>"$__buddy_e"
+  if [ -z "$__buddy_w" ]; then return 0; fi
+  while read -r -t 1 __buddy_a; do
+    case $__buddy_a in "$__buddy_n"|again) break;; esac
+  done <>"$__buddy_e.done"
+  return 0
+}
+__buddy_p() { __buddy_s=$?; __buddy_f; printf '\033]133;D;%s;%s\007' "$__buddy_n" "$__buddy_s" >/dev/tty; return "$__buddy_s"; }
 __buddy_i() {
   if [ -n "${BASH_VERSION-}" ]; then
     case ${PROMPT_COMMAND-} in
@@ -251,7 +296,7 @@ __buddy_i() {
 __buddy_r() { __buddy_s=$?; __buddy_i; return "$__buddy_s"; }
 if [ -n "${BASH_VERSION-}" ]; then PS1='\w \$ '; elif [ -n "${ZSH_VERSION-}" ]; then PS1='%~ %# '; else PS1='$PWD \$ '; fi
 __buddy_i
-trap 'printf "\033]133;E;%s;%s\007" "$__buddy_n" "$?" >/dev/tty' EXIT
+trap '__buddy_s=$?; __buddy_f; if [ -z "$__buddy_w" ] && [ -p "$__buddy_e" ]; then sleep 0.2 || sleep 1; fi 2>/dev/null; printf "\033]133;E;%s;%s\007" "$__buddy_n" "$__buddy_s" >/dev/tty' EXIT
 "#;
 
 /// The setup of one pane, with the mark that says that it was carried out.
@@ -269,14 +314,23 @@ pub(super) fn setup_line(file: &str) -> String {
 pub(super) const COMMAND_LINE: &str = " . \"$__buddy\"";
 
 /// The file of one command: the nonce, the tag that all its processes inherit, what the person sees, the mark, and the command
-/// itself byte for byte. What it did to the prompt is mended afterwards.
-pub(super) fn command(text: &str, shown: &str, cwd: &str, nonce: &str, tag: u32) -> Vec<u8> {
-    let (text, shown, cwd) = (quoted(text), quoted(shown), quoted(cwd));
+/// itself byte for byte. What it did to the prompt is mended afterwards. With a named pipe for its standard error, that is opened
+/// for both ways first, which waits for nobody.
+pub(super) fn command(
+    text: &str,
+    shown: &str,
+    cwd: &str,
+    errors: Option<&str>,
+    nonce: &str,
+    tag: u32,
+) -> Vec<u8> {
+    let (text, shown, cwd, errors) =
+        (quoted(text), quoted(shown), quoted(cwd), quoted(errors.unwrap_or_default()));
     format!(
         r#"{{ \ulimit -S -w {tag} || \ulimit -S -x {tag} || :; }} >/dev/null 2>&1
-{{ __buddy_n={nonce}; __buddy_t={text}; printf '\033[2m%s\033[0m\n\033]133;C;%s\007' {shown} {nonce} >/dev/tty; }} 2>/dev/null
+{{ __buddy_n={nonce}; __buddy_t={text}; __buddy_e={errors}; printf '\033[2m%s\033[0m\n\033]133;C;%s\007' {shown} {nonce} >/dev/tty; }} 2>/dev/null
 \cd -- {cwd} >/dev/null || return 126
-eval " $__buddy_t"
+if [ -p "$__buddy_e" ]; then {{ eval " $__buddy_t" 2>>"$__buddy_e"; }} 2<>"$__buddy_e"; else eval " $__buddy_t"; fi
 {{ __buddy_r; }} 2>/dev/null
 "#
     )

@@ -135,6 +135,11 @@ impl Shell {
         self.cell.is_some()
     }
 
+    /// Whether it runs in a jail, though it may not be known how to start it again.
+    pub(super) fn is_jailed(&self) -> bool {
+        self.bounds != OPEN && !self.bounds.is_empty()
+    }
+
     /// Puts down what the warden needs, before tmux starts it.
     pub(super) async fn prepare(&self, host: &Host) -> Result<(), TargetError> {
         let Some(cell) = &self.cell else { return Ok(()) };
@@ -168,7 +173,7 @@ impl Shell {
         number: &str,
         pid: i32,
     ) -> Result<Seat, TargetError> {
-        if self.bounds == OPEN || self.bounds.is_empty() {
+        if !self.is_jailed() {
             let place = host.path(&format!("{number}."));
             return Ok(Seat { shell: pid, outside: place.clone(), inside: place });
         }

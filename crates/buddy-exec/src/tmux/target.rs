@@ -11,6 +11,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use super::apart::{Streams, streams};
 use super::host::Host;
 use super::link::Link;
 use super::lock::Lock;
@@ -24,8 +25,8 @@ use crate::managed::ManagedProcesses;
 use crate::{
     Bounds, CaptureOptions, Deleted, Deletion, Description, Exec, Exit, FileContent, GlobQuery, GlobResult,
     GrepQuery, GrepResult, Keys, LineRange, Lines, ListOptions, Listing, PaneCommand, PaneError, PaneRunning,
-    PaneSelector, Panes, Reach, Recorder, Remaining, Running, Screen, Stdin, Stopper, SupervisorCommand,
-    Target, TargetError, Way, Written,
+    PaneSelector, PaneText, Panes, Reach, Recorder, Remaining, Running, Screen, Stdin, Stopper,
+    SupervisorCommand, Target, TargetError, Way, Written,
 };
 
 /// How long a lost connection is usually tried to be made again: longer than a change of networks or a short sleep takes.
@@ -58,6 +59,9 @@ pub struct TmuxSettings {
     /// How a warden is started on the target, which owns the jail of a shell. Without, panes are for calls that have no
     /// bounds.
     pub warden: Option<SupervisorCommand>,
+    /// How a marker is started on the target, which keeps the standard error of commands apart. Without, both streams come
+    /// as one.
+    pub marker: Option<SupervisorCommand>,
     /// How long a connection to the target that was lost during a command is tried to be made again.
     pub reconnect_within: Duration,
     /// How a person gets to the target.
@@ -93,6 +97,7 @@ impl TmuxTarget {
             target: below.clone(),
             env: settings.env,
             directory: settings.directory,
+            marker: settings.marker,
             reconnect_within: settings.reconnect_within,
             way: settings.way,
         };
@@ -204,15 +209,25 @@ impl TmuxTarget {
     }
 
     /// Types a command and waits until it runs.
-    async fn begin(&self, pane: &PaneSelector, command: &PaneCommand) -> Result<Begun, TargetError> {
-        match self.begin_once(pane, command).await {
+    async fn begin(
+        &self,
+        pane: &PaneSelector,
+        command: &PaneCommand,
+        streams: Streams,
+    ) -> Result<Begun, TargetError> {
+        match self.begin_once(pane, command, streams).await {
             // Nothing was typed, so a new pane may have it.
-            Err(TargetError::Pane(PaneError::Vanished)) => self.begin_once(pane, command).await,
+            Err(TargetError::Pane(PaneError::Vanished)) => self.begin_once(pane, command, streams).await,
             begun => begun,
         }
     }
 
-    async fn begin_once(&self, pane: &PaneSelector, command: &PaneCommand) -> Result<Begun, TargetError> {
+    async fn begin_once(
+        &self,
+        pane: &PaneSelector,
+        command: &PaneCommand,
+        streams: Streams,
+    ) -> Result<Begun, TargetError> {
         let mut notes = Vec::new();
         if self.hands.free().await? {
             notes.push("the person had the panes and gave them back; capture to see what changed".to_owned());
@@ -231,7 +246,7 @@ impl TmuxTarget {
             notes.push(OTHER_BOUNDS.to_owned());
         }
         link.ready().await?;
-        begin(link, command, turn, notes).await
+        begin(link, command, streams, turn, notes).await
     }
 
     /// The link to a pane whose shell has exactly these bounds. One with others is replaced where nothing runs in it.
@@ -288,7 +303,11 @@ pub fn is_inside(tmux: &str, directory: &Path) -> bool {
 #[async_trait]
 impl Panes for TmuxTarget {
     async fn start(&self, pane: &PaneSelector, command: PaneCommand) -> Result<PaneRunning, TargetError> {
-        let mut begun = self.begin(pane, &command).await?;
+        let streams = match &command.text {
+            PaneText::Shell(text) => streams(text),
+            PaneText::Words(_) => Streams::Apart,
+        };
+        let mut begun = self.begin(pane, &command, streams).await?;
         let (exit, is_exited) = oneshot::channel();
         let (told, notes) = oneshot::channel();
         let (wish, wished) = watch::channel(Wish::default());
@@ -304,7 +323,7 @@ impl Panes for TmuxTarget {
     }
 
     async fn dispatch(&self, pane: &PaneSelector, command: PaneCommand) -> Result<String, TargetError> {
-        let begun = self.begin(pane, &command).await?;
+        let begun = self.begin(pane, &command, Streams::Terminal).await?;
         let link = begun.link.clone();
         link.is_dispatched.store(true, Ordering::Relaxed);
         let id = link.id.clone();

@@ -1,5 +1,6 @@
 //! What panes do with a real tmux and real shells.
 
+mod apart;
 mod behind;
 mod commands;
 mod endings;

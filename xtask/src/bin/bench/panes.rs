@@ -36,6 +36,10 @@ pub(crate) fn measure(buddy: &Path, folder: &Path, table: &mut Table) -> Result<
         shell: "/bin/bash".to_owned(),
         env: vec![("PATH".to_owned(), PATH.to_owned())],
         warden: None,
+        marker: Some(SupervisorCommand {
+            program: buddy.to_owned(),
+            args: vec![buddy_exec::marker::MARK.to_owned()],
+        }),
         reconnect_within: Duration::ZERO,
         way: Way::Here,
     };

@@ -1,5 +1,5 @@
 # Takes the stream of a pane from its standard input into the files of a spool. Arguments: the spool; with a second one it
-# only adds the hint that the shell has ended.
+# only adds the hint that the shell has ended, with what the name of the spool ends with.
 #
 # Files are numbered, and nothing else has a name that begins with a digit. `at` says which one is written to, and a number
 # that is left out means that something was lost. A follower that has nothing to read says so in `waiting`, and is woken by
@@ -16,7 +16,7 @@ ring() {
 }
 exec 2>/dev/null
 if [ "$2" ]; then
-  read -r at <at && printf '\033]133;X\007' >>"$at"
+  read -r at <at && printf '\033]133;X;%s\007' "${1##*.}" >>"$at"
   ring
   exit 0
 fi

@@ -128,7 +128,7 @@ tries("the socket", lambda: connect(sys.argv[1]))
 tries("an abstract socket", lambda: connect("\0" + os.environ["ABSTRACT"]))
 tries("its directory", lambda: listed(os.path.dirname(sys.argv[1])))
 for request in (0x5412, 0x541c):
-    for terminal in ("/dev/tty", 1, 2):
+    for terminal in ("/dev/tty", 1):
         fd = os.open(terminal, os.O_RDWR) if isinstance(terminal, str) else terminal
         assert os.isatty(fd)
         tries("typing", lambda: fcntl.ioctl(fd, request, b"x"))
@@ -157,8 +157,12 @@ async fn neither_the_server_nor_what_belongs_to_it_is_reached() {
 #[tokio::test]
 async fn what_is_written_for_the_shell_is_all_that_it_sees_of_the_directory() {
     let stage = PaneStage::jailed("/bin/bash");
-    stage.check("ls -1A /run/buddy", "command\nsetup\n", 0).await;
-    stage.check("(echo x > /run/buddy/command) 2>/dev/null || echo refused", "refused\n", 0).await;
+    stage.check("ls -1A /run/buddy", "command\nerrors\nerrors.done\nsetup\n", 0).await;
+    for name in ["command", "setup", "new"] {
+        let text = format!("(echo x > /run/buddy/{name}) 2>/dev/null || echo refused");
+        stage.check(&text, "refused\n", 0).await;
+    }
+    stage.check("(rm /run/buddy/errors) 2>/dev/null || echo refused", "refused\n", 0).await;
     let directory = stage.path("run");
     stage.check(&format!("ls -A '{}' | wc -l | tr -d ' '", directory.display()), "0\n", 0).await;
 }

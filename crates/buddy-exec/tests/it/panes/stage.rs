@@ -83,7 +83,8 @@ impl PaneStage {
         std::fs::copy(env!("CARGO_BIN_EXE_buddy-supervise"), &program).unwrap();
         let warden =
             warden.map(|mode| SupervisorCommand { program: program.clone(), args: vec![mode.to_owned()] });
-        let target = Arc::new(layer(dir.path(), shell, supervisor(&program), warden));
+        let marker = marker(&program);
+        let target = Arc::new(layer(dir.path(), shell, supervisor(&program), warden, marker));
         Self { dir, target, bounds: Bounds::open(), _programs: programs }
     }
 
@@ -225,7 +226,12 @@ fn again(dir: &Path, shell: &str) -> TmuxTarget {
         program: env!("CARGO_BIN_EXE_buddy-supervise").into(),
         args: args.iter().map(|&word| word.to_owned()).collect(),
     };
-    layer(dir, shell, program(&[]), HAS_WARDEN.map(|mode| program(&[mode])))
+    let marker = marker(Path::new(env!("CARGO_BIN_EXE_buddy-supervise")));
+    layer(dir, shell, program(&[]), HAS_WARDEN.map(|mode| program(&[mode])), marker)
+}
+
+fn marker(program: &Path) -> SupervisorCommand {
+    SupervisorCommand { program: program.to_owned(), args: vec![buddy_exec::marker::MARK.to_owned()] }
 }
 
 fn layer(
@@ -233,6 +239,7 @@ fn layer(
     shell: &str,
     supervisor: SupervisorCommand,
     warden: Option<SupervisorCommand>,
+    marker: SupervisorCommand,
 ) -> TmuxTarget {
     let description = Description {
         name: "local".into(),
@@ -257,6 +264,7 @@ fn layer(
             ("HOME".into(), dir.to_string_lossy().into_owned()),
         ],
         warden,
+        marker: Some(marker),
         reconnect_within: PATIENCE,
         way: Way::Here,
     };

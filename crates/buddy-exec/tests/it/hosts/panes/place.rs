@@ -171,6 +171,7 @@ fn layer(
         shell: shell.to_owned(),
         env: env(place),
         warden: None,
+        marker: None,
         reconnect_within,
         way: place.way.clone(),
     };

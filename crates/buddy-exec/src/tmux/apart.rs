@@ -1,0 +1,91 @@
+//! What keeps the standard error of commands apart from the rest of a pane's stream: a marker (see `marker.rs`), which tmux
+//! starts, so that it lives as long as the pane and not as long as buddy.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::time::timeout;
+
+use super::follow::Seen;
+use super::link::Link;
+use super::marker::SECRET_PREFIX;
+use super::scripts::{self, quoted};
+use crate::{Stdin, TargetError};
+
+/// How long a marker may take to say that it is there: far more than a loaded machine needs.
+const MARKER_LIMIT: Duration = Duration::from_secs(5);
+
+/// What the agent is told where it sees no standard error.
+pub(super) const TOGETHER: &str = "standard output and standard error came as one stream, which is `stdout`";
+
+/// What it is told where a marker was killed during the command.
+pub(super) const RESTARTED: &str = "what keeps standard error apart was killed and started again; a part of `stderr` may be \
+                                    missing";
+
+/// What it is told where nothing was heard of a marker at the end.
+pub(super) const UNFINISHED: &str =
+    "what keeps standard error apart did not answer; the end of `stderr` may be missing";
+
+/// Where the streams of a command go.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Streams {
+    /// Standard error has a way of its own.
+    Apart,
+    /// All three are the terminal.
+    Terminal,
+}
+
+/// What a command needs that is waited for. One that may put another program into the place of the shell leaves that the
+/// terminal: a shell whose standard error is none does not take itself for one that people use.
+pub(super) fn streams(text: &str) -> Streams {
+    let is_word = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.' | '/' | '=');
+    let has_exec = text.split(|letter| !is_word(letter)).any(|word| word == "exec");
+    if has_exec { Streams::Terminal } else { Streams::Apart }
+}
+
+/// Makes sure that a marker serves the shell that is in a pane now. Without one, streams stay together.
+pub(super) async fn start_marker(link: &Link) -> Result<(), TargetError> {
+    let Some(marker) = &link.host.marker else { return Ok(()) };
+    link.is_marked.store(false, Ordering::Relaxed);
+    link.is_unmarkable.store(true, Ordering::Relaxed);
+    let program = marker.program.to_str().ok_or(TargetError::BadPath { why: "is not text" })?;
+    let words: Vec<String> =
+        [program].into_iter().chain(marker.args.iter().map(String::as_str)).map(quoted).collect();
+    let guard =
+        format!("{SECRET_PREFIX}{}\n{}", link.secret, scripts::GUARD.replace("MARKER", &words.join(" ")));
+    let (socket, owner, file) =
+        (link.host.socket(), link.owner(), link.host.path(&format!("{}.mark", link.number())));
+    let errors = link.errors();
+    let wish = if link.can_make_pipes() { "make" } else { "find" };
+    let arguments = [socket.as_str(), &link.id, &link.session, &owner, &file, &errors, wish];
+    let before = link.seen().markers;
+    let said = link.host.run(scripts::MARKER, &arguments, Stdin::Bytes(guard.into_bytes())).await?;
+    match said.words().first() {
+        None => {}
+        // The jail of an earlier buddy, which has no way out for it.
+        Some(&"missing") => return Ok(()),
+        Some(_) => return Err(link.refused()),
+    }
+    let mut seen = link.follower.seen.clone();
+    let is_there = |seen: &Seen| seen.is_closed || seen.markers != before;
+    let found = timeout(MARKER_LIMIT, seen.wait_for(is_there)).await;
+    let is_marked = matches!(found, Ok(Ok(seen)) if !seen.is_closed);
+    link.is_marked.store(is_marked, Ordering::Relaxed);
+    link.is_unmarkable.store(!is_marked, Ordering::Relaxed);
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_may_replace_the_shell_keeps_the_terminal() {
+        for text in ["exec zsh", "true && exec 2>&1", "(exec ls)", "a;exec b", "if x\nthen exec y\nfi"] {
+            assert_eq!(streams(text), Streams::Terminal, "{text}");
+        }
+        for text in ["ls", "find . -exec rm {} +", "./exec", "exec=1", "executor", "buddy-exec", "no_exec"] {
+            assert_eq!(streams(text), Streams::Apart, "{text}");
+        }
+    }
+}
