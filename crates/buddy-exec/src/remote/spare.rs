@@ -3,6 +3,7 @@
 
 use std::io::{self, Write as _};
 use std::process::{Child, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::script::prelude;
@@ -45,18 +46,18 @@ impl Shell {
 pub(super) struct Spare {
     /// Held for a look, a change, or the start of a program.
     place: Mutex<Option<Shell>>,
-    is_kept: bool,
+    is_kept: AtomicBool,
 }
 
 impl Spare {
     /// A place that is filled ahead of each call.
     pub(super) fn one() -> Arc<Self> {
-        Arc::new(Self { place: Mutex::default(), is_kept: true })
+        Arc::new(Self { place: Mutex::default(), is_kept: AtomicBool::new(true) })
     }
 
     /// No place: each call starts its own shell.
     pub(super) fn none() -> Arc<Self> {
-        Arc::new(Self { place: Mutex::default(), is_kept: false })
+        Arc::new(Self { place: Mutex::default(), is_kept: AtomicBool::new(false) })
     }
 
     /// The shell, if there is one that lives. Only one call gets it.
@@ -72,13 +73,22 @@ impl Spare {
     /// Starts the next one, unless there is one that lives. A failure is that of the next call.
     pub(super) fn fill(&self, client: &Client) {
         let mut place = self.place();
-        if self.is_kept && !place.as_mut().is_some_and(Shell::is_alive) {
+        if self.is_kept.load(Ordering::SeqCst) && !place.as_mut().is_some_and(Shell::is_alive) {
             let dead = place.take();
             *place = Shell::start(client).and_then(Shell::prepare).ok();
             drop(place);
             if let Some(dead) = dead {
                 dead.end();
             }
+        }
+    }
+
+    /// Ends the shell, and starts none any more.
+    pub(super) fn close(&self) {
+        self.is_kept.store(false, Ordering::SeqCst);
+        let shell = self.place().take();
+        if let Some(shell) = shell {
+            shell.end();
         }
     }
 

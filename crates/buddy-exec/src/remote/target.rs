@@ -115,9 +115,13 @@ impl Target for RemoteTarget {
     }
 
     async fn rest(&self) {
-        let transport = self.transport.clone();
+        let (transport, spare) = (self.transport.clone(), self.spare.clone());
         // It may wait for a host that does not answer.
-        let _ = tokio::task::spawn_blocking(move || transport.hang_up()).await;
+        let ended = tokio::task::spawn_blocking(move || {
+            spare.close();
+            transport.hang_up();
+        });
+        let _ = ended.await;
     }
 
     async fn start(&self, exec: Exec) -> Result<Running, TargetError> {

@@ -73,6 +73,7 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
         let exit = run_exec(buddy.hub.clone(), request, &mut printer()).await;
         buddy.close().await?;
         setup.models.settle().await;
+        hosts.rest().await;
         Ok(exit?)
     };
     tokio::select! {

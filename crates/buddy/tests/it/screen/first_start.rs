@@ -101,7 +101,8 @@ async fn a_key_that_does_not_work_is_told_and_not_kept() {
     screen.wait_for("A first call with it failed").await;
     screen.wait_for("3. Back").await;
     screen.keys(&["3"]);
-    screen.wait_for("How do you want to begin?").await;
+    screen.wait_gone("3. Back").await;
+    screen.wait_for("arrows and enter").await;
     let kept = std::fs::read_to_string(screen.stage.home.path().join(".config/buddy/auth.json")).unwrap();
     assert!(!kept.contains("sk-wrong"), "{kept}");
     screen.keys(&["C-c"]);
