@@ -13,6 +13,9 @@ use crate::{
 /// How long a script may take. None of them waits for anything.
 const SCRIPT_LIMIT: Duration = Duration::from_secs(15);
 
+/// How many seconds lie between two looks of a follower whether anybody still follows.
+const LOOK_SECONDS: &str = "20";
+
 /// How much of what a script says is kept: the longest history of a pane, 20,000 lines, has about 4 MB at worst.
 const MAX_SAID_BYTES: usize = 4 * 1024 * 1024;
 
@@ -94,7 +97,7 @@ impl Host {
         mark: &str,
     ) -> Result<Running, TargetError> {
         let (file, offset) = (position.file.to_string(), position.offset.to_string());
-        let exec = self.exec(FOLLOW, &[spool, &file, &offset, mark], Stdin::Null);
+        let exec = self.exec(FOLLOW, &[spool, &file, &offset, mark, LOOK_SECONDS], Stdin::Null);
         let exec = Exec { timeout: None, output: OutputLimits::default(), ..exec };
         self.target.start_followed(exec).await
     }

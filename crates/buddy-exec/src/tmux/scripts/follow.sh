@@ -1,6 +1,6 @@
 # Prints the stream of a pane from its spool, and goes on as it grows. Arguments: the spool, the number of a file, how many of
-# its bytes are known already, and a mark. The mark with the number of the next file stands between two files, and with
-# the word `end` after the last.
+# its bytes are known already, a mark, and how many seconds lie between two looks whether anybody still follows. The mark
+# with the number of the next file stands between two files, and with the word `end` after the last.
 cd -- "$1" || exit 1
 at=$2
 known=$3
@@ -9,6 +9,17 @@ turn=0
 own=bell.$mark
 mkfifo "$own" || exit 1
 exec 5<>"$own"
+# While the pane is silent nothing tells that whoever started this is gone, or the spool: so somebody looks now and then.
+(
+  trap 'kill "$nap"; exit 0' TERM
+  while sleep "$5" & nap=$!; wait "$nap"; do
+    kill -0 "$$" || exit 0
+    kill -0 "$PPID" && [ -p "$own" ] || break
+  done
+  kill "$$"
+) </dev/null >/dev/null 2>&1 5<&- &
+looker=$!
+trap 'kill "$looker" 2>/dev/null' EXIT
 read -r old rest <waiting
 echo "$own 0" >waiting
 # One that follows no more, though its host does not know that yet, sees that it is not meant any longer.

@@ -18,15 +18,66 @@ fn spool(stage: &PaneStage) -> PathBuf {
     spool
 }
 
-/// The shell that prints the spool.
+/// The shell that prints the spool. Who looks after it has the same words, and is its child.
 fn follower(spool: &str) -> Pid {
+    let all = followers(spool);
+    let is_first = |pid: &&Pid| {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero())).unwrap_or_default();
+        let parent = stat.rsplit(") ").next().and_then(|rest| rest.split(' ').nth(1)?.parse().ok());
+        parent.and_then(Pid::from_raw).is_some_and(|parent| !all.contains(&parent))
+    };
+    *all.iter().find(is_first).unwrap()
+}
+
+fn followers(spool: &str) -> Vec<Pid> {
     let is_follower = |line: &str| line.starts_with("/bin/sh\0-c\0") && line.contains(spool);
     let processes = fs::read_dir("/proc").unwrap().flatten();
     let found = processes.filter_map(|process| {
         let line = fs::read(process.path().join("cmdline")).ok()?;
         is_follower(&String::from_utf8_lossy(&line)).then(|| process.file_name().to_str()?.parse().ok())?
     });
-    Pid::from_raw(found.last().unwrap()).unwrap()
+    found.filter_map(Pid::from_raw).collect()
+}
+
+#[expect(clippy::disallowed_methods, reason = "what starts a follower is to be killed")]
+fn start_follower(spool: &std::path::Path) -> std::process::Child {
+    let script = include_str!("../../../src/tmux/scripts/follow.sh");
+    let mut command = std::process::Command::new("/bin/sh");
+    // The outer shell stays: it has something to do afterwards.
+    command
+        .args(["-c", "/bin/sh -c \"$0\" \"$@\"; exit 0", script, "buddy"])
+        .arg(spool)
+        .args(["0", "0", "mark", "1"]);
+    command.stdout(std::process::Stdio::null()).spawn().unwrap()
+}
+
+#[test]
+fn a_follower_of_a_silent_pane_goes_when_nobody_follows_or_there_is_nothing_to_follow() {
+    for is_killed in [true, false] {
+        let folder = tempfile::tempdir().unwrap();
+        let spool = folder.path().join("spool");
+        fs::create_dir(&spool).unwrap();
+        fs::write(spool.join("0"), "").unwrap();
+        fs::write(spool.join("at"), "0\n").unwrap();
+        fs::write(spool.join("waiting"), "").unwrap();
+        let mut parent = start_follower(&spool);
+        let name = format!("buddy\0{}", spool.display());
+        let until = Instant::now() + PATIENCE;
+        while !spool.join("bell.mark").exists() || followers(&name).is_empty() {
+            assert!(Instant::now() < until, "it never began");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        if is_killed {
+            parent.kill().unwrap();
+        } else {
+            fs::remove_dir_all(&spool).unwrap();
+        }
+        parent.wait().unwrap();
+        while !followers(&name).is_empty() {
+            assert!(Instant::now() < until, "it stays, killed: {is_killed}");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
 }
 
 #[tokio::test]
