@@ -6,6 +6,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 
 use crate::counts::{Counts, count};
+use crate::place::root;
 use crate::run::{cargo, hear, run};
 use crate::{tidy, tools};
 
@@ -105,6 +106,8 @@ fn tests(filter: &[String]) -> Result<Command> {
         }
     };
     command.args(common).args(filter).env("CARGO_TERM_COLOR", "never");
+    // What tests were built with may be the place of another clone.
+    command.env("INSTA_WORKSPACE_ROOT", root());
     Ok(command)
 }
 

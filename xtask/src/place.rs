@@ -2,13 +2,16 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use anyhow::{Context, Result};
 
-/// The root of the project.
+/// The root of the project. Cargo says at every run where that is: a build may be reused by another clone.
 pub(crate) fn root() -> &'static Path {
-    let own = Path::new(env!("CARGO_MANIFEST_DIR"));
-    own.parent().unwrap_or(own)
+    static OWN: LazyLock<PathBuf> = LazyLock::new(|| {
+        env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into()).into()
+    });
+    OWN.parent().unwrap_or(&OWN)
 }
 
 /// What may be lost without harm: build output and tools. `~/.cache/buddy`, or below `XDG_CACHE_HOME`.

@@ -8,3 +8,8 @@ pub mod oauth;
 pub mod processes;
 pub mod program;
 pub mod ssh_host;
+
+/// The folder of the package whose tests run. Cargo says at every run where it is: a build may be reused by another clone.
+pub fn package() -> std::path::PathBuf {
+    std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo runs the tests").into()
+}

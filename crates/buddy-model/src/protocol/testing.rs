@@ -1,12 +1,10 @@
 //! What tests of several wires share.
 
-use std::path::Path;
-
 use crate::{Frame, Framing};
 
 /// The frames of every stream in a folder of fixtures.
 pub(crate) fn fixture_frames(folder: &str) -> Vec<Vec<Frame>> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(folder);
+    let folder = buddy_testkit::package().join("fixtures").join(folder);
     let mut files: Vec<_> = folder.read_dir().unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|file| file.extension().is_some_and(|extension| extension == "sse"));
     files.sort();

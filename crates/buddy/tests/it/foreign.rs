@@ -1,10 +1,11 @@
 //! A server that is not ours: the Python mock as the OpenAI-compatible endpoint. Nothing of it is skipped when Python is
 //! missing; the test then fails and says so.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use buddy_testkit::home::Home;
 use buddy_testkit::model::check_history;
+use buddy_testkit::package;
 use buddy_testkit::program::{Program, Started};
 use serde_json::Value;
 
@@ -21,7 +22,7 @@ impl Foreign {
         let version = Program::new("/usr/bin/env").args(["python3", "--version"]).run().await;
         assert_eq!(version.code, Some(0), "these tests need `python3`: {version}");
         let home = Home::new();
-        let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fixtures/mockllm");
+        let fixtures = package().join("../../fixtures/mockllm");
         let mut server = Program::new("/usr/bin/env")
             .args(["python3", "-u"])
             .arg(fixtures.join("mockllm.py"))

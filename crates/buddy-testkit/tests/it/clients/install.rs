@@ -6,30 +6,32 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-const SCRIPTS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/clients");
+fn scripts() -> PathBuf {
+    buddy_testkit::package().join("tests/clients")
+}
 
 /// Runs a Python script with this argument and returns what it prints.
 pub(super) fn python(script: &str, argument: &str) -> String {
     let folder = installed("requirements.txt", |folder| {
         run("python3", &["-m".as_ref(), "venv".as_ref(), folder.as_ref()], folder);
-        let list = Path::new(SCRIPTS).join("requirements.txt");
+        let list = scripts().join("requirements.txt");
         let install =
             ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "-r"].map(OsStr::new);
         run(folder.join("bin/python"), &[&install[..], &[list.as_ref()]].concat(), folder);
     });
-    let script = Path::new(SCRIPTS).join(script);
+    let script = scripts().join(script);
     run(folder.join("bin/python"), &[script.as_ref(), argument.as_ref()], &folder)
 }
 
 /// Runs a JavaScript module with this argument and returns what it prints.
 pub(super) fn node(script: &str, argument: &str) -> String {
     let folder = installed("package.json", |folder| {
-        fs::copy(Path::new(SCRIPTS).join("package.json"), folder.join("package.json")).unwrap();
+        fs::copy(scripts().join("package.json"), folder.join("package.json")).unwrap();
         run("npm", &["install", "--silent", "--no-audit", "--no-fund"].map(OsStr::new), folder);
     });
     // Packages are looked for beside the module, hence the copy.
     let module = folder.join(script);
-    fs::copy(Path::new(SCRIPTS).join(script), &module).unwrap();
+    fs::copy(scripts().join(script), &module).unwrap();
     run("node", &[module.as_ref(), argument.as_ref()], &folder)
 }
 
@@ -37,7 +39,7 @@ pub(super) fn node(script: &str, argument: &str) -> String {
 /// waits for the first.
 fn installed(list: &str, install: impl FnOnce(&Path)) -> PathBuf {
     let mut hasher = DefaultHasher::new();
-    fs::read_to_string(Path::new(SCRIPTS).join(list)).unwrap().hash(&mut hasher);
+    fs::read_to_string(scripts().join(list)).unwrap().hash(&mut hasher);
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("clients-{:016x}", hasher.finish()));
     fs::create_dir_all(&folder).unwrap();
     let lock = File::create(folder.join(".lock")).unwrap();
