@@ -1,9 +1,13 @@
 //! Signals: the first asks for an orderly stop, the second stops at once.
 
+use std::future::Future;
+
 use anyhow::Context;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
+
+use crate::commands::printer;
 
 /// Signals that may wait to be seen.
 const QUEUE: usize = 4;
@@ -23,4 +27,21 @@ pub(crate) fn interrupts() -> anyhow::Result<(mpsc::Receiver<()>, JoinSet<()>)> 
         });
     }
     Ok((receiver, tasks))
+}
+
+/// Does something until an interrupt, which drops it; none then.
+///
+/// Once something has listened for signals they end the process no more by themselves. So whatever waits for a person or for
+/// another machine before there is a conversation has to be done in here.
+pub(crate) async fn unless_interrupted<T>(
+    work: impl Future<Output = anyhow::Result<T>>,
+) -> anyhow::Result<Option<T>> {
+    let (mut signals, _watch) = interrupts()?;
+    tokio::select! {
+        done = work => done.map(Some),
+        _ = signals.recv() => {
+            printer().status("buddy: interrupted");
+            Ok(None)
+        }
+    }
 }

@@ -17,7 +17,7 @@ use crate::desk::{HomeDesk, keys, look};
 use crate::environment::Environment;
 use crate::hosts::{Beginning, RunHosts};
 use crate::panes::PaneMaker;
-use crate::signals::interrupts;
+use crate::signals::{interrupts, unless_interrupted};
 use crate::wiring::{Buddy, wire};
 
 /// Starts a new conversation.
@@ -29,14 +29,19 @@ pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
         Welcomed::Now => Notes::Warnings,
         Welcomed::Left(exit) => return Ok(exit),
     };
-    if is_here(&invocation.hosts) {
-        trust::offer(invocation.environment, &invocation.cwd)?;
-    }
-    let setup = invocation.prepare(notes).await?;
+    let prepared = unless_interrupted(async {
+        if is_here(&invocation.hosts) {
+            trust::offer(invocation.environment, &invocation.cwd).await?;
+        }
+        let setup = invocation.prepare(notes).await?;
+        let hosts = setup.hosts(&invocation, PaneMaker::new(&invocation, &setup.loaded.config))?;
+        hosts.reach_here().await?;
+        let beginning = hosts.begin().await?;
+        Ok((setup, hosts, beginning))
+    });
+    let Some((setup, hosts, beginning)) = prepared.await? else { return Ok(Exit::Interrupted) };
+    let Beginning { cwd, targets } = beginning;
     let model = setup.session_model(&invocation)?;
-    let hosts = setup.hosts(&invocation, PaneMaker::new(&invocation, &setup.loaded.config))?;
-    hosts.reach_here().await?;
-    let Beginning { cwd, targets } = hosts.begin().await?;
     for target in &targets {
         printer().status(&format!(
             "on {} ({}), in {}",

@@ -21,7 +21,7 @@ use crate::commands::login::subject::Subject;
 use crate::commands::printer;
 use crate::commands::setup::Invocation;
 use crate::environment::Environment;
-use crate::signals::interrupts;
+use crate::signals::unless_interrupted;
 use crate::system::SystemClock;
 
 pub(crate) use guide::{Welcomed, welcome};
@@ -157,12 +157,5 @@ fn warn(store: &AuthStore) {
 
 /// Runs until an interrupt, which leaves everything as it was.
 async fn interruptible(work: impl Future<Output = anyhow::Result<Exit>>) -> anyhow::Result<Exit> {
-    let (mut signals, _watch) = interrupts()?;
-    tokio::select! {
-        done = work => done,
-        _ = signals.recv() => {
-            printer().status("buddy: interrupted");
-            Ok(Exit::Interrupted)
-        }
-    }
+    Ok(unless_interrupted(work).await?.unwrap_or(Exit::Interrupted))
 }

@@ -1,6 +1,6 @@
 //! `buddy trust`.
 
-use std::io::{IsTerminal, Write};
+use std::io::{BufRead, IsTerminal, Read, Write};
 use std::path::Path;
 
 use buddy_tui::Exit;
@@ -9,6 +9,9 @@ use crate::cli::Trust;
 use crate::commands::printer;
 use crate::config::TrustStore;
 use crate::environment::Environment;
+
+/// The longest line that is read as an answer.
+const MAX_ANSWER: u64 = 1024;
 
 /// Gives, takes or lists trust.
 pub(crate) fn run(environment: &Environment, trust: &Trust, cwd: &Path) -> anyhow::Result<Exit> {
@@ -32,7 +35,7 @@ pub(crate) fn run(environment: &Environment, trust: &Trust, cwd: &Path) -> anyho
 
 /// Asks a person at a terminal whether they trust a directory that nobody trusted yet. Without a terminal nothing is
 /// asked, and so nothing is trusted.
-pub(crate) fn offer(environment: &Environment, cwd: &Path) -> anyhow::Result<()> {
+pub(crate) async fn offer(environment: &Environment, cwd: &Path) -> anyhow::Result<()> {
     let store = TrustStore::new(&environment.data);
     let (input, mut status) = (std::io::stdin(), std::io::stderr());
     if store.covers(cwd) || !input.is_terminal() || !status.is_terminal() {
@@ -46,8 +49,11 @@ pub(crate) fn offer(environment: &Environment, cwd: &Path) -> anyhow::Result<()>
     );
     write!(status, "Do you trust it? [y/n] ")?;
     status.flush()?;
-    let mut line = String::new();
-    input.read_line(&mut line)?;
+    let reading = tokio::task::spawn_blocking(move || {
+        let mut line = String::new();
+        input.lock().take(MAX_ANSWER).read_line(&mut line).map(|_| line)
+    });
+    let line = reading.await??;
     if matches!(line.trim(), "y" | "yes") {
         store.add(cwd)?;
     } else {

@@ -157,6 +157,17 @@ impl Screen {
         self.wait_until(text, |screen| !screen.contains(text)).await
     }
 
+    /// Waits until buddy has left the terminal for good. tmux says so in words only once it has the exit status, which it
+    /// misses on a busy machine.
+    async fn wait_dead(&self) {
+        let until = Instant::now() + LIMIT;
+        let ask = ["display-message", "-p", "-t", "screen", "#{pane_dead}"];
+        while self.tmux(&ask).stdout.trim_ascii() != b"1" {
+            assert!(Instant::now() < until, "buddy is still there:\n{}", self.screen());
+            sleep(LOOK).await;
+        }
+    }
+
     async fn wait_until(&self, what: &str, is_there: impl Fn(&str) -> bool) -> String {
         let until = Instant::now() + LIMIT;
         loop {

@@ -100,13 +100,16 @@ pub(super) async fn guide(invocation: &Invocation<'_>, occasion: Occasion) -> an
     let loaded = load(invocation.environment, &invocation.cwd, &invocation.request)?;
     let look = look(invocation.environment, &loaded.config.display);
     let guide = Guide { invocation, loaded: &loaded, look, occasion };
-    let mut is_again = false;
-    loop {
-        if let Step::Done(exit) = guide.first(is_again).await? {
-            return Ok(exit);
+    let asked = async {
+        let mut is_again = false;
+        loop {
+            if let Step::Done(exit) = guide.first(is_again).await? {
+                return Ok(exit);
+            }
+            is_again = true;
         }
-        is_again = true;
-    }
+    };
+    interruptible(asked).await
 }
 
 struct Guide<'a> {
@@ -201,7 +204,7 @@ impl Guide<'_> {
             let (name, address) = subject::profile(self.config(), Some(&profile.name))?;
             let store = store(self.invocation.environment)?;
             let before = store.read()?.api_keys.remove(name);
-            let kept = interruptible(keep_key(&store, name, address)).await;
+            let kept = keep_key(&store, name, address).await;
             match kept {
                 Ok(Exit::Ok) => {}
                 Ok(other) => return Ok(Step::Done(other)),
@@ -238,7 +241,7 @@ impl Guide<'_> {
         } else {
             Flow::Browser
         };
-        let exit = interruptible(log_in(environment, &store(environment)?, name, section, flow)).await?;
+        let exit = log_in(environment, &store(environment)?, name, section, flow).await?;
         if exit != Exit::Ok {
             return Ok(Step::Again);
         }

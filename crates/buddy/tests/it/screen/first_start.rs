@@ -106,5 +106,17 @@ async fn a_key_that_does_not_work_is_told_and_not_kept() {
     let kept = std::fs::read_to_string(screen.stage.home.path().join(".config/buddy/auth.json")).unwrap();
     assert!(!kept.contains("sk-wrong"), "{kept}");
     screen.keys(&["C-c"]);
-    screen.wait_for("Pane is dead").await;
+    screen.wait_dead().await;
+}
+
+#[tokio::test]
+async fn ctrl_c_leaves_also_at_the_question_about_trust() {
+    let screen = Screen::first_start([], 80, 24).await;
+    screen.wait_for("esc for the demo").await;
+    screen.keys(&["Escape"]);
+    screen.wait_for("Do you trust it? [y/n]").await;
+    screen.keys(&["C-c"]);
+    screen.wait_for("buddy: interrupted").await;
+    screen.wait_dead().await;
+    assert!(!screen.stage.home.data().join("trusted.json").exists(), "nothing was answered");
 }
