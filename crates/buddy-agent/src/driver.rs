@@ -332,6 +332,8 @@ impl Driver {
                 why: Some(reason.clone()),
                 risk: Risk::Medium,
                 reasons: vec![reason],
+                parts: Vec::new(),
+                diff: None,
                 is_editable: false,
                 offers: Vec::new(),
             }),

@@ -16,6 +16,7 @@ mod list_directory;
 mod make_directory;
 mod person;
 mod pins;
+mod preview;
 mod process;
 mod read_file;
 pub(crate) mod registry;

@@ -37,6 +37,8 @@ pub struct Decision {
     pub risk: Risk,
     /// Why it asks or is denied, one sentence part each, for people.
     pub reasons: Vec<String>,
+    /// The simple commands that it is made of, as they were read, where it runs commands. The first of many.
+    pub parts: Vec<String>,
     /// Grants that would let this, and what each says, go on without being asked for.
     pub offers: Vec<Offer>,
     /// How a command is to be run.

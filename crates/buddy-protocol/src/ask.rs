@@ -26,6 +26,7 @@ pub struct Ask {
 /// What is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
+#[expect(clippy::large_enum_variant, reason = "questions are few, and each is made once and read")]
 pub enum Question {
     /// May this be done?
     Approval(Approval),
@@ -68,6 +69,12 @@ pub struct Approval {
     pub risk: Risk,
     /// Why policy asks.
     pub reasons: Vec<String>,
+    /// The simple commands that a command is made of, as policy read them, where there is more than one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub parts: Vec<String>,
+    /// What would change in files, as a unified diff against what is there now, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub diff: Option<String>,
     /// Whether `action` is a command that the person may change before it runs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_editable: bool,
@@ -268,6 +275,8 @@ mod tests {
             why: None,
             risk: Risk::Low,
             reasons: vec![],
+            parts: vec![],
+            diff: None,
             is_editable: false,
             offers: vec![offer; offers],
         }

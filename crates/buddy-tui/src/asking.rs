@@ -11,6 +11,9 @@ const SESSION_SECONDS: u64 = 8 * 60 * 60;
 /// The same for grants beyond one session.
 const LASTING_SECONDS: u64 = MAX_GRANT_SECONDS;
 
+/// Lines of a diff that are shown.
+const MAX_DIFF_LINES: usize = 200;
+
 /// The question as it is put in a session that works in `cwd`, without the end of its last line.
 pub(crate) fn question(ask: &Ask, cwd: &str) -> String {
     let until =
@@ -22,6 +25,7 @@ fn put(question: &Question, cwd: &str) -> String {
     match question {
         Question::Approval(approval) => {
             let mut text = details(approval, cwd, "");
+            text.push_str(&changes(approval, ""));
             for line in offers(approval) {
                 let _ = writeln!(text, "  {line}");
             }
@@ -32,6 +36,7 @@ fn put(question: &Question, cwd: &str) -> String {
             let mut text = String::new();
             for (number, approval) in (1..).zip(approvals) {
                 text.push_str(&details(approval, cwd, "     "));
+                text.push_str(&changes(approval, "     "));
                 let _ = writeln!(text, "{number:>3}. {}", command(approval));
             }
             let _ = write!(
@@ -66,6 +71,20 @@ fn details(approval: &Approval, cwd: &str, indent: &str) -> String {
     }
     if approval.risk == Risk::High {
         let _ = writeln!(text, "{indent}high risk: {}", approval.reasons.join("; "));
+    }
+    text
+}
+
+/// What would change in files.
+fn changes(approval: &Approval, indent: &str) -> String {
+    let diff = approval.diff.as_deref().unwrap_or_default();
+    let mut text = String::new();
+    for line in diff.lines().take(MAX_DIFF_LINES) {
+        let _ = writeln!(text, "{indent}  {line}");
+    }
+    let left = diff.lines().count().saturating_sub(MAX_DIFF_LINES);
+    if left > 0 {
+        let _ = writeln!(text, "{indent}  … {left} more lines");
     }
     text
 }
@@ -193,6 +212,8 @@ mod tests {
             why: Some("To see\nwhether it works".to_owned()),
             risk: Risk::Medium,
             reasons: vec!["it runs a command".to_owned()],
+            parts: vec![],
+            diff: None,
             is_editable: true,
             offers,
         }
@@ -211,6 +232,16 @@ mod tests {
     fn an_approval_is_one_line_after_what_it_is_for() {
         let shown = question(&ask(Question::Approval(approval("ls", vec![]))), "/w");
         assert_eq!(shown, "To see whether it works\nann@atlas$ ls -- approve? [y/n] ");
+    }
+
+    #[test]
+    fn what_would_change_is_shown_before_the_question() {
+        let added = "+new\n".repeat(300);
+        let diff = Some(format!("--- /w/a\n+++ /w/a\n@@ -1 +1 @@\n-old\n{added}"));
+        let shown =
+            question(&ask(Question::Approval(Approval { diff, ..approval("write /w/a", vec![]) })), "/w");
+        assert!(shown.contains("\n  -old\n  +new\n") && shown.contains("  … 104 more lines\n"), "{shown}");
+        assert!(shown.ends_with("$ write /w/a -- approve? [y/n] "), "{shown}");
     }
 
     #[test]

@@ -12,12 +12,13 @@ mod unified;
 use async_trait::async_trait;
 use buddy_policy::{Action, Intent, Tier};
 use buddy_protocol::{ToolFailure, ToolKind};
+use futures::FutureExt;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use self::change::{Change, Edit};
-use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext};
+use crate::tools::tool::{Place, Preview, Sight, Spec, TextClass, Tool, ToolContext};
 
 /// The largest patch that is taken, in bytes.
 const MAX_PATCH: usize = 4 * 1024 * 1024;
@@ -72,9 +73,18 @@ impl Tool for ApplyPatch {
         Intent { actions: actions.collect(), ..Intent::nothing() }.as_edit()
     }
 
+    fn preview(input: &ApplyPatchInput, sight: Sight) -> Option<Preview> {
+        let changes = parse(&input.patch).ok()?;
+        let diff = async move {
+            let operations = perform::compute(&changes, &sight).await.ok()?;
+            Some(operations.iter().map(perform::Operation::diff).collect::<String>())
+        };
+        Some(diff.boxed())
+    }
+
     async fn run(input: ApplyPatchInput, context: &ToolContext) -> Result<Value, ToolFailure> {
         let changes = parse(&input.patch)?;
-        let operations = perform::compute(&changes, context).await?;
+        let operations = perform::compute(&changes, &context.sight()).await?;
         perform::perform(&operations, context).await?;
         let files: Vec<Value> = operations.iter().map(perform::Operation::described).collect();
         let diffs: Vec<String> = operations.iter().map(perform::Operation::diff).collect();

@@ -8,14 +8,15 @@ use buddy_protocol::{
     SinkClosed, ToolFailure,
 };
 use futures::FutureExt;
-use futures::future::{BoxFuture, Shared};
+use futures::future::{BoxFuture, Shared, join_all};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::gate::Judged;
 use crate::tools::pins::Pins;
+use crate::tools::preview::known;
 use crate::tools::run::{Pipeline, Ready};
-use crate::tools::tool::{Place, shown};
+use crate::tools::tool::{Place, Preview, Sight, shown};
 
 /// How often a person is asked about one call whose scripts keep changing.
 const MAX_ASKS: usize = 3;
@@ -63,24 +64,27 @@ impl Pipeline {
     pub(crate) fn batch(&self, calls: &[(&Item, &Ready)]) -> Vec<Option<Share>> {
         let judge = |(_, ready): &(&Item, &Ready)| {
             let judged = self.parts.gate.judge(&ready.intent, ready.ground()).ok()?;
-            Some(judged.decision).filter(is_batch)
+            Some(judged).filter(|judged| is_batch(&judged.decision))
         };
-        let together: Vec<Option<Decision>> = calls.iter().map(judge).collect();
+        let together: Vec<Option<Judged>> = calls.iter().map(judge).collect();
         let mut shares = vec![None; calls.len()];
         if together.iter().flatten().count() < 2 {
             return shares;
         }
         let mut approvals = Vec::new();
         let mut places = Vec::new();
-        for (place, ((item, ready), decision)) in calls.iter().zip(together).enumerate() {
-            if let Some(decision) = decision {
-                approvals.push(Approval { item: Some(item.id.clone()), ..self.approval(ready, &decision) });
+        for (place, ((item, ready), judged)) in calls.iter().zip(together).enumerate() {
+            if let Some(judged) = judged {
+                let approval =
+                    Approval { item: Some(item.id.clone()), ..self.approval(ready, &judged.decision) };
+                approvals.push((approval, preview(ready, &judged)));
                 places.push(place);
             }
         }
         let turn = calls.first().and_then(|(item, _)| item.turn.clone());
-        let ask = Ask { item: None, turn, ..self.person(None).put(Question::Batch { approvals }) };
-        let answer = shared(self.parts.sink.clone(), ask);
+        let ask =
+            Ask { item: None, turn, ..self.person(None).put(Question::Batch { approvals: Vec::new() }) };
+        let answer = shared(self.parts.sink.clone(), ask, approvals);
         for (share, place) in places.into_iter().enumerate() {
             shares[place] = Some(Share { answer: answer.clone(), place: share });
         }
@@ -118,7 +122,7 @@ impl Pipeline {
             }
             let target = ready.target.host.target.clone();
             let pins = Pins::take(&judged.decision.pins, &*target).await;
-            let question = self.put(item, ready, &judged.decision, share.take());
+            let question = self.put(item, ready, &judged, share.take());
             let answer = tokio::select! {
                 answer = question => answer?,
                 () = cancel.cancelled() => return Ok(Passage::Closed(Refusal::Interrupted)),
@@ -153,13 +157,14 @@ impl Pipeline {
         &self,
         item: &Item,
         ready: &Ready,
-        decision: &Decision,
+        judged: &Judged,
         share: Option<Share>,
     ) -> Result<Answer, SinkClosed> {
         if let Some(share) = share {
             return share.answer().await;
         }
-        let question = Question::Approval(self.approval(ready, decision));
+        let diff = known(preview(ready, judged)).await;
+        let question = Question::Approval(Approval { diff, ..self.approval(ready, &judged.decision) });
         self.parts.sink.ask(self.person(Some(item)).put(question)).await
     }
 
@@ -204,6 +209,8 @@ impl Pipeline {
             why: ready.prepared.why().map(str::to_owned),
             risk: decision.risk,
             reasons: decision.reasons.clone(),
+            parts: if decision.parts.len() > 1 { decision.parts.clone() } else { Vec::new() },
+            diff: None,
             is_editable: ready.command.is_some(),
             offers: decision.offers.iter().map(offer).collect(),
         }
@@ -214,8 +221,23 @@ fn is_batch(decision: &Decision) -> bool {
     decision.verdict == Verdict::Ask && decision.tier == Tier::Batch
 }
 
-fn shared(sink: Arc<dyn EventSink>, ask: Ask) -> SharedAnswer {
-    async move { sink.ask(ask).await }.boxed().shared()
+/// What a call would change, as far as that can be told within its bounds.
+fn preview(ready: &Ready, judged: &Judged) -> Option<Preview> {
+    let host = &ready.target.host;
+    let (target, place, bounds) = (host.target.clone(), ready.target.place.clone(), judged.bounds.clone());
+    ready.prepared.preview(Sight { target, place, bounds })
+}
+
+/// One question for all of these, each with what it would change.
+fn shared(sink: Arc<dyn EventSink>, ask: Ask, approvals: Vec<(Approval, Option<Preview>)>) -> SharedAnswer {
+    let put = async move {
+        let with_diff = |(approval, preview): (Approval, Option<Preview>)| async move {
+            Approval { diff: known(preview).await, ..approval }
+        };
+        let approvals = join_all(approvals.into_iter().map(with_diff)).await;
+        sink.ask(Ask { question: Question::Batch { approvals }, ..ask }).await
+    };
+    put.boxed().shared()
 }
 
 fn is_asked(judged: &Judged) -> bool {

@@ -3,6 +3,7 @@
 use async_trait::async_trait;
 use buddy_policy::{Action, Intent, Tier};
 use buddy_protocol::{ToolFailure, ToolKind};
+use futures::FutureExt;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -10,7 +11,7 @@ use serde_json::{Value, json};
 use crate::tools::closest::hint_for_missing;
 use crate::tools::failure::target_failure;
 use crate::tools::text_file::TextFile;
-use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext, shown};
+use crate::tools::tool::{Place, Preview, Sight, Spec, TextClass, Tool, ToolContext, shown};
 use crate::tools::unified::unified;
 
 /// Places named when there is more than one.
@@ -18,7 +19,7 @@ const MAX_PLACES: usize = 20;
 
 pub(crate) struct EditFile;
 
-#[derive(Deserialize, JsonSchema)]
+#[derive(Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct EditFileInput {
     /// The file, absolute or relative to the working directory.
@@ -53,9 +54,20 @@ impl Tool for EditFile {
         Intent::of(Action::Write(place.resolve(&input.path))).as_edit()
     }
 
+    fn preview(input: &EditFileInput, sight: Sight) -> Option<Preview> {
+        let input = input.clone();
+        let diff = async move {
+            let path = sight.place.resolve(&input.path);
+            let file = TextFile::read(&sight, &path).await.ok()?;
+            let (text, _) = replace(&file, &input).ok()?;
+            Some(unified(&shown(&path), &file.text, &text))
+        };
+        Some(diff.boxed())
+    }
+
     async fn run(input: EditFileInput, context: &ToolContext) -> Result<Value, ToolFailure> {
         let path = context.place.resolve(&input.path);
-        let file = TextFile::read(context, &path).await?;
+        let file = TextFile::read(&context.sight(), &path).await?;
         let (text, replaced) = replace(&file, &input)?;
         let content = file.content(&text);
         let written =

@@ -5,7 +5,7 @@ use std::path::Path;
 use buddy_protocol::ToolFailure;
 
 use crate::tools::failure::target_failure;
-use crate::tools::tool::{ToolContext, shown};
+use crate::tools::tool::{Sight, shown};
 
 /// The largest file that is edited. What is larger is changed with commands.
 pub(crate) const MAX_EDIT: u64 = 16 * 1024 * 1024;
@@ -47,8 +47,8 @@ impl TextFile {
     }
 
     /// Reads a file that is to be edited.
-    pub(crate) async fn read(context: &ToolContext, path: &Path) -> Result<Self, ToolFailure> {
-        let read = context.target.read(&context.bounds, path, MAX_EDIT).await;
+    pub(crate) async fn read(sight: &Sight, path: &Path) -> Result<Self, ToolFailure> {
+        let read = sight.target.read(&sight.bounds, path, MAX_EDIT).await;
         let file = read.map_err(|error| target_failure(&error))?;
         if file.truncated {
             let message =

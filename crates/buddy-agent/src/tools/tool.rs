@@ -10,6 +10,7 @@ use buddy_model::ToolDefinition;
 use buddy_policy::{Execution, Intent, Tier};
 use buddy_protocol::{Clock, DeltaStream, ToolFailure, ToolKind};
 use buddy_web::{Endpoints, Web};
+use futures::future::BoxFuture;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde::de::DeserializeOwned;
@@ -38,6 +39,11 @@ pub(crate) trait Tool: Send + Sync + 'static {
 
     /// What the model says the call is for, where it says so.
     fn why(_input: &Self::Input) -> Option<&str> {
+        None
+    }
+
+    /// What the call would change in files, as a diff, where that can be told before it runs. Nothing is changed by it.
+    fn preview(_input: &Self::Input, _sight: Sight) -> Option<Preview> {
         None
     }
 
@@ -104,6 +110,19 @@ impl Place {
     }
 }
 
+/// A diff under way; none where the call would fail.
+pub(crate) type Preview = BoxFuture<'static, Option<String>>;
+
+/// What can be looked at for a call, within its bounds.
+pub(crate) struct Sight {
+    /// The host it would run on.
+    pub(crate) target: Arc<dyn Target>,
+    /// Where relative paths start.
+    pub(crate) place: Place,
+    /// What the call may touch.
+    pub(crate) bounds: Bounds,
+}
+
 /// What a running tool can reach.
 pub(crate) struct ToolContext {
     /// The host it runs on.
@@ -137,6 +156,11 @@ pub(crate) struct ToolContext {
 }
 
 impl ToolContext {
+    /// What the call can look at.
+    pub(crate) fn sight(&self) -> Sight {
+        Sight { target: self.target.clone(), place: self.place.clone(), bounds: self.bounds.clone() }
+    }
+
     /// The outcome of some work, which is dropped when the call is to stop.
     pub(crate) async fn until_cancelled<T>(&self, work: impl Future<Output = T>) -> Result<T, ToolFailure> {
         tokio::select! {
@@ -153,6 +177,7 @@ impl ToolContext {
 pub(crate) trait Prepared: Send + Sync {
     fn intent(&self, place: &Place) -> Intent;
     fn why(&self) -> Option<&str>;
+    fn preview(&self, sight: Sight) -> Option<Preview>;
     async fn run(self: Box<Self>, context: &ToolContext) -> Result<Value, ToolFailure>;
 }
 
@@ -166,6 +191,10 @@ impl<T: Tool> Prepared for PreparedCall<T> {
 
     fn why(&self) -> Option<&str> {
         T::why(&self.0)
+    }
+
+    fn preview(&self, sight: Sight) -> Option<Preview> {
+        T::preview(&self.0, sight)
     }
 
     async fn run(self: Box<Self>, context: &ToolContext) -> Result<Value, ToolFailure> {

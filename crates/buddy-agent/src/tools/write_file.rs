@@ -1,14 +1,17 @@
 //! `write_file`: a file's whole new content, written so that a crash leaves the old or the new one.
 
 use async_trait::async_trait;
+use buddy_exec::TargetError;
 use buddy_policy::{Action, Intent, Tier};
 use buddy_protocol::{ToolFailure, ToolKind};
+use futures::FutureExt;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::tools::failure::target_failure;
-use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext, shown};
+use crate::tools::text_file::MAX_EDIT;
+use crate::tools::tool::{Place, Preview, Sight, Spec, TextClass, Tool, ToolContext, shown};
 use crate::tools::unified::unified;
 
 pub(crate) struct WriteFile;
@@ -41,6 +44,20 @@ impl Tool for WriteFile {
 
     fn intent(input: &WriteFileInput, place: &Place) -> Intent {
         Intent::of(Action::Write(place.resolve(&input.path))).as_edit()
+    }
+
+    fn preview(input: &WriteFileInput, sight: Sight) -> Option<Preview> {
+        let (path, content) = (sight.place.resolve(&input.path), input.content.clone());
+        let diff = async move {
+            let before = match sight.target.read(&sight.bounds, &path, MAX_EDIT).await {
+                Ok(read) if read.truncated => return None,
+                Ok(read) => String::from_utf8(read.bytes).ok()?,
+                Err(TargetError::NotFound { .. }) => String::new(),
+                Err(_) => return None,
+            };
+            Some(unified(&shown(&path), &before, &content))
+        };
+        Some(diff.boxed())
     }
 
     async fn run(input: WriteFileInput, context: &ToolContext) -> Result<Value, ToolFailure> {

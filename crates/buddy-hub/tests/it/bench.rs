@@ -116,6 +116,8 @@ fn approval() -> Approval {
         why: None,
         risk: Risk::Low,
         reasons: vec![],
+        parts: vec![],
+        diff: None,
         is_editable: false,
         offers: vec![],
     }

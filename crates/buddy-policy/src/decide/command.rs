@@ -73,6 +73,7 @@ struct Judge<'a> {
 
 impl Judge<'_> {
     fn judge(&self, examination: Examination, sheet: &mut Sheet) {
+        examination.leaves.iter().for_each(|leaf| sheet.name_part(told(leaf)));
         for concern in &examination.concerns {
             let risk = if concern.class == Class::Danger { Risk::High } else { Risk::Medium };
             sheet.ask(Weight::Hard, risk, concern.reason.clone());
@@ -209,6 +210,12 @@ fn is_system_wide(path: &Path) -> bool {
         || path.starts_with("/proc")
         || path.starts_with("/dev")
         || path.starts_with("/etc")
+}
+
+/// A simple command as it was read, in one line.
+fn told(leaf: &Leaf) -> String {
+    let words: Vec<String> = leaf.words.iter().map(Word::unexpanded).collect();
+    crate::display_command(&words.join(" "))
 }
 
 /// What a person reads about a command that only asks because commands ask.

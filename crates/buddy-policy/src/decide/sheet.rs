@@ -19,12 +19,16 @@ pub(crate) enum Weight {
     Hard,
 }
 
+/// The most simple commands that are named.
+const MAX_PARTS: usize = 50;
+
 /// What was found.
 pub(crate) struct Sheet {
     denials: Vec<String>,
     asks: Vec<(Weight, String)>,
     tier: Tier,
     risk: Risk,
+    parts: Vec<String>,
     offers: Vec<Offer>,
     execution: Execution,
     pins: Vec<PathBuf>,
@@ -38,6 +42,7 @@ impl Sheet {
             asks: Vec::new(),
             tier,
             risk: Risk::Low,
+            parts: Vec::new(),
             offers: Vec::new(),
             execution: Execution::Shell,
             pins: Vec::new(),
@@ -62,6 +67,13 @@ impl Sheet {
 
     pub(crate) fn raise(&mut self, risk: Risk) {
         self.risk = self.risk.max(risk);
+    }
+
+    /// Names a simple command that was read.
+    pub(crate) fn name_part(&mut self, part: String) {
+        if self.parts.len() < MAX_PARTS {
+            self.parts.push(part);
+        }
     }
 
     pub(crate) fn offer(&mut self, offer: Offer) {
@@ -114,6 +126,7 @@ impl Sheet {
             tier: self.tier,
             risk: self.risk,
             reasons,
+            parts: self.parts,
             offers: if may_offer { self.offers } else { Vec::new() },
             execution: self.execution,
             pins: self.pins,

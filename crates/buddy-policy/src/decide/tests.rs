@@ -29,6 +29,25 @@ fn writes_and_commands_follow_the_session_policy() {
 }
 
 #[test]
+fn every_simple_command_of_a_line_is_named() {
+    let parts = |command: &str| {
+        let decision = decide(&run(command, None), &Policy::plain("/w".into()), &Now::with(Approvals::Ask));
+        decision.parts
+    };
+    assert_eq!(
+        parts("cd a && make | tee log; sh -c 'rm x'"),
+        ["cd a", "make", "tee log", "rm x", "sh -c rm x"]
+    );
+    assert_eq!(parts(&"true; ".repeat(80)).len(), 50);
+    let write = decide(
+        &Intent::of(Action::Write("/w/a".into())),
+        &Policy::plain("/w".into()),
+        &Now::with(Approvals::Ask),
+    );
+    assert!(write.parts.is_empty());
+}
+
+#[test]
 fn claims_raise_the_gate_and_never_lower_it() {
     let harmless = Claims { risk: Risk::Low, mutation: false, privesc: false };
     check(&run("rm -rf /", Some(harmless)), Approvals::Ask, Verdict::Ask, Risk::High);

@@ -1,19 +1,75 @@
 //! How a question looks.
 
+use std::fmt::Write;
+
 use anstyle::Style;
 use buddy_protocol::{Approval, Question, Risk};
 
 use super::asks::{Asking, Stage};
 use super::items::wrapped;
+use crate::diff::diff_rows;
 use crate::editor::{InputView, menu_rows, view};
 use crate::show::local_time;
 use crate::text::{Line, Look, Paint, Span, wrap};
+use crate::visible::one_line;
 
 /// The most rows of a command before it is folded; all of it is shown when the question is expanded.
 const FOLDED_ROWS: usize = 6;
 
-/// The rows of a question with the cursor. `cwd` is where the session works, `others` how many questions wait behind it.
-pub(super) fn question(asking: &Asking, cwd: &str, others: usize, look: &Look, width: usize) -> InputView {
+/// The most rows of a diff before it is folded, and of each of several.
+const FOLDED_DIFF: usize = 12;
+const FOLDED_EACH: usize = 6;
+/// Characters of what an answer for longer would allow, in the row of keys.
+const GRANT: usize = 80;
+
+/// What a question is shown in.
+pub(super) struct Room<'a> {
+    /// Where the session works.
+    pub(super) cwd: &'a str,
+    /// How many questions wait behind this one.
+    pub(super) others: usize,
+    pub(super) look: &'a Look,
+    pub(super) width: usize,
+    /// How many rows there are for it.
+    pub(super) height: usize,
+}
+
+/// The rows of a question with the cursor. Of one that is higher than the room a part is shown, with how much there is.
+pub(super) fn question(asking: &Asking, room: &Room<'_>) -> InputView {
+    let end = end(asking, room.look, room.width);
+    let mut rows = body(asking, room);
+    let fitting = fitting(end.rows.len(), room);
+    if rows.len() > fitting {
+        let count = rows.len();
+        let first = asking.scroll.min(count - fitting);
+        rows = rows.into_iter().skip(first).take(fitting).collect();
+        let text = format!(
+            "rows {} to {} of {count}: arrows and page keys show the others",
+            first + 1,
+            first + rows.len()
+        );
+        let mark = Line::styled(&text, room.look.theme.style(Paint::Warning));
+        rows.push(mark.cut(room.width, room.look.sign("…", "~")));
+    }
+    let first = rows.len();
+    rows.extend(end.rows);
+    InputView { rows, cursor: (first + end.cursor.0, end.cursor.1) }
+}
+
+/// How far a question can be scrolled.
+pub(super) fn furthest(asking: &Asking, room: &Room<'_>) -> usize {
+    let end = end(asking, room.look, room.width);
+    body(asking, room).len().saturating_sub(fitting(end.rows.len(), room))
+}
+
+/// How many rows of the body fit beside the end of it and the row that says what is left out.
+fn fitting(end: usize, room: &Room<'_>) -> usize {
+    room.height.saturating_sub(end + 1).max(1)
+}
+
+/// Everything but the last rows.
+fn body(asking: &Asking, room: &Room<'_>) -> Vec<Line> {
+    let Room { cwd, others, look, width, .. } = *room;
     let mut rows = Vec::new();
     let dim = look.theme.style(Paint::Dim);
     if let Some(time) = asking.ask.expires {
@@ -28,6 +84,8 @@ pub(super) fn question(asking: &Asking, cwd: &str, others: usize, look: &Look, w
             if asking.is_expanded {
                 rows.extend(details(approval, cwd, look, width));
             }
+            let limit = if asking.is_expanded { usize::MAX } else { FOLDED_DIFF };
+            rows.extend(diff(approval, limit, look, width));
             rows.extend(command(approval, asking.is_expanded, look, width));
         }
         Question::Batch { approvals } => rows.extend(batch(approvals, asking, look, width)),
@@ -40,10 +98,12 @@ pub(super) fn question(asking: &Asking, cwd: &str, others: usize, look: &Look, w
             }
         }
     }
-    let end = end(asking, look, width);
-    let first = rows.len();
-    rows.extend(end.rows);
-    InputView { rows, cursor: (first + end.cursor.0, end.cursor.1) }
+    rows
+}
+
+/// What would change in files.
+fn diff(approval: &Approval, limit: usize, look: &Look, width: usize) -> Vec<Line> {
+    approval.diff.as_deref().map(|diff| diff_rows(diff, look, width, limit)).unwrap_or_default()
 }
 
 /// The last rows: what can be pressed, or what is being written.
@@ -55,7 +115,7 @@ fn end(asking: &Asking, look: &Look, width: usize) -> InputView {
     match &asking.stage {
         Stage::Choosing => keys(&asking.ask.question, look, width),
         Stage::Picking(_) => {
-            hint("y allows all, n none; a number turns one on or off, enter answers", look, width)
+            hint("y allows all, n none; a number turns one on or off, enter answers, ? more", look, width)
         }
         Stage::Telling(draft) => written("no; tell it what to do instead: ", draft),
         Stage::Editing(draft) => written("run: ", draft),
@@ -76,8 +136,13 @@ fn end(asking: &Asking, look: &Look, width: usize) -> InputView {
 fn keys(question: &Question, look: &Look, width: usize) -> InputView {
     let Question::Approval(approval) = question else { return hint("", look, width) };
     let mut text = "y yes".to_owned();
-    if !approval.offers.is_empty() {
-        text.push_str(" · a allow in this session · p choose what to allow");
+    if let Some(offer) = approval.offers.first() {
+        let what = if offer.grant == approval.action {
+            "exactly this".to_owned()
+        } else {
+            one_line(&offer.grant, GRANT)
+        };
+        let _ = write!(text, " · a always in this session: {what} · p choose what to allow");
     }
     if approval.is_editable {
         text.push_str(" · e edit");
@@ -106,6 +171,9 @@ fn details(approval: &Approval, cwd: &str, look: &Look, width: usize) -> Vec<Lin
         rows.extend(wrap(&Line::styled(&text, style), width, &lead, &next));
     };
     put("who", &approval.actor, Style::new());
+    if let Some(target) = &approval.target {
+        put("target", target, Style::new());
+    }
     let place = format!("{} in {}", approval.place, approval.cwd);
     put("where", &place, if approval.cwd == cwd { Style::new() } else { theme.style(Paint::Warning) });
     let (risk, style) = match approval.risk {
@@ -119,6 +187,9 @@ fn details(approval: &Approval, cwd: &str, look: &Look, width: usize) -> Vec<Lin
     }
     if let Some(why) = &approval.why {
         put("it says", why, Style::new());
+    }
+    for part in &approval.parts {
+        put("runs", part, Style::new());
     }
     for offer in &approval.offers {
         put("allow", &format!("`{}` would cover {}", offer.grant, offer.covers), Style::new());
@@ -175,6 +246,8 @@ fn batch(approvals: &[Approval], asking: &Asking, look: &Look, width: usize) -> 
         let next = Line::plain(&" ".repeat(lead.width()));
         let action = approval.action.replace('\n', look.sign("⏎", "\\n"));
         rows.extend(wrap(&Line::styled(&format!("{}$ {action}", approval.place), risk), width, &lead, &next));
+        let limit = if asking.is_expanded { usize::MAX } else { FOLDED_EACH };
+        rows.extend(diff(approval, limit, look, width));
     }
     rows
 }

@@ -10,6 +10,7 @@ use buddy_protocol::{
 };
 use crossterm::event::KeyCode;
 
+use super::approval::furthest;
 use super::effect::Effect;
 use super::state::Console;
 use crate::editor::{Action, Choice, Draft, Key, Menu};
@@ -18,6 +19,8 @@ use crate::editor::{Action, Choice, Draft, Key, Menu};
 const READ: Duration = Duration::from_millis(150);
 /// The same while somebody types.
 const READ_WHILE_TYPING: Duration = Duration::from_secs(1);
+/// Rows that a page key goes.
+const PAGE: isize = 10;
 /// How long a grant for a session holds.
 const SESSION_SECONDS: u64 = 8 * 60 * 60;
 
@@ -29,6 +32,8 @@ pub(super) struct Asking {
     /// From when on keys answer it.
     ready: Instant,
     pub(super) is_expanded: bool,
+    /// The first row of it that is shown where not all of it fits.
+    pub(super) scroll: usize,
     pub(super) stage: Stage,
 }
 
@@ -70,7 +75,7 @@ impl Console {
         let is_expanded = is_grave(&ask.question);
         let stage = Stage::of(&ask.question);
         self.effect(Effect::Ring("buddy waits for your answer".to_owned()));
-        self.asking = Some(Asking { session, ask, ready: self.now + pause, is_expanded, stage });
+        self.asking = Some(Asking { session, ask, ready: self.now + pause, is_expanded, scroll: 0, stage });
     }
 
     /// How many questions wait.
@@ -90,12 +95,20 @@ impl Console {
         match asking.key(key, action) {
             Step::Stay => {}
             Step::Elsewhere => return false,
+            Step::Scroll(rows) => self.scroll(rows),
             Step::Answer(answer) => {
                 let (session, ask) = (asking.session.clone(), asking.ask.id.clone());
                 self.answer(session, ask, answer);
             }
         }
         true
+    }
+
+    fn scroll(&mut self, rows: isize) {
+        let furthest = self.asking.as_ref().map(|asking| furthest(asking, &self.room(self.height)));
+        if let (Some(asking), Some(furthest)) = (&mut self.asking, furthest) {
+            asking.scroll = asking.scroll.min(furthest).saturating_add_signed(rows).min(furthest);
+        }
     }
 
     /// Answers, and goes on to the next question when the answer is known to count.
@@ -109,6 +122,8 @@ enum Step {
     Stay,
     /// It is for somebody else.
     Elsewhere,
+    /// So many rows further down, or up.
+    Scroll(isize),
     Answer(Answer),
 }
 
@@ -126,7 +141,7 @@ impl Stage {
 fn is_grave(question: &Question) -> bool {
     match question {
         Question::Approval(approval) => approval.risk == Risk::High || approval.action.contains('\n'),
-        _ => true,
+        _ => false,
     }
 }
 
@@ -134,6 +149,16 @@ impl Asking {
     fn key(&mut self, key: Key, action: Option<Action>) -> Step {
         if action == Some(Action::Cancel) {
             return Step::Elsewhere;
+        }
+        match key.code {
+            KeyCode::PageUp => return Step::Scroll(-PAGE),
+            KeyCode::PageDown => return Step::Scroll(PAGE),
+            _ => {}
+        }
+        if matches!(self.stage, Stage::Picking(_))
+            && let Some(step) = self.look_at(key, action)
+        {
+            return step;
         }
         match &mut self.stage {
             Stage::Choosing => self.choose(key, action),
@@ -193,10 +218,6 @@ impl Asking {
 
     fn choose(&mut self, key: Key, action: Option<Action>) -> Step {
         let Question::Approval(approval) = &self.ask.question else { return Step::Stay };
-        if matches!(action, Some(Action::LineStart | Action::Expand)) {
-            self.is_expanded = !self.is_expanded;
-            return Step::Stay;
-        }
         let has_offer = !approval.offers.is_empty();
         match key.code {
             KeyCode::Char('y' | '1') => Step::Answer(Answer::allow()),
@@ -220,11 +241,21 @@ impl Asking {
                 self.stage = Stage::Telling(Draft::default());
                 Step::Stay
             }
-            KeyCode::Char('?') => {
+            _ => self.look_at(key, action).unwrap_or(Step::Stay),
+        }
+    }
+
+    /// A key that shows more of the question.
+    fn look_at(&mut self, key: Key, action: Option<Action>) -> Option<Step> {
+        match (key.code, action) {
+            (_, Some(Action::Up)) => Some(Step::Scroll(-1)),
+            (_, Some(Action::Down)) => Some(Step::Scroll(1)),
+            (KeyCode::Char('?'), _) | (_, Some(Action::LineStart | Action::Expand)) => {
                 self.is_expanded = !self.is_expanded;
-                Step::Stay
+                self.scroll = 0;
+                Some(Step::Stay)
             }
-            _ => Step::Stay,
+            _ => None,
         }
     }
 

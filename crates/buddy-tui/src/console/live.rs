@@ -5,7 +5,7 @@ use std::time::Duration;
 use anstyle::Style;
 use buddy_protocol::{Content, Item, ItemStatus};
 
-use super::approval;
+use super::approval::{self, Room};
 use super::items;
 use super::state::{Armed, Console};
 use super::status;
@@ -34,7 +34,7 @@ pub(super) const SPINNER_MS: u64 = 100;
 impl Console {
     /// What stands below the finished rows.
     pub(super) fn frame(&self, height: usize) -> Frame {
-        let input = self.input();
+        let input = self.input(height);
         let status = status::row(self, self.columns);
         let room = height.saturating_sub(input.rows.len() + 2);
         let mut rows = self.work(room);
@@ -189,17 +189,10 @@ impl Console {
         Some(row.cut(self.columns, self.look.sign("…", "~")))
     }
 
-    fn input(&self) -> InputView {
+    fn input(&self, height: usize) -> InputView {
         let width = self.columns;
         if let Some(asking) = &self.asking {
-            let cwd = self
-                .front()
-                .reader
-                .transcript()
-                .started()
-                .map(|started| started.cwd.clone())
-                .unwrap_or_default();
-            return approval::question(asking, &cwd, self.waiting().saturating_sub(1), &self.look, width);
+            return approval::question(asking, &self.room(height));
         }
         if let Some(picker) = &self.picker {
             return picker.view(&self.look, width);
@@ -219,6 +212,18 @@ impl Console {
             input.rows.extend(menu_rows(&completion.menu, &self.look, width));
         }
         input
+    }
+
+    /// What a question is shown in, on a screen of this height. One row is left for the status.
+    pub(super) fn room(&self, height: usize) -> Room<'_> {
+        let started = self.front().reader.transcript().started();
+        Room {
+            cwd: started.map(|started| started.cwd.as_str()).unwrap_or_default(),
+            others: self.waiting().saturating_sub(1),
+            look: &self.look,
+            width: self.columns,
+            height: height.saturating_sub(1),
+        }
     }
 
     /// Whether nothing was said or typed yet.

@@ -21,6 +21,8 @@ pub(super) struct Console {
     pub(super) count: usize,
     pub(super) look: Look,
     pub(super) columns: usize,
+    /// The rows of the screen, as it was last painted.
+    pub(super) height: usize,
     pub(super) now: Instant,
     pub(super) draft: Draft,
     pub(super) history: History,
@@ -79,6 +81,7 @@ impl Console {
             count: 1,
             look,
             columns,
+            height: 1,
             now,
             draft: Draft::default(),
             history: History::new(history),

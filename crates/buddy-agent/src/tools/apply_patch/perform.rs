@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::change::{Change, Edit};
 use crate::tools::failure::target_failure;
 use crate::tools::text_file::TextFile;
-use crate::tools::tool::{ToolContext, shown};
+use crate::tools::tool::{Sight, ToolContext, shown};
 use crate::tools::unified::unified;
 
 /// One thing to do, with what takes it back.
@@ -23,14 +23,11 @@ pub(super) enum Operation {
 }
 
 /// Reads all files and makes all changes in memory. Nothing is written.
-pub(super) async fn compute(
-    changes: &[Change],
-    context: &ToolContext,
-) -> Result<Vec<Operation>, ToolFailure> {
+pub(super) async fn compute(changes: &[Change], sight: &Sight) -> Result<Vec<Operation>, ToolFailure> {
     let mut operations = Vec::new();
     let mut touched = BTreeSet::new();
     for change in changes {
-        let path = context.place.resolve(&change.path);
+        let path = sight.place.resolve(&change.path);
         let mut touch = |path: &Path| {
             let twice = || ToolFailure::new("bad_patch", format!("`{}` is in the patch twice", shown(path)));
             if touched.insert(path.to_owned()) { Ok(()) } else { Err(twice()) }
@@ -38,23 +35,23 @@ pub(super) async fn compute(
         touch(&path)?;
         operations.push(match &change.edit {
             Edit::Add { content } => {
-                require_absent(&path, context).await?;
+                require_absent(&path, sight).await?;
                 Operation::Add { path, content: content.clone() }
             }
             Edit::Delete => {
-                let file = TextFile::read(context, &path).await?;
+                let file = TextFile::read(sight, &path).await?;
                 Operation::Delete { before: file.content(&file.text), path }
             }
             Edit::Update { to, hunks } => {
-                let file = TextFile::read(context, &path).await?;
+                let file = TextFile::read(sight, &path).await?;
                 let text = hunks.apply(&change.path, &file.text)?;
                 let (before, after) = (file.content(&file.text), file.content(&text));
                 match to {
                     None => Operation::Update { path, before, after },
                     Some(to) => {
-                        let to = context.place.resolve(to);
+                        let to = sight.place.resolve(to);
                         touch(&to)?;
-                        require_absent(&to, context).await?;
+                        require_absent(&to, sight).await?;
                         Operation::Move { from: path, to, before, after }
                     }
                 }
@@ -66,8 +63,8 @@ pub(super) async fn compute(
     Ok(operations)
 }
 
-async fn require_absent(path: &Path, context: &ToolContext) -> Result<(), ToolFailure> {
-    match context.target.read(&context.bounds, path, 0).await {
+async fn require_absent(path: &Path, sight: &Sight) -> Result<(), ToolFailure> {
+    match sight.target.read(&sight.bounds, path, 0).await {
         Err(TargetError::NotFound { .. }) => Ok(()),
         Err(TargetError::NotAFile { .. }) | Ok(_) => {
             let message = format!("`{}` is there already", shown(path));

@@ -1,6 +1,7 @@
 //! Approvals on a screen: what is shown, and what each key answers.
 
 use buddy_testkit::model::turn;
+use serde_json::json;
 use tokio::time::sleep;
 
 use super::{LOOK, Screen, making};
@@ -78,6 +79,60 @@ async fn p_offers_what_can_be_allowed_and_where() {
     screen.keys(&["Down", "Enter"]);
     screen.wait_for("So be it.").await;
     assert!(screen.stage.home.work().join("made").is_dir());
+}
+
+#[tokio::test]
+async fn an_edit_shows_what_it_would_change() {
+    let edit = json!({"path": "notes.txt", "old": "two", "new": "2"});
+    let screen = Screen::start([turn().call("edit_file", edit), turn().text("So be it.")], 80, 24).await;
+    let file = screen.stage.home.work().join("notes.txt");
+    std::fs::write(&file, "one\ntwo\nthree\n").unwrap();
+    screen.line("change it");
+    insta::assert_snapshot!(screen.wait_for_question("approve?").await);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "one\ntwo\nthree\n", "looking changes nothing");
+    screen.keys(&["1"]);
+    screen.wait_for("So be it.").await;
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "one\n2\nthree\n");
+}
+
+#[tokio::test]
+async fn edits_that_are_asked_for_together_show_what_each_would_change() {
+    let write = |name: &str| json!({"path": name, "content": format!("{name} it is\n")});
+    let both = turn().call("write_file", write("red")).call("write_file", write("blue"));
+    let screen = Screen::start([both, turn().text("So be it.")], 80, 24).await;
+    screen.line("write them");
+    let shown = screen.wait_for_question("y allows all").await;
+    assert!(shown.contains("+red it is") && shown.contains("+blue it is"), "{shown}");
+    screen.keys(&["1", "Enter"]);
+    screen.wait_for("So be it.").await;
+    let is_there = |name: &str| screen.stage.home.work().join(name).exists();
+    assert!(!is_there("red") && is_there("blue"));
+}
+
+#[tokio::test]
+async fn a_command_that_is_longer_than_the_screen_can_be_read_to_its_end() {
+    let lines: Vec<String> = (1..=60).map(|number| format!("echo line {number} > made")).collect();
+    let turns = [turn().call("run_shell", shell(&lines.join("\n"))), turn().text("So be it.")];
+    let screen = Screen::start(turns, 80, 24).await;
+    screen.line("run it");
+    let shown = screen.wait_for_question("arrows and page keys show the others").await;
+    assert!(shown.contains("rows 1 to ") && !shown.contains("line 60 "), "{shown}");
+    assert!(shown.contains("runs    echo line 1\n"), "its parts are named: {shown}");
+    let mut seen = shown;
+    for _ in 0..20 {
+        screen.keys(&["NPage"]);
+        sleep(LOOK).await;
+        seen.push_str(&screen.screen());
+    }
+    for line in &lines {
+        assert!(seen.contains(line), "`{line}` was never shown");
+    }
+    screen.keys(&["Up"]);
+    screen
+        .wait_until("the rows before the last", |screen| !screen.contains("line 60 > made -- approve?"))
+        .await;
+    screen.keys(&["d"]);
+    screen.wait_for("So be it.").await;
 }
 
 #[tokio::test]
