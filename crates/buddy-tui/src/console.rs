@@ -24,6 +24,8 @@ mod status;
 mod summary;
 mod tasks;
 mod terminal;
+#[cfg(test)]
+mod tests;
 
 pub use choose::{Alternatives, Chosen, choose};
 pub use custom::CustomCommand;

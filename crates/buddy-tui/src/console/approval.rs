@@ -7,6 +7,7 @@ use buddy_protocol::{Approval, Question, Risk};
 
 use super::asks::{Asking, Stage};
 use super::items::wrapped;
+use super::tasks::Task;
 use crate::diff::diff_rows;
 use crate::editor::{InputView, menu_rows, view};
 use crate::show::local_time;
@@ -26,6 +27,8 @@ const GRANT: usize = 80;
 pub(super) struct Room<'a> {
     /// Where the session works.
     pub(super) cwd: &'a str,
+    /// The task beside the conversation that asks, if it is one of those.
+    pub(super) task: Option<&'a Task>,
     /// How many questions wait behind this one.
     pub(super) others: usize,
     pub(super) look: &'a Look,
@@ -69,9 +72,15 @@ fn fitting(end: usize, room: &Room<'_>) -> usize {
 
 /// Everything but the last rows.
 fn body(asking: &Asking, room: &Room<'_>) -> Vec<Line> {
-    let Room { cwd, others, look, width, .. } = *room;
+    let Room { cwd, task, others, look, width, .. } = *room;
     let mut rows = Vec::new();
     let dim = look.theme.style(Paint::Dim);
+    if let Some(task) = task {
+        let line = task.prompt.lines().next().unwrap_or_default();
+        let row =
+            Line::styled(&format!("task {} asks: {line}", task.number), look.theme.style(Paint::Warning));
+        rows.push(row.cut(width, look.sign("…", "~")));
+    }
     if let Some(time) = asking.ask.expires {
         rows.push(Line::styled(&format!("denied by itself at {}", local_time(time)), dim));
     }
@@ -114,9 +123,11 @@ fn end(asking: &Asking, look: &Look, width: usize) -> InputView {
     };
     match &asking.stage {
         Stage::Choosing => keys(&asking.ask.question, look, width),
-        Stage::Picking(_) => {
-            hint("y allows all, n none; a number turns one on or off, enter answers, ? more", look, width)
-        }
+        Stage::Picking(_) => hint(
+            "y allows all, d none, n none and say why; a number turns one on or off, enter answers, ? more",
+            look,
+            width,
+        ),
         Stage::Telling(draft) => written("no; tell it what to do instead: ", draft),
         Stage::Editing(draft) => written("run: ", draft),
         Stage::Replying(draft) => {

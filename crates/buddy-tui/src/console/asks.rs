@@ -87,12 +87,24 @@ impl Console {
     pub(super) fn answer_key(&mut self, key: Key) -> bool {
         let action = self.keymap.action(key);
         let Some(asking) = &mut self.asking else { return false };
-        if self.now < asking.ready
-            && matches!(asking.stage, Stage::Choosing | Stage::Picking(_) | Stage::Replying(_))
-        {
-            return false;
+        if self.now < asking.ready {
+            match asking.stage {
+                Stage::Choosing | Stage::Picking(_) | Stage::Replying(_) => {
+                    // Whoever goes on typing still has not read it.
+                    asking.ready = self.now + READ_WHILE_TYPING;
+                    return false;
+                }
+                // A key that was held down for too long chooses nothing here.
+                Stage::Granting(..) => return true,
+                Stage::Telling(_) | Stage::Editing(_) => {}
+            }
         }
-        match asking.key(key, action) {
+        let was_granting = matches!(asking.stage, Stage::Granting(..));
+        let step = asking.key(key, action);
+        if !was_granting && matches!(asking.stage, Stage::Granting(..)) {
+            asking.ready = self.now + READ;
+        }
+        match step {
             Step::Stay => {}
             Step::Elsewhere => return false,
             Step::Scroll(rows) => self.scroll(rows),
@@ -100,6 +112,17 @@ impl Console {
                 let (session, ask) = (asking.session.clone(), asking.ask.id.clone());
                 self.answer(session, ask, answer);
             }
+        }
+        true
+    }
+
+    /// Takes a paste while words are written for a question. False if none are.
+    pub(super) fn answer_paste(&mut self, text: &str) -> bool {
+        let Some(asking) = &mut self.asking else { return false };
+        match &mut asking.stage {
+            Stage::Telling(draft) | Stage::Editing(draft) => draft.insert_text(text),
+            Stage::Replying(draft) if self.now >= asking.ready => draft.insert_text(text),
+            _ => return false,
         }
         true
     }
@@ -179,11 +202,11 @@ impl Asking {
                 Written::Left => Step::Answer(Answer::Deny { reason: None }),
                 Written::Going => Step::Stay,
             },
-            Stage::Granting(menu, wishes) => match (key.code, action) {
-                (KeyCode::Up, _) => stay(|| menu.up()),
-                (KeyCode::Down, _) => stay(|| menu.down()),
-                (KeyCode::Esc, _) => self.back(),
-                (KeyCode::Enter, _) => {
+            Stage::Granting(menu, wishes) => match (action, key.letter()) {
+                (Some(Action::Up), _) => stay(|| menu.up()),
+                (Some(Action::Down), _) => stay(|| menu.down()),
+                (Some(Action::Escape), _) => self.back(),
+                (Some(Action::Submit), _) => {
                     let place =
                         menu.chosen().and_then(|choice| choice.name.split('.').next()?.parse::<usize>().ok());
                     match place.and_then(|place| wishes.get(place.checked_sub(1)?)) {
@@ -191,26 +214,26 @@ impl Asking {
                         None => Step::Stay,
                     }
                 }
-                (KeyCode::Char(digit @ '1'..='9'), _) => {
-                    let place = digit.to_digit(10).and_then(|digit| usize::try_from(digit).ok()).unwrap_or(0);
-                    match place.checked_sub(1).and_then(|place| wishes.get(place)) {
-                        Some(wish) => Step::Answer(Answer::grant(*wish)),
-                        None => Step::Stay,
-                    }
-                }
+                (None, Some(digit @ '1'..='9')) => match place(digit).and_then(|place| wishes.get(place)) {
+                    Some(wish) => Step::Answer(Answer::grant(*wish)),
+                    None => Step::Stay,
+                },
                 _ => Step::Stay,
             },
-            Stage::Picking(allowed) => match key.code {
-                KeyCode::Char('y') => Step::Answer(Answer::allow()),
-                KeyCode::Char('n' | 'd') | KeyCode::Esc => Step::Answer(Answer::Deny { reason: None }),
-                KeyCode::Char(digit @ '1'..='9') => {
-                    let place = digit.to_digit(10).and_then(|digit| usize::try_from(digit).ok()).unwrap_or(0);
-                    if let Some(one) = place.checked_sub(1).and_then(|place| allowed.get_mut(place)) {
+            Stage::Picking(allowed) => match (action, key.letter()) {
+                (Some(Action::Escape), _) | (None, Some('d')) => Step::Answer(Answer::Deny { reason: None }),
+                (Some(Action::Submit), _) => Step::Answer(each(allowed)),
+                (None, Some('y')) => Step::Answer(Answer::allow()),
+                (None, Some('n')) => {
+                    self.stage = Stage::Telling(Draft::default());
+                    Step::Stay
+                }
+                (None, Some(digit @ '1'..='9')) => {
+                    if let Some(one) = place(digit).and_then(|place| allowed.get_mut(place)) {
                         *one = !*one;
                     }
                     Step::Stay
                 }
-                KeyCode::Enter => Step::Answer(each(allowed)),
                 _ => Step::Stay,
             },
         }
@@ -219,25 +242,30 @@ impl Asking {
     fn choose(&mut self, key: Key, action: Option<Action>) -> Step {
         let Question::Approval(approval) = &self.ask.question else { return Step::Stay };
         let has_offer = !approval.offers.is_empty();
-        match key.code {
-            KeyCode::Char('y' | '1') => Step::Answer(Answer::allow()),
-            KeyCode::Char('a' | '2') if has_offer => {
+        if action == Some(Action::Escape) {
+            self.stage = Stage::Telling(Draft::default());
+            return Step::Stay;
+        }
+        // Only a key by itself answers: with another one held down it means something else.
+        match key.letter() {
+            Some('y' | '1') => Step::Answer(Answer::allow()),
+            Some('a' | '2') if has_offer => {
                 let grant = GrantWish { offer: 0, scope: GrantScope::Session, seconds: SESSION_SECONDS };
                 Step::Answer(Answer::grant(grant))
             }
-            KeyCode::Char('p' | '3') if has_offer => {
+            Some('p' | '3') if has_offer => {
                 let (menu, wishes) = grants(&self.ask.question);
                 self.stage = Stage::Granting(menu, wishes);
                 Step::Stay
             }
-            KeyCode::Char('e' | '4') if approval.is_editable => {
+            Some('e' | '4') if approval.is_editable => {
                 let mut draft = Draft::default();
                 draft.set(&approval.action);
                 self.stage = Stage::Editing(draft);
                 Step::Stay
             }
-            KeyCode::Char('d' | '5') => Step::Answer(Answer::Deny { reason: None }),
-            KeyCode::Char('n' | '6') | KeyCode::Esc => {
+            Some('d' | '5') => Step::Answer(Answer::Deny { reason: None }),
+            Some('n' | '6') => {
                 self.stage = Stage::Telling(Draft::default());
                 Step::Stay
             }
@@ -247,10 +275,10 @@ impl Asking {
 
     /// A key that shows more of the question.
     fn look_at(&mut self, key: Key, action: Option<Action>) -> Option<Step> {
-        match (key.code, action) {
+        match (key.letter(), action) {
             (_, Some(Action::Up)) => Some(Step::Scroll(-1)),
             (_, Some(Action::Down)) => Some(Step::Scroll(1)),
-            (KeyCode::Char('?'), _) | (_, Some(Action::LineStart | Action::Expand)) => {
+            (Some('?'), _) | (_, Some(Action::LineStart | Action::Expand)) => {
                 self.is_expanded = !self.is_expanded;
                 self.scroll = 0;
                 Some(Step::Stay)
@@ -264,6 +292,11 @@ impl Asking {
         self.stage = Stage::of(&self.ask.question);
         Step::Stay
     }
+}
+
+/// The place that a digit names, counted from nothing.
+fn place(digit: char) -> Option<usize> {
+    usize::try_from(digit.to_digit(10)?).ok()?.checked_sub(1)
 }
 
 fn stay(step: impl FnOnce()) -> Step {

@@ -216,7 +216,9 @@ impl Driver {
     }
 
     fn next_tick(&self) -> Option<Instant> {
-        let step = if self.console.look.has_motion { Duration::from_millis(SPINNER_MS) } else { SECOND };
+        // What waits for a person does not move.
+        let is_moving = self.console.look.has_motion && self.console.asking.is_none();
+        let step = if is_moving { Duration::from_millis(SPINNER_MS) } else { SECOND };
         self.console.is_busy().then(|| self.painted.map_or_else(Instant::now, |painted| painted + step))
     }
 
@@ -241,8 +243,8 @@ impl Driver {
         match event {
             Ok(event) => Ok(Some(Input::Event(session, event))),
             Err(SubscriptionError::Lagged { resume_after }) => {
-                self.follow(session, resume_after);
-                Ok(None)
+                self.follow(session.clone(), resume_after);
+                Ok(Some(Input::Missed(session)))
             }
             Err(error) => Err(SessionsError::Conflict(error.to_string())),
         }

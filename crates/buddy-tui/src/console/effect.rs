@@ -17,6 +17,8 @@ pub(super) enum Input {
     /// The terminal has another size.
     Resized,
     Event(SessionId, Arc<Event>),
+    /// Some of what streamed in a session was missed.
+    Missed(SessionId),
     /// Some time went by.
     Tick,
     /// A signal asks to stop.

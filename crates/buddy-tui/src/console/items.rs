@@ -90,8 +90,8 @@ pub(super) fn finished(item: &Item, ran: Duration, look: &Look, width: usize) ->
 
 /// The end of a conversation that is taken up.
 pub(super) fn recap(transcript: &Transcript, look: &Look, width: usize) -> Vec<Line> {
-    let items = transcript.items();
-    let shown: Vec<&Item> = items.iter().rev().take(RECAP_ITEMS).collect();
+    let items: Vec<&Item> = transcript.items().iter().filter(|item| item.status.is_final()).collect();
+    let shown: Vec<&Item> = items.iter().rev().take(RECAP_ITEMS).copied().collect();
     let mut rows = Vec::new();
     if items.len() > shown.len() {
         let text = format!("{} earlier items", items.len() - shown.len());

@@ -12,7 +12,7 @@ use crate::editor::{Action, Choice, Draft, Key, Menu, Search};
 use crate::exit::Exit;
 
 /// Within which time a second press counts as one.
-const SECOND_PRESS: Duration = Duration::from_secs(2);
+pub(super) const SECOND_PRESS: Duration = Duration::from_secs(2);
 
 impl Console {
     pub(super) fn key(&mut self, key: Key) {
@@ -27,8 +27,18 @@ impl Console {
 
     pub(super) fn paste(&mut self, text: &str) {
         self.last_key = Some(self.now);
-        self.draft.paste(text);
-        self.changed_draft();
+        let line = || text.lines().next().unwrap_or_default();
+        if self.answer_paste(text) {
+            return;
+        }
+        match (&mut self.picker, &mut self.search) {
+            (Some(picker), _) => picker.narrow(line()),
+            (None, Some(search)) => line().chars().for_each(|letter| search.insert(letter)),
+            (None, None) => {
+                self.draft.paste(text);
+                self.changed_draft();
+            }
+        }
     }
 
     fn input_key(&mut self, key: Key, armed: Option<Armed>) {
@@ -173,6 +183,11 @@ impl Console {
         if self.history.add(text) {
             self.effect(Effect::Remember(text.to_owned()));
         }
+        self.enter(text);
+    }
+
+    /// Does what a line that was entered wants.
+    pub(super) fn enter(&mut self, text: &str) {
         if commands::is_command(text) {
             return self.command(text);
         }
@@ -213,12 +228,9 @@ impl Console {
         self.send(Command::Prompt { text: text.to_owned() });
     }
 
-    /// Keeps the draft for when the turn has ended; without a turn it is sent.
+    /// Keeps the draft for when the turn has ended. Without a turn there is nothing to wait for.
     fn queue(&mut self) {
-        if self.draft.is_empty() {
-            return;
-        }
-        if self.front().is_idle() {
+        if self.draft.is_empty() || self.front().is_idle() {
             return;
         }
         if self.front().queue.len() >= MAX_QUEUED {
@@ -246,15 +258,19 @@ impl Console {
 
     /// Stops the turn. What was queued for its end comes back into the draft.
     fn interrupt(&mut self) {
-        let queued: Vec<String> = self.front_mut().queue.drain(..).collect();
-        if !queued.is_empty() && self.draft.is_empty() {
+        let mut queued: Vec<String> = self.front_mut().queue.drain(..).collect();
+        if !queued.is_empty() {
+            queued.extend(Some(self.draft.take()).filter(|draft| !draft.is_empty()));
             self.draft.set(&queued.join("\n"));
         }
         self.send(Command::Interrupt);
     }
 
     fn cancel(&mut self, armed: Option<Armed>) {
-        if self.asking.is_some() {
+        let asks = self.asking.as_ref().map(|asking| asking.session.clone());
+        if let Some(session) = asks.filter(|session| *session != self.front().session) {
+            self.effect(Effect::Send(session, Command::Interrupt));
+        } else if self.asking.is_some() {
             self.interrupt();
         } else if !self.draft.is_empty() {
             self.draft.set("");

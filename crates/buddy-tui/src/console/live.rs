@@ -121,6 +121,7 @@ impl Console {
                 let tail = tail.iter().map(|row| Line::plain("  ").and(&row.text(), dim));
                 std::iter::once(head.and(&end, dim)).chain(tail).chain(self.quiet(item)).collect()
             }
+            Content::Reasoning { .. } if self.front().reader.is_told(&item.id) => Vec::new(),
             Content::Reasoning { text } => {
                 let lines: Vec<&str> =
                     text.lines().rev().filter(|line| !line.trim().is_empty()).take(THOUGHT_ROWS).collect();
@@ -217,7 +218,9 @@ impl Console {
     /// What a question is shown in, on a screen of this height. One row is left for the status.
     pub(super) fn room(&self, height: usize) -> Room<'_> {
         let started = self.front().reader.transcript().started();
+        let asks = self.asking.as_ref().map(|asking| &asking.session);
         Room {
+            task: self.tasks.iter().skip(1).find(|task| Some(&task.session) == asks),
             cwd: started.map(|started| started.cwd.as_str()).unwrap_or_default(),
             others: self.waiting().saturating_sub(1),
             look: &self.look,

@@ -75,6 +75,12 @@ impl Picker {
         Self { title: "theme", wish: String::new(), menu, picks: Picks::Theme }
     }
 
+    /// Takes more of what is looked for.
+    pub(super) fn narrow(&mut self, text: &str) {
+        self.wish.push_str(text);
+        self.menu.filter(&self.wish);
+    }
+
     pub(super) fn view(&self, look: &Look, width: usize) -> InputView {
         let prompt = Line::styled(&format!("{}: ", self.title), look.theme.style(Paint::Warning));
         let mut input = view(&prompt, &self.wish, self.wish.len(), width);
@@ -107,8 +113,7 @@ impl Console {
             Some(_) => {}
             None => {
                 if let Some(letter) = key.letter() {
-                    picker.wish.push(letter);
-                    picker.menu.filter(&picker.wish);
+                    picker.narrow(letter.encode_utf8(&mut [0; 4]));
                 }
             }
         }

@@ -1,6 +1,6 @@
 //! Reads one session: folds its events, and says which rows are finished.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use buddy_protocol::{
@@ -21,7 +21,11 @@ const LIVE_LINES: usize = 20;
 pub(super) struct Reader {
     transcript: Transcript,
     /// The message that streams, as far as it is not finished.
-    message: Option<(ItemId, Markdown)>,
+    message: Option<Message>,
+    /// Items that were told before their end, because something else was said after them.
+    told: HashSet<ItemId>,
+    /// Whether some of what streamed was missed.
+    has_hole: bool,
     /// What runs.
     running: HashMap<ItemId, Running>,
     turn_began: Option<Instant>,
@@ -32,6 +36,16 @@ pub(super) struct Reader {
     rows: Vec<Line>,
     /// Whether nothing is shown, as at the taking up of a session.
     is_silent: bool,
+}
+
+/// A message that streams.
+struct Message {
+    id: ItemId,
+    markdown: Markdown,
+    /// Bytes of it that were heard.
+    length: usize,
+    /// Whether rows of it are finished, and stay whatever becomes of it.
+    is_begun: bool,
 }
 
 /// An item that runs.
@@ -81,7 +95,17 @@ impl Reader {
 
     /// The message that streams.
     pub(super) fn message(&self) -> Option<&Markdown> {
-        self.message.as_ref().map(|(_, markdown)| markdown)
+        self.message.as_ref().map(|message| &message.markdown)
+    }
+
+    /// Whether an item that has not ended was told already.
+    pub(super) fn is_told(&self, item: &ItemId) -> bool {
+        self.told.contains(item)
+    }
+
+    /// Some of what streamed was missed: a message is shown again at its end if it was one of those.
+    pub(super) fn miss(&mut self) {
+        self.has_hole = true;
     }
 
     /// Everything of what was shown folded last.
@@ -91,7 +115,7 @@ impl Reader {
 
     /// Folds an event without showing it.
     pub(super) fn skip(&mut self, event: &Event, now: Instant) -> Result<(), FoldError> {
-        self.is_silent = true;
+        (self.is_silent, self.has_hole) = (true, true);
         let done = self.apply(event, &Look::plain(), 80, now);
         self.is_silent = false;
         self.rows.clear();
@@ -109,14 +133,18 @@ impl Reader {
     ) -> Result<(), FoldError> {
         self.transcript.apply(event)?;
         match &event.fact {
-            Fact::TurnStarted(_) => self.turn_began = Some(now),
+            Fact::TurnStarted(_) => {
+                self.turn_began = Some(now);
+                self.has_hole &= self.is_silent;
+            }
             Fact::TurnEnded(ended) => self.end_turn(ended, look, width),
             Fact::ItemStarted(started) => self.note(&started.item, now),
-            // What waited for an approval begins when it has one.
+            // What waited for an approval begins when it has one; what was half said starts over.
             Fact::ItemChanged(changed) => {
+                self.start_over(&changed.item, look, width);
                 self.running.insert(changed.item.id.clone(), Running::new(now));
             }
-            Fact::ItemDelta(delta) => self.grow(delta, now),
+            Fact::ItemDelta(delta) => self.grow(delta, look, width, now),
             Fact::ItemEnded(ended) => self.end_item(&ended.item, look, width, now),
             Fact::Notice(notice) if notice.level != NoticeLevel::Info => {
                 let row = Line::styled(&notice.text, look.theme.style(Paint::Warning));
@@ -129,9 +157,10 @@ impl Reader {
 
     /// The rows that will not change any more.
     pub(super) fn take_rows(&mut self, look: &Look, width: usize) -> Vec<Line> {
-        if let Some((_, markdown)) = &mut self.message {
-            let rows = markdown.finished(look, width);
+        if let Some(message) = &mut self.message {
+            let rows = message.markdown.finished(look, width);
             if !rows.is_empty() {
+                message.is_begun = true;
                 self.put(Kind::Message, rows);
             }
         }
@@ -142,9 +171,7 @@ impl Reader {
         self.running.entry(item.id.clone()).or_insert_with(|| Running::new(now));
     }
 
-    fn grow(&mut self, delta: &ItemDelta, now: Instant) {
-        let item = self.transcript.item(&delta.item);
-        let is_message = matches!(item.map(|item| &item.content), Some(Content::AgentMessage { .. }));
+    fn grow(&mut self, delta: &ItemDelta, look: &Look, width: usize, now: Instant) {
         // What nobody sees is not prepared.
         if self.is_silent {
             return;
@@ -156,13 +183,69 @@ impl Reader {
             }
             return;
         }
-        if !is_message {
+        let item = self.transcript.item(&delta.item);
+        let is_message = matches!(item.map(|item| &item.content), Some(Content::AgentMessage { .. }));
+        if self.message.as_ref().is_some_and(|message| message.id != delta.item) {
+            self.close_message(look, width);
+        }
+        if !is_message || self.told.contains(&delta.item) {
             return;
         }
-        let message = self.message.get_or_insert_with(|| (delta.item.clone(), Markdown::default()));
-        if message.0 == delta.item {
-            message.1.push(&delta.text);
+        if self.message.is_none() {
+            self.tell_thoughts(look, width, now);
         }
+        let message = self.message.get_or_insert_with(|| Message {
+            id: delta.item.clone(),
+            markdown: Markdown::default(),
+            length: 0,
+            is_begun: false,
+        });
+        message.length += delta.text.len();
+        message.markdown.push(&delta.text);
+    }
+
+    /// Tells the thoughts that came before a message: they end only with the whole answer.
+    fn tell_thoughts(&mut self, look: &Look, width: usize, now: Instant) {
+        let is_new =
+            |item: &&Item| matches!(item.content, Content::Reasoning { .. }) && !self.told.contains(&item.id);
+        let thoughts: Vec<Item> = self.transcript.open_items().filter(is_new).cloned().collect();
+        for thought in thoughts {
+            let shown = items::finished(&thought, self.ran(&thought.id, now), look, width);
+            self.told.insert(thought.id);
+            self.tell(shown);
+        }
+    }
+
+    /// Finishes a message after which something else is said.
+    fn close_message(&mut self, look: &Look, width: usize) {
+        if let Some(message) = self.message.take() {
+            self.told.insert(message.id);
+            self.put(Kind::Message, message.markdown.finish(look, width));
+        }
+    }
+
+    /// An answer that broke off is given anew. What stands above of it stays there.
+    fn start_over(&mut self, item: &Item, look: &Look, width: usize) {
+        let is_open = self.message.as_ref().is_some_and(|message| message.id == item.id);
+        let mut is_begun = self.told.remove(&item.id) && matches!(item.content, Content::AgentMessage { .. });
+        if let Some(message) = self.message.take_if(|_| is_open)
+            && message.is_begun
+        {
+            is_begun = true;
+            self.put(Kind::Message, message.markdown.finish(look, width));
+        }
+        if is_begun {
+            self.remark("the answer broke off here and starts over", look);
+        }
+    }
+
+    fn remark(&mut self, text: &str, look: &Look) {
+        self.put(Kind::Note, vec![Line::styled(text, look.theme.style(Paint::Dim))]);
+    }
+
+    fn tell(&mut self, shown: items::Shown) {
+        self.folded = shown.folded.or(self.folded.take());
+        self.put(shown.kind, shown.rows);
     }
 
     fn end_item(&mut self, item: &Item, look: &Look, width: usize, now: Instant) {
@@ -171,16 +254,20 @@ impl Reader {
         if self.is_silent {
             return;
         }
-        match (&item.content, self.message.take()) {
-            (Content::AgentMessage { .. }, Some((id, markdown))) if id == item.id => {
-                self.put(Kind::Message, markdown.finish(look, width));
+        let was_told = self.told.remove(&item.id);
+        let message = self.message.take_if(|message| message.id == item.id);
+        match (&item.content, message) {
+            (Content::AgentMessage { text }, Some(message))
+                if self.has_hole && message.length != text.len() =>
+            {
+                if message.is_begun {
+                    self.remark("some of this was missed; here it is whole", look);
+                }
+                self.tell(items::finished(item, ran, look, width));
             }
-            (_, other) => {
-                self.message = other;
-                let shown = items::finished(item, ran, look, width);
-                self.folded = shown.folded.or(self.folded.take());
-                self.put(shown.kind, shown.rows);
-            }
+            (_, Some(message)) => self.put(Kind::Message, message.markdown.finish(look, width)),
+            (_, None) if was_told => {}
+            (_, None) => self.tell(items::finished(item, ran, look, width)),
         }
     }
 
@@ -189,9 +276,8 @@ impl Reader {
         // A command that the person runs is no part of the turn.
         let transcript = &self.transcript;
         self.running.retain(|id, _| transcript.item(id).is_some_and(|item| !item.status.is_final()));
-        if let Some((_, markdown)) = self.message.take() {
-            self.put(Kind::Message, markdown.finish(look, width));
-        }
+        self.close_message(look, width);
+        self.told.clear();
         let rows = match (&ended.failure, ended.outcome) {
             (Some(failure), _) => {
                 let mut rows =

@@ -1,5 +1,6 @@
 //! What effects brought, and the ends of turns.
 
+use std::collections::VecDeque;
 use std::time::Duration;
 
 use buddy_protocol::{Command, Content, TurnOutcome};
@@ -60,13 +61,14 @@ impl Console {
     /// Another conversation is shown from now on. The one before goes on as a task if it runs.
     pub(super) fn opened(&mut self, session: buddy_protocol::SessionId, head: u64) {
         let known = self.tasks.iter().position(|task| task.session == session);
-        let number = if let Some(place) = known {
-            self.tasks.remove(place).number
+        let (number, queue) = if let Some(place) = known {
+            let task = self.tasks.remove(place);
+            (task.number, task.queue)
         } else {
             self.count += 1;
-            self.count
+            (self.count, VecDeque::new())
         };
-        let front = Task { skip_until: head, ..Task::new(number, session, String::new()) };
+        let front = Task { skip_until: head, queue, ..Task::new(number, session, String::new()) };
         let mut left = std::mem::replace(&mut self.tasks, vec![front]);
         for task in left.drain(..) {
             if task.is_idle() {
@@ -93,17 +95,26 @@ impl Console {
     pub(super) fn turn_ended(&mut self, place: usize, ran: Option<Duration>) {
         let task = &mut self.tasks[place];
         task.deadline = None;
-        if let Some(next) = task.queue.pop_front() {
-            task.unseen += 1;
-            let session = task.session.clone();
-            return self.effect(Effect::Send(session, Command::Prompt { text: next }));
-        }
         if place == 0 {
+            // What is no prompt starts no turn, so the next one need not wait for its end.
+            while self.front().is_idle()
+                && let Some(next) = self.front_mut().queue.pop_front()
+            {
+                self.enter(next.trim());
+            }
+            if !self.front().is_idle() {
+                return;
+            }
             self.effect(Effect::LookAround);
             if ran.is_some_and(|ran| ran.as_secs() >= LONG_SECONDS) {
                 self.effect(Effect::Ring("buddy is done".to_owned()));
             }
             return;
+        }
+        if let Some(next) = task.queue.pop_front() {
+            task.unseen += 1;
+            let session = task.session.clone();
+            return self.effect(Effect::Send(session, Command::Prompt { text: next }));
         }
         let task = self.tasks.remove(place);
         self.tell_result(&task);

@@ -8,6 +8,7 @@ use super::asks::Asking;
 use super::custom::CustomCommand;
 use super::desk::Surroundings;
 use super::effect::{Effect, Input};
+use super::keys::SECOND_PRESS;
 use super::picker::Picker;
 use super::tasks::Task;
 use crate::editor::{Draft, History, Keymap, Menu, Search};
@@ -110,6 +111,10 @@ impl Console {
             Input::Paste(text) => self.paste(&text),
             Input::Resized => {}
             Input::Event(session, event) => self.event(&session, &event),
+            Input::Missed(session) => {
+                let task = self.tasks.iter_mut().find(|task| task.session == session);
+                task.into_iter().for_each(|task| task.reader.miss());
+            }
             Input::Tick => self.pass_time(),
             Input::Stop => self.effect(Effect::Quit(crate::exit::Exit::Interrupted)),
             Input::Reply(reply) => self.reply(reply),
@@ -248,6 +253,7 @@ impl Console {
 
     fn pass_time(&mut self) {
         let now = self.now;
+        self.armed = self.armed.filter(|(_, since)| now.saturating_duration_since(*since) < SECOND_PRESS);
         let late: Vec<SessionId> = self
             .tasks
             .iter_mut()

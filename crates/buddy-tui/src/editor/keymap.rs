@@ -135,7 +135,7 @@ impl Keymap {
 impl Key {
     /// The key of an event, with what is said twice taken away: a capital letter is one without its shift.
     pub(crate) fn of(event: KeyEvent) -> Self {
-        let held = event.modifiers & (KeyModifiers::CONTROL | KeyModifiers::ALT | KeyModifiers::SHIFT);
+        let held = event.modifiers;
         match event.code {
             KeyCode::BackTab => Self { code: KeyCode::Tab, held: KeyModifiers::SHIFT },
             KeyCode::Char(letter) if held.contains(KeyModifiers::CONTROL) => {
