@@ -29,7 +29,7 @@ pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
         Welcomed::Now => Notes::Warnings,
         Welcomed::Left(exit) => return Ok(exit),
     };
-    let prepared = unless_interrupted(async {
+    let prepared = unless_interrupted(Box::pin(async {
         if is_here(&invocation.hosts) {
             trust::offer(invocation.environment, &invocation.cwd).await?;
         }
@@ -38,7 +38,7 @@ pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
         hosts.reach_here().await?;
         let beginning = hosts.begin().await?;
         Ok((setup, hosts, beginning))
-    });
+    }));
     let Some((setup, hosts, beginning)) = prepared.await? else { return Ok(Exit::Interrupted) };
     let Beginning { cwd, targets } = beginning;
     let model = setup.session_model(&invocation)?;

@@ -109,7 +109,7 @@ pub(super) async fn guide(invocation: &Invocation<'_>, occasion: Occasion) -> an
             is_again = true;
         }
     };
-    interruptible(asked).await
+    interruptible(Box::pin(asked)).await
 }
 
 struct Guide<'a> {
