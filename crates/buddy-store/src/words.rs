@@ -5,7 +5,7 @@ use rusqlite::{Connection, OptionalExtension, Transaction, params};
 
 use crate::error::from_sqlite;
 use crate::excerpt::excerpt;
-use crate::record::{COLUMNS, at, decode, range};
+use crate::record::{COLUMNS, Flaw, at, decode, range};
 use crate::summaries;
 
 /// The table, as its migration makes it.
@@ -67,8 +67,12 @@ pub(crate) fn fill(transaction: &Transaction<'_>) -> Result<(), StoreError> {
         let mut rows = statement.query(range(log, 0)).map_err(sql)?;
         while let Some(row) = rows.next().map_err(sql)? {
             let place: i64 = row.get(0).map_err(sql)?;
-            let (event, _) = decode(&session, row).map_err(|flaw| flaw.into_error(&session, at(place).1))?;
-            add(transaction, place, &event.fact).map_err(sql)?;
+            // A flawed event spoils its own session and is told by the check; the others must still be found.
+            match decode(&session, row) {
+                Ok((event, _)) => add(transaction, place, &event.fact).map_err(sql)?,
+                Err(Flaw::Unreadable(error)) => return Err(sql(error)),
+                Err(Flaw::Newer(_) | Flaw::Checksum | Flaw::Payload { .. }) => {}
+            }
         }
     }
     Ok(())

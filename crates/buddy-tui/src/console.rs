@@ -29,5 +29,5 @@ mod tests;
 
 pub use choose::{Alternatives, Chosen, choose};
 pub use custom::CustomCommand;
-pub use desk::{Desk, DeskCommand, ModelChoice, Surroundings};
+pub use desk::{Desk, DeskCommand, ModelChoice, Surroundings, UNKNOWN_FILE};
 pub use driver::{ConsoleRequest, run_console};

@@ -13,6 +13,7 @@ mod search;
 mod view;
 
 pub(crate) use draft::Draft;
+pub(crate) use fuzzy::score;
 pub(crate) use history::History;
 pub(crate) use keymap::{Action, Key, Keymap};
 pub(crate) use menu::{Choice, Menu};

@@ -23,7 +23,7 @@ mod visible;
 
 pub use console::{
     Alternatives, Chosen, ConsoleRequest, CustomCommand, Desk, DeskCommand, ModelChoice, Surroundings,
-    choose, run_console,
+    UNKNOWN_FILE, choose, run_console,
 };
 pub use exec::{ExecRequest, ExecTarget, OutputFormat, run_exec};
 pub use exit::Exit;

@@ -10,11 +10,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use buddy_agent::Hosts;
+use buddy_agent::{Host as AgentHost, Hosts};
 use buddy_exec::undo::UndoEntry;
 use buddy_exec::{Bounds, Exec, GlobQuery, OutputLimits, Panes, Stdin, Target, run_attended};
 use buddy_protocol::{ItemId, SessionId, SessionTarget, TargetHost};
-use buddy_tui::{CustomCommand, Desk, DeskCommand, ModelChoice, Surroundings};
+use buddy_tui::{CustomCommand, Desk, DeskCommand, ModelChoice, Surroundings, UNKNOWN_FILE};
 
 use crate::config::{Origin, Request, TrustStore, load, private_file, user_file};
 use crate::environment::Environment;
@@ -63,11 +63,20 @@ impl HomeDesk {
     async fn branch(&self, target: &SessionTarget) -> Option<String> {
         let host = self.hosts.attach(&target.wish()).await.ok()?;
         for directory in Path::new(&target.cwd).ancestors() {
-            let head = directory.join(".git/HEAD");
-            let Ok(found) = host.target.read(&Bounds::open(), &head, MAX_HEAD_BYTES).await else {
-                continue;
+            let read = async |path: PathBuf| {
+                let found = host.target.read(&Bounds::open(), &path, MAX_HEAD_BYTES).await.ok()?;
+                Some(String::from_utf8_lossy(&found.bytes).trim().to_owned())
             };
-            let text = String::from_utf8_lossy(&found.bytes).trim().to_owned();
+            let text = match read(directory.join(".git/HEAD")).await {
+                Some(text) => text,
+                // In a worktree or a submodule a file says where it is.
+                None => match read(directory.join(".git")).await {
+                    Some(link) => {
+                        read(directory.join(link.strip_prefix("gitdir:")?.trim()).join("HEAD")).await?
+                    }
+                    None => continue,
+                },
+            };
             return Some(match text.strip_prefix("ref: refs/heads/") {
                 Some(branch) => branch.to_owned(),
                 None => text.chars().take(8).collect(),
@@ -104,14 +113,22 @@ impl HomeDesk {
         said(&target, exec).await
     }
 
-    /// What changed in the repository, by git without anything that a repository can make it run.
+    /// What changed in the repository.
     async fn diff(&self, target: &SessionTarget) -> Result<String, String> {
         let host = self.hosts.attach(&target.wish()).await?;
-        let words =
-            ["git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "diff"];
-        let options = ["--no-ext-diff", "--no-textconv", "--no-color", "HEAD"];
+        let diff = self.git(&host, target, &["diff", "--no-ext-diff", "--no-textconv", "--no-color", "HEAD"]);
+        let diff = diff.await?;
+        let unknown = self.git(&host, target, &["ls-files", "--others", "--exclude-standard"]).await?;
+        let unknown = unknown.lines().map(|file| format!("{UNKNOWN_FILE}{file}\n"));
+        let text: String = std::iter::once(diff).chain(unknown).collect();
+        Ok(if text.trim().is_empty() { "nothing changed".to_owned() } else { text })
+    }
+
+    /// What git says, without anything that a repository can make it run.
+    async fn git(&self, host: &AgentHost, target: &SessionTarget, words: &[&str]) -> Result<String, String> {
+        let always = ["git", "--no-pager", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"];
         let exec = Exec {
-            argv: words.iter().chain(&options).map(|&word| word.to_owned()).collect(),
+            argv: always.iter().chain(words).map(|&word| word.to_owned()).collect(),
             cwd: PathBuf::from(&target.cwd),
             env: host.env.clone(),
             stdin: Stdin::Null,
@@ -120,8 +137,7 @@ impl HomeDesk {
             output: OutputLimits { keep_head: SAID_BYTES, keep_tail: 0, log: None },
             bounds: Bounds::open(),
         };
-        let text = said(&*host.target, exec).await?;
-        Ok(if text.trim().is_empty() { "nothing changed".to_owned() } else { text })
+        said(&*host.target, exec).await
     }
 }
 
@@ -143,9 +159,11 @@ impl Desk for HomeDesk {
         self.history.add(text);
     }
 
-    async fn surroundings(&self, target: &SessionTarget) -> Surroundings {
+    async fn surroundings(&self, target: &SessionTarget, model: Option<&str>) -> Surroundings {
+        fail::fail_point!("desk.surroundings");
         let rows = self.models.rows();
-        let active = rows.iter().find(|row| row.active);
+        let named = model.and_then(|model| rows.iter().find(|row| row.name == model || row.model == model));
+        let active = if model.is_some() { named } else { rows.iter().find(|row| row.active) };
         Surroundings {
             model: active.map_or_else(|| "demo".to_owned(), |row| row.model.clone()),
             window: active.and_then(|row| row.context_window),

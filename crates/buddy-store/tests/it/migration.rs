@@ -7,7 +7,7 @@ use buddy_store::{Role, SCHEMA, SqliteStore};
 use tempfile::TempDir;
 
 use crate::damage::tamper;
-use crate::support::{append, assert_whole, fresh, open, settings};
+use crate::support::{append, assert_whole, fresh, open, session, settings};
 
 #[tokio::test]
 async fn a_new_database_gets_every_migration_once() {
@@ -66,4 +66,23 @@ async fn an_older_database_in_use_is_left_alone() {
     let opened = SqliteStore::open(settings(directory.path(), Role::Terminal));
     assert!(matches!(opened, Err(StoreError::InUse { .. })), "{opened:?}");
     drop(store);
+}
+
+/// A flawed event is told by the check; it does not keep the store from being opened.
+#[tokio::test]
+async fn a_flawed_event_does_not_stop_the_index_of_words() {
+    let (directory, store) = fresh();
+    append(&store, 1, 1..=5).await;
+    append(&store, 2, 1..=5).await;
+    store.close().await.unwrap();
+    tamper(
+        directory.path(),
+        "UPDATE events SET data = replace(data, '1/3', '1/x') WHERE place % 4294967296 = 3;
+         DROP TABLE words; DELETE FROM migrations WHERE name = '0004_words'; PRAGMA user_version = 3",
+    );
+    let store = open(directory.path());
+    assert_eq!(store.report().migrated, ["0004_words"]);
+    assert_whole(&store, 2, 5).await;
+    assert!(store.read(&session(1), 0, 10).await.is_err());
+    assert!(!store.check().await.unwrap().findings.is_empty());
 }

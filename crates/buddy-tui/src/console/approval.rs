@@ -92,6 +92,8 @@ fn body(asking: &Asking, room: &Room<'_>) -> Vec<Line> {
         Question::Approval(approval) => {
             if asking.is_expanded {
                 rows.extend(details(approval, cwd, look, width));
+            } else {
+                rows.extend(remarks(approval, cwd, look, width));
             }
             let limit = if asking.is_expanded { usize::MAX } else { FOLDED_DIFF };
             rows.extend(diff(approval, limit, look, width));
@@ -168,6 +170,19 @@ fn hint(text: &str, look: &Look, width: usize) -> InputView {
     let last = rows.len() - 1;
     let column = rows.last().map_or(0, Line::width);
     InputView { rows, cursor: (last, column) }
+}
+
+/// What a person should know in any case: that it happens elsewhere than usual, and what it is for.
+fn remarks(approval: &Approval, cwd: &str, look: &Look, width: usize) -> Vec<Line> {
+    let target = approval.target.as_ref().map(|target| format!("on {target}"));
+    let place = (approval.cwd != cwd).then(|| format!("in {}", approval.cwd));
+    let warning = look.theme.style(Paint::Warning);
+    let elsewhere = target.into_iter().chain(place).map(|text| Line::styled(&text, warning));
+    let why = approval.why.as_ref().map(|why| {
+        let text = why.split_whitespace().collect::<Vec<_>>().join(" ");
+        Line::styled(&format!("it says: {text}"), look.theme.style(Paint::Dim))
+    });
+    elsewhere.chain(why).flat_map(|line| wrapped(&line, width)).collect()
 }
 
 /// What a person should know beside the command itself.

@@ -296,7 +296,7 @@ impl Console {
         let transcript = self.front().reader.transcript();
         let model = transcript.model().unwrap_or(&self.surroundings.model);
         let cwd = transcript.started().map(|started| started.cwd.as_str()).unwrap_or_default();
-        let approvals = match self.approvals {
+        let approvals = match self.approvals() {
             ApprovalPolicy::Ask => "ask".to_owned(),
             ApprovalPolicy::All => "all".to_owned(),
             ApprovalPolicy::None => "none".to_owned(),

@@ -3,6 +3,9 @@
 use async_trait::async_trait;
 use buddy_protocol::{ItemId, SessionId, SessionTarget};
 
+/// How a line begins that names a file which is in no diff because git does not know it. No line of a diff begins so.
+pub const UNKNOWN_FILE: &str = "not in git yet: ";
+
 /// What a console needs beside the sessions.
 #[async_trait]
 pub trait Desk: Send + Sync {
@@ -12,8 +15,8 @@ pub trait Desk: Send + Sync {
     /// Keeps what was sent.
     fn remember(&self, text: &str);
 
-    /// What is known about the target that a session works on.
-    async fn surroundings(&self, target: &SessionTarget) -> Surroundings;
+    /// What is known about the target that a session works on, and about its model, where it names one.
+    async fn surroundings(&self, target: &SessionTarget, model: Option<&str>) -> Surroundings;
 
     /// Paths that could be meant, below the directory of the target.
     async fn paths(&self, target: &SessionTarget) -> Vec<String>;

@@ -15,7 +15,7 @@ use tokio::time::{Instant as TokioInstant, sleep_until};
 use tokio_stream::StreamMap;
 
 use super::custom::CustomCommand;
-use super::desk::Desk;
+use super::desk::{Desk, DeskCommand};
 use super::effect::{Effect, Input, Reply};
 use super::live::SPINNER_MS;
 use super::past::{Branch, Branched};
@@ -294,12 +294,15 @@ impl Driver {
                 self.ask_desk(|desk, _, target| async move { Reply::Paths(desk.paths(&target).await) });
             }
             Effect::LookAround => {
+                let model = self.console.front().reader.transcript().model().map(str::to_owned);
                 self.ask_desk(|desk, _, target| async move {
-                    Reply::Surroundings(desk.surroundings(&target).await)
+                    Reply::Surroundings(desk.surroundings(&target, model.as_deref()).await)
                 });
             }
             Effect::Run(command) => self.ask_desk(|desk, session, target| async move {
+                let is_diff = command == DeskCommand::Diff;
                 match desk.run(&session, &target, command).await {
+                    Ok(text) if is_diff => Reply::Changes(text),
                     Ok(text) => Reply::Said(text),
                     Err(text) => Reply::Failed(text),
                 }
@@ -476,6 +479,9 @@ impl Driver {
         let now = Instant::now();
         self.console.now = now;
         (self.paint_at, self.painted) = (None, Some(now));
+        if !terminal::is_held() {
+            self.step_back();
+        }
         // The terminal may have changed since it last said so, and what is painted for another width goes astray.
         let (columns, height) = Terminal::size();
         self.painter.resize(columns, height);

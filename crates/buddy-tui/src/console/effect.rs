@@ -95,6 +95,8 @@ pub(super) enum Reply {
     Surroundings(Surroundings),
     /// What a command of buddy's own said.
     Said(String),
+    /// What changed in the repository.
+    Changes(String),
     /// What the person made of a text.
     Edited(String),
     /// The person connected a model: the one to go on with, where there is another one now.

@@ -181,9 +181,10 @@ fn call(call: &ToolCall, status: ItemStatus, ran: Duration, look: &Look, width: 
     let body = Body::of(call, status);
     let limit = if body.is_bad { FAILED_LINES } else { OUTPUT_LINES };
     let style = look.theme.style(if body.is_bad { Paint::Bad } else { Paint::Dim });
-    let mut folded = None;
+    let folded;
     if let Some(text) = &body.diff {
         rows.extend(diff(text, look, width));
+        folded = (text.lines().count() > DIFF_LINES).then(|| text.clone());
     } else {
         let mut output = Output::new(limit - 1, 1);
         output.push(&body.text);

@@ -5,14 +5,21 @@ use std::time::Duration;
 use buddy_protocol::{ApprovalPolicy, Change, Command};
 
 use super::commands;
+use super::desk::UNKNOWN_FILE;
 use super::effect::Effect;
-use super::state::{Armed, Completes, Completion, Console};
+use super::state::{Armed, Completes, Completion, Console, Paths};
 use super::tasks::MAX_QUEUED;
-use crate::editor::{Action, Choice, Draft, Key, Menu, Search};
+use crate::diff::diff_rows;
+use crate::editor::{Action, Choice, Draft, Key, Menu, Search, score};
 use crate::exit::Exit;
+use crate::output::Output;
+use crate::text::{Line, Paint};
 
 /// Within which time a second press counts as one.
 pub(super) const SECOND_PRESS: Duration = Duration::from_secs(2);
+
+/// Paths that are offered before a letter was typed.
+const FIRST_PATHS: usize = 1000;
 
 impl Console {
     pub(super) fn key(&mut self, key: Key) {
@@ -107,9 +114,18 @@ impl Console {
         self.completion = None;
         let Some(wish) = word.strip_prefix('@') else { return };
         let (wish, length) = (wish.to_owned(), word.len());
-        let Some(paths) = &self.paths else { return self.effect(Effect::ListPaths) };
-        let choices = paths.iter().map(|path| Choice { name: path.clone(), note: String::new() }).collect();
-        let menu = Menu::new(choices, &wish);
+        let paths = match &self.paths {
+            Paths::Known(paths) => paths,
+            Paths::Asked => return,
+            Paths::Unknown => {
+                self.paths = Paths::Asked;
+                return self.effect(Effect::ListPaths);
+            }
+        };
+        let fitting = paths.iter().filter(|path| wish.is_empty() || score(path, &wish).is_some());
+        let most = if wish.is_empty() { FIRST_PATHS } else { usize::MAX };
+        let choice = |path: &String| Choice { name: path.clone(), note: String::new() };
+        let menu = Menu::new(fitting.take(most).map(choice).collect(), &wish);
         self.completion = (!menu.is_empty()).then_some(Completion { menu, length, kind: Completes::Path });
     }
 
@@ -307,7 +323,7 @@ impl Console {
     /// From asking to accepting edits, to planning, and back to asking.
     fn cycle_mode(&mut self) {
         let is_planning = self.front().reader.transcript().is_plan_only();
-        let (approvals, plan_only) = match (is_planning, self.approvals) {
+        let (approvals, plan_only) = match (is_planning, self.approvals()) {
             (true, _) => (None, Some(false)),
             (false, ApprovalPolicy::Ask) => (Some(ApprovalPolicy::Edits), None),
             (false, ApprovalPolicy::Edits) => (Some(ApprovalPolicy::Ask), Some(true)),
@@ -317,10 +333,21 @@ impl Console {
     }
 
     fn expand(&mut self) {
-        match self.front().reader.folded().map(str::to_owned) {
-            Some(text) => self.say(&text),
-            None => self.say("nothing is folded"),
-        }
+        let Some(text) = self.front().reader.folded() else { return self.say("nothing is folded") };
+        let mut output = Output::new(text.lines().count(), 1);
+        output.push(text);
+        let dim = self.look.theme.style(Paint::Dim);
+        let rows = output.folded(&self.look, self.columns);
+        self.show(rows.iter().map(|row| Line::styled(&row.text(), dim)));
+    }
+
+    /// What changed in the repository, and below it the files that git does not know.
+    pub(super) fn show_changes(&mut self, text: &str) {
+        let end = text.find(UNKNOWN_FILE).unwrap_or(text.len());
+        let (diff, others) = text.split_at_checked(end).unwrap_or((text, ""));
+        let rows = diff_rows(diff, &self.look, self.columns, usize::MAX);
+        self.show(rows);
+        self.say_plain(others.trim_start());
     }
 }
 

@@ -8,7 +8,7 @@ use buddy_protocol::{Command, Content, TurnOutcome};
 use super::effect::{Effect, Reply};
 use super::items;
 use super::picker::Picker;
-use super::state::Console;
+use super::state::{Console, Paths};
 use super::tasks::Task;
 use crate::markdown::Markdown;
 use crate::text::{Line, Paint};
@@ -44,11 +44,12 @@ impl Console {
                 self.picker = Some(Picker::models(&models, &current));
             }
             Reply::Paths(paths) => {
-                self.paths = Some(paths);
+                self.paths = Paths::Known(paths);
                 self.changed_draft();
             }
             Reply::Surroundings(surroundings) => self.surroundings = surroundings,
             Reply::Said(text) => self.say_plain(&text),
+            Reply::Changes(text) => self.show_changes(&text),
             Reply::LoggedIn(Some(model)) => self.use_model(&model),
             Reply::LoggedIn(None) => {}
             Reply::Edited(text) => {
@@ -83,8 +84,8 @@ impl Console {
             }
         }
         self.asking = None;
-        self.paths = None;
-        self.approvals = buddy_protocol::ApprovalPolicy::Ask;
+        self.paths = Paths::Unknown;
+        self.forget_approvals();
         self.effect(Effect::LookAround);
         if head == 0 {
             self.say("a new conversation");
@@ -106,6 +107,8 @@ impl Console {
                 return;
             }
             self.effect(Effect::LookAround);
+            // The agent may have made files.
+            self.paths = Paths::Unknown;
             if ran.is_some_and(|ran| ran.as_secs() >= LONG_SECONDS) {
                 self.effect(Effect::Ring("buddy is done".to_owned()));
             }

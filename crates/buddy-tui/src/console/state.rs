@@ -1,6 +1,6 @@
 //! The console: everything that is shown and typed, as a pure machine.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use buddy_protocol::{ApprovalPolicy, Command, Fact, SessionId, SessionTarget};
 
@@ -34,10 +34,10 @@ pub(super) struct Console {
     pub(super) asking: Option<Asking>,
     pub(super) picker: Option<Picker>,
     pub(super) surroundings: Surroundings,
-    /// What could be meant by `@`; none before somebody typed one.
-    pub(super) paths: Option<Vec<String>>,
+    /// What could be meant by `@`.
+    pub(super) paths: Paths,
     /// What becomes of calls that need an approval, as far as it was told.
-    pub(super) approvals: ApprovalPolicy,
+    approvals: (ApprovalPolicy, Instant),
     pub(super) last_key: Option<Instant>,
     /// When a key was pressed that does something at the second time.
     pub(super) armed: Option<(Armed, Instant)>,
@@ -60,6 +60,16 @@ pub(super) struct Completion {
     /// How much of the draft before the cursor it stands for, in bytes.
     pub(super) length: usize,
     pub(super) kind: Completes,
+}
+
+/// Paths that could be meant.
+#[derive(Debug, Default)]
+pub(super) enum Paths {
+    #[default]
+    Unknown,
+    /// They were asked for.
+    Asked,
+    Known(Vec<String>),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -93,8 +103,8 @@ impl Console {
             asking: None,
             picker: None,
             surroundings: Surroundings::default(),
-            paths: None,
-            approvals: ApprovalPolicy::Ask,
+            paths: Paths::Unknown,
+            approvals: (ApprovalPolicy::Ask, now),
             last_key: None,
             armed: None,
             is_plan_shown: false,
@@ -112,8 +122,9 @@ impl Console {
             Input::Resized => {}
             Input::Event(session, event) => self.event(&session, &event),
             Input::Missed(session) => {
-                let task = self.tasks.iter_mut().find(|task| task.session == session);
-                task.into_iter().for_each(|task| task.reader.miss());
+                if let Some(task) = self.tasks.iter_mut().find(|task| task.session == session) {
+                    task.reader.miss();
+                }
             }
             Input::Tick => self.pass_time(),
             Input::Stop => self.effect(Effect::Quit(crate::exit::Exit::Interrupted)),
@@ -227,7 +238,7 @@ impl Console {
         if let Fact::SessionChanged(changed) = &event.fact
             && let Some(policy) = changed.approvals
         {
-            self.approvals = policy;
+            self.approvals = (policy, now);
         }
         let task = &self.tasks[place];
         if place == 0 && event.seq == Some(task.skip_until) {
@@ -241,7 +252,10 @@ impl Console {
             return;
         }
         if let Some(policy) = changed.approvals {
-            self.approvals = policy;
+            self.approvals = (policy, self.now);
+        }
+        if changed.targets.is_some() {
+            self.paths = Paths::Unknown;
         }
         if changed.model.is_some() || changed.targets.is_some() {
             self.effect(Effect::LookAround);
@@ -278,6 +292,24 @@ impl Console {
                 self.complain(&format!("keys: {wrong}"));
             }
         }
+    }
+
+    /// What becomes of calls that need an approval.
+    pub(super) fn approvals(&self) -> ApprovalPolicy {
+        let (policy, since) = self.approvals;
+        match policy {
+            ApprovalPolicy::Window { seconds }
+                if self.now.saturating_duration_since(since) >= Duration::from_secs(seconds) =>
+            {
+                ApprovalPolicy::Ask
+            }
+            policy => policy,
+        }
+    }
+
+    /// Another conversation is shown, of which nothing is known yet.
+    pub(super) fn forget_approvals(&mut self) {
+        self.approvals = (ApprovalPolicy::Ask, self.now);
     }
 
     /// The target that calls mean which name none.

@@ -38,7 +38,7 @@ fn mode(console: &Console) -> Option<String> {
     if console.front().reader.transcript().is_plan_only() {
         return Some("plan".to_owned());
     }
-    match console.approvals {
+    match console.approvals() {
         ApprovalPolicy::Ask => None,
         ApprovalPolicy::All => Some("approves all".to_owned()),
         ApprovalPolicy::None => Some("approves nothing".to_owned()),

@@ -93,6 +93,11 @@ impl Drop for Terminal {
     }
 }
 
+/// Whether the terminal is in our hands. A panic gives it back, also one that is caught.
+pub(super) fn is_held() -> bool {
+    IS_HELD.load(Ordering::SeqCst)
+}
+
 /// Gives the terminal back if it is in our hands. Also for a panic, which sees no destructor in time.
 pub(super) fn give_back() {
     if IS_HELD.swap(false, Ordering::SeqCst) {

@@ -4,7 +4,8 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 
 use buddy_agent::BuddyAgent;
-use buddy_protocol::{Change, Command, NewSession, SessionId, Sessions};
+use buddy_policy::Approvals;
+use buddy_protocol::{ApprovalPolicy, Change, Command, NewSession, SessionId, Sessions};
 use buddy_tui::{ConsoleRequest, Exit, Look, ReplRequest, run_console, run_repl};
 use tokio::io::BufReader;
 
@@ -54,7 +55,7 @@ pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
     let buddy = wire(invocation.environment, setup.wishes(&invocation, hosts.clone())?)?;
     let new = NewSession { agent: BuddyAgent::NAME.to_owned(), cwd, model, parent: None, targets };
     let session = buddy.hub.create(&buddy.who, new).await?;
-    begin(&invocation, &buddy, &session).await?;
+    begin(&invocation, &setup, &buddy, &session).await?;
     let hint =
         if is_here(&invocation.hosts) { import::hint(&buddy.store, &invocation.cwd).await } else { None };
     let talk = Talk { setup: &setup, environment: invocation.environment, desk, hosts, hint };
@@ -81,15 +82,29 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
             .send(&buddy.who, &summary.id, Command::Change(Change { model, ..Change::default() }))
             .await?;
     }
-    begin(&invocation, &buddy, &summary.id).await?;
+    begin(&invocation, &setup, &buddy, &summary.id).await?;
     let talk = Talk { setup: &setup, environment: invocation.environment, desk, hosts, hint: None };
     talk.run(buddy, summary.id, summary.head).await
 }
 
 /// What the command line wants of the session before anything is said.
-async fn begin(invocation: &Invocation<'_>, buddy: &Buddy, session: &SessionId) -> anyhow::Result<()> {
-    if invocation.policy.is_plan_only {
-        let change = Change { plan_only: Some(true), ..Change::default() };
+async fn begin(
+    invocation: &Invocation<'_>,
+    setup: &Setup,
+    buddy: &Buddy,
+    session: &SessionId,
+) -> anyhow::Result<()> {
+    // That something runs unasked stands in the log, for whoever reads it and for the line that shows the mode.
+    let approvals = match setup.approvals(invocation.policy.approve) {
+        (_, Some(time)) => Some(ApprovalPolicy::Window { seconds: time.as_secs() }),
+        (Approvals::All, None) => Some(ApprovalPolicy::All),
+        (Approvals::None, None) => Some(ApprovalPolicy::None),
+        (Approvals::Edits, None) => Some(ApprovalPolicy::Edits),
+        (Approvals::Ask | Approvals::Window, None) => None,
+    };
+    let plan_only = invocation.policy.is_plan_only.then_some(true);
+    if approvals.is_some() || plan_only.is_some() {
+        let change = Change { approvals, plan_only, ..Change::default() };
         buddy.hub.send(&buddy.who, session, Command::Change(change)).await?;
     }
     Ok(())

@@ -176,7 +176,7 @@ impl Setup {
     }
 
     /// What becomes of calls that need an approval, and for how long they are approved.
-    fn approvals(&self, wish: Option<Approve>) -> (Approvals, Option<Duration>) {
+    pub(crate) fn approvals(&self, wish: Option<Approve>) -> (Approvals, Option<Duration>) {
         let config = &self.loaded.config;
         let wish = wish.unwrap_or(match config.approvals.policy {
             ApprovalPolicy::Ask if config.tools.shell_confirm => Approve::Ask,

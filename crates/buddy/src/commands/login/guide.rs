@@ -1,5 +1,6 @@
 //! The guided way to a model: at the first start, and for `buddy login` without a name.
 
+use std::cell::RefCell;
 use std::io::IsTerminal;
 use std::time::Duration;
 
@@ -99,7 +100,7 @@ async fn has_nothing(invocation: &Invocation<'_>, loaded: &Loaded) -> bool {
 pub(super) async fn guide(invocation: &Invocation<'_>, occasion: Occasion) -> anyhow::Result<Exit> {
     let loaded = load(invocation.environment, &invocation.cwd, &invocation.request)?;
     let look = look(invocation.environment, &loaded.config.display);
-    let guide = Guide { invocation, loaded: &loaded, look, occasion };
+    let guide = Guide { invocation, loaded: &loaded, look, occasion, untried: RefCell::default() };
     let asked = async {
         let mut is_again = false;
         loop {
@@ -109,7 +110,12 @@ pub(super) async fn guide(invocation: &Invocation<'_>, occasion: Occasion) -> an
             is_again = true;
         }
     };
-    interruptible(Box::pin(asked)).await
+    let exit = interruptible(Box::pin(asked)).await;
+    // An interrupt in the middle of a try keeps nothing of it.
+    if let Some((name, before)) = guide.untried.take() {
+        put_back(&store(invocation.environment)?, &name, before).await?;
+    }
+    exit
 }
 
 struct Guide<'a> {
@@ -117,6 +123,8 @@ struct Guide<'a> {
     loaded: &'a Loaded,
     look: Look,
     occasion: Occasion,
+    /// The profile whose key is being tried, and the key that it had before.
+    untried: RefCell<Option<(String, Option<StoredKey>)>>,
 }
 
 /// What the first question offers.
@@ -204,27 +212,33 @@ impl Guide<'_> {
             let (name, address) = subject::profile(self.config(), Some(&profile.name))?;
             let store = store(self.invocation.environment)?;
             let before = store.read()?.api_keys.remove(name);
+            self.untried.replace(Some((name.to_owned(), before)));
             let kept = keep_key(&store, name, address).await;
             match kept {
                 Ok(Exit::Ok) => {}
                 Ok(other) => return Ok(Step::Done(other)),
                 Err(error) => {
+                    self.untried.take();
                     printer().tell(&format!("{error:#}"));
                     return Ok(Step::Again);
                 }
             }
             match self.trial(name).await {
-                Ok(()) => return self.use_profile(name),
+                Ok(()) => {
+                    self.untried.take();
+                    return self.use_profile(name);
+                }
                 Err(why) => printer().tell(&format!("A first call with it failed: {why}")),
             }
             let answers =
                 ["Another key", "Use it all the same", "Back"].map(|name| (name.to_owned(), String::new()));
             let next = self.ask(&["", "What now?"], answers.to_vec(), "goes back").await?;
+            let untried = self.untried.take();
             if next == Chosen::At(1) {
                 return self.use_profile(name);
             }
             // What did not work is not kept, and what was there before is.
-            put_back(&store, name, before).await?;
+            put_back(&store, name, untried.and_then(|(_, before)| before)).await?;
             match next {
                 Chosen::At(0) => {}
                 Chosen::At(_) | Chosen::Escape => return Ok(Step::Again),

@@ -120,3 +120,20 @@ async fn ctrl_c_leaves_also_at_the_question_about_trust() {
     screen.wait_dead().await;
     assert!(!screen.stage.home.data().join("trusted.json").exists(), "nothing was answered");
 }
+
+#[tokio::test]
+async fn a_key_that_was_being_tried_when_the_person_left_is_not_kept() {
+    let slow = turn().text("OK").chunk_chars(1).chunk_delay(std::time::Duration::from_mins(1));
+    let screen = Screen::first_start([slow], 80, 24).await;
+    screen.wait_for("esc for the demo").await;
+    screen.keys(&["1"]);
+    screen.wait_for("Whose key is it?").await;
+    screen.keys(&["1"]);
+    screen.wait_for("(not shown)").await;
+    screen.line("sk-half");
+    screen.wait_for("trying it").await;
+    screen.keys(&["C-c"]);
+    screen.wait_dead().await;
+    let kept = std::fs::read_to_string(screen.stage.home.path().join(".config/buddy/auth.json")).unwrap();
+    assert!(!kept.contains("sk-half"), "{kept}");
+}

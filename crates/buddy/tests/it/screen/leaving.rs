@@ -81,3 +81,21 @@ async fn an_answer_goes_to_the_clipboard_of_the_terminal() {
     let kept = String::from_utf8(screen.tmux(&["show-buffer"]).stdout).unwrap();
     assert_eq!(kept, "A word to copy.");
 }
+
+/// What panics beside the conversation gives the terminal back, as it cannot know that somebody goes on with it.
+#[tokio::test]
+async fn a_panic_that_is_caught_leaves_a_screen_that_works() {
+    let stage = Stage::new([turn().text("Here I am.")]).await;
+    let screen = Screen::bare(stage, &["--trust"], 80, 24, &[("BUDDY_PANIC_AT", "desk.surroundings")]);
+    screen.wait_for("panicked").await;
+    screen.text("are you there?");
+    screen.wait_for("> are you there?").await;
+    screen.keys(&["Enter"]);
+    let shown = screen.wait_for("Here I am.").await;
+    assert_eq!(
+        shown.matches("are you there?").count(),
+        1,
+        "nothing is echoed beside what is painted: {shown}"
+    );
+    screen.leave().await;
+}
