@@ -40,18 +40,21 @@ fn main() -> Result<ExitCode> {
     let buddy = PathBuf::from(words.next().context("usage: bench BUDDY [--strict] [PART…]")?);
     let (options, parts): (Vec<String>, Vec<String>) = words.partition(|word| word.starts_with("--"));
     let is_strict = options.iter().any(|word| word == "--strict");
-    let is_wanted = |part: &str| parts.is_empty() || parts.iter().any(|wanted| wanted == part);
+    let is_named = |part: &str| parts.iter().any(|wanted| wanted == part);
+    // What takes an hour runs only when it is named.
+    let is_wanted = |part: &str| is_named(part) || parts.is_empty() && part != "hour";
     // Beside the program, which is on a disk; a file system in memory would make every sync free.
     let place = buddy.parent().context("the program has no folder")?;
     let folder = tempfile::Builder::new().prefix("bench-").tempdir_in(place)?;
     let mut table = Table::default();
-    let measures: [Measure<'_>; 12] = [
+    let measures: [Measure<'_>; 13] = [
         ("programs", &|table| programs::measure(&buddy, table)),
         ("oneshot", &|table| oneshot::measure(&buddy, folder.path(), table)),
         ("jail", &|table| jail::measure(&buddy, folder.path(), table)),
         ("panes", &|table| panes::measure(&buddy, folder.path(), table)),
         ("stream", &|table| stream::measure(&buddy, folder.path(), table)),
         ("screen", &|table| screen::measure(&buddy, folder.path(), table)),
+        ("hour", &|table| screen::hour(&buddy, folder.path(), table)),
         ("decoder", &|table| decoder::measure(table)),
         ("judging", &|table| judging::measure(table)),
         ("appends", &|table| appends::measure(folder.path(), table)),

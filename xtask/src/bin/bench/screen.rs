@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use buddy_testkit::model::{ModelServer, Script, turn};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetwinsize};
 use tokio::runtime::Runtime;
@@ -26,10 +27,14 @@ const WORDS: usize = 500;
 const PAUSE: Duration = Duration::from_millis(20);
 /// Tokens of a very long answer.
 const FLOOD: usize = 100_000;
+/// Paragraphs of it.
+const PARAGRAPHS: usize = FLOOD / 20;
 /// Ticks of the kernel's clock a second.
 const TICKS: f64 = 100.0;
 /// The longest that a prompt is waited for.
 const PATIENCE: Duration = Duration::from_mins(2);
+/// A terminal on which nothing changes for so long has nothing more to show: the time of a turn is painted each second.
+const QUIET: Duration = Duration::from_secs(10);
 
 /// Time to the prompt, and what a word costs.
 pub(crate) fn measure(buddy: &Path, folder: &Path, table: &mut Table) -> Result<()> {
@@ -60,9 +65,45 @@ pub(crate) fn measure(buddy: &Path, folder: &Path, table: &mut Table) -> Result<
     flood(&mut seat, table)
 }
 
+/// An answer that streams for an hour.
+pub(crate) fn hour(buddy: &Path, folder: &Path, table: &mut Table) -> Result<()> {
+    let runtime = Runtime::new()?;
+    let pause = Duration::from_secs(60 * 60) / u32::try_from(FLOOD)?;
+    let text = long();
+    let chunk = text.len() / FLOOD;
+    let script = Script::from([turn().text(&text).chunk_chars(chunk).chunk_delay(pause)]);
+    let server = runtime.block_on(ModelServer::start(script));
+    let mut seat = Seat::start(conversation(buddy, &folder.join("hour"), &server.url()))?;
+    seat.prompt()?;
+    seat.write("go\r")?;
+    // A minute of it, after which everything is there that a stream needs.
+    seat.listen(Some(Duration::from_mins(1)))?;
+    let (before, began, memory) = (seat.ticks()?, Instant::now(), seat.memory()?);
+    let bytes = seat.listen(None)?;
+    let seconds = began.elapsed().as_secs_f64();
+    ensure!(seconds > 3_500.0, "the answer broke off after {seconds:.0} s");
+    let share = (seat.ticks()? - before) / TICKS / seconds * 100.0;
+    let growth = seat.memory()?.saturating_sub(memory);
+    table.add(Row {
+        what: "an hour of 100,000 tokens, more memory after the first minute",
+        figure: format!("{growth} kB"),
+        beside: format!("its text has {} kB; {:.0} s", text.len() / 1024, seconds),
+        ratio: None,
+        goal: Some(("< 16 MB", growth < 16 * 1024)),
+    });
+    table.add(Row {
+        what: "the same, share of a core",
+        figure: format!("{share:.1} %"),
+        beside: format!("{} bytes on the screen for each token", bytes / FLOOD),
+        ratio: None,
+        goal: Some(("< 3 %", share < 3.0)),
+    });
+    Ok(())
+}
+
 /// Many short paragraphs, with a word at the end that comes nowhere else.
 fn long() -> String {
-    let paragraphs = (0..FLOOD / 20).map(|number| format!("Paragraph {number} has some **weight** and `code` in it, and then it ends in a few words more, as they do.\n\n"));
+    let paragraphs = (0..PARAGRAPHS).map(|number| format!("Paragraph {number} has some **weight** and `code` in it, and then it ends in a few words more, as they do.\n\n"));
     paragraphs.chain(["THE-END".to_owned()]).collect()
 }
 
@@ -183,6 +224,20 @@ impl Seat {
             count += length;
             self.seen.extend(piece.get(..length).unwrap_or_default());
         }
+    }
+
+    /// Reads for this long, or until nothing comes any more, and says how many bytes came.
+    fn listen(&mut self, limit: Option<Duration>) -> Result<usize> {
+        let until = limit.map(|limit| Instant::now() + limit);
+        let quiet = Timespec::try_from(QUIET)?;
+        let (mut piece, mut count) = ([0; 16 * 1024], 0);
+        while until.is_none_or(|until| Instant::now() < until)
+            && poll(&mut [PollFd::new(&self.terminal, PollFlags::IN)], Some(&quiet))? > 0
+        {
+            count += self.terminal.read(&mut piece)?;
+        }
+        self.seen.clear();
+        Ok(count)
     }
 
     /// How much time of a processor it has used.
