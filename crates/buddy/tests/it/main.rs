@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a broken assumption ends the test")]
 
 mod approvals;
+mod askers;
 mod budget;
 mod catalogue;
 mod commands;
