@@ -16,6 +16,7 @@ mod exec;
 mod exec_refusals;
 mod exec_stops;
 mod faults;
+mod floods;
 mod foreign;
 mod git;
 mod hosts;

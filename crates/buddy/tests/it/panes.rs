@@ -45,7 +45,7 @@ impl PaneStage {
     }
 
     /// What tmux says on the server of this stage.
-    fn tmux(&self, arguments: &[&str]) -> String {
+    pub(crate) fn tmux(&self, arguments: &[&str]) -> String {
         tmux(&self.socket(), arguments)
     }
 
