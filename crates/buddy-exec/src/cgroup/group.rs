@@ -80,10 +80,15 @@ impl Group {
         hit
     }
 
+    /// Whether it limits memory.
+    pub(crate) fn keeps_memory(&self) -> bool {
+        self.parts.iter().any(|part| part.limits.memory)
+    }
+
     /// What it does, in words for people; empty when it limits nothing.
     pub(crate) fn described(&self) -> String {
-        let keeps = |which: fn(&LimitsHit) -> bool| self.parts.iter().any(|part| which(&part.limits));
-        match (keeps(|limits| limits.processes), keeps(|limits| limits.memory)) {
+        let keeps_processes = self.parts.iter().any(|part| part.limits.processes);
+        match (keeps_processes, self.keeps_memory()) {
             (true, true) => "processes and memory of a command are limited as a whole",
             (true, false) => "processes of a command are limited as a whole, its memory is not",
             (false, true) => "memory of a command is limited as a whole, its processes are not",

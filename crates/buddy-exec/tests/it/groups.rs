@@ -2,24 +2,25 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use buddy_exec::{Bounds, Exec, Limits, LimitsHit, Reach};
+use buddy_exec::{Bounds, Ended, Exec, Limits, LimitsHit, Reach};
 
 use crate::stage::{Stage, alive, marker, sh};
 
 const MEGABYTE: u64 = 1024 * 1024;
 
-fn limits(processes: u64, megabytes: u64) -> Limits {
+pub(crate) fn limits(processes: u64, megabytes: u64) -> Limits {
     Limits { processes, memory_bytes: megabytes * MEGABYTE }
 }
 
-/// Tries to have 200 processes at the same time, and tells how many it got.
-fn forker(marker: &str) -> String {
+/// Tries to have 400 processes at the same time, and tells how many it got.
+pub(crate) fn forker(marker: &str) -> String {
     format!(
         "python3 -c '
 import subprocess
 started = 0
-for _ in range(200):
+for _ in range(400):
     try:
         subprocess.Popen([\"sleep\", \"{marker}\"])
         started += 1
@@ -101,6 +102,29 @@ async fn a_group_is_gone_with_its_command_and_also_when_its_supervisor_was_kille
     // The next command clears away what was left.
     stage.run(sh("true")).await;
     assert_eq!(groups_of(&supervisor), [] as [PathBuf; 0]);
+}
+
+/// Every process starts two more, without end. It runs only where its number of processes is certainly limited.
+#[tokio::test]
+async fn a_fork_bomb_goes_off_in_its_group_and_others_run_meanwhile() {
+    assert!(is_limited(), "without a limit this would take the whole machine");
+    let stage = Stage::new().with_limits(limits(64, 512));
+    let marker = marker();
+    let script = format!("echo ready; bomb() {{ bomb {marker} | bomb {marker} & }}; bomb; sleep {marker}");
+    let mut bomb = stage.start_ready(Exec { timeout: Some(Duration::from_mins(1)), ..sh(&script) }).await;
+    for number in 0..20 {
+        let other = stage.run(sh(&format!("echo {number}"))).await;
+        assert_eq!((other.code, other.stdout.text()), (Some(0), format!("{number}\n")));
+    }
+    bomb.stop();
+    let exit = bomb.wait().await.unwrap();
+    assert_eq!((exit.ended, exit.survivors, exit.hit.processes), (Ended::Stopped, 0, true));
+    assert_eq!(alive(&marker), [""; 0]);
+}
+
+fn is_limited() -> bool {
+    let layers = buddy_exec::layers();
+    layers.iter().any(|layer| layer.name == "cgroup" && layer.detail.contains("processes and memory"))
 }
 
 #[test]
