@@ -4,7 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use buddy_exec::{Bounds, Ended, Exec, Limits, LimitsHit, Reach};
+use buddy_exec::{Bounds, Ended, Exec, Limits, LimitsHit, Reach, SupervisorCommand};
 
 use crate::stage::{Stage, alive, marker, sh};
 
@@ -80,6 +80,37 @@ fn groups_of(supervisor: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     look(Path::new("/sys/fs/cgroup"), &format!("buddy-{supervisor}-"), &mut found);
     found
+}
+
+/// A supervisor for which there is no hierarchy but that of version 2.
+fn with_version_2_alone() -> Stage {
+    let script = "grep -w -e pids -e memory /proc/self/mounts | while read -r kind place rest; do \
+                  [ \"$kind\" = cgroup ] && umount \"$place\"; done; exec \"$@\"";
+    let words = ["--mount", "/bin/sh", "-c", script, "sh", env!("CARGO_BIN_EXE_buddy-supervise")];
+    let args = words.map(str::to_owned).to_vec();
+    let supervisor = SupervisorCommand { program: "/usr/bin/unshare".into(), args };
+    Stage::with(supervisor, Duration::from_millis(300))
+}
+
+#[tokio::test]
+async fn with_version_2_alone_a_command_has_a_group_that_ends_with_it() {
+    let stage = with_version_2_alone();
+    let marker = marker();
+    // Each generation starts the next and ends, outside of every session that it was started in.
+    let runner = "trap '' TERM HUP; setsid sh ./run $1 &\n";
+    fs::write(stage.path("run"), runner).unwrap();
+    let script = format!("echo $PPID; sh ./run {marker}; sleep {marker}");
+    let mut running = stage.start(sh(&script)).await.unwrap();
+    let supervisor = String::from_utf8_lossy(&running.next().await.unwrap().bytes).trim().to_owned();
+    let groups = groups_of(&supervisor);
+    let [group] = groups.as_slice() else { panic!("one group is expected: {groups:?}") };
+    assert!(group.join("cgroup.kill").exists(), "{group:?}");
+    assert!(!fs::read_to_string(group.join("cgroup.procs")).unwrap().is_empty());
+    running.stop();
+    let exit = running.wait().await.unwrap();
+    assert_eq!((exit.ended, exit.survivors), (Ended::Stopped, 0));
+    assert_eq!(alive(&marker), [""; 0]);
+    assert_eq!(groups_of(&supervisor), [] as [PathBuf; 0]);
 }
 
 #[tokio::test]
