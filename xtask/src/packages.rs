@@ -26,6 +26,8 @@ const PACKAGES: &[Package] = &[
     Package { name: "dash", program: "dash", why: "one of the shells of shared panes" },
     Package { name: "debootstrap", program: "debootstrap", why: "makes the image of the container in tests" },
     Package { name: "e2fsprogs", program: "mke2fs", why: "small real file systems for tests of full disks" },
+    Package { name: "git", program: "git", why: "what the tools for git run" },
+    Package { name: "less", program: "less", why: "a program that waits for keys" },
     Package { name: "mount", program: "mount", why: "mounts them" },
     Package { name: "openssh-client", program: "ssh", why: "the way to hosts over SSH" },
     Package { name: "openssh-server", program: "sshd", why: "such a host in tests" },
@@ -35,8 +37,10 @@ const PACKAGES: &[Package] = &[
     Package { name: "ripgrep", program: "rg", why: "what searches are measured beside" },
     Package { name: "runc", program: "runc", why: "starts the container" },
     Package { name: "strace", program: "strace", why: "fails syncs on purpose" },
+    Package { name: "sudo", program: "sudo", why: "a program that asks for a password" },
     Package { name: "tmux", program: "tmux", why: "shared panes" },
     Package { name: "util-linux", program: "unshare", why: "private mounts, and setsid in tests" },
+    Package { name: "vim-tiny", program: "vi", why: "an editor that waits for keys" },
     Package { name: "zsh", program: "zsh", why: "one of the shells of shared panes" },
 ];
 

@@ -264,9 +264,13 @@ fn outcome(exit: &Exit, timeout: Duration) -> Value {
         }
         Ended::Exited => None,
     };
-    if let Some(note) = note {
+    let remain = (exit.survivors > 0).then(|| {
+        format!("{} process(es) of it still run: they have the rights of another account", exit.survivors)
+    });
+    let notes: Vec<String> = note.into_iter().chain(remain).collect();
+    if !notes.is_empty() {
         result["timed_out"] = json!(exit.ended == Ended::TimedOut);
-        result["note"] = json!(note);
+        result["note"] = json!(notes.join("; "));
     }
     result
 }

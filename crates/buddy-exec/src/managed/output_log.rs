@@ -22,6 +22,11 @@ fn older(directory: &Path) -> PathBuf {
     directory.join("output.log.1")
 }
 
+/// A name that a file has only while files are put aside.
+fn next(directory: &Path) -> PathBuf {
+    directory.join("output.log.next")
+}
+
 /// The writer, in the keeper. A failed write loses output and never the process.
 #[derive(Debug)]
 pub(super) struct OutputLog {
@@ -53,12 +58,18 @@ impl OutputLog {
         }
     }
 
+    /// Puts the file aside and begins another. Whoever reads at any moment finds both names: the full file has its second
+    /// name before it loses the first.
     fn rotate(&mut self) -> io::Result<()> {
+        let [newest, older, next] = [newest, older, next].map(|name| name(&self.directory));
+        // What a failed attempt left.
+        let _ = fs::remove_file(&next);
         if self.file.is_some() {
-            fs::rename(newest(&self.directory), older(&self.directory))?;
+            fs::hard_link(&newest, &next).and_then(|()| fs::rename(&next, &older))?;
             self.file = None;
         }
-        self.file = Some(create_private(&newest(&self.directory))?);
+        self.file = Some(create_private(&next)?);
+        fs::rename(&next, &newest)?;
         self.size = 0;
         Ok(())
     }

@@ -272,15 +272,31 @@ impl Link {
         self.respawn().await
     }
 
-    /// Ends what is left of the command with this tag.
-    pub(super) async fn sweep(&self, tag: u32) -> Result<(), TargetError> {
-        self.host.run(scripts::SWEEP, &[&self.pid(), &tag.to_string()], Stdin::Null).await.map(drop)
+    /// Ends what is left of the stopped command with this tag. Says how many processes could not be ended.
+    pub(super) async fn sweep(&self, tag: u32) -> Result<u32, TargetError> {
+        let (pid, tag, stop_file) = (self.pid(), tag.to_string(), self.stop_file());
+        let said = self.host.run(scripts::SWEEP, &[&pid, &tag, &stop_file], Stdin::Null).await?;
+        Ok(said.text.trim().parse().unwrap_or_default())
     }
 
-    /// Signals what runs in the foreground.
-    pub(super) async fn signal(&self, signal: &str) -> Result<(), TargetError> {
+    /// Interrupts what runs in the foreground, so that the shell prompts.
+    pub(super) async fn interrupt(&self) -> Result<(), TargetError> {
+        self.signal("INT", "").await
+    }
+
+    /// Signals a command that is being stopped. The shell mends the terminal after it.
+    pub(super) async fn signal_stopped(&self, signal: &str) -> Result<(), TargetError> {
+        self.signal(signal, &self.stop_file()).await
+    }
+
+    /// The file that tells the shell that a command is being stopped.
+    fn stop_file(&self) -> String {
+        format!("{}.stop", self.command_file())
+    }
+
+    async fn signal(&self, signal: &str, stop_file: &str) -> Result<(), TargetError> {
         let (socket, pid, owner) = (self.host.socket(), self.pid(), self.owner());
-        let arguments = [&socket, &self.id, &self.session, &pid, signal, &owner];
+        let arguments = [&socket, &self.id, &self.session, &pid, signal, &owner, stop_file];
         self.host.run(scripts::SIGNAL, &arguments, Stdin::Null).await.map(drop)
     }
 

@@ -139,7 +139,7 @@ pub(super) async fn begin(
             Typed::Yes => {
                 attempt += 1;
                 // Something that was begun and not sent, such as an open quote, would swallow the next line too.
-                link.signal("INT").await?;
+                link.interrupt().await?;
                 link.set_up().await?;
                 // The interrupt made a prompt that is nobody's.
                 link.told_prompts.store(link.seen().strange_prompts, Ordering::Relaxed);
@@ -407,8 +407,8 @@ impl Begun {
     /// Ends the command with all that it started, also what left its session. What earlier commands left running stays.
     async fn stop(&mut self, steps: &[(&str, Duration)], ended: Ended) -> Result<Exit, TargetError> {
         let exit = self.end_foreground(steps, ended).await;
-        self.link.sweep(self.tag).await?;
-        exit
+        let survivors = self.link.sweep(self.tag).await?;
+        exit.map(|exit| Exit { survivors, ..exit })
     }
 
     async fn end_foreground(
@@ -417,7 +417,7 @@ impl Begun {
         ended: Ended,
     ) -> Result<Exit, TargetError> {
         for (signal, time) in steps {
-            if let Err(error) = self.link.signal(signal).await {
+            if let Err(error) = self.link.signal_stopped(signal).await {
                 return Err(if error.is_connection() { out_of_reach(&self.link) } else { error });
             }
             match timeout(*time, &mut self.done).await {

@@ -164,10 +164,11 @@ program=; read -r program 2>/dev/null < "/proc/$6/comm"
 echo "busy $program"
 "#;
 
-/// Ends what is left of a command. Arguments: the process of the shell, the tag of the command. Asks first, kills then, and
-/// says how many are still there.
+/// Ends what is left of a command. Arguments: the process of the shell, the tag of the command, the file that told the shell of
+/// the stop. Asks first, kills then, and says how many are still there.
 pub(super) const SWEEP: &str = r#"
 shell=$1 tag=$2
+rm -f "$3"
 living() {
   found=
   for file in $(grep -ls "^Max file locks  *$tag " /proc/[0-9]*/limits 2>/dev/null); do
@@ -218,19 +219,30 @@ exec tmux -S "$1" if-shell -F -t "$2" \
 "##;
 
 /// Signals what runs in the foreground of a pane. Arguments: socket, pane, session, process of the shell, signal, process of
-/// the pane.
+/// the pane, and a file that tells the shell to mend the terminal before its next prompt, or nothing.
 ///
 /// Only a group whose leader is in the session of the pane is signalled. Where the shell itself is in the
-/// foreground, or the leader of the group is gone, the terminal is left to do it, by the key.
+/// foreground, the leader of the group is gone, or a program in it runs with the rights of another account (`sudo`), the
+/// terminal is left to do it, by the key.
 pub(super) const SIGNAL: &str = r##"
 socket=$1 pane=$2 session=$3 pid=$4 signal=$5 owner=$6
+if [ -n "$7" ]; then : > "$7"; fi
+all_ours() {
+  for file in /proc/[0-9]*/stat; do
+    read -r stat 2>/dev/null < "$file" || continue
+    member=${file#/proc/}; set -- ${stat##*) }
+    if [ "$3" = "$group" ] && ! kill -s 0 "${member%/stat}" 2>/dev/null; then return 1; fi
+  done
+}
 read -r stat 2>/dev/null < "/proc/$pid/stat" || exit 0
 set -- ${stat##*) }
 group=$6
 case $group in ''|*[!0-9]*|0|1) exit 0;; esac
 if [ "$group" != "$pid" ] && read -r stat 2>/dev/null < "/proc/$group/stat"; then
   set -- ${stat##*) }
-  if [ "$4" = "$owner" ] && [ "$3" = "$group" ]; then kill -s "$signal" -- "-$group"; exit 0; fi
+  if [ "$4" = "$owner" ] && [ "$3" = "$group" ]; then
+    if [ "$signal" != INT ] || all_ours; then kill -s "$signal" -- "-$group"; exit 0; fi
+  fi
 fi
 exec tmux -S "$socket" if-shell -F -t "$pane" \
   "#{&&:#{&&:#{==:#{@buddy_owner},$session},#{!=:#{@buddy_pane},}},#{&&:#{==:#{pane_pid},$owner},#{==:#{pane_synchronized},0}}}" \
@@ -263,7 +275,8 @@ pub const PANE_VARIABLE: &str = "BUDDY_PANE";
 /// the shell was replaced by another program. Marks go to the terminal itself, wherever the output of the shell goes. The
 /// shell also tells its own end, as tmux does not always learn with which status that was. Before a prompt it waits until the
 /// marker has shown what the command wrote to standard error, for a second at most; dash cannot wait, as its `read` has no limit; it only
-/// pauses before its own end, after which tmux takes nothing more from the terminal.
+/// pauses before its own end, after which tmux takes nothing more from the terminal. After a stop it mends what the stopped program
+/// did to the terminal: a killed editor leaves it without echo, without line ends, and on its own screen.
 const SETUP: &str = r#"{ BUDDY_PANE=1; export BUDDY_PANE; __buddy_n=${__buddy_n-}; __buddy_e=${__buddy_e-}; } 2>/dev/null
 __buddy_w=
 (read -r -t 1 __buddy_a </dev/null) >/dev/null 2>&1
@@ -277,7 +290,12 @@ __buddy_f() {
   done <>"$__buddy_e.done"
   return 0
 }
-__buddy_p() { __buddy_s=$?; __buddy_f; printf '\033]133;D;%s;%s\007' "$__buddy_n" "$__buddy_s" >/dev/tty; return "$__buddy_s"; }
+__buddy_m() {
+  if [ ! -e "$__buddy.stop" ]; then return 0; fi
+  stty sane iutf8 </dev/tty || stty sane </dev/tty
+  printf '\033[?1049l\0337\033[r\0338\033[?1l\033>\033[?25h\033[?1000l\033[?1002l\033[?1003l\033[?1006l\033[0m\033(B\017' >/dev/tty
+}
+__buddy_p() { __buddy_s=$?; __buddy_m; __buddy_f; printf '\033]133;D;%s;%s\007' "$__buddy_n" "$__buddy_s" >/dev/tty; return "$__buddy_s"; }
 __buddy_i() {
   if [ -n "${BASH_VERSION-}" ]; then
     case ${PROMPT_COMMAND-} in

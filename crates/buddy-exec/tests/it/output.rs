@@ -6,7 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use buddy_exec::{CHUNK_BYTES, LogFile, MAX_CHUNKS, OutputLimits, QUEUED_CHUNKS, Stream};
 use rustix::fs::Mode;
 
-use crate::stage::{Stage, sh};
+use crate::stage::{Stage, peak_memory_kib, sh};
 
 const MIB: u64 = 1024 * 1024;
 
@@ -83,13 +83,8 @@ async fn huge_output_keeps_its_ends_and_little_else() {
     assert!(content.starts_with(b"BEGIN") && content.ends_with(b"the real end"));
     let gap = format!("\n… {} bytes left out …\n", info.bytes_dropped);
     assert!(content.windows(gap.len()).any(|window| window == gap.as_bytes()));
-    assert!(peak_memory_kib() < 150_000, "{} KiB", peak_memory_kib());
-}
-
-fn peak_memory_kib() -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
-    line.split_ascii_whitespace().nth(1).unwrap().parse().unwrap()
+    let peak = peak_memory_kib("self");
+    assert!(peak < 150_000, "{peak} KiB");
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! What panes do with a real tmux and real shells.
 
 mod apart;
+mod askers;
 mod behind;
 mod commands;
 mod endings;

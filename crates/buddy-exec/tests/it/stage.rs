@@ -120,6 +120,13 @@ pub(crate) fn alive(marker: &str) -> Vec<String> {
     texts.filter(|text| text.contains(marker)).collect()
 }
 
+/// The most memory that a process, or `self`, has had so far.
+pub(crate) fn peak_memory_kib(process: &str) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+    line.split_ascii_whitespace().nth(1).unwrap().parse().unwrap()
+}
+
 pub(crate) async fn until_alive(marker: &str, count: usize) {
     until(PATIENCE, || alive(marker).len() >= count).await;
 }

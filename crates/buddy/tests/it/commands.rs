@@ -9,11 +9,6 @@ use serde_json::{Value, json};
 
 use crate::stage::{Stage, shell};
 
-/// The cap on the log of one command.
-const LOG_CAP: u64 = 64 * 1024 * 1024;
-/// What buddy may need while a command prints without end.
-const MEMORY: u64 = 60 * 1024 * 1024;
-
 fn waiting(command: &str, wait: &str) -> Value {
     let mut arguments = shell(command);
     arguments["wait"] = json!(wait);
@@ -30,35 +25,11 @@ async fn ran(call: Value) -> (Stage, Value) {
 }
 
 #[tokio::test]
-async fn a_gigabyte_is_bounded() {
-    let command = "head -c 1000000000 /dev/zero | tr '\\0' 'x'; echo END";
-    let call = turn().call("run_shell", waiting(command, "2m"));
-    let stage = Stage::new([call, turn().text("Done.")]).await;
-    let finished = stage.exec(["go"]).within(Duration::from_secs(100)).run().await.expect_code(0);
-    println!("a gigabyte took {:?}, {} KiB of memory", finished.took, finished.peak_memory / 1024);
-    assert!(finished.peak_memory > 0 && finished.peak_memory < MEMORY, "{} bytes", finished.peak_memory);
-    let result = &stage.results()[0]["result"];
-    let stdout = result["stdout"].as_str().unwrap();
-    assert!(stdout.starts_with("xxxx") && stdout.ends_with("xEND\n"), "{stdout}");
-    assert!(stdout.len() < 10_000 && result["truncated"] == true);
-    let log = std::path::PathBuf::from(result["log"].as_str().unwrap());
-    assert!(log.starts_with(stage.home.data()) && std::fs::metadata(&log).unwrap().len() <= LOG_CAP);
-    assert!(std::fs::read(&log).unwrap().ends_with(b"xEND\n"));
-}
-
-#[tokio::test]
 async fn a_command_that_never_ends_is_stopped() {
     let (_, result) = ran(waiting("echo begun; sleep 60", "1s")).await;
     assert_eq!((&result["ok"], &result["result"]["timed_out"]), (&json!(true), &json!(true)), "{result}");
     assert_eq!(result["result"]["stdout"], "begun\n");
     assert!(result["result"]["note"].as_str().unwrap().contains("longer `wait`"), "{result}");
-}
-
-#[tokio::test]
-async fn a_command_that_prints_for_ever_is_stopped() {
-    let (_, result) = ran(waiting("yes", "1s")).await;
-    assert_eq!(result["result"]["timed_out"], true, "{result}");
-    assert!(result["result"]["duration_ms"].as_u64().unwrap() < 5_000, "{result}");
 }
 
 #[tokio::test]

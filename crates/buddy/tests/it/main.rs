@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a broken assumption ends the test")]
 
 mod approvals;
+mod askers;
 mod budget;
 mod catalogue;
 mod commands;
@@ -15,6 +16,7 @@ mod exec;
 mod exec_refusals;
 mod exec_stops;
 mod faults;
+mod floods;
 mod foreign;
 mod git;
 mod hosts;

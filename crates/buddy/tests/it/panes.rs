@@ -11,10 +11,10 @@ use serde_json::{Value, json};
 use crate::stage::{Stage, shell};
 
 /// A stage whose tmux server ends with it.
-struct PaneStage(Stage);
+pub(crate) struct PaneStage(pub(crate) Stage);
 
 impl PaneStage {
-    async fn new(turns: impl IntoIterator<Item = Turn>) -> Self {
+    pub(crate) async fn new(turns: impl IntoIterator<Item = Turn>) -> Self {
         Self(Stage::new(turns.into_iter().collect::<Vec<_>>()).await)
     }
 
@@ -22,7 +22,7 @@ impl PaneStage {
         self.0.home.data().join("run/tmux/socket")
     }
 
-    fn buddy(&self, arguments: &[&str]) -> Program {
+    pub(crate) fn buddy(&self, arguments: &[&str]) -> Program {
         self.0.buddy(arguments).env("BUDDY_ENV", "production").env("BUDDY_APPROVE", "all")
     }
 
@@ -45,7 +45,7 @@ impl PaneStage {
     }
 
     /// What tmux says on the server of this stage.
-    fn tmux(&self, arguments: &[&str]) -> String {
+    pub(crate) fn tmux(&self, arguments: &[&str]) -> String {
         tmux(&self.socket(), arguments)
     }
 

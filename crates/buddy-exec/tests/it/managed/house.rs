@@ -122,9 +122,13 @@ pub(crate) fn launch_in(folder: &Path, script: &str) -> Launch {
 
 /// Polls: neither the process table nor a record has events.
 pub(crate) fn until(is_so: impl Fn() -> bool) {
-    let end = Instant::now() + PATIENCE;
+    until_within(PATIENCE, is_so);
+}
+
+pub(crate) fn until_within(limit: Duration, is_so: impl Fn() -> bool) {
+    let end = Instant::now() + limit;
     while !is_so() {
-        assert!(Instant::now() < end, "did not happen within {PATIENCE:?}");
+        assert!(Instant::now() < end, "did not happen within {limit:?}");
         std::thread::sleep(Duration::from_millis(5));
     }
 }

@@ -41,6 +41,15 @@ impl PaneStage {
         Self::with("/bin/bash", |program| supervisor(Kind::Full, program), None)
     }
 
+    /// Of an account without rights.
+    pub(crate) fn ordinary(shell: &str) -> Self {
+        let stage = Self::with(shell, |program| supervisor(Kind::Ordinary, program), HAS_WARDEN);
+        if rustix::process::geteuid().is_root() {
+            std::os::unix::fs::chown(stage.path(""), Some(NOBODY), Some(NOBODY)).unwrap();
+        }
+        stage
+    }
+
     /// Commands may write in the directory `work` and nowhere else, and reach no network.
     pub(crate) fn jailed(shell: &str) -> Self {
         Self::jailed_as(Kind::Full, shell)
