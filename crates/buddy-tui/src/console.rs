@@ -5,6 +5,7 @@
 
 mod approval;
 mod asks;
+mod background;
 mod choose;
 mod commands;
 mod custom;

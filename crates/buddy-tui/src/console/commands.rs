@@ -11,7 +11,7 @@ use super::past::INIT;
 use super::picker::Picker;
 use super::state::Console;
 use super::status::short;
-use super::tasks::elapsed_text;
+use super::tasks::{Task, elapsed_text};
 use crate::asking::seconds;
 use crate::editor::Choice;
 use crate::targets::{self, TargetLine};
@@ -237,6 +237,13 @@ impl Console {
                 name => self.effect(Effect::Run(DeskCommand::Kill(name.to_owned()))),
             };
         };
+        let own = |task: &Task| {
+            let own = task.own_aside.as_ref().filter(|own| own.number == number)?;
+            Some((task.session.clone(), own.item.clone()))
+        };
+        if let Some((session, item)) = self.tasks.iter().find_map(own) {
+            return self.effect(Effect::Send(session, Command::Stop { item }));
+        }
         match self.tasks.iter().find(|task| task.number == number) {
             Some(task) if task.is_idle() => self.say(&format!("task {number} does not run")),
             Some(task) => {
@@ -284,6 +291,14 @@ impl Console {
                 task.number,
                 task.deadline.map(left).unwrap_or_default()
             ));
+        }
+        for task in &self.tasks {
+            if let (Some(own), Some(item)) = (&task.own_aside, task.reader.own_command())
+                && let Content::UserMessage { ran: Some(ran), .. } = &item.content
+            {
+                let time = elapsed_text(task.reader.ran(&item.id, now));
+                lines.push(format!("task {}  {time}  !{}", own.number, ran.command));
+            }
         }
         if lines.is_empty() {
             lines.push("no task runs".to_owned());

@@ -18,7 +18,7 @@ use super::custom::CustomCommand;
 use super::desk::Desk;
 use super::effect::{Effect, Input, Reply};
 use super::live::SPINNER_MS;
-use super::past::{Branch, Branched};
+use super::past::{Branch, Branched, Purpose};
 use super::state::Console;
 use super::terminal::{self, Terminal};
 use crate::editor::Key;
@@ -347,15 +347,14 @@ impl Driver {
     fn fork(&mut self, branch: Branch) {
         let (sessions, who, desk) = (self.sessions.clone(), self.who.clone(), self.desk.clone());
         self.jobs.spawn(async move {
-            let Branch { session: left, point, rewound } = branch;
-            let changes = match &rewound {
-                Some(rewound) => desk.changes(&rewound.calls).await,
-                None => None,
+            let Branch { session: left, point, purpose } = branch;
+            let changes = match &purpose {
+                Purpose::Rewind(rewound) => desk.changes(&rewound.calls).await,
+                Purpose::Copy | Purpose::Background => None,
             };
             match forked(&*sessions, &who, &left, point, ForkKind::Beside).await {
                 Ok((session, head, events)) => {
-                    let draft = rewound.map(|rewound| rewound.draft);
-                    let branched = Branched { session: session.clone(), head, left, draft, changes };
+                    let branched = Branched { session: session.clone(), head, left, purpose, changes };
                     Done::Follow(session, events, Reply::Forked(branched))
                 }
                 Err(error) => Done::Reply(Reply::Failed(error.to_string())),

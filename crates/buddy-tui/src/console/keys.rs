@@ -69,6 +69,7 @@ impl Console {
                 let text = self.draft.whole();
                 self.effect(Effect::Edit(text));
             }
+            Some(Action::LeftOrBackground) if self.draft.is_empty() && self.send_to_background() => {}
             Some(Action::Redraw) => self.effect(Effect::Redraw),
             Some(Action::Suspend) => self.effect(Effect::Suspend),
             Some(Action::Expand) => self.expand(),
@@ -196,7 +197,7 @@ impl Console {
 
     /// Stops the command that the person runs. False if none runs.
     fn stop_command(&mut self) -> bool {
-        let Some(item) = self.front().reader.own_command().map(|item| item.id.clone()) else { return false };
+        let Some(item) = self.front().attended_command().map(|item| item.id.clone()) else { return false };
         self.send(Command::Stop { item });
         true
     }

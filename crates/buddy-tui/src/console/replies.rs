@@ -59,6 +59,9 @@ impl Console {
 
     /// Another conversation is shown from now on. The one before goes on as a task if it runs.
     pub(super) fn opened(&mut self, session: buddy_protocol::SessionId, head: u64) {
+        // What the one before has finished so far is shown before it is left.
+        let rows = self.take_rows();
+        self.show(rows);
         let known = self.tasks.iter().position(|task| task.session == session);
         let number = if let Some(place) = known {
             self.tasks.remove(place).number

@@ -206,6 +206,12 @@ impl Console {
             {
                 task.unseen = task.unseen.saturating_sub(1);
             }
+            Fact::ItemEnded(ended)
+                if task.own_aside.as_ref().is_some_and(|own| own.item == ended.item.id) =>
+            {
+                task.own_aside = None;
+                self.effect(Effect::Ring("your command has ended".to_owned()));
+            }
             Fact::SessionChanged(changed) => self.changed(place, changed),
             Fact::TurnEnded(_) => self.turn_ended(place, ran),
             _ => {}
@@ -225,7 +231,7 @@ impl Console {
             self.approvals = policy;
         }
         let task = &self.tasks[place];
-        if place == 0 && event.seq == Some(task.skip_until) {
+        if place == 0 && event.seq == Some(task.skip_until) && !task.is_known {
             let rows = super::items::recap(task.reader.transcript(), &self.look, self.columns);
             self.show(rows);
         }
