@@ -12,6 +12,7 @@ mod custom;
 mod desk;
 mod driver;
 mod effect;
+mod ground;
 mod help;
 mod items;
 mod keys;

@@ -17,6 +17,7 @@ use tokio_stream::StreamMap;
 use super::custom::CustomCommand;
 use super::desk::Desk;
 use super::effect::{Effect, Input, Reply};
+use super::ground::{Ground, Heard, QUESTION};
 use super::live::SPINNER_MS;
 use super::past::{Branch, Branched, Purpose};
 use super::state::Console;
@@ -54,6 +55,8 @@ pub struct ConsoleRequest {
     pub keys: Vec<(String, String)>,
     /// Commands of the person's own.
     pub custom: Vec<CustomCommand>,
+    /// Whether the terminal is asked for its ground, and the colours follow.
+    pub follows_ground: bool,
     /// Whether the terminal is one of tmux's.
     pub is_in_tmux: bool,
     /// What is said first.
@@ -77,6 +80,7 @@ pub async fn run_console(
     console.custom = request.custom;
     request.greeting.iter().for_each(|line| console.say(line));
     let (commands, inbox) = mpsc::channel(QUEUED_COMMANDS);
+    let asked = request.follows_ground.then(Instant::now);
     let mut driver = Driver {
         painter: Painter::new(request.look, columns, height),
         console,
@@ -91,7 +95,11 @@ pub async fn run_console(
         paint_at: Some(Instant::now()),
         painted: None,
         keys: Some(EventStream::new()),
+        ground: Ground::new(asked),
     };
+    if asked.is_some() {
+        driver.terminal.write(QUESTION).ok();
+    }
     if driver.console.look.colors != Colors::None {
         // Done while nothing waits for it, so that the first block of code does not.
         driver.jobs.spawn_blocking(|| {
@@ -143,6 +151,7 @@ struct Driver {
     painted: Option<Instant>,
     /// The keys; none while somebody else has the terminal.
     keys: Option<EventStream>,
+    ground: Ground,
 }
 
 /// What a job brought.
@@ -168,11 +177,15 @@ impl Driver {
         mut refused: mpsc::Receiver<SessionsError>,
     ) -> Result<Exit, SessionsError> {
         loop {
-            let (tick, paint) = (self.next_tick(), self.paint_at);
+            let (tick, paint, held) = (self.next_tick(), self.paint_at, self.ground.deadline());
             let keys = self.keys.get_or_insert_with(EventStream::new);
             let input = tokio::select! {
                 biased;
                 Some(event) = keys.next() => Self::terminal_input(event),
+                () = at(held), if held.is_some() => {
+                    self.type_held().await;
+                    None
+                }
                 Some(()) = interrupts.recv() => Some(Input::Stop),
                 () = at(paint), if paint.is_some() => {
                     self.paint()?;
@@ -184,13 +197,41 @@ impl Driver {
                 () = at(tick), if tick.is_some() => Some(Input::Tick),
             };
             if let Some(input) = input {
-                self.take(input).await;
+                self.sift(input).await;
                 self.drain().await?;
             }
             if let Some(exit) = self.exit {
                 self.paint()?;
                 return Ok(exit);
             }
+        }
+    }
+
+    /// Takes an input that may be a part of what the terminal says by itself.
+    async fn sift(&mut self, input: Input) {
+        match input {
+            Input::Key(key) => match self.ground.hear(key, Instant::now()) {
+                Heard::Part => {}
+                Heard::Answer(theme) => self.take(Input::Ground(theme)).await,
+                Heard::Keys(keys) => self.type_keys(keys).await,
+            },
+            Input::Paste(text) => {
+                self.type_held().await;
+                self.take(Input::Paste(text)).await;
+            }
+            other => self.take(other).await,
+        }
+    }
+
+    /// Types what was held back.
+    async fn type_held(&mut self) {
+        let keys = self.ground.release();
+        self.type_keys(keys).await;
+    }
+
+    async fn type_keys(&mut self, keys: Vec<Key>) {
+        for key in keys {
+            self.take(Input::Key(key)).await;
         }
     }
 

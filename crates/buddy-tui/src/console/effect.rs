@@ -8,6 +8,7 @@ use super::desk::{DeskCommand, ModelChoice, Surroundings};
 use super::past::{Branch, Branched};
 use crate::editor::Key;
 use crate::exit::Exit;
+use crate::text::Theme;
 
 /// What happened.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub(super) enum Input {
     /// The terminal has another size.
     Resized,
     Event(SessionId, Arc<Event>),
+    /// The terminal said what its ground is like.
+    Ground(Theme),
     /// Some time went by.
     Tick,
     /// A signal asks to stop.

@@ -41,6 +41,8 @@ pub(super) struct Console {
     /// When a key was pressed that does something at the second time.
     pub(super) armed: Option<(Armed, Instant)>,
     pub(super) is_plan_shown: bool,
+    /// Whether the person chose the colours in this conversation.
+    pub(super) is_theme_chosen: bool,
     rows: Vec<Line>,
     effects: Vec<Effect>,
 }
@@ -97,6 +99,7 @@ impl Console {
             last_key: None,
             armed: None,
             is_plan_shown: false,
+            is_theme_chosen: false,
             rows: Vec::new(),
             effects: Vec::new(),
         }
@@ -110,6 +113,7 @@ impl Console {
             Input::Paste(text) => self.paste(&text),
             Input::Resized => {}
             Input::Event(session, event) => self.event(&session, &event),
+            Input::Ground(theme) => self.take_ground(theme),
             Input::Tick => self.pass_time(),
             Input::Stop => self.effect(Effect::Quit(crate::exit::Exit::Interrupted)),
             Input::Reply(reply) => self.reply(reply),

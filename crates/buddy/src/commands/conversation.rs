@@ -13,7 +13,7 @@ use crate::commands::login::{Welcomed, welcome};
 use crate::commands::setup::{Invocation, Notes, Setup};
 use crate::commands::{find, fork, import, is_here, last, panes, printer, trust};
 use crate::config::user_file;
-use crate::desk::{HomeDesk, keys, look};
+use crate::desk::{HomeDesk, follows_ground, keys, look};
 use crate::environment::Environment;
 use crate::hosts::{Beginning, RunHosts};
 use crate::panes::PaneMaker;
@@ -113,8 +113,18 @@ impl Talk<'_> {
             let config = user_file(self.environment).and_then(|file| Some(file.parent()?.to_owned()));
             let keys = keys(config.as_deref())?;
             let custom = self.desk.custom_commands();
-            let request =
-                ConsoleRequest { who, session, head, interrupts, look, keys, custom, is_in_tmux, greeting };
+            let request = ConsoleRequest {
+                who,
+                session,
+                head,
+                interrupts,
+                look,
+                keys,
+                custom,
+                follows_ground: follows_ground(self.environment, &self.setup.loaded.config.display),
+                is_in_tmux,
+                greeting,
+            };
             match run_console(buddy.hub.clone(), Arc::new(self.desk), request).await {
                 Ok((exit, session)) => (Ok(exit), session),
                 Err(error) => (Err(error), first),

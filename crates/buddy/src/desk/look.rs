@@ -28,6 +28,14 @@ fn colors(environment: &Environment, display: &DisplaySection) -> Colors {
     }
 }
 
+/// Whether the terminal is to be asked for its ground: nobody chose the colours, and no variable says it.
+pub(crate) fn follows_ground(environment: &Environment, display: &DisplaySection) -> bool {
+    let is_open = Theme::named(&display.theme).is_none() && environment.get("COLORFGBG").is_none();
+    // The console of Linux has one ground and knows no such question.
+    let may_answer = environment.get("TERM") != Some("linux");
+    is_open && may_answer && colors(environment, display) != Colors::None
+}
+
 /// What the person chose, or what fits the ground that the terminal tells of.
 fn theme(environment: &Environment, display: &DisplaySection) -> Theme {
     if let Some(theme) = Theme::named(&display.theme) {
