@@ -22,8 +22,8 @@ mod text;
 mod visible;
 
 pub use console::{
-    Alternatives, Chosen, ConsoleRequest, CustomCommand, Desk, DeskCommand, ModelChoice, Surroundings,
-    choose, run_console,
+    Alternatives, Chosen, ConsoleRequest, CustomCommand, Desk, DeskCommand, ModelChoice, StatusPart,
+    Surroundings, choose, run_console,
 };
 pub use exec::{ExecRequest, ExecTarget, OutputFormat, run_exec};
 pub use exit::Exit;

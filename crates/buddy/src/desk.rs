@@ -16,6 +16,7 @@ use buddy_exec::{Bounds, Exec, GlobQuery, OutputLimits, Panes, Stdin, Target, ru
 use buddy_protocol::{ItemId, SessionId, SessionTarget, TargetHost};
 use buddy_tui::{CustomCommand, Desk, DeskCommand, ModelChoice, Surroundings};
 
+use crate::commands::setup::Setup;
 use crate::config::{Origin, Request, TrustStore, load, private_file, user_file};
 use crate::environment::Environment;
 use crate::hosts::RunHosts;
@@ -31,6 +32,10 @@ const MAX_PATHS: usize = 20_000;
 const MAX_HEAD_BYTES: u64 = 4096;
 /// How long one of buddy's own commands may take.
 const COMMAND_LIMIT: Duration = Duration::from_mins(1);
+/// How long the command for the status line may take.
+const STATUS_LIMIT: Duration = Duration::from_secs(3);
+/// How much of what it says is read.
+const STATUS_BYTES: usize = 4 * 1024;
 /// How much of what it says is shown.
 const SAID_BYTES: usize = 256 * 1024;
 
@@ -40,12 +45,21 @@ pub(crate) struct HomeDesk {
     hosts: Arc<RunHosts>,
     models: Arc<Models>,
     history: HistoryFile,
+    /// The command that makes the status line.
+    status_command: Option<String>,
 }
 
 impl HomeDesk {
-    pub(crate) fn new(environment: &Environment, hosts: Arc<RunHosts>, models: Arc<Models>) -> Self {
+    pub(crate) fn new(environment: &Environment, hosts: Arc<RunHosts>, setup: &Setup) -> Self {
         let history = HistoryFile::new(&environment.data);
-        Self { environment: environment.clone(), hosts, models, history }
+        let status_command = setup.loaded.config.display.status_command.clone();
+        Self {
+            environment: environment.clone(),
+            hosts,
+            models: setup.models.clone(),
+            history,
+            status_command,
+        }
     }
 
     /// Commands of the person's own, and of the project where it is trusted.
@@ -192,6 +206,29 @@ impl Desk for HomeDesk {
             Ok(Ok(status)) => Err(format!("`{editor}` ended with {status}; the draft stays as it was")),
             Ok(Err(error)) => Err(failed(error)),
             Err(error) => Err(error.to_string()),
+        }
+    }
+
+    async fn status(&self, facts: String) -> Result<String, String> {
+        let command = self.status_command.clone().ok_or("there is no such command")?;
+        let cwd = self.hosts.cwd.clone();
+        let target = local_target(&self.environment, cwd.clone()).map_err(|error| format!("{error:#}"))?;
+        let exec = Exec {
+            argv: vec!["/bin/sh".to_owned(), "-c".to_owned(), command],
+            cwd,
+            env: self.environment.all(),
+            stdin: Stdin::Bytes(facts.into_bytes()),
+            pty: None,
+            timeout: Some(STATUS_LIMIT),
+            output: OutputLimits { keep_head: STATUS_BYTES, keep_tail: 0, log: None },
+            bounds: Bounds::open(),
+        };
+        let mut running = target.start(exec).await.map_err(|error| error.to_string())?;
+        let exit = running.wait().await.map_err(|error| error.to_string())?;
+        match exit.code {
+            Some(0) => Ok(String::from_utf8_lossy(&exit.stdout.head).into_owned()),
+            Some(code) => Err(format!("it ended with code {code}: {}", exit.stderr.text().trim())),
+            None => Err(format!("it did not end within {} s", STATUS_LIMIT.as_secs())),
         }
     }
 

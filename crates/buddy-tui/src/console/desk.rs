@@ -31,6 +31,9 @@ pub trait Desk: Send + Sync {
     /// with, where there is another one now.
     async fn log_in(&self, profile: Option<&str>) -> Result<Option<String>, String>;
 
+    /// What the person's own command for the status line says to these facts. Within bounds of time and size.
+    async fn status(&self, facts: String) -> Result<String, String>;
+
     /// Carries out one of buddy's own commands and returns what it says.
     async fn run(
         &self,

@@ -19,8 +19,10 @@ use super::desk::Desk;
 use super::effect::{Effect, Input, Reply};
 use super::ground::{Ground, Heard, QUESTION};
 use super::live::SPINNER_MS;
+use super::own_status::OwnStatus;
 use super::past::{Branch, Branched, Purpose};
 use super::state::Console;
+use super::status::StatusPart;
 use super::terminal::{self, Terminal};
 use crate::editor::Key;
 use crate::exit::Exit;
@@ -59,6 +61,10 @@ pub struct ConsoleRequest {
     pub follows_ground: bool,
     /// Whether the terminal is one of tmux's.
     pub is_in_tmux: bool,
+    /// The parts of the status line.
+    pub status_parts: Vec<StatusPart>,
+    /// Whether a command of the person's own makes the status line.
+    pub has_own_status: bool,
     /// What is said first.
     pub greeting: Vec<String>,
 }
@@ -78,6 +84,8 @@ pub async fn run_console(
         Console::new(request.session.clone(), request.look.clone(), columns, desk.history(), Instant::now());
     console.take_keys(&request.keys);
     console.custom = request.custom;
+    console.status_parts = request.status_parts;
+    console.own_status = OwnStatus::new(request.has_own_status);
     request.greeting.iter().for_each(|line| console.say(line));
     let (commands, inbox) = mpsc::channel(QUEUED_COMMANDS);
     let asked = request.follows_ground.then(Instant::now);
@@ -336,6 +344,9 @@ impl Driver {
                 self.ask_desk(|desk, _, target| async move {
                     Reply::Surroundings(desk.surroundings(&target).await)
                 });
+            }
+            Effect::AskStatus(facts) => {
+                self.ask_desk(|desk, _, _| async move { Reply::Status(desk.status(facts).await) });
             }
             Effect::Run(command) => self.ask_desk(|desk, session, target| async move {
                 match desk.run(&session, &target, command).await {

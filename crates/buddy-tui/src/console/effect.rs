@@ -52,6 +52,8 @@ pub(super) enum Effect {
     ListPaths,
     /// Look at the surroundings again.
     LookAround,
+    /// Ask the person's own command for a status line, with these facts.
+    AskStatus(String),
     /// Have one of buddy's own commands carried out beside the conversation.
     Run(DeskCommand),
     /// Keep what was sent.
@@ -94,6 +96,8 @@ pub(super) enum Reply {
     Models(Vec<ModelChoice>),
     Paths(Vec<String>),
     Surroundings(Surroundings),
+    /// What the person's own command for the status line said.
+    Status(Result<String, String>),
     /// What a command of buddy's own said.
     Said(String),
     /// What the person made of a text.

@@ -47,6 +47,11 @@ impl Console {
                 self.changed_draft();
             }
             Reply::Surroundings(surroundings) => self.surroundings = surroundings,
+            Reply::Status(said) => {
+                if let Some(failure) = self.own_status.said(said) {
+                    self.complain(&format!("display.status_command: {failure}"));
+                }
+            }
             Reply::Said(text) => self.say_plain(&text),
             Reply::LoggedIn(Some(model)) => self.use_model(&model),
             Reply::LoggedIn(None) => {}

@@ -8,7 +8,9 @@ use super::asks::Asking;
 use super::custom::CustomCommand;
 use super::desk::Surroundings;
 use super::effect::{Effect, Input};
+use super::own_status::OwnStatus;
 use super::picker::Picker;
+use super::status::{self, StatusPart};
 use super::tasks::Task;
 use crate::editor::{Draft, History, Keymap, Menu, Search};
 use crate::text::{Line, Look, Paint};
@@ -33,6 +35,8 @@ pub(super) struct Console {
     pub(super) asking: Option<Asking>,
     pub(super) picker: Option<Picker>,
     pub(super) surroundings: Surroundings,
+    pub(super) status_parts: Vec<StatusPart>,
+    pub(super) own_status: OwnStatus,
     /// What could be meant by `@`; none before somebody typed one.
     pub(super) paths: Option<Vec<String>>,
     /// What becomes of calls that need an approval, as far as it was told.
@@ -94,6 +98,8 @@ impl Console {
             asking: None,
             picker: None,
             surroundings: Surroundings::default(),
+            status_parts: StatusPart::USUAL.to_vec(),
+            own_status: OwnStatus::default(),
             paths: None,
             approvals: ApprovalPolicy::Ask,
             last_key: None,
@@ -119,7 +125,18 @@ impl Console {
             Input::Reply(reply) => self.reply(reply),
         }
         self.put_question();
+        self.ask_status();
         std::mem::take(&mut self.effects)
+    }
+
+    /// Has the person's own status line made anew where what it tells has changed.
+    fn ask_status(&mut self) {
+        if self.own_status.is_wanted() {
+            let facts = status::facts(self);
+            if self.own_status.wants(&facts, self.now) {
+                self.effect(Effect::AskStatus(facts.to_string()));
+            }
+        }
     }
 
     /// The conversation that is shown.
@@ -303,6 +320,7 @@ impl Console {
     /// Whether something is shown that changes with time.
     pub(super) fn is_busy(&self) -> bool {
         let is_running = |task: &Task| !task.is_idle() || task.reader.own_command().is_some();
-        self.tasks.iter().any(is_running) || self.armed.is_some()
+        let is_due = self.own_status.is_wanted() && self.own_status.is_due(&status::facts(self));
+        self.tasks.iter().any(is_running) || self.armed.is_some() || is_due
     }
 }

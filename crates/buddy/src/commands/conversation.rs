@@ -45,7 +45,7 @@ pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
             target.cwd
         ));
     }
-    let desk = HomeDesk::new(invocation.environment, hosts.clone(), setup.models.clone());
+    let desk = HomeDesk::new(invocation.environment, hosts.clone(), &setup);
     let buddy = wire(invocation.environment, setup.wishes(&invocation, hosts.clone())?)?;
     let new = NewSession { agent: BuddyAgent::NAME.to_owned(), cwd, model, parent: None, targets };
     let session = buddy.hub.create(&buddy.who, new).await?;
@@ -63,7 +63,7 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
     let model = setup.session_model(&invocation)?;
     let hosts = setup.hosts(&invocation, PaneMaker::new(&invocation, &setup.loaded.config))?;
     hosts.reach_here().await?;
-    let desk = HomeDesk::new(invocation.environment, hosts.clone(), setup.models.clone());
+    let desk = HomeDesk::new(invocation.environment, hosts.clone(), &setup);
     let buddy = wire(invocation.environment, setup.wishes(&invocation, hosts.clone())?)?;
     let summary = match &resume.id {
         Some(id) => find(&buddy, id).await?,
@@ -104,7 +104,8 @@ impl Talk<'_> {
     async fn run(self, buddy: Buddy, session: SessionId, head: u64) -> anyhow::Result<Exit> {
         let mut printer = printer();
         let greeting = self.greeting(&session).await;
-        let look = look(self.environment, &self.setup.loaded.config.display);
+        let display = &self.setup.loaded.config.display;
+        let look = look(self.environment, display);
         let (interrupts, _watch) = interrupts()?;
         let who = buddy.who.clone();
         let first = session.clone();
@@ -121,7 +122,9 @@ impl Talk<'_> {
                 look,
                 keys,
                 custom,
-                follows_ground: follows_ground(self.environment, &self.setup.loaded.config.display),
+                follows_ground: follows_ground(self.environment, display),
+                status_parts: display.status.clone(),
+                has_own_status: display.status_command.is_some(),
                 is_in_tmux,
                 greeting,
             };
