@@ -25,6 +25,7 @@ pub use console::{
     Alternatives, Chosen, ConsoleRequest, CustomCommand, Desk, DeskCommand, ModelChoice, StatusPart,
     Surroundings, choose, run_console,
 };
+pub use editor::KeyStyle;
 pub use exec::{ExecRequest, ExecTarget, OutputFormat, run_exec};
 pub use exit::Exit;
 pub use export::markdown;

@@ -24,7 +24,7 @@ use super::past::{Branch, Branched, Purpose};
 use super::state::Console;
 use super::status::StatusPart;
 use super::terminal::{self, Terminal};
-use crate::editor::Key;
+use crate::editor::{Key, KeyStyle, Vim};
 use crate::exit::Exit;
 use crate::markdown::load_syntaxes;
 use crate::screen::Painter;
@@ -55,6 +55,8 @@ pub struct ConsoleRequest {
     pub look: Look,
     /// Keys of the person's own: key and what it does.
     pub keys: Vec<(String, String)>,
+    /// The kind of keys that text is edited with.
+    pub key_style: KeyStyle,
     /// Commands of the person's own.
     pub custom: Vec<CustomCommand>,
     /// Whether the terminal is asked for its ground, and the colours follow.
@@ -83,6 +85,7 @@ pub async fn run_console(
     let mut console =
         Console::new(request.session.clone(), request.look.clone(), columns, desk.history(), Instant::now());
     console.take_keys(&request.keys);
+    console.vim = (request.key_style == KeyStyle::Vim).then(Vim::default);
     console.custom = request.custom;
     console.status_parts = request.status_parts;
     console.own_status = OwnStatus::new(request.has_own_status);

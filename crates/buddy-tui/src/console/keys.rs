@@ -3,12 +3,13 @@
 use std::time::Duration;
 
 use buddy_protocol::{ApprovalPolicy, Change, Command};
+use crossterm::event::KeyCode;
 
 use super::commands;
 use super::effect::Effect;
 use super::state::{Armed, Completes, Completion, Console};
 use super::tasks::MAX_QUEUED;
-use crate::editor::{Action, Choice, Draft, Key, Menu, Search};
+use crate::editor::{Action, Choice, Draft, Key, Menu, Search, Typed};
 use crate::exit::Exit;
 
 /// Within which time a second press counts as one.
@@ -32,6 +33,9 @@ impl Console {
     }
 
     fn input_key(&mut self, key: Key, armed: Option<Armed>) {
+        if self.vim_key(key) {
+            return;
+        }
         let action = self.keymap.action(key);
         match action {
             None => {
@@ -76,6 +80,24 @@ impl Console {
             Some(Action::Plan) => self.is_plan_shown = !self.is_plan_shown,
             Some(action) => self.edited(action),
         }
+    }
+
+    /// Takes a key that is vim's. Escape stops what runs where there is nothing to edit.
+    fn vim_key(&mut self, key: Key) -> bool {
+        let is_stop = key.code == KeyCode::Esc
+            && self.draft.is_empty()
+            && (!self.front().is_idle() || self.front().attended_command().is_some());
+        let Some(vim) = self.vim.as_mut().filter(|_| !is_stop) else { return false };
+        match vim.key(key, &mut self.draft) {
+            Typed::Passed => return false,
+            Typed::Done => {
+                self.history.leave();
+                self.completion = None;
+            }
+            Typed::Older => self.look_back(),
+            Typed::Newer => self.look_forward(),
+        }
+        true
     }
 
     fn edited(&mut self, action: Action) {
@@ -167,6 +189,9 @@ impl Console {
         }
         let text = self.draft.take();
         self.completion = None;
+        if let Some(vim) = &mut self.vim {
+            vim.begin();
+        }
         let text = text.trim();
         if text.is_empty() {
             return;

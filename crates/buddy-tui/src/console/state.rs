@@ -12,7 +12,7 @@ use super::own_status::OwnStatus;
 use super::picker::Picker;
 use super::status::{self, StatusPart};
 use super::tasks::Task;
-use crate::editor::{Draft, History, Keymap, Menu, Search};
+use crate::editor::{Draft, History, Keymap, Menu, Search, Vim};
 use crate::text::{Line, Look, Paint};
 
 /// A conversation on a screen.
@@ -29,6 +29,8 @@ pub(super) struct Console {
     pub(super) draft: Draft,
     pub(super) history: History,
     pub(super) keymap: Keymap,
+    /// The modes of vim, where the person wants them.
+    pub(super) vim: Option<Vim>,
     pub(super) custom: Vec<CustomCommand>,
     pub(super) search: Option<Search>,
     pub(super) completion: Option<Completion>,
@@ -92,6 +94,7 @@ impl Console {
             draft: Draft::default(),
             history: History::new(history),
             keymap: Keymap::new(),
+            vim: None,
             custom: Vec::new(),
             search: None,
             completion: None,

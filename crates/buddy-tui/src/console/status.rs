@@ -46,17 +46,15 @@ impl StatusPart {
 
 /// The status, in as many parts as fit; or the line of the person's own command.
 pub(super) fn row(console: &Console, width: usize) -> Line {
+    let mode = console.vim.as_ref().map(|vim| vim.name().to_owned());
     if let Some(line) = console.own_status.line() {
-        let text = one_line(line, width.saturating_mul(2));
+        let line = mode.into_iter().chain([line.to_owned()]).collect::<Vec<_>>().join(" ");
+        let text = one_line(&line, width.saturating_mul(2));
         return Line::styled(&text, console.look.theme.style(Paint::Dim))
             .cut(width, console.look.sign("…", "~"));
     }
-    let parts: Vec<String> = console
-        .status_parts
-        .iter()
-        .filter_map(|&name| part(console, name))
-        .filter(|text| !text.is_empty())
-        .collect();
+    let parts = console.status_parts.iter().filter_map(|&name| part(console, name));
+    let parts: Vec<String> = mode.into_iter().chain(parts).filter(|text| !text.is_empty()).collect();
     joined(&parts, &console.look, width)
 }
 

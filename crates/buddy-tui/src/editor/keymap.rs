@@ -3,6 +3,19 @@
 use std::collections::HashMap;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The kind of keys that text is edited with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum KeyStyle {
+    /// Those of a shell.
+    #[default]
+    Readline,
+    /// Those of vim, with two modes.
+    Vim,
+}
 
 /// A key with what is held down beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

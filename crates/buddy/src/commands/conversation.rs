@@ -121,6 +121,7 @@ impl Talk<'_> {
                 interrupts,
                 look,
                 keys,
+                key_style: display.keys,
                 custom,
                 follows_ground: follows_ground(self.environment, display),
                 status_parts: display.status.clone(),

@@ -1,6 +1,6 @@
 //! What the terminal shows.
 
-use buddy_tui::StatusPart;
+use buddy_tui::{KeyStyle, StatusPart};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +20,8 @@ pub(crate) struct DisplaySection {
     pub(crate) motion: bool,
     /// Say everything in lines that are never painted over, for programs that read the screen aloud.
     pub(crate) screen_reader: bool,
+    /// The keys that the input is edited with: `readline`, or `vim` with its two modes. Single keys are bound in `keys.toml`.
+    pub(crate) keys: KeyStyle,
     /// The parts of the status line, in their order: `model`, `host`, `directory`, `mode`, `context`, `tokens`, `cost`, `tasks`, `title`, `session`.
     pub(crate) status: Vec<StatusPart>,
     /// A shell command that makes the status line: it reads JSON on its standard input, and the first line that it prints is shown.
@@ -50,6 +52,7 @@ impl Default for DisplaySection {
             theme: ThemeChoice::Auto,
             motion: true,
             screen_reader: false,
+            keys: KeyStyle::Readline,
             status: StatusPart::USUAL.to_vec(),
             status_command: None,
         }
