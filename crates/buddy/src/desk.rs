@@ -16,8 +16,8 @@ use buddy_exec::{Bounds, Exec, GlobQuery, OutputLimits, Panes, Stdin, Target, ru
 use buddy_protocol::{ItemId, SessionId, SessionTarget, TargetHost};
 use buddy_tui::{CustomCommand, Desk, DeskCommand, ModelChoice, Surroundings};
 
-use crate::commands::setup::Setup;
-use crate::config::{Origin, Request, TrustStore, load, private_file, user_file};
+use crate::commands::setup::{Invocation, Setup};
+use crate::config::{Origin, Request, TrustStore, as_text, load, private_file, user_file};
 use crate::environment::Environment;
 use crate::hosts::RunHosts;
 use crate::models::{Models, Row};
@@ -47,10 +47,15 @@ pub(crate) struct HomeDesk {
     history: HistoryFile,
     /// The command that makes the status line.
     status_command: Option<String>,
+    /// The configuration that holds in this run, for people.
+    settings: String,
+    /// The configuration file that was named for this run.
+    named_config: Option<PathBuf>,
 }
 
 impl HomeDesk {
-    pub(crate) fn new(environment: &Environment, hosts: Arc<RunHosts>, setup: &Setup) -> Self {
+    pub(crate) fn new(invocation: &Invocation<'_>, hosts: Arc<RunHosts>, setup: &Setup) -> Self {
+        let environment = invocation.environment;
         let history = HistoryFile::new(&environment.data);
         let status_command = setup.loaded.config.display.status_command.clone();
         Self {
@@ -59,6 +64,8 @@ impl HomeDesk {
             models: setup.models.clone(),
             history,
             status_command,
+            settings: as_text(&setup.loaded, true),
+            named_config: invocation.request.named.clone(),
         }
     }
 
@@ -102,7 +109,10 @@ impl HomeDesk {
         let cwd = self.hosts.cwd.clone();
         let target = local_target(&self.environment, cwd.clone()).map_err(|error| format!("{error:#}"))?;
         let program = std::env::current_exe().map_err(|error| error.to_string())?;
-        let argv = std::iter::once(program.to_string_lossy().into_owned()).chain(arguments).collect();
+        let named =
+            self.named_config.iter().flat_map(|path| ["--config".to_owned(), path.display().to_string()]);
+        let program = program.to_string_lossy().into_owned();
+        let argv = std::iter::once(program).chain(named).chain(arguments).collect();
         let env = self.environment.all();
         let output = OutputLimits { keep_head: SAID_BYTES, keep_tail: SAID_BYTES, log: None };
         let exec = Exec {
@@ -116,6 +126,32 @@ impl HomeDesk {
             bounds: Bounds::open(),
         };
         said(&target, exec).await
+    }
+
+    /// The newest undo of a change that was not taken back.
+    async fn last_undo(&self) -> Result<Option<String>, String> {
+        let store = undo_store(&self.environment);
+        let listed = tokio::task::spawn_blocking(move || store.list()).await;
+        let listed = listed.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
+        let is_undo =
+            |id: &str| listed.iter().any(|entry| entry.header.id == id && entry.header.undoes.is_some());
+        let is_wanted = |entry: &&UndoEntry| {
+            !entry.is_undone && entry.header.undoes.as_deref().is_some_and(|undone| !is_undo(undone))
+        };
+        Ok(listed.iter().find(is_wanted).map(|entry| entry.header.id.clone()))
+    }
+
+    /// Shows the configuration, or changes the person's file.
+    async fn configure(&self, line: &str) -> Result<String, String> {
+        let (verb, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let words = match (verb, rest.trim().split_once(char::is_whitespace)) {
+            ("", _) => return Ok(self.settings.clone()),
+            ("set", Some((key, value))) => vec!["config", "set", key, value.trim()],
+            ("unset", None) if !rest.trim().is_empty() => vec!["config", "unset", rest.trim()],
+            _ => return Err("say /config, /config set KEY VALUE or /config unset KEY".to_owned()),
+        };
+        let said = self.own(words.into_iter().map(str::to_owned).collect()).await?;
+        Ok(format!("{said}it holds from the next start of buddy"))
     }
 
     /// What changed in the repository, by git without anything that a repository can make it run.
@@ -273,9 +309,23 @@ impl Desk for HomeDesk {
         match command {
             DeskCommand::Diff => self.diff(target).await,
             DeskCommand::Undo(id) => {
-                let mut line = words(&["undo"]);
+                // Who says so wants it; what is restored is told, and can be taken back.
+                let mut line = words(&["undo", "--yes"]);
                 line.extend(id);
                 self.own(line).await
+            }
+            DeskCommand::Redo => match self.last_undo().await? {
+                Some(id) => self.own(words(&["undo", "--yes", &id])).await,
+                None => Ok("there is no undo to take back".to_owned()),
+            },
+            DeskCommand::Config(line) => self.configure(&line).await,
+            DeskCommand::LogOut(profile) => {
+                let mut line = words(&["logout"]);
+                line.extend(profile);
+                let said = self.own(line).await;
+                // A connection may hold what was forgotten.
+                self.models.forget();
+                said
             }
             DeskCommand::Doctor => self.own(words(&["doctor"])).await,
             DeskCommand::Processes => self.own(words(&["ps"])).await,

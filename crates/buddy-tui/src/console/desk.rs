@@ -74,6 +74,12 @@ pub enum DeskCommand {
     Diff,
     /// Undoes the last change, or this one.
     Undo(Option<String>),
+    /// Takes the last undo back.
+    Redo,
+    /// The configuration that holds; `set KEY VALUE` and `unset KEY` change the person's file.
+    Config(String),
+    /// Forgets a login or a key, of this profile where one is named.
+    LogOut(Option<String>),
     /// Whether everything is as it should be.
     Doctor,
     /// Processes that run on.

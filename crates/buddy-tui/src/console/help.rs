@@ -21,6 +21,22 @@ impl Console {
         self.say_plain(KEYS);
     }
 
+    /// The keys as they are bound now.
+    pub(super) fn show_keymap(&mut self) {
+        let mut text = String::new();
+        for (action, keys) in self.keymap.listed() {
+            let _ = writeln!(
+                text,
+                "{action:<20} {}",
+                if keys.is_empty() { "-".to_owned() } else { keys.join(", ") }
+            );
+        }
+        text.push_str(
+            "\n`keys.toml` beside `buddy.toml` binds others, one `\"ctrl-x\" = \"open-editor\"` a line",
+        );
+        self.say_plain(&text);
+    }
+
     pub(super) fn show_help(&mut self) {
         let mut text = String::new();
         for entry in ALL {

@@ -12,6 +12,12 @@ pub(super) const INIT: &str = "Write an AGENTS.md for this project, or improve t
                                would get wrong. Keep it short and exact, name commands as they are typed, and write nothing \
                                that the files do not show.";
 
+/// What `/review` says to the agent, before what it is to look at.
+pub(super) const REVIEW: &str = "Review what changed, and change nothing yourself. Read the differences and as much around them as it \
+                                 takes to judge them. Say what is wrong or risky, the worst first, each with its file and line and \
+                                 what would go wrong; then what is missing, such as tests. Say plainly where you find nothing. \
+                                 Look at:";
+
 /// A fork to go on in.
 #[derive(Debug, PartialEq)]
 pub(super) struct Branch {
@@ -61,9 +67,6 @@ impl Console {
 
     /// Lets the person pick the prompt to go back to.
     pub(super) fn rewind(&mut self) {
-        if !self.front().is_idle() {
-            return self.complain("a turn runs; esc interrupts it");
-        }
         let prompts: Vec<&str> = self.prompts().map(|(_, _, text)| text).collect();
         if prompts.is_empty() {
             return self.say("nothing was said yet");

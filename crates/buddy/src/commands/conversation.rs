@@ -45,7 +45,7 @@ pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
             target.cwd
         ));
     }
-    let desk = HomeDesk::new(invocation.environment, hosts.clone(), &setup);
+    let desk = HomeDesk::new(&invocation, hosts.clone(), &setup);
     let buddy = wire(invocation.environment, setup.wishes(&invocation, hosts.clone())?)?;
     let new = NewSession { agent: BuddyAgent::NAME.to_owned(), cwd, model, parent: None, targets };
     let session = buddy.hub.create(&buddy.who, new).await?;
@@ -63,7 +63,7 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
     let model = setup.session_model(&invocation)?;
     let hosts = setup.hosts(&invocation, PaneMaker::new(&invocation, &setup.loaded.config))?;
     hosts.reach_here().await?;
-    let desk = HomeDesk::new(invocation.environment, hosts.clone(), &setup);
+    let desk = HomeDesk::new(&invocation, hosts.clone(), &setup);
     let buddy = wire(invocation.environment, setup.wishes(&invocation, hosts.clone())?)?;
     let summary = match &resume.id {
         Some(id) => find(&buddy, id).await?,
