@@ -5,16 +5,19 @@
 
 mod approval;
 mod asks;
+mod background;
 mod choose;
 mod commands;
 mod custom;
 mod desk;
 mod driver;
 mod effect;
+mod ground;
 mod help;
 mod items;
 mod keys;
 mod live;
+mod own_status;
 mod past;
 mod picker;
 mod reader;
@@ -31,3 +34,4 @@ pub use choose::{Alternatives, Chosen, choose};
 pub use custom::CustomCommand;
 pub use desk::{Desk, DeskCommand, ModelChoice, Surroundings, UNKNOWN_FILE};
 pub use driver::{ConsoleRequest, run_console};
+pub use status::StatusPart;

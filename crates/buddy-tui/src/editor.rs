@@ -8,14 +8,18 @@ mod fuzzy;
 mod history;
 mod keymap;
 mod menu;
+mod motion;
 mod pastes;
 mod search;
 mod view;
+mod vim;
 
 pub(crate) use draft::Draft;
 pub(crate) use fuzzy::score;
 pub(crate) use history::History;
+pub use keymap::KeyStyle;
 pub(crate) use keymap::{Action, Key, Keymap};
 pub(crate) use menu::{Choice, Menu};
 pub(crate) use search::Search;
 pub(crate) use view::{InputView, menu_rows, view};
+pub(crate) use vim::{Typed, Vim};

@@ -22,9 +22,10 @@ mod text;
 mod visible;
 
 pub use console::{
-    Alternatives, Chosen, ConsoleRequest, CustomCommand, Desk, DeskCommand, ModelChoice, Surroundings,
-    UNKNOWN_FILE, choose, run_console,
+    Alternatives, Chosen, ConsoleRequest, CustomCommand, Desk, DeskCommand, ModelChoice, StatusPart,
+    Surroundings, UNKNOWN_FILE, choose, run_console,
 };
+pub use editor::KeyStyle;
 pub use exec::{ExecRequest, ExecTarget, OutputFormat, run_exec};
 pub use exit::{Exit, Signalled};
 pub use export::markdown;

@@ -4,6 +4,7 @@
 //! comments of the template all come from them. Layers are merged key by key, and each key keeps its [`Origin`].
 
 mod catalogue;
+mod display;
 mod document;
 mod edit;
 mod keys;
@@ -21,6 +22,7 @@ mod variables;
 mod wait;
 mod web;
 
+pub(crate) use display::{DisplaySection, ThemeChoice};
 pub(crate) use document::ConfigError;
 pub(crate) use edit::{set, unset};
 pub(crate) use keys::schema;
@@ -30,7 +32,7 @@ pub(crate) use private_file::replace;
 pub(crate) use profile::{Api, AuthKind, KeySource, Profile};
 pub(crate) use search::{text_of, user_file};
 pub(crate) use secret::Secret;
-pub(crate) use settings::{ApprovalPolicy, Config, DisplaySection, TmuxSection, WorkEnvironment};
+pub(crate) use settings::{ApprovalPolicy, Config, TmuxSection, WorkEnvironment};
 pub(crate) use show::{as_json, as_text};
 pub(crate) use template::{builtin, create};
 pub(crate) use trust::TrustStore;

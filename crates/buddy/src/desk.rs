@@ -16,14 +16,15 @@ use buddy_exec::{Bounds, Exec, GlobQuery, OutputLimits, Panes, Stdin, Target, ru
 use buddy_protocol::{ItemId, SessionId, SessionTarget, TargetHost};
 use buddy_tui::{CustomCommand, Desk, DeskCommand, ModelChoice, Surroundings, UNKNOWN_FILE};
 
-use crate::config::{Origin, Request, TrustStore, load, private_file, user_file};
+use crate::commands::setup::{Invocation, Setup};
+use crate::config::{Origin, Request, TrustStore, as_text, load, private_file, user_file};
 use crate::environment::Environment;
 use crate::hosts::RunHosts;
 use crate::models::{Models, Row};
 use crate::wiring::{local_target, undo_store};
 use history::HistoryFile;
 pub(crate) use keys::keys;
-pub(crate) use look::look;
+pub(crate) use look::{follows_ground, look};
 
 /// The most paths that are offered.
 const MAX_PATHS: usize = 20_000;
@@ -31,6 +32,10 @@ const MAX_PATHS: usize = 20_000;
 const MAX_HEAD_BYTES: u64 = 4096;
 /// How long one of buddy's own commands may take.
 const COMMAND_LIMIT: Duration = Duration::from_mins(1);
+/// How long the command for the status line may take.
+const STATUS_LIMIT: Duration = Duration::from_secs(3);
+/// How much of what it says is read.
+const STATUS_BYTES: usize = 4 * 1024;
 /// How much of what it says is shown.
 const SAID_BYTES: usize = 256 * 1024;
 
@@ -40,12 +45,28 @@ pub(crate) struct HomeDesk {
     hosts: Arc<RunHosts>,
     models: Arc<Models>,
     history: HistoryFile,
+    /// The command that makes the status line.
+    status_command: Option<String>,
+    /// The configuration that holds in this run, for people.
+    settings: String,
+    /// The configuration file that was named for this run.
+    named_config: Option<PathBuf>,
 }
 
 impl HomeDesk {
-    pub(crate) fn new(environment: &Environment, hosts: Arc<RunHosts>, models: Arc<Models>) -> Self {
+    pub(crate) fn new(invocation: &Invocation<'_>, hosts: Arc<RunHosts>, setup: &Setup) -> Self {
+        let environment = invocation.environment;
         let history = HistoryFile::new(&environment.data);
-        Self { environment: environment.clone(), hosts, models, history }
+        let status_command = setup.loaded.config.display.status_command.clone();
+        Self {
+            environment: environment.clone(),
+            hosts,
+            models: setup.models.clone(),
+            history,
+            status_command,
+            settings: as_text(&setup.loaded, true),
+            named_config: invocation.request.named.clone(),
+        }
     }
 
     /// Commands of the person's own, and of the project where it is trusted.
@@ -97,7 +118,10 @@ impl HomeDesk {
         let cwd = self.hosts.cwd.clone();
         let target = local_target(&self.environment, cwd.clone()).map_err(|error| format!("{error:#}"))?;
         let program = std::env::current_exe().map_err(|error| error.to_string())?;
-        let argv = std::iter::once(program.to_string_lossy().into_owned()).chain(arguments).collect();
+        let named =
+            self.named_config.iter().flat_map(|path| ["--config".to_owned(), path.display().to_string()]);
+        let program = program.to_string_lossy().into_owned();
+        let argv = std::iter::once(program).chain(named).chain(arguments).collect();
         let env = self.environment.all();
         let output = OutputLimits { keep_head: SAID_BYTES, keep_tail: SAID_BYTES, log: None };
         let exec = Exec {
@@ -111,6 +135,32 @@ impl HomeDesk {
             bounds: Bounds::open(),
         };
         said(&target, exec).await
+    }
+
+    /// The newest undo of a change that was not taken back.
+    async fn last_undo(&self) -> Result<Option<String>, String> {
+        let store = undo_store(&self.environment);
+        let listed = tokio::task::spawn_blocking(move || store.list()).await;
+        let listed = listed.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
+        let is_undo =
+            |id: &str| listed.iter().any(|entry| entry.header.id == id && entry.header.undoes.is_some());
+        let is_wanted = |entry: &&UndoEntry| {
+            !entry.is_undone && entry.header.undoes.as_deref().is_some_and(|undone| !is_undo(undone))
+        };
+        Ok(listed.iter().find(is_wanted).map(|entry| entry.header.id.clone()))
+    }
+
+    /// Shows the configuration, or changes the person's file.
+    async fn configure(&self, line: &str) -> Result<String, String> {
+        let (verb, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        let words = match (verb, rest.trim().split_once(char::is_whitespace)) {
+            ("", _) => return Ok(self.settings.clone()),
+            ("set", Some((key, value))) => vec!["config", "set", key, value.trim()],
+            ("unset", None) if !rest.trim().is_empty() => vec!["config", "unset", rest.trim()],
+            _ => return Err("say /config, /config set KEY VALUE or /config unset KEY".to_owned()),
+        };
+        let said = self.own(words.into_iter().map(str::to_owned).collect()).await?;
+        Ok(format!("{said}it holds from the next start of buddy"))
     }
 
     /// What changed in the repository.
@@ -213,6 +263,29 @@ impl Desk for HomeDesk {
         }
     }
 
+    async fn status(&self, facts: String) -> Result<String, String> {
+        let command = self.status_command.clone().ok_or("there is no such command")?;
+        let cwd = self.hosts.cwd.clone();
+        let target = local_target(&self.environment, cwd.clone()).map_err(|error| format!("{error:#}"))?;
+        let exec = Exec {
+            argv: vec!["/bin/sh".to_owned(), "-c".to_owned(), command],
+            cwd,
+            env: self.environment.all(),
+            stdin: Stdin::Bytes(facts.into_bytes()),
+            pty: None,
+            timeout: Some(STATUS_LIMIT),
+            output: OutputLimits { keep_head: STATUS_BYTES, keep_tail: 0, log: None },
+            bounds: Bounds::open(),
+        };
+        let mut running = target.start(exec).await.map_err(|error| error.to_string())?;
+        let exit = running.wait().await.map_err(|error| error.to_string())?;
+        match exit.code {
+            Some(0) => Ok(String::from_utf8_lossy(&exit.stdout.head).into_owned()),
+            Some(code) => Err(format!("it ended with code {code}: {}", exit.stderr.text().trim())),
+            None => Err(format!("it did not end within {} s", STATUS_LIMIT.as_secs())),
+        }
+    }
+
     async fn changes(&self, calls: &[ItemId]) -> Option<usize> {
         let store = undo_store(&self.environment);
         let listed = tokio::task::spawn_blocking(move || store.list()).await.ok()?.ok()?;
@@ -254,9 +327,23 @@ impl Desk for HomeDesk {
         match command {
             DeskCommand::Diff => self.diff(target).await,
             DeskCommand::Undo(id) => {
-                let mut line = words(&["undo"]);
+                // Who says so wants it; what is restored is told, and can be taken back.
+                let mut line = words(&["undo", "--yes"]);
                 line.extend(id);
                 self.own(line).await
+            }
+            DeskCommand::Redo => match self.last_undo().await? {
+                Some(id) => self.own(words(&["undo", "--yes", &id])).await,
+                None => Ok("there is no undo to take back".to_owned()),
+            },
+            DeskCommand::Config(line) => self.configure(&line).await,
+            DeskCommand::LogOut(profile) => {
+                let mut line = words(&["logout"]);
+                line.extend(profile);
+                let said = self.own(line).await;
+                // A connection may hold what was forgotten.
+                self.models.forget();
+                said
             }
             DeskCommand::Doctor => self.own(words(&["doctor"])).await,
             DeskCommand::Processes => self.own(words(&["ps"])).await,

@@ -7,21 +7,24 @@ use buddy_protocol::{ApprovalPolicy, Change, Command, Content, NewSession};
 use super::custom::CustomCommand;
 use super::desk::DeskCommand;
 use super::effect::Effect;
-use super::past::INIT;
+use super::past::{INIT, REVIEW};
 use super::picker::Picker;
 use super::state::Console;
 use super::status::short;
-use super::tasks::elapsed_text;
+use super::tasks::{Task, elapsed_text};
 use crate::asking::seconds;
 use crate::editor::Choice;
 use crate::targets::{self, TargetLine};
 
 /// A command: its name, other names, what follows it, and what it does.
+#[derive(Clone, Copy)]
 pub(super) struct Entry {
     pub(super) name: &'static str,
     pub(super) others: &'static [&'static str],
     pub(super) arguments: &'static str,
     pub(super) note: &'static str,
+    /// Whether it has to wait for the end of a turn.
+    is_for_idle: bool,
     run: fn(&mut Console, &str),
 }
 
@@ -40,9 +43,9 @@ pub(super) const ALL: &[Entry] = &[
         Console::approve,
     ),
     entry("plan", &[], "[on|off]", "read and plan only, change nothing", Console::plan_mode),
-    entry("compact", &[], "", "sum up what was said, to make room", |console, _| {
+    idle(entry("compact", &[], "", "sum up what was said, to make room", |console, _| {
         console.send(Command::Compact);
-    }),
+    })),
     entry("ps", &[], "", "tasks and processes that run", |console, _| console.show_tasks()),
     entry("kill", &["stop"], "ID", "end a task or a process", Console::kill),
     entry("timeout", &[], "DURATION [ID]", "end a task after a time", Console::time_out),
@@ -50,7 +53,7 @@ pub(super) const ALL: &[Entry] = &[
     entry("resume", &[], "[ID|last]", "go on with another conversation", Console::resume),
     entry("new", &["clear"], "", "start a new conversation", |console, _| console.start_anew()),
     entry("fork", &["branch"], "", "go on in a copy of the conversation", |console, _| console.fork()),
-    entry("rewind", &[], "", "go back before a prompt (also esc esc)", |console, _| console.rewind()),
+    idle(entry("rewind", &[], "", "go back before a prompt (also esc esc)", |console, _| console.rewind())),
     entry("rename", &[], "TITLE", "give the conversation a title", Console::rename),
     entry("pane", &[], "[take|give]", "attach to the shared terminal, have it for yourself", Console::pane),
     entry("target", &[], "[add|use|remove …]", "the hosts that the session works on", Console::target_line),
@@ -60,14 +63,46 @@ pub(super) const ALL: &[Entry] = &[
     entry("undo", &[], "[ID]", "undo the last change of files", |console, id| {
         console.effect(Effect::Run(DeskCommand::Undo(some(id))));
     }),
+    entry("redo", &[], "", "take the last undo back", |console, _| {
+        console.effect(Effect::Run(DeskCommand::Redo));
+    }),
     entry("copy", &[], "", "put the last answer on the clipboard", |console, _| console.copy()),
     entry("export", &[], "[FILE]", "write the conversation to a file (.md or .json)", |console, file| {
         console.effect(Effect::Run(DeskCommand::Export(some(file))));
     }),
-    entry("init", &[], "", "have AGENTS.md written for this project", |console, _| console.prompt(INIT)),
+    idle(entry("init", &[], "", "have AGENTS.md written for this project", |console, _| {
+        console.prompt(INIT);
+    })),
+    idle(entry(
+        "review",
+        &[],
+        "[WHAT]",
+        "have changes reviewed; those not committed yet if you name none",
+        |console, what| {
+            let what = if what.is_empty() {
+                "what is not committed yet, in the working tree and the index."
+            } else {
+                what
+            };
+            console.prompt(&format!("{REVIEW} {what}"));
+        },
+    )),
     entry("theme", &[], "[NAME]", "choose the colours", Console::choose_theme),
+    entry("keymap", &["keys"], "", "which key does what", |console, _| console.show_keymap()),
+    entry(
+        "config",
+        &[],
+        "[set KEY VALUE|unset KEY]",
+        "the configuration that holds; change your file",
+        |console, line| {
+            console.effect(Effect::Run(DeskCommand::Config(line.to_owned())));
+        },
+    ),
     entry("login", &[], "[PROFILE]", "connect a model: paste a key, or log in", |console, profile| {
         console.effect(Effect::LogIn(some(profile)));
+    }),
+    entry("logout", &[], "[PROFILE]", "forget a login or a key", |console, profile| {
+        console.effect(Effect::Run(DeskCommand::LogOut(some(profile))));
     }),
     entry("doctor", &[], "", "whether everything is as it should be", |console, _| {
         console.effect(Effect::Run(DeskCommand::Doctor));
@@ -84,7 +119,12 @@ const fn entry(
     note: &'static str,
     run: fn(&mut Console, &str),
 ) -> Entry {
-    Entry { name, others, arguments, note, run }
+    Entry { name, others, arguments, note, is_for_idle: false, run }
+}
+
+/// A command that makes no sense while a turn runs.
+const fn idle(entry: Entry) -> Entry {
+    Entry { is_for_idle: true, ..entry }
 }
 
 fn some(text: &str) -> Option<String> {
@@ -113,6 +153,11 @@ impl Console {
         let found = ALL.iter().find(|entry| entry.name == name || entry.others.contains(&name));
         let custom = self.custom.iter().find(|command| command.name == name);
         match (found, custom.map(|command| command.prompt(arguments.trim()))) {
+            (Some(entry), _) if entry.is_for_idle && !self.front().is_idle() => {
+                self.complain(&format!(
+                    "/{name} waits for the end of the turn; esc interrupts it, ctrl-b sends it to the background"
+                ));
+            }
             (Some(entry), _) => (entry.run)(self, arguments.trim()),
             (None, Some(prompt)) => self.prompt(&prompt),
             (None, None) => self.complain(&format!("there is no command `/{name}`; /help lists them")),
@@ -237,6 +282,13 @@ impl Console {
                 name => self.effect(Effect::Run(DeskCommand::Kill(name.to_owned()))),
             };
         };
+        let own = |task: &Task| {
+            let own = task.own_aside.as_ref().filter(|own| own.number == number)?;
+            Some((task.session.clone(), own.item.clone()))
+        };
+        if let Some((session, item)) = self.tasks.iter().find_map(own) {
+            return self.effect(Effect::Send(session, Command::Stop { item }));
+        }
         match self.tasks.iter().find(|task| task.number == number) {
             Some(task) if task.is_idle() => self.say(&format!("task {number} does not run")),
             Some(task) => {
@@ -284,6 +336,14 @@ impl Console {
                 task.number,
                 task.deadline.map(left).unwrap_or_default()
             ));
+        }
+        for task in &self.tasks {
+            if let (Some(own), Some(item)) = (&task.own_aside, task.reader.own_command())
+                && let Content::UserMessage { ran: Some(ran), .. } = &item.content
+            {
+                let time = elapsed_text(task.reader.ran(&item.id, now));
+                lines.push(format!("task {}  {time}  !{}", own.number, ran.command));
+            }
         }
         if lines.is_empty() {
             lines.push("no task runs".to_owned());

@@ -34,6 +34,9 @@ pub trait Desk: Send + Sync {
     /// with, where there is another one now.
     async fn log_in(&self, profile: Option<&str>) -> Result<Option<String>, String>;
 
+    /// What the person's own command for the status line says to these facts. Within bounds of time and size.
+    async fn status(&self, facts: String) -> Result<String, String>;
+
     /// Carries out one of buddy's own commands and returns what it says.
     async fn run(
         &self,
@@ -74,6 +77,12 @@ pub enum DeskCommand {
     Diff,
     /// Undoes the last change, or this one.
     Undo(Option<String>),
+    /// Takes the last undo back.
+    Redo,
+    /// The configuration that holds; `set KEY VALUE` and `unset KEY` change the person's file.
+    Config(String),
+    /// Forgets a login or a key, of this profile where one is named.
+    LogOut(Option<String>),
     /// Whether everything is as it should be.
     Doctor,
     /// Processes that run on.

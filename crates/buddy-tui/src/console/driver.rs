@@ -17,11 +17,14 @@ use tokio_stream::StreamMap;
 use super::custom::CustomCommand;
 use super::desk::{Desk, DeskCommand};
 use super::effect::{Effect, Input, Reply};
+use super::ground::{Ground, Heard, QUESTION};
 use super::live::SPINNER_MS;
-use super::past::{Branch, Branched};
+use super::own_status::OwnStatus;
+use super::past::{Branch, Branched, Purpose};
 use super::state::Console;
+use super::status::StatusPart;
 use super::terminal::{self, Terminal};
-use crate::editor::Key;
+use crate::editor::{Key, KeyStyle, Vim};
 use crate::exit::{Exit, Signalled};
 use crate::markdown::load_syntaxes;
 use crate::screen::Painter;
@@ -52,10 +55,18 @@ pub struct ConsoleRequest {
     pub look: Look,
     /// Keys of the person's own: key and what it does.
     pub keys: Vec<(String, String)>,
+    /// The kind of keys that text is edited with.
+    pub key_style: KeyStyle,
     /// Commands of the person's own.
     pub custom: Vec<CustomCommand>,
+    /// Whether the terminal is asked for its ground, and the colours follow.
+    pub follows_ground: bool,
     /// Whether the terminal is one of tmux's.
     pub is_in_tmux: bool,
+    /// The parts of the status line.
+    pub status_parts: Vec<StatusPart>,
+    /// Whether a command of the person's own makes the status line.
+    pub has_own_status: bool,
     /// What is said first.
     pub greeting: Vec<String>,
 }
@@ -74,9 +85,13 @@ pub async fn run_console(
     let mut console =
         Console::new(request.session.clone(), request.look.clone(), columns, desk.history(), Instant::now());
     console.take_keys(&request.keys);
+    console.vim = (request.key_style == KeyStyle::Vim).then(Vim::default);
     console.custom = request.custom;
+    console.status_parts = request.status_parts;
+    console.own_status = OwnStatus::new(request.has_own_status);
     request.greeting.iter().for_each(|line| console.say(line));
     let (commands, inbox) = mpsc::channel(QUEUED_COMMANDS);
+    let asked = request.follows_ground.then(Instant::now);
     let mut driver = Driver {
         painter: Painter::new(request.look, columns, height),
         console,
@@ -91,7 +106,11 @@ pub async fn run_console(
         paint_at: Some(Instant::now()),
         painted: None,
         keys: Some(EventStream::new()),
+        ground: Ground::new(asked),
     };
+    if asked.is_some() {
+        driver.terminal.write(QUESTION).ok();
+    }
     if driver.console.look.colors != Colors::None {
         // Done while nothing waits for it, so that the first block of code does not.
         driver.jobs.spawn_blocking(|| {
@@ -143,6 +162,7 @@ struct Driver {
     painted: Option<Instant>,
     /// The keys; none while somebody else has the terminal.
     keys: Option<EventStream>,
+    ground: Ground,
 }
 
 /// What a job brought.
@@ -168,11 +188,15 @@ impl Driver {
         mut refused: mpsc::Receiver<SessionsError>,
     ) -> Result<Exit, SessionsError> {
         loop {
-            let (tick, paint) = (self.next_tick(), self.paint_at);
+            let (tick, paint, held) = (self.next_tick(), self.paint_at, self.ground.deadline());
             let keys = self.keys.get_or_insert_with(EventStream::new);
             let input = tokio::select! {
                 biased;
                 Some(event) = keys.next() => Self::terminal_input(event),
+                () = at(held), if held.is_some() => {
+                    self.type_held().await;
+                    None
+                }
                 Some(_) = interrupts.recv() => Some(Input::Stop),
                 () = at(paint), if paint.is_some() => {
                     self.paint()?;
@@ -184,13 +208,41 @@ impl Driver {
                 () = at(tick), if tick.is_some() => Some(Input::Tick),
             };
             if let Some(input) = input {
-                self.take(input).await;
+                self.sift(input).await;
                 self.drain().await?;
             }
             if let Some(exit) = self.exit {
                 self.paint()?;
                 return Ok(exit);
             }
+        }
+    }
+
+    /// Takes an input that may be a part of what the terminal says by itself.
+    async fn sift(&mut self, input: Input) {
+        match input {
+            Input::Key(key) => match self.ground.hear(key, Instant::now()) {
+                Heard::Part => {}
+                Heard::Answer(theme) => self.take(Input::Ground(theme)).await,
+                Heard::Keys(keys) => self.type_keys(keys).await,
+            },
+            Input::Paste(text) => {
+                self.type_held().await;
+                self.take(Input::Paste(text)).await;
+            }
+            other => self.take(other).await,
+        }
+    }
+
+    /// Types what was held back.
+    async fn type_held(&mut self) {
+        let keys = self.ground.release();
+        self.type_keys(keys).await;
+    }
+
+    async fn type_keys(&mut self, keys: Vec<Key>) {
+        for key in keys {
+            self.take(Input::Key(key)).await;
         }
     }
 
@@ -299,6 +351,9 @@ impl Driver {
                     Reply::Surroundings(desk.surroundings(&target, model.as_deref()).await)
                 });
             }
+            Effect::AskStatus(facts) => {
+                self.ask_desk(|desk, _, _| async move { Reply::Status(desk.status(facts).await) });
+            }
             Effect::Run(command) => self.ask_desk(|desk, session, target| async move {
                 let is_diff = command == DeskCommand::Diff;
                 match desk.run(&session, &target, command).await {
@@ -352,15 +407,14 @@ impl Driver {
     fn fork(&mut self, branch: Branch) {
         let (sessions, who, desk) = (self.sessions.clone(), self.who.clone(), self.desk.clone());
         self.jobs.spawn(async move {
-            let Branch { session: left, point, rewound } = branch;
-            let changes = match &rewound {
-                Some(rewound) => desk.changes(&rewound.calls).await,
-                None => None,
+            let Branch { session: left, point, purpose } = branch;
+            let changes = match &purpose {
+                Purpose::Rewind(rewound) => desk.changes(&rewound.calls).await,
+                Purpose::Copy | Purpose::Background => None,
             };
             match forked(&*sessions, &who, &left, point, ForkKind::Beside).await {
                 Ok((session, head, events)) => {
-                    let draft = rewound.map(|rewound| rewound.draft);
-                    let branched = Branched { session: session.clone(), head, left, draft, changes };
+                    let branched = Branched { session: session.clone(), head, left, purpose, changes };
                     Done::Follow(session, events, Reply::Forked(branched))
                 }
                 Err(error) => Done::Reply(Reply::Failed(error.to_string())),

@@ -8,6 +8,7 @@ use super::desk::{DeskCommand, ModelChoice, Surroundings};
 use super::past::{Branch, Branched};
 use crate::editor::Key;
 use crate::exit::Exit;
+use crate::text::Theme;
 
 /// What happened.
 #[derive(Debug)]
@@ -19,6 +20,8 @@ pub(super) enum Input {
     Event(SessionId, Arc<Event>),
     /// Some of what streamed in a session was missed.
     Missed(SessionId),
+    /// The terminal said what its ground is like.
+    Ground(Theme),
     /// Some time went by.
     Tick,
     /// A signal asks to stop.
@@ -51,6 +54,8 @@ pub(super) enum Effect {
     ListPaths,
     /// Look at the surroundings again.
     LookAround,
+    /// Ask the person's own command for a status line, with these facts.
+    AskStatus(String),
     /// Have one of buddy's own commands carried out beside the conversation.
     Run(DeskCommand),
     /// Keep what was sent.
@@ -93,6 +98,8 @@ pub(super) enum Reply {
     Models(Vec<ModelChoice>),
     Paths(Vec<String>),
     Surroundings(Surroundings),
+    /// What the person's own command for the status line said.
+    Status(Result<String, String>),
     /// What a command of buddy's own said.
     Said(String),
     /// What changed in the repository.

@@ -12,12 +12,29 @@ tab        complete; while it works, queue  ctrl-d  leave
 shift-tab  ask, accept edits, plan          ctrl-r  search what was sent
 up, down   what was sent before             ctrl-g  edit in your editor
 ctrl-o     show what is folded              ctrl-t  show the plan
+ctrl-b     send what runs to the background
 / command, @ file, text & in background     ctrl-z  suspend
 !command   run it yourself, the agent sees what comes out";
 
 impl Console {
     pub(super) fn show_keys(&mut self) {
         self.say_plain(KEYS);
+    }
+
+    /// The keys as they are bound now.
+    pub(super) fn show_keymap(&mut self) {
+        let mut text = String::new();
+        for (action, keys) in self.keymap.listed() {
+            let _ = writeln!(
+                text,
+                "{action:<20} {}",
+                if keys.is_empty() { "-".to_owned() } else { keys.join(", ") }
+            );
+        }
+        text.push_str(
+            "\n`keys.toml` beside `buddy.toml` binds others, one `\"ctrl-x\" = \"open-editor\"` a line",
+        );
+        self.say_plain(&text);
     }
 
     pub(super) fn show_help(&mut self) {

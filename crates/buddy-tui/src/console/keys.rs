@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use buddy_protocol::{ApprovalPolicy, Change, Command};
+use crossterm::event::KeyCode;
 
 use super::commands;
 use super::desk::UNKNOWN_FILE;
@@ -10,7 +11,7 @@ use super::effect::Effect;
 use super::state::{Armed, Completes, Completion, Console, Paths};
 use super::tasks::MAX_QUEUED;
 use crate::diff::diff_rows;
-use crate::editor::{Action, Choice, Draft, Key, Menu, Search, score};
+use crate::editor::{Action, Choice, Draft, Key, Menu, Search, Typed, score};
 use crate::exit::Exit;
 use crate::output::Output;
 use crate::text::{Line, Paint};
@@ -49,6 +50,9 @@ impl Console {
     }
 
     fn input_key(&mut self, key: Key, armed: Option<Armed>) {
+        if self.vim_key(key) {
+            return;
+        }
         let action = self.keymap.action(key);
         match action {
             None => {
@@ -86,12 +90,31 @@ impl Console {
                 let text = self.draft.whole();
                 self.effect(Effect::Edit(text));
             }
+            Some(Action::LeftOrBackground) if self.draft.is_empty() && self.send_to_background() => {}
             Some(Action::Redraw) => self.effect(Effect::Redraw),
             Some(Action::Suspend) => self.effect(Effect::Suspend),
             Some(Action::Expand) => self.expand(),
             Some(Action::Plan) => self.is_plan_shown = !self.is_plan_shown,
             Some(action) => self.edited(action),
         }
+    }
+
+    /// Takes a key that is vim's. Escape stops what runs where there is nothing to edit.
+    fn vim_key(&mut self, key: Key) -> bool {
+        let is_stop = key.code == KeyCode::Esc
+            && self.draft.is_empty()
+            && (!self.front().is_idle() || self.front().attended_command().is_some());
+        let Some(vim) = self.vim.as_mut().filter(|_| !is_stop) else { return false };
+        match vim.key(key, &mut self.draft) {
+            Typed::Passed => return false,
+            Typed::Done => {
+                self.history.leave();
+                self.completion = None;
+            }
+            Typed::Older => self.look_back(),
+            Typed::Newer => self.look_forward(),
+        }
+        true
     }
 
     fn edited(&mut self, action: Action) {
@@ -192,6 +215,9 @@ impl Console {
         }
         let text = self.draft.take();
         self.completion = None;
+        if let Some(vim) = &mut self.vim {
+            vim.begin();
+        }
         let text = text.trim();
         if text.is_empty() {
             return;
@@ -227,7 +253,7 @@ impl Console {
 
     /// Stops the command that the person runs. False if none runs.
     fn stop_command(&mut self) -> bool {
-        let Some(item) = self.front().reader.own_command().map(|item| item.id.clone()) else { return false };
+        let Some(item) = self.front().attended_command().map(|item| item.id.clone()) else { return false };
         self.send(Command::Stop { item });
         true
     }

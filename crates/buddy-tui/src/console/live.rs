@@ -112,8 +112,14 @@ impl Console {
                 std::iter::once(head).chain(tail).chain(self.quiet(item)).collect()
             }
             Content::UserMessage { ran: Some(ran), .. } => {
+                if let Some(own) = self.front().own_aside.as_ref().filter(|own| own.item == item.id) {
+                    let time = elapsed_text(self.front().reader.ran(&item.id, self.now));
+                    let lead = Line::styled(&format!("task {} {time}: ", own.number), dim);
+                    let line = lead.and(&items::own_title(ran, &self.look).text(), dim);
+                    return vec![line.cut(self.columns, self.look.sign("…", "~"))];
+                }
                 let time = elapsed_text(self.front().reader.ran(&item.id, self.now));
-                let end = format!("  {time} (esc stops it)");
+                let end = format!("  {time} (esc stops it, ctrl-b background)");
                 let room = self.columns.saturating_sub(end.len());
                 let head = items::own_title(ran, &self.look).cut(room, self.look.sign("…", "~"));
                 let room = self.columns.saturating_sub(2);
@@ -184,8 +190,10 @@ impl Console {
         let left = front.deadline.map(|deadline| deadline.saturating_duration_since(self.now));
         let left = left.map(|left| format!(", {} left", elapsed_text(left))).unwrap_or_default();
         let mut row = Line::styled(self.spinner(), self.look.theme.style(Paint::Tool));
-        let text =
-            format!(" working {}{left} (esc interrupts, enter steers, tab queues)", elapsed_text(time));
+        let text = format!(
+            " working {}{left} (esc interrupts, enter steers, tab queues, ctrl-b background)",
+            elapsed_text(time)
+        );
         row.push(Span::new(&text, dim));
         Some(row.cut(self.columns, self.look.sign("…", "~")))
     }

@@ -12,13 +12,29 @@ pub(super) const INIT: &str = "Write an AGENTS.md for this project, or improve t
                                would get wrong. Keep it short and exact, name commands as they are typed, and write nothing \
                                that the files do not show.";
 
+/// What `/review` says to the agent, before what it is to look at.
+pub(super) const REVIEW: &str = "Review what changed, and change nothing yourself. Read the differences and as much around them as it \
+                                 takes to judge them. Say what is wrong or risky, the worst first, each with its file and line and \
+                                 what would go wrong; then what is missing, such as tests. Say plainly where you find nothing. \
+                                 Look at:";
+
 /// A fork to go on in.
 #[derive(Debug, PartialEq)]
 pub(super) struct Branch {
     pub(super) session: SessionId,
     pub(super) point: ForkPoint,
-    /// What is left behind, where it goes back to a prompt.
-    pub(super) rewound: Option<Rewound>,
+    pub(super) purpose: Purpose,
+}
+
+/// What a fork is for.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Purpose {
+    /// A copy to go on in.
+    Copy,
+    /// Going back to a prompt.
+    Rewind(Rewound),
+    /// Going on here while the turn that runs goes on in the background.
+    Background,
 }
 
 /// A prompt that is gone back to.
@@ -37,7 +53,7 @@ pub(super) struct Branched {
     pub(super) head: u64,
     /// The conversation that it comes from.
     pub(super) left: SessionId,
-    pub(super) draft: Option<String>,
+    pub(super) purpose: Purpose,
     /// How many calls changed files since, as far as that is known.
     pub(super) changes: Option<usize>,
 }
@@ -46,14 +62,11 @@ impl Console {
     /// Goes on in a copy of the conversation.
     pub(super) fn fork(&mut self) {
         let session = self.front().session.clone();
-        self.effect(Effect::Fork(Branch { session, point: ForkPoint::Now, rewound: None }));
+        self.effect(Effect::Fork(Branch { session, point: ForkPoint::Now, purpose: Purpose::Copy }));
     }
 
     /// Lets the person pick the prompt to go back to.
     pub(super) fn rewind(&mut self) {
-        if !self.front().is_idle() {
-            return self.complain("a turn runs; esc interrupts it");
-        }
         let prompts: Vec<&str> = self.prompts().map(|(_, _, text)| text).collect();
         if prompts.is_empty() {
             return self.say("nothing was said yet");
@@ -70,7 +83,7 @@ impl Console {
         let rewound = Rewound { draft: text.to_owned(), calls: later.map(|item| item.id.clone()).collect() };
         let point = ForkPoint::Before { prompt: item.id.clone() };
         let session = self.front().session.clone();
-        self.effect(Effect::Fork(Branch { session, point, rewound: Some(rewound) }));
+        self.effect(Effect::Fork(Branch { session, point, purpose: Purpose::Rewind(rewound) }));
     }
 
     /// The prompts so far with their places among the items, the oldest first.
@@ -84,9 +97,12 @@ impl Console {
 
     /// The fork is the conversation from now on.
     pub(super) fn forked(&mut self, branched: Branched) {
-        let Branched { session, head, left, draft, changes } = branched;
+        let Branched { session, head, left, purpose, changes } = branched;
+        if purpose == Purpose::Background {
+            return self.left_running(session, head, &left);
+        }
         self.opened(session, head);
-        let Some(draft) = draft else {
+        let Purpose::Rewind(Rewound { draft, .. }) = purpose else {
             return self.say(&format!("a copy of the conversation; the one before is /resume {left}"));
         };
         let since = match changes {

@@ -142,9 +142,18 @@ impl Console {
         self.say(&format!("model: {name}"));
     }
 
+    /// Takes the colours that fit the ground of the terminal, unless the person chose some.
+    pub(super) fn take_ground(&mut self, theme: Theme) {
+        if !self.is_theme_chosen && theme != self.look.theme {
+            self.look.theme = theme;
+            self.effect(Effect::Redraw);
+        }
+    }
+
     pub(super) fn use_theme(&mut self, name: &str) {
         if let Some(theme) = Theme::named(name) {
             self.look.theme = theme;
+            self.is_theme_chosen = true;
             self.effect(Effect::Redraw);
             self.say(&format!("theme: {name}"));
         } else {

@@ -48,6 +48,11 @@ impl Console {
                 self.changed_draft();
             }
             Reply::Surroundings(surroundings) => self.surroundings = surroundings,
+            Reply::Status(said) => {
+                if let Some(failure) = self.own_status.said(said) {
+                    self.complain(&format!("display.status_command: {failure}"));
+                }
+            }
             Reply::Said(text) => self.say_plain(&text),
             Reply::Changes(text) => self.show_changes(&text),
             Reply::LoggedIn(Some(model)) => self.use_model(&model),
@@ -61,6 +66,9 @@ impl Console {
 
     /// Another conversation is shown from now on. The one before goes on as a task if it runs.
     pub(super) fn opened(&mut self, session: buddy_protocol::SessionId, head: u64) {
+        // What the one before has finished so far is shown before it is left.
+        let rows = self.take_rows();
+        self.show(rows);
         let known = self.tasks.iter().position(|task| task.session == session);
         let (number, queue) = if let Some(place) = known {
             let task = self.tasks.remove(place);

@@ -9,9 +9,11 @@ use super::custom::CustomCommand;
 use super::desk::Surroundings;
 use super::effect::{Effect, Input};
 use super::keys::SECOND_PRESS;
+use super::own_status::OwnStatus;
 use super::picker::Picker;
+use super::status::{self, StatusPart};
 use super::tasks::Task;
-use crate::editor::{Draft, History, Keymap, Menu, Search};
+use crate::editor::{Draft, History, Keymap, Menu, Search, Vim};
 use crate::text::{Line, Look, Paint};
 
 /// A conversation on a screen.
@@ -28,12 +30,16 @@ pub(super) struct Console {
     pub(super) draft: Draft,
     pub(super) history: History,
     pub(super) keymap: Keymap,
+    /// The modes of vim, where the person wants them.
+    pub(super) vim: Option<Vim>,
     pub(super) custom: Vec<CustomCommand>,
     pub(super) search: Option<Search>,
     pub(super) completion: Option<Completion>,
     pub(super) asking: Option<Asking>,
     pub(super) picker: Option<Picker>,
     pub(super) surroundings: Surroundings,
+    pub(super) status_parts: Vec<StatusPart>,
+    pub(super) own_status: OwnStatus,
     /// What could be meant by `@`.
     pub(super) paths: Paths,
     /// What becomes of calls that need an approval, as far as it was told.
@@ -42,6 +48,8 @@ pub(super) struct Console {
     /// When a key was pressed that does something at the second time.
     pub(super) armed: Option<(Armed, Instant)>,
     pub(super) is_plan_shown: bool,
+    /// Whether the person chose the colours in this conversation.
+    pub(super) is_theme_chosen: bool,
     rows: Vec<Line>,
     effects: Vec<Effect>,
 }
@@ -97,17 +105,21 @@ impl Console {
             draft: Draft::default(),
             history: History::new(history),
             keymap: Keymap::new(),
+            vim: None,
             custom: Vec::new(),
             search: None,
             completion: None,
             asking: None,
             picker: None,
             surroundings: Surroundings::default(),
+            status_parts: StatusPart::USUAL.to_vec(),
+            own_status: OwnStatus::default(),
             paths: Paths::Unknown,
             approvals: (ApprovalPolicy::Ask, now),
             last_key: None,
             armed: None,
             is_plan_shown: false,
+            is_theme_chosen: false,
             rows: Vec::new(),
             effects: Vec::new(),
         }
@@ -126,12 +138,24 @@ impl Console {
                     task.reader.miss();
                 }
             }
+            Input::Ground(theme) => self.take_ground(theme),
             Input::Tick => self.pass_time(),
             Input::Stop => self.effect(Effect::Quit(crate::exit::Exit::Interrupted)),
             Input::Reply(reply) => self.reply(reply),
         }
         self.put_question();
+        self.ask_status();
         std::mem::take(&mut self.effects)
+    }
+
+    /// Has the person's own status line made anew where what it tells has changed.
+    fn ask_status(&mut self) {
+        if self.own_status.is_wanted() {
+            let facts = status::facts(self);
+            if self.own_status.wants(&facts, self.now) {
+                self.effect(Effect::AskStatus(facts.to_string()));
+            }
+        }
     }
 
     /// The conversation that is shown.
@@ -222,6 +246,12 @@ impl Console {
             {
                 task.unseen = task.unseen.saturating_sub(1);
             }
+            Fact::ItemEnded(ended)
+                if task.own_aside.as_ref().is_some_and(|own| own.item == ended.item.id) =>
+            {
+                task.own_aside = None;
+                self.effect(Effect::Ring("your command has ended".to_owned()));
+            }
             Fact::SessionChanged(changed) => self.changed(place, changed),
             Fact::TurnEnded(_) => self.turn_ended(place, ran),
             _ => {}
@@ -241,7 +271,7 @@ impl Console {
             self.approvals = (policy, now);
         }
         let task = &self.tasks[place];
-        if place == 0 && event.seq == Some(task.skip_until) {
+        if place == 0 && event.seq == Some(task.skip_until) && !task.is_known {
             let rows = super::items::recap(task.reader.transcript(), &self.look, self.columns);
             self.show(rows);
         }
@@ -331,6 +361,7 @@ impl Console {
     /// Whether something is shown that changes with time.
     pub(super) fn is_busy(&self) -> bool {
         let is_running = |task: &Task| !task.is_idle() || task.reader.own_command().is_some();
-        self.tasks.iter().any(is_running) || self.armed.is_some()
+        let is_due = self.own_status.is_wanted() && self.own_status.is_due(&status::facts(self));
+        self.tasks.iter().any(is_running) || self.armed.is_some() || is_due
     }
 }

@@ -1,37 +1,123 @@
 //! The status line: what works, where, in which mode, and what it has used.
 
-use buddy_protocol::ApprovalPolicy;
+use buddy_protocol::{ApprovalPolicy, MicroUsd};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 
 use super::state::Console;
 use crate::text::{Line, Look, Paint};
+use crate::visible::one_line;
 
 /// From which part of the context window on it is shown as a warning.
 const FULL_PERCENT: u64 = 80;
 
-/// The status, in as many parts as fit.
+/// A part of the status line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum StatusPart {
+    /// The model.
+    Model,
+    /// The host, where it is another one.
+    Host,
+    /// The directory, with the branch of its repository.
+    Directory,
+    /// What becomes of calls that need an approval, where that is not to ask.
+    Mode,
+    /// How full the model's context is.
+    Context,
+    /// Tokens so far.
+    Tokens,
+    /// Cost so far.
+    Cost,
+    /// How many tasks run in the background.
+    Tasks,
+    /// The title of the conversation.
+    Title,
+    /// Its id.
+    Session,
+}
+
+impl StatusPart {
+    /// The parts that are shown unless somebody wants others.
+    pub const USUAL: [Self; 7] =
+        [Self::Model, Self::Directory, Self::Mode, Self::Context, Self::Tokens, Self::Cost, Self::Tasks];
+}
+
+/// The status, in as many parts as fit; or the line of the person's own command.
 pub(super) fn row(console: &Console, width: usize) -> Line {
+    let mode = console.vim.as_ref().map(|vim| vim.name().to_owned());
+    if let Some(line) = console.own_status.line() {
+        let line = mode.into_iter().chain([line.to_owned()]).collect::<Vec<_>>().join(" ");
+        let text = one_line(&line, width.saturating_mul(2));
+        return Line::styled(&text, console.look.theme.style(Paint::Dim))
+            .cut(width, console.look.sign("…", "~"));
+    }
+    let parts = console.status_parts.iter().filter_map(|&name| part(console, name));
+    let parts: Vec<String> = mode.into_iter().chain(parts).filter(|text| !text.is_empty()).collect();
+    joined(&parts, &console.look, width)
+}
+
+fn part(console: &Console, name: StatusPart) -> Option<String> {
     let transcript = console.front().reader.transcript();
     let surroundings = &console.surroundings;
-    let model = transcript.model().unwrap_or(&surroundings.model);
-    let mut parts = vec![model.to_owned()];
-    if let Some(started) = transcript.started() {
-        let directory = started.cwd.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("/");
-        let branch = surroundings.branch.as_ref().map(|branch| format!(" ({branch})")).unwrap_or_default();
-        parts.push(format!("{directory}{branch}"));
+    match name {
+        StatusPart::Model => Some(transcript.model().unwrap_or(&surroundings.model).to_owned()),
+        StatusPart::Host => surroundings.host.clone(),
+        StatusPart::Directory => {
+            let cwd = &transcript.started()?.cwd;
+            let directory = cwd.rsplit('/').next().filter(|name| !name.is_empty()).unwrap_or("/");
+            let branch =
+                surroundings.branch.as_ref().map(|branch| format!(" ({branch})")).unwrap_or_default();
+            Some(format!("{directory}{branch}"))
+        }
+        StatusPart::Mode => mode(console),
+        StatusPart::Context => context(console),
+        StatusPart::Tokens => {
+            let tokens = transcript.bill().tokens();
+            (tokens > 0).then(|| format!("{} tokens", short(tokens)))
+        }
+        StatusPart::Cost => transcript.bill().total().filter(|cost| cost.0 > 0).map(|cost| cost.to_string()),
+        StatusPart::Tasks => {
+            let others = tasks(console);
+            (others > 0).then(|| format!("{others} in the background"))
+        }
+        StatusPart::Title => transcript.title().map(str::to_owned),
+        StatusPart::Session => Some(console.front().session.to_string()),
     }
-    parts.extend(mode(console));
-    parts.extend(context(console));
-    let tokens = transcript.bill().tokens();
-    if tokens > 0 {
-        parts.push(format!("{} tokens", short(tokens)));
-    }
-    parts.extend(transcript.bill().total().filter(|cost| cost.0 > 0).map(|cost| cost.to_string()));
-    let others = console.tasks.iter().skip(1).filter(|task| !task.is_idle()).count();
-    if others > 0 {
-        parts.push(format!("{others} in the background"));
-    }
-    parts.retain(|part| !part.is_empty());
-    joined(&parts, &console.look, width)
+}
+
+/// How many tasks run in the background.
+fn tasks(console: &Console) -> usize {
+    console.tasks.iter().skip(1).filter(|task| !task.is_idle()).count()
+}
+
+/// What a command of the person's own is told, as JSON.
+pub(super) fn facts(console: &Console) -> Value {
+    let transcript = console.front().reader.transcript();
+    let surroundings = &console.surroundings;
+    let usage = transcript.bill().usage;
+    let state = match (console.asking.is_some(), console.front().is_idle()) {
+        (true, _) => "waiting",
+        (false, false) => "working",
+        (false, true) => "idle",
+    };
+    let used = transcript.last_usage().map(|usage| usage.input + usage.output);
+    json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "session": { "id": console.front().session.to_string(), "title": transcript.title() },
+        "model": transcript.model().unwrap_or(&surroundings.model),
+        "cwd": transcript.started().map(|started| &started.cwd),
+        "branch": surroundings.branch,
+        "host": surroundings.host,
+        "mode": mode(console).unwrap_or_else(|| "ask".to_owned()),
+        "state": state,
+        "context": { "used": used, "window": surroundings.window },
+        "usage": usage,
+        "cost_usd": transcript.bill().total().map(MicroUsd::dollars),
+        "tasks": tasks(console),
+        "columns": console.columns,
+    })
 }
 
 fn mode(console: &Console) -> Option<String> {

@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use buddy_protocol::SessionId;
+use buddy_protocol::{Item, SessionId};
 
+use super::background::OwnAside;
 use super::reader::Reader;
 
 /// The most prompts that wait for the end of a turn.
@@ -26,6 +27,10 @@ pub(super) struct Task {
     pub(super) queue: VecDeque<String>,
     /// When it is stopped.
     pub(super) deadline: Option<Instant>,
+    /// Whether its past is on the screen already.
+    pub(super) is_known: bool,
+    /// The command of the person's own that runs in the background.
+    pub(super) own_aside: Option<OwnAside>,
     /// Whether it was stopped because its time was over.
     pub(super) is_stopped: bool,
 }
@@ -41,12 +46,20 @@ impl Task {
             skip_until: 0,
             queue: VecDeque::new(),
             deadline: None,
+            is_known: false,
+            own_aside: None,
             is_stopped: false,
         }
     }
 
     pub(super) fn is_idle(&self) -> bool {
         self.reader.transcript().turn().is_none() && self.unseen == 0
+    }
+
+    /// The command of the person's own that runs in the foreground.
+    pub(super) fn attended_command(&self) -> Option<&Item> {
+        let aside = self.own_aside.as_ref().map(|aside| &aside.item);
+        self.reader.own_command().filter(|item| Some(&item.id) != aside)
     }
 
     /// How long its turn has run.

@@ -18,7 +18,20 @@ pub(crate) struct Draft {
     redo: Vec<(String, usize)>,
     /// Whether the last change was a letter, which later ones belong to.
     is_typing: bool,
+    group: Group,
     pastes: Pastes,
+}
+
+/// Changes that are one step back together.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Group {
+    /// Each change is a step.
+    #[default]
+    None,
+    /// The next change is the first of a group.
+    Next,
+    /// Changes belong to the step before.
+    Open,
 }
 
 impl Draft {
@@ -215,7 +228,35 @@ impl Draft {
         self.shown().get(self.cursor()..).unwrap_or_default()
     }
 
-    fn cut(&mut self, from: usize, to: usize) {
+    /// What is changed from here on is one step back.
+    pub(crate) fn open_group(&mut self) {
+        self.group = Group::Next;
+    }
+
+    /// Each change is a step back of its own again.
+    pub(crate) fn close_group(&mut self) {
+        self.group = Group::None;
+    }
+
+    /// Puts the cursor somewhere.
+    pub(crate) fn go(&mut self, place: usize) {
+        self.moved(|buffer| buffer.set_insertion_point(place));
+    }
+
+    /// What was cut or kept last.
+    pub(crate) fn kept(&self) -> &str {
+        &self.cut
+    }
+
+    /// Keeps a part for putting it in again, without cutting it.
+    pub(crate) fn keep(&mut self, from: usize, to: usize) {
+        if let Some(part) = self.shown().get(from..to) {
+            self.cut = part.to_owned();
+        }
+    }
+
+    /// Cuts a part.
+    pub(crate) fn cut(&mut self, from: usize, to: usize) {
         let Some(cut) = self.shown().get(from..to).filter(|cut| !cut.is_empty()) else { return };
         self.cut = cut.to_owned();
         self.change(|buffer| {
@@ -238,6 +279,11 @@ impl Draft {
     /// Keeps what is there as a step to come back to.
     fn note(&mut self) {
         self.redo.clear();
+        match self.group {
+            Group::None => {}
+            Group::Next => self.group = Group::Open,
+            Group::Open => return,
+        }
         let now = (self.shown().to_owned(), self.cursor());
         if self.undo.last() == Some(&now) {
             return;

@@ -3,6 +3,19 @@
 use std::collections::HashMap;
 
 use crossterm::event::{KeyCode, KeyEvent, KeyModifiers};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The kind of keys that text is edited with.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum KeyStyle {
+    /// Those of a shell.
+    #[default]
+    Readline,
+    /// Those of vim, with two modes.
+    Vim,
+}
 
 /// A key with what is held down beside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -95,6 +108,25 @@ const ACTIONS: &[(&str, Action, &[&str])] = &[
     ("plan", Action::Plan, &["ctrl-t"]),
 ];
 
+/// Keys that type no letter, and the space.
+const NAMES: &[(&str, KeyCode)] = &[
+    ("enter", KeyCode::Enter),
+    ("tab", KeyCode::Tab),
+    ("esc", KeyCode::Esc),
+    ("up", KeyCode::Up),
+    ("down", KeyCode::Down),
+    ("left", KeyCode::Left),
+    ("right", KeyCode::Right),
+    ("home", KeyCode::Home),
+    ("end", KeyCode::End),
+    ("pageup", KeyCode::PageUp),
+    ("pagedown", KeyCode::PageDown),
+    ("backspace", KeyCode::Backspace),
+    ("delete", KeyCode::Delete),
+    ("insert", KeyCode::Insert),
+    ("space", KeyCode::Char(' ')),
+];
+
 /// Keys and what they do.
 #[derive(Debug, Clone)]
 pub(crate) struct Keymap {
@@ -127,6 +159,17 @@ impl Keymap {
         Ok(())
     }
 
+    /// Every action by its name, with its keys.
+    pub(crate) fn listed(&self) -> Vec<(&'static str, Vec<String>)> {
+        let keys = |action: Action| {
+            let bound = self.actions.iter().filter(|(_, bound)| **bound == action);
+            let mut keys: Vec<String> = bound.map(|(key, _)| key.name()).collect();
+            keys.sort();
+            keys
+        };
+        ACTIONS.iter().map(|(name, action, _)| (*name, keys(*action))).collect()
+    }
+
     pub(crate) fn action(&self, key: Key) -> Option<Action> {
         self.actions.get(&key).copied()
     }
@@ -154,6 +197,21 @@ impl Key {
         }
     }
 
+    /// Its name.
+    fn name(self) -> String {
+        let held =
+            [(KeyModifiers::CONTROL, "ctrl-"), (KeyModifiers::ALT, "alt-"), (KeyModifiers::SHIFT, "shift-")];
+        let held: String =
+            held.iter().filter(|(held, _)| self.held.contains(*held)).map(|(_, name)| *name).collect();
+        let named = NAMES.iter().find(|(_, code)| *code == self.code).map(|(name, _)| (*name).to_owned());
+        let key = named.unwrap_or_else(|| match self.code {
+            KeyCode::Char(letter) => letter.to_string(),
+            KeyCode::F(number) => format!("f{number}"),
+            other => format!("{other:?}"),
+        });
+        format!("{held}{key}")
+    }
+
     /// The key of this name, such as `ctrl-a` or `alt-enter`.
     pub(crate) fn named(name: &str) -> Option<Self> {
         let mut held = KeyModifiers::NONE;
@@ -165,30 +223,16 @@ impl Key {
                 (held, rest) = (held | modifier, after);
             }
         }
-        let code = match rest {
-            "enter" => KeyCode::Enter,
-            "tab" => KeyCode::Tab,
-            "esc" => KeyCode::Esc,
-            "up" => KeyCode::Up,
-            "down" => KeyCode::Down,
-            "left" => KeyCode::Left,
-            "right" => KeyCode::Right,
-            "home" => KeyCode::Home,
-            "end" => KeyCode::End,
-            "pageup" => KeyCode::PageUp,
-            "pagedown" => KeyCode::PageDown,
-            "backspace" => KeyCode::Backspace,
-            "delete" => KeyCode::Delete,
-            "insert" => KeyCode::Insert,
-            "space" => KeyCode::Char(' '),
-            one => {
-                match (one.strip_prefix('f').and_then(|number| number.parse().ok()), one.chars().count()) {
-                    (Some(number @ 1..=24), _) => KeyCode::F(number),
-                    (_, 1) => KeyCode::Char(one.chars().next()?),
-                    _ => return None,
-                }
-            }
+        let named = NAMES.iter().find(|(name, _)| *name == rest).map(|(_, code)| *code);
+        let numbered = || match rest.strip_prefix('f')?.parse() {
+            Ok(number @ 1..=24) => Some(KeyCode::F(number)),
+            _ => None,
         };
+        let letter = || {
+            let mut letters = rest.chars();
+            letters.next().filter(|_| letters.next().is_none()).map(KeyCode::Char)
+        };
+        let code = named.or_else(numbered).or_else(letter)?;
         Some(Self { code, held })
     }
 }
@@ -201,6 +245,12 @@ mod tests {
     fn every_default_key_has_a_name_and_no_key_two_actions() {
         let count: usize = ACTIONS.iter().map(|(.., keys)| keys.len()).sum();
         assert_eq!(Keymap::new().actions.len(), count);
+        for (name, keys) in Keymap::new().listed() {
+            assert!(!keys.is_empty(), "{name}");
+            for key in keys {
+                assert_eq!(Key::named(&key).map(Key::name), Some(key), "a name leads back to its key");
+            }
+        }
     }
 
     #[test]

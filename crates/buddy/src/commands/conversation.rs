@@ -14,7 +14,7 @@ use crate::commands::login::{Welcomed, welcome};
 use crate::commands::setup::{Invocation, Notes, Setup};
 use crate::commands::{find, fork, import, is_here, last, panes, printer, trust};
 use crate::config::user_file;
-use crate::desk::{HomeDesk, keys, look};
+use crate::desk::{HomeDesk, follows_ground, keys, look};
 use crate::environment::Environment;
 use crate::hosts::{Beginning, RunHosts};
 use crate::panes::PaneMaker;
@@ -51,7 +51,7 @@ pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
             target.cwd
         ));
     }
-    let desk = HomeDesk::new(invocation.environment, hosts.clone(), setup.models.clone());
+    let desk = HomeDesk::new(&invocation, hosts.clone(), &setup);
     let buddy = wire(invocation.environment, setup.wishes(&invocation, hosts.clone())?)?;
     let new = NewSession { agent: BuddyAgent::NAME.to_owned(), cwd, model, parent: None, targets };
     let session = buddy.hub.create(&buddy.who, new).await?;
@@ -69,7 +69,7 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
     let model = setup.session_model(&invocation)?;
     let hosts = setup.hosts(&invocation, PaneMaker::new(&invocation, &setup.loaded.config))?;
     hosts.reach_here().await?;
-    let desk = HomeDesk::new(invocation.environment, hosts.clone(), setup.models.clone());
+    let desk = HomeDesk::new(&invocation, hosts.clone(), &setup);
     let buddy = wire(invocation.environment, setup.wishes(&invocation, hosts.clone())?)?;
     let summary = match &resume.id {
         Some(id) => find(&buddy, id).await?,
@@ -124,7 +124,8 @@ impl Talk<'_> {
     async fn run(self, buddy: Buddy, session: SessionId, head: u64) -> anyhow::Result<Exit> {
         let mut printer = printer();
         let greeting = self.greeting(&session).await;
-        let look = look(self.environment, &self.setup.loaded.config.display);
+        let display = &self.setup.loaded.config.display;
+        let look = look(self.environment, display);
         let (interrupts, _watch) = interrupts()?;
         let who = buddy.who.clone();
         let first = session.clone();
@@ -133,8 +134,21 @@ impl Talk<'_> {
             let config = user_file(self.environment).and_then(|file| Some(file.parent()?.to_owned()));
             let keys = keys(config.as_deref())?;
             let custom = self.desk.custom_commands();
-            let request =
-                ConsoleRequest { who, session, head, interrupts, look, keys, custom, is_in_tmux, greeting };
+            let request = ConsoleRequest {
+                who,
+                session,
+                head,
+                interrupts,
+                look,
+                keys,
+                key_style: display.keys,
+                custom,
+                follows_ground: follows_ground(self.environment, display),
+                status_parts: display.status.clone(),
+                has_own_status: display.status_command.is_some(),
+                is_in_tmux,
+                greeting,
+            };
             match run_console(buddy.hub.clone(), Arc::new(self.desk), request).await {
                 Ok((exit, session)) => (Ok(exit), session),
                 Err(error) => (Err(error), first),

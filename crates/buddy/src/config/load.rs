@@ -67,8 +67,8 @@ pub(crate) fn load(environment: &Environment, cwd: &Path, request: &Request) -> 
     Ok(Loaded { config, effective: loader.effective, warnings: loader.warnings, key_home, catalogue })
 }
 
-/// What a project has no say in. A login could have the person's own tokens sent to a stranger; the others say what an
-/// agent may do, which a project can only tighten, by rules.
+/// What a project has no say in. A login could have the person's own tokens sent to a stranger; a status line is a
+/// command that runs by itself; the others say what an agent may do, which a project can only tighten, by rules.
 const PERSONAL: &[&[&str]] = &[
     &["login"],
     &["agent", "environment"],
@@ -79,6 +79,7 @@ const PERSONAL: &[&[&str]] = &[
     &["tools", "network"],
     &["tools", "local"],
     &["update"],
+    &["display", "status_command"],
 ];
 
 #[derive(Default)]

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::display::DisplaySection;
 use super::profile::Profile;
 use super::wait::Wait;
 use super::web::WebSection;
@@ -222,37 +223,6 @@ impl Default for NetworkSection {
             total_timeout: Wait(settings.total_timeout),
             retries: settings.retries,
             local_servers: true,
-        }
-    }
-}
-
-/// What the terminal shows.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(default)]
-pub(crate) struct DisplaySection {
-    /// Colours on a terminal. `NO_COLOR` turns them off too.
-    pub(crate) color: bool,
-    /// Show how many tokens were used.
-    pub(crate) show_tokens: bool,
-    /// Show what tools are called with.
-    pub(crate) show_tool_calls: bool,
-    /// The colours: `auto`, `dark`, `light`, or `terminal` for those that the terminal itself is set to.
-    pub(crate) theme: String,
-    /// Let signs move while something works.
-    pub(crate) motion: bool,
-    /// Say everything in lines that are never painted over, for programs that read the screen aloud.
-    pub(crate) screen_reader: bool,
-}
-
-impl Default for DisplaySection {
-    fn default() -> Self {
-        Self {
-            color: true,
-            show_tokens: false,
-            show_tool_calls: true,
-            theme: "auto".to_owned(),
-            motion: true,
-            screen_reader: false,
         }
     }
 }

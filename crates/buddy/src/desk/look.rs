@@ -2,7 +2,7 @@
 
 use buddy_tui::{Colors, Look, Theme};
 
-use crate::config::DisplaySection;
+use crate::config::{DisplaySection, ThemeChoice};
 use crate::environment::Environment;
 
 /// The look of the terminal that buddy runs in.
@@ -28,10 +28,21 @@ fn colors(environment: &Environment, display: &DisplaySection) -> Colors {
     }
 }
 
+/// Whether the terminal is to be asked for its ground: nobody chose the colours, and no variable says it.
+pub(crate) fn follows_ground(environment: &Environment, display: &DisplaySection) -> bool {
+    let is_open = display.theme == ThemeChoice::Auto && environment.get("COLORFGBG").is_none();
+    // The console of Linux has one ground and knows no such question.
+    let may_answer = environment.get("TERM") != Some("linux");
+    is_open && may_answer && colors(environment, display) != Colors::None
+}
+
 /// What the person chose, or what fits the ground that the terminal tells of.
 fn theme(environment: &Environment, display: &DisplaySection) -> Theme {
-    if let Some(theme) = Theme::named(&display.theme) {
-        return theme;
+    match display.theme {
+        ThemeChoice::Auto => {}
+        ThemeChoice::Dark => return Theme::Dark,
+        ThemeChoice::Light => return Theme::Light,
+        ThemeChoice::Terminal => return Theme::Terminal,
     }
     let ground =
         environment.get("COLORFGBG").and_then(|colors| colors.rsplit(';').next()?.parse::<u8>().ok());

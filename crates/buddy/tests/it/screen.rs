@@ -11,6 +11,7 @@ mod looks;
 mod past;
 mod person;
 mod shared;
+mod status;
 mod turns;
 mod window;
 

@@ -1,8 +1,10 @@
 //! Commands that begin with `/`.
 
 use buddy_testkit::model::turn;
+use serde_json::json;
 
 use super::{Screen, making};
+use crate::stage::Stage;
 
 async fn idle() -> Screen {
     Screen::start([turn().text("Answer."), turn().text("Again.")], 80, 24).await
@@ -127,4 +129,80 @@ async fn quit_has_three_names() {
     for name in ["/quit", "/exit", "/q"] {
         check(name, "go on with: buddy resume").await;
     }
+}
+
+#[tokio::test]
+async fn what_was_undone_is_done_again() {
+    let write = json!({"path": "made.txt", "content": "new\n"});
+    let turns = [turn().call("write_file", write), turn().text("Written.")];
+    let screen = Screen::start(turns, 80, 40).await;
+    let file = screen.stage.home.work().join("made.txt");
+    screen.line("/redo");
+    screen.wait_for("there is no undo to take back").await;
+    screen.line("/approve edits");
+    screen.line("write it");
+    screen.wait_for("Written.").await;
+    screen.line("/undo");
+    screen.wait_for("1 paths restored").await;
+    assert!(!file.exists());
+    screen.line("/redo");
+    screen.wait_until("the redo", |screen| screen.matches("1 paths restored").count() == 2).await;
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "new\n");
+    screen.line("/redo");
+    screen
+        .wait_until("its refusal", |screen| screen.matches("there is no undo to take back").count() == 2)
+        .await;
+}
+
+#[tokio::test]
+async fn the_configuration_is_shown_as_it_holds_and_the_file_is_changed() {
+    let screen = Screen::start([], 120, 60).await;
+    screen.line("/config");
+    screen.wait_for("display.motion = false  # command line").await;
+    screen.line("/config set display.theme light");
+    screen.wait_for("it holds from the next start of buddy").await;
+    let text = std::fs::read_to_string(screen.stage.home.path().join(".config/buddy/buddy.toml")).unwrap();
+    assert!(text.lines().any(|line| line == "theme = \"light\""), "{text}");
+    screen.line("/config unset");
+    screen.wait_for("say /config, /config set KEY VALUE or /config unset KEY").await;
+    screen.line("/config set display.theme blue");
+    screen.wait_for("unknown variant `blue`").await;
+}
+
+#[tokio::test]
+async fn keys_are_listed_as_they_are_bound() {
+    let stage = Stage::new(vec![]).await;
+    let config = stage.home.path().join(".config/buddy");
+    std::fs::create_dir_all(&config).unwrap();
+    std::fs::write(config.join("keys.toml"), "f5 = \"redraw\"\n\"ctrl-l\" = \"none\"\n").unwrap();
+    let screen = Screen::on(stage, &["--trust"], 100, 60).await;
+    screen.line("/keymap");
+    let shown = screen.wait_for("`keys.toml` beside `buddy.toml` binds others").await;
+    let row = |name: &str| shown.lines().find(|line| line.starts_with(name)).unwrap_or_default().to_owned();
+    assert_eq!(row("redraw "), "redraw               f5");
+    assert_eq!(row("line-start "), "line-start           ctrl-a, home");
+}
+
+#[tokio::test]
+async fn a_key_that_was_kept_is_forgotten() {
+    let screen = Screen::start([], 80, 24).await;
+    screen.line("/logout");
+    screen.wait_for("nothing to forget: not logged in").await;
+}
+
+#[tokio::test]
+async fn a_review_is_a_prompt_that_waits_for_the_end_of_a_turn() {
+    let turns = [turn().gate("answer").text("Answer."), turn().text("I find nothing.")];
+    let screen = Screen::start(turns, 80, 24).await;
+    screen.line("first");
+    screen.wait_for("working").await;
+    screen.line("/review");
+    screen.wait_for("/review waits for the end of the turn").await;
+    screen.stage.server.gate("answer").open();
+    screen.wait_for("Answer.").await;
+    screen.wait_idle().await;
+    screen.line("/review the last commit");
+    screen.wait_for("I find nothing.").await;
+    let told = crate::stage::said(&screen.stage.requests()[1].body, "user").join("");
+    assert!(told.contains("change nothing yourself") && told.ends_with("Look at: the last commit"), "{told}");
 }

@@ -3,6 +3,7 @@
 use buddy_testkit::model::turn;
 
 use super::Screen;
+use crate::stage::Stage;
 
 fn answers(count: usize) -> Vec<buddy_testkit::model::Turn> {
     (1..=count).map(|number| turn().text(format!("Answer {number}."))).collect()
@@ -114,4 +115,31 @@ async fn wide_characters_and_emoji_leave_the_cursor_where_it_belongs() {
     screen.keys(&["Left", "BSpace", "BSpace"]);
     screen.text("y");
     screen.wait_for("> 漢字 é yx").await;
+}
+
+#[tokio::test]
+async fn keys_of_vim_edit_the_draft_in_two_modes_that_the_status_tells() {
+    let stage = Stage::new(vec![turn().gate("answer").text("Hello.")]).await;
+    let screen = Screen::on(stage, &["--trust", "-c", "display.keys=vim"], 80, 24).await;
+    screen.wait_for("insert · scripted").await;
+    screen.text("one two three");
+    screen.wait_for("> one two three").await;
+    screen.keys(&["Escape"]);
+    screen.wait_for("normal · scripted").await;
+    screen.text("0wcw2");
+    screen.wait_for("> one 2 three").await;
+    screen.keys(&["Escape"]);
+    screen.wait_for("normal · scripted").await;
+    screen.text("u$xA!");
+    screen.wait_for("> one two thre!").await;
+    screen.keys(&["Enter"]);
+    let sent = screen.wait_for("working").await;
+    assert!(sent.contains("insert · scripted"), "{sent}");
+    // With nothing to edit, Escape stops the turn as ever.
+    screen.keys(&["Escape"]);
+    screen.wait_for("interrupted").await;
+    screen.keys(&["Escape"]);
+    screen.wait_for("normal · scripted").await;
+    screen.text("k");
+    screen.wait_for("> one two thre!\nnormal").await;
 }

@@ -36,6 +36,25 @@ async fn an_answer_in_colours_reads_the_same_without() {
 }
 
 #[tokio::test]
+async fn colours_follow_the_ground_that_the_terminal_tells_of() {
+    let stage = Stage::new(vec![]).await;
+    let screen = Screen::bare(stage, &["--trust"], 80, 24, &[("COLORTERM", "truecolor")]);
+    let painted =
+        || String::from_utf8(screen.tmux(&["capture-pane", "-p", "-e", "-t", "screen"]).stdout).unwrap();
+    let (dark, light) = ("38;2;158;206;106", "38;2;56;122;28");
+    screen.wait_until("a prompt", super::has_prompt).await;
+    assert!(painted().contains(dark), "{}", painted());
+    screen.tmux(&["set-option", "-g", "window-style", "bg=#fdf6e3"]);
+    screen.again(&["--trust"]).await;
+    let shown = screen.wait_until("light colours", |_| painted().contains(light)).await;
+    assert!(shown.contains("> what shall we do?"), "the answer is not typed: {shown}");
+    screen.line("/theme dark");
+    screen.wait_until("dark colours", |_| painted().contains(dark)).await;
+    screen.again(&["--trust", "-c", "display.theme=dark"]).await;
+    assert!(!painted().contains(light), "what somebody chose stays: {}", painted());
+}
+
+#[tokio::test]
 async fn a_terminal_without_unicode_gets_ascii_alone() {
     let screen = answered(&[("LANG", "C")]).await;
     let shown = screen.everything();

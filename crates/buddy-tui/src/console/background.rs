@@ -1,0 +1,60 @@
+//! Sending what runs to the background, so that the prompt is free.
+//!
+//! A command of the person's own runs beside the turn anyhow; in the background it takes one row and is stopped by its number.
+//! A turn goes on in its session as a task, and the conversation goes on in a fork that ends before that turn.
+
+use buddy_protocol::{Command, Content, ForkPoint, ItemId, SessionId};
+
+use super::effect::Effect;
+use super::past::{Branch, Purpose};
+use super::state::Console;
+
+/// A command of the person's own in the background.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct OwnAside {
+    pub(super) item: ItemId,
+    /// What a person calls it by.
+    pub(super) number: usize,
+}
+
+impl Console {
+    /// Sends what runs to the background. False if nothing does.
+    pub(super) fn send_to_background(&mut self) -> bool {
+        if let Some(item) = self.front().attended_command().map(|item| item.id.clone()) {
+            self.count += 1;
+            let number = self.count;
+            self.front_mut().own_aside = Some(OwnAside { item, number });
+            self.say(&format!("task {number} runs in the background: /ps lists it, /kill {number} ends it"));
+            return true;
+        }
+        if self.front().is_idle() {
+            return false;
+        }
+        let session = self.front().session.clone();
+        let (point, purpose) = (ForkPoint::Now, Purpose::Background);
+        self.effect(Effect::Fork(Branch { session, point, purpose }));
+        true
+    }
+
+    /// The conversation goes on in a fork; the turn of the one before runs on.
+    pub(super) fn left_running(&mut self, session: SessionId, head: u64, left: &SessionId) {
+        if self.front().session != *left || self.front().is_idle() {
+            // It has ended meanwhile, so there is nothing to make room for.
+            self.effect(Effect::Leave(session.clone()));
+            self.effect(Effect::Send(session, Command::End));
+            return self.say("it has ended");
+        }
+        let prompts = self.front().reader.transcript().items().iter().rev();
+        let prompt = prompts.into_iter().find_map(|item| match &item.content {
+            Content::UserMessage { text, ran: None } => Some(text.clone()),
+            _ => None,
+        });
+        let number = self.front().number;
+        self.front_mut().prompt = prompt.unwrap_or_default();
+        self.opened(session, head);
+        self.front_mut().is_known = true;
+        self.say(&format!(
+            "task {number} goes on in the background: /ps lists it, /kill {number} ends it\nhere the conversation goes on without it"
+        ));
+    }
+}
