@@ -10,6 +10,7 @@ pub mod program;
 pub mod ssh_host;
 
 /// The folder of the package whose tests run. Cargo says at every run where it is: a build may be reused by another clone.
+#[expect(clippy::disallowed_methods, reason = "it is the environment of the tests that is meant")]
 pub fn package() -> std::path::PathBuf {
     std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo runs the tests").into()
 }
