@@ -477,7 +477,7 @@ impl Driver {
         // The terminal may have changed since it last said so, and what is painted for another width goes astray.
         let (columns, height) = Terminal::size();
         self.painter.resize(columns, height);
-        self.console.columns = columns;
+        (self.console.columns, self.console.most_open) = (columns, self.painter.most_open());
         let rows = self.console.take_rows();
         let frame = self.console.frame(self.painter.height());
         let bytes = self.painter.paint(&rows, frame);

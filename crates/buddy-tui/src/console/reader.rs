@@ -127,10 +127,12 @@ impl Reader {
         Ok(())
     }
 
-    /// The rows that will not change any more.
-    pub(super) fn take_rows(&mut self, look: &Look, width: usize) -> Vec<Line> {
+    /// The rows that will not change any more. Of a long line that is still being written no more than `keep` rows stay open
+    /// where that is possible.
+    pub(super) fn take_rows(&mut self, look: &Look, width: usize, keep: usize) -> Vec<Line> {
         if let Some((_, markdown)) = &mut self.message {
-            let rows = markdown.finished(look, width);
+            let mut rows = markdown.finished(look, width);
+            rows.extend(markdown.settled(look, width, keep));
             if !rows.is_empty() {
                 self.put(Kind::Message, rows);
             }

@@ -21,6 +21,8 @@ pub(super) struct Console {
     pub(super) count: usize,
     pub(super) look: Look,
     pub(super) columns: usize,
+    /// How many rows of an answer may stay open.
+    pub(super) most_open: usize,
     pub(super) now: Instant,
     pub(super) draft: Draft,
     pub(super) history: History,
@@ -79,6 +81,7 @@ impl Console {
             count: 1,
             look,
             columns,
+            most_open: 0,
             now,
             draft: Draft::default(),
             history: History::new(history),
@@ -168,8 +171,8 @@ impl Console {
     /// The rows that are finished since the last time.
     pub(super) fn take_rows(&mut self) -> Vec<Line> {
         let look = self.look.clone();
-        let columns = self.columns;
-        let rows = self.front_mut().reader.take_rows(&look, columns);
+        let (columns, most_open) = (self.columns, self.most_open);
+        let rows = self.front_mut().reader.take_rows(&look, columns, most_open);
         let mut all = std::mem::take(&mut self.rows);
         all.extend(rows);
         all
