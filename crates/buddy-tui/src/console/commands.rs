@@ -221,7 +221,8 @@ impl Console {
 
     fn resume(&mut self, id: &str) {
         match id {
-            "" | "last" => self.effect(Effect::ListSessions),
+            "" => self.effect(Effect::ListSessions),
+            "last" => self.effect(Effect::OpenLast),
             id => match id.parse() {
                 Ok(session) => self.effect(Effect::Open(session)),
                 Err(error) => self.complain(&format!("{error}; /session lists them")),

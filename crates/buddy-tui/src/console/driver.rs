@@ -281,6 +281,7 @@ impl Driver {
             Effect::Begin(session, prompt) => self.begin(session, prompt),
             Effect::Fork(branch) => self.fork(branch),
             Effect::New(new) => self.create(new, |session| Reply::Opened { session, head: 0 }),
+            Effect::OpenLast => self.go_to_last(),
             Effect::Open(session) => self.go_to(session),
             Effect::Leave(session) => drop(self.events.remove(&session)),
             Effect::ListSessions => self.list(),
@@ -370,6 +371,12 @@ impl Driver {
                 Ok(found) => Reply::Found(found),
                 Err(error) => Reply::Failed(error.to_string()),
             })
+        self.jobs.spawn(async move { followed(&*sessions, &who, session).await });
+    }
+
+    fn go_to_last(&mut self) {
+        let (sessions, who) = (self.sessions.clone(), self.who.clone());
+        let (query, shown) = (self.listing(), self.console.front().session.clone());
         });
     }
 
@@ -381,16 +388,20 @@ impl Driver {
                 let events = sessions.subscribe(&who, &session, 0).await?;
                 Ok::<_, SessionsError>((head, events))
             };
-            match found.await {
-                Ok((head, events)) => Done::Follow(session.clone(), events, Reply::Opened { session, head }),
-                Err(error) => Done::Reply(Reply::Failed(error.to_string())),
+            match found {
+    fn listing(&self) -> SessionQuery {
+        SessionQuery { owner: Some(self.who.name.clone()), limit: LISTED, ..SessionQuery::default() }
+    }
+
+                Some(session) => followed(&*sessions, &who, session).await,
+                None => Done::Reply(Reply::Failed("there is no other conversation".to_owned())),
             }
         });
     }
 
     fn list(&mut self) {
         let (sessions, who) = (self.sessions.clone(), self.who.clone());
-        let query = SessionQuery { owner: Some(who.name.clone()), limit: LISTED, ..SessionQuery::default() };
+        let query = self.listing();
         self.jobs.spawn(async move {
             Done::Reply(match sessions.list(&who, query).await {
                 Ok(found) => Reply::Sessions(found),
@@ -488,6 +499,19 @@ impl Driver {
 }
 
 /// Forks a session: the fork, its last event, and its events.
+/// Follows a session that is to be shown.
+async fn followed(sessions: &dyn Sessions, who: &Principal, session: SessionId) -> Done {
+    let found = async {
+        let head = sessions.find(who, &session).await?.head;
+        let events = sessions.subscribe(who, &session, 0).await?;
+        Ok::<_, SessionsError>((head, events))
+    };
+    match found.await {
+        Ok((head, events)) => Done::Follow(session.clone(), events, Reply::Opened { session, head }),
+        Err(error) => Done::Reply(Reply::Failed(error.to_string())),
+    }
+}
+
 async fn forked(
     sessions: &dyn Sessions,
     who: &Principal,
