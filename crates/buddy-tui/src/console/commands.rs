@@ -77,6 +77,9 @@ pub(super) const ALL: &[Entry] = &[
     }),
 ];
 
+/// Commands for when no turn runs: they change what the agent works with, or take the terminal.
+const AT_REST: [&str; 4] = ["compact", "rewind", "undo", "login"];
+
 const fn entry(
     name: &'static str,
     others: &'static [&'static str],
@@ -113,6 +116,9 @@ impl Console {
         let found = ALL.iter().find(|entry| entry.name == name || entry.others.contains(&name));
         let custom = self.custom.iter().find(|command| command.name == name);
         match (found, custom.map(|command| command.prompt(arguments.trim()))) {
+            (Some(entry), _) if AT_REST.contains(&entry.name) && !self.front().is_idle() => {
+                self.complain(&format!("/{name} is for when no turn runs; esc interrupts this one"));
+            }
             (Some(entry), _) => (entry.run)(self, arguments.trim()),
             (None, Some(prompt)) => self.prompt(&prompt),
             (None, None) => self.complain(&format!("there is no command `/{name}`; /help lists them")),

@@ -51,9 +51,6 @@ impl Console {
 
     /// Lets the person pick the prompt to go back to.
     pub(super) fn rewind(&mut self) {
-        if !self.front().is_idle() {
-            return self.complain("a turn runs; esc interrupts it");
-        }
         let prompts: Vec<&str> = self.prompts().map(|(_, _, text)| text).collect();
         if prompts.is_empty() {
             return self.say("nothing was said yet");
