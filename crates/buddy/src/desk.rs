@@ -143,12 +143,13 @@ impl Desk for HomeDesk {
         self.history.add(text);
     }
 
-    async fn surroundings(&self, target: &SessionTarget) -> Surroundings {
+    async fn surroundings(&self, target: &SessionTarget, model: Option<&str>) -> Surroundings {
         let rows = self.models.rows();
         let active = rows.iter().find(|row| row.active);
+        let used = model.map_or(active, |name| rows.iter().find(|row| row.name == name));
         Surroundings {
             model: active.map_or_else(|| "demo".to_owned(), |row| row.model.clone()),
-            window: active.and_then(|row| row.context_window),
+            window: used.and_then(|row| row.context_window),
             branch: self.branch(target).await,
             attach: self.hosts.panes().await.first().map(|panes| panes.attach_command()),
             host: (target.host != TargetHost::Local).then(|| target.name.replacen(':', " ", 1)),

@@ -12,8 +12,8 @@ pub trait Desk: Send + Sync {
     /// Keeps what was sent.
     fn remember(&self, text: &str);
 
-    /// What is known about the target that a session works on.
-    async fn surroundings(&self, target: &SessionTarget) -> Surroundings;
+    /// What is known about the target that a session works on, and about its model where it names one.
+    async fn surroundings(&self, target: &SessionTarget, model: Option<&str>) -> Surroundings;
 
     /// Paths that could be meant, below the directory of the target.
     async fn paths(&self, target: &SessionTarget) -> Vec<String>;

@@ -158,7 +158,6 @@ impl Driver {
         let events = self.sessions.subscribe(&self.who, &session, 0).await?;
         self.events.insert(session, events);
         self.console.front_mut().skip_until = head;
-        self.perform(Effect::LookAround).await;
         Ok(())
     }
 
@@ -281,8 +280,8 @@ impl Driver {
             Effect::Begin(session, prompt) => self.begin(session, prompt),
             Effect::Fork(branch) => self.fork(branch),
             Effect::New(new) => self.create(new, |session| Reply::Opened { session, head: 0 }),
-            Effect::OpenLast => self.go_to_last(),
             Effect::Open(session) => self.go_to(session),
+            Effect::OpenLast => self.go_to_last(),
             Effect::Leave(session) => drop(self.events.remove(&session)),
             Effect::ListSessions => self.list(),
             Effect::Search(words) => self.search(words),
@@ -292,11 +291,7 @@ impl Driver {
             Effect::ListPaths => {
                 self.ask_desk(|desk, _, target| async move { Reply::Paths(desk.paths(&target).await) });
             }
-            Effect::LookAround => {
-                self.ask_desk(|desk, _, target| async move {
-                    Reply::Surroundings(desk.surroundings(&target).await)
-                });
-            }
+            Effect::LookAround => self.look_around(),
             Effect::Run(command) => self.ask_desk(|desk, session, target| async move {
                 match desk.run(&session, &target, command).await {
                     Ok(text) => Reply::Said(text),
@@ -371,32 +366,31 @@ impl Driver {
                 Ok(found) => Reply::Found(found),
                 Err(error) => Reply::Failed(error.to_string()),
             })
+        });
+    }
+
+    fn go_to(&mut self, session: SessionId) {
+        let (sessions, who) = (self.sessions.clone(), self.who.clone());
         self.jobs.spawn(async move { followed(&*sessions, &who, session).await });
     }
 
     fn go_to_last(&mut self) {
         let (sessions, who) = (self.sessions.clone(), self.who.clone());
         let (query, shown) = (self.listing(), self.console.front().session.clone());
-        });
-    }
-
-    fn go_to(&mut self, session: SessionId) {
-        let (sessions, who) = (self.sessions.clone(), self.who.clone());
         self.jobs.spawn(async move {
-            let found = async {
-                let head = sessions.find(&who, &session).await?.head;
-                let events = sessions.subscribe(&who, &session, 0).await?;
-                Ok::<_, SessionsError>((head, events))
+            let found = match sessions.list(&who, query).await {
+                Ok(found) => found.into_iter().map(|summary| summary.id).find(|id| *id != shown),
+                Err(error) => return Done::Reply(Reply::Failed(error.to_string())),
             };
             match found {
-    fn listing(&self) -> SessionQuery {
-        SessionQuery { owner: Some(self.who.name.clone()), limit: LISTED, ..SessionQuery::default() }
-    }
-
                 Some(session) => followed(&*sessions, &who, session).await,
                 None => Done::Reply(Reply::Failed("there is no other conversation".to_owned())),
             }
         });
+    }
+
+    fn listing(&self) -> SessionQuery {
+        SessionQuery { owner: Some(self.who.name.clone()), limit: LISTED, ..SessionQuery::default() }
     }
 
     fn list(&mut self) {
@@ -416,6 +410,13 @@ impl Driver {
     ) {
         let work = job(self.desk.clone(), self.console.front().session.clone(), self.console.target());
         self.jobs.spawn(async move { Done::Reply(work.await) });
+    }
+
+    fn look_around(&mut self) {
+        let model = self.console.front().reader.transcript().model().map(str::to_owned);
+        self.ask_desk(|desk, _, target| async move {
+            Reply::Surroundings(desk.surroundings(&target, model.as_deref()).await)
+        });
     }
 
     /// Leaves the terminal to an editor.
@@ -498,7 +499,6 @@ impl Driver {
     }
 }
 
-/// Forks a session: the fork, its last event, and its events.
 /// Follows a session that is to be shown.
 async fn followed(sessions: &dyn Sessions, who: &Principal, session: SessionId) -> Done {
     let found = async {
@@ -512,6 +512,7 @@ async fn followed(sessions: &dyn Sessions, who: &Principal, session: SessionId) 
     }
 }
 
+/// Forks a session: the fork, its last event, and its events.
 async fn forked(
     sessions: &dyn Sessions,
     who: &Principal,

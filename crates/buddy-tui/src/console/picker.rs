@@ -134,7 +134,6 @@ impl Console {
 
     pub(super) fn use_model(&mut self, name: &str) {
         self.send(Command::Change(Change { model: Some(name.to_owned()), ..Change::default() }));
-        self.say(&format!("model: {name}"));
     }
 
     pub(super) fn use_theme(&mut self, name: &str) {

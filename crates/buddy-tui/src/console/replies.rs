@@ -83,7 +83,6 @@ impl Console {
         self.asking = None;
         self.paths = None;
         self.approvals = buddy_protocol::ApprovalPolicy::Ask;
-        self.effect(Effect::LookAround);
         if head == 0 {
             self.say("a new conversation");
         }

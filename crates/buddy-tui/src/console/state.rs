@@ -201,6 +201,7 @@ impl Console {
             return self.complain(&format!("buddy: {error}"));
         }
         match &event.fact {
+            Fact::SessionStarted(_) if place == 0 => self.effect(Effect::LookAround),
             Fact::ItemEnded(ended)
                 if matches!(ended.item.content, buddy_protocol::Content::UserMessage { ran: None, .. }) =>
             {
@@ -228,6 +229,8 @@ impl Console {
         if place == 0 && event.seq == Some(task.skip_until) {
             let rows = super::items::recap(task.reader.transcript(), &self.look, self.columns);
             self.show(rows);
+            // Which host it works on is known now and not before.
+            self.effect(Effect::LookAround);
         }
     }
 
@@ -240,6 +243,9 @@ impl Console {
         }
         if changed.model.is_some() || changed.targets.is_some() {
             self.effect(Effect::LookAround);
+        }
+        if let Some(model) = &changed.model {
+            self.say(&format!("model: {model}"));
         }
         if let Some(text) = crate::repl::told(changed) {
             self.say(&text);
