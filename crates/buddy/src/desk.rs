@@ -237,7 +237,8 @@ impl Desk for HomeDesk {
         match command {
             DeskCommand::Diff => self.diff(target).await,
             DeskCommand::Undo(id) => {
-                let mut line = words(&["undo"]);
+                // The person asked for it; what changed since is told and left alone.
+                let mut line = words(&["undo", "--yes"]);
                 line.extend(id);
                 self.own(line).await
             }
