@@ -5,6 +5,7 @@
 mod approvals;
 mod commands;
 mod editing;
+mod effects;
 mod first_start;
 mod leaving;
 mod looks;
