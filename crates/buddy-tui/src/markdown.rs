@@ -2,14 +2,15 @@
 //!
 //! Text comes in by any pieces. [`Source`](source::Source) makes lines of it, [`Blocks`](blocks::Blocks) keeps the quotes and
 //! lists that are open and cuts the lines into pieces that will not change any more, and the painter makes rows of these.
-//! Inside a paragraph, a heading or a table, pulldown-cmark reads the signs. Every decision is taken on a whole line, so how
-//! the text was cut on its way here changes nothing.
+//! Inside a paragraph, a heading or a table, pulldown-cmark reads the signs. Every decision is taken on a whole line, or
+//! at a space of a long one that nothing behind it reaches over, so how the text was cut on its way here changes nothing.
 
 mod blocks;
 mod highlight;
 mod inline;
 mod paint;
 mod piece;
+mod prose;
 mod source;
 mod spacing;
 mod starts;

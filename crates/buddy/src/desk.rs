@@ -137,11 +137,26 @@ impl HomeDesk {
         said(&target, exec).await
     }
 
-    /// The newest undo of a change that was not taken back.
-    async fn last_undo(&self) -> Result<Option<String>, String> {
+    /// What calls of a session changed, the newest first.
+    async fn changes_of(&self, session: &SessionId) -> Result<Vec<UndoEntry>, String> {
         let store = undo_store(&self.environment);
         let listed = tokio::task::spawn_blocking(move || store.list()).await;
-        let listed = listed.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
+        let mut listed = listed.map_err(|error| error.to_string())?.map_err(|error| error.to_string())?;
+        listed.retain(|entry| entry.header.session == session.as_str());
+        Ok(listed)
+    }
+
+    /// The newest change that was not taken back, by its name.
+    async fn last_change(&self, session: &SessionId) -> Result<Option<String>, String> {
+        let listed = self.changes_of(session).await?;
+        let is_wanted =
+            |entry: &&UndoEntry| !entry.is_undone && entry.changes > 0 && entry.header.undoes.is_none();
+        Ok(listed.iter().find(is_wanted).map(|entry| entry.header.id.clone()))
+    }
+
+    /// The newest undo of a change that was not taken back, by its name.
+    async fn last_undo(&self, session: &SessionId) -> Result<Option<String>, String> {
+        let listed = self.changes_of(session).await?;
         let is_undo =
             |id: &str| listed.iter().any(|entry| entry.header.id == id && entry.header.undoes.is_some());
         let is_wanted = |entry: &&UndoEntry| {
@@ -212,11 +227,11 @@ impl Desk for HomeDesk {
     async fn surroundings(&self, target: &SessionTarget, model: Option<&str>) -> Surroundings {
         fail::fail_point!("desk.surroundings");
         let rows = self.models.rows();
-        let named = model.and_then(|model| rows.iter().find(|row| row.name == model || row.model == model));
-        let active = if model.is_some() { named } else { rows.iter().find(|row| row.active) };
+        let active = rows.iter().find(|row| row.active);
+        let used = model.map_or(active, |name| rows.iter().find(|row| row.name == name || row.model == name));
         Surroundings {
             model: active.map_or_else(|| "demo".to_owned(), |row| row.model.clone()),
-            window: active.and_then(|row| row.context_window),
+            window: used.and_then(|row| row.context_window),
             branch: self.branch(target).await,
             attach: self.hosts.panes().await.first().map(|panes| panes.attach_command()),
             host: (target.host != TargetHost::Local).then(|| target.name.replacen(':', " ", 1)),
@@ -328,11 +343,16 @@ impl Desk for HomeDesk {
             DeskCommand::Diff => self.diff(target).await,
             DeskCommand::Undo(id) => {
                 // Who says so wants it; what is restored is told, and can be taken back.
-                let mut line = words(&["undo", "--yes"]);
-                line.extend(id);
-                self.own(line).await
+                let id = match id {
+                    Some(id) => Some(id),
+                    None => self.last_change(session).await?,
+                };
+                match id {
+                    Some(id) => self.own(words(&["undo", "--yes", &id])).await,
+                    None => Ok("no call of this conversation changed a file that is not undone".to_owned()),
+                }
             }
-            DeskCommand::Redo => match self.last_undo().await? {
+            DeskCommand::Redo => match self.last_undo(session).await? {
                 Some(id) => self.own(words(&["undo", "--yes", &id])).await,
                 None => Ok("there is no undo to take back".to_owned()),
             },

@@ -60,12 +60,12 @@ pub(super) const ALL: &[Entry] = &[
     entry("diff", &[], "", "what changed in the repository", |console, _| {
         console.effect(Effect::Run(DeskCommand::Diff));
     }),
-    entry("undo", &[], "[ID]", "undo the last change of files", |console, id| {
+    idle(entry("undo", &[], "[ID]", "undo the last change of files", |console, id| {
         console.effect(Effect::Run(DeskCommand::Undo(some(id))));
-    }),
-    entry("redo", &[], "", "take the last undo back", |console, _| {
+    })),
+    idle(entry("redo", &[], "", "take the last undo back", |console, _| {
         console.effect(Effect::Run(DeskCommand::Redo));
-    }),
+    })),
     entry("copy", &[], "", "put the last answer on the clipboard", |console, _| console.copy()),
     entry("export", &[], "[FILE]", "write the conversation to a file (.md or .json)", |console, file| {
         console.effect(Effect::Run(DeskCommand::Export(some(file))));
@@ -98,9 +98,9 @@ pub(super) const ALL: &[Entry] = &[
             console.effect(Effect::Run(DeskCommand::Config(line.to_owned())));
         },
     ),
-    entry("login", &[], "[PROFILE]", "connect a model: paste a key, or log in", |console, profile| {
+    idle(entry("login", &[], "[PROFILE]", "connect a model: paste a key, or log in", |console, profile| {
         console.effect(Effect::LogIn(some(profile)));
-    }),
+    })),
     entry("logout", &[], "[PROFILE]", "forget a login or a key", |console, profile| {
         console.effect(Effect::Run(DeskCommand::LogOut(some(profile))));
     }),
@@ -266,7 +266,8 @@ impl Console {
 
     fn resume(&mut self, id: &str) {
         match id {
-            "" | "last" => self.effect(Effect::ListSessions),
+            "" => self.effect(Effect::ListSessions),
+            "last" => self.effect(Effect::OpenLast),
             id => match id.parse() {
                 Ok(session) => self.effect(Effect::Open(session)),
                 Err(error) => self.complain(&format!("{error}; /session lists them")),

@@ -178,7 +178,6 @@ impl Driver {
         let events = self.sessions.subscribe(&self.who, &session, 0).await?;
         self.events.insert(session, events);
         self.console.front_mut().skip_until = head;
-        self.perform(Effect::LookAround).await;
         Ok(())
     }
 
@@ -336,6 +335,7 @@ impl Driver {
             Effect::Fork(branch) => self.fork(branch),
             Effect::New(new) => self.create(new, |session| Reply::Opened { session, head: 0 }),
             Effect::Open(session) => self.go_to(session),
+            Effect::OpenLast => self.go_to_last(),
             Effect::Leave(session) => drop(self.events.remove(&session)),
             Effect::ListSessions => self.list(),
             Effect::Search(words) => self.search(words),
@@ -345,12 +345,7 @@ impl Driver {
             Effect::ListPaths => {
                 self.ask_desk(|desk, _, target| async move { Reply::Paths(desk.paths(&target).await) });
             }
-            Effect::LookAround => {
-                let model = self.console.front().reader.transcript().model().map(str::to_owned);
-                self.ask_desk(|desk, _, target| async move {
-                    Reply::Surroundings(desk.surroundings(&target, model.as_deref()).await)
-                });
-            }
+            Effect::LookAround => self.look_around(),
             Effect::AskStatus(facts) => {
                 self.ask_desk(|desk, _, _| async move { Reply::Status(desk.status(facts).await) });
             }
@@ -434,22 +429,31 @@ impl Driver {
 
     fn go_to(&mut self, session: SessionId) {
         let (sessions, who) = (self.sessions.clone(), self.who.clone());
+        self.jobs.spawn(async move { followed(&*sessions, &who, session).await });
+    }
+
+    fn go_to_last(&mut self) {
+        let (sessions, who) = (self.sessions.clone(), self.who.clone());
+        let (query, shown) = (self.listing(), self.console.front().session.clone());
         self.jobs.spawn(async move {
-            let found = async {
-                let head = sessions.find(&who, &session).await?.head;
-                let events = sessions.subscribe(&who, &session, 0).await?;
-                Ok::<_, SessionsError>((head, events))
+            let found = match sessions.list(&who, query).await {
+                Ok(found) => found.into_iter().map(|summary| summary.id).find(|id| *id != shown),
+                Err(error) => return Done::Reply(Reply::Failed(error.to_string())),
             };
-            match found.await {
-                Ok((head, events)) => Done::Follow(session.clone(), events, Reply::Opened { session, head }),
-                Err(error) => Done::Reply(Reply::Failed(error.to_string())),
+            match found {
+                Some(session) => followed(&*sessions, &who, session).await,
+                None => Done::Reply(Reply::Failed("there is no other conversation".to_owned())),
             }
         });
     }
 
+    fn listing(&self) -> SessionQuery {
+        SessionQuery { owner: Some(self.who.name.clone()), limit: LISTED, ..SessionQuery::default() }
+    }
+
     fn list(&mut self) {
         let (sessions, who) = (self.sessions.clone(), self.who.clone());
-        let query = SessionQuery { owner: Some(who.name.clone()), limit: LISTED, ..SessionQuery::default() };
+        let query = self.listing();
         self.jobs.spawn(async move {
             Done::Reply(match sessions.list(&who, query).await {
                 Ok(found) => Reply::Sessions(found),
@@ -464,6 +468,13 @@ impl Driver {
     ) {
         let work = job(self.desk.clone(), self.console.front().session.clone(), self.console.target());
         self.jobs.spawn(async move { Done::Reply(work.await) });
+    }
+
+    fn look_around(&mut self) {
+        let model = self.console.front().reader.transcript().model().map(str::to_owned);
+        self.ask_desk(|desk, _, target| async move {
+            Reply::Surroundings(desk.surroundings(&target, model.as_deref()).await)
+        });
     }
 
     /// Leaves the terminal to an editor.
@@ -540,12 +551,26 @@ impl Driver {
         let (columns, height) = Terminal::size();
         self.painter.resize(columns, height);
         (self.console.columns, self.console.height) = (columns, self.painter.height());
+        self.console.most_open = self.painter.most_open();
         let rows = self.console.take_rows();
         let frame = self.console.frame(self.painter.height());
         let bytes = self.painter.paint(&rows, frame);
         let title = self.console.title();
         let written = self.terminal.write(&bytes).and_then(|()| self.terminal.set_title(title));
         written.map_err(|_| SessionsError::Closed)
+    }
+}
+
+/// Follows a session that is to be shown.
+async fn followed(sessions: &dyn Sessions, who: &Principal, session: SessionId) -> Done {
+    let found = async {
+        let head = sessions.find(who, &session).await?.head;
+        let events = sessions.subscribe(who, &session, 0).await?;
+        Ok::<_, SessionsError>((head, events))
+    };
+    match found.await {
+        Ok((head, events)) => Done::Follow(session.clone(), events, Reply::Opened { session, head }),
+        Err(error) => Done::Reply(Reply::Failed(error.to_string())),
     }
 }
 

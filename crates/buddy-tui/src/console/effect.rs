@@ -42,6 +42,8 @@ pub(super) enum Effect {
     New(NewSession),
     /// Go to another session.
     Open(SessionId),
+    /// Go to the session that was used last beside the one that is shown.
+    OpenLast,
     /// Leave a session, which goes on by itself.
     Leave(SessionId),
     /// Bring sessions to pick from.

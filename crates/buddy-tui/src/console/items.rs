@@ -20,7 +20,7 @@ use crate::text::{Line, Look, Paint, Span, wrap};
 const OUTPUT_LINES: usize = 5;
 /// The same for one that failed.
 const FAILED_LINES: usize = 12;
-/// The same for a command of the person's own.
+/// The same for a command of the person's own, and rows of what the person said.
 const OWN_LINES: usize = 40;
 /// How many lines of a diff.
 const DIFF_LINES: usize = 40;
@@ -68,7 +68,7 @@ pub(super) fn finished(item: &Item, ran: Duration, look: &Look, width: usize) ->
     let shown = |kind, rows| Shown { kind, rows, folded: None };
     match &item.content {
         Content::UserMessage { ran: Some(run), .. } => own_command(run, item.status, ran, look, width),
-        Content::UserMessage { text, .. } => shown(Kind::Person, person(text, look, width)),
+        Content::UserMessage { text, .. } => person(text, look, width),
         Content::AgentMessage { text } => {
             let mut markdown = Markdown::default();
             markdown.push(text);
@@ -112,7 +112,7 @@ pub(super) fn recap(transcript: &Transcript, look: &Look, width: usize) -> Vec<L
     rows
 }
 
-fn person(text: &str, look: &Look, width: usize) -> Vec<Line> {
+fn person(text: &str, look: &Look, width: usize) -> Shown {
     let style = look.theme.style(Paint::Person);
     let (first, next) = (Line::styled("> ", style.bold()), Line::plain("  "));
     let mut rows = Vec::new();
@@ -120,7 +120,17 @@ fn person(text: &str, look: &Look, width: usize) -> Vec<Line> {
         let lead = if rows.is_empty() { &first } else { &next };
         rows.extend(wrap(&Line::styled(line, style), width, lead, &next));
     }
-    rows
+    // Who pasted a file does not want to scroll back over it.
+    let left_out = rows.len().saturating_sub(OWN_LINES);
+    if left_out > 1 {
+        let last = rows.split_off(rows.len() - 1);
+        rows.truncate(OWN_LINES - 2);
+        let mark = look.sign("…", "...");
+        let fold = format!("{mark} {} rows left out, ctrl-o shows all", left_out + 1);
+        rows.extend(wrap(&Line::styled(&fold, look.theme.style(Paint::Dim)), width, &next, &next));
+        rows.extend(last);
+    }
+    Shown { kind: Kind::Person, rows, folded: (left_out > 1).then(|| text.to_owned()) }
 }
 
 /// The line of a command that the person runs themselves.

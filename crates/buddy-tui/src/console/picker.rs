@@ -139,7 +139,6 @@ impl Console {
 
     pub(super) fn use_model(&mut self, name: &str) {
         self.send(Command::Change(Change { model: Some(name.to_owned()), ..Change::default() }));
-        self.say(&format!("model: {name}"));
     }
 
     /// Takes the colours that fit the ground of the terminal, unless the person chose some.

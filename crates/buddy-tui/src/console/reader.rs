@@ -155,10 +155,12 @@ impl Reader {
         Ok(())
     }
 
-    /// The rows that will not change any more.
-    pub(super) fn take_rows(&mut self, look: &Look, width: usize) -> Vec<Line> {
+    /// The rows that will not change any more. Of a long line that is still being written no more than `keep` rows stay open
+    /// where that is possible.
+    pub(super) fn take_rows(&mut self, look: &Look, width: usize, keep: usize) -> Vec<Line> {
         if let Some(message) = &mut self.message {
-            let rows = message.markdown.finished(look, width);
+            let mut rows = message.markdown.finished(look, width);
+            rows.extend(message.markdown.settled(look, width, keep));
             if !rows.is_empty() {
                 message.is_begun = true;
                 self.put(Kind::Message, rows);

@@ -94,7 +94,6 @@ impl Console {
         self.asking = None;
         self.paths = Paths::Unknown;
         self.forget_approvals();
-        self.effect(Effect::LookAround);
         if head == 0 {
             self.say("a new conversation");
         }
@@ -145,7 +144,7 @@ impl Console {
         let style = self.look.theme.style(Paint::Strong);
         let head = Line::styled(&format!("task {} {how}: {line}", task.number), style);
         let rows = items::wrapped(&head, self.columns);
-        self.show(rows);
+        self.show(std::iter::once(Line::default()).chain(rows));
         if let Some(failure) = transcript.last_turn().and_then(|turn| turn.failure.clone()) {
             self.complain(&failure.message);
         }

@@ -26,6 +26,8 @@ pub(super) struct Console {
     pub(super) columns: usize,
     /// The rows of the screen, as it was last painted.
     pub(super) height: usize,
+    /// How many rows of an answer may stay open.
+    pub(super) most_open: usize,
     pub(super) now: Instant,
     pub(super) draft: Draft,
     pub(super) history: History,
@@ -101,6 +103,7 @@ impl Console {
             look,
             columns,
             height: 1,
+            most_open: 0,
             now,
             draft: Draft::default(),
             history: History::new(history),
@@ -211,8 +214,8 @@ impl Console {
     /// The rows that are finished since the last time.
     pub(super) fn take_rows(&mut self) -> Vec<Line> {
         let look = self.look.clone();
-        let columns = self.columns;
-        let rows = self.front_mut().reader.take_rows(&look, columns);
+        let (columns, most_open) = (self.columns, self.most_open);
+        let rows = self.front_mut().reader.take_rows(&look, columns, most_open);
         let mut all = std::mem::take(&mut self.rows);
         all.extend(rows);
         all
@@ -241,6 +244,7 @@ impl Console {
             return self.complain(&format!("buddy: {error}"));
         }
         match &event.fact {
+            Fact::SessionStarted(_) if place == 0 => self.effect(Effect::LookAround),
             Fact::ItemEnded(ended)
                 if matches!(ended.item.content, buddy_protocol::Content::UserMessage { ran: None, .. }) =>
             {
@@ -274,6 +278,8 @@ impl Console {
         if place == 0 && event.seq == Some(task.skip_until) && !task.is_known {
             let rows = super::items::recap(task.reader.transcript(), &self.look, self.columns);
             self.show(rows);
+            // Which host it works on is known now and not before.
+            self.effect(Effect::LookAround);
         }
     }
 
@@ -289,6 +295,9 @@ impl Console {
         }
         if changed.model.is_some() || changed.targets.is_some() {
             self.effect(Effect::LookAround);
+        }
+        if let Some(model) = &changed.model {
+            self.say(&format!("model: {model}"));
         }
         if let Some(text) = crate::repl::told(changed) {
             self.say(&text);

@@ -10,6 +10,9 @@ use super::starts::{Fence, Html, Item, Rest};
 
 /// How much of a paragraph or table is held, in bytes: it is read again for every token.
 const LONGEST_TEXT: usize = 8 * 1024;
+/// How long a text may be that a line under it makes a heading, in bytes. A longer one may be shown in parts before that line
+/// comes.
+pub(super) const LONGEST_HEADING: usize = 120;
 /// How long the head of a table may be that is shown again.
 const LONGEST_HEAD: usize = 2 * 1024;
 /// How deep quotes and lists nest. What is deeper is text.
@@ -61,6 +64,19 @@ impl Blocks {
             None => self.whole(Rest { text: &given.text }),
             Some(joint) => self.more(&given.text, joint),
         }
+        if given.is_settled {
+            self.cut_text(Joint::Space);
+        }
+    }
+
+    /// Whether nothing is open that the next line could go on.
+    pub(super) fn is_between(&self) -> bool {
+        matches!(self.leaf, Leaf::None)
+    }
+
+    /// Whether everything so far of a text that is open was given.
+    pub(super) fn is_in_parts(&self) -> bool {
+        matches!(&self.leaf, Leaf::Text { source, follows: Some(_), .. } if source.is_empty())
     }
 
     /// Nothing follows.
@@ -209,10 +225,13 @@ impl Blocks {
         let is_inside = matched == self.around.len();
         let in_text = matches!(self.leaf, Leaf::Text { .. });
         let in_table = matches!(self.leaf, Leaf::Text { is_table: true, .. });
+        // A text of which a part was given is neither a heading nor the head of a table any more.
+        let is_whole = is_inside && !matches!(self.leaf, Leaf::Text { follows: Some(_), .. });
+        let is_short = matches!(&self.leaf, Leaf::Text { source, .. } if source.len() <= LONGEST_HEADING);
         if rest.is_blank() {
             return;
         }
-        if in_text && is_inside && !in_table && rest.is_underline() {
+        if in_text && is_whole && is_short && !in_table && rest.is_underline() {
             self.add_to_text(rest.text, "\n");
             self.close_leaf();
         } else if rest.is_rule() {
@@ -229,13 +248,13 @@ impl Blocks {
             self.close_to_inside(matched);
             self.leaf = Leaf::Html(html);
             self.html_line(rest, html, false);
-        } else if in_text && is_inside && rest.is_table_line() {
+        } else if in_text && is_whole && rest.is_table_line() {
             self.add_to_text(rest.text, "\n");
             if let Leaf::Text { lines: 2, is_table, .. } = &mut self.leaf {
                 *is_table = true;
             }
-        } else if in_text && !is_inside && !in_table && (rest.is_underline() || rest.is_table_line()) {
-            // Such a line means something only where it stands inside of all that is around the text.
+        } else if in_text && !in_table && (rest.is_underline() || !is_whole && rest.is_table_line()) {
+            // Such a line means something only below a whole text that is short, inside of all that is around it.
             self.add_to_text(&format!("\\{}", rest.text.trim_start()), "\n");
         } else if in_text && (is_inside || !in_table) {
             self.add_to_text(rest.text, "\n");

@@ -1,10 +1,14 @@
 //! Pushed text as lines.
 
+use super::blocks::LONGEST_HEADING;
 use super::piece::Joint;
+use super::prose;
 use crate::text::expand_tabs;
 
 /// What a line may hold before it is cut, in bytes. It bounds what is held and what is read again for each token.
 const LONGEST_LINE: usize = 4 * 1024;
+/// How long each further part of a line of text is at least.
+const NEXT_PART: usize = 24;
 /// How many columns a tab leads to a multiple of.
 const TAB: usize = 4;
 
@@ -22,11 +26,30 @@ pub(super) struct Given {
     pub(super) text: String,
     /// How it goes on from the part before.
     pub(super) joint: Option<Joint>,
+    /// It is a part of a text which nothing that follows changes.
+    pub(super) is_settled: bool,
 }
 
 impl Source {
     pub(super) fn push(&mut self, text: &str) {
         self.rest.push_str(text);
+    }
+
+    /// Whether a part of the line was given already.
+    pub(super) fn is_in_line(&self) -> bool {
+        self.joint.is_some()
+    }
+
+    /// The next part of a long line of text, where it can be cut.
+    pub(super) fn next_part(&mut self) -> Option<Given> {
+        let is_first = self.joint.is_none();
+        if is_first && !prose::is_prose(&self.rest) {
+            return None;
+        }
+        let end = prose::cut(&self.rest, if is_first { LONGEST_HEADING } else { NEXT_PART })?;
+        let after = self.rest.split_off(end + 1);
+        let text = std::mem::replace(&mut self.rest, after);
+        Some(Given { text: cleaned(&text), joint: self.joint.replace(Joint::Space), is_settled: true })
     }
 
     /// The next whole line, or the part of a long one that is decided.
@@ -36,7 +59,7 @@ impl Source {
             Some(end) => {
                 let after = self.rest.split_off(end + 1);
                 let line = std::mem::replace(&mut self.rest, after);
-                Some(Given { text: cleaned(&line), joint: self.joint.take() })
+                Some(Given { text: cleaned(&line), joint: self.joint.take(), is_settled: false })
             }
             None if self.rest.len() > LONGEST_LINE => Some(self.cut()),
             None => None,
@@ -47,7 +70,7 @@ impl Source {
     pub(super) fn last(&mut self) -> Option<Given> {
         let line = std::mem::take(&mut self.rest);
         let joint = self.joint.take();
-        (!line.is_empty()).then(|| Given { text: cleaned(&line), joint })
+        (!line.is_empty()).then(|| Given { text: cleaned(&line), joint, is_settled: false })
     }
 
     /// The last line as far as it came, unless it consists of signs alone: a `-` may become a list, a rule or the line
@@ -73,7 +96,7 @@ impl Source {
         };
         let after = self.rest.split_off(end);
         let text = std::mem::replace(&mut self.rest, after);
-        Given { text: cleaned(&text), joint: self.joint.replace(next) }
+        Given { text: cleaned(&text), joint: self.joint.replace(next), is_settled: false }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::blocks::Blocks;
 use super::paint::Painter;
-use super::source::Source;
+use super::source::{Given, Source};
 use crate::text::{Line, Look};
 
 /// Markdown that comes in pieces.
@@ -22,6 +22,25 @@ impl Markdown {
         while let Some(given) = self.source.next() {
             self.blocks.line(&given);
         }
+    }
+
+    /// The first rows of an open line of text that will not change any more, so that no more than `keep` stay open where
+    /// that is possible.
+    pub(crate) fn settled(&mut self, look: &Look, width: usize, keep: usize) -> Vec<Line> {
+        let mut rows = Vec::new();
+        while self.open(look, width, keep.saturating_add(1)).len() > keep
+            && let Some(part) = self.next_part()
+        {
+            self.blocks.line(&part);
+            rows.extend(self.finished(look, width));
+        }
+        rows
+    }
+
+    fn next_part(&mut self) -> Option<Given> {
+        let is_open =
+            if self.source.is_in_line() { self.blocks.is_in_parts() } else { self.blocks.is_between() };
+        if is_open { self.source.next_part() } else { None }
     }
 
     /// The rows that were finished since the last call and will not change any more.

@@ -18,6 +18,9 @@ const END: &str = "\u{1b}[?2026l";
 /// there in its history.
 const WIPE: &str = "\r\u{1b}[K\u{1b}[2G\u{1b}[J\r";
 
+/// The fewest rows that are left open.
+const LEAST_OPEN: usize = 2;
+
 /// The live rows.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Frame {
@@ -35,6 +38,8 @@ pub(crate) struct Painter {
     shown: Frame,
     /// Whether what is shown is not known any more, but for the row that the cursor is in.
     is_stale: bool,
+    /// How many finished rows were written.
+    finished: usize,
 }
 
 impl Painter {
@@ -46,7 +51,14 @@ impl Painter {
             height: height.max(1),
             shown: Frame::default(),
             is_stale: false,
+            finished: 0,
         }
+    }
+
+    /// How many live rows may be as long as the window is wide. When it gets narrower these break, and as many rows as come
+    /// of that leave it at its top: finished ones, if there are enough of them, which need not be painted any more.
+    pub(crate) fn most_open(&self) -> usize {
+        self.finished.min(self.height / 4).max(LEAST_OPEN)
     }
 
     pub(crate) fn set_look(&mut self, look: Look) {
@@ -113,6 +125,7 @@ impl Painter {
         pen.go(&mut out, finished.len() + frame.cursor.0);
         let _ = write!(out, "\u{1b}[{}G{END}", frame.cursor.1 + 1);
         self.shown = frame;
+        self.finished = self.finished.saturating_add(finished.len());
         out
     }
 

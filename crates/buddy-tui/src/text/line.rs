@@ -129,7 +129,7 @@ impl Line {
     }
 
     /// Its graphemes, each with its span.
-    pub(super) fn graphemes(&self) -> impl Iterator<Item = (&str, &Span)> {
+    pub(crate) fn graphemes(&self) -> impl Iterator<Item = (&str, &Span)> {
         self.spans.iter().flat_map(|span| span.text.graphemes(true).map(move |grapheme| (grapheme, span)))
     }
 

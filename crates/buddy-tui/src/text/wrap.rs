@@ -1,5 +1,8 @@
 //! Lines broken into rows: at spaces where there are any, between wide characters, and inside a word only where it does
 //! not fit into a row of its own. No row is wider than it may be: a character that is wider than a row is shown as a sign.
+//!
+//! Some terminals show letters that are joined to one, such as a family or a hand with a colour, beside each other. They get
+//! the room for that, so that the end of a row is not lost there.
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -61,6 +64,12 @@ fn ends_wide(word: &Word<'_>) -> bool {
     word.letters.last().is_some_and(|(grapheme, _)| grapheme.width() > 1)
 }
 
+/// The most columns that a terminal takes for a grapheme.
+fn room(grapheme: &str) -> usize {
+    let apart: usize = grapheme.chars().filter_map(UnicodeWidthChar::width).sum();
+    apart.max(grapheme.width())
+}
+
 struct Rows<'a> {
     width: usize,
     next: &'a Line,
@@ -77,7 +86,7 @@ impl<'a> Rows<'a> {
     }
 
     fn put(&mut self, word: Word<'_>) {
-        let letters: usize = word.letters.iter().map(|(grapheme, _)| grapheme.width()).sum();
+        let letters: usize = word.letters.iter().map(|(grapheme, _)| room(grapheme)).sum();
         if !self.is_fresh && self.used + word.spaces.len() + letters > self.width {
             // The spaces at the break stand for it.
             self.turn();
@@ -92,7 +101,7 @@ impl<'a> Rows<'a> {
     }
 
     fn add(&mut self, (grapheme, span): (&str, &Span)) {
-        if grapheme.width() <= self.width {
+        if room(grapheme) <= self.width {
             self.add_whole(grapheme, span);
             return;
         }
@@ -105,7 +114,7 @@ impl<'a> Rows<'a> {
     }
 
     fn add_whole(&mut self, grapheme: &str, span: &Span) {
-        let columns = grapheme.width();
+        let columns = room(grapheme);
         if self.used + columns > self.width && !self.is_fresh {
             self.turn();
         }
@@ -153,6 +162,7 @@ mod tests {
         check("漢字漢字", 5, &["漢字", "漢字"]);
         check("a漢字", 2, &["a", "漢", "字"]);
         check("漢", 1, &["?"]);
+        check("👍🏽👍🏽👍🏽", 8, &["👍🏽👍🏽", "👍🏽"]);
     }
 
     #[test]

@@ -93,3 +93,46 @@ async fn nobody_is_asked_for_a_newer_version_unless_that_is_wanted() {
     let private = stage.buddy(wanted).args(["-c", "update.address=http://127.0.0.1:9/latest.json"]);
     private.run().await.expect_code(1).expect_stderr("cannot ask http://127.0.0.1:9/latest.json");
 }
+
+#[tokio::test]
+async fn a_newer_version_is_told_by_the_address_that_the_person_named() {
+    let own = format!("v{}", env!("CARGO_PKG_VERSION"));
+    for (answer, told) in [
+        (r#"{"version": "99.1.0"}"#.to_owned(), "the newest version there is: 99.1.0".to_owned()),
+        (format!(r#"{{"tag_name": "{own}"}}"#), format!("{own} is the newest version there is")),
+    ] {
+        let address = answering(&answer);
+        let finished = checked(&address).await.expect_code(0);
+        assert!(finished.text().contains(&told), "{finished}");
+    }
+    let address = answering("not JSON");
+    checked(&address).await.expect_code(1).expect_stderr("did not answer with JSON");
+}
+
+/// `buddy update` that may ask at this address.
+async fn checked(address: &std::net::SocketAddr) -> buddy_testkit::program::Finished {
+    let wanted = [
+        "update.check=true".to_owned(),
+        format!("update.address=http://{address}/latest.json"),
+        format!("web.allowed_hosts=[\"{address}\"]"),
+    ];
+    let arguments: Vec<&str> = wanted.iter().flat_map(|line| ["-c", line]).collect();
+    stage().await.buddy(["update"]).args(arguments).run().await
+}
+
+/// A server that answers one request with this.
+fn answering(body: &str) -> std::net::SocketAddr {
+    use std::io::{Read, Write};
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let answer =
+        format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\nconnection: close\r\n\r\n{body}", body.len());
+    std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = [0; 4096];
+        let count = stream.read(&mut request).unwrap();
+        assert!(request[..count].starts_with(b"GET /latest.json HTTP/1.1"));
+        stream.write_all(answer.as_bytes()).unwrap();
+    });
+    address
+}

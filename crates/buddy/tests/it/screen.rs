@@ -5,12 +5,15 @@
 mod approvals;
 mod commands;
 mod editing;
+mod effects;
 mod first_start;
 mod leaving;
 mod looks;
 mod past;
 mod person;
+mod scenes;
 mod shared;
+mod size;
 mod status;
 mod turns;
 mod window;
@@ -105,11 +108,16 @@ impl Screen {
         .collect()
     }
 
-    #[expect(clippy::disallowed_methods, reason = "the terminal of the test is tmux's")]
     fn tmux(&self, arguments: &[&str]) -> Output {
+        self.tmux_at(&self.socket.display().to_string(), arguments)
+    }
+
+    /// What a tmux server says.
+    #[expect(clippy::disallowed_methods, reason = "the terminal of the test is tmux's")]
+    fn tmux_at(&self, socket: &str, arguments: &[&str]) -> Output {
         let mut command = std::process::Command::new("tmux");
         let work = self.stage.home.work();
-        command.arg("-S").arg(&self.socket).args(arguments).current_dir(work);
+        command.args(["-S", socket]).args(arguments).current_dir(work);
         let output = command.output().unwrap();
         assert!(output.status.success(), "{arguments:?}: {}", String::from_utf8_lossy(&output.stderr));
         output
@@ -132,6 +140,14 @@ impl Screen {
         self.keys(&["Enter"]);
     }
 
+    /// Pastes a text, as a terminal does.
+    fn paste(&self, text: &str) {
+        let file = self.stage.home.path().join("paste");
+        std::fs::write(&file, text).unwrap();
+        self.tmux(&["load-buffer", &file.display().to_string()]);
+        self.tmux(&["paste-buffer", "-p", "-t", "screen"]);
+    }
+
     /// What is on the screen, with what differs from run to run taken out.
     fn screen(&self) -> String {
         self.captured(&["capture-pane", "-p", "-t", "screen"])
@@ -140,6 +156,11 @@ impl Screen {
     /// The same with everything that scrolled away.
     fn everything(&self) -> String {
         self.captured(&["capture-pane", "-p", "-S", "-", "-t", "screen"])
+    }
+
+    /// The same, with rows joined that the terminal broke because it got narrower.
+    fn everything_joined(&self) -> String {
+        self.captured(&["capture-pane", "-p", "-J", "-S", "-", "-t", "screen"])
     }
 
     fn captured(&self, words: &[&str]) -> String {
@@ -152,6 +173,11 @@ impl Screen {
     /// Waits until a text is on the screen, and returns the screen.
     async fn wait_for(&self, text: &str) -> String {
         self.wait_until(text, |screen| screen.contains(text)).await
+    }
+
+    /// Waits until words are on the screen, wherever rows break between them, and returns the screen.
+    async fn wait_for_words(&self, words: &str) -> String {
+        self.wait_until(words, |screen| flowing(screen).contains(words)).await
     }
 
     /// Waits until a text is gone from the screen.
@@ -212,22 +238,44 @@ impl Drop for Screen {
 /// Whether the input is there.
 fn has_prompt(screen: &str) -> bool {
     let is_settled = screen.lines().last().is_some_and(|status| status.contains("scripted"));
-    is_settled && screen.lines().rev().take(3).any(|line| line == ">" || line.starts_with("> "))
+    let has_input = |line: &str| {
+        let after_place = line.strip_prefix("(ssh machine)").unwrap_or(line);
+        after_place == ">" || after_place.starts_with("> ")
+    };
+    is_settled && screen.lines().rev().take(3).any(has_input)
+}
+
+/// A screen as one line, with one space wherever there are several or a row ends.
+fn flowing(screen: &str) -> String {
+    screen.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A line without what differs from run to run.
 fn settled(line: &str) -> String {
     let mut line = line.to_owned();
-    while let Some(at) = line.find("ses_0") {
-        line.replace_range(at..at + 30, "ses_ID");
-    }
     // Also where the end of the row cut it.
+    while let Some((before, rest)) = line.split_once("ses_0") {
+        let end = rest.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric());
+        line = format!("{before}ses_ID{end}");
+    }
     while let Some((before, rest)) = line.split_once("/tmp/buddy-it-") {
         let end = rest.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric());
         line = format!("{before}/HOME{end}");
     }
     let place = format!("{}@{}", user(), rustix::system::uname().nodename().to_string_lossy());
-    line.replace(&place, "ann@atlas")
+    let line = line.replace(&place, "ann@atlas");
+    line.split(' ').map(without_time).collect::<Vec<_>>().join(" ")
+}
+
+/// A word, with nothing for the seconds that something has taken.
+fn without_time(word: &str) -> &str {
+    let seconds = word.trim_end_matches([':', ',']).strip_suffix('s');
+    let is_time = seconds.is_some_and(|digits| digits.len() < 3 && digits.parse::<u8>().is_ok());
+    match (is_time, word.ends_with(':')) {
+        (true, true) => "0s:",
+        (true, false) => "0s",
+        (false, _) => word,
+    }
 }
 
 fn user() -> String {

@@ -6,4 +6,4 @@ mod remote_only;
 mod resume;
 mod three;
 mod undo;
-mod yard;
+pub(crate) mod yard;

@@ -138,6 +138,73 @@ proptest! {
     }
 }
 
+/// Words and signs of one line that begins as text.
+fn lines_of_text() -> impl Strategy<Value = String> {
+    let pieces = prop::sample::select(vec![
+        "word",
+        "word",
+        "two words",
+        "a longer one,",
+        "**",
+        "*",
+        "_",
+        "`",
+        "``",
+        "~~",
+        "[",
+        "]",
+        "](",
+        ")",
+        "[a b](c)",
+        "**b c**",
+        "`d e`",
+        "_f_",
+        "\\",
+        "<br>",
+        "<",
+        "&amp;",
+        "漢字",
+        "|",
+        "1.",
+        "- ",
+        "# ",
+        "!",
+        "  ",
+    ]);
+    let piece = (pieces, prop::sample::select(vec![" ", " ", "", "x"]))
+        .prop_map(|(piece, end)| format!("{piece}{end}"));
+    prop::collection::vec(piece, 0..80).prop_map(|pieces| format!("begin {}", pieces.concat()))
+}
+
+/// Letters with how they look.
+fn letters(rows: &[Line]) -> Vec<Vec<(String, anstyle::Style)>> {
+    let of = |row: &Line| row.graphemes().map(|(letter, span)| (letter.to_owned(), span.style())).collect();
+    rows.iter().map(of).collect()
+}
+
+proptest! {
+    #![proptest_config(cases(300))]
+
+    /// A long line is given in parts, and looks as if it had been read as a whole.
+    #[test]
+    fn a_line_in_parts_looks_like_the_whole(text in lines_of_text(), width in 10_usize..100, keep in 0_usize..4) {
+        let look = colored(Colors::True);
+        let whole = super::super::inline::shapes(text.trim_end(), false, &look, anstyle::Style::new());
+        let [super::super::inline::Shape::Lines(lines)] = whole.as_slice() else { return Ok(()) };
+        let none = Line::default();
+        let whole: Vec<Line> = lines.iter().flat_map(|line| crate::text::wrap(line, width, &none, &none)).collect();
+        let whole: Vec<Line> = whole.iter().map(Line::trimmed).collect();
+        let mut markdown = Markdown::default();
+        let mut parts = Vec::new();
+        for letter in text.chars() {
+            markdown.push(letter.encode_utf8(&mut [0; 4]));
+            parts.extend(markdown.settled(&look, width, keep));
+        }
+        parts.extend(markdown.finish(&look, width));
+        prop_assert_eq!(letters(&parts), letters(&whole));
+    }
+}
+
 proptest! {
     #![proptest_config(cases(12))]
 

@@ -64,11 +64,8 @@ async fn what_was_sent_comes_back_in_this_session_and_the_next() {
 async fn a_paste_of_ten_thousand_lines_is_a_word_and_sends_nothing_by_itself() {
     let screen = Screen::start(answers(1), 80, 24).await;
     let long = (1..=10_000).map(|number| format!("line {number}")).collect::<Vec<_>>().join("\n");
-    let file = screen.stage.home.path().join("paste");
-    std::fs::write(&file, &long).unwrap();
-    screen.tmux(&["load-buffer", &file.display().to_string()]);
     screen.text("see ");
-    screen.tmux(&["paste-buffer", "-p", "-t", "screen"]);
+    screen.paste(&long);
     screen.wait_for("> see [paste 1: 10000 lines]").await;
     assert!(screen.stage.requests().is_empty(), "a paste sends nothing");
     screen.keys(&["Enter"]);

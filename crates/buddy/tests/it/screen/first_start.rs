@@ -7,7 +7,7 @@ use crate::stage::Stage;
 
 impl Screen {
     /// buddy in a home where nobody was before, without any key. `claude` is the scripted server.
-    async fn first_start(turns: impl IntoIterator<Item = Turn>, columns: u32, rows: u32) -> Self {
+    pub(super) async fn first_start(turns: impl IntoIterator<Item = Turn>, columns: u32, rows: u32) -> Self {
         let stage = Stage::new(turns.into_iter().collect::<Vec<_>>()).await;
         let config = stage.home.path().join(".config/buddy");
         std::fs::create_dir_all(&config).unwrap();

@@ -36,7 +36,7 @@ async fn a_window_that_changes_in_mid_stream_loses_nothing() {
     }
     screen.wait_for("word120").await;
     screen.wait_idle().await;
-    let all = screen.everything();
+    let all = screen.everything_joined();
     for word in &words {
         assert_eq!(all.matches(word.as_str()).count(), 1, "{word} once in:\n{all}");
     }

@@ -10,29 +10,37 @@ use serde_json::Value;
 use crate::stage::shell;
 
 /// A machine over SSH, with a directory to work in.
-pub(super) struct Machine {
+pub(crate) struct Machine {
     host: SshHost,
     folder: tempfile::TempDir,
 }
 
 impl Machine {
-    pub(super) fn new() -> Self {
-        Self { host: SshHost::start().unwrap(), folder: tempfile::tempdir().unwrap() }
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::Builder::new().prefix("buddy-it-").tempdir().unwrap();
+        std::fs::create_dir(folder.path().join("yard")).unwrap();
+        Self { host: SshHost::start().unwrap(), folder }
     }
 
     /// What the flag and `/target add ssh` take.
-    pub(super) fn flag(&self) -> String {
-        format!("machine:{}", self.folder.path().display())
+    pub(crate) fn flag(&self) -> String {
+        format!("machine:{}", self.path("").display())
     }
 
-    pub(super) fn path(&self, name: &str) -> PathBuf {
-        self.folder.path().join(name)
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join("yard").join(name)
     }
 
     /// The program, with a client that knows the machine, in the mode in which commands run over there.
-    pub(super) fn known_to(&self, program: Program) -> Program {
-        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", self.host.client_folder().unwrap().display());
-        program.env("PATH", path).env("BUDDY_ENV", "production")
+    pub(crate) fn known_to(&self, program: Program) -> Program {
+        self.variables().into_iter().fold(program, |program, (name, value)| program.env(name, value))
+    }
+
+    /// The variables for that.
+    pub(crate) fn variables(&self) -> [(&'static str, String); 2] {
+        let client = self.host.client_folder().unwrap();
+        let path = format!("{}:/usr/local/bin:/usr/bin:/bin", client.display());
+        [("PATH", path), ("BUDDY_ENV", "production".to_owned())]
     }
 }
 

@@ -1,0 +1,63 @@
+//! Files: what changed, taken back, and the checks of this machine.
+
+use buddy_testkit::model::turn;
+use serde_json::json;
+
+use crate::screen::Screen;
+use crate::stage::Stage;
+
+/// A conversation in which the agent has changed a file.
+async fn edited() -> Screen {
+    let call = json!({"path": "a.txt", "old": "one", "new": "two"});
+    let stage = Stage::new(vec![turn().call("edit_file", call), turn().text("Changed.")]).await;
+    std::fs::write(stage.home.work().join("a.txt"), "one\n").unwrap();
+    let begin = "git init -q && git add . && git -c user.name=a -c user.email=b commit -q -m first";
+    stage.in_bash(begin).run().await.expect_code(0);
+    let screen = Screen::on(stage, &["--trust", "--approve", "all"], 80, 24).await;
+    screen.line("change it");
+    screen.wait_for("Changed.").await;
+    screen.wait_idle().await;
+    assert_eq!(screen.stage.home.text("a.txt"), "two\n");
+    screen
+}
+
+#[tokio::test]
+async fn what_changed_in_the_repository_is_shown() {
+    let screen = edited().await;
+    screen.line("/diff");
+    let shown = screen.wait_for("diff --git").await;
+    assert!(shown.contains("\n-one\n+two"), "{shown}");
+    screen.line("/undo");
+    screen.wait_until("the old text", |_| screen.stage.home.text("a.txt") == "one\n").await;
+    screen.line("/diff");
+    screen.wait_for("nothing changed").await;
+}
+
+#[tokio::test]
+async fn the_last_change_is_taken_back_unless_somebody_changed_the_file_since() {
+    let screen = edited().await;
+    std::fs::write(screen.stage.home.work().join("a.txt"), "mine\n").unwrap();
+    screen.line("/undo");
+    screen.wait_for("nothing was undone").await;
+    assert_eq!(screen.stage.home.text("a.txt"), "mine\n");
+    std::fs::write(screen.stage.home.work().join("a.txt"), "two\n").unwrap();
+    screen.line("/undo");
+    screen.wait_until("the old text", |_| screen.stage.home.text("a.txt") == "one\n").await;
+    screen.line("/undo nonsense");
+    screen.wait_for("buddy undo --list").await;
+}
+
+#[tokio::test]
+async fn the_checks_of_this_machine_are_those_of_the_program() {
+    let screen = Screen::start([], 120, 50).await;
+    let report = screen.stage.buddy(["doctor"]).run().await.text();
+    screen.line("/doctor");
+    let name = report.lines().last().unwrap().split_whitespace().next().unwrap().to_owned();
+    screen.wait_for(&name).await;
+    let shown = screen.everything();
+    let checks: Vec<&str> = report.lines().filter_map(|line| line.split_whitespace().nth(1)).collect();
+    assert!(checks.len() > 3, "{report}");
+    for check in checks {
+        assert!(shown.contains(check), "{check} is missing:\n{shown}\n--- of\n{report}");
+    }
+}

@@ -1,0 +1,74 @@
+//! Each answer to an approval: what is shown, what is done, and what the model is told.
+
+use crate::screen::making;
+use crate::screen::size::{Size, at_each_size};
+
+at_each_size!(yes, in_session, chosen_grant, another_command, denied, denied_with_words, left_by_escape);
+
+/// Answers the approval of a command that makes a directory, and sees the turn through.
+async fn check(size: Size, scene: &str, keys: &[&str], is_done: bool, model_sees: &str) {
+    let screen = size.start(making("made")).await;
+    screen.line("make it");
+    size.check("question", &screen.wait_for_question("approve?").await);
+    assert!(!screen.stage.home.work().join("made").exists(), "nothing is done before the answer");
+    screen.keys(keys);
+    screen.wait_for("So be it.").await;
+    size.check(scene, &screen.wait_idle().await);
+    assert_eq!(screen.stage.home.work().join("made").exists(), is_done);
+    let seen = screen.stage.results()[0].to_string();
+    assert!(seen.contains(model_sees), "{seen}");
+}
+
+async fn yes(size: Size) {
+    check(size, "yes", &["y"], true, r#""exit_code":0"#).await;
+}
+
+async fn in_session(size: Size) {
+    check(size, "in_session", &["a"], true, r#""exit_code":0"#).await;
+}
+
+async fn chosen_grant(size: Size) {
+    let screen = size.start(making("made")).await;
+    screen.line("make it");
+    screen.wait_for_question("approve?").await;
+    screen.keys(&["p"]);
+    size.check("grants", &screen.wait_for("esc goes back").await);
+    screen.keys(&["Escape"]);
+    screen.wait_gone("esc goes back").await;
+    screen.keys(&["p"]);
+    screen.wait_for("esc goes back").await;
+    screen.keys(&["Down", "Enter"]);
+    screen.wait_for("So be it.").await;
+    assert!(screen.stage.home.work().join("made").is_dir());
+    let grants = std::fs::read_to_string(screen.stage.home.data().join("grants.json")).unwrap();
+    assert!(grants.contains("mkdir"), "{grants}");
+}
+
+async fn another_command(size: Size) {
+    let keys = ["e", "C-u", "l", "s", "Space", "-", "a", "Enter"];
+    check(size, "another_command", &keys, false, "the person changed the command to: ls -a").await;
+}
+
+async fn denied(size: Size) {
+    check(size, "denied", &["d"], false, r#""code":"denied""#).await;
+}
+
+async fn denied_with_words(size: Size) {
+    let keys = ["n", "u", "s", "e", "Space", "b", "Enter"];
+    check(size, "denied_with_words", &keys, false, "the person said no: use b").await;
+}
+
+async fn left_by_escape(size: Size) {
+    let screen = size.start(making("made")).await;
+    screen.line("make it");
+    screen.wait_for_question("approve?").await;
+    screen.keys(&["Escape"]);
+    screen.wait_for_words("tell it what to do instead:").await;
+    screen.text("use b");
+    size.check("telling", &screen.wait_for_words("instead: use b").await);
+    screen.keys(&["Enter"]);
+    screen.wait_for("So be it.").await;
+    assert!(!screen.stage.home.work().join("made").exists());
+    let seen = screen.stage.results()[0].to_string();
+    assert!(seen.contains("the person said no: use b"), "{seen}");
+}

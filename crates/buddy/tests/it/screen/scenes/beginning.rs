@@ -1,0 +1,57 @@
+//! The first start, the tour of the demo, and a conversation that is taken up again.
+
+use buddy_testkit::model::turn;
+
+use crate::screen::Screen;
+use crate::screen::size::{Size, at_each_size};
+
+at_each_size!(first_run, demo_tour, resume);
+
+/// The demo at its first prompt, in a home where nobody was before.
+async fn demo(size: Size) -> Screen {
+    let screen = Screen::first_start([], size.columns, size.rows).await;
+    screen.wait_for_words("esc for the demo").await;
+    screen.keys(&["Escape"]);
+    screen.wait_for_words("Do you trust it?").await;
+    screen.line("y");
+    screen.wait_for("> what shall we do?").await;
+    screen
+}
+
+async fn first_run(size: Size) {
+    let screen = Screen::first_start([], size.columns, size.rows).await;
+    size.check("first_run", &screen.wait_for_words("esc for the demo").await);
+    screen.keys(&["Down", "Down", "Enter"]);
+    size.check("first_trust", &screen.wait_for_words("Do you trust it?").await);
+    screen.line("y");
+    screen.wait_for("> what shall we do?").await;
+    size.check("first_prompt", &screen.wait_for("demo · work").await);
+}
+
+async fn demo_tour(size: Size) {
+    let screen = demo(size).await;
+    screen.line("tour");
+    let question = screen.wait_for_question("approve?").await;
+    size.check("demo_question", question.rsplit_once('\n').unwrap().0);
+    screen.keys(&["y"]);
+    screen.wait_for_words("connect a model.").await;
+    let shown = screen.wait_gone("working").await;
+    // How many tokens it would have been is told in the last row, and changes with every word of every tool.
+    let (tour, _) = shown.rsplit_once('\n').unwrap();
+    size.check("demo_tour", tour);
+}
+
+async fn resume(size: Size) {
+    let screen = size.start([turn().text("Remember **me**."), turn().text("I do.")]).await;
+    screen.line("first");
+    screen.wait_for("Remember me.").await;
+    screen.wait_idle().await;
+    screen.leave().await;
+    let session = screen.stage.only_log().await.session.to_string();
+    screen.again(&["resume", &session]).await;
+    size.check("resume", &screen.wait_for("Remember me.").await);
+    screen.line("second");
+    screen.wait_for("I do.").await;
+    let request = screen.stage.requests().pop().unwrap().body;
+    assert_eq!(crate::stage::said(&request, "user")[1..], ["first", "second"]);
+}

@@ -1,0 +1,89 @@
+//! A conversation on another host, over a real SSH server.
+
+use std::path::PathBuf;
+
+use buddy_testkit::model::turn;
+
+use crate::screen::size::{Size, at_each_size};
+use crate::screen::{Screen, flowing, has_prompt};
+use crate::stage::{Stage, shell};
+use crate::targets::yard::Machine;
+
+at_each_size!(remote_prompt);
+
+async fn remote_prompt(size: Size) {
+    let machine = Machine::new();
+    let turns = [turn().call("run_shell", shell("mkdir made; pwd")), turn().text("It is made there.")];
+    let stage = Stage::new(turns.to_vec()).await;
+    let flag = machine.flag();
+    let screen = knowing(&machine, stage, &["--ssh", &flag, "-c", "tmux.enabled=true"], size);
+    screen.wait_for("(ssh machine)> ").await;
+    let shared = Shared::told(&screen.wait_for_words("attach -t buddy-buddy").await);
+    screen.line("!pwd; echo $((6 * 7))");
+    screen.wait_until("its output", |shown| shown.lines().any(|line| line == "  42")).await;
+    screen.line("make it");
+    screen.wait_for_words("It is made there.").await;
+    let shown = screen.wait_idle().await;
+    assert!(machine.path("made").is_dir(), "the call ran on the other host");
+    assert!(shared.shown(&screen).contains("mkdir made"), "the person sees there what the agent typed");
+    // What comes before is about folders with names that differ from run to run.
+    let (_, talk) = shown.split_at(shown.find("! pwd").unwrap());
+    size.check("remote_prompt", talk);
+    screen.leave().await;
+}
+
+/// buddy on a terminal, with a client that knows the machine.
+fn knowing(machine: &Machine, stage: Stage, arguments: &[&str], size: Size) -> Screen {
+    let variables = machine.variables();
+    let variables: Vec<(&str, &str)> =
+        variables.iter().map(|(name, value)| (*name, value.as_str())).collect();
+    Screen::bare(stage, arguments, size.columns, size.rows, &variables)
+}
+
+#[tokio::test]
+async fn the_prompt_and_what_the_person_runs_follow_the_target() {
+    let machine = Machine::new();
+    let screen = knowing(&machine, Stage::new(vec![]).await, &["--trust"], Size::USUAL);
+    screen.wait_until("a prompt", has_prompt).await;
+    screen.line(&format!("/target add ssh {}", machine.flag()));
+    screen.wait_for("  ssh:machine  ").await;
+    screen.line("!touch here");
+    screen.wait_until("its end", |_| screen.stage.home.work().join("here").is_file()).await;
+    screen.line("/target use ssh:machine");
+    screen.wait_for("(ssh machine)>").await;
+    screen.line("!touch there");
+    screen.wait_until("its end", |_| machine.path("there").is_file()).await;
+    assert!(!machine.path("here").exists() && !screen.stage.home.work().join("there").exists());
+    screen.line("/target use local");
+    screen.wait_gone("(ssh machine)>").await;
+    screen.line("/target remove ssh:machine");
+    screen.wait_until("one target", |shown| shown.matches("* local").count() == 2).await;
+    screen.leave().await;
+    assert_eq!(screen.stage.only_log().await.transcript.targets().len(), 1);
+}
+
+/// The terminal that the agent shares with the person on the other host.
+struct Shared(PathBuf);
+
+impl Shared {
+    /// As the screen tells how to attach to it. In a narrow window the path is broken in two.
+    fn told(screen: &str) -> Self {
+        let told = flowing(screen);
+        let (_, rest) = told.split_once("ssh -t machine tmux -S ").unwrap();
+        let (socket, _) = rest.split_once(" attach -t buddy-buddy").unwrap();
+        Self(socket.replace(' ', "").into())
+    }
+
+    fn shown(&self, screen: &Screen) -> String {
+        let socket = self.0.display().to_string();
+        let output = screen.tmux_at(&socket, &["capture-pane", "-p", "-t", "buddy-buddy"]);
+        String::from_utf8(output.stdout).unwrap()
+    }
+}
+
+impl Drop for Shared {
+    #[expect(clippy::disallowed_methods, reason = "what is shared on the other host ends with the test")]
+    fn drop(&mut self) {
+        let _ = std::process::Command::new("tmux").arg("-S").arg(&self.0).arg("kill-server").output();
+    }
+}

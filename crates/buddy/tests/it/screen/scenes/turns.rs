@@ -1,0 +1,107 @@
+//! Turns: with tools, interrupted, in the background, and in a window whose size changes.
+
+use std::time::Duration;
+
+use buddy_testkit::model::turn;
+use serde_json::json;
+
+use crate::screen::size::{Size, at_each_size};
+use crate::stage::shell;
+
+at_each_size!(turn_with_tools, interrupt, background, resize_in_mid_stream);
+
+async fn turn_with_tools(size: Size) {
+    let edit = json!({"path": "notes.txt", "old": "one", "new": "two"});
+    let turns = [
+        turn()
+            .text("I look around.")
+            .call("list_directory", json!({"path": "."}))
+            .call("run_shell", shell("seq 1 30; exit 3")),
+        turn().text("Now I change it.").call("edit_file", edit),
+        turn().text("Done:\n\n| file | state |\n|---|---|\n| notes.txt | changed |\n"),
+    ];
+    let screen = size.start(turns).await;
+    std::fs::write(screen.stage.home.work().join("notes.txt"), "zero\none\nthree\n").unwrap();
+    screen.line("look");
+    screen.wait_for_question("approve?").await;
+    screen.keys(&["y"]);
+    screen.wait_for("Now I change it.").await;
+    size.check("edit_question", &screen.wait_for_question("approve?").await);
+    screen.keys(&["y"]);
+    screen.wait_for("changed").await;
+    screen.wait_idle().await;
+    size.check("turn_with_tools", &screen.everything());
+    assert_eq!(screen.stage.home.text("notes.txt"), "zero\ntwo\nthree\n");
+}
+
+async fn interrupt(size: Size) {
+    let turns = [
+        turn().text("This is the beginning of a longer story.").gate("rest").text(" Never said."),
+        turn().text("Gladly."),
+    ];
+    let screen = size.start(turns).await;
+    screen.line("tell me");
+    screen.wait_for_words("a longer story.").await;
+    size.check("working", &screen.wait_for("working").await);
+    screen.keys(&["Escape"]);
+    screen.wait_for("interrupted").await;
+    size.check("interrupt", &screen.wait_idle().await);
+    screen.line("go on");
+    let shown = screen.wait_for("Gladly.").await;
+    assert!(!shown.contains("Never said"), "{shown}");
+    screen.stage.server.gate("rest").open();
+}
+
+async fn background(size: Size) {
+    let turns = [
+        turn().text("Hello."),
+        turn().gate("first").text("The first is done."),
+        turn().gate("second").text("The second is done."),
+    ];
+    let screen = size.start(turns).await;
+    screen.line("hi");
+    screen.wait_for("Hello.").await;
+    screen.wait_idle().await;
+    for (number, prompt) in [(2, "count the trees &"), (3, "count the stones &")] {
+        screen.line(prompt);
+        screen.wait_for(&format!("task {number} runs in the background")).await;
+        screen.stage.server.wait_for_requests(number).await;
+    }
+    screen.text("meanwhile");
+    // The status has no room for it in a narrow window.
+    let is_told = |shown: &str| shown.contains("2 in the background") || size.columns < 80;
+    size.check(
+        "background",
+        &screen.wait_until("two tasks", |shown| shown.contains("> meanwhile") && is_told(shown)).await,
+    );
+    screen.stage.server.gate("second").open();
+    screen.wait_for("The second is done.").await;
+    screen.stage.server.gate("first").open();
+    screen.wait_for("The first is done.").await;
+    let is_done = |shown: &str| !shown.contains(" 0s: ") && shown.ends_with("tokens");
+    size.check("background_done", &screen.wait_until("the end of both", is_done).await);
+}
+
+async fn resize_in_mid_stream(size: Size) {
+    let words: Vec<String> = (1..=120).map(|number| format!("word{number:03}")).collect();
+    let stream = turn().text(words.join(" ")).chunk_chars(8).chunk_delay(Duration::from_millis(20));
+    let screen = size.start([stream]).await;
+    screen.line("stream");
+    let (narrower, wider) = (size.columns - size.columns / 4, size.columns + size.columns / 4);
+    for (columns, rows, at) in [
+        (narrower, size.rows, "word020"),
+        (wider, size.rows + 5, "word050"),
+        (narrower, size.rows, "word080"),
+    ] {
+        screen.wait_for(at).await;
+        let (columns, rows) = (columns.to_string(), rows.to_string());
+        screen.tmux(&["resize-window", "-t", "screen", "-x", &columns, "-y", &rows]);
+    }
+    screen.wait_for("word120").await;
+    screen.wait_idle().await;
+    let all = screen.everything_joined();
+    for word in &words {
+        assert_eq!(all.matches(word.as_str()).count(), 1, "{word} once in:\n{all}");
+    }
+    assert_eq!(all.matches("> stream").count(), 1, "{all}");
+}
