@@ -94,9 +94,9 @@ impl Console {
                     asking.ready = self.now + READ_WHILE_TYPING;
                     return false;
                 }
-                // A key that was held down for too long chooses nothing here.
-                Stage::Granting(..) => return true,
-                Stage::Telling(_) | Stage::Editing(_) => {}
+                // A letter that was held down for too long chooses nothing here.
+                Stage::Granting(..) if key.letter().is_some() => return true,
+                Stage::Granting(..) | Stage::Telling(_) | Stage::Editing(_) => {}
             }
         }
         let was_granting = matches!(asking.stage, Stage::Granting(..));
