@@ -4,6 +4,8 @@
 //! hub in this process and a remote one.
 
 mod asking;
+mod branches;
+mod changes;
 mod console;
 mod diff;
 mod editor;

@@ -335,6 +335,7 @@ pub(crate) enum Approve {
     Ask,
     None,
     All,
+    Edits,
     For(std::time::Duration),
 }
 
@@ -417,9 +418,10 @@ fn approve(text: &str) -> Result<Approve, String> {
         "ask" => Ok(Approve::Ask),
         "none" => Ok(Approve::None),
         "all" => Ok(Approve::All),
+        "edits" => Ok(Approve::Edits),
         time => duration(time)
             .map(Approve::For)
-            .map_err(|_| "must be ask, none, all or a time such as `10m`".to_owned()),
+            .map_err(|_| "must be ask, edits, none, all or a time such as `10m`".to_owned()),
     }
 }
 

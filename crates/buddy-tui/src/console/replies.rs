@@ -90,7 +90,7 @@ impl Console {
         }
         self.asking = None;
         self.paths = None;
-        self.approvals = buddy_protocol::ApprovalPolicy::Ask;
+        self.approvals = self.usual_approvals;
         self.effect(Effect::LookAround);
         if head == 0 {
             self.say("a new conversation");

@@ -13,6 +13,7 @@ use super::picker::Picker;
 use super::status::{self, StatusPart};
 use super::tasks::Task;
 use crate::editor::{Draft, History, Keymap, Menu, Search, Vim};
+use crate::targets::default_target;
 use crate::text::{Line, Look, Paint};
 
 /// A conversation on a screen.
@@ -43,6 +44,8 @@ pub(super) struct Console {
     pub(super) paths: Option<Vec<String>>,
     /// What becomes of calls that need an approval, as far as it was told.
     pub(super) approvals: ApprovalPolicy,
+    /// The same for a session in which nothing was told.
+    pub(super) usual_approvals: ApprovalPolicy,
     pub(super) last_key: Option<Instant>,
     /// When a key was pressed that does something at the second time.
     pub(super) armed: Option<(Armed, Instant)>,
@@ -105,6 +108,7 @@ impl Console {
             own_status: OwnStatus::default(),
             paths: None,
             approvals: ApprovalPolicy::Ask,
+            usual_approvals: ApprovalPolicy::Ask,
             last_key: None,
             armed: None,
             is_plan_shown: false,
@@ -271,7 +275,7 @@ impl Console {
         if changed.model.is_some() || changed.targets.is_some() {
             self.effect(Effect::LookAround);
         }
-        if let Some(text) = crate::repl::told(changed) {
+        if let Some(text) = crate::changes::told(changed) {
             self.say(&text);
         }
     }
@@ -306,9 +310,7 @@ impl Console {
 
     /// The target that calls mean which name none.
     pub(super) fn target(&self) -> SessionTarget {
-        let transcript = self.front().reader.transcript();
-        let cwd = transcript.started().map(|started| started.cwd.clone()).unwrap_or_default();
-        transcript.targets().first().cloned().unwrap_or_else(|| SessionTarget::local(cwd))
+        default_target(self.front().reader.transcript())
     }
 
     /// What the window is called.

@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 
 use buddy_agent::BuddyAgent;
-use buddy_protocol::{Change, Command, NewSession, SessionId, Sessions};
+use buddy_protocol::{ApprovalPolicy, Change, Command, NewSession, SessionId, Sessions};
 use buddy_tui::{ConsoleRequest, Exit, Look, ReplRequest, run_console, run_repl};
 use tokio::io::BufReader;
 
@@ -52,7 +52,8 @@ pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
     begin(&invocation, &buddy, &session).await?;
     let hint =
         if is_here(&invocation.hosts) { import::hint(&buddy.store, &invocation.cwd).await } else { None };
-    let talk = Talk { setup: &setup, environment: invocation.environment, desk, hosts, hint };
+    let approvals = setup.approval_policy(invocation.policy.approve);
+    let talk = Talk { setup: &setup, environment: invocation.environment, approvals, desk, hosts, hint };
     talk.run(buddy, session, 1).await
 }
 
@@ -77,7 +78,9 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
             .await?;
     }
     begin(&invocation, &buddy, &summary.id).await?;
-    let talk = Talk { setup: &setup, environment: invocation.environment, desk, hosts, hint: None };
+    let approvals = setup.approval_policy(invocation.policy.approve);
+    let talk =
+        Talk { setup: &setup, environment: invocation.environment, approvals, desk, hosts, hint: None };
     talk.run(buddy, summary.id, summary.head).await
 }
 
@@ -94,6 +97,8 @@ async fn begin(invocation: &Invocation<'_>, buddy: &Buddy, session: &SessionId) 
 struct Talk<'a> {
     setup: &'a Setup,
     environment: &'a Environment,
+    /// What becomes of calls that need an approval.
+    approvals: ApprovalPolicy,
     desk: HomeDesk,
     hosts: Arc<RunHosts>,
     /// One more line of the greeting.
@@ -120,6 +125,7 @@ impl Talk<'_> {
                 head,
                 interrupts,
                 look,
+                approvals: self.approvals,
                 keys,
                 key_style: display.keys,
                 custom,
@@ -139,7 +145,10 @@ impl Talk<'_> {
             }
             let request = ReplRequest { who, session: session.clone(), head, interrupts };
             let input = BufReader::new(tokio::io::stdin());
-            (run_repl(buddy.hub.clone(), request, input, &mut printer).await, session)
+            match run_repl(buddy.hub.clone(), Arc::new(self.desk), request, input, &mut printer).await {
+                Ok((exit, session)) => (Ok(exit), session),
+                Err(error) => (Err(error), first),
+            }
         };
         buddy.close().await?;
         self.setup.models.settle().await;

@@ -85,7 +85,10 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
 
 /// Nobody can be asked, so what would be asked is denied.
 fn approvals(wanted: Approvals) -> Approvals {
-    if wanted == Approvals::All { Approvals::All } else { Approvals::None }
+    match wanted {
+        Approvals::All | Approvals::Edits => wanted,
+        Approvals::Ask | Approvals::None | Approvals::Window => Approvals::None,
+    }
 }
 
 fn format(exec: &Exec) -> OutputFormat {
