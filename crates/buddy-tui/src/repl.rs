@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use buddy_protocol::{
     Answer, Ask, AskId, Command, Content, DeltaStream, Event, Fact, Item, NoticeLevel, Principal, SessionId,
-    Sessions, SessionsError, Subscription, ToolCall, Transcript, TurnOutcome,
+    Sessions, SessionsError, Subscription, ToolCall, Transcript, TurnOutcome, Usage,
 };
 use futures::StreamExt;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, Lines};
@@ -19,6 +19,7 @@ use crate::asking::{answer, question};
 use crate::branches::Opened;
 use crate::changes::{approve, panes, plan, told};
 use crate::console::Desk;
+use crate::details::Details;
 use crate::exit::Exit;
 use crate::printer::{OutputClosed, Printer};
 use crate::show::printed;
@@ -44,6 +45,8 @@ pub struct ReplRequest {
     pub session: SessionId,
     /// Its last event so far.
     pub head: u64,
+    /// How much is told of what goes on.
+    pub details: Details,
     /// One message each time a signal asks to interrupt.
     pub interrupts: mpsc::Receiver<()>,
 }
@@ -55,6 +58,9 @@ struct Repl<'a> {
     session: SessionId,
     printer: &'a mut Printer,
     transcript: Transcript,
+    details: Details,
+    /// What the session had used when the turn began.
+    used: Usage,
     /// Whether text of an answer was printed and its line is still open.
     is_mid_line: bool,
     /// Prompts that were accepted and are not folded yet. Until they are, no turn seems to run although one does.
@@ -78,7 +84,7 @@ pub async fn run_repl(
     input: impl AsyncBufRead + Unpin,
     printer: &mut Printer,
 ) -> Result<(Exit, SessionId), SessionsError> {
-    let ReplRequest { who, session, head, mut interrupts } = request;
+    let ReplRequest { who, session, head, details, mut interrupts } = request;
     let mut events = sessions.subscribe(&who, &session, 0).await?;
     let (transcript, denied) = (Transcript::default(), HashSet::new());
     let mut repl = Repl {
@@ -88,6 +94,8 @@ pub async fn run_repl(
         session,
         printer,
         transcript,
+        details,
+        used: Usage::default(),
         is_mid_line: false,
         unseen: 0,
         denied,
@@ -323,7 +331,8 @@ impl Repl<'_> {
             Fact::ItemChanged(changed) => {
                 if let Content::ToolCall(call) = &changed.item.content {
                     let on = self.where_of(call);
-                    self.status(&format!("▶ {}{on}: {}", call.name, one_line(&call.title, TITLE)))?;
+                    let called = self.details.called(": ", &one_line(&call.title, TITLE));
+                    self.status(&format!("▶ {}{on}{called}", call.name))?;
                 }
             }
             // One question at a time: the others wait until this one is answered.
@@ -343,8 +352,12 @@ impl Repl<'_> {
                     self.status("interrupted")?;
                 }
                 self.end_line()?;
+                if let Some(text) = self.details.tokens(&self.used, &self.transcript.bill().usage) {
+                    self.printer.status(&text);
+                }
                 self.printer.prompt("> ");
             }
+            Fact::TurnStarted(_) => self.used = self.transcript.bill().usage,
             _ => {}
         }
         Ok(())

@@ -241,6 +241,7 @@ impl Console {
                 self.effect(Effect::Ring("your command has ended".to_owned()));
             }
             Fact::SessionChanged(changed) => self.changed(place, changed),
+            Fact::TurnStarted(_) => task.used = task.reader.transcript().bill().usage,
             Fact::TurnEnded(_) => self.turn_ended(place, ran),
             _ => {}
         }

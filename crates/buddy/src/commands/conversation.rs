@@ -143,7 +143,8 @@ impl Talk<'_> {
             for line in &greeting {
                 printer.status(line);
             }
-            let request = ReplRequest { who, session: session.clone(), head, interrupts };
+            let request =
+                ReplRequest { who, session: session.clone(), head, details: look.details, interrupts };
             let input = BufReader::new(tokio::io::stdin());
             match run_repl(buddy.hub.clone(), Arc::new(self.desk), request, input, &mut printer).await {
                 Ok((exit, session)) => (Ok(exit), session),
