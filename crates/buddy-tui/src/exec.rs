@@ -8,12 +8,13 @@ use std::time::Duration;
 
 use buddy_protocol::{
     Answer, Change, Command, Content, Event, Fact, Item, ItemStatus, NewSession, NoticeLevel, Principal,
-    SessionId, Sessions, SessionsError, Subscription,
+    SessionId, Sessions, SessionsError, Subscription, Usage,
 };
 use futures::StreamExt;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::details::Details;
 use crate::exit::Exit;
 use crate::printer::{OutputClosed, Printer};
 use crate::report::{Report, Stop};
@@ -61,6 +62,8 @@ pub struct ExecRequest {
     pub prompt: String,
     /// Whether the agent only reads and plans.
     pub plan_only: bool,
+    /// How much is told of what goes on.
+    pub details: Details,
     /// How to print.
     pub format: OutputFormat,
     /// Whether live deltas are printed among the events.
@@ -168,7 +171,7 @@ impl Run<'_> {
             }
             return Ok(());
         }
-        if let Some(line) = status_line(event) {
+        if let Some(line) = status_line(event, self.request.details) {
             self.printer.status(&line);
         }
         Ok(())
@@ -181,6 +184,9 @@ impl Run<'_> {
             if let Some(hint) = &failure.hint {
                 self.printer.status(&format!("  {hint}"));
             }
+        }
+        if let Some(text) = self.request.details.tokens(&Usage::default(), &self.report.usage()) {
+            self.printer.status(&text);
         }
         if exit == Exit::Timeout {
             self.printer.status("buddy: the time limit was reached");
@@ -209,14 +215,14 @@ fn with_newline(text: &str) -> String {
 }
 
 /// What a person who watches is told about an event.
-fn status_line(event: &Event) -> Option<String> {
+fn status_line(event: &Event, details: Details) -> Option<String> {
     match &event.fact {
         Fact::SessionStarted(_) => Some(format!("session {}", event.session)),
-        Fact::ItemChanged(changed) => call_line(&changed.item, "▶"),
+        Fact::ItemChanged(changed) => call_line(&changed.item, "▶", details),
         Fact::ItemEnded(ended) => match ended.item.status {
-            ItemStatus::Failed => call_line(&ended.item, "✗"),
-            ItemStatus::Denied => call_line(&ended.item, "⊘ not allowed:"),
-            ItemStatus::Interrupted => call_line(&ended.item, "■ interrupted:"),
+            ItemStatus::Failed => call_line(&ended.item, "✗", details),
+            ItemStatus::Denied => call_line(&ended.item, "⊘ not allowed:", details),
+            ItemStatus::Interrupted => call_line(&ended.item, "■ interrupted:", details),
             _ => None,
         },
         Fact::Notice(notice) => match notice.level {
@@ -228,9 +234,10 @@ fn status_line(event: &Event) -> Option<String> {
     }
 }
 
-fn call_line(item: &Item, mark: &str) -> Option<String> {
+fn call_line(item: &Item, mark: &str, details: Details) -> Option<String> {
     let Content::ToolCall(call) = &item.content else { return None };
     let failure = call.output.as_ref().and_then(|output| output.error.as_ref());
     let why = failure.map(|failure| format!(" ({})", one_line(&failure.message, TITLE))).unwrap_or_default();
-    Some(format!("{mark} {}: {}{why}", call.name, one_line(&call.title, TITLE)))
+    let called = details.called(": ", &one_line(&call.title, TITLE));
+    Some(format!("{mark} {}{called}{why}", call.name))
 }

@@ -4,7 +4,10 @@
 //! hub in this process and a remote one.
 
 mod asking;
+mod branches;
+mod changes;
 mod console;
+mod details;
 mod diff;
 mod editor;
 mod exec;
@@ -25,6 +28,7 @@ pub use console::{
     Alternatives, Chosen, ConsoleRequest, CustomCommand, Desk, DeskCommand, ModelChoice, StatusPart,
     Surroundings, UNKNOWN_FILE, choose, run_console,
 };
+pub use details::Details;
 pub use editor::KeyStyle;
 pub use exec::{ExecRequest, ExecTarget, OutputFormat, run_exec};
 pub use exit::{Exit, Signalled};

@@ -2,19 +2,24 @@
 //!
 //! Each line of input is one prompt. While a turn runs, a line steers it; while an approval waits, a line answers it.
 
+mod past;
+
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use buddy_protocol::{
-    Answer, ApprovalPolicy, Ask, AskId, Change, Command, Content, DeltaStream, Event, Fact, Item,
-    NoticeLevel, Principal, SessionChanged, SessionId, Sessions, SessionsError, Subscription, ToolCall,
-    Transcript, TurnOutcome,
+    Answer, Ask, AskId, Command, Content, DeltaStream, Event, Fact, Item, NoticeLevel, Principal, SessionId,
+    Sessions, SessionsError, Subscription, ToolCall, Transcript, TurnOutcome, Usage,
 };
 use futures::StreamExt;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, Lines};
 use tokio::sync::mpsc;
 
-use crate::asking::{answer, question, seconds};
+use crate::asking::{answer, question};
+use crate::branches::Opened;
+use crate::changes::{approve, panes, plan, told};
+use crate::console::Desk;
+use crate::details::Details;
 use crate::exit::{Exit, Signalled};
 use crate::printer::{OutputClosed, Printer};
 use crate::show::printed;
@@ -25,7 +30,8 @@ use crate::visible::one_line;
 const TITLE: usize = 120;
 /// What is told of a command that there is not.
 const COMMANDS: &str = "there are /approve ask|edits|all|none|DURATION, /plan [on|off], /pane take|give, /target \
-                        [add|use|remove …] and /compact";
+                        [add|use|remove …], /compact, /fork, /rewind [N], /new, /resume ID, /session [search WORDS], \
+                        /export [FILE], /diff, /undo [ID], /redo, /ps, /kill NAME, /config, /logout, /doctor and /quit";
 /// What denies everything that waits.
 const DENY_ALL: &str = "deny all";
 /// What the agent is told then.
@@ -39,51 +45,68 @@ pub struct ReplRequest {
     pub session: SessionId,
     /// Its last event so far.
     pub head: u64,
+    /// How much is told of what goes on.
+    pub details: Details,
     /// One message each time a signal asks to interrupt.
     pub interrupts: mpsc::Receiver<Signalled>,
 }
 
 struct Repl<'a> {
     sessions: Arc<dyn Sessions>,
+    desk: Arc<dyn Desk>,
     who: Principal,
     session: SessionId,
     printer: &'a mut Printer,
     transcript: Transcript,
+    details: Details,
+    /// What the session had used when the turn began.
+    used: Usage,
     /// Whether text of an answer was printed and its line is still open.
     is_mid_line: bool,
     /// Prompts that were accepted and are not folded yet. Until they are, no turn seems to run although one does.
     unseen: usize,
     /// Asks that were denied all together, and whose answer may not be seen yet.
     denied: HashSet<AskId>,
+    /// The conversation to go on with instead of this one.
+    next: Option<Opened>,
+    /// Whether the person wants to leave.
+    is_leaving: bool,
     /// Whether the person denied everything that waits. What the same answer of the model brings up a moment later is
     /// denied too.
     is_denying: bool,
 }
 
-/// Talks until the input ends.
+/// Talks until the input ends. Returns how, and which session was talked in last.
 pub async fn run_repl(
     sessions: Arc<dyn Sessions>,
+    desk: Arc<dyn Desk>,
     request: ReplRequest,
     input: impl AsyncBufRead + Unpin,
     printer: &mut Printer,
-) -> Result<Exit, SessionsError> {
-    let ReplRequest { who, session, head, mut interrupts } = request;
+) -> Result<(Exit, SessionId), SessionsError> {
+    let ReplRequest { who, session, head, details, mut interrupts } = request;
     let mut events = sessions.subscribe(&who, &session, 0).await?;
     let (transcript, denied) = (Transcript::default(), HashSet::new());
     let mut repl = Repl {
         sessions,
+        desk,
         who,
         session,
         printer,
         transcript,
+        details,
+        used: Usage::default(),
         is_mid_line: false,
         unseen: 0,
         denied,
+        next: None,
+        is_leaving: false,
         is_denying: false,
     };
     repl.catch_up(&mut events, head).await?;
     repl.printer.prompt("> ");
-    repl.talk(events, input.lines(), &mut interrupts).await
+    let exit = repl.talk(events, input.lines(), &mut interrupts).await?;
+    Ok((exit, repl.session))
 }
 
 impl Repl<'_> {
@@ -135,6 +158,12 @@ impl Repl<'_> {
                     }
                     self.interrupt().await?;
                 }
+            }
+            if self.is_leaving {
+                return Ok(Exit::Ok);
+            }
+            if let Some(next) = self.next.take() {
+                events = self.open(next).await?;
             }
             // The input may end while a turn runs, as it does with a pipe; the turn is seen through, without approvals.
             if !is_open && self.is_idle() {
@@ -212,9 +241,15 @@ impl Repl<'_> {
     /// A line that is for buddy and not for the agent.
     async fn command(&mut self, line: &str) -> Result<(), SessionsError> {
         let (name, argument) = line.split_once(' ').unwrap_or((line, ""));
+        if self.go_elsewhere(name, argument.trim()).await? {
+            if self.is_idle() {
+                self.printer.prompt("> ");
+            }
+            return Ok(());
+        }
         let command = match (name, argument.trim()) {
             ("/compact", "") => Ok(Command::Compact),
-            ("/approve", policy) => approve(policy),
+            ("/approve" | "/permissions", policy) => approve(policy),
             ("/plan", "" | "on") => Ok(plan(true)),
             ("/plan", "off") => Ok(plan(false)),
             ("/pane", "take") => Ok(panes(true)),
@@ -297,7 +332,8 @@ impl Repl<'_> {
             Fact::ItemChanged(changed) => {
                 if let Content::ToolCall(call) = &changed.item.content {
                     let on = self.where_of(call);
-                    self.status(&format!("▶ {}{on}: {}", call.name, one_line(&call.title, TITLE)))?;
+                    let called = self.details.called(": ", &one_line(&call.title, TITLE));
+                    self.status(&format!("▶ {}{on}{called}", call.name))?;
                 }
             }
             // One question at a time: the others wait until this one is answered.
@@ -317,8 +353,12 @@ impl Repl<'_> {
                     self.status("interrupted")?;
                 }
                 self.end_line()?;
+                if let Some(text) = self.details.tokens(&self.used, &self.transcript.bill().usage) {
+                    self.printer.status(&text);
+                }
                 self.printer.prompt("> ");
             }
+            Fact::TurnStarted(_) => self.used = self.transcript.bill().usage,
             _ => {}
         }
         Ok(())
@@ -358,60 +398,4 @@ impl Repl<'_> {
         }
         Ok(())
     }
-}
-
-fn approve(policy: &str) -> Result<Command, String> {
-    let policy = match policy {
-        "ask" => ApprovalPolicy::Ask,
-        "all" => ApprovalPolicy::All,
-        "none" => ApprovalPolicy::None,
-        "edits" => ApprovalPolicy::Edits,
-        time => match seconds(time) {
-            Some(seconds) => ApprovalPolicy::Window { seconds },
-            None => {
-                return Err(
-                    "say /approve ask, edits, all, none, or for how long, such as /approve 10m".to_owned()
-                );
-            }
-        },
-    };
-    Ok(Command::Change(Change { approvals: Some(policy), ..Change::default() }))
-}
-
-fn plan(is_on: bool) -> Command {
-    Command::Change(Change { plan_only: Some(is_on), ..Change::default() })
-}
-
-/// Takes the shared panes, or gives them back.
-fn panes(is_taken: bool) -> Command {
-    Command::Change(Change { panes_taken: Some(is_taken), ..Change::default() })
-}
-
-/// What a person is told about a change.
-pub(crate) fn told(changed: &SessionChanged) -> Option<String> {
-    let approvals = changed.approvals.map(|policy| match policy {
-        ApprovalPolicy::Ask => "approvals: what needs one is asked for".to_owned(),
-        ApprovalPolicy::All => "approvals: everything is allowed that no rule forbids".to_owned(),
-        ApprovalPolicy::None => "approvals: what needs one is denied".to_owned(),
-        ApprovalPolicy::Edits => {
-            "approvals: changes of files in the workspace are allowed; the rest is asked for".to_owned()
-        }
-        ApprovalPolicy::Window { seconds } => {
-            format!("approvals: for {seconds} s everything is allowed that is not dangerous; then buddy asks again")
-        }
-    });
-    let plan = changed.plan_only.map(|is_on| {
-        let text = if is_on { "plan mode: nothing is changed" } else { "plan mode is off" };
-        text.to_owned()
-    });
-    let panes = changed.panes_taken.map(|is_taken| {
-        let text = if is_taken {
-            "the panes are yours: the agent types nothing until you say /pane give"
-        } else {
-            "the agent has the panes again"
-        };
-        text.to_owned()
-    });
-    let targets = changed.targets.as_ref().map(|targets| format!("targets:\n{}", targets::lines(targets)));
-    plan.or(approvals).or(panes).or(targets)
 }

@@ -77,6 +77,10 @@ impl Report {
         &self.text
     }
 
+    pub(crate) fn usage(&self) -> Usage {
+        self.bill.usage
+    }
+
     pub(crate) fn failure(&self) -> Option<&Failure> {
         self.ended.as_ref().and_then(|ended| ended.failure.as_ref())
     }

@@ -1,5 +1,7 @@
 //! Lists of sessions and the text of one.
 
+use std::fmt::Write;
+
 use buddy_protocol::{
     Content, Found, Item, ItemStatus, Ran, SessionState, SessionSummary, Transcript, UnixMillis, WaitingAsk,
 };
@@ -22,6 +24,12 @@ pub fn show_sessions(sessions: &[SessionSummary], printer: &mut Printer) -> Resu
     if sessions.is_empty() {
         printer.status("no sessions yet; start one with `buddy exec \"…\"`");
     }
+    printer.answer(&session_lines(sessions))
+}
+
+/// Sessions, one a line.
+pub(crate) fn session_lines(sessions: &[SessionSummary]) -> String {
+    let mut text = String::new();
     for session in sessions {
         let title = one_line(session.title.as_deref().unwrap_or(""), TITLE);
         let state = match session.state {
@@ -30,14 +38,10 @@ pub fn show_sessions(sessions: &[SessionSummary], printer: &mut Printer) -> Resu
             SessionState::Waiting => "waiting",
             SessionState::Ended => "ended",
         };
-        printer.answer(&format!(
-            "{}  {}  {state:<7}  {:>3} turns  {title}\n",
-            session.id,
-            local_time(session.updated),
-            session.turns
-        ))?;
+        let (id, time, turns) = (&session.id, local_time(session.updated), session.turns);
+        let _ = writeln!(text, "{id}  {time}  {state:<7}  {turns:>3} turns  {title}");
     }
-    Ok(())
+    text
 }
 
 /// Prints sessions in which words were found, each with what was said around them.
@@ -45,13 +49,19 @@ pub fn show_found(found: &[Found], printer: &mut Printer) -> Result<(), OutputCl
     if found.is_empty() {
         printer.status("nothing was found");
     }
+    printer.answer(&found_lines(found))
+}
+
+/// Sessions in which words were found, two lines each.
+pub(crate) fn found_lines(found: &[Found]) -> String {
+    let mut text = String::new();
     for found in found {
         let title = one_line(found.summary.title.as_deref().unwrap_or(""), TITLE);
         let time = local_time(found.summary.updated);
-        printer.answer(&format!("{}  {time}  {title}\n", found.summary.id))?;
-        printer.answer(&format!("    {}\n", one_line(&found.excerpt, EXCERPT)))?;
+        let _ = writeln!(text, "{}  {time}  {title}", found.summary.id);
+        let _ = writeln!(text, "    {}", one_line(&found.excerpt, EXCERPT));
     }
-    Ok(())
+    text
 }
 
 /// Prints what waits for a person, with the session that each is of.

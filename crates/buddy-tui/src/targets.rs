@@ -16,6 +16,12 @@ pub(crate) enum TargetLine {
     Help(String),
 }
 
+/// The target that calls mean which name none.
+pub(crate) fn default_target(transcript: &Transcript) -> SessionTarget {
+    let cwd = transcript.started().map(|started| started.cwd.clone()).unwrap_or_default();
+    transcript.targets().first().cloned().unwrap_or_else(|| SessionTarget::local(cwd))
+}
+
 /// Reads a line after `/target`.
 pub(crate) fn read(line: &str) -> TargetLine {
     let words: Vec<&str> = line.split_whitespace().collect();

@@ -46,9 +46,9 @@ pub(crate) struct Cli {
     #[arg(long, global = true, help_heading = RIGHTS)]
     pub(crate) plan: bool,
 
-    /// What becomes of calls that need an approval: `ask`, `none` denies them, `all` allows them, and a time such as
+    /// What becomes of calls that need an approval: `ask`, `edits` allows changes of files in the workspace, `none` denies them, `all` allows them, and a time such as
     /// `10m` allows for so long what is not dangerous. Without it `BUDDY_APPROVE` or `approvals.policy` of the
-    /// configuration. `exec` can ask nobody, so there `ask` denies.
+    /// configuration. `exec` can ask nobody, so there what would be asked for is denied.
     #[arg(long, global = true, value_name = "POLICY", value_parser = approve, help_heading = RIGHTS)]
     pub(crate) approve: Option<Approve>,
 
@@ -335,6 +335,7 @@ pub(crate) enum Approve {
     Ask,
     None,
     All,
+    Edits,
     For(std::time::Duration),
 }
 
@@ -417,9 +418,10 @@ fn approve(text: &str) -> Result<Approve, String> {
         "ask" => Ok(Approve::Ask),
         "none" => Ok(Approve::None),
         "all" => Ok(Approve::All),
+        "edits" => Ok(Approve::Edits),
         time => duration(time)
             .map(Approve::For)
-            .map_err(|_| "must be ask, none, all or a time such as `10m`".to_owned()),
+            .map_err(|_| "must be ask, edits, none, all or a time such as `10m`".to_owned()),
     }
 }
 

@@ -24,7 +24,7 @@ use crate::models::{Models, Row};
 use crate::wiring::{local_target, undo_store};
 use history::HistoryFile;
 pub(crate) use keys::keys;
-pub(crate) use look::{follows_ground, look};
+pub(crate) use look::{details, follows_ground, look};
 
 /// The most paths that are offered.
 const MAX_PATHS: usize = 20_000;

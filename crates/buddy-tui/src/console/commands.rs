@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use buddy_protocol::{ApprovalPolicy, Change, Command, Content, NewSession};
+use buddy_protocol::{ApprovalPolicy, Change, Command, Content};
 
 use super::custom::CustomCommand;
 use super::desk::DeskCommand;
@@ -13,6 +13,8 @@ use super::state::Console;
 use super::status::short;
 use super::tasks::{Task, elapsed_text};
 use crate::asking::seconds;
+use crate::branches::new_like;
+use crate::changes;
 use crate::editor::Choice;
 use crate::targets::{self, TargetLine};
 
@@ -57,18 +59,12 @@ pub(super) const ALL: &[Entry] = &[
     entry("rename", &[], "TITLE", "give the conversation a title", Console::rename),
     entry("pane", &[], "[take|give]", "attach to the shared terminal, have it for yourself", Console::pane),
     entry("target", &[], "[add|use|remove …]", "the hosts that the session works on", Console::target_line),
-    entry("diff", &[], "", "what changed in the repository", |console, _| {
-        console.effect(Effect::Run(DeskCommand::Diff));
-    }),
-    idle(entry("undo", &[], "[ID]", "undo the last change of files", |console, id| {
-        console.effect(Effect::Run(DeskCommand::Undo(some(id))));
-    })),
-    idle(entry("redo", &[], "", "take the last undo back", |console, _| {
-        console.effect(Effect::Run(DeskCommand::Redo));
-    })),
+    entry("diff", &[], "", "what changed in the repository", |console, _| console.desk("diff", "")),
+    idle(entry("undo", &[], "[ID]", "undo the last change of files", |console, id| console.desk("undo", id))),
+    idle(entry("redo", &[], "", "take the last undo back", |console, _| console.desk("redo", ""))),
     entry("copy", &[], "", "put the last answer on the clipboard", |console, _| console.copy()),
     entry("export", &[], "[FILE]", "write the conversation to a file (.md or .json)", |console, file| {
-        console.effect(Effect::Run(DeskCommand::Export(some(file))));
+        console.desk("export", file);
     }),
     idle(entry("init", &[], "", "have AGENTS.md written for this project", |console, _| {
         console.prompt(INIT);
@@ -94,18 +90,16 @@ pub(super) const ALL: &[Entry] = &[
         &[],
         "[set KEY VALUE|unset KEY]",
         "the configuration that holds; change your file",
-        |console, line| {
-            console.effect(Effect::Run(DeskCommand::Config(line.to_owned())));
-        },
+        |console, line| console.desk("config", line),
     ),
     idle(entry("login", &[], "[PROFILE]", "connect a model: paste a key, or log in", |console, profile| {
         console.effect(Effect::LogIn(some(profile)));
     })),
     entry("logout", &[], "[PROFILE]", "forget a login or a key", |console, profile| {
-        console.effect(Effect::Run(DeskCommand::LogOut(some(profile))));
+        console.desk("logout", profile);
     }),
     entry("doctor", &[], "", "whether everything is as it should be", |console, _| {
-        console.effect(Effect::Run(DeskCommand::Doctor));
+        console.desk("doctor", "");
     }),
     entry("quit", &["exit", "q"], "", "leave; the conversation can be taken up again", |console, _| {
         console.leave();
@@ -164,6 +158,13 @@ impl Console {
         }
     }
 
+    /// Has the desk carry out one of buddy's own commands.
+    fn desk(&mut self, name: &str, argument: &str) {
+        if let Some(command) = DeskCommand::read(name, argument) {
+            self.effect(Effect::Run(command));
+        }
+    }
+
     fn choose_model(&mut self, name: &str) {
         if name.is_empty() { self.effect(Effect::ListModels) } else { self.use_model(name) }
     }
@@ -177,21 +178,10 @@ impl Console {
     }
 
     fn approve(&mut self, wish: &str) {
-        let policy = match wish {
-            "ask" => ApprovalPolicy::Ask,
-            "all" => ApprovalPolicy::All,
-            "none" => ApprovalPolicy::None,
-            "edits" => ApprovalPolicy::Edits,
-            time => match seconds(time) {
-                Some(seconds) => ApprovalPolicy::Window { seconds },
-                None => {
-                    return self.complain(
-                        "say /approve ask, edits, all, none, or for how long, such as /approve 10m",
-                    );
-                }
-            },
-        };
-        self.send(Command::Change(Change { approvals: Some(policy), ..Change::default() }));
+        match changes::approve(wish) {
+            Ok(command) => self.send(command),
+            Err(help) => self.complain(&help),
+        }
     }
 
     fn plan_mode(&mut self, wish: &str) {
@@ -200,7 +190,7 @@ impl Console {
             "off" => false,
             _ => return self.complain("say /plan on or /plan off"),
         };
-        self.send(Command::Change(Change { plan_only: Some(is_on), ..Change::default() }));
+        self.send(changes::plan(is_on));
     }
 
     fn pane(&mut self, wish: &str) {
@@ -210,7 +200,7 @@ impl Console {
             "" => return self.show_pane(),
             _ => return self.complain("say /pane, /pane take or /pane give"),
         };
-        self.send(Command::Change(Change { panes_taken: Some(is_taken), ..Change::default() }));
+        self.send(changes::panes(is_taken));
     }
 
     fn show_pane(&mut self) {
@@ -256,12 +246,9 @@ impl Console {
 
     /// Another conversation with the same agent, directory and model.
     fn start_anew(&mut self) {
-        let transcript = self.front().reader.transcript();
-        let Some(started) = transcript.started() else { return };
-        let (agent, cwd) = (started.agent.clone(), started.cwd.clone());
-        let model = transcript.model().map(str::to_owned);
-        let targets = transcript.targets().to_vec();
-        self.effect(Effect::New(NewSession { agent, cwd, model, parent: None, targets }));
+        if let Some(new) = new_like(self.front().reader.transcript()) {
+            self.effect(Effect::New(new));
+        }
     }
 
     fn resume(&mut self, id: &str) {
@@ -280,7 +267,7 @@ impl Console {
             return match id {
                 "" => self
                     .complain("say /kill and the number of a task or the name of a process; /ps lists them"),
-                name => self.effect(Effect::Run(DeskCommand::Kill(name.to_owned()))),
+                name => self.desk("kill", name),
             };
         };
         let own = |task: &Task| {
@@ -350,7 +337,7 @@ impl Console {
             lines.push("no task runs".to_owned());
         }
         self.say_plain(&lines.join("\n"));
-        self.effect(Effect::Run(DeskCommand::Processes));
+        self.desk("ps", "");
     }
 
     fn show_status(&mut self) {

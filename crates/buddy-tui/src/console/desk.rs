@@ -92,3 +92,22 @@ pub enum DeskCommand {
     /// Writes the conversation to a file: where, and as what.
     Export(Option<String>),
 }
+
+impl DeskCommand {
+    /// The command of this name with what follows it.
+    pub(crate) fn read(name: &str, argument: &str) -> Option<Self> {
+        let some = Some(argument.to_owned()).filter(|argument| !argument.is_empty());
+        Some(match name {
+            "diff" => Self::Diff,
+            "undo" => Self::Undo(some),
+            "redo" => Self::Redo,
+            "config" => Self::Config(argument.to_owned()),
+            "logout" => Self::LogOut(some),
+            "doctor" => Self::Doctor,
+            "ps" => Self::Processes,
+            "kill" => Self::Kill(some?),
+            "export" => Self::Export(some),
+            _ => return None,
+        })
+    }
+}

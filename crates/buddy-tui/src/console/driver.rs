@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use buddy_protocol::{
-    Command, Event, ForkKind, ForkPoint, NewSession, Principal, SessionId, SessionQuery, SessionTarget,
-    Sessions, SessionsError, Subscription, SubscriptionError,
+    ApprovalPolicy, Command, Event, ForkKind, ForkPoint, NewSession, Principal, SessionId, SessionQuery,
+    SessionTarget, Sessions, SessionsError, Subscription, SubscriptionError,
 };
 use crossterm::event::{Event as TerminalEvent, EventStream, KeyEventKind};
 use futures::{FutureExt, StreamExt};
@@ -24,6 +24,7 @@ use super::past::{Branch, Branched, Purpose};
 use super::state::Console;
 use super::status::StatusPart;
 use super::terminal::{self, Terminal};
+use crate::branches::{Opened, forked, opened};
 use crate::editor::{Key, KeyStyle, Vim};
 use crate::exit::{Exit, Signalled};
 use crate::markdown::load_syntaxes;
@@ -53,6 +54,8 @@ pub struct ConsoleRequest {
     pub interrupts: mpsc::Receiver<Signalled>,
     /// How things look.
     pub look: Look,
+    /// What becomes of calls that need an approval, in a session that says nothing else.
+    pub approvals: ApprovalPolicy,
     /// Keys of the person's own: key and what it does.
     pub keys: Vec<(String, String)>,
     /// The kind of keys that text is edited with.
@@ -85,6 +88,7 @@ pub async fn run_console(
     let mut console =
         Console::new(request.session.clone(), request.look.clone(), columns, desk.history(), Instant::now());
     console.take_keys(&request.keys);
+    console.begin_with(request.approvals);
     console.vim = (request.key_style == KeyStyle::Vim).then(Vim::default);
     console.custom = request.custom;
     console.status_parts = request.status_parts;
@@ -391,7 +395,7 @@ impl Driver {
         let (sessions, who) = (self.sessions.clone(), self.who.clone());
         self.jobs.spawn(async move {
             match forked(&*sessions, &who, &session, ForkPoint::Now, ForkKind::Beneath).await {
-                Ok((session, head, events)) => {
+                Ok(Opened { session, head, events }) => {
                     Done::Follow(session.clone(), events, Reply::Begun { session, head, prompt })
                 }
                 Err(error) => Done::Reply(Reply::Failed(error.to_string())),
@@ -408,7 +412,7 @@ impl Driver {
                 Purpose::Copy | Purpose::Background => None,
             };
             match forked(&*sessions, &who, &left, point, ForkKind::Beside).await {
-                Ok((session, head, events)) => {
+                Ok(Opened { session, head, events }) => {
                     let branched = Branched { session: session.clone(), head, left, purpose, changes };
                     Done::Follow(session, events, Reply::Forked(branched))
                 }
@@ -563,29 +567,12 @@ impl Driver {
 
 /// Follows a session that is to be shown.
 async fn followed(sessions: &dyn Sessions, who: &Principal, session: SessionId) -> Done {
-    let found = async {
-        let head = sessions.find(who, &session).await?.head;
-        let events = sessions.subscribe(who, &session, 0).await?;
-        Ok::<_, SessionsError>((head, events))
-    };
-    match found.await {
-        Ok((head, events)) => Done::Follow(session.clone(), events, Reply::Opened { session, head }),
+    match opened(sessions, who, session).await {
+        Ok(Opened { session, head, events }) => {
+            Done::Follow(session.clone(), events, Reply::Opened { session, head })
+        }
         Err(error) => Done::Reply(Reply::Failed(error.to_string())),
     }
-}
-
-/// Forks a session: the fork, its last event, and its events.
-async fn forked(
-    sessions: &dyn Sessions,
-    who: &Principal,
-    session: &SessionId,
-    point: ForkPoint,
-    kind: ForkKind,
-) -> Result<(SessionId, u64, Subscription), SessionsError> {
-    let fork = sessions.fork(who, session, point, kind).await?;
-    let head = sessions.find(who, &fork).await?.head;
-    let events = sessions.subscribe(who, &fork, 0).await?;
-    Ok((fork, head, events))
 }
 
 async fn at(time: Option<Instant>) {

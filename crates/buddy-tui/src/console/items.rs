@@ -176,7 +176,7 @@ pub(super) fn title(call: &ToolCall, bullet: Span, look: &Look) -> Line {
     let mut line = Line::from(bullet).and(" ", Style::new());
     line.push(Span::new(&call.name, look.theme.style(Paint::Tool)));
     let title = call.title.lines().next().unwrap_or_default();
-    line.and("  ", Style::new()).and(title, Style::new())
+    line.and(&look.details.called("  ", title), Style::new())
 }
 
 fn call(call: &ToolCall, status: ItemStatus, ran: Duration, look: &Look, width: usize) -> Shown {

@@ -1,10 +1,11 @@
 //! The past of the conversation: copies of it, and going back to a prompt.
 
-use buddy_protocol::{Content, ForkPoint, Item, ItemId, SessionId};
+use buddy_protocol::{ForkPoint, ItemId, SessionId};
 
 use super::effect::Effect;
 use super::picker::Picker;
 use super::state::Console;
+use crate::branches::{calls_since, changed, prompts};
 
 /// What `/init` says to the agent.
 pub(super) const INIT: &str = "Write an AGENTS.md for this project, or improve the one that is there. Look at the project \
@@ -67,7 +68,7 @@ impl Console {
 
     /// Lets the person pick the prompt to go back to.
     pub(super) fn rewind(&mut self) {
-        let prompts: Vec<&str> = self.prompts().map(|(_, _, text)| text).collect();
+        let prompts: Vec<&str> = prompts(self.front().reader.transcript()).map(|(_, _, text)| text).collect();
         if prompts.is_empty() {
             return self.say("nothing was said yet");
         }
@@ -77,22 +78,16 @@ impl Console {
     /// Goes back before a prompt, by its number.
     pub(super) fn rewind_to(&mut self, number: &str) {
         let place = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-        let Some((at, item, text)) = place.and_then(|place| self.prompts().nth(place)) else { return };
-        let items = self.front().reader.transcript().items();
-        let later = items.iter().skip(at).filter(|item| matches!(item.content, Content::ToolCall(_)));
-        let rewound = Rewound { draft: text.to_owned(), calls: later.map(|item| item.id.clone()).collect() };
+        let Some((at, item, text)) =
+            place.and_then(|place| prompts(self.front().reader.transcript()).nth(place))
+        else {
+            return;
+        };
+        let calls = calls_since(self.front().reader.transcript(), at);
+        let rewound = Rewound { draft: text.to_owned(), calls };
         let point = ForkPoint::Before { prompt: item.id.clone() };
         let session = self.front().session.clone();
         self.effect(Effect::Fork(Branch { session, point, purpose: Purpose::Rewind(rewound) }));
-    }
-
-    /// The prompts so far with their places among the items, the oldest first.
-    fn prompts(&self) -> impl Iterator<Item = (usize, &Item, &str)> {
-        let items = self.front().reader.transcript().items().iter().enumerate();
-        items.filter_map(|(at, item)| match &item.content {
-            Content::UserMessage { text, ran: None } => Some((at, item, text.as_str())),
-            _ => None,
-        })
     }
 
     /// The fork is the conversation from now on.
@@ -105,12 +100,7 @@ impl Console {
         let Purpose::Rewind(Rewound { draft, .. }) = purpose else {
             return self.say(&format!("a copy of the conversation; the one before is /resume {left}"));
         };
-        let since = match changes {
-            None => String::new(),
-            Some(0) => "no call has changed files since\n".to_owned(),
-            Some(1) => "1 call has changed files since\n".to_owned(),
-            Some(count) => format!("{count} calls have changed files since\n"),
-        };
+        let since = changed(changes);
         self.say(&format!(
             "back before that prompt; files stay as they are, /undo takes changes back\n{since}the conversation before is /resume {left}"
         ));

@@ -101,6 +101,16 @@ impl Console {
 
     /// A turn has ended: the next prompt in the queue is said; a task beside the conversation is told and gone.
     pub(super) fn turn_ended(&mut self, place: usize, ran: Option<Duration>) {
+        let (look, columns) = (self.look.clone(), self.columns);
+        let task = &mut self.tasks[place];
+        let used = look.details.tokens(&task.used, &task.reader.transcript().bill().usage);
+        let rows = used.map(|text| Line::styled(&text, look.theme.style(Paint::Dim)));
+        if place == 0 {
+            // Behind the end of the answer.
+            let finished = task.reader.take_rows(&look, columns, 0);
+            self.show(finished);
+            self.show(rows);
+        }
         let task = &mut self.tasks[place];
         task.deadline = None;
         if place == 0 {

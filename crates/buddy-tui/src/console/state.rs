@@ -14,6 +14,7 @@ use super::picker::Picker;
 use super::status::{self, StatusPart};
 use super::tasks::Task;
 use crate::editor::{Draft, History, Keymap, Menu, Search, Vim};
+use crate::targets::default_target;
 use crate::text::{Line, Look, Paint};
 
 /// A conversation on a screen.
@@ -46,6 +47,8 @@ pub(super) struct Console {
     pub(super) paths: Paths,
     /// What becomes of calls that need an approval, as far as it was told.
     approvals: (ApprovalPolicy, Instant),
+    /// The same for a session in which nothing was told.
+    usual_approvals: ApprovalPolicy,
     pub(super) last_key: Option<Instant>,
     /// When a key was pressed that does something at the second time.
     pub(super) armed: Option<(Armed, Instant)>,
@@ -119,6 +122,7 @@ impl Console {
             own_status: OwnStatus::default(),
             paths: Paths::Unknown,
             approvals: (ApprovalPolicy::Ask, now),
+            usual_approvals: ApprovalPolicy::Ask,
             last_key: None,
             armed: None,
             is_plan_shown: false,
@@ -257,6 +261,7 @@ impl Console {
                 self.effect(Effect::Ring("your command has ended".to_owned()));
             }
             Fact::SessionChanged(changed) => self.changed(place, changed),
+            Fact::TurnStarted(_) => task.used = task.reader.transcript().bill().usage,
             Fact::TurnEnded(_) => self.turn_ended(place, ran),
             _ => {}
         }
@@ -299,7 +304,7 @@ impl Console {
         if let Some(model) = &changed.model {
             self.say(&format!("model: {model}"));
         }
-        if let Some(text) = crate::repl::told(changed) {
+        if let Some(text) = crate::changes::told(changed) {
             self.say(&text);
         }
     }
@@ -346,16 +351,20 @@ impl Console {
         }
     }
 
+    /// What becomes of calls that need an approval where a session says nothing else.
+    pub(super) fn begin_with(&mut self, approvals: ApprovalPolicy) {
+        self.usual_approvals = approvals;
+        self.forget_approvals();
+    }
+
     /// Another conversation is shown, of which nothing is known yet.
     pub(super) fn forget_approvals(&mut self) {
-        self.approvals = (ApprovalPolicy::Ask, self.now);
+        self.approvals = (self.usual_approvals, self.now);
     }
 
     /// The target that calls mean which name none.
     pub(super) fn target(&self) -> SessionTarget {
-        let transcript = self.front().reader.transcript();
-        let cwd = transcript.started().map(|started| started.cwd.clone()).unwrap_or_default();
-        transcript.targets().first().cloned().unwrap_or_else(|| SessionTarget::local(cwd))
+        default_target(self.front().reader.transcript())
     }
 
     /// What the window is called.

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use buddy_protocol::{Item, SessionId};
+use buddy_protocol::{Item, SessionId, Usage};
 
 use super::background::OwnAside;
 use super::reader::Reader;
@@ -27,6 +27,8 @@ pub(super) struct Task {
     pub(super) queue: VecDeque<String>,
     /// When it is stopped.
     pub(super) deadline: Option<Instant>,
+    /// What it had used when its turn began.
+    pub(super) used: Usage,
     /// Whether its past is on the screen already.
     pub(super) is_known: bool,
     /// The command of the person's own that runs in the background.
@@ -46,6 +48,7 @@ impl Task {
             skip_until: 0,
             queue: VecDeque::new(),
             deadline: None,
+            used: Usage::default(),
             is_known: false,
             own_aside: None,
             is_stopped: false,

@@ -1,6 +1,7 @@
 //! What a terminal can show and what the person wants of it.
 
 use super::theme::Theme;
+use crate::details::Details;
 
 /// How many colours there are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,6 +29,8 @@ pub struct Look {
     pub has_links: bool,
     /// Whether something may move by itself.
     pub has_motion: bool,
+    /// How much is told of what goes on.
+    pub details: Details,
     /// Whether a program reads the screen aloud: nothing is repainted, everything is said in lines.
     pub is_read_aloud: bool,
 }
@@ -41,6 +44,7 @@ impl Look {
             is_ascii: false,
             has_links: false,
             has_motion: false,
+            details: Details::default(),
             is_read_aloud: false,
         }
     }

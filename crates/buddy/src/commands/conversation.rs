@@ -4,7 +4,6 @@ use std::io::IsTerminal;
 use std::sync::Arc;
 
 use buddy_agent::BuddyAgent;
-use buddy_policy::Approvals;
 use buddy_protocol::{ApprovalPolicy, Change, Command, NewSession, SessionId, Sessions};
 use buddy_tui::{ConsoleRequest, Exit, Look, ReplRequest, run_console, run_repl};
 use tokio::io::BufReader;
@@ -58,7 +57,8 @@ pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
     begin(&invocation, &setup, &buddy, &session).await?;
     let hint =
         if is_here(&invocation.hosts) { import::hint(&buddy.store, &invocation.cwd).await } else { None };
-    let talk = Talk { setup: &setup, environment: invocation.environment, desk, hosts, hint };
+    let approvals = setup.approval_policy(invocation.policy.approve);
+    let talk = Talk { setup: &setup, environment: invocation.environment, approvals, desk, hosts, hint };
     talk.run(buddy, session, 1).await
 }
 
@@ -83,7 +83,9 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
             .await?;
     }
     begin(&invocation, &setup, &buddy, &summary.id).await?;
-    let talk = Talk { setup: &setup, environment: invocation.environment, desk, hosts, hint: None };
+    let approvals = setup.approval_policy(invocation.policy.approve);
+    let talk =
+        Talk { setup: &setup, environment: invocation.environment, approvals, desk, hosts, hint: None };
     talk.run(buddy, summary.id, summary.head).await
 }
 
@@ -95,13 +97,8 @@ async fn begin(
     session: &SessionId,
 ) -> anyhow::Result<()> {
     // That something runs unasked stands in the log, for whoever reads it and for the line that shows the mode.
-    let approvals = match setup.approvals(invocation.policy.approve) {
-        (_, Some(time)) => Some(ApprovalPolicy::Window { seconds: time.as_secs() }),
-        (Approvals::All, None) => Some(ApprovalPolicy::All),
-        (Approvals::None, None) => Some(ApprovalPolicy::None),
-        (Approvals::Edits, None) => Some(ApprovalPolicy::Edits),
-        (Approvals::Ask | Approvals::Window, None) => None,
-    };
+    let approvals = Some(setup.approval_policy(invocation.policy.approve));
+    let approvals = approvals.filter(|policy| *policy != ApprovalPolicy::Ask);
     let plan_only = invocation.policy.is_plan_only.then_some(true);
     if approvals.is_some() || plan_only.is_some() {
         let change = Change { approvals, plan_only, ..Change::default() };
@@ -114,6 +111,8 @@ async fn begin(
 struct Talk<'a> {
     setup: &'a Setup,
     environment: &'a Environment,
+    /// What becomes of calls that need an approval.
+    approvals: ApprovalPolicy,
     desk: HomeDesk,
     hosts: Arc<RunHosts>,
     /// One more line of the greeting.
@@ -140,6 +139,7 @@ impl Talk<'_> {
                 head,
                 interrupts,
                 look,
+                approvals: self.approvals,
                 keys,
                 key_style: display.keys,
                 custom,
@@ -157,9 +157,13 @@ impl Talk<'_> {
             for line in &greeting {
                 printer.status(line);
             }
-            let request = ReplRequest { who, session: session.clone(), head, interrupts };
+            let request =
+                ReplRequest { who, session: session.clone(), head, details: look.details, interrupts };
             let input = BufReader::new(tokio::io::stdin());
-            (run_repl(buddy.hub.clone(), request, input, &mut printer).await, session)
+            match run_repl(buddy.hub.clone(), Arc::new(self.desk), request, input, &mut printer).await {
+                Ok((exit, session)) => (Ok(exit), session),
+                Err(error) => (Err(error), first),
+            }
         };
         buddy.close().await?;
         self.setup.models.settle().await;

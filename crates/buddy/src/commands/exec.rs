@@ -14,6 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::{Exec, Format};
 use crate::commands::setup::{Invocation, Notes};
 use crate::commands::{find, fork, last, printer};
+use crate::desk::details;
 use crate::hosts::Beginning;
 use crate::signals::interrupts;
 use crate::wiring::{Buddy, Wishes, wire};
@@ -53,6 +54,7 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
         who: buddy.who.clone(),
         target: target(&buddy, &exec, beginning, model).await?,
         prompt,
+        details: details(&setup.loaded.config.display),
         plan_only: invocation.policy.is_plan_only,
         format,
         include_deltas: exec.include_deltas,
@@ -85,7 +87,10 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
 
 /// Nobody can be asked, so what would be asked is denied.
 fn approvals(wanted: Approvals) -> Approvals {
-    if wanted == Approvals::All { Approvals::All } else { Approvals::None }
+    match wanted {
+        Approvals::All | Approvals::Edits => wanted,
+        Approvals::Ask | Approvals::None | Approvals::Window => Approvals::None,
+    }
 }
 
 fn format(exec: &Exec) -> OutputFormat {

@@ -175,18 +175,32 @@ impl Setup {
         })
     }
 
+    /// The same in the words of a session.
+    pub(crate) fn approval_policy(&self, wish: Option<Approve>) -> buddy_protocol::ApprovalPolicy {
+        use buddy_protocol::ApprovalPolicy;
+        match self.approvals(wish) {
+            (_, Some(time)) => ApprovalPolicy::Window { seconds: time.as_secs() },
+            (Approvals::All, _) => ApprovalPolicy::All,
+            (Approvals::None, _) => ApprovalPolicy::None,
+            (Approvals::Edits, _) => ApprovalPolicy::Edits,
+            (Approvals::Ask | Approvals::Window, _) => ApprovalPolicy::Ask,
+        }
+    }
+
     /// What becomes of calls that need an approval, and for how long they are approved.
-    pub(crate) fn approvals(&self, wish: Option<Approve>) -> (Approvals, Option<Duration>) {
+    fn approvals(&self, wish: Option<Approve>) -> (Approvals, Option<Duration>) {
         let config = &self.loaded.config;
         let wish = wish.unwrap_or(match config.approvals.policy {
             ApprovalPolicy::Ask if config.tools.shell_confirm => Approve::Ask,
             ApprovalPolicy::Ask | ApprovalPolicy::All => Approve::All,
             ApprovalPolicy::None => Approve::None,
+            ApprovalPolicy::Edits => Approve::Edits,
         });
         match wish {
             Approve::Ask => (Approvals::Ask, None),
             Approve::All => (Approvals::All, None),
             Approve::None => (Approvals::None, None),
+            Approve::Edits => (Approvals::Edits, None),
             Approve::For(time) => (Approvals::Ask, Some(time)),
         }
     }

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 pub(crate) struct DisplaySection {
     /// Colours on a terminal. `NO_COLOR` turns them off too.
     pub(crate) color: bool,
-    /// Show how many tokens were used.
+    /// Tell at the end of each turn how many tokens it took.
     pub(crate) show_tokens: bool,
-    /// Show what tools are called with.
+    /// Show what tools are called with, and not their names alone.
     pub(crate) show_tool_calls: bool,
     /// The colours: `auto` follows the terminal; `dark`, `light`, or `terminal` for those that the terminal itself is set to.
     pub(crate) theme: ThemeChoice,

@@ -1,6 +1,6 @@
 //! How things look: what the terminal says it can, and what the person wants.
 
-use buddy_tui::{Colors, Look, Theme};
+use buddy_tui::{Colors, Details, Look, Theme};
 
 use crate::config::{DisplaySection, ThemeChoice};
 use crate::environment::Environment;
@@ -13,8 +13,14 @@ pub(crate) fn look(environment: &Environment, display: &DisplaySection) -> Look 
         is_ascii: !is_utf8(environment),
         has_links: has_links(environment),
         has_motion: display.motion,
+        details: details(display),
         is_read_aloud: display.screen_reader,
     }
+}
+
+/// How much is told of what goes on.
+pub(crate) fn details(display: &DisplaySection) -> Details {
+    Details { has_tokens: display.show_tokens, has_calls: display.show_tool_calls }
 }
 
 fn colors(environment: &Environment, display: &DisplaySection) -> Colors {

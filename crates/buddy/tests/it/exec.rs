@@ -298,3 +298,16 @@ async fn a_session_has_one_user_at_a_time() {
     stage.exec(["third", "--resume", &session]).run().await.expect_code(0);
     assert_eq!(stage.requests().len(), 3);
 }
+
+#[tokio::test]
+async fn how_much_is_told_of_calls_and_tokens_is_chosen() {
+    let turns = || vec![turn().call("list_directory", json!({"path": "."})), turn().text("Done.")];
+    let told = Stage::new(turns()).await.exec(["look"]).run().await.expect_code(0);
+    assert!(told.stderr.contains("▶ list_directory: ") && !told.stderr.contains(" tokens: "), "{told}");
+    let stage = Stage::new(turns()).await;
+    let wishes = ["-c", "display.show_tool_calls=false", "-c", "display.show_tokens=true"];
+    let told = stage.exec(["look"]).args(wishes).run().await.expect_code(0);
+    assert!(told.stderr.contains("▶ list_directory\n"), "{told}");
+    assert!(told.stderr.contains("240 tokens: 200 in, 0 of them cached, 40 out"), "{told}");
+    assert_eq!(told.text(), "Done.\n");
+}

@@ -144,3 +144,60 @@ async fn nothing_is_lost_when_the_terminal_is_killed_while_it_asks() {
     assert!(!stage.home.work().join("sentinel").exists());
     stage.requests();
 }
+
+#[tokio::test]
+async fn a_copy_of_the_conversation_is_gone_on_with_and_the_one_before_stays() {
+    let (stage, mut started) = stage([turn().text("In the copy.")]).await;
+    started.write(b"/fork\n").await;
+    started.stderr.wait_for("a copy of the conversation; the one before is /resume ses_", 1).await;
+    started.write(b"go on\n").await;
+    started.stdout.wait_for("In the copy.", 1).await;
+    started.write(b"/session search Hello\n").await;
+    started.stderr.wait_for("    Hello.\n", 2).await;
+    started.write(b"/quit\n").await;
+    let finished = started.finish().await.expect_code(0);
+    let seen = said(&stage.requests()[1].body, "user").join("|");
+    assert!(seen.contains("hi|go on"), "the copy knows what was said: {seen}\n{finished}");
+}
+
+#[tokio::test]
+async fn a_prompt_is_gone_back_before() {
+    let (stage, mut started) = stage([turn().text("Once."), turn().text("Twice.")]).await;
+    started.write(b"try it\n").await;
+    started.stdout.wait_for("Once.", 1).await;
+    started.stderr.wait_for("> ", 2).await;
+    started.write(b"/rewind\n").await;
+    started.stderr.wait_for("  2. try it", 1).await;
+    started.write(b"/rewind 2\n").await;
+    started.stderr.wait_for("back before: try it", 1).await;
+    started.write(b"try again\n").await;
+    started.stdout.wait_for("Twice.", 1).await;
+    started.finish().await.expect_code(0);
+    let seen = said(&stage.requests()[2].body, "user").join("|");
+    assert!(seen.contains("hi|try again") && !seen.contains("try it"), "{seen}");
+}
+
+#[tokio::test]
+async fn a_conversation_is_exported_and_commands_that_there_are_not_are_told() {
+    let (stage, mut started) = stage([]).await;
+    started.write(b"/export talk.md\n/nonsense\n/resume nobody\n").await;
+    started.stderr.wait_for("/session lists them", 1).await;
+    let finished = started.finish().await.expect_code(0);
+    let text = stage.home.text("talk.md");
+    assert!(text.contains("Hello."), "{text}");
+    assert!(finished.to_string().contains("there are /approve"), "{finished}");
+}
+
+#[tokio::test]
+async fn edits_are_accepted_from_the_start_and_commands_are_not() {
+    let write = serde_json::json!({"path": "made.txt", "content": "new\n"});
+    let turns = vec![
+        turn().call("write_file", write).call("run_shell", shell("touch sentinel")),
+        turn().text("So be it."),
+    ];
+    let stage = Stage::new(turns).await;
+    let run = stage.buddy(["exec", "--trust", "--approve", "edits", "write it"]).run().await;
+    run.expect_code(5);
+    assert_eq!(stage.home.text("made.txt"), "new\n");
+    assert!(!stage.home.work().join("sentinel").exists());
+}

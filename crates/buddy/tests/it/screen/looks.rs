@@ -78,3 +78,15 @@ async fn a_screen_that_is_read_aloud_is_never_painted_over() {
     let said = std::fs::read_to_string(screen.stage.home.path().join("said")).unwrap();
     assert!(!said.contains("\u{1b}["), "no sequence moves the cursor: {said:?}");
 }
+
+#[tokio::test]
+async fn how_much_is_told_of_calls_and_tokens_is_chosen() {
+    let turns = vec![turn().call("list_directory", json!({"path": "."})), turn().text("Done.")];
+    let wishes = ["--trust", "-c", "display.show_tool_calls=false", "-c", "display.show_tokens=true"];
+    let screen = Screen::on(Stage::new(turns).await, &wishes, 80, 24).await;
+    screen.line("look");
+    let shown = screen.wait_for(" tokens: ").await;
+    assert!(shown.lines().any(|line| line == "● list_directory"), "{shown}");
+    let at = |text: &str| shown.find(text).unwrap_or_default();
+    assert!(at("Done.") > 0 && at("240 tokens: 200 in") > at("Done."), "{shown}");
+}

@@ -1,0 +1,74 @@
+//! Other conversations to go on in: forks of one, new ones, old ones.
+
+use buddy_protocol::{
+    Content, ForkKind, ForkPoint, Item, ItemId, NewSession, Principal, SessionId, Sessions, SessionsError,
+    Subscription, Transcript,
+};
+
+/// A conversation to go on in.
+pub(crate) struct Opened {
+    pub(crate) session: SessionId,
+    /// Its last event so far.
+    pub(crate) head: u64,
+    /// Its events from the first on.
+    pub(crate) events: Subscription,
+}
+
+/// Forks a session.
+pub(crate) async fn forked(
+    sessions: &dyn Sessions,
+    who: &Principal,
+    session: &SessionId,
+    point: ForkPoint,
+    kind: ForkKind,
+) -> Result<Opened, SessionsError> {
+    let fork = sessions.fork(who, session, point, kind).await?;
+    opened(sessions, who, fork).await
+}
+
+/// Follows a session from its beginning.
+pub(crate) async fn opened(
+    sessions: &dyn Sessions,
+    who: &Principal,
+    session: SessionId,
+) -> Result<Opened, SessionsError> {
+    let head = sessions.find(who, &session).await?.head;
+    let events = sessions.subscribe(who, &session, 0).await?;
+    Ok(Opened { session, head, events })
+}
+
+/// Another conversation with the same agent, directory, model and hosts.
+pub(crate) fn new_like(transcript: &Transcript) -> Option<NewSession> {
+    let started = transcript.started()?;
+    Some(NewSession {
+        agent: started.agent.clone(),
+        cwd: started.cwd.clone(),
+        model: transcript.model().map(str::to_owned),
+        parent: None,
+        targets: transcript.targets().to_vec(),
+    })
+}
+
+/// The prompts so far with their places among the items, the oldest first.
+pub(crate) fn prompts(transcript: &Transcript) -> impl Iterator<Item = (usize, &Item, &str)> {
+    transcript.items().iter().enumerate().filter_map(|(at, item)| match &item.content {
+        Content::UserMessage { text, ran: None } => Some((at, item, text.as_str())),
+        _ => None,
+    })
+}
+
+/// The calls from an item on.
+pub(crate) fn calls_since(transcript: &Transcript, at: usize) -> Vec<ItemId> {
+    let later = transcript.items().iter().skip(at);
+    later.filter(|item| matches!(item.content, Content::ToolCall(_))).map(|item| item.id.clone()).collect()
+}
+
+/// What is said of calls that changed files since, as far as that is known.
+pub(crate) fn changed(count: Option<usize>) -> String {
+    match count {
+        None => String::new(),
+        Some(0) => "no call has changed files since\n".to_owned(),
+        Some(1) => "1 call has changed files since\n".to_owned(),
+        Some(count) => format!("{count} calls have changed files since\n"),
+    }
+}

@@ -1,0 +1,64 @@
+//! What a line changes in a session, and what a person is told of a change.
+
+use buddy_protocol::{ApprovalPolicy, Change, Command, SessionChanged};
+
+use crate::asking::seconds;
+use crate::targets;
+
+/// What `/approve` wants.
+pub(crate) fn approve(policy: &str) -> Result<Command, String> {
+    let policy = match policy {
+        "ask" => ApprovalPolicy::Ask,
+        "all" => ApprovalPolicy::All,
+        "none" => ApprovalPolicy::None,
+        "edits" => ApprovalPolicy::Edits,
+        time => match seconds(time) {
+            Some(seconds) => ApprovalPolicy::Window { seconds },
+            None => {
+                return Err(
+                    "say /approve ask, edits, all, none, or for how long, such as /approve 10m".to_owned()
+                );
+            }
+        },
+    };
+    Ok(Command::Change(Change { approvals: Some(policy), ..Change::default() }))
+}
+
+/// Plan mode on or off.
+pub(crate) fn plan(is_on: bool) -> Command {
+    Command::Change(Change { plan_only: Some(is_on), ..Change::default() })
+}
+
+/// Takes the shared panes, or gives them back.
+pub(crate) fn panes(is_taken: bool) -> Command {
+    Command::Change(Change { panes_taken: Some(is_taken), ..Change::default() })
+}
+
+/// What a person is told about a change.
+pub(crate) fn told(changed: &SessionChanged) -> Option<String> {
+    let approvals = changed.approvals.map(|policy| match policy {
+        ApprovalPolicy::Ask => "approvals: what needs one is asked for".to_owned(),
+        ApprovalPolicy::All => "approvals: everything is allowed that no rule forbids".to_owned(),
+        ApprovalPolicy::None => "approvals: what needs one is denied".to_owned(),
+        ApprovalPolicy::Edits => {
+            "approvals: changes of files in the workspace are allowed; the rest is asked for".to_owned()
+        }
+        ApprovalPolicy::Window { seconds } => {
+            format!("approvals: for {seconds} s everything is allowed that is not dangerous; then buddy asks again")
+        }
+    });
+    let plan = changed.plan_only.map(|is_on| {
+        let text = if is_on { "plan mode: nothing is changed" } else { "plan mode is off" };
+        text.to_owned()
+    });
+    let panes = changed.panes_taken.map(|is_taken| {
+        let text = if is_taken {
+            "the panes are yours: the agent types nothing until you say /pane give"
+        } else {
+            "the agent has the panes again"
+        };
+        text.to_owned()
+    });
+    let targets = changed.targets.as_ref().map(|targets| format!("targets:\n{}", targets::lines(targets)));
+    plan.or(approvals).or(panes).or(targets)
+}

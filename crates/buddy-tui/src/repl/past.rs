@@ -1,0 +1,145 @@
+//! Commands that lead to other conversations, and those of buddy's own that the desk carries out.
+
+use std::collections::HashSet;
+use std::fmt::Write;
+
+use buddy_protocol::{
+    ForkKind, ForkPoint, NewSession, SessionId, SessionQuery, SessionsError, Subscription, Transcript,
+};
+
+use super::Repl;
+use crate::branches::{self, Opened, calls_since, forked, new_like, prompts};
+use crate::console::DeskCommand;
+use crate::show::{found_lines, session_lines};
+use crate::targets::default_target;
+use crate::visible::one_line;
+
+/// Conversations in a list.
+const LISTED: usize = 50;
+/// Characters of a prompt in a list.
+const PROMPT: usize = 100;
+
+impl Repl<'_> {
+    /// Carries out a command that is not for this session. False if it is none.
+    pub(super) async fn go_elsewhere(&mut self, name: &str, argument: &str) -> Result<bool, SessionsError> {
+        let is_move = matches!(name, "/fork" | "/branch" | "/rewind" | "/new" | "/clear" | "/resume");
+        if is_move && !self.is_idle() {
+            self.printer.status("a turn runs; ctrl-c interrupts it");
+            return Ok(true);
+        }
+        match (name, argument.split_once(' ').unwrap_or((argument, ""))) {
+            ("/quit" | "/exit" | "/q", _) => self.is_leaving = true,
+            ("/fork" | "/branch", _) => self.fork(ForkPoint::Now, "a copy of the conversation").await?,
+            ("/rewind", _) => self.rewind(argument).await?,
+            ("/new" | "/clear", _) | ("/session", ("new", "")) => self.begin_anew().await?,
+            ("/resume", (id, "")) | ("/session", ("resume", id)) if !id.is_empty() => self.resume(id).await?,
+            ("/session" | "/sessions", ("" | "list", "")) => self.list().await?,
+            ("/session" | "/sessions", ("search", words)) if !words.is_empty() => self.search(words).await?,
+            _ => return self.ask_desk(name, argument).await,
+        }
+        Ok(true)
+    }
+
+    /// Goes on in another conversation.
+    pub(super) async fn open(&mut self, opened: Opened) -> Result<Subscription, SessionsError> {
+        let Opened { session, head, mut events } = opened;
+        (self.session, self.transcript) = (session, Transcript::default());
+        (self.unseen, self.denied, self.is_denying) = (0, HashSet::new(), false);
+        self.catch_up(&mut events, head).await?;
+        Ok(events)
+    }
+
+    /// Has the desk carry out one of buddy's own commands. False if it is none.
+    async fn ask_desk(&mut self, name: &str, argument: &str) -> Result<bool, SessionsError> {
+        let Some(command) = DeskCommand::read(name.trim_start_matches('/'), argument) else {
+            return Ok(false);
+        };
+        let target = default_target(&self.transcript);
+        match self.desk.run(&self.session, &target, command).await {
+            Ok(text) | Err(text) => self.printer.status(text.trim_end()),
+        }
+        Ok(true)
+    }
+
+    async fn fork(&mut self, point: ForkPoint, what: &str) -> Result<(), SessionsError> {
+        match forked(&*self.sessions, &self.who, &self.session, point, ForkKind::Beside).await {
+            Ok(opened) => self.leave_for(opened, what),
+            Err(error) => self.printer.status(&format!("buddy: {error}")),
+        }
+        Ok(())
+    }
+
+    fn leave_for(&mut self, opened: Opened, what: &str) {
+        self.printer.status(&format!("{what}; the one before is /resume {}", self.session));
+        self.next = Some(opened);
+    }
+
+    /// Lists the prompts, or goes back before one of them.
+    async fn rewind(&mut self, number: &str) -> Result<(), SessionsError> {
+        let all: Vec<_> = prompts(&self.transcript)
+            .map(|(at, item, text)| (at, item.id.clone(), text.to_owned()))
+            .collect();
+        let place = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+        if let Some((at, prompt, text)) = place.and_then(|place| all.get(place).cloned()) {
+            let calls = calls_since(&self.transcript, at);
+            let changes = self.desk.changes(&calls).await;
+            let what = format!("back before: {text}\n{}files stay as they are", branches::changed(changes));
+            return self.fork(ForkPoint::Before { prompt }, &what).await;
+        }
+        let mut text = String::new();
+        for (number, (_, _, prompt)) in (1..).zip(&all) {
+            let _ = writeln!(text, "{number:>3}. {}", one_line(prompt, PROMPT));
+        }
+        text.push_str(if all.is_empty() {
+            "nothing was said yet"
+        } else {
+            "/rewind and a number goes back before it"
+        });
+        self.printer.status(&text);
+        Ok(())
+    }
+
+    async fn begin_anew(&mut self) -> Result<(), SessionsError> {
+        let Some(new) = new_like(&self.transcript) else { return Ok(()) };
+        let opened = self.create(new).await?;
+        self.leave_for(opened, "a new conversation");
+        Ok(())
+    }
+
+    async fn create(&self, new: NewSession) -> Result<Opened, SessionsError> {
+        let session = self.sessions.create(&self.who, new).await?;
+        branches::opened(&*self.sessions, &self.who, session).await
+    }
+
+    async fn resume(&mut self, id: &str) -> Result<(), SessionsError> {
+        let opened = match id.parse::<SessionId>() {
+            Ok(session) => branches::opened(&*self.sessions, &self.who, session).await,
+            Err(error) => {
+                self.printer.status(&format!("{error}; /session lists them"));
+                return Ok(());
+            }
+        };
+        match opened {
+            Ok(opened) => self.leave_for(opened, "another conversation"),
+            Err(error) => self.printer.status(&format!("buddy: {error}")),
+        }
+        Ok(())
+    }
+
+    async fn list(&mut self) -> Result<(), SessionsError> {
+        let owner = Some(self.who.name.clone());
+        let query = SessionQuery { owner, limit: LISTED, ..SessionQuery::default() };
+        let sessions = self.sessions.list(&self.who, query).await?;
+        self.printer.status(session_lines(&sessions).trim_end());
+        Ok(())
+    }
+
+    async fn search(&mut self, words: &str) -> Result<(), SessionsError> {
+        match self.sessions.search(&self.who, words, LISTED).await {
+            Ok(found) if found.is_empty() => self.printer.status("nothing was found"),
+            Ok(found) => self.printer.status(found_lines(&found).trim_end()),
+            Err(error) => self.printer.status(&format!("buddy: {error}")),
+        }
+        Ok(())
+    }
+}
