@@ -5,7 +5,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use crossterm::terminal::{disable_raw_mode, enable_raw_mode, size};
+use crossterm::terminal::{disable_raw_mode, enable_raw_mode};
+use rustix::termios::tcgetwinsize;
 
 /// No wrapping by the terminal, pastes told apart from keys, keys told apart from each other, the title kept aside.
 const ENTER: &str = "\u{1b}[?7l\u{1b}[?2004h\u{1b}[>1u\u{1b}[22;2t";
@@ -52,8 +53,9 @@ impl Terminal {
 
     /// Columns and rows.
     pub(super) fn size() -> (usize, usize) {
-        match size() {
-            Ok((columns, rows)) if columns > 0 && rows > 0 => (columns.into(), rows.into()),
+        // Not by way of crossterm, which starts other programs where a terminal is gone and does not say it.
+        match tcgetwinsize(io::stdout()) {
+            Ok(size) if size.ws_col > 0 && size.ws_row > 0 => (size.ws_col.into(), size.ws_row.into()),
             _ => USUAL_SIZE,
         }
     }

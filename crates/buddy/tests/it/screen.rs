@@ -221,6 +221,15 @@ impl Screen {
             .await
     }
 
+    /// Fails unless each of these words is there once, wherever it has scrolled to.
+    #[track_caller]
+    fn check_each_once(&self, words: &[String]) {
+        let all = self.everything_joined();
+        for word in words {
+            assert_eq!(all.matches(word.as_str()).count(), 1, "{word} once in:\n{all}");
+        }
+    }
+
     /// Leaves, and returns the last screen.
     async fn leave(&self) -> String {
         self.keys(&["C-d"]);
@@ -287,6 +296,11 @@ fn user() -> String {
         (fields.nth(1)?.parse() == Ok(uid)).then(|| name.to_owned())
     });
     names.next().unwrap()
+}
+
+/// So many words that differ from each other.
+fn numbered(count: usize) -> Vec<String> {
+    (1..=count).map(|number| format!("word{number:03}")).collect()
 }
 
 /// A model that wants to make a directory and then says that it is done.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use buddy_testkit::model::turn;
 
-use super::Screen;
+use super::{Screen, numbered};
 
 const STORY: &str =
     "A line that is long enough to be broken in a narrow window, and to stand in one row of a wide one.";
@@ -21,7 +21,7 @@ async fn the_same_conversation_fits_a_narrow_and_a_wide_window() {
 
 #[tokio::test]
 async fn a_window_that_changes_in_mid_stream_loses_nothing() {
-    let words: Vec<String> = (1..=120).map(|number| format!("word{number:03}")).collect();
+    let words = numbered(120);
     let pieces = words.join(" ");
     let stream = turn().text(&pieces).chunk_chars(8).chunk_delay(Duration::from_millis(20));
     let before: Vec<String> = (1..=40).map(|number| format!("- line {number}")).collect();
@@ -36,9 +36,6 @@ async fn a_window_that_changes_in_mid_stream_loses_nothing() {
     }
     screen.wait_for("word120").await;
     screen.wait_idle().await;
-    let all = screen.everything_joined();
-    for word in &words {
-        assert_eq!(all.matches(word.as_str()).count(), 1, "{word} once in:\n{all}");
-    }
-    assert_eq!(all.matches("> stream").count(), 1, "{all}");
+    screen.check_each_once(&words);
+    screen.check_each_once(&["> stream".to_owned()]);
 }

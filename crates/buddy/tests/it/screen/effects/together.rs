@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use buddy_testkit::model::turn;
 
-use crate::screen::Screen;
+use crate::screen::{Screen, numbered};
 use crate::stage::{said, shell};
 
 #[tokio::test]
@@ -57,7 +57,7 @@ async fn two_tasks_a_queued_prompt_and_steering_go_on_at_once() {
 
 #[tokio::test]
 async fn nothing_gets_into_the_line_of_somebody_who_types_while_an_answer_streams() {
-    let words: Vec<String> = (1..=150).map(|number| format!("word{number:03}")).collect();
+    let words = numbered(150);
     let lines: Vec<String> = words.chunks(5).map(|line| line.join(" ")).collect();
     let answer = turn().text(lines.join("\n\n")).chunk_chars(6).chunk_delay(Duration::from_millis(10));
     let screen = Screen::start([answer], 80, 24).await;
@@ -76,8 +76,5 @@ async fn nothing_gets_into_the_line_of_somebody_who_types_while_an_answer_stream
     screen.wait_for("word150").await;
     let last = screen.wait_idle().await;
     assert_eq!(last.lines().rev().nth(1), Some(format!("> {draft}").as_str()), "{last}");
-    let all = screen.everything();
-    for word in &words {
-        assert_eq!(all.matches(word.as_str()).count(), 1, "{word} once in:\n{all}");
-    }
+    screen.check_each_once(&words);
 }
