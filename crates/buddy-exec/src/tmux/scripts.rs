@@ -349,10 +349,10 @@ pub(super) fn command(
     let (text, shown, cwd, errors) =
         (quoted(text), quoted(shown), quoted(cwd), quoted(errors.unwrap_or_default()));
     format!(
-        r#"{{ \ulimit -S -w {tag} || \ulimit -S -x {tag} || :; }} >/dev/null 2>&1
+        r"{{ \ulimit -S -w {tag} || \ulimit -S -x {tag} || :; }} >/dev/null 2>&1
 {{ __buddy_n={nonce}; __buddy_t={text}; __buddy_e={errors}; printf '\033[2m%s\033[0m\n\033]133;C;%s\007' {shown} {nonce} >/dev/tty; }} 2>/dev/null
 \cd -- {cwd} >/dev/null || return 126
-"#
+"
     )
     .into_bytes()
 }
