@@ -84,7 +84,7 @@ async fn python_is_driven_by_keys_and_seen_by_captures() {
     let first = stage.target.capture(&selector, &usual).await.unwrap();
     assert!(first.program.starts_with("python3"), "{}", first.program);
     assert!(stage.target.capture(&selector, &usual).await.unwrap().is_unchanged);
-    let leave = Keys { keys: vec!["C-d".to_owned()], ..Keys::default() };
+    let leave = Keys { keys: vec!["C-d".parse().unwrap()], ..Keys::default() };
     stage.target.send_keys(&Bounds::open(), &selector, &leave).await.unwrap();
     let end = std::time::Instant::now() + PATIENCE;
     while stage.try_start(stage.command("true")).await.is_err() {
