@@ -39,7 +39,8 @@ const STATUS_PAUSE: Duration = Duration::from_millis(25);
 /// Looks at a pane, and whether somebody typed within the last `seconds`.
 pub(super) async fn probe(link: &Link, seconds: u64) -> Result<Found, TargetError> {
     let (socket, pid, seconds) = (link.host.socket(), link.pid(), seconds.to_string());
-    let arguments = [&socket, &link.id, &link.session, &pid, &seconds];
+    let setup = link.setup();
+    let arguments = [&socket, &link.id, &link.session, &pid, &seconds, &setup];
     let arguments: Vec<&str> = arguments.iter().map(|argument| argument.as_str()).collect();
     for _ in 0..STATUS_LOOKS {
         let found = parse(&link.host.run(scripts::PROBE, &arguments, Stdin::Null).await?.text);
