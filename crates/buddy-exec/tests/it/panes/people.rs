@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use buddy_exec::{Bounds, CaptureOptions, Keys, PaneSelector, Panes};
+use buddy_exec::{Bounds, CaptureOptions, Keys, PaneError, PaneSelector, Panes, TargetError};
 
 use super::stage::PaneStage;
 use crate::stage::PATIENCE;
@@ -47,6 +47,28 @@ async fn an_open_quote_of_a_person_swallows_no_command() {
     stage.until_shown("\n>").await;
     stage.check("touch ran; echo mine", "mine\n", 0).await;
     assert!(stage.path("ran").exists());
+}
+
+/// A shell that has read a command and is slow to begin it, and cannot be interrupted.
+async fn check_slow_to_begin(slow: &str) {
+    let stage = PaneStage::new("/bin/bash");
+    stage.check(&format!("mkfifo silent; trap '' INT; ulimit() {{ {slow}; }}"), "", 0).await;
+    let error = stage.try_start(stage.command("echo once >> ran")).await.unwrap_err();
+    assert!(matches!(error, TargetError::Pane(PaneError::Unsure { .. })), "{slow}: {error}");
+    assert!(error.to_string().contains("unknown"), "{slow}: {error}");
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    let ran = std::fs::read_to_string(stage.path("ran")).unwrap_or_default();
+    assert!(ran.lines().count() <= 1, "{slow}: {ran}");
+}
+
+#[tokio::test]
+async fn a_command_that_begins_after_it_was_given_up_is_not_run_again() {
+    check_slow_to_begin("read -t 8 <>silent").await;
+}
+
+#[tokio::test]
+async fn a_command_that_may_begin_yet_is_not_run_again() {
+    check_slow_to_begin("command sleep 8").await;
 }
 
 #[tokio::test]
