@@ -29,6 +29,17 @@ impl Machine {
         self.folder.path().join(name)
     }
 
+    /// Ends the shared terminals that live on there.
+    #[expect(clippy::disallowed_methods, reason = "a person ends them past buddy")]
+    pub(super) fn end_panes(&self) {
+        let made = std::fs::read_dir(self.host.home().join(".buddy/run")).unwrap();
+        for directory in made {
+            let socket = directory.unwrap().path().join("socket");
+            let ended = std::process::Command::new("tmux").arg("-S").arg(socket).arg("kill-server").status();
+            assert!(ended.unwrap().success());
+        }
+    }
+
     /// The program, with a client that knows the machine, in the mode in which commands run over there.
     pub(super) fn known_to(&self, program: Program) -> Program {
         let path = format!("{}:/usr/local/bin:/usr/bin:/bin", self.host.client_folder().unwrap().display());
