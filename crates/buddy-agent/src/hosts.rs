@@ -33,6 +33,8 @@ pub struct Host {
     pub is_remote: bool,
     /// The environment of commands there.
     pub env: Vec<(String, String)>,
+    /// The directory that sessions work in which reached it by the same wish.
+    pub cwd: PathBuf,
     /// What `~` stands for there.
     pub home: Option<PathBuf>,
     /// Rules, lasting grants and bounds that hold there.
@@ -49,12 +51,10 @@ impl Host {
     /// What a log says of a target on this host, which was reached by a wish.
     pub fn session_target(&self, wish: &TargetWish) -> SessionTarget {
         let described = self.target.describe();
-        // This machine has one set of panes whatever directory a session is in, so the wish knows that better.
-        let said = wish.directory.clone().filter(|_| !self.is_remote);
         SessionTarget {
             name: wish.host.to_string(),
             host: wish.host.clone(),
-            cwd: said.unwrap_or_else(|| described.cwd.to_string_lossy().into_owned()),
+            cwd: self.cwd.to_string_lossy().into_owned(),
             place: Some(format!("{}@{}", described.user, described.host)),
         }
     }

@@ -57,8 +57,9 @@ pub use target::{Description, Target};
 pub use terminal::TerminalSize;
 pub use tmux::marker;
 pub use tmux::{
-    CaptureOptions, Keys, PANE_VARIABLE, PaneCommand, PaneError, PaneRunning, PaneSelector, PaneText, Panes,
-    RECONNECT_WITHIN, Remaining, Screen, TmuxSettings, TmuxTarget, is_inside, pane_directory, session_name,
+    BadKey, CaptureOptions, Key, Keys, PANE_VARIABLE, PaneCommand, PaneError, PaneRunning, PaneSelector,
+    PaneText, Panes, RECONNECT_WITHIN, Remaining, Screen, TmuxSettings, TmuxTarget, is_inside,
+    pane_directory, session_name,
 };
 pub use transport::{
     Client, ContainerSettings, ContainerTransport, SshSettings, SshTransport, Transport, Way,

@@ -11,6 +11,7 @@ mod apart;
 mod error;
 mod follow;
 mod host;
+mod key;
 mod keys;
 mod link;
 mod lock;
@@ -32,6 +33,7 @@ mod spool;
 mod target;
 
 pub use error::PaneError;
+pub use key::{BadKey, Key};
 pub use names::session_name;
 pub use panes::{
     CaptureOptions, Keys, PaneCommand, PaneRunning, PaneSelector, PaneText, Panes, Remaining, Screen,

@@ -7,13 +7,11 @@ mod sheet;
 #[cfg(test)]
 mod tests;
 
-use std::path::Path;
-
 use buddy_protocol::Risk;
 
 use crate::grant::fetch_offer;
 use crate::rules::Thing;
-use crate::{Action, Decision, Intent, Mode, Now, Policy, Tier};
+use crate::{Action, Decision, Intent, Mode, Now, Policy, Tier, Typing};
 use sheet::{Sheet, Weight};
 
 /// Judges an intent.
@@ -28,10 +26,8 @@ pub fn decide(intent: &Intent, policy: &Policy, now: &Now<'_>) -> Decision {
             Action::Write(path) => file::write(path, intent.is_edit, policy, now, &mut sheet),
             Action::Delete(path) => file::delete(path, policy, &mut sheet),
             Action::Fetch(address) => fetch(address, policy, now, &mut sheet),
-            Action::Run { command, cwd } => command::run(command, cwd, policy, now, &mut sheet),
-            Action::Terminal { typed, cwd, .. } => {
-                terminal(typed.as_deref(), cwd, policy, now, &mut sheet);
-            }
+            Action::Run { command, cwd } => command::run(command, Some(cwd), policy, now, &mut sheet),
+            Action::Terminal { typing, .. } => terminal(typing, policy, now, &mut sheet),
         }
     }
     if intent.actions.is_empty() && intent.tier != Tier::Auto {
@@ -63,17 +59,36 @@ fn claims(intent: &Intent, sheet: &mut Sheet) {
     }
 }
 
-/// What is typed is judged like a command, and never runs by itself where commands have bounds: what it does is decided by the
-/// program that reads it, and a shell may have other meanings for words than those that were judged.
-fn terminal(typed: Option<&str>, cwd: &Path, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
-    if let Some(text) = typed {
-        command::run(text, cwd, policy, now, sheet);
-        sheet.offer_nothing();
+/// Lines that are typed are judged like a command in a directory that nobody knows, and never run by themselves where commands have
+/// bounds: what they do is decided by the program that reads them, and a shell may have other meanings for words than those that
+/// were judged. Keys that are no such lines are for a person, whatever else is allowed.
+fn terminal(typing: &Typing, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
+    match typing {
+        Typing::Nothing => {}
+        Typing::Lines(text) => {
+            command::run(text, None, policy, now, sheet);
+            if recalls(text) {
+                let reason = "`!` or `^` can put parts of earlier commands into the line";
+                sheet.ask(Weight::Hard, Risk::High, reason);
+            }
+            sheet.offer_nothing();
+        }
+        Typing::Keys => {
+            let reason = "what the keys do is decided by the program in the terminal, and by what is on its line already";
+            sheet.ask(Weight::Hard, Risk::High, reason);
+        }
     }
     sheet.changes_something();
     if policy.mode != Mode::Production && sheet.is_clear() {
         sheet.ask(Weight::Soft, Risk::Low, "it uses the terminal that you share");
     }
+}
+
+/// Whether a shell at a terminal would put earlier commands into a line, or change one.
+fn recalls(text: &str) -> bool {
+    let mut marks = text.match_indices('!').filter_map(|(at, mark)| text.get(at + mark.len()..));
+    let is_recalling = |rest: &str| !rest.starts_with(|next: char| next.is_whitespace() || next == '=');
+    marks.any(|rest| !rest.is_empty() && is_recalling(rest)) || text.lines().any(|line| line.starts_with('^'))
 }
 
 fn fetch(address: &str, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {

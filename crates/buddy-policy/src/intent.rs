@@ -51,11 +51,22 @@ pub enum Action {
     Terminal {
         /// What a person is shown.
         line: String,
-        /// What would be typed, read as a command; none where that is no text.
-        typed: Option<String>,
-        /// The directory it is read in.
-        cwd: PathBuf,
+        /// Where, in words for a person.
+        place: String,
+        /// What would be typed.
+        typing: Typing,
     },
+}
+
+/// What a call types into a terminal. Nobody knows in which directory the shell that reads it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Typing {
+    /// Nothing: a terminal is made or ended.
+    Nothing,
+    /// Whole lines, exactly as the program gets them. They are judged like commands.
+    Lines(String),
+    /// Keys that edit a line, recall one or leave one unsent: what comes of them is known to that program only.
+    Keys,
 }
 
 /// What the model says about its own call. It may raise the gate and never lowers it.

@@ -20,7 +20,7 @@ pub use decide::decide;
 pub use decision::{Decision, Execution, Verdict};
 pub use display::display_command;
 pub use grant::{Grant, Offer, Scope};
-pub use intent::{Action, Claims, Intent, Tier};
+pub use intent::{Action, Claims, Intent, Tier, Typing};
 pub use policy::{Approvals, CommandMode, Mode, Now, Places, Policy};
 pub use rules::{
     CommandPattern, GuardError, PatternError, Rule, RuleAction, RuleSet, RuleTier, Rules, guards_from_json,

@@ -58,7 +58,7 @@ pub struct Approval {
     /// The target it would happen on, where the session has more than one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// The directory it would happen in.
+    /// The directory it would happen in, or the pane, whose directory nobody knows.
     pub cwd: String,
     /// One line: the exact command, or what would be written.
     pub action: String,

@@ -43,6 +43,8 @@ pub(crate) struct Host {
     pub(crate) way: Way,
     /// None for this machine.
     pub(crate) remote: Option<Remote>,
+    /// The directory that a session works in. Panes are shared by sessions in several, so their target does not know it.
+    pub(crate) cwd: PathBuf,
 }
 
 /// What is known of a host that is not this machine.
@@ -58,11 +60,12 @@ impl Host {
     /// This machine.
     pub(crate) fn local(environment: &Environment, cwd: PathBuf) -> anyhow::Result<Self> {
         Ok(Self {
-            target: Arc::new(local_target(environment, cwd)?),
+            target: Arc::new(local_target(environment, cwd.clone())?),
             env: environment.command_env.clone(),
             home: environment.home.clone(),
             way: Way::Here,
             remote: None,
+            cwd,
         })
     }
 
@@ -80,13 +83,9 @@ impl Host {
             home: target.home().map(Path::to_owned),
             way: target.way(),
             remote: Some(remote),
+            cwd: target.describe().cwd.clone(),
             target: Arc::new(target),
         })
-    }
-
-    /// The directory that a session works in.
-    pub(crate) fn cwd(&self) -> &Path {
-        &self.target.describe().cwd
     }
 }
 

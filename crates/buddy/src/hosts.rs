@@ -147,7 +147,7 @@ impl RunHosts {
         let project = if is_remote {
             Vec::new()
         } else {
-            project_files(&TrustStore::new(&self.environment.data), host.cwd())
+            project_files(&TrustStore::new(&self.environment.data), &host.cwd)
         };
         let policy = Policies::new(&self.environment, self.policy.clone(), &host)?;
         Ok(AgentHost {
@@ -155,6 +155,7 @@ impl RunHosts {
             project,
             undo: Some(undo_store(&self.environment)),
             is_remote,
+            cwd: host.cwd,
             target: host.target,
             env: host.env,
             home: host.home,

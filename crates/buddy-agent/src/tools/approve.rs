@@ -275,7 +275,7 @@ fn forbidden(judged: &Judged) -> ToolFailure {
         .hint("do not try to get around it; say what you wanted to do")
 }
 
-/// What would be done in one line, and where.
+/// What would be done in one line, and where: in which directory, or in which pane, whose shell has a directory of its own.
 fn action_line(intent: &Intent, place: &Place) -> (String, String) {
     let mut cwd = shown(&place.cwd);
     let line = |action: &Action| match action {
@@ -283,8 +283,8 @@ fn action_line(intent: &Intent, place: &Place) -> (String, String) {
             cwd = shown(run_in);
             command.clone()
         }
-        Action::Terminal { line, cwd: typed_in, .. } => {
-            cwd = shown(typed_in);
+        Action::Terminal { line, place, .. } => {
+            cwd.clone_from(place);
             line.clone()
         }
         Action::Write(path) => format!("write {}", shown(path)),

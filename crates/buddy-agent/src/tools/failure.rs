@@ -70,7 +70,10 @@ fn pane_failure(error: &PaneError) -> ToolFailure {
             ("pane_busy", Some("it was started in another mode; the person can end it, or name another pane"))
         }
         PaneError::Taken => ("pane_taken", Some("wait until the person gives it back, or ask")),
-        PaneError::Closed | PaneError::ServerLost | PaneError::OutOfReach { .. } => {
+        PaneError::Closed
+        | PaneError::ServerLost
+        | PaneError::OutOfReach { .. }
+        | PaneError::Unsure { .. } => {
             ("outcome_unknown", Some("look at what the command did before running it again"))
         }
         PaneError::Vanished => ("pane_unusable", Some("run it again")),

@@ -29,7 +29,7 @@ use crate::tools::clip::{TextLimits, clip, clip_text};
 use crate::tools::person::Person;
 use crate::tools::registry;
 use crate::tools::target_field;
-use crate::tools::tool::{Prepared, Spec, ToolContext};
+use crate::tools::tool::{CommandField, Prepared, Spec, ToolContext};
 
 /// Live output that may wait for the session's actor before more of it is dropped.
 const LIVE_QUEUE: usize = 64;
@@ -91,8 +91,8 @@ pub(crate) struct Ready {
     pub(crate) intent: Intent,
     /// Where it would happen.
     pub(crate) target: Arc<Attached>,
-    /// The field of its input that a person may change.
-    pub(crate) command: Option<&'static str>,
+    /// The command in its input that a person may change.
+    pub(crate) command: Option<CommandField>,
     /// The command that the person put in the place of the one that the model wanted.
     pub(crate) edit: Option<String>,
     spec: Spec,
@@ -196,9 +196,7 @@ impl Pipeline {
         };
         let entry = registry::find(ready.spec.name)?;
         let (_, mut input) = target_field::take(entry, call.input.value(), &self.parts.targets.names())?;
-        if let Some(fields) = input.as_object_mut() {
-            fields.insert(field.to_owned(), Value::String(command.clone()));
-        }
+        field.replace(&mut input, &command);
         call.title = entry.title(&input);
         let prepared = entry.prepare(input)?;
         let intent = prepared.intent(&ready.target.place).in_tier(entry.spec.tier);

@@ -21,7 +21,7 @@ use serde_json::{Value, json};
 use crate::tools::failure::target_failure;
 use crate::tools::process;
 use crate::tools::tmux::{no_panes, selector};
-use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext};
+use crate::tools::tool::{CommandField, Place, Spec, TextClass, Tool, ToolContext};
 use crate::tools::wait::Wait;
 use pane::InPane;
 
@@ -82,7 +82,7 @@ impl Tool for RunShell {
         text: TextClass::Command,
     };
 
-    const COMMAND: Option<&'static str> = Some("command");
+    const COMMAND: Option<CommandField> = Some(CommandField { name: "command", parts: &[] });
 
     fn title(input: &RunShellInput) -> String {
         input.command.clone()

@@ -4,7 +4,6 @@ mod capture_pane;
 mod pane;
 mod send_keys;
 mod session;
-mod typed;
 
 use std::time::Duration;
 
@@ -35,6 +34,15 @@ pub(crate) fn no_panes() -> ToolFailure {
 /// Which pane is meant.
 pub(crate) fn selector(session: Option<&String>, pane: Option<&String>) -> PaneSelector {
     PaneSelector { session: session.cloned(), pane: pane.cloned() }
+}
+
+/// Where something is typed, in words for the person who approves it.
+fn pane_place(session: Option<&str>, pane: Option<&str>) -> String {
+    let pane = pane.unwrap_or("shared");
+    match session {
+        Some(session) => format!("the pane {pane} of the tmux session {session}"),
+        None => format!("the pane {pane}"),
+    }
 }
 
 /// Waits before a call does something.

@@ -34,8 +34,8 @@ pub(crate) trait Tool: Send + Sync + 'static {
     /// What the call would do.
     fn intent(input: &Self::Input, place: &Place) -> Intent;
 
-    /// The field of the input that is a command which a person may change before it runs.
-    const COMMAND: Option<&'static str> = None;
+    /// The command in the input that a person may change before it runs.
+    const COMMAND: Option<CommandField> = None;
 
     /// What the model says the call is for, where it says so.
     fn why(_input: &Self::Input) -> Option<&str> {
@@ -66,6 +66,27 @@ pub(crate) struct Spec {
     pub(crate) description: &'static str,
     /// Which limit its texts have.
     pub(crate) text: TextClass,
+}
+
+/// Where the command is in an input.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CommandField {
+    /// The field that holds it.
+    pub(crate) name: &'static str,
+    /// Fields that are a part of the command as a person sees it, and so are in what they write in its place.
+    pub(crate) parts: &'static [&'static str],
+}
+
+impl CommandField {
+    /// Puts a person's command in the place of the model's.
+    pub(crate) fn replace(self, input: &mut Value, command: &str) {
+        if let Some(fields) = input.as_object_mut() {
+            for part in self.parts {
+                fields.remove(*part);
+            }
+            fields.insert(self.name.to_owned(), Value::String(command.to_owned()));
+        }
+    }
 }
 
 /// Classes of text with a limit of their own.
@@ -206,8 +227,8 @@ impl<T: Tool> Prepared for PreparedCall<T> {
 pub(crate) struct Entry {
     pub(crate) spec: Spec,
     pub(crate) schema: fn() -> Value,
-    /// The field of the input that is a command which a person may change before it runs.
-    pub(crate) command: Option<&'static str>,
+    /// The command in the input that a person may change before it runs.
+    pub(crate) command: Option<CommandField>,
     title: fn(&Value) -> Option<String>,
     prepare: fn(Value) -> Result<Box<dyn Prepared>, ToolFailure>,
 }

@@ -69,6 +69,12 @@ pub enum PaneError {
     /// The shell in the pane does not answer to the hooks.
     #[error("the shell in the pane does not tell where commands begin and end")]
     NoHooks,
+    /// A command did not begin in time, and may have begun later.
+    #[error("the command did not begin when it was typed into the pane, the outcome is unknown: {why}")]
+    Unsure {
+        /// Why it is not known to never begin.
+        why: String,
+    },
     /// The pane went away while a command ran in it.
     #[error("the pane was closed while the command ran, the outcome is unknown")]
     Closed,
@@ -96,6 +102,9 @@ pub enum PaneError {
         /// The directory.
         path: PathBuf,
     },
+    /// Nothing was heard within the time that there is.
+    #[error("tmux does not answer")]
+    Silent,
     /// There is no tmux on the target.
     #[error("tmux cannot be used here: {reason}")]
     Unusable {

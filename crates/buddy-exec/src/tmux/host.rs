@@ -121,11 +121,13 @@ fn said(exit: &Exit) -> Result<Said, TargetError> {
     if exit.code == Some(0) {
         return Ok(Said { text: String::from_utf8_lossy(&exit.stdout.tail).into_owned() });
     }
+    if exit.ended == Ended::TimedOut {
+        return Err(PaneError::Silent.into());
+    }
     let complaint = exit.stderr.text();
-    let reason = match (complaint.trim(), exit.ended) {
-        (_, Ended::TimedOut) => "it does not answer",
-        ("", _) => "it failed without a word",
-        (complaint, _) => complaint,
+    let reason = match complaint.trim() {
+        "" => "it failed without a word",
+        complaint => complaint,
     };
     Err(PaneError::Unusable { reason: reason.to_owned() }.into())
 }

@@ -57,6 +57,8 @@ pub(super) struct Link {
     pub(super) told_prompts: AtomicU64,
     /// Whether the shell was set up by this process.
     is_set_up: AtomicBool,
+    /// The number of the last setup that was carried out.
+    setup: Mutex<String>,
     /// Whether a look found that the pane is not there any more, which the stream may tell a little later.
     pub(super) is_gone: AtomicBool,
     /// The last capture and how it was made.
@@ -123,6 +125,7 @@ impl Link {
             news: Mutex::default(),
             told_prompts: AtomicU64::new(0),
             is_set_up: AtomicBool::new(false),
+            setup: Mutex::default(),
             is_gone: AtomicBool::new(false),
             captured: Mutex::default(),
         })
@@ -219,10 +222,16 @@ impl Link {
         match timeout(SETUP_LIMIT, seen.wait_for(is_ready)).await {
             Ok(Ok(seen)) if !seen.is_closed => {
                 self.is_set_up.store(true, Ordering::Relaxed);
+                *self.setup.lock().unwrap_or_else(PoisonError::into_inner) = nonce;
                 Ok(())
             }
             _ => Err(PaneError::NoHooks.into()),
         }
+    }
+
+    /// The number of the last setup, which a program has in its environment that took the place of the shell since.
+    pub(super) fn setup(&self) -> String {
+        self.setup.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Starts the shell again, with what runs in the pane ended, and sets it up.

@@ -6,6 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::sync::oneshot;
 
+use super::key::Key;
 use crate::{Bounds, OutputLimits, Running, TargetError};
 
 /// Terminals that an agent shares with people.
@@ -129,8 +130,8 @@ pub struct Screen {
 pub struct Keys {
     /// Text that is typed as it is.
     pub literal_text: Option<String>,
-    /// Keys by tmux's names, such as `C-c`.
-    pub keys: Vec<String>,
+    /// Keys by tmux's names, such as `C-c`, and texts.
+    pub keys: Vec<Key>,
     /// Whether Enter follows.
     pub enter: bool,
 }

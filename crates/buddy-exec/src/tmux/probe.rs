@@ -23,6 +23,8 @@ pub(super) enum State {
     Closed,
     /// There is no server.
     ServerGone,
+    /// The look did not tell.
+    Unknown,
 }
 
 /// What a look found.
@@ -39,7 +41,8 @@ const STATUS_PAUSE: Duration = Duration::from_millis(25);
 /// Looks at a pane, and whether somebody typed within the last `seconds`.
 pub(super) async fn probe(link: &Link, seconds: u64) -> Result<Found, TargetError> {
     let (socket, pid, seconds) = (link.host.socket(), link.pid(), seconds.to_string());
-    let arguments = [&socket, &link.id, &link.session, &pid, &seconds];
+    let setup = link.setup();
+    let arguments = [&socket, &link.id, &link.session, &pid, &seconds, &setup];
     let arguments: Vec<&str> = arguments.iter().map(|argument| argument.as_str()).collect();
     for _ in 0..STATUS_LOOKS {
         let found = parse(&link.host.run(scripts::PROBE, &arguments, Stdin::Null).await?.text);
@@ -63,7 +66,8 @@ fn parse(said: &str) -> Found {
         Some(&"dead") => State::Dead { code: number(words.get(1)), signal: number(words.get(2)) },
         Some(&"replaced") => State::Replaced,
         Some(&"closed") => State::Closed,
-        _ => State::ServerGone,
+        Some(&"gone") => State::ServerGone,
+        _ => State::Unknown,
     };
     let typing = lines.next().and_then(|count| count.trim().parse().ok()).unwrap_or(0);
     Found { state, typing }
@@ -86,6 +90,6 @@ mod tests {
         check("dead s g9\n", State::Dead { code: None, signal: Some(9) }, 0);
         check("closed\n", State::Closed, 0);
         check("gone\n", State::ServerGone, 0);
-        check("", State::ServerGone, 0);
+        check("", State::Unknown, 0);
     }
 }

@@ -107,46 +107,42 @@ pub(super) async fn begin(
     if streams == Streams::Apart && is_missed {
         start_marker(&link).await?;
     }
-    let mut attempt = 0;
-    while attempt < ATTEMPTS {
-        let (nonce, tag) = (nonce()?, tag()?);
-        let (begun_sender, mut begun) = oneshot::channel();
-        let (done_sender, done) = oneshot::channel();
-        let (chunks, live) = mpsc::channel(QUEUED_CHUNKS);
-        let output = Output::new(command.output.clone(), chunks, Chunks::Sampled);
-        let is_apart = streams == Streams::Apart && link.is_marked.load(Ordering::Relaxed);
-        let begun_sender = Some(begun_sender);
-        let watch = Watch { nonce: nonce.clone(), is_apart, output, begun: begun_sender, done: done_sender };
-        if link.follower.orders.send(Order::Watch(Box::new(watch))).await.is_err() {
-            return Err(PaneError::Closed.into());
+    let mut attempts = 0;
+    while attempts < ATTEMPTS {
+        let mut attempt = Attempt::watched(&link, command, streams).await?;
+        let before = attempt.before.clone();
+        let errors = attempt.is_apart.then(|| link.errors_inside());
+        let typed = type_command(&link, command, errors.as_deref(), &attempt.nonce, attempt.tag).await;
+        if may_be_typed(&typed) {
+            let limit = if typed.is_ok() { BEGIN_LIMIT } else { within(&link) };
+            match attempt.start(&link, limit).await {
+                Start::Begun => {
+                    notes.extend(strangers(&link));
+                    return Ok(attempt.into_run(link, turn, notes));
+                }
+                Start::Late => return Err(attempt.into_run(link, turn, notes).unsure().await),
+                Start::Unsure(error) => {
+                    call_off(&link, &attempt.nonce).await;
+                    return Err(error);
+                }
+                Start::Never => {}
+            }
         }
-        let before = link.seen();
-        let errors = is_apart.then(|| link.errors_inside());
-        let typed = type_command(&link, command, errors.as_deref(), &nonce, tag).await;
-        let limit = if typed.is_ok() { BEGIN_LIMIT } else { within(&link) };
-        if may_be_typed(&typed) && has_begun(&link, &nonce, &mut begun, limit).await? {
-            let began = Instant::now();
-            notes.extend(strangers(&link));
-            return Ok(Begun { link, nonce, tag, is_apart, began, before, done, live, notes, _turn: turn });
-        }
-        call_off(&link, &nonce).await;
+        call_off(&link, &attempt.nonce).await;
         let typed = match typed {
             // It is known by now that it has not begun and never will.
-            Err(error) if error.is_connection() => Typed::Yes,
+            Err(error) if is_unheard(&error) => Typed::Yes,
             typed => typed?,
         };
         match typed {
             Typed::Yes => {
-                attempt += 1;
-                // Something that was begun and not sent, such as an open quote, would swallow the next line too.
-                link.interrupt().await?;
-                link.set_up().await?;
+                attempts += 1;
                 // The interrupt made a prompt that is nobody's.
                 link.told_prompts.store(link.seen().strange_prompts, Ordering::Relaxed);
                 notes.push("the shell in the pane had lost its hooks; they were set up again".to_owned());
             }
             Typed::Dead => {
-                attempt += 1;
+                attempts += 1;
                 if is_lost(&link).await? {
                     return Err(PaneError::Vanished.into());
                 }
@@ -169,6 +165,102 @@ pub(super) async fn begin(
         }
     }
     Err(PaneError::NoHooks.into())
+}
+
+/// One try to begin a command.
+struct Attempt {
+    nonce: String,
+    tag: u32,
+    is_apart: bool,
+    before: Seen,
+    begun: oneshot::Receiver<()>,
+    done: oneshot::Receiver<Done>,
+    live: mpsc::Receiver<Chunk>,
+}
+
+/// What came of a line that was typed, or may have been.
+enum Start {
+    Begun,
+    /// It has not begun, and never will.
+    Never,
+    /// It began after it was taken back, so that other things were typed into it.
+    Late,
+    /// It is not known, for this reason.
+    Unsure(TargetError),
+}
+
+impl Attempt {
+    /// A new try, whose marks are watched for from now on.
+    async fn watched(link: &Link, command: &PaneCommand, streams: Streams) -> Result<Self, TargetError> {
+        let (nonce, tag) = (nonce()?, tag()?);
+        let (begun_sender, begun) = oneshot::channel();
+        let (done_sender, done) = oneshot::channel();
+        let (chunks, live) = mpsc::channel(QUEUED_CHUNKS);
+        let output = Output::new(command.output.clone(), chunks, Chunks::Sampled);
+        let is_apart = streams == Streams::Apart && link.is_marked.load(Ordering::Relaxed);
+        let begun_sender = Some(begun_sender);
+        let watch = Watch { nonce: nonce.clone(), is_apart, output, begun: begun_sender, done: done_sender };
+        if link.follower.orders.send(Order::Watch(Box::new(watch))).await.is_err() {
+            return Err(PaneError::Closed.into());
+        }
+        Ok(Self { nonce, tag, is_apart, before: link.seen(), begun, done, live })
+    }
+
+    fn into_run(self, link: Arc<Link>, turn: OwnedSemaphorePermit, notes: Vec<String>) -> Begun {
+        let Self { nonce, tag, is_apart, before, done, live, .. } = self;
+        Begun { link, nonce, tag, is_apart, began: Instant::now(), before, done, live, notes, _turn: turn }
+    }
+
+    /// Whether the command begins. One that does not is taken out of the shell's reach.
+    async fn start(&mut self, link: &Link, limit: Duration) -> Start {
+        if let Ok(begun) = timeout(limit, &mut self.begun).await {
+            return started(link, begun.is_ok());
+        }
+        let file = link.command_file();
+        let arguments = [file.as_str(), &link.spool, &self.nonce];
+        match link.host.run(scripts::TAKE_BACK, &arguments, Stdin::Null).await {
+            Ok(said) if said.text.is_empty() => self.never(link).await,
+            // It runs, and only its stream is late.
+            Ok(_) => match timeout(within(link), &mut self.begun).await {
+                Ok(begun) => started(link, begun.is_ok()),
+                Err(_) => Start::Unsure(out_of_reach(link)),
+            },
+            Err(error) => Start::Unsure(unsure(link, &error)),
+        }
+    }
+
+    /// Makes sure that the command never begins. A shell that had read the command before it was taken back does begin it, however
+    /// late; but first things first: once it has carried out a setup that was typed afterwards, it is done with the command too.
+    async fn never(&mut self, link: &Link) -> Start {
+        let next = async {
+            // Something that was begun and not sent, such as an open quote, would swallow the next line too.
+            link.interrupt().await?;
+            link.set_up().await
+        };
+        let next = tokio::select! {
+            biased;
+            begun = &mut self.begun => return if begun.is_ok() { Start::Late } else { started(link, false) },
+            next = next => next,
+        };
+        match (self.begun.try_recv(), next) {
+            (Ok(()), _) => Start::Late,
+            (Err(_), Ok(())) => Start::Never,
+            (Err(_), Err(error)) => Start::Unsure(unsure(link, &error)),
+        }
+    }
+}
+
+fn started(link: &Link, is_begun: bool) -> Start {
+    if is_begun { Start::Begun } else { Start::Unsure(gone(link)) }
+}
+
+/// What is said of a command that may still begin.
+fn unsure(link: &Link, error: &TargetError) -> TargetError {
+    if error.is_connection() {
+        out_of_reach(link)
+    } else {
+        PaneError::Unsure { why: error.to_string() }.into()
+    }
 }
 
 async fn type_command(
@@ -209,38 +301,23 @@ async fn is_lost(link: &Link) -> Result<bool, TargetError> {
     Ok(is_lost)
 }
 
-/// Whether a line is in the pane, or may be: a connection that was lost does not tell.
+/// Whether a line is in the pane, or may be.
 fn may_be_typed(typed: &Result<Typed, TargetError>) -> bool {
     match typed {
         Ok(typed) => *typed == Typed::Yes,
-        Err(error) => error.is_connection(),
+        Err(error) => is_unheard(error),
     }
+}
+
+/// Whether an error leaves open what was done: a connection that was lost does not tell, nor does one who is silent.
+fn is_unheard(error: &TargetError) -> bool {
+    let is_silent = matches!(error, TargetError::SupervisorLost | TargetError::Pane(PaneError::Silent));
+    is_silent || error.is_connection()
 }
 
 /// How long a command may take to begin where the connection may be away.
 fn within(link: &Link) -> Duration {
     BEGIN_LIMIT + link.host.reconnect_within
-}
-
-/// Whether the command begins. One that does not is taken out of the shell's reach, so that it never begins later.
-async fn has_begun(
-    link: &Link,
-    nonce: &str,
-    begun: &mut oneshot::Receiver<()>,
-    limit: Duration,
-) -> Result<bool, TargetError> {
-    if let Ok(begun) = timeout(limit, &mut *begun).await {
-        return begun.map(|()| true).map_err(|_| gone(link));
-    }
-    let arguments = [&link.command_file(), &link.spool, nonce];
-    if link.host.run(scripts::TAKE_BACK, &arguments, Stdin::Null).await?.text.is_empty() {
-        return Ok(false);
-    }
-    // It runs, and only its stream is late.
-    match timeout(within(link), begun).await {
-        Ok(begun) => begun.map(|()| true).map_err(|_| gone(link)),
-        Err(_) => Err(out_of_reach(link)),
-    }
 }
 
 /// Why a stream has ended.
@@ -277,6 +354,10 @@ impl Begun {
         mut wish: watch::Receiver<Wish>,
     ) -> (Result<Exit, TargetError>, Vec<String>) {
         let result = self.until_end(limit, &mut wish).await;
+        if result.is_err() {
+            // Whatever comes of the command now, nobody waits for it any more.
+            call_off(&self.link, &self.nonce).await;
+        }
         if self.began.elapsed() >= Duration::from_secs(1) && result.is_ok() {
             self.notes.extend(self.typing().await);
         }
@@ -314,49 +395,60 @@ impl Begun {
         wish: &mut watch::Receiver<Wish>,
     ) -> Result<Exit, TargetError> {
         let deadline = limit.and_then(|limit| self.began.checked_add(limit));
-        let mut seen = self.link.follower.seen.clone();
+        let link = self.link.clone();
+        let mut seen = link.follower.seen.clone();
         let mut deaths = 0;
         let mut look_after = FIRST_LOOK;
         loop {
             tokio::select! {
-                done = &mut self.done => return match done {
-                    Ok(done) => Ok(self.exit(done, Ended::Exited)),
-                    Err(_) => Err(self.lost().await),
-                },
-                wish = wished(wish) => {
-                    let steps = if wish == Wish::Kill { KILLING } else { STOPPING };
-                    return self.stop(steps, Ended::Stopped).await;
-                }
-                () = until(deadline) => return self.stop(STOPPING, Ended::TimedOut).await,
+                biased;
+                turn = turn(&mut self.done, wish, deadline) => return self.take(turn).await,
                 () = died(&mut seen, deaths) => {}
                 () = sleep(look_after) => look_after = (look_after * 2).min(LAST_LOOK),
             }
             deaths = seen.borrow().deaths;
-            let link = self.link.clone();
             let found = tokio::select! {
                 // What is known by the stream needs no look, which may take long where the connection is bad.
                 biased;
-                done = &mut self.done => return match done {
-                    Ok(done) => Ok(self.exit(done, Ended::Exited)),
-                    Err(_) => Err(self.lost().await),
-                },
+                turn = turn(&mut self.done, wish, deadline) => return self.take(turn).await,
                 found = probe(&link, 0) => found,
             };
-            match found {
-                Ok(found) => {
-                    if let Some(exit) = self.judge(found.state).await? {
-                        return Ok(exit);
-                    }
-                }
-                // The one who follows the stream finds out whether the host comes back.
-                Err(error) if error.is_connection() => {}
-                Err(error) => return Err(error),
+            // A look that fails is no news: the one who follows the stream finds out whether the host comes back, and the time limit
+            // holds all the same.
+            if let Ok(found) = found
+                && let Some(exit) = self.judge(found.state).await?
+            {
+                return Ok(exit);
             }
-            match timeout(LOOK_PAUSE, &mut self.done).await {
-                Ok(Ok(done)) => return Ok(self.exit(done, Ended::Exited)),
-                Ok(Err(_)) => return Err(self.lost().await),
-                Err(_) => {}
+            tokio::select! {
+                biased;
+                turn = turn(&mut self.done, wish, deadline) => return self.take(turn).await,
+                () = sleep(LOOK_PAUSE) => {}
             }
+        }
+    }
+
+    /// Comes to the end that a run has taken, or is to take.
+    async fn take(&mut self, turn: Turn) -> Result<Exit, TargetError> {
+        match turn {
+            Turn::Done(Some(done)) => Ok(self.exit(done, Ended::Exited)),
+            Turn::Done(None) => Err(self.lost().await),
+            Turn::Wished(Wish::Kill) => self.stop(KILLING, Ended::Stopped).await,
+            Turn::Wished(Wish::GoOn | Wish::Stop) => self.stop(STOPPING, Ended::Stopped).await,
+            Turn::TimeUp => self.stop(STOPPING, Ended::TimedOut).await,
+        }
+    }
+
+    /// Ends a command that began when it was no longer expected to, and says what is known of it.
+    async fn unsure(mut self) -> TargetError {
+        let why = "it began after it had been taken back, and was ended".to_owned();
+        let ended = self.stop(KILLING, Ended::Stopped).await;
+        if ended.is_err() {
+            call_off(&self.link, &self.nonce).await;
+        }
+        match ended {
+            Ok(_) => PaneError::Unsure { why }.into(),
+            Err(error) => unsure(&self.link, &error),
         }
     }
 
@@ -375,7 +467,7 @@ impl Begun {
     async fn judge(&mut self, state: State) -> Result<Option<Exit>, TargetError> {
         self.link.is_gone.store(matches!(state, State::ServerGone | State::Closed), Ordering::Relaxed);
         match state {
-            State::Alive => Ok(None),
+            State::Alive | State::Unknown => Ok(None),
             State::ServerGone => Err(PaneError::ServerLost.into()),
             State::Closed => Err(PaneError::Closed.into()),
             State::Dead { code, signal } => {
@@ -407,8 +499,15 @@ impl Begun {
     /// Ends the command with all that it started, also what left its session. What earlier commands left running stays.
     async fn stop(&mut self, steps: &[(&str, Duration)], ended: Ended) -> Result<Exit, TargetError> {
         let exit = self.end_foreground(steps, ended).await;
-        let survivors = self.link.sweep(self.tag).await?;
-        exit.map(|exit| Exit { survivors, ..exit })
+        match (exit, self.link.sweep(self.tag).await) {
+            (Ok(exit), Ok(survivors)) => Ok(Exit { survivors, ..exit }),
+            (Ok(exit), Err(error)) => {
+                self.notes
+                    .push(format!("it is not known whether all that the command started has ended: {error}"));
+                Ok(exit)
+            }
+            (Err(error), _) => Err(error),
+        }
     }
 
     async fn end_foreground(
@@ -417,8 +516,10 @@ impl Begun {
         ended: Ended,
     ) -> Result<Exit, TargetError> {
         for (signal, time) in steps {
-            if let Err(error) = self.link.signal_stopped(signal).await {
-                return Err(if error.is_connection() { out_of_reach(&self.link) } else { error });
+            match self.link.signal_stopped(signal).await {
+                Err(error) if error.is_connection() => return Err(out_of_reach(&self.link)),
+                // The next signal may fare better, and at last there is a new shell.
+                Ok(()) | Err(_) => {}
             }
             match timeout(*time, &mut self.done).await {
                 Ok(Ok(done)) => return Ok(self.exit(done, ended)),
@@ -454,6 +555,30 @@ impl Begun {
         let seconds = self.began.elapsed().as_millis().div_ceil(1000);
         let found = probe(&self.link, u64::try_from(seconds).ok()?).await.ok()?;
         (found.typing > 0).then(|| "somebody typed into the pane while the command ran".to_owned())
+    }
+}
+
+/// What a run comes to.
+enum Turn {
+    /// Its end, or none where the stream has ended.
+    Done(Option<Done>),
+    /// It is to stop.
+    Wished(Wish),
+    /// Its time is up.
+    TimeUp,
+}
+
+/// Waits for the end of a run, or for what is to end it.
+async fn turn(
+    done: &mut oneshot::Receiver<Done>,
+    wish: &mut watch::Receiver<Wish>,
+    deadline: Option<Instant>,
+) -> Turn {
+    tokio::select! {
+        biased;
+        done = done => Turn::Done(done.ok()),
+        wish = wished(wish) => Turn::Wished(wish),
+        () = until(deadline) => Turn::TimeUp,
     }
 }
 

@@ -249,16 +249,16 @@ exec tmux -S "$socket" if-shell -F -t "$pane" \
   "copy-mode -q -t $pane ; send-keys -t $pane C-c" "display-message -p refused"
 "##;
 
-/// What has become of a pane. Arguments: socket, pane, session, process, seconds. Says `gone`, `closed`, `dead` with status
+/// What has become of a pane. Arguments: socket, pane, session, process, seconds, the number of the last setup. Says `gone`, `closed`, `dead` with status
 /// and signal, `replaced` or `alive`, and on a second line how many clients typed within those seconds.
 pub(super) const PROBE: &str = r#"
-socket=$1 pane=$2 session=$3 pid=$4 seconds=$5
+socket=$1 pane=$2 session=$3 pid=$4 seconds=$5 setup=$6
 said=$(tmux -S "$socket" display-message -p -t "$pane" '#{pane_id} #{pane_dead} s#{pane_dead_status} g#{pane_dead_signal}' 2>&1) || {
   case $said in *"can't find"*) echo closed;; *) echo gone;; esac; exit 0; }
 set -- $said
 if [ "$1" != "$pane" ]; then echo closed; exit 0; fi
 if [ "$2" = 1 ]; then echo "dead $3 $4"; exit 0; fi
-if tr '\0' '\n' 2>/dev/null < "/proc/$pid/environ" | grep -q '^BUDDY_PANE='; then echo replaced; else echo alive; fi
+if tr '\0' '\n' 2>/dev/null < "/proc/$pid/environ" | grep -qx "BUDDY_PANE=$setup"; then echo replaced; else echo alive; fi
 now=$(date +%s); typed=0
 for active in $(tmux -S "$socket" list-clients -t "=$session" -F '#{client_activity}' 2>/dev/null); do
   if [ "$active" -ge "$((now - seconds))" ]; then typed=$((typed + 1)); fi
@@ -271,8 +271,8 @@ pub const PANE_VARIABLE: &str = "BUDDY_PANE";
 
 /// What a shell of a pane is told so that it says where commands begin and end.
 ///
-/// It works in bash, zsh, dash and the ash of busybox. The variable that it exports shows in the process table whether
-/// the shell was replaced by another program. Marks go to the terminal itself, wherever the output of the shell goes. The
+/// It works in bash, zsh, dash and the ash of busybox. The variable that it exports, with a number of this setup, shows in the
+/// process table whether the shell was replaced by another program since. Marks go to the terminal itself, wherever the output of the shell goes. The
 /// shell also tells its own end, as tmux does not always learn with which status that was. Before a prompt it waits until the
 /// marker has shown what the command wrote to standard error, for a second at most; dash cannot wait, as its `read` has no limit; it only
 /// pauses before its own end, after which tmux takes nothing more from the terminal. After a stop it mends what the stopped program
@@ -280,7 +280,7 @@ pub const PANE_VARIABLE: &str = "BUDDY_PANE";
 ///
 /// `__buddy_l` runs a command. With a named pipe for its standard error, that is opened for both ways first, which waits for
 /// nobody. What the command did to the prompt is mended afterwards.
-const SETUP: &str = r#"{ BUDDY_PANE=1; export BUDDY_PANE; __buddy_n=${__buddy_n-}; __buddy_e=${__buddy_e-}; } 2>/dev/null
+const SETUP: &str = r#"{ BUDDY_PANE=$__buddy_u; export BUDDY_PANE; __buddy_n=${__buddy_n-}; __buddy_e=${__buddy_e-}; } 2>/dev/null
 __buddy_w=
 (read -r -t 1 __buddy_a </dev/null) >/dev/null 2>&1
 if [ $? = 1 ]; then __buddy_w=1; fi
@@ -324,7 +324,7 @@ trap '__buddy_s=$?; __buddy_f; if [ -z "$__buddy_w" ] && [ -p "$__buddy_e" ]; th
 /// The setup of one pane, with the mark that says that it was carried out.
 pub(super) fn setup(command_file: &str, nonce: &str) -> String {
     let file = quoted(command_file);
-    format!("__buddy={file}\n{SETUP}printf '\\033]133;S;%s\\007' {nonce} >/dev/tty\n")
+    format!("__buddy={file} __buddy_u={nonce}\n{SETUP}printf '\\033]133;S;%s\\007' {nonce} >/dev/tty\n")
 }
 
 /// The line that is typed to set a shell up. The path has no quote in it.

@@ -6,6 +6,7 @@ mod behind;
 mod commands;
 mod endings;
 mod jailed;
+mod keys;
 mod people;
 mod stage;
 mod stops;

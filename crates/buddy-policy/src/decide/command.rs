@@ -14,7 +14,8 @@ use crate::rules::{Match, Thing};
 use crate::shell::{Unreadable, Word};
 use crate::{CommandMode, CommandPattern, Execution, Mode, Now, Places, Policy};
 
-pub(crate) fn run(command: &str, cwd: &Path, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
+/// Judges a command that would run in this directory, or in one that is not known.
+pub(crate) fn run(command: &str, cwd: Option<&Path>, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
     let examined = match &policy.commands {
         CommandMode::Shell => examine(command, cwd, &policy.places),
         CommandMode::Allowlist(patterns) => match listed(command, cwd, policy, patterns, sheet) {
@@ -36,7 +37,7 @@ pub(crate) fn run(command: &str, cwd: &Path, policy: &Policy, now: &Now<'_>, she
 /// The command of an allowlist: one simple command that matches, whose words are passed on as they are.
 fn listed(
     command: &str,
-    cwd: &Path,
+    cwd: Option<&Path>,
     policy: &Policy,
     patterns: &[CommandPattern],
     sheet: &mut Sheet,
@@ -66,7 +67,7 @@ fn listed(
 
 struct Judge<'a> {
     command: &'a str,
-    cwd: &'a Path,
+    cwd: Option<&'a Path>,
     policy: &'a Policy,
     now: &'a Now<'a>,
 }
@@ -108,7 +109,8 @@ impl Judge<'_> {
             Mode::Development if matches!(self.policy.commands, CommandMode::Allowlist(_)) => {}
             Mode::Development => {
                 sheet.ask(Weight::Soft, Risk::Medium, named(uncovered));
-                for offer in offers(self.command, self.cwd, uncovered, &self.policy.places) {
+                let Some(cwd) = self.cwd else { return };
+                for offer in offers(self.command, cwd, uncovered, &self.policy.places) {
                     sheet.offer(offer);
                 }
             }
@@ -116,7 +118,8 @@ impl Judge<'_> {
     }
 
     fn is_granted_to_the_letter(&self) -> bool {
-        self.now.grants.iter().any(|grant| grant.covers_line(self.command, self.cwd, &self.policy.places))
+        let Some(cwd) = self.cwd else { return false };
+        self.now.grants.iter().any(|grant| grant.covers_line(self.command, cwd, &self.policy.places))
     }
 
     /// Whether a rule or a grant lets a simple command go on.

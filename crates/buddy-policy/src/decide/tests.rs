@@ -66,22 +66,55 @@ fn claims_raise_the_gate_and_never_lower_it() {
 
 #[test]
 fn keys_ask_wherever_commands_have_bounds_and_are_never_known_to_only_read() {
-    let typed = |text: Option<&str>| {
-        let typed = text.map(str::to_owned);
-        Intent::of(Action::Terminal { line: "keys".to_owned(), typed, cwd: "/w".into() })
-    };
-    let check = |mode: Mode, text: Option<&str>, verdict: Verdict| {
-        let policy = Policy { mode, ..Policy::plain("/w".into()) };
-        let decision = decide(&typed(text), &policy, &Now::with(Approvals::Ask));
-        assert_eq!(decision.verdict, verdict, "{mode:?} {text:?}: {:?}", decision.reasons);
-        assert!(!decision.is_read_only && decision.offers.is_empty(), "{mode:?} {text:?}");
-    };
-    for text in [None, Some("ls\n"), Some("cargo build\n")] {
-        check(Mode::Development, text, Verdict::Ask);
-        check(Mode::Production, text, Verdict::Allow);
+    let lines = |text: &str| Typing::Lines(text.to_owned());
+    for typing in [Typing::Nothing, lines("ls\n"), lines("cargo build\n")] {
+        check_typing(Mode::Development, Approvals::Ask, &typing, Verdict::Ask);
+        check_typing(Mode::Production, Approvals::Ask, &typing, Verdict::Allow);
     }
-    check(Mode::Production, Some("rm -rf /\n"), Verdict::Ask);
-    check(Mode::Plan, None, Verdict::Ask);
-    check(Mode::Plan, Some("ls\n"), Verdict::Ask);
-    check(Mode::Plan, Some("cargo build\n"), Verdict::Deny);
+    check_typing(Mode::Production, Approvals::Ask, &lines("rm -rf /\n"), Verdict::Ask);
+    check_typing(Mode::Plan, Approvals::Ask, &Typing::Nothing, Verdict::Ask);
+    check_typing(Mode::Plan, Approvals::Ask, &lines("ls\n"), Verdict::Ask);
+    check_typing(Mode::Plan, Approvals::Ask, &lines("cargo build\n"), Verdict::Deny);
+}
+
+#[test]
+fn keys_whose_effect_only_the_program_knows_need_a_person_in_every_mode() {
+    for mode in [Mode::Plan, Mode::Development, Mode::Production] {
+        check_typing(mode, Approvals::Ask, &Typing::Keys, Verdict::Ask);
+        check_typing(mode, Approvals::Window, &Typing::Keys, Verdict::Ask);
+        check_typing(mode, Approvals::None, &Typing::Keys, Verdict::Deny);
+    }
+    for recalled in ["!!\n", "echo !rm\n", "ls\n^ls^rm\n"] {
+        let typing = Typing::Lines(recalled.to_owned());
+        check_typing(Mode::Production, Approvals::Window, &typing, Verdict::Ask);
+    }
+    let compared = Typing::Lines("[ a != b ]\n".to_owned());
+    check_typing(Mode::Production, Approvals::Ask, &compared, Verdict::Allow);
+}
+
+#[test]
+fn what_is_typed_is_judged_as_in_a_directory_that_nobody_knows() {
+    for (line, verdict) in [
+        ("rm x\n", Verdict::Ask),
+        ("echo hello > file\n", Verdict::Ask),
+        ("cd src && rm x\n", Verdict::Ask),
+        ("rm /w/x\n", Verdict::Allow),
+        ("echo hello > /w/file\n", Verdict::Allow),
+    ] {
+        let typing = Typing::Lines(line.to_owned());
+        check_typing(Mode::Production, Approvals::Window, &typing, verdict);
+        let run = Intent::of(Action::Run { command: line.to_owned(), cwd: "/w".into() });
+        let policy = Policy { mode: Mode::Production, ..Policy::plain("/w".into()) };
+        let decision = decide(&run, &policy, &Now::with(Approvals::Window));
+        assert_eq!(decision.verdict, Verdict::Allow, "a command has a directory: {line:?}");
+    }
+}
+
+fn check_typing(mode: Mode, approvals: Approvals, typing: &Typing, verdict: Verdict) {
+    let (line, place) = ("keys".to_owned(), "the pane shared".to_owned());
+    let intent = Intent::of(Action::Terminal { line, place, typing: typing.clone() });
+    let policy = Policy { mode, ..Policy::plain("/w".into()) };
+    let decision = decide(&intent, &policy, &Now::with(approvals));
+    assert_eq!(decision.verdict, verdict, "{mode:?} {typing:?}: {:?}", decision.reasons);
+    assert!(!decision.is_read_only && decision.offers.is_empty(), "{mode:?} {typing:?}");
 }

@@ -26,18 +26,18 @@ const MAX_CWDS: usize = 8;
 /// Examines one command whose words are passed on as they are, without a shell.
 pub(crate) fn examine_words(
     words: &[String],
-    cwd: &Path,
+    cwd: Option<&Path>,
     places: &Places,
 ) -> Result<Examination, Unreadable> {
-    let mut examiner = Examiner { places, found: Examination::default(), cwds: Some(vec![clean(cwd)]) };
+    let mut examiner = Examiner { places, found: Examination::default(), cwds: at(cwd) };
     let words = words.iter().cloned().map(Word::Literal).collect();
     examiner.command(&Simple { words, ..Simple::default() }, &[], 0)?;
     Ok(examiner.found)
 }
 
-/// Examines a command line that would run in this directory.
-pub(crate) fn examine(command: &str, cwd: &Path, places: &Places) -> Result<Examination, Unreadable> {
-    let mut examiner = Examiner { places, found: Examination::default(), cwds: Some(vec![clean(cwd)]) };
+/// Examines a command line that would run in this directory, or in one that is not known.
+pub(crate) fn examine(command: &str, cwd: Option<&Path>, places: &Places) -> Result<Examination, Unreadable> {
+    let mut examiner = Examiner { places, found: Examination::default(), cwds: at(cwd) };
     let script = shell::read(command)?;
     let plain =
         (script.is_plain).then(|| script.commands.first().map(|simple| simple.words.clone())).flatten();
@@ -45,6 +45,10 @@ pub(crate) fn examine(command: &str, cwd: &Path, places: &Places) -> Result<Exam
     examiner.found.plain = plain.filter(|words| !words.is_empty() && !has_assignments);
     examiner.script(&script, 0)?;
     Ok(examiner.found)
+}
+
+fn at(cwd: Option<&Path>) -> Option<Vec<PathBuf>> {
+    cwd.map(|cwd| vec![clean(cwd)])
 }
 
 struct Examiner<'a> {

@@ -82,7 +82,7 @@ impl Policies {
             ground: Ground::of(environment, host),
             remote: host.remote.clone(),
         };
-        policies.rules(host.cwd())?;
+        policies.rules(&host.cwd)?;
         Ok(policies)
     }
 

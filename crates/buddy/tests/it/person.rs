@@ -60,6 +60,21 @@ async fn a_changed_command_runs_in_the_place_of_the_other_and_the_model_is_told(
 }
 
 #[tokio::test]
+async fn a_changed_command_of_a_process_has_no_variables_but_those_that_the_person_left_in_it() {
+    let mut call = shell("touch made-$KEPT-${DROPPED-none}");
+    call["env"] = json!({"KEPT": "1", "DROPPED": "2"});
+    let (stage, mut started) = conversation([turn().call("process_start", call), done()]).await;
+    started.write(b"do it\n").await;
+    started.stderr.wait_for(APPROVE, 1).await;
+    started.write(b"e export KEPT=1; touch made-$KEPT-${DROPPED-none}\n").await;
+    started.stdout.wait_for("So be it.", 1).await;
+    started.finish().await.expect_code(0);
+    let result = &stage.results()[0];
+    assert!(stage.home.work().join("made-1-none").exists(), "{result}");
+    assert!(!stage.home.work().join("made-1-2").exists(), "{result}");
+}
+
+#[tokio::test]
 async fn a_change_to_something_riskier_is_asked_for_again() {
     let stage = changed("mkdir one", "mkdir two; sudo -n true", &["n"]).await;
     assert!(!stage.home.work().join("two").exists(), "it did not run unseen");

@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use super::shown::shown;
 use super::{failure, with_managed};
 use crate::tools::run_shell::argv;
-use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext};
+use crate::tools::tool::{CommandField, Place, Spec, TextClass, Tool, ToolContext};
 
 /// How long a call waits for the health check. What takes longer is looked at again with `process_status`.
 const MAX_READY: u64 = 120;
@@ -123,7 +123,7 @@ impl Tool for ProcessStart {
         text: TextClass::Command,
     };
 
-    const COMMAND: Option<&'static str> = Some("command");
+    const COMMAND: Option<CommandField> = Some(CommandField { name: "command", parts: &["env"] });
 
     fn title(input: &ProcessStartInput) -> String {
         input.whole_command()

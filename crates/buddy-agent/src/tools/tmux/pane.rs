@@ -1,13 +1,13 @@
 //! `tmux_create_pane` and `tmux_kill_pane`.
 
 use async_trait::async_trait;
-use buddy_policy::{Action, Claims, Intent, Tier};
+use buddy_policy::{Action, Claims, Intent, Tier, Typing};
 use buddy_protocol::{Risk, ToolFailure, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{panes, selector};
+use super::{pane_place, panes, selector};
 use crate::tools::failure::target_failure;
 use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext};
 
@@ -32,10 +32,11 @@ pub(crate) struct PaneInput {
     privesc: bool,
 }
 
-fn intent(input: &PaneInput, place: &Place, verb: &str) -> Intent {
+fn intent(input: &PaneInput, verb: &str) -> Intent {
     let claims = Claims { risk: input.risk, mutation: input.mutation, privesc: input.privesc };
     let line = format!("tmux {verb} {}", input.pane);
-    let action = Action::Terminal { line, typed: None, cwd: place.cwd.clone() };
+    let place = pane_place(input.session.as_deref(), Some(&input.pane));
+    let action = Action::Terminal { line, place, typing: Typing::Nothing };
     Intent { claims: Some(claims), ..Intent::of(action) }
 }
 
@@ -62,8 +63,8 @@ impl Tool for CreatePane {
         Some(&input.why)
     }
 
-    fn intent(input: &PaneInput, place: &Place) -> Intent {
-        intent(input, place, "split-window -t")
+    fn intent(input: &PaneInput, _: &Place) -> Intent {
+        intent(input, "split-window -t")
     }
 
     async fn run(input: PaneInput, context: &ToolContext) -> Result<Value, ToolFailure> {
@@ -95,8 +96,8 @@ impl Tool for KillPane {
         Some(&input.why)
     }
 
-    fn intent(input: &PaneInput, place: &Place) -> Intent {
-        intent(input, place, "kill-pane -t")
+    fn intent(input: &PaneInput, _: &Place) -> Intent {
+        intent(input, "kill-pane -t")
     }
 
     async fn run(input: PaneInput, context: &ToolContext) -> Result<Value, ToolFailure> {

@@ -1,15 +1,15 @@
 //! `tmux_send_keys`: keys for whatever runs in a pane.
 
 use async_trait::async_trait;
-use buddy_exec::Keys;
-use buddy_policy::{Action, Claims, Intent, Tier};
+use buddy_exec::{Key, Keys};
+use buddy_policy::{Action, Claims, Intent, Tier, Typing};
 use buddy_protocol::{Risk, ToolFailure, ToolKind};
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
 
-use super::typed::{is_unfinished, text};
-use super::{panes, put_off, selector};
+use super::{pane_place, panes, put_off, selector};
 use crate::tools::failure::target_failure;
 use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext};
 use crate::tools::wait::Wait;
@@ -22,9 +22,10 @@ pub(crate) struct SendKeysInput {
     /// Text that is typed as it is, before the keys.
     #[serde(default)]
     literal_text: Option<String>,
-    /// Keys by the names that tmux has for them, such as "C-c", "Up", "Escape".
-    #[serde(default)]
-    keys: Vec<String>,
+    /// Keys by the names that tmux has for them, such as "C-c", "Up", "Escape". What is no name is typed as it is.
+    #[serde(default, deserialize_with = "read_keys")]
+    #[schemars(with = "Vec<String>")]
+    keys: Vec<Key>,
     /// Press Enter at the end.
     #[serde(default)]
     enter: bool,
@@ -48,8 +49,22 @@ pub(crate) struct SendKeysInput {
 }
 
 impl SendKeysInput {
-    fn text(&self) -> String {
-        text(self.literal_text.as_deref(), &self.keys, self.enter)
+    fn keys(&self) -> Keys {
+        Keys { literal_text: self.literal_text.clone(), keys: self.keys.clone(), enter: self.enter }
+    }
+}
+
+fn read_keys<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<Key>, D::Error> {
+    let words = Vec::<String>::deserialize(deserializer)?;
+    let read = |word: String| word.parse().map_err(|error| D::Error::custom(format!("`{word}`: {error}")));
+    words.into_iter().map(read).collect()
+}
+
+/// What the keys are to those who judge them. A line that is not sent becomes what is typed after it.
+fn typing(keys: &Keys) -> Typing {
+    match keys.plain_text() {
+        Some(text) if text.ends_with('\n') => Typing::Lines(text),
+        _ => Typing::Keys,
     }
 }
 
@@ -67,24 +82,23 @@ impl Tool for SendKeys {
     };
 
     fn title(input: &SendKeysInput) -> String {
-        let mut parts: Vec<String> = input.literal_text.iter().cloned().chain(input.keys.clone()).collect();
-        parts.extend(input.enter.then(|| "Enter".to_owned()));
-        format!("type {}", parts.join(" "))
+        format!("type {}", input.keys())
     }
 
     fn why(input: &SendKeysInput) -> Option<&str> {
         Some(&input.why)
     }
 
-    /// What is typed is judged like a command. What is typed and not sent is judged by nobody afterwards, so a person
-    /// looks at it.
-    fn intent(input: &SendKeysInput, place: &Place) -> Intent {
-        let text = input.text();
-        let risk = if is_unfinished(&text) { Risk::High } else { input.risk };
-        let claims = Claims { risk, mutation: input.mutation, privesc: input.privesc };
-        let typed = Some(text).filter(|text| !text.trim().is_empty());
-        let line = typed.clone().unwrap_or_else(|| Self::title(input));
-        let action = Action::Terminal { line, typed, cwd: place.cwd.clone() };
+    /// Whole lines are judged like a command; all other keys are looked at by a person, who sees each of them.
+    fn intent(input: &SendKeysInput, _: &Place) -> Intent {
+        let claims = Claims { risk: input.risk, mutation: input.mutation, privesc: input.privesc };
+        let typing = typing(&input.keys());
+        let line = match &typing {
+            Typing::Lines(text) if !text.trim().is_empty() => text.clone(),
+            Typing::Lines(_) | Typing::Keys | Typing::Nothing => Self::title(input),
+        };
+        let place = pane_place(input.session.as_deref(), input.pane.as_deref());
+        let action = Action::Terminal { line, place, typing };
         Intent { claims: Some(claims), ..Intent::of(action) }
     }
 
@@ -96,7 +110,7 @@ impl Tool for SendKeys {
         let panes = panes(context)?;
         put_off(input.delay, context).await?;
         let selector = selector(input.session.as_ref(), input.pane.as_ref());
-        let keys = Keys { literal_text: input.literal_text, keys: input.keys, enter: input.enter };
+        let keys = input.keys();
         let sent = panes.send_keys(&context.bounds, &selector, &keys);
         context.until_cancelled(sent).await?.map_err(|error| target_failure(&error))?;
         Ok(json!({"sent": true, "note": "see what it did with tmux_capture_pane"}))
@@ -109,31 +123,55 @@ mod tests {
 
     use super::*;
 
-    fn judged(fields: &Value) -> (String, Risk) {
+    fn read(fields: &Value) -> Result<SendKeysInput, String> {
         let mut input = json!({"why": "w", "risk": "low", "mutation": false, "privesc": false});
         for (name, value) in fields.as_object().unwrap() {
             input[name] = value.clone();
         }
-        let input: SendKeysInput = serde_json::from_value(input).unwrap();
+        serde_json::from_value(input).map_err(|error| error.to_string())
+    }
+
+    fn check(fields: &Value, shown: &str, expected: Typing) {
         let place = Place { cwd: "/w".into(), home: None, endpoints: Endpoints::usual().unwrap() };
-        let intent = SendKeys::intent(&input, &place);
-        match intent.actions.as_slice() {
-            [Action::Terminal { line, .. }] => (line.clone(), intent.claims.unwrap().risk),
-            other => panic!("{other:?}"),
-        }
+        let intent = SendKeys::intent(&read(fields).unwrap(), &place);
+        let (line, place) = (shown.to_owned(), "the pane shared".to_owned());
+        assert_eq!(intent.actions, [Action::Terminal { line, place, typing: expected }], "{fields}");
     }
 
     #[test]
     fn what_is_typed_is_what_is_judged() {
-        let whole =
-            judged(&json!({"literal_text": "ls", "keys": [";", "r", "m", "Space", "-rf x"], "enter": true}));
-        assert_eq!(whole, ("ls;rm -rf x\n".to_owned(), Risk::Low));
-        assert_eq!(judged(&json!({"keys": ["C-c"]})), ("type C-c".to_owned(), Risk::Low));
+        let lines = |text: &str| Typing::Lines(text.to_owned());
+        let whole = json!({"literal_text": "ls", "keys": [";", "r", "m", "SPACE", "-rf x"], "enter": true});
+        check(&whole, "ls;rm -rf x\n", lines("ls;rm -rf x\n"));
+        check(&json!({"keys": ["rm x", "enter"]}), "rm x\n", lines("rm x\n"));
+        check(&json!({"enter": true}), "type <Enter>", lines("\n"));
     }
 
     #[test]
-    fn a_line_that_is_not_sent_is_looked_at_by_a_person() {
-        assert_eq!(judged(&json!({"literal_text": "rm"})), ("rm".to_owned(), Risk::High));
-        assert_eq!(judged(&json!({"literal_text": "ls\nrm"})).1, Risk::High);
+    fn keys_that_make_another_line_of_it_are_looked_at_by_a_person() {
+        check(&json!({"keys": ["C-c"]}), "type <C-c>", Typing::Keys);
+        check(
+            &json!({"literal_text": "-rf x", "keys": ["home", "rm "], "enter": true}),
+            "type \"-rf x\" <Home> \"rm \" <Enter>",
+            Typing::Keys,
+        );
+        check(&json!({"keys": ["Up"], "enter": true}), "type <Up> <Enter>", Typing::Keys);
+        check(&json!({"literal_text": "rm"}), "type \"rm\"", Typing::Keys);
+        check(&json!({"literal_text": "ls\nrm"}), "type \"ls\\nrm\"", Typing::Keys);
+    }
+
+    #[test]
+    fn keys_that_tmux_reads_in_ways_of_its_own_are_refused_before_anybody_is_asked() {
+        for key in ["0x72", "^U", "KPEnter", ""] {
+            let error = read(&json!({"keys": [key]})).map(drop).unwrap_err();
+            assert!(error.contains(&format!("`{key}`: ")), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_pane_is_named() {
+        let input = read(&json!({"enter": true, "session": "other", "pane": "build"})).unwrap();
+        let place = pane_place(input.session.as_deref(), input.pane.as_deref());
+        assert_eq!(place, "the pane build of the tmux session other");
     }
 }

@@ -1,7 +1,7 @@
 //! `tmux_create_session` and `tmux_kill_session`.
 
 use async_trait::async_trait;
-use buddy_policy::{Action, Claims, Intent, Tier};
+use buddy_policy::{Action, Claims, Intent, Tier, Typing};
 use buddy_protocol::{Risk, ToolFailure, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -29,10 +29,11 @@ pub(crate) struct SessionInput {
     privesc: bool,
 }
 
-fn intent(input: &SessionInput, place: &Place, verb: &str) -> Intent {
+fn intent(input: &SessionInput, verb: &str) -> Intent {
     let claims = Claims { risk: input.risk, mutation: input.mutation, privesc: input.privesc };
     let line = format!("tmux {verb} {}", input.session);
-    let action = Action::Terminal { line, typed: None, cwd: place.cwd.clone() };
+    let place = format!("the tmux session {}", input.session);
+    let action = Action::Terminal { line, place, typing: Typing::Nothing };
     Intent { claims: Some(claims), ..Intent::of(action) }
 }
 
@@ -58,8 +59,8 @@ impl Tool for CreateSession {
         Some(&input.why)
     }
 
-    fn intent(input: &SessionInput, place: &Place) -> Intent {
-        intent(input, place, "new-session -d -s")
+    fn intent(input: &SessionInput, _: &Place) -> Intent {
+        intent(input, "new-session -d -s")
     }
 
     async fn run(input: SessionInput, context: &ToolContext) -> Result<Value, ToolFailure> {
@@ -91,8 +92,8 @@ impl Tool for KillSession {
         Some(&input.why)
     }
 
-    fn intent(input: &SessionInput, place: &Place) -> Intent {
-        intent(input, place, "kill-session -t")
+    fn intent(input: &SessionInput, _: &Place) -> Intent {
+        intent(input, "kill-session -t")
     }
 
     async fn run(input: SessionInput, context: &ToolContext) -> Result<Value, ToolFailure> {

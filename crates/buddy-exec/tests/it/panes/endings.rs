@@ -8,6 +8,16 @@ use super::stage::PaneStage;
 use crate::stage::{marker, until_gone};
 
 #[tokio::test]
+async fn a_shell_that_took_the_place_of_another_has_long_commands_waited_for() {
+    let stage = PaneStage::new("/bin/bash");
+    for _ in 0..2 {
+        let (exit, notes) = stage.run("exec bash -l").await;
+        assert!(exit.code.is_none() && notes.contains("replaced the shell"), "{exit:?} {notes}");
+        stage.check("sleep 2; echo waited; (exit 4)", "waited\n", 4).await;
+    }
+}
+
+#[tokio::test]
 async fn a_command_that_ends_the_shell_has_its_code_and_the_next_gets_a_new_shell() {
     for shell in ["/bin/bash", "/usr/bin/zsh", "/bin/dash", "/bin/busybox"] {
         let stage = PaneStage::new(shell);

@@ -19,7 +19,7 @@ impl PaneStage {
     }
 
     async fn presses(&self, name: &str) {
-        let keys = Keys { keys: vec![name.to_owned()], ..Keys::default() };
+        let keys = Keys { keys: vec![name.parse().unwrap()], ..Keys::default() };
         self.target.send_keys(&self.bounds, &PaneSelector::default(), &keys).await.unwrap();
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use buddy_exec::{Bounds, CaptureOptions, Keys, PaneSelector, Panes};
+use buddy_exec::{Bounds, CaptureOptions, Keys, PaneError, PaneSelector, Panes, TargetError};
 
 use super::stage::PaneStage;
 use crate::stage::PATIENCE;
@@ -49,6 +49,28 @@ async fn an_open_quote_of_a_person_swallows_no_command() {
     assert!(stage.path("ran").exists());
 }
 
+/// A shell that has read a command and is slow to begin it, and cannot be interrupted.
+async fn check_slow_to_begin(slow: &str) {
+    let stage = PaneStage::new("/bin/bash");
+    stage.check(&format!("mkfifo silent; trap '' INT; ulimit() {{ {slow}; }}"), "", 0).await;
+    let error = stage.try_start(stage.command("echo once >> ran")).await.unwrap_err();
+    assert!(matches!(error, TargetError::Pane(PaneError::Unsure { .. })), "{slow}: {error}");
+    assert!(error.to_string().contains("unknown"), "{slow}: {error}");
+    tokio::time::sleep(Duration::from_secs(4)).await;
+    let ran = std::fs::read_to_string(stage.path("ran")).unwrap_or_default();
+    assert!(ran.lines().count() <= 1, "{slow}: {ran}");
+}
+
+#[tokio::test]
+async fn a_command_that_begins_after_it_was_given_up_is_not_run_again() {
+    check_slow_to_begin("read -t 8 <>silent").await;
+}
+
+#[tokio::test]
+async fn a_command_that_may_begin_yet_is_not_run_again() {
+    check_slow_to_begin("command sleep 8").await;
+}
+
 #[tokio::test]
 async fn typing_while_a_command_runs_is_told() {
     let stage = PaneStage::new("/bin/bash");
@@ -84,7 +106,7 @@ async fn python_is_driven_by_keys_and_seen_by_captures() {
     let first = stage.target.capture(&selector, &usual).await.unwrap();
     assert!(first.program.starts_with("python3"), "{}", first.program);
     assert!(stage.target.capture(&selector, &usual).await.unwrap().is_unchanged);
-    let leave = Keys { keys: vec!["C-d".to_owned()], ..Keys::default() };
+    let leave = Keys { keys: vec!["C-d".parse().unwrap()], ..Keys::default() };
     stage.target.send_keys(&Bounds::open(), &selector, &leave).await.unwrap();
     let end = std::time::Instant::now() + PATIENCE;
     while stage.try_start(stage.command("true")).await.is_err() {

@@ -1,5 +1,7 @@
 //! `/target` in a conversation.
 
+use std::path::Path;
+
 use buddy_testkit::model::turn;
 
 use super::yard::{Machine, container, shell_on, with_engine};
@@ -51,4 +53,33 @@ async fn targets_come_are_used_and_go() {
     let log = stage.only_log().await;
     let left: Vec<&str> = log.transcript.targets().iter().map(|target| target.name.as_str()).collect();
     assert_eq!(left, [inside.as_str()]);
+}
+
+#[tokio::test]
+async fn another_directory_on_the_same_host_is_another_directory() {
+    let machine = Machine::new();
+    std::fs::create_dir(machine.path("second")).unwrap();
+    let stage = Stage::new([
+        turn().call("run_shell", shell("pwd > here")),
+        turn().text("Said first."),
+        turn().call("run_shell", shell("pwd > here")),
+        turn().text("Said second."),
+    ])
+    .await;
+    let mut talk = machine.known_to(stage.buddy(["--approve", "all", "--tmux"])).converse();
+    let places = [(machine.flag(), "Said first."), (format!("{}/second", machine.flag()), "Said second.")];
+    for (count, (flag, said)) in (1..).zip(places) {
+        talk.write(format!("/target add ssh {flag}\n/target use ssh:machine\n").as_bytes()).await;
+        talk.stderr.wait_for("* ssh:machine", count).await;
+        talk.write(b"go\n").await;
+        talk.stdout.wait_for(said, 1).await;
+        talk.write(b"/target use local\n/target remove ssh:machine\n").await;
+    }
+    talk.finish().await.expect_code(0);
+    machine.end_panes();
+    for directory in ["", "second/"] {
+        let here = std::fs::read_to_string(machine.path(&format!("{directory}here"))).unwrap_or_default();
+        let expected = machine.path(directory).canonicalize().unwrap();
+        assert_eq!(Path::new(here.trim()), expected, "{:?}", stage.results());
+    }
 }

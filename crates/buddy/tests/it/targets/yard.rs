@@ -31,6 +31,17 @@ impl Machine {
         self.folder.path().join("yard").join(name)
     }
 
+    /// Ends the shared terminals that live on there.
+    #[expect(clippy::disallowed_methods, reason = "a person ends them past buddy")]
+    pub(super) fn end_panes(&self) {
+        let made = std::fs::read_dir(self.host.home().join(".buddy/run")).unwrap();
+        for directory in made {
+            let socket = directory.unwrap().path().join("socket");
+            let ended = std::process::Command::new("tmux").arg("-S").arg(socket).arg("kill-server").status();
+            assert!(ended.unwrap().success());
+        }
+    }
+
     /// The program, with a client that knows the machine, in the mode in which commands run over there.
     pub(crate) fn known_to(&self, program: Program) -> Program {
         self.variables().into_iter().fold(program, |program, (name, value)| program.env(name, value))

@@ -76,7 +76,7 @@ async fn a_connection_that_stays_away_leaves_the_command_running_and_says_how_to
     assert!(error.to_string().contains(&panes.attach_command()), "{error}");
     assert!(!alive(&marker).is_empty(), "it was ended");
     network.weather.send(Weather::Fair).unwrap();
-    let keys = buddy_exec::Keys { keys: vec!["C-c".to_owned()], ..buddy_exec::Keys::default() };
+    let keys = buddy_exec::Keys { keys: vec!["C-c".parse().unwrap()], ..buddy_exec::Keys::default() };
     panes.send_keys(&buddy_exec::Bounds::open(), &PaneSelector::default(), &keys).await.unwrap();
     until_gone(&marker, PATIENCE).await;
     let mut run = place.try_start(&panes, "echo back").await.unwrap();

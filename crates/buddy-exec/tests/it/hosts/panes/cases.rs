@@ -175,7 +175,7 @@ async fn a_session_is_busy_while_an_earlier_command_runs(place: Arc<PanePlace>) 
     let error = place.try_start(&second, "echo no").await.unwrap_err();
     assert!(matches!(error, TargetError::Pane(PaneError::Busy { .. })), "{error}");
     assert!(!crate::stage::alive(&marker).is_empty(), "it was ended");
-    let keys = buddy_exec::Keys { keys: vec!["C-c".to_owned()], ..buddy_exec::Keys::default() };
+    let keys = buddy_exec::Keys { keys: vec!["C-c".parse().unwrap()], ..buddy_exec::Keys::default() };
     second.send_keys(&buddy_exec::Bounds::open(), &PaneSelector::default(), &keys).await.unwrap();
     until_gone(&marker, PATIENCE).await;
     let mut run = place.try_start(&second, "echo free").await.unwrap();
