@@ -68,7 +68,7 @@ pub(crate) fn measure(buddy: &Path, folder: &Path, table: &mut Table) -> Result<
 /// An answer that streams for an hour.
 pub(crate) fn hour(buddy: &Path, folder: &Path, table: &mut Table) -> Result<()> {
     let runtime = Runtime::new()?;
-    let pause = Duration::from_secs(60 * 60) / u32::try_from(FLOOD)?;
+    let pause = Duration::from_hours(1) / u32::try_from(FLOOD)?;
     let text = long();
     let chunk = text.len() / FLOOD;
     let script = Script::from([turn().text(&text).chunk_chars(chunk).chunk_delay(pause)]);
