@@ -183,7 +183,7 @@ fn letters(rows: &[Line]) -> Vec<Vec<(String, anstyle::Style)>> {
 }
 
 proptest! {
-    #![proptest_config(cases(300))]
+    #![proptest_config(cases(100))]
 
     /// A long line is given in parts, and looks as if it had been read as a whole.
     #[test]
@@ -196,8 +196,8 @@ proptest! {
         let whole: Vec<Line> = whole.iter().map(Line::trimmed).collect();
         let mut markdown = Markdown::default();
         let mut parts = Vec::new();
-        for letter in text.chars() {
-            markdown.push(letter.encode_utf8(&mut [0; 4]));
+        for word in text.split_inclusive(' ') {
+            markdown.push(word);
             parts.extend(markdown.settled(&look, width, keep));
         }
         parts.extend(markdown.finish(&look, width));
