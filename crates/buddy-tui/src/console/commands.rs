@@ -128,8 +128,10 @@ fn some(text: &str) -> Option<String> {
 /// The commands as choices of a menu.
 pub(super) fn choices(custom: &[CustomCommand]) -> Vec<Choice> {
     let own = ALL.iter().map(|entry| Choice { name: entry.name.to_owned(), note: entry.note.to_owned() });
+    let is_own = |name: &str| ALL.iter().any(|entry| entry.name == name || entry.others.contains(&name));
+    let custom = custom.iter().filter(|command| !is_own(&command.name));
     let custom =
-        custom.iter().map(|command| Choice { name: command.name.clone(), note: command.note.clone() });
+        custom.map(|command| Choice { name: command.name.clone(), note: command.note.clone() });
     own.chain(custom).collect()
 }
 

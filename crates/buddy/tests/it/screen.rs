@@ -230,6 +230,18 @@ impl Screen {
         }
     }
 
+    /// Gives the window another size where a stream pauses, and lets it go on when everything was painted for that size.
+    async fn resize_at(&self, word: usize, columns: u32, rows: u32) {
+        self.wait_for(&format!("word{word:03}")).await;
+        let (columns, rows) = (columns.to_string(), rows.to_string());
+        self.tmux(&["resize-window", "-t", "screen", "-x", &columns, "-y", &rows]);
+        let working = |shown: &str| shown.lines().find(|line| line.contains("working ")).map(str::to_owned);
+        let before = working(&self.screen());
+        // The time that is shown is painted with everything else.
+        self.wait_until("another time", |shown| working(shown).is_some_and(|now| Some(now) != before)).await;
+        self.stage.server.gate(&format!("word{word:03}")).open();
+    }
+
     /// Leaves, and returns the last screen.
     async fn leave(&self) -> String {
         self.keys(&["C-d"]);
@@ -301,6 +313,17 @@ fn user() -> String {
 /// So many words that differ from each other.
 fn numbered(count: usize) -> Vec<String> {
     (1..=count).map(|number| format!("word{number:03}")).collect()
+}
+
+/// An answer of these words that streams, and pauses after some of them until the gate of that word is opened.
+fn streaming(words: &[String], pauses: &[usize]) -> Turn {
+    let mut stream = turn().chunk_chars(8).chunk_delay(Duration::from_millis(5));
+    let mut begin = 0;
+    for &end in pauses {
+        stream = stream.text(format!("{} ", words[begin..end].join(" "))).gate(&format!("word{end:03}"));
+        begin = end;
+    }
+    stream.text(words[begin..].join(" "))
 }
 
 /// A model that wants to make a directory and then says that it is done.

@@ -1,10 +1,8 @@
 //! Windows of all sizes, and what happens when theirs changes.
 
-use std::time::Duration;
-
 use buddy_testkit::model::turn;
 
-use super::{Screen, numbered};
+use super::{Screen, numbered, streaming};
 
 const STORY: &str =
     "A line that is long enough to be broken in a narrow window, and to stand in one row of a wide one.";
@@ -22,17 +20,15 @@ async fn the_same_conversation_fits_a_narrow_and_a_wide_window() {
 #[tokio::test]
 async fn a_window_that_changes_in_mid_stream_loses_nothing() {
     let words = numbered(120);
-    let pieces = words.join(" ");
-    let stream = turn().text(&pieces).chunk_chars(8).chunk_delay(Duration::from_millis(20));
+    let stream = streaming(&words, &[10, 30, 50]);
     let before: Vec<String> = (1..=40).map(|number| format!("- line {number}")).collect();
     let screen = Screen::start([turn().text(before.join("\n")), stream], 80, 24).await;
     screen.line("fill the screen");
     screen.wait_for("line 40").await;
     screen.wait_idle().await;
     screen.line("stream");
-    for (columns, at) in [("50", "word010"), ("100", "word030"), ("60", "word050")] {
-        screen.wait_for(at).await;
-        screen.tmux(&["resize-window", "-t", "screen", "-x", columns, "-y", "20"]);
+    for (at, columns) in [(10, 50), (30, 100), (50, 60)] {
+        screen.resize_at(at, columns, 20).await;
     }
     screen.wait_for("word120").await;
     screen.wait_idle().await;

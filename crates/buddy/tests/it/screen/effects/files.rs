@@ -25,8 +25,11 @@ async fn edited() -> Screen {
 async fn what_changed_in_the_repository_is_shown() {
     let screen = edited().await;
     screen.line("/diff");
-    let shown = screen.wait_for("diff --git").await;
-    assert!(shown.contains("\n-one\n+two"), "{shown}");
+    screen.wait_until("the diff", |shown| shown.contains("\na.txt  +1 -1\n@@ line 1\n1 -one\n1 +two")).await;
+    std::fs::write(screen.stage.home.work().join("new.txt"), "").unwrap();
+    screen.line("/diff");
+    screen.wait_for("not in git yet: new.txt").await;
+    std::fs::remove_file(screen.stage.home.work().join("new.txt")).unwrap();
     screen.line("/undo");
     screen.wait_until("the old text", |_| screen.stage.home.text("a.txt") == "one\n").await;
     screen.line("/diff");

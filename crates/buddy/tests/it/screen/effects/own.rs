@@ -13,8 +13,8 @@ async fn files_are_commands_with_arguments() {
     for (directory, name, text) in [
         (
             &own,
-            "review.md",
-            "---\ndescription: look at a file\n---\nReview $1 for $2. All of it: $ARGUMENTS.",
+            "inspect.md",
+            "---\ndescription: look at a file\n---\nInspect $1 for $2. All of it: $ARGUMENTS.",
         ),
         (&project, "hello.md", "Say hello."),
     ] {
@@ -22,15 +22,15 @@ async fn files_are_commands_with_arguments() {
         std::fs::write(directory.join(name), text).unwrap();
     }
     let screen = Screen::on(stage, &["--trust"], 80, 24).await;
-    screen.text("/rev");
-    screen.wait_for("❯ review  look at a file").await;
+    screen.text("/insp");
+    screen.wait_for("❯ inspect  look at a file").await;
     screen.keys(&["Tab"]);
-    screen.wait_for("> /review").await;
+    screen.wait_for("> /inspect").await;
     screen.text("main.rs bugs");
     screen.keys(&["Enter"]);
     screen.wait_for("First answer.").await;
     let said = prompt(&screen.stage.requests()[0].body);
-    assert_eq!(said, "Review main.rs for bugs. All of it: main.rs bugs.");
+    assert_eq!(said, "Inspect main.rs for bugs. All of it: main.rs bugs.");
     screen.wait_idle().await;
     screen.line("/hello to everybody");
     screen.wait_for("Second answer.").await;

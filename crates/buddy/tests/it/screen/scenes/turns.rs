@@ -5,7 +5,7 @@ use std::time::Duration;
 use buddy_testkit::model::turn;
 use serde_json::json;
 
-use crate::screen::numbered;
+use crate::screen::{numbered, streaming};
 use crate::screen::size::{Size, at_each_size};
 use crate::stage::shell;
 
@@ -85,18 +85,13 @@ async fn background(size: Size) {
 
 async fn resize_in_mid_stream(size: Size) {
     let words = numbered(120);
-    let stream = turn().text(words.join(" ")).chunk_chars(8).chunk_delay(Duration::from_millis(20));
-    let screen = size.start([stream]).await;
+    let screen = size.start([streaming(&words, &[20, 50, 80])]).await;
     screen.line("stream");
     let (narrower, wider) = (size.columns - size.columns / 4, size.columns + size.columns / 4);
-    for (columns, rows, at) in [
-        (narrower, size.rows, "word020"),
-        (wider, size.rows + 5, "word050"),
-        (narrower, size.rows, "word080"),
-    ] {
-        screen.wait_for(at).await;
-        let (columns, rows) = (columns.to_string(), rows.to_string());
-        screen.tmux(&["resize-window", "-t", "screen", "-x", &columns, "-y", &rows]);
+    for (at, columns, rows) in
+        [(20, narrower, size.rows), (50, wider, size.rows + 5), (80, narrower, size.rows)]
+    {
+        screen.resize_at(at, columns, rows).await;
     }
     screen.wait_for("word120").await;
     screen.wait_idle().await;
