@@ -34,6 +34,10 @@ pub(crate) struct Cli {
     #[arg(short = 'c', global = true, value_name = "KEY=VALUE", help_heading = CONFIGURATION)]
     pub(crate) overrides: Vec<String>,
 
+    /// Colours on a terminal: `auto` follows the configuration and `NO_COLOR`, `always` and `never` are stronger than both.
+    #[arg(long, global = true, value_name = "WHEN", help_heading = CONFIGURATION)]
+    pub(crate) color: Option<ColorWish>,
+
     /// Fail when the configuration has a key that buddy does not know, or `models.toml` cannot be used.
     #[arg(long, global = true, help_heading = CONFIGURATION)]
     pub(crate) strict_config: bool,
@@ -327,6 +331,25 @@ pub(crate) enum Format {
     Text,
     Json,
     StreamJson,
+}
+
+/// When there are colours.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum ColorWish {
+    Auto,
+    Always,
+    Never,
+}
+
+impl ColorWish {
+    /// The same as a setting of the configuration.
+    pub(crate) fn setting(self) -> Option<String> {
+        match self {
+            Self::Auto => None,
+            Self::Always => Some("display.color=true".to_owned()),
+            Self::Never => Some("display.color=false".to_owned()),
+        }
+    }
 }
 
 /// What becomes of calls that need an approval.

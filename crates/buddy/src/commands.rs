@@ -32,7 +32,7 @@ use buddy_protocol::{
 };
 use buddy_tui::{Exit, Printer};
 
-use crate::cli::{Action, Cli};
+use crate::cli::{Action, Cli, ColorWish};
 use crate::commands::setup::{Invocation, PolicyWish, TmuxWish};
 use crate::config::{ConfigError, Request, TrustStore};
 use crate::environment::Environment;
@@ -78,7 +78,8 @@ async fn dispatch(
     cwd: PathBuf,
     hosts: Vec<TargetWish>,
 ) -> anyhow::Result<Exit> {
-    let request = Request { named: cli.config, overrides: cli.overrides, is_strict: cli.strict_config };
+    let overrides = cli.overrides.into_iter().chain(cli.color.and_then(ColorWish::setting)).collect();
+    let request = Request { named: cli.config, overrides, is_strict: cli.strict_config };
     if cli.trust && is_here(&hosts) {
         TrustStore::new(&environment.data).add(&cwd)?;
     }

@@ -27,7 +27,7 @@ fn colors(environment: &Environment, display: &DisplaySection) -> Colors {
     let term = environment.get("TERM").unwrap_or("dumb");
     let says_all = matches!(environment.get("COLORTERM"), Some("truecolor" | "24bit"));
     match term {
-        _ if !display.color || environment.get("NO_COLOR").is_some() || term == "dumb" => Colors::None,
+        _ if !display.color || term == "dumb" => Colors::None,
         _ if says_all || term.ends_with("-direct") => Colors::True,
         _ if term.contains("256color") || term.contains("kitty") => Colors::Palette,
         _ => Colors::Sixteen,
@@ -90,7 +90,6 @@ mod tests {
         check(&[("TERM", "xterm")], Colors::Sixteen);
         check(&[("TERM", "tmux-256color")], Colors::Palette);
         check(&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")], Colors::True);
-        check(&[("TERM", "xterm-256color"), ("NO_COLOR", "1")], Colors::None);
         check(&[("TERM", "dumb")], Colors::None);
         check(&[], Colors::None);
     }

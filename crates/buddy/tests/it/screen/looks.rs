@@ -9,12 +9,17 @@ use crate::stage::{Stage, shell};
 const ANSWER: &str = "# A title\n\nSome *words* and `code`.\n\n- one\n- two\n\n```rust\nfn main() {}\n```\n\n| a | b |\n|---|---|\n| 1 | 2 |\n";
 
 async fn answered(variables: &[(&str, &str)]) -> Screen {
+    answered_with(&[], variables).await
+}
+
+async fn answered_with(wishes: &[&str], variables: &[(&str, &str)]) -> Screen {
     let turns = vec![
         turn().text("I look.").call("list_directory", json!({"path": "."})).call("run_shell", shell("ls")),
         turn().text(ANSWER),
     ];
     let stage = Stage::new(turns).await;
-    let screen = Screen::bare(stage, &["--trust", "--approve", "all"], 80, 40, variables);
+    let arguments: Vec<&str> = ["--trust", "--approve", "all"].iter().chain(wishes).copied().collect();
+    let screen = Screen::bare(stage, &arguments, 80, 40, variables);
     screen.wait_until("a prompt", super::has_prompt).await;
     screen.line("go");
     screen.wait_for("A title").await;
@@ -33,6 +38,10 @@ async fn an_answer_in_colours_reads_the_same_without() {
     let without =
         String::from_utf8(screen.tmux(&["capture-pane", "-p", "-e", "-t", "screen"]).stdout).unwrap();
     assert!(!without.contains("\u{1b}["), "{without}");
+    let screen = answered_with(&["--color", "always"], &[("NO_COLOR", "1")]).await;
+    let wanted =
+        String::from_utf8(screen.tmux(&["capture-pane", "-p", "-e", "-t", "screen"]).stdout).unwrap();
+    assert!(wanted.contains("\u{1b}["), "the command line is stronger: {wanted}");
 }
 
 #[tokio::test]
