@@ -140,10 +140,14 @@ fn evict_logs(directory: PathBuf) {
 pub(crate) fn local_target(environment: &Environment, cwd: PathBuf) -> anyhow::Result<LocalTarget> {
     let program = std::env::current_exe().context("cannot find buddy's own program")?;
     let system = rustix::system::uname();
+    // Rows are broken by how long these are, so tests of screens choose them.
+    let chosen = environment.get("BUDDY_PLACE").filter(|_| fail::has_failpoints());
+    let (user, host) =
+        chosen.and_then(|place| place.split_once('@')).unwrap_or((&environment.user, &environment.host));
     let description = Description {
         name: "local".to_owned(),
-        user: environment.user.clone(),
-        host: environment.host.clone(),
+        user: user.to_owned(),
+        host: host.to_owned(),
         os: format!("{} {}", system.sysname().to_string_lossy(), system.release().to_string_lossy()),
         shell: shell(),
         cwd,

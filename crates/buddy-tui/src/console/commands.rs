@@ -130,8 +130,7 @@ pub(super) fn choices(custom: &[CustomCommand]) -> Vec<Choice> {
     let own = ALL.iter().map(|entry| Choice { name: entry.name.to_owned(), note: entry.note.to_owned() });
     let is_own = |name: &str| ALL.iter().any(|entry| entry.name == name || entry.others.contains(&name));
     let custom = custom.iter().filter(|command| !is_own(&command.name));
-    let custom =
-        custom.map(|command| Choice { name: command.name.clone(), note: command.note.clone() });
+    let custom = custom.map(|command| Choice { name: command.name.clone(), note: command.note.clone() });
     own.chain(custom).collect()
 }
 

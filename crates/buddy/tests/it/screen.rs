@@ -100,6 +100,7 @@ impl Screen {
             ("BUDDY_API_KEY", "sk-test".to_owned()),
             ("TERM", "tmux-256color".to_owned()),
             ("LANG", "C.UTF-8".to_owned()),
+            ("BUDDY_PLACE", "ann@atlas".to_owned()),
             ("EDITOR", home.path().join("editor").display().to_string()),
         ]
         .map(|(name, value)| format!("{name}={value}"))
@@ -235,10 +236,13 @@ impl Screen {
         self.wait_for(&format!("word{word:03}")).await;
         let (columns, rows) = (columns.to_string(), rows.to_string());
         self.tmux(&["resize-window", "-t", "screen", "-x", &columns, "-y", &rows]);
-        let working = |shown: &str| shown.lines().find(|line| line.contains("working ")).map(str::to_owned);
-        let before = working(&self.screen());
         // The time that is shown is painted with everything else.
-        self.wait_until("another time", |shown| working(shown).is_some_and(|now| Some(now) != before)).await;
+        let working = || {
+            let shown = String::from_utf8(self.tmux(&["capture-pane", "-p", "-t", "screen"]).stdout).unwrap();
+            shown.lines().find(|line| line.contains("working ")).map(str::to_owned)
+        };
+        let before = working();
+        self.wait_until("another time", |_| working().is_some_and(|now| Some(now) != before)).await;
         self.stage.server.gate(&format!("word{word:03}")).open();
     }
 
@@ -283,8 +287,6 @@ fn settled(line: &str) -> String {
         let end = rest.trim_start_matches(|letter: char| letter.is_ascii_alphanumeric());
         line = format!("{before}/HOME{end}");
     }
-    let place = format!("{}@{}", user(), rustix::system::uname().nodename().to_string_lossy());
-    let line = line.replace(&place, "ann@atlas");
     line.split(' ').map(without_time).collect::<Vec<_>>().join(" ")
 }
 
@@ -297,17 +299,6 @@ fn without_time(word: &str) -> &str {
         (true, false) => "0s",
         (false, _) => word,
     }
-}
-
-fn user() -> String {
-    let uid = rustix::process::getuid().as_raw();
-    let accounts = std::fs::read_to_string("/etc/passwd").unwrap();
-    let mut names = accounts.lines().filter_map(|line| {
-        let mut fields = line.split(':');
-        let name = fields.next()?;
-        (fields.nth(1)?.parse() == Ok(uid)).then(|| name.to_owned())
-    });
-    names.next().unwrap()
 }
 
 /// So many words that differ from each other.
