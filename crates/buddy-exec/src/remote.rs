@@ -8,6 +8,7 @@
 //! tell goes over the standard error between marks that the command does not know.
 
 mod drive;
+mod ere;
 mod feed;
 mod fence;
 mod files;

@@ -8,6 +8,7 @@
 //! No key is sent to a pane before tmux itself has looked again whether that pane is buddy's.
 
 mod apart;
+mod attend;
 mod error;
 mod follow;
 mod host;

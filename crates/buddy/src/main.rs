@@ -12,6 +12,7 @@ mod hosts;
 mod legacy;
 mod log;
 mod models;
+mod origin;
 mod panes;
 mod policy;
 mod project;

@@ -13,6 +13,7 @@ use crate::commands::setup::{Invocation, TmuxWish};
 use crate::config::{Config, TmuxSection, WorkEnvironment};
 use crate::environment::Environment;
 use crate::host::Host;
+use crate::origin::origin;
 use crate::wiring::{marker, warden};
 
 /// The longest name of a directory that is made from the name of a target; file systems take 255.
@@ -89,7 +90,7 @@ impl PaneMaker {
         let (directory, locks, warden, marker) = match &host.remote {
             None => (here.clone(), here, Some(warden()?), Some(marker()?)),
             Some(remote) => {
-                let origin = session_name(&self.environment.host);
+                let origin = origin(&self.environment.data, &self.environment.host)?;
                 let directory = pane_directory(&*host.target, &host.env, &origin).await?;
                 (directory, here.join(file_name(&remote.name)), None, None)
             }

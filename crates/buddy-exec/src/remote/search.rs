@@ -10,13 +10,14 @@ use std::time::Duration;
 
 use grep_matcher::Matcher as _;
 
+use super::ere::ere;
 use super::fence::Access;
 use super::files::{Files, Judged, Rules, Spot};
 use super::target::RemoteTarget;
 use crate::search::{cut, matcher, name_pattern};
 use crate::{
-    Bounds, Exec, Exit, FileMatches, GlobQuery, GlobResult, GrepQuery, GrepResult, MatchedLine, OutputLimits,
-    Stdin, Target, TargetError,
+    Bounds, Ended, Exec, Exit, FileMatches, GlobQuery, GlobResult, GrepQuery, GrepResult, MatchedLine,
+    OutputLimits, Stdin, Target, TargetError,
 };
 
 /// How long a search may take.
@@ -26,10 +27,14 @@ const FOUND_BYTES: usize = 16 * 1024 * 1024;
 /// Levels of directories whose rules are looked at.
 const RULE_DEPTH: u32 = 12;
 
+/// How the search says that there is no `rg`, and no pattern for `grep`.
+const NO_WORDS: i32 = 45;
+
 /// Prints the names of all files and links below a directory, each with a NUL behind it.
 const FIND: &str = r#"cd -- "$1" || exit 43; find . -name .git -prune -o ! -type d -print0"#;
 
-/// Prints `path NUL number separator line` for each line; `-` separates context, `:` a match.
+/// Prints `path NUL number separator line` for each line; `-` separates context, `:` a match. Arguments: where, `-i` or nothing, lines
+/// of context, the pattern for `rg`, and that for `grep` behind a `=`, or nothing where there is none.
 const GREP: &str = r#"
 case $1 in /*) ;; *) exit 44 ;; esac
 if [ -d "$1" ]; then cd -- "$1" || exit 41; set -- . "$2" "$3" "$4" "$5"; else
@@ -38,6 +43,9 @@ if command -v rg >/dev/null; then
   exec rg --no-config --color never --no-heading --with-filename --line-number --null --no-messages --hidden \
     --no-ignore --sort path $2 -C "$3" -e "$4" -- "$1"
 fi
+case $5 in =*) ;; *) exit 45 ;; esac
+set -- "$1" "$2" "$3" "$4" "${5#=}"
+LC_ALL=C.UTF-8; export LC_ALL
 if grep -Z -e x /dev/null 2>/dev/null; [ $? = 1 ]; then
   exec grep -r -I -s -n -H -Z -E $2 -C "$3" -e "$5" -- "$1"
 fi
@@ -65,7 +73,7 @@ pub(super) async fn glob(
     let mut paths: Vec<PathBuf> = names(&exit).filter(|path| pattern.is_match(path)).collect();
     paths.retain(|path| rules.judge(path, false) == Judged::Shown && !spot.hides(path));
     paths.sort();
-    let truncated = paths.len() > query.limit || exit.stdout.omitted() > 0;
+    let truncated = paths.len() > query.limit || is_cut(&exit);
     paths.truncate(query.limit);
     Ok(GlobResult { paths, truncated, unreadable: exit.stderr.text().lines().count() as u64 })
 }
@@ -79,7 +87,8 @@ pub(super) async fn grep(
 ) -> Result<GrepResult, TargetError> {
     let matcher = matcher(query)?;
     let names = query.names.as_deref().map(name_pattern).transpose()?;
-    let posix = posix(&query.pattern)?;
+    let posix = ere(&query.pattern);
+    let for_grep = posix.as_ref().map(|pattern| format!("={pattern}")).unwrap_or_default();
     let spot = files.spot(path, Access::Read).await?;
     let is_directory = match require_directory(files, path).await {
         Err(TargetError::NotADirectory { .. }) => false,
@@ -88,9 +97,14 @@ pub(super) async fn grep(
     let rules = if is_directory { rules(files, &spot, query.with_ignored).await? } else { Rules::default() };
     let context = if query.files_only { 0 } else { query.context };
     let case = if query.ignore_case { "-i" } else { "" };
-    let words = [spot.path.as_str(), case, &context.to_string(), &query.pattern, &posix];
+    let words = [spot.path.as_str(), case, &context.to_string(), &query.pattern, &for_grep];
     let exit = run(target, GREP, &words).await?;
-    if !matches!(exit.code, Some(0 | 1)) && exit.stdout.total == 0 {
+    if let (Some(NO_WORDS), Err(lack)) = (exit.code, &posix) {
+        return Err(TargetError::BadPattern {
+            reason: format!("there is no `rg` on this host, and its `grep` has no words for {lack}"),
+        });
+    }
+    if !matches!(exit.code, Some(0 | 1)) && exit.stdout.total == 0 && exit.ended == Ended::Exited {
         return Err(TargetError::BadPattern { reason: crate::transport::say(&exit.stderr.text()) });
     }
     let mut found: BTreeMap<PathBuf, Vec<MatchedLine>> = BTreeMap::new();
@@ -99,12 +113,19 @@ pub(super) async fn grep(
             && (!is_directory || rules.judge(path, false) == Judged::Shown)
             && !spot.hides(path);
         if is_wanted {
-            let at = matcher.find(line).ok().flatten().map_or(0, |found| found.start());
+            let at = matcher.find(line).ok().flatten().map(|found| found.start());
+            // The other side may know the pattern in another way.
+            let Some(at) = at.or((!is_match).then_some(0)) else { continue };
             let text = cut(line, if is_match { at } else { 0 }, query.max_line);
             found.entry(path.to_owned()).or_default().push(MatchedLine { number, text, is_match });
         }
     }
-    Ok(first(found, query, exit.stdout.omitted() > 0))
+    Ok(first(found, query, is_cut(&exit)))
+}
+
+/// Whether a search may have left something out: it printed too much, or was stopped before its end.
+fn is_cut(exit: &Exit) -> bool {
+    exit.stdout.omitted() > 0 || exit.ended != Ended::Exited
 }
 
 /// The first matches in the order of their paths.
@@ -141,25 +162,6 @@ fn parse(line: &[u8]) -> Option<(&Path, u64, bool, &[u8])> {
     let path = Path::new(std::ffi::OsStr::from_bytes(path));
     let text = rest.get(digits + 1..).filter(|text| !text.contains(&0))?;
     Some((path.strip_prefix("./").unwrap_or(path), number, is_match, text))
-}
-
-/// The pattern for a host that has only `grep`: what POSIX does not know is put in its words or refused.
-fn posix(pattern: &str) -> Result<String, TargetError> {
-    let mut out = String::new();
-    let mut letters = pattern.chars();
-    while let Some(letter) = letters.next() {
-        if letter != '\\' {
-            out.push(letter);
-            continue;
-        }
-        match letters.next() {
-            Some('d') => out.push_str("[0-9]"),
-            Some('D') => out.push_str("[^0-9]"),
-            Some(other) => out.extend(['\\', other]),
-            None => return Err(TargetError::BadPattern { reason: "it ends in a backslash".to_owned() }),
-        }
-    }
-    Ok(out)
 }
 
 async fn rules(files: &Files<'_>, spot: &Spot, with_ignored: bool) -> Result<Rules, TargetError> {
@@ -200,16 +202,17 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_search_that_was_stopped_is_not_whole() {
+        let exit = |ended| Exit { ended, ..Exit::default() };
+        assert!(!is_cut(&exit(Ended::Exited)));
+        assert!(is_cut(&exit(Ended::TimedOut)) && is_cut(&exit(Ended::Stopped)));
+    }
+
+    #[test]
     fn lines_are_read_back_with_their_kind() {
         let (path, number, is_match, line) = parse(b"./a b/c\x0012:x:y").unwrap();
         assert_eq!((path.to_str(), number, is_match, line), (Some("a b/c"), 12, true, &b"x:y"[..]));
         assert!(!parse(b"c\x003-ctx").unwrap().2);
         assert!(parse(b"--").is_none());
-    }
-
-    #[test]
-    fn digits_are_spelt_for_posix() {
-        assert_eq!(posix(r"a\d+\.rs").unwrap(), r"a[0-9]+\.rs");
-        assert!(posix("a\\").is_err());
     }
 }

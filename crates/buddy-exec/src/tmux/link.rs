@@ -51,7 +51,7 @@ pub(super) struct Link {
     pub(super) turn: Arc<Semaphore>,
     /// Whether a command was left to itself and still runs.
     pub(super) is_dispatched: AtomicBool,
-    /// How the last command ended that was left to itself, until the agent is told.
+    /// How commands ended that were left to themselves, until the agent is told.
     news: Mutex<Option<String>>,
     /// Strange prompts that the agent was told of.
     pub(super) told_prompts: AtomicU64,
@@ -315,11 +315,13 @@ impl Link {
 
     /// Keeps how a command ended that was left to itself, and lets others in.
     pub(super) fn keep_news(&self, news: String) {
-        *self.news.lock().unwrap_or_else(PoisonError::into_inner) = Some(news);
+        let mut kept = self.news.lock().unwrap_or_else(PoisonError::into_inner);
+        *kept = Some(kept.take().map_or(news.clone(), |earlier| format!("{earlier}; {news}")));
+        drop(kept);
         self.is_dispatched.store(false, Ordering::Relaxed);
     }
 
-    /// How a command ended that was left to itself, once.
+    /// How commands ended that were left to themselves, once.
     pub(super) fn take_news(&self) -> Option<String> {
         self.news.lock().unwrap_or_else(PoisonError::into_inner).take()
     }

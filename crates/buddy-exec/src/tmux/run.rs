@@ -440,16 +440,27 @@ impl Begun {
     }
 
     /// Ends a command that began when it was no longer expected to, and says what is known of it.
-    async fn unsure(mut self) -> TargetError {
+    async fn unsure(self) -> TargetError {
+        let link = self.link.clone();
         let why = "it began after it had been taken back, and was ended".to_owned();
+        match self.end().await {
+            Ok(_) => PaneError::Unsure { why }.into(),
+            Err(error) => unsure(&link, &error),
+        }
+    }
+
+    /// Ends a command that nobody waits for.
+    pub(super) async fn end(mut self) -> Result<Exit, TargetError> {
         let ended = self.stop(KILLING, Ended::Stopped).await;
         if ended.is_err() {
             call_off(&self.link, &self.nonce).await;
         }
-        match ended {
-            Ok(_) => PaneError::Unsure { why }.into(),
-            Err(error) => unsure(&self.link, &error),
-        }
+        ended
+    }
+
+    /// Adds to what is to be known about the run.
+    pub(super) fn tell(&mut self, note: Option<String>) {
+        self.notes.extend(note);
     }
 
     /// Why there is no stream any more.

@@ -7,17 +7,18 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use super::apart::{Streams, streams};
+use super::attend::{Handed, Manner, attend};
 use super::host::Host;
 use super::link::Link;
 use super::lock::Lock;
 use super::names::{SHARED, checked};
 use super::place::is_from_elsewhere;
-use super::run::{Begun, Brake, Wish, begin};
+use super::run::begin;
 use super::sessions::{self, Absent, Limits};
 use super::shells::{Shell, Shells};
 use super::{keys, lock, person::Hands, rest, screen};
@@ -25,8 +26,8 @@ use crate::managed::ManagedProcesses;
 use crate::{
     Bounds, CaptureOptions, Deleted, Deletion, Description, Exec, Exit, FileContent, GlobQuery, GlobResult,
     GrepQuery, GrepResult, Keys, LineRange, Lines, ListOptions, Listing, PaneCommand, PaneError, PaneRunning,
-    PaneSelector, PaneText, Panes, Reach, Recorder, Remaining, Running, Screen, Stdin, Stopper,
-    SupervisorCommand, Target, TargetError, Way, Written,
+    PaneSelector, PaneText, Panes, Reach, Recorder, Remaining, Running, Screen, Stdin, SupervisorCommand,
+    Target, TargetError, Way, Written,
 };
 
 /// How long a lost connection is usually tried to be made again: longer than a change of networks or a short sleep takes.
@@ -214,10 +215,13 @@ impl TmuxTarget {
         pane: &PaneSelector,
         command: &PaneCommand,
         streams: Streams,
-    ) -> Result<Begun, TargetError> {
-        match self.begin_once(pane, command, streams).await {
+        manner: Manner,
+    ) -> Result<Handed, TargetError> {
+        match self.begin_once(pane, command, streams, manner).await {
             // Nothing was typed, so a new pane may have it.
-            Err(TargetError::Pane(PaneError::Vanished)) => self.begin_once(pane, command, streams).await,
+            Err(TargetError::Pane(PaneError::Vanished)) => {
+                self.begin_once(pane, command, streams, manner).await
+            }
             begun => begun,
         }
     }
@@ -227,7 +231,8 @@ impl TmuxTarget {
         pane: &PaneSelector,
         command: &PaneCommand,
         streams: Streams,
-    ) -> Result<Begun, TargetError> {
+        manner: Manner,
+    ) -> Result<Handed, TargetError> {
         let mut notes = Vec::new();
         if self.hands.free().await? {
             notes.push("the person had the panes and gave them back; capture to see what changed".to_owned());
@@ -236,7 +241,6 @@ impl TmuxTarget {
         if link.is_dispatched.load(Ordering::Relaxed) {
             return Err(PaneError::Busy { program: "a command that was not waited for".to_owned() }.into());
         }
-        notes.extend(link.take_news());
         let turn = turn(&link, command.timeout.unwrap_or(TURN_LIMIT)).await?;
         let shell = self.shell(pane, &command.bounds)?;
         if link.fits(&shell) {
@@ -246,7 +250,16 @@ impl TmuxTarget {
             notes.push(OTHER_BOUNDS.to_owned());
         }
         link.ready().await?;
-        begin(link, command, streams, turn, notes).await
+        // From here on a command may be in the pane. Who asked for it may go away at any time; the one who types it does not.
+        let (hand, handed) = oneshot::channel();
+        let command = command.clone();
+        self.spawn(async move {
+            match begin(link, &command, streams, turn, notes).await {
+                Ok(begun) => attend(begun, manner, command.timeout, hand).await,
+                Err(error) => drop(hand.send(Err(error))),
+            }
+        });
+        handed.await.unwrap_or_else(|_| Err(PaneError::Closed.into()))
     }
 
     /// The link to a pane whose shell has exactly these bounds. One with others is replaced where nothing runs in it.
@@ -274,17 +287,6 @@ impl TmuxTarget {
     }
 }
 
-/// How a command ended that was left to itself.
-fn news(result: &Result<Exit, TargetError>) -> String {
-    let how = match result {
-        Ok(Exit { code: Some(code), .. }) => format!("with exit code {code}"),
-        Ok(Exit { signal: Some(signal), .. }) => format!("by signal {signal}"),
-        Ok(_) => "with an unknown exit code".to_owned(),
-        Err(error) => format!("with an unknown outcome: {error}"),
-    };
-    format!("the command that was left running in the pane ended {how}")
-}
-
 async fn turn(link: &Link, limit: Duration) -> Result<OwnedSemaphorePermit, TargetError> {
     let busy = || PaneError::Busy { program: "another command of buddy's".to_owned() };
     let turn = timeout(limit, link.turn.clone().acquire_owned()).await.map_err(|_| busy())?;
@@ -307,32 +309,12 @@ impl Panes for TmuxTarget {
             PaneText::Shell(text) => streams(text),
             PaneText::Words(_) => Streams::Apart,
         };
-        let mut begun = self.begin(pane, &command, streams).await?;
-        let (exit, is_exited) = oneshot::channel();
-        let (told, notes) = oneshot::channel();
-        let (wish, wished) = watch::channel(Wish::default());
-        let (_, empty) = tokio::sync::mpsc::channel(1);
-        let live = std::mem::replace(&mut begun.live, empty);
-        self.spawn(async move {
-            let (result, notes) = begun.see_out(command.timeout, wished).await;
-            let _ = told.send(notes);
-            let _ = exit.send(result);
-        });
-        let running = Running::new(live, is_exited, Stopper::new(Arc::new(Brake(wish))));
-        Ok(PaneRunning { running, notes })
+        Ok(self.begin(pane, &command, streams, Manner::Waited).await?.take().1)
     }
 
     async fn dispatch(&self, pane: &PaneSelector, command: PaneCommand) -> Result<String, TargetError> {
-        let begun = self.begin(pane, &command, Streams::Terminal).await?;
-        let link = begun.link.clone();
-        link.is_dispatched.store(true, Ordering::Relaxed);
-        let id = link.id.clone();
-        self.spawn(async move {
-            let (_, wished) = watch::channel(Wish::default());
-            let (result, _) = begun.see_out(None, wished).await;
-            link.keep_news(news(&result));
-        });
-        Ok(id)
+        let command = PaneCommand { timeout: None, ..command };
+        Ok(self.begin(pane, &command, Streams::Terminal, Manner::Left).await?.take().0)
     }
 
     async fn capture(&self, pane: &PaneSelector, options: &CaptureOptions) -> Result<Screen, TargetError> {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use buddy_exec::Ended;
+use buddy_exec::{Ended, PaneSelector, Panes};
 
 use super::stage::PaneStage;
 use crate::stage::{PATIENCE, alive, marker, until_alive, until_gone};
@@ -33,6 +33,37 @@ async fn a_program_that_hears_no_interrupt_is_killed() {
     stop("/bin/bash", "sh -c \"trap '' INT TERM; sleep MARKER; sleep MARKER; sleep MARKER\"").await;
     stop("/bin/bash", "stty -isig; sleep MARKER").await;
     stop("/bin/dash", "trap '' INT; sleep MARKER | cat").await;
+}
+
+#[tokio::test]
+async fn a_command_that_nobody_waits_for_any_more_while_it_is_typed_is_ended() {
+    let stage = PaneStage::new("/bin/bash");
+    // A shell that says when it has read a command, and begins it a little later.
+    stage.check("mkfifo silent; ulimit() { : > read; builtin read -t 1 <>silent; }", "", 0).await;
+    for is_left in [false, true] {
+        let marker = marker();
+        let command = stage.command(&format!("sleep {marker}"));
+        let is_read = async {
+            while !stage.path("read").exists() {
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+        };
+        let selector = PaneSelector::default();
+        let begun = async {
+            if is_left {
+                stage.target.dispatch(&selector, command).await.map(drop)
+            } else {
+                stage.try_start(command).await.map(drop)
+            }
+        };
+        tokio::select! {
+            begun = begun => panic!("it began before it was given up: {begun:?}"),
+            () = is_read => {}
+        }
+        stage.check("rm read; echo after", "after\n", 0).await;
+        assert_eq!(alive(&marker), Vec::<String>::new(), "left: {is_left}");
+        std::fs::remove_file(stage.path("read")).ok();
+    }
 }
 
 #[tokio::test]
