@@ -11,6 +11,7 @@ use super::state::{Armed, Console};
 use super::status;
 use super::tasks::{Task, elapsed_text};
 use crate::editor::{InputView, menu_rows, view};
+use crate::markdown::Markdown;
 use crate::screen::Frame;
 use crate::text::{Line, Paint, Span};
 
@@ -40,8 +41,9 @@ impl Console {
         let mut rows = self.work(room);
         let excess = rows.len().saturating_sub(room);
         rows.drain(..excess);
-        // What was said is kept apart from the input where there is room for that.
-        if height > input.rows.len() + 1 {
+        // What was said is kept apart from the input where there is room for that, and where it does not go on.
+        let goes_on = self.front().reader.message().is_some_and(Markdown::is_in_line);
+        if height > input.rows.len() + 1 && !goes_on {
             rows.insert(0, Line::default());
         }
         let first = rows.len();
@@ -190,10 +192,8 @@ impl Console {
         let left = front.deadline.map(|deadline| deadline.saturating_duration_since(self.now));
         let left = left.map(|left| format!(", {} left", elapsed_text(left))).unwrap_or_default();
         let mut row = Line::styled(self.spinner(), self.look.theme.style(Paint::Tool));
-        let text = format!(
-            " working {}{left} (esc interrupts, enter steers, tab queues, ctrl-b background)",
-            elapsed_text(time)
-        );
+        let text =
+            format!(" working {}{left} (esc interrupts, enter steers, tab queues)", elapsed_text(time));
         row.push(Span::new(&text, dim));
         Some(row.cut(self.columns, self.look.sign("…", "~")))
     }

@@ -38,7 +38,7 @@ pub(crate) struct Painter {
     shown: Frame,
     /// Whether what is shown is not known any more, but for the row that the cursor is in.
     is_stale: bool,
-    /// How many finished rows were written.
+    /// How many finished rows are in the window above the live ones, at least.
     finished: usize,
 }
 
@@ -58,7 +58,8 @@ impl Painter {
     /// How many live rows may be as long as the window is wide. When it gets narrower these break, and as many rows as come
     /// of that leave it at its top: finished ones, if there are enough of them, which need not be painted any more.
     pub(crate) fn most_open(&self) -> usize {
-        self.finished.min(self.height / 4).max(LEAST_OPEN)
+        // One more for the row that says that something runs, which is as long as it can be.
+        self.finished.saturating_sub(1).min(self.height / 4).max(LEAST_OPEN)
     }
 
     pub(crate) fn set_look(&mut self, look: Look) {
@@ -82,6 +83,8 @@ impl Painter {
             let (row, column) = self.shown.cursor;
             let above: usize = self.shown.rows.iter().take(row).map(parts).sum();
             self.shown.cursor = (above + column / columns, column % columns);
+            // As many finished rows have left at the top.
+            self.finished = self.finished.saturating_sub(self.shown.cursor.0 - row);
         }
         self.columns = columns;
         self.height = height;
@@ -124,8 +127,9 @@ impl Painter {
         }
         pen.go(&mut out, finished.len() + frame.cursor.0);
         let _ = write!(out, "\u{1b}[{}G{END}", frame.cursor.1 + 1);
+        let room = self.height.saturating_sub(frame.rows.len());
+        self.finished = self.finished.saturating_add(finished.len()).min(room);
         self.shown = frame;
-        self.finished = self.finished.saturating_add(finished.len());
         out
     }
 

@@ -235,15 +235,23 @@ impl Screen {
     async fn resize_at(&self, word: usize, columns: u32, rows: u32) {
         self.wait_for(&format!("word{word:03}")).await;
         let (columns, rows) = (columns.to_string(), rows.to_string());
+        // tmux tells the new size a quarter of a second late, and what is painted in between is cut off. So it changes right
+        // after a second, when nothing is painted until the next one.
+        self.wait_second().await;
         self.tmux(&["resize-window", "-t", "screen", "-x", &columns, "-y", &rows]);
-        // The time that is shown is painted with everything else.
+        self.wait_second().await;
+        self.stage.server.gate(&format!("word{word:03}")).open();
+    }
+
+    /// Waits until the time that a turn takes is painted anew, and everything with it.
+    async fn wait_second(&self) {
         let working = || {
             let shown = String::from_utf8(self.tmux(&["capture-pane", "-p", "-t", "screen"]).stdout).unwrap();
-            shown.lines().find(|line| line.contains("working ")).map(str::to_owned)
+            let (_, time) = shown.split_once("working ")?;
+            time.split(' ').next().map(str::to_owned)
         };
         let before = working();
-        self.wait_until("another time", |_| working().is_some_and(|now| Some(now) != before)).await;
-        self.stage.server.gate(&format!("word{word:03}")).open();
+        self.wait_until("another second", |_| working().is_some_and(|now| Some(now) != before)).await;
     }
 
     /// Leaves, and returns the last screen.

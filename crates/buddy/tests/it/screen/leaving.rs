@@ -8,8 +8,12 @@ use crate::stage::{BUDDY, Stage};
 
 /// A shell on a terminal, from which buddy is started.
 async fn in_shell() -> Screen {
-    let stage = Stage::new(vec![turn().text("A word to copy.")]).await;
-    let screen = Screen::bare(stage, &["--version"], 80, 24, &[]);
+    in_shell_with(Stage::new(vec![turn().text("A word to copy.")]).await, &[]).await
+}
+
+/// The same on this stage, with these variables too.
+async fn in_shell_with(stage: Stage, variables: &[(&str, &str)]) -> Screen {
+    let screen = Screen::bare(stage, &["--version"], 80, 24, variables);
     let variables = screen.variables();
     let words: Vec<&str> = ["respawn-pane", "-k", "-t", "screen", "--", "env", "-i"].into_iter().collect();
     let variables: Vec<&str> = variables.iter().map(String::as_str).collect();
@@ -57,16 +61,18 @@ async fn the_terminal_is_as_it_was_after_a_signal() {
 #[tokio::test]
 async fn a_request_to_end_with_ten_commands_ends_all_of_them_and_keeps_the_session() {
     let stage = Stage::new(vec![ten_calls(), turn().text("Well.")]).await;
-    let screen = Screen::bare(stage, &["--trust"], 80, 24, &[("BUDDY_APPROVE", "all")]);
-    screen.wait_until("a prompt", super::has_prompt).await;
+    let screen = in_shell_with(stage, &[("BUDDY_APPROVE", "all")]).await;
     screen.line("go");
     ten_begun(&screen.stage).await;
     let pane = screen.tmux(&["display-message", "-p", "-t", "screen", "#{pane_pid}"]).stdout;
-    let buddy = String::from_utf8(pane).unwrap().trim().parse().unwrap();
+    let shell = String::from_utf8(pane).unwrap().trim().to_owned();
+    let children = std::fs::read_to_string(format!("/proc/{shell}/task/{shell}/children")).unwrap();
+    let buddy = children.trim().parse().unwrap();
     let asked = std::time::Instant::now();
     buddy_testkit::processes::signal(buddy, rustix::process::Signal::TERM);
     screen.wait_for("go on with: buddy resume").await;
-    screen.wait_for("Pane is dead (status 130").await;
+    screen.line("echo status $?");
+    screen.wait_for("status 130").await;
     assert!(asked.elapsed() < std::time::Duration::from_secs(10), "{:?}", asked.elapsed());
     screen.tmux(&["kill-server"]);
     let path = screen.stage.home.path();
