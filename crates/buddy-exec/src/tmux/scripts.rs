@@ -4,7 +4,29 @@
 //!
 //! A pane inherits the options of its session, so `@buddy_owner` alone says too little; `@buddy_pane` stands at panes only.
 
-/// Finds or makes a session. Arguments: directory, socket, session, most sessions, a name for the bounds, then the shell's
+/// Removes the files of panes that are not there any more. Argument: the socket. What is there is looked at before the panes are, so
+/// that the files of one that is being made stay. Files of jails have other names.
+pub(super) const FORGET: &str = r#"
+forget() (
+  cd -- "${1%/*}" || exit 0
+  socket=$1
+  set -- [0-9]*.*
+  said=$(tmux -S "$socket" list-panes -a -F '#{pane_id}' 2>&1) || case $said in
+    *"no server running"*|*"No such file or directory"*) said= ;;
+    *) exit 0 ;;
+  esac
+  for file; do
+    case ${file#*.} in
+      mark|mark.new|mark.[0-9]*|command|command.stop|setup|errors|errors.done) ;;
+      spool.????????????????????????????????) ;;
+      *) continue ;;
+    esac
+    printf '%s\n' "$said" | grep -qx "%${file%%.*}" || rm -rf "./$file"
+  done
+)
+"#;
+
+/// Finds or makes a session. A pane has the history that is set when it is made, so that is set before. Arguments: directory, socket, session, most sessions, a name for the bounds, then the shell's
 /// words.
 ///
 /// Says `foreign`, `many` or `private` when it does not, and else `made` or `found`.
@@ -22,10 +44,10 @@ fi
 count=0
 for owner in $(t list-sessions -F '#{@buddy_owner}' 2>/dev/null); do count=$((count + 1)); done
 if [ "$count" -ge "$most" ]; then echo many; exit 0; fi
-t new-session -d -s "$session" -n shared -x 200 -y 50 -- "$@" || exit 1
+t start-server \; set-option -g history-limit 20000 \; \
+  new-session -d -s "$session" -n shared -x 200 -y 50 -- "$@" || exit 1
 t set-option -t "=$session:" @buddy_managed 1 \; \
   set-option -t "=$session:" @buddy_owner "$session" \; \
-  set-option -t "=$session:" history-limit 20000 \; \
   set-option -p -t "=$session:" @buddy_managed 1 \; \
   set-option -p -t "=$session:" @buddy_owner "$session" \; \
   set-option -p -t "=$session:" @buddy_pane shared \; \
@@ -65,7 +87,8 @@ t set-option -p -t "$id" @buddy_managed 1 \; \
 find made
 "#;
 
-/// Leads a pane's stream into a new spool, and removes the spools that it had before. Arguments: socket, pane, session, the
+/// Leads a pane's stream into a new spool, and removes the spools that it had before, and the files of panes that are not there any
+/// more. Comes after `FORGET`. Arguments: socket, pane, session, the
 /// spool, and how all spools of this pane begin; the standard input is what takes the stream in.
 pub(super) const STREAM: &str = r##"
 umask 077
@@ -74,6 +97,7 @@ tmux -S "$1" if-shell -F -t "$2" "#{&&:#{==:#{@buddy_owner},$3},#{==:#{pane_id},
   "pipe-pane -t $2 'exec sh \"$4/relay\" \"$4\"' ; set-hook -p -t $2 pane-died 'run-shell -b \"sh \\\"$4/relay\\\" \\\"$4\\\" died\"'" \
   "display-message -p refused" || exit 1
 for old in "$5."*; do [ "$old" = "$4" ] || rm -rf "$old"; done
+forget "$1"
 exit 0
 "##;
 

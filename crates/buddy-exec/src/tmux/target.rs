@@ -383,6 +383,10 @@ impl Target for TmuxTarget {
         self.below.managed()
     }
 
+    fn has_terminals(&self) -> bool {
+        self.below.has_terminals()
+    }
+
     async fn rest(&self) {
         self.below.rest().await;
     }
