@@ -23,7 +23,7 @@ use crate::gate::Gate;
 use crate::models::Models;
 use crate::person_run::Underway;
 use crate::summarise::summarise;
-use crate::targets::{Attached, changed};
+use crate::targets::{Attached, changed, news};
 use crate::tools::{Call, Pipeline};
 use crate::turn::{Effect, Input, Machine};
 
@@ -229,7 +229,8 @@ impl Driver {
             Ok(slots) => slots,
             Err(reason) => return Ok(Err(reason)),
         };
-        self.sink.commit(vec![changed(&slots)]).await?;
+        let facts = [changed(&slots)].into_iter().chain(news(&targets.all(), &slots)).collect();
+        self.sink.commit(facts).await?;
         targets.replace(slots);
         self.machine.set_targets(targets.names());
         match Briefing::new(&self.settings, &targets) {

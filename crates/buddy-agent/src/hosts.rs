@@ -43,6 +43,8 @@ pub struct Host {
     pub project: Vec<ProjectFile>,
     /// Where what calls change there is kept, so that it can be undone; none keeps nothing.
     pub undo: Option<UndoStore>,
+    /// What the person is told about it in every session that has it: something that they may expect is missing.
+    pub note: Option<String>,
 }
 
 impl Host {

@@ -238,11 +238,19 @@ pub(crate) fn changed(slots: &[Slot]) -> Fact {
     Fact::SessionChanged(SessionChanged { targets, ..SessionChanged::default() })
 }
 
-/// What people are told of a target that cannot be used.
+/// What people are told of the targets that can be used only now.
+pub(crate) fn news(before: &[Slot], after: &[Slot]) -> Vec<Fact> {
+    let was_attached = |slot: &&Slot| {
+        before.iter().any(|other| other.spec.name == slot.spec.name && other.attached().is_some())
+    };
+    after.iter().filter(|slot| !was_attached(slot)).filter_map(notice).collect()
+}
+
+/// What people are told of a target that cannot be used, or not as they may expect.
 fn notice(slot: &Slot) -> Option<Fact> {
     let name = &slot.spec.name;
     let (code, text) = match &slot.state {
-        State::Attached(_) => return None,
+        State::Attached(attached) => ("target_note", attached.host.note.clone()?),
         State::Forbidden(reason) => ("target_forbidden", format!("`{name}` is not used: {reason}")),
         State::Unreachable(reason) => (
             "target_unreachable",

@@ -6,6 +6,7 @@
 
 mod group;
 mod limits;
+mod part;
 mod places;
 
 pub(crate) use group::Group;

@@ -25,6 +25,7 @@ pub mod managed;
 mod open;
 mod processes;
 mod remote;
+mod rlimits;
 mod running;
 mod search;
 pub mod supervise;

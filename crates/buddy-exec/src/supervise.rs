@@ -30,6 +30,7 @@ use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 use crate::cgroup::Group;
 use crate::control::{self, MAX_SPEC_BYTES, Report, Spec};
 use crate::jail::{self, Jail};
+use crate::rlimits::{self, Memory};
 use crate::terminal;
 use watch::{Notice, Watch};
 
@@ -125,9 +126,12 @@ fn stdin_for(spec: &Spec, has_stdin: bool) -> io::Result<(OwnedFd, Option<PipeWr
     Ok((reader.into(), Some(writer)))
 }
 
-/// Starts a command in a group of its own, where this machine has them.
+/// Starts a command in a group of its own, where this machine has them, and with limits for each process.
 pub(crate) fn start(spec: &Spec, stdin: OwnedFd) -> Result<Started, Report> {
     let mut group = Group::make(spec.limits);
+    let is_kept = group.as_ref().is_some_and(Group::keeps_memory);
+    let memory = if is_kept { Memory::Group } else { Memory::EachProcess };
+    rlimits::lower(spec.limits, memory).map_err(|error| Report::NotStarted(error.into()))?;
     let started = match &mut group {
         Some(group) => group.with(|| start_here(spec, stdin)),
         None => start_here(spec, stdin),

@@ -29,6 +29,15 @@ pub enum Exit {
     OutputClosed,
 }
 
+/// What a signal asks of a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Signalled {
+    /// To stop what runs, and to end only where nothing does: somebody at the terminal pressed a key.
+    Interrupt,
+    /// To end: whoever started it wants that, or the terminal is gone.
+    End,
+}
+
 impl Exit {
     /// The number that the shell sees.
     pub fn code(self) -> u8 {

@@ -26,7 +26,7 @@ pub use console::{
     choose, run_console,
 };
 pub use exec::{ExecRequest, ExecTarget, OutputFormat, run_exec};
-pub use exit::Exit;
+pub use exit::{Exit, Signalled};
 pub use export::markdown;
 pub use printer::{OutputClosed, Printer};
 pub use repl::{ReplRequest, run_repl};

@@ -15,7 +15,7 @@ use tokio::io::{AsyncBufRead, AsyncBufReadExt, Lines};
 use tokio::sync::mpsc;
 
 use crate::asking::{answer, question, seconds};
-use crate::exit::Exit;
+use crate::exit::{Exit, Signalled};
 use crate::printer::{OutputClosed, Printer};
 use crate::show::printed;
 use crate::targets::{self, TargetLine};
@@ -40,7 +40,7 @@ pub struct ReplRequest {
     /// Its last event so far.
     pub head: u64,
     /// One message each time a signal asks to interrupt.
-    pub interrupts: mpsc::Receiver<()>,
+    pub interrupts: mpsc::Receiver<Signalled>,
 }
 
 struct Repl<'a> {
@@ -105,7 +105,7 @@ impl Repl<'_> {
         &mut self,
         mut events: Subscription,
         mut lines: Lines<R>,
-        interrupts: &mut mpsc::Receiver<()>,
+        interrupts: &mut mpsc::Receiver<Signalled>,
     ) -> Result<Exit, SessionsError> {
         let mut is_open = true;
         loop {
@@ -128,8 +128,9 @@ impl Repl<'_> {
                     Ok(Some(line)) => self.enter(line.trim()).await?,
                     Ok(None) | Err(_) => is_open = false,
                 },
-                Some(()) = interrupts.recv() => {
-                    if self.is_idle() {
+                Some(signalled) = interrupts.recv() => {
+                    // What runs is stopped and written down when the session is closed.
+                    if signalled == Signalled::End || self.is_idle() {
                         return Ok(Exit::Interrupted);
                     }
                     self.interrupt().await?;

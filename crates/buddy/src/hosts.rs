@@ -13,7 +13,7 @@ use buddy_protocol::{SessionTarget, TargetHost, TargetWish};
 use crate::config::TrustStore;
 use crate::environment::Environment;
 use crate::host::Host;
-use crate::panes::PaneMaker;
+use crate::panes::{Made, PaneMaker};
 use crate::policy::{Policies, PolicySettings, project_files};
 use crate::wiring::undo_store;
 
@@ -91,11 +91,11 @@ impl RunHosts {
                 host
             }
         };
-        let host = match self.panes_over(&wish.host, &host).await? {
-            Some(panes) => Host { target: panes, ..host },
-            None => host,
+        let (host, note) = match self.panes_over(&wish.host, &host).await? {
+            Made::Panes(panes) => (Host { target: panes, ..host }, None),
+            Made::Nothing { note } => (host, note),
         };
-        let host = self.for_agents(host)?;
+        let host = AgentHost { note, ..self.for_agents(host)? };
         let named = host.session_target(wish).wish();
         self.reached().extend([(wish.clone(), host.clone()), (named, host.clone())]);
         Ok(host)
@@ -106,16 +106,18 @@ impl RunHosts {
     }
 
     /// The panes of a host, which all sessions share whatever directory they are in.
-    async fn panes_over(&self, name: &TargetHost, host: &Host) -> anyhow::Result<Option<Arc<TmuxTarget>>> {
-        let Some(maker) = &self.pane_maker else { return Ok(None) };
+    async fn panes_over(&self, name: &TargetHost, host: &Host) -> anyhow::Result<Made> {
+        let Some(maker) = &self.pane_maker else { return Ok(Made::Nothing { note: None }) };
         let mut made = self.panes.lock().await;
         let name = name.to_string();
         if let Some((_, panes)) = made.iter().find(|(known, _)| *known == name) {
-            return Ok(Some(panes.clone()));
+            return Ok(Made::Panes(panes.clone()));
         }
-        let panes = maker.over(host).await?;
-        made.extend(panes.clone().map(|panes| (name, panes)));
-        Ok(panes)
+        let result = maker.over(host).await?;
+        if let Made::Panes(panes) = &result {
+            made.push((name, panes.clone()));
+        }
+        Ok(result)
     }
 
     /// Lets go of all hosts at the end of a run. What holds one still finds no connection that stays behind.
@@ -157,6 +159,7 @@ impl RunHosts {
             target: host.target,
             env: host.env,
             home: host.home,
+            note: None,
         })
     }
 }

@@ -9,7 +9,6 @@ use buddy_exec::{
     PaneError, RECONNECT_WITHIN, TargetError, TmuxSettings, TmuxTarget, pane_directory, session_name,
 };
 
-use crate::commands::printer;
 use crate::commands::setup::{Invocation, TmuxWish};
 use crate::config::{Config, TmuxSection, WorkEnvironment};
 use crate::environment::Environment;
@@ -23,6 +22,15 @@ const MAX_NAME_CHARS: usize = 200;
 /// Where the socket of buddy's own tmux server is.
 pub(crate) fn directory(environment: &Environment) -> PathBuf {
     environment.data.join("run").join("tmux")
+}
+
+/// What came of making panes over a host.
+pub(crate) enum Made {
+    Panes(Arc<TmuxTarget>),
+    Nothing {
+        /// What the person is told about it.
+        note: Option<String>,
+    },
 }
 
 /// Makes panes over hosts.
@@ -56,7 +64,7 @@ impl PaneMaker {
     }
 
     /// The panes of a host. Without a wish on the command line, what stands in their way means that there are none.
-    pub(crate) async fn over(&self, host: &Host) -> anyhow::Result<Option<Arc<TmuxTarget>>> {
+    pub(crate) async fn over(&self, host: &Host) -> anyhow::Result<Made> {
         if self.is_bounded && host.remote.is_some() {
             if self.is_wanted {
                 bail!(
@@ -64,16 +72,15 @@ impl PaneMaker {
                      there for the shell of a shared terminal"
                 );
             }
-            return Ok(None);
+            return Ok(Made::Nothing { note: None });
         }
         match self.layer(host).await {
-            Ok(panes) => Ok(Some(Arc::new(panes))),
+            Ok(panes) => Ok(Made::Panes(Arc::new(panes))),
             Err(error) if self.is_wanted => Err(error),
             Err(error) => {
-                if is_worth_telling(&error) {
-                    printer().status(&format!("{error}; commands run without a shared terminal there"));
-                }
-                Ok(None)
+                let note = is_worth_telling(&error)
+                    .then(|| format!("{error}; commands run without a shared terminal there"));
+                Ok(Made::Nothing { note })
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Signals: the first asks for an orderly stop, the second stops at once.
 
 use anyhow::Context;
+use buddy_tui::Signalled;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
@@ -9,16 +10,21 @@ use tokio::task::JoinSet;
 const QUEUE: usize = 4;
 
 /// Interrupts as they come. The set must be kept as long as they are wanted.
-pub(crate) fn interrupts() -> anyhow::Result<(mpsc::Receiver<()>, JoinSet<()>)> {
+pub(crate) fn interrupts() -> anyhow::Result<(mpsc::Receiver<Signalled>, JoinSet<()>)> {
     let (sender, receiver) = mpsc::channel(QUEUE);
     let mut tasks = JoinSet::new();
-    for kind in [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()] {
+    let kinds = [
+        (SignalKind::interrupt(), Signalled::Interrupt),
+        (SignalKind::terminate(), Signalled::End),
+        (SignalKind::hangup(), Signalled::End),
+    ];
+    for (kind, signalled) in kinds {
         let mut signals = signal(kind).context("cannot listen for signals")?;
         let sender = sender.clone();
         tasks.spawn(async move {
             while signals.recv().await.is_some() {
                 // A full queue already holds the wish to stop.
-                let _ = sender.try_send(());
+                let _ = sender.try_send(signalled);
             }
         });
     }

@@ -6,7 +6,6 @@ use landlock::{
     ABI, Access, AccessFs, AccessNet, BitFlags, CompatLevel, Compatible, Ruleset, RulesetAttr,
     RulesetCreatedAttr, RulesetStatus, Scope, path_beneath_rules,
 };
-use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use rustix::thread::{
     CapabilitySet, CapabilitySets, clear_ambient_capability_set, remove_capability_from_bounding_set,
     set_capabilities, set_no_new_privs,
@@ -17,37 +16,16 @@ use super::refusal::{LANDLOCK, PROCESS, Refusal, refused};
 use super::seccomp;
 use super::words::{Place, Plan, RawPath, Rules};
 
-/// Limits that no honest command meets: they end the ones that have run away.
-const LIMITS: [(Resource, u64); 4] = [
-    // Counts all processes of the account, so it has to be far above what people run.
-    (Resource::Nproc, 16_384),
-    (Resource::Fsize, 256 * 1024 * 1024 * 1024),
-    (Resource::Nofile, 65_536),
-    // What a command had in its memory does not belong on the disk.
-    (Resource::Core, 0),
-];
-
 /// Without namespaces Landlock has to cover truncation and signals too, which this version does (Linux 6.12).
 pub(super) const LEAST_BARE_ABI: ABI = ABI::V6;
 
 /// Applies every layer, or says which one could not be.
 pub(super) fn confine(plan: &Plan) -> Result<(), Refusal> {
-    for (resource, most) in LIMITS {
-        limit(resource, most)?;
-    }
     drop_capabilities()?;
     set_no_new_privs(true).map_err(refused(PROCESS, "give up new privileges"))?;
     let least = if plan.place == Place::Bare { LEAST_BARE_ABI } else { ABI::V1 };
     landlock(&plan.rules, plan.network, least)?;
     seccomp::apply(plan.place, plan.network)
-}
-
-/// Lowers a limit, and never raises one.
-fn limit(resource: Resource, most: u64) -> Result<(), Refusal> {
-    let now = getrlimit(resource);
-    let lower = |limit: Option<u64>| Some(limit.unwrap_or(u64::MAX).min(most));
-    setrlimit(resource, Rlimit { current: lower(now.current), maximum: lower(now.maximum) })
-        .map_err(refused(PROCESS, "set a limit"))
 }
 
 /// Root without capabilities is an account like others. The bounding set keeps them from coming back; only who has the

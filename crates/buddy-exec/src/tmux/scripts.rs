@@ -301,6 +301,9 @@ pub const PANE_VARIABLE: &str = "BUDDY_PANE";
 /// marker has shown what the command wrote to standard error, for a second at most; dash cannot wait, as its `read` has no limit; it only
 /// pauses before its own end, after which tmux takes nothing more from the terminal. After a stop it mends what the stopped program
 /// did to the terminal: a killed editor leaves it without echo, without line ends, and on its own screen.
+///
+/// `__buddy_l` runs a command. With a named pipe for its standard error, that is opened for both ways first, which waits for
+/// nobody. What the command did to the prompt is mended afterwards.
 const SETUP: &str = r#"{ BUDDY_PANE=$__buddy_u; export BUDDY_PANE; __buddy_n=${__buddy_n-}; __buddy_e=${__buddy_e-}; } 2>/dev/null
 __buddy_w=
 (read -r -t 1 __buddy_a </dev/null) >/dev/null 2>&1
@@ -315,11 +318,10 @@ __buddy_f() {
   return 0
 }
 __buddy_m() {
-  if [ ! -e "$__buddy.stop" ]; then return 0; fi
   stty sane iutf8 </dev/tty || stty sane </dev/tty
   printf '\033[?1049l\0337\033[r\0338\033[?1l\033>\033[?25h\033[?1000l\033[?1002l\033[?1003l\033[?1006l\033[0m\033(B\017' >/dev/tty
 }
-__buddy_p() { __buddy_s=$?; __buddy_m; __buddy_f; printf '\033]133;D;%s;%s\007' "$__buddy_n" "$__buddy_s" >/dev/tty; return "$__buddy_s"; }
+__buddy_p() { __buddy_s=$?; if [ -e "$__buddy.stop" ]; then __buddy_m; fi; __buddy_f; printf '\033]133;D;%s;%s\007' "$__buddy_n" "$__buddy_s" >/dev/tty; return "$__buddy_s"; }
 __buddy_i() {
   if [ -n "${BASH_VERSION-}" ]; then
     case ${PROMPT_COMMAND-} in
@@ -337,6 +339,8 @@ __buddy_i() {
 }
 __buddy_r() { __buddy_s=$?; __buddy_i; return "$__buddy_s"; }
 if [ -n "${BASH_VERSION-}" ]; then PS1='\w \$ '; elif [ -n "${ZSH_VERSION-}" ]; then PS1='%~ %# '; else PS1='$PWD \$ '; fi
+__buddy_l='if [ -p "$__buddy_e" ]; then { eval " $__buddy_t" 2>>"$__buddy_e"; } 2<>"$__buddy_e"; else eval " $__buddy_t"; fi
+{ __buddy_r; } 2>/dev/null'
 __buddy_i
 trap '__buddy_s=$?; __buddy_f; if [ -z "$__buddy_w" ] && [ -p "$__buddy_e" ]; then sleep 0.2 || sleep 1; fi 2>/dev/null; printf "\033]133;E;%s;%s\007" "$__buddy_n" "$__buddy_s" >/dev/tty' EXIT
 "#;
@@ -352,12 +356,12 @@ pub(super) fn setup_line(file: &str) -> String {
     format!(" . \"{file}\"")
 }
 
-/// The line that is typed for every command.
-pub(super) const COMMAND_LINE: &str = " . \"$__buddy\"";
+/// The line that is typed for every command. The command runs outside of the file that it is read from: bash reads beyond the end
+/// of a file when a `$(` without an end was evaluated in it, and what that does to its memory ends it a little later.
+pub(super) const COMMAND_LINE: &str = " . \"$__buddy\" && \\eval \"$__buddy_l\"";
 
-/// The file of one command: the nonce, the tag that all its processes inherit, what the person sees, the mark, and the command
-/// itself byte for byte. What it did to the prompt is mended afterwards. With a named pipe for its standard error, that is opened
-/// for both ways first, which waits for nobody.
+/// The file of one command: the nonce, the tag that all its processes inherit, what the person sees, the mark, the directory, and the
+/// command itself byte for byte.
 pub(super) fn command(
     text: &str,
     shown: &str,
@@ -369,12 +373,10 @@ pub(super) fn command(
     let (text, shown, cwd, errors) =
         (quoted(text), quoted(shown), quoted(cwd), quoted(errors.unwrap_or_default()));
     format!(
-        r#"{{ \ulimit -S -w {tag} || \ulimit -S -x {tag} || :; }} >/dev/null 2>&1
+        r"{{ \ulimit -S -w {tag} || \ulimit -S -x {tag} || :; }} >/dev/null 2>&1
 {{ __buddy_n={nonce}; __buddy_t={text}; __buddy_e={errors}; printf '\033[2m%s\033[0m\n\033]133;C;%s\007' {shown} {nonce} >/dev/tty; }} 2>/dev/null
 \cd -- {cwd} >/dev/null || return 126
-if [ -p "$__buddy_e" ]; then {{ eval " $__buddy_t" 2>>"$__buddy_e"; }} 2<>"$__buddy_e"; else eval " $__buddy_t"; fi
-{{ __buddy_r; }} 2>/dev/null
-"#
+"
     )
     .into_bytes()
 }

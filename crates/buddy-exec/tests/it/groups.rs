@@ -2,24 +2,25 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use buddy_exec::{Bounds, Exec, Limits, LimitsHit, Reach};
+use buddy_exec::{Bounds, Ended, Exec, Limits, LimitsHit, Reach, SupervisorCommand};
 
 use crate::stage::{Stage, alive, marker, sh};
 
 const MEGABYTE: u64 = 1024 * 1024;
 
-fn limits(processes: u64, megabytes: u64) -> Limits {
+pub(crate) fn limits(processes: u64, megabytes: u64) -> Limits {
     Limits { processes, memory_bytes: megabytes * MEGABYTE }
 }
 
-/// Tries to have 200 processes at the same time, and tells how many it got.
-fn forker(marker: &str) -> String {
+/// Tries to have 400 processes at the same time, and tells how many it got.
+pub(crate) fn forker(marker: &str) -> String {
     format!(
         "python3 -c '
 import subprocess
 started = 0
-for _ in range(200):
+for _ in range(400):
     try:
         subprocess.Popen([\"sleep\", \"{marker}\"])
         started += 1
@@ -81,6 +82,37 @@ fn groups_of(supervisor: &str) -> Vec<PathBuf> {
     found
 }
 
+/// A supervisor for which there is no hierarchy but that of version 2.
+fn with_version_2_alone() -> Stage {
+    let script = "grep -w -e pids -e memory /proc/self/mounts | while read -r kind place rest; do \
+                  [ \"$kind\" = cgroup ] && umount \"$place\"; done; exec \"$@\"";
+    let words = ["--mount", "/bin/sh", "-c", script, "sh", env!("CARGO_BIN_EXE_buddy-supervise")];
+    let args = words.map(str::to_owned).to_vec();
+    let supervisor = SupervisorCommand { program: "/usr/bin/unshare".into(), args };
+    Stage::with(supervisor, Duration::from_millis(300))
+}
+
+#[tokio::test]
+async fn with_version_2_alone_a_command_has_a_group_that_ends_with_it() {
+    let stage = with_version_2_alone();
+    let marker = marker();
+    // Each generation starts the next and ends, outside of every session that it was started in.
+    let runner = "trap '' TERM HUP; setsid sh ./run $1 &\n";
+    fs::write(stage.path("run"), runner).unwrap();
+    let script = format!("echo $PPID; sh ./run {marker}; sleep {marker}");
+    let mut running = stage.start(sh(&script)).await.unwrap();
+    let supervisor = String::from_utf8_lossy(&running.next().await.unwrap().bytes).trim().to_owned();
+    let groups = groups_of(&supervisor);
+    let [group] = groups.as_slice() else { panic!("one group is expected: {groups:?}") };
+    assert!(group.join("cgroup.kill").exists(), "{group:?}");
+    assert!(!fs::read_to_string(group.join("cgroup.procs")).unwrap().is_empty());
+    running.stop();
+    let exit = running.wait().await.unwrap();
+    assert_eq!((exit.ended, exit.survivors), (Ended::Stopped, 0));
+    assert_eq!(alive(&marker), [""; 0]);
+    assert_eq!(groups_of(&supervisor), [] as [PathBuf; 0]);
+}
+
 #[tokio::test]
 async fn a_group_is_gone_with_its_command_and_also_when_its_supervisor_was_killed() {
     let stage = Stage::new();
@@ -101,6 +133,29 @@ async fn a_group_is_gone_with_its_command_and_also_when_its_supervisor_was_kille
     // The next command clears away what was left.
     stage.run(sh("true")).await;
     assert_eq!(groups_of(&supervisor), [] as [PathBuf; 0]);
+}
+
+/// Every process starts two more, without end. It runs only where its number of processes is certainly limited.
+#[tokio::test]
+async fn a_fork_bomb_goes_off_in_its_group_and_others_run_meanwhile() {
+    assert!(is_limited(), "without a limit this would take the whole machine");
+    let stage = Stage::new().with_limits(limits(64, 512));
+    let marker = marker();
+    let script = format!("echo ready; bomb() {{ bomb {marker} | bomb {marker} & }}; bomb; sleep {marker}");
+    let mut bomb = stage.start_ready(Exec { timeout: Some(Duration::from_mins(1)), ..sh(&script) }).await;
+    for number in 0..20 {
+        let other = stage.run(sh(&format!("echo {number}"))).await;
+        assert_eq!((other.code, other.stdout.text()), (Some(0), format!("{number}\n")));
+    }
+    bomb.stop();
+    let exit = bomb.wait().await.unwrap();
+    assert_eq!((exit.ended, exit.survivors, exit.hit.processes), (Ended::Stopped, 0, true));
+    assert_eq!(alive(&marker), [""; 0]);
+}
+
+fn is_limited() -> bool {
+    let layers = buddy_exec::layers();
+    layers.iter().any(|layer| layer.name == "cgroup" && layer.detail.contains("processes and memory"))
 }
 
 #[test]

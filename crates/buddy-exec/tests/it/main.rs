@@ -6,6 +6,7 @@ mod files;
 mod groups;
 mod hosts;
 mod jail;
+mod limits;
 mod managed;
 mod output;
 mod panes;

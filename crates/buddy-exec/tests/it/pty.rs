@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use buddy_exec::{Bounds, Ended, Exec, Exit, Reach, Stdin, TargetError, TerminalSize};
 
+use crate::jail::cell::{Cell, Kind};
 use crate::stage::{Stage, alive, argv, marker, sh};
 
 fn with_terminal(exec: Exec) -> Exec {
@@ -107,4 +108,21 @@ async fn much_output_comes_whole() {
         |exit| exit.stdout.text().ends_with("199999\r\n200000\r\n") && exit.stdout.total == 1_488_895,
     )
     .await;
+}
+
+/// `sudo` runs with rights that its caller may not signal, so it has to come to an end by itself.
+#[tokio::test]
+async fn who_asks_for_a_password_finds_the_end_of_the_input() {
+    let cell = Cell::new(Kind::Ordinary);
+    let mark = cell.ws("sudo-was-here");
+    let mark = mark.to_str().unwrap();
+    let exec = Exec {
+        timeout: Some(Duration::from_secs(1)),
+        ..with_terminal(argv(&["/usr/bin/sudo", "-k", "touch", mark]))
+    };
+    let exit = cell.stage.run(exec).await;
+    assert!(exit.stdout.text().contains("assword"), "{}", exit.stdout.text());
+    assert_ne!(exit.code, Some(0));
+    assert_eq!((exit.survivors, alive(mark)), (0, Vec::new()));
+    assert!(!cell.ws("sudo-was-here").exists());
 }

@@ -22,7 +22,7 @@ use super::past::{Branch, Branched};
 use super::state::Console;
 use super::terminal::{self, Terminal};
 use crate::editor::Key;
-use crate::exit::Exit;
+use crate::exit::{Exit, Signalled};
 use crate::markdown::load_syntaxes;
 use crate::screen::Painter;
 use crate::text::{Colors, Look};
@@ -47,7 +47,7 @@ pub struct ConsoleRequest {
     /// Its last event so far.
     pub head: u64,
     /// One message each time a signal asks to stop.
-    pub interrupts: mpsc::Receiver<()>,
+    pub interrupts: mpsc::Receiver<Signalled>,
     /// How things look.
     pub look: Look,
     /// Keys of the person's own: key and what it does.
@@ -164,7 +164,7 @@ impl Driver {
 
     async fn run(
         &mut self,
-        mut interrupts: mpsc::Receiver<()>,
+        mut interrupts: mpsc::Receiver<Signalled>,
         mut refused: mpsc::Receiver<SessionsError>,
     ) -> Result<Exit, SessionsError> {
         loop {
@@ -173,7 +173,7 @@ impl Driver {
             let input = tokio::select! {
                 biased;
                 Some(event) = keys.next() => Self::terminal_input(event),
-                Some(()) = interrupts.recv() => Some(Input::Stop),
+                Some(_) = interrupts.recv() => Some(Input::Stop),
                 () = at(paint), if paint.is_some() => {
                     self.paint()?;
                     None

@@ -35,6 +35,11 @@ async fn check_stopped(stage: &Stage, finished: Finished, code: i32) {
     let finished = finished.expect_code(code);
     assert_eq!(processes::of(stage.home.path()), []);
     assert!(!finished.stderr.contains("panicked"), "{finished}");
+    check_settled(stage).await;
+}
+
+/// Nothing of the session is open, and it can be gone on with.
+pub(crate) async fn check_settled(stage: &Stage) {
     let log = stage.only_log().await;
     assert_eq!(log.transcript.turn(), None);
     assert_eq!(log.transcript.open_items().count(), 0);
@@ -106,6 +111,65 @@ async fn a_request_to_end_ends_the_run() {
 #[tokio::test]
 async fn a_terminal_that_hangs_up_ends_the_run() {
     check_signal(Signal::HUP).await;
+}
+
+/// How many commands run when buddy is asked to end.
+const TEN: usize = 10;
+
+/// Ten commands at the same time, some with a daemon, some that ignore requests to end, and one that prints without end.
+pub(crate) fn ten_calls() -> Turn {
+    (0..TEN).fold(turn(), |turn, number| {
+        let began = format!("touch began-{number}");
+        let command = match number {
+            0..4 => format!("(setsid sleep 60 &) ; {began}; sleep 60"),
+            4..7 => format!("trap '' TERM INT HUP; {began}; while :; do sleep 0.1; done"),
+            7 => format!("{began}; yes"),
+            _ => format!("{began}; sleep 60 | cat"),
+        };
+        let mut call = shell(&command);
+        // Only what says that it changes nothing runs beside others.
+        call["mutation"] = serde_json::json!(false);
+        turn.call("run_shell", call)
+    })
+}
+
+pub(crate) async fn ten_begun(stage: &Stage) {
+    let began = |number| stage.home.work().join(format!("began-{number}")).exists();
+    for _ in 0..4_000 {
+        if (0..TEN).all(began) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    panic!("ten commands do not run at the same time");
+}
+
+/// Asks for the end of a buddy with ten commands, which must come within ten seconds.
+async fn end_with_ten(stage: &Stage, started: Started) {
+    ten_begun(stage).await;
+    let asked = std::time::Instant::now();
+    started.signal(Signal::TERM);
+    let finished = started.finish_with_open_input().await;
+    assert!(asked.elapsed() < Duration::from_secs(10), "{:?}: {finished}", asked.elapsed());
+    check_stopped(stage, finished, 130).await;
+    let log = stage.only_log().await;
+    let statuses: Vec<ItemStatus> = log.calls().iter().map(|(item, _)| item.status).collect();
+    assert_eq!(statuses, [ItemStatus::Interrupted; TEN]);
+}
+
+#[tokio::test]
+async fn a_request_to_end_with_ten_commands_ends_all_of_them_and_keeps_the_session() {
+    let stage = Stage::new([ten_calls(), turn().text("Well.")]).await;
+    let started = stage.exec(["go"]).start();
+    end_with_ten(&stage, started).await;
+}
+
+#[tokio::test]
+async fn a_request_to_end_ends_a_conversation_with_ten_commands() {
+    let stage = Stage::new([ten_calls(), turn().text("Well.")]).await;
+    let mut started = stage.buddy([]).env("BUDDY_APPROVE", "all").converse();
+    started.write(b"go\n").await;
+    end_with_ten(&stage, started).await;
 }
 
 #[tokio::test]

@@ -43,7 +43,6 @@ impl Flood {
     /// Nothing but the ends of the output is anywhere.
     fn check_bounds(&self, idle: u64, data: &Path, spool: u64) {
         let peak = self.finished.peak_memory;
-        println!("{} KiB at the peak, {} KiB when idle, {:?}", peak / 1024, idle / 1024, self.finished.took);
         assert!(idle > 0 && peak < idle + MORE_MEMORY, "{peak} bytes, {idle} when idle");
         assert!(self.log.len() as u64 <= LOG_CAP, "{} bytes of log", self.log.len());
         let disk = size(data);

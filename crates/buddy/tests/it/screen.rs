@@ -10,6 +10,7 @@ mod leaving;
 mod looks;
 mod past;
 mod person;
+mod shared;
 mod turns;
 mod window;
 

@@ -80,9 +80,9 @@ async fn panes_in_a_container_conform_with_the_ash_of_busybox() {
 }
 
 #[tokio::test]
-async fn two_hundred_commands_over_ssh_have_their_own_outputs_and_codes() {
+async fn a_thousand_commands_over_ssh_have_their_own_outputs_and_codes() {
     let place = PanePlace::new(Place::ssh().await, "/bin/bash").await;
-    for number in 0..200 {
+    for number in 0..1000 {
         let text = format!("echo \"n {number}\"; printf 'é%s\\n\\n' '{number}'; ( exit {} )", number % 126);
         place.check(&text, &format!("n {number}\né{number}\n\n"), number % 126).await;
     }

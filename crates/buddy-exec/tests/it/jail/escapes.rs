@@ -122,11 +122,3 @@ async fn nothing_is_inherited_but_the_standard_streams() {
         assert_eq!(exit.stdout.text(), "0\n1\n2\n3\n", "{kind:?}");
     }
 }
-
-#[tokio::test]
-async fn limits_are_set() {
-    for kind in ALL {
-        let exit = Cell::new(kind).run("ulimit -c; [ $(ulimit -Hn) -le 65536 ] && echo few").await;
-        assert_eq!(exit.stdout.text(), "0\nfew\n", "{kind:?}");
-    }
-}

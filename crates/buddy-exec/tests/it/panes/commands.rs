@@ -127,3 +127,11 @@ async fn words_are_run_without_a_shell_reading_them() {
     let mut run = stage.try_start(command).await.unwrap();
     assert_eq!(run.running.wait().await.unwrap().stdout.text(), "a b|$HOME|*|';'|é\n|");
 }
+
+#[tokio::test]
+async fn a_command_in_a_pane_has_limits_with_a_jail_and_without() {
+    for stage in [PaneStage::new("/bin/bash"), PaneStage::jailed("/bin/bash")] {
+        let (exit, _) = stage.run("cat /proc/self/limits").await;
+        crate::limits::check(&exit.stdout.text(), "a pane");
+    }
+}

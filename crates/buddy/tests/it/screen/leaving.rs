@@ -3,6 +3,7 @@
 use buddy_testkit::model::turn;
 
 use super::Screen;
+use crate::exec_stops::{check_settled, ten_begun, ten_calls};
 use crate::stage::{BUDDY, Stage};
 
 /// A shell on a terminal, from which buddy is started.
@@ -51,6 +52,26 @@ async fn the_terminal_is_as_it_was_after_a_signal() {
     let buddy = rustix::process::Pid::from_raw(children.trim().parse().unwrap()).unwrap();
     rustix::process::kill_process(buddy, rustix::process::Signal::TERM).unwrap();
     check_restored(&screen).await;
+}
+
+#[tokio::test]
+async fn a_request_to_end_with_ten_commands_ends_all_of_them_and_keeps_the_session() {
+    let stage = Stage::new(vec![ten_calls(), turn().text("Well.")]).await;
+    let screen = Screen::bare(stage, &["--trust"], 80, 24, &[("BUDDY_APPROVE", "all")]);
+    screen.wait_until("a prompt", super::has_prompt).await;
+    screen.line("go");
+    ten_begun(&screen.stage).await;
+    let pane = screen.tmux(&["display-message", "-p", "-t", "screen", "#{pane_pid}"]).stdout;
+    let buddy = String::from_utf8(pane).unwrap().trim().parse().unwrap();
+    let asked = std::time::Instant::now();
+    buddy_testkit::processes::signal(buddy, rustix::process::Signal::TERM);
+    screen.wait_for("go on with: buddy resume").await;
+    screen.wait_for("Pane is dead (status 130").await;
+    assert!(asked.elapsed() < std::time::Duration::from_secs(10), "{:?}", asked.elapsed());
+    screen.tmux(&["kill-server"]);
+    let path = screen.stage.home.path();
+    assert_eq!(buddy_testkit::processes::wait_until_gone(path, std::time::Duration::from_secs(2)), []);
+    check_settled(&screen.stage).await;
 }
 
 #[tokio::test]
