@@ -4,6 +4,8 @@
 //!
 //! A pane inherits the options of its session, so `@buddy_owner` alone says too little; `@buddy_pane` stands at panes only.
 
+use crate::quote;
+
 /// Removes the files of panes that are not there any more. Argument: the socket. What is there is looked at before the panes are, so
 /// that the files of one that is being made stay. Files of jails have other names.
 pub(super) const FORGET: &str = r#"
@@ -347,7 +349,7 @@ trap '__buddy_s=$?; __buddy_f; if [ -z "$__buddy_w" ] && [ -p "$__buddy_e" ]; th
 
 /// The setup of one pane, with the mark that says that it was carried out.
 pub(super) fn setup(command_file: &str, nonce: &str) -> String {
-    let file = quoted(command_file);
+    let file = quote(command_file);
     format!("__buddy={file} __buddy_u={nonce}\n{SETUP}printf '\\033]133;S;%s\\007' {nonce} >/dev/tty\n")
 }
 
@@ -371,7 +373,7 @@ pub(super) fn command(
     tag: u32,
 ) -> Vec<u8> {
     let (text, shown, cwd, errors) =
-        (quoted(text), quoted(shown), quoted(cwd), quoted(errors.unwrap_or_default()));
+        (quote(text), quote(shown), quote(cwd), quote(errors.unwrap_or_default()));
     format!(
         r"{{ \ulimit -S -w {tag} || \ulimit -S -x {tag} || :; }} >/dev/null 2>&1
 {{ __buddy_n={nonce}; __buddy_t={text}; __buddy_e={errors}; printf '\033[2m%s\033[0m\n\033]133;C;%s\007' {shown} {nonce} >/dev/tty; }} 2>/dev/null
@@ -379,11 +381,6 @@ pub(super) fn command(
 "
     )
     .into_bytes()
-}
-
-/// A text as one word of any POSIX shell.
-pub(super) fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// A text as one word of tmux's own language, which has the same single quotes and no way to leave them but this.

@@ -4,7 +4,7 @@ use super::host::Host;
 use super::names::SHARED;
 use super::scripts::{self, FORGET};
 use super::shells::Shell;
-use crate::{PaneError, Remaining, Stdin, TargetError};
+use crate::{PaneError, Remaining, Stdin, TargetError, quote};
 
 /// How many sessions and panes there may be.
 #[derive(Debug, Clone, Copy)]
@@ -165,7 +165,7 @@ pub(super) async fn remaining(host: &Host) -> Result<Vec<Remaining>, TargetError
 /// What a person types to attach.
 pub(super) fn attach(host: &Host, session: &str) -> String {
     let socket = host.socket();
-    let socket = if socket.contains(' ') { scripts::quoted(&socket) } else { socket };
+    let socket = if socket.contains(' ') { quote(&socket) } else { socket };
     host.way.typed(&format!("tmux -S {socket} attach -t {session}"))
 }
 
