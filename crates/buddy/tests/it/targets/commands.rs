@@ -87,8 +87,7 @@ async fn another_directory_on_the_same_host_is_another_directory() {
 #[tokio::test]
 async fn panes_that_the_person_has_are_theirs_on_a_host_that_comes_later_too() {
     let machine = Machine::new();
-    let stage =
-        Stage::new([turn().call("run_shell", shell("echo mine > mine")), turn().text("Done.")]).await;
+    let stage = Stage::new([turn().call("run_shell", shell("echo mine > mine")), turn().text("Done.")]).await;
     let mut talk = machine.known_to(stage.buddy(["--approve", "all", "--tmux"])).converse();
     talk.write(b"/pane take\n").await;
     talk.stderr.wait_for("the panes are yours", 1).await;
