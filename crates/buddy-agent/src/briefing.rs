@@ -6,7 +6,7 @@ use crate::agent::AgentSettings;
 use crate::models::{Offer, Offers};
 use crate::prompt::{SystemPrompt, TargetLine, environment};
 use crate::targets::{Slot, Targets};
-use crate::tools::registry;
+use crate::tools::{Means, registry};
 
 /// Characters of what a host says about itself.
 const SAID_CHARS: usize = 200;
@@ -42,9 +42,9 @@ pub(crate) fn tools_off(settings: &AgentSettings, targets: &Targets) -> Vec<Stri
 
 fn offer(settings: &AgentSettings, slots: &[Slot], off: &[String]) -> Result<Offer, String> {
     let attached = || slots.iter().filter_map(Slot::attached);
-    let has_panes = attached().any(|attached| attached.host.target.panes().is_some());
+    let means = Means::of(attached().map(|attached| &*attached.host.target));
     let names: Vec<String> = slots.iter().map(|slot| slot.spec().name.clone()).collect();
-    let tools = registry::definitions(off, has_panes, &names);
+    let tools = registry::definitions(off, means, &names);
     let default = slots.first().and_then(Slot::attached);
     let is_alone = slots.len() == 1;
     let remote = default.filter(|default| is_alone && default.host.is_remote);

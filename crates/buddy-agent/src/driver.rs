@@ -75,6 +75,8 @@ pub(crate) struct Work {
     cancel: CancellationToken,
     /// A summary or a question under way, ending in an input.
     aside: JoinSet<Input>,
+    /// Whether the person has the panes.
+    are_panes_taken: bool,
     /// The command that the person runs.
     person: Option<Underway>,
     /// Its task, ending in its item.
@@ -202,6 +204,7 @@ impl Driver {
             self.gate.set_plan_only(plan_only);
         }
         if let Some(is_taken) = panes_taken {
+            self.work.are_panes_taken = is_taken;
             self.hand_panes(is_taken);
         }
         Ok(Ok(()))
@@ -225,6 +228,7 @@ impl Driver {
     /// Adds a target, lets one go, or makes one the default. A host that cannot be reached leaves all as it was.
     async fn change_targets(&mut self, change: &TargetChange) -> Result<Result<(), String>, SinkClosed> {
         let targets = self.pipeline.parts.targets.clone();
+        let before = self.attached();
         let slots = match targets.after(change).await {
             Ok(slots) => slots,
             Err(reason) => return Ok(Err(reason)),
@@ -232,6 +236,15 @@ impl Driver {
         let facts = [changed(&slots)].into_iter().chain(news(&targets.all(), &slots)).collect();
         self.sink.commit(facts).await?;
         targets.replace(slots);
+        if self.work.are_panes_taken {
+            self.hand_panes(true);
+            // Who lets go of a host can give nothing back there later.
+            for gone in before.iter().filter(|gone| !targets.names().contains(&gone.spec.name)) {
+                if let Some(panes) = gone.host.target.panes() {
+                    panes.take_back();
+                }
+            }
+        }
         self.machine.set_targets(targets.names());
         match Briefing::new(&self.settings, &targets) {
             Ok(briefing) => self.models.brief(briefing),

@@ -38,5 +38,6 @@ mod write_file;
 
 pub(crate) use clip::{TextLimits, clip_text};
 pub(crate) use run::{Call, Pipeline, PipelineParts};
+pub(crate) use run_shell::Means;
 pub(crate) use tool::Place;
 pub(crate) use update_plan::plan;

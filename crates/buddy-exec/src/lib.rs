@@ -50,7 +50,7 @@ pub use files::{
 pub use jail::{Layer, LayerState, layers};
 pub use local::{DEFAULT_GRACE, LocalSettings, LocalTarget, SupervisorCommand};
 pub use open::open_page;
-pub use remote::{RemoteSettings, RemoteTarget};
+pub use remote::{RemoteSettings, RemoteTarget, quote};
 pub use running::{CHUNK_BYTES, MAX_CHUNKS, QUEUED_CHUNKS, Running, Stop, Stopper};
 pub use search::{FileMatches, GlobQuery, GlobResult, GrepQuery, GrepResult, MatchedLine};
 pub use target::{Description, Target};

@@ -116,6 +116,10 @@ impl LocalTarget {
 
 #[async_trait]
 impl Target for LocalTarget {
+    fn has_terminals(&self) -> bool {
+        true
+    }
+
     fn describe(&self) -> &Description {
         &self.settings.description
     }

@@ -21,5 +21,5 @@ mod search;
 mod spare;
 mod target;
 
-pub(crate) use quote::quote;
+pub use quote::quote;
 pub use target::{RemoteSettings, RemoteTarget};

@@ -27,6 +27,11 @@ pub trait Target: Send + Sync {
         None
     }
 
+    /// Whether it gives a command a terminal of its own where that is wanted.
+    fn has_terminals(&self) -> bool {
+        false
+    }
+
     /// Starts a command whose live output is delivered whole, however slow the reader is: the command waits.
     ///
     /// A target whose [`Target::start`] drops chunks has to do this in another way.

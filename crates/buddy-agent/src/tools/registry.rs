@@ -17,7 +17,7 @@ use crate::tools::list_directory::ListDirectory;
 use crate::tools::make_directory::MakeDirectory;
 use crate::tools::process::{ProcessLogs, ProcessStart, ProcessStatus, ProcessStop};
 use crate::tools::read_file::ReadFile;
-use crate::tools::run_shell::{self, RunShell};
+use crate::tools::run_shell::{self, Means, RunShell};
 use crate::tools::search_youtube::SearchYoutube;
 use crate::tools::target_field;
 use crate::tools::time::Time;
@@ -106,14 +106,14 @@ pub(crate) fn off_when_small(off: &[String]) -> Vec<String> {
     off.iter().cloned().chain([PROCESSES, ROOMY].concat().into_iter().map(str::to_owned)).collect()
 }
 
-/// What the model is told about the tools, except those that are switched off, in a session with these targets, of which
-/// one has panes or none.
-pub(crate) fn definitions(off: &[String], has_panes: bool, targets: &[String]) -> Vec<ToolDefinition> {
-    let is_offered = |entry: &&Entry| !is_off(entry, off) && (has_panes || !needs_panes(entry));
+/// What the model is told about the tools, except those that are switched off, in a session with these targets, which have
+/// these means together.
+pub(crate) fn definitions(off: &[String], means: Means, targets: &[String]) -> Vec<ToolDefinition> {
+    let is_offered = |entry: &&Entry| !is_off(entry, off) && (means.panes || !needs_panes(entry));
     let mut definitions: Vec<ToolDefinition> =
         TOOLS.iter().filter(is_offered).map(Entry::definition).collect();
     for definition in definitions.iter_mut().filter(|definition| definition.name == RunShell::SPEC.name) {
-        run_shell::fit(definition, has_panes);
+        run_shell::fit(definition, means);
     }
     for definition in &mut definitions {
         target_field::offer(definition, targets);
@@ -188,6 +188,24 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    const ALL: Means = Means { panes: true, managed: true, terminals: true };
+    const HERE: Means = Means { panes: false, ..ALL };
+    const BARE: Means = Means { panes: false, managed: false, terminals: false };
+
+    #[test]
+    fn what_no_target_has_is_not_offered_for_commands() {
+        let shell = |means| {
+            let all = definitions(&[], means, &[]);
+            all.into_iter().find(|tool| tool.name == RunShell::SPEC.name).unwrap()
+        };
+        let (here, bare) = (shell(HERE), shell(BARE));
+        let wait = |tool: &ToolDefinition| tool.parameters["properties"]["wait"]["description"].to_string();
+        assert!(wait(&here).contains("False") && !wait(&bare).contains("False"), "{}", wait(&bare));
+        assert!(!here.parameters["properties"]["terminal"].is_null());
+        assert!(bare.parameters["properties"]["terminal"].is_null());
+        assert!(bare.description.contains("every command is waited for"));
+    }
+
     #[test]
     fn names_and_aliases_are_unique() {
         let mut seen = HashSet::new();
@@ -200,7 +218,7 @@ mod tests {
 
     #[test]
     fn schemas_are_closed_objects_without_references() {
-        for definition in definitions(&[], true, &[]) {
+        for definition in definitions(&[], ALL, &[]) {
             let schema = &definition.parameters;
             assert_eq!(schema["type"], "object", "{}", definition.name);
             assert_eq!(schema["additionalProperties"], json!(false), "{}", definition.name);
@@ -214,12 +232,12 @@ mod tests {
     #[test]
     fn a_host_without_panes_offers_nothing_that_needs_them() {
         let told = serde_json::to_string(
-            &definitions(&[], false, &[]).iter().map(|tool| &tool.parameters).collect::<Vec<_>>(),
+            &definitions(&[], HERE, &[]).iter().map(|tool| &tool.parameters).collect::<Vec<_>>(),
         );
         assert!(!told.unwrap().contains("pane"));
-        assert!(definitions(&[], false, &[]).iter().all(|tool| !tool.description.contains("pane")));
+        assert!(definitions(&[], HERE, &[]).iter().all(|tool| !tool.description.contains("pane")));
         assert_eq!(
-            definitions(&[], true, &[]).len() - definitions(&[], false, &[]).len(),
+            definitions(&[], ALL, &[]).len() - definitions(&[], HERE, &[]).len(),
             pane_tools().count()
         );
     }
@@ -227,7 +245,7 @@ mod tests {
     #[test]
     fn without_a_shell_no_process_is_started_and_without_means_there_are_none() {
         let names = |off: &[String]| -> Vec<String> {
-            definitions(off, true, &[])
+            definitions(off, ALL, &[])
                 .into_iter()
                 .map(|tool| tool.name)
                 .filter(|name| name.starts_with("process_"))
@@ -241,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_small_window_has_fewer_tools_and_each_name_is_one() {
-        let small = definitions(&off_when_small(&[]), true, &[]);
+        let small = definitions(&off_when_small(&[]), ALL, &[]);
         assert_eq!(small.len(), TOOLS.len() - PROCESSES.len() - ROOMY.len());
         assert!(small.iter().any(|tool| tool.name == "run_shell"));
         assert_eq!(find("shell_background").unwrap().spec.name, "process_start");

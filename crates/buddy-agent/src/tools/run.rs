@@ -269,6 +269,7 @@ impl Pipeline {
             recorder: self.recorder(item, &ready.target),
             env: ready.target.host.env.clone(),
             owner: self.parts.owner.clone(),
+            text_limit: self.parts.limits.of(ready.spec.text),
             log: self.parts.logs.join(format!("exec-{}.log", item.id)),
             clock: self.parts.clock.clone(),
             cancel: cancel.clone(),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use buddy_exec::{
-    Chunk, Ended, Exec, Exit, LogFile, OutputLimits, PaneSelector, Reach, Running, Stdin, Stream,
+    Chunk, Ended, Exec, Exit, LogFile, OutputLimits, PaneSelector, Reach, Running, Stdin, Stream, Target,
     TerminalSize,
 };
 use buddy_model::ToolDefinition;
@@ -35,6 +35,10 @@ const KEEP: usize = 128 * 1024;
 const TERMINAL_KIND: &str = "xterm";
 /// Bytes of a command's log on disk.
 const LOG_CAP: u64 = 64 * 1024 * 1024;
+
+/// What `wait` is where nothing can be left running.
+const WAIT_ONLY: &str = "How long to wait: true for the usual 30 s, or a duration such as \"10m\" or a number of seconds, up to \
+                         10 minutes. The command is stopped when the time is up.";
 
 pub(crate) struct RunShell;
 
@@ -111,6 +115,10 @@ impl Tool for RunShell {
         if selector != PaneSelector::default() && context.target.panes().is_none() {
             return Err(no_panes());
         }
+        if input.terminal && !context.target.has_terminals() {
+            let failure = ToolFailure::new("unsupported", "this host gives commands no terminal");
+            return Err(failure.hint("leave `terminal` out"));
+        }
         let Some(timeout) = timeout else {
             if input.terminal {
                 return Err(ToolFailure::new(
@@ -150,15 +158,51 @@ fn is_for_pane(context: &ToolContext) -> bool {
     context.bounds.is_open() || !context.is_read_only
 }
 
-/// What the model is told about the tool, by whether the host has panes.
-pub(crate) fn fit(definition: &mut ToolDefinition, has_panes: bool) {
-    if has_panes {
+/// What the targets of a session have for commands, one of them at least.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Means {
+    /// Shared panes.
+    pub(crate) panes: bool,
+    /// Processes that run on.
+    pub(crate) managed: bool,
+    /// Terminals for single commands.
+    pub(crate) terminals: bool,
+}
+
+impl Means {
+    /// The means of some targets together.
+    pub(crate) fn of<'a>(targets: impl IntoIterator<Item = &'a dyn Target>) -> Self {
+        targets.into_iter().fold(Self::default(), |means, target| Self {
+            panes: means.panes || target.panes().is_some(),
+            managed: means.managed || target.managed().is_some(),
+            terminals: means.terminals || target.has_terminals(),
+        })
+    }
+}
+
+/// What the model is told about the tool, by what there is for commands.
+pub(crate) fn fit(definition: &mut ToolDefinition, means: Means) {
+    if means.panes {
         definition.description =
             format!("{}\n\n{}", definition.description, include_str!("run_shell/pane.md").trim());
-    } else if let Some(fields) = definition.parameters["properties"].as_object_mut() {
-        for field in ["session", "pane"] {
-            fields.remove(field);
-        }
+    }
+    if !means.panes && !means.managed {
+        definition.description =
+            format!("{}\n\n{}", definition.description, include_str!("run_shell/waited.md").trim());
+    }
+    let Some(fields) = definition.parameters["properties"].as_object_mut() else { return };
+    if !means.panes {
+        fields.remove("session");
+        fields.remove("pane");
+    }
+    if !means.panes && !means.terminals {
+        fields.remove("terminal");
+    }
+    if !means.panes
+        && !means.managed
+        && let Some(wait) = fields.get_mut("wait")
+    {
+        wait["description"] = json!(WAIT_ONLY);
     }
 }
 

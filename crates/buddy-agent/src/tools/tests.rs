@@ -12,6 +12,7 @@ use buddy_web::{Endpoints, FetchSettings, Web};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use crate::tools::clip::TextLimits;
 use crate::tools::person::Person;
 use crate::tools::registry;
 use crate::tools::tool::{Place, ToolContext};
@@ -105,6 +106,7 @@ impl Yard {
             recorder: Recorder::off(),
             env: Vec::new(),
             owner: Owner::default(),
+            text_limit: TextLimits::default().file,
             log: self.folder.join("log"),
             clock: Arc::new(Still),
             cancel: CancellationToken::new(),

@@ -164,6 +164,8 @@ pub(crate) struct ToolContext {
     pub(crate) env: Vec<(String, String)>,
     /// Who managed processes belong to.
     pub(crate) owner: Owner,
+    /// Characters of one text that the model is given.
+    pub(crate) text_limit: usize,
     /// The file for the whole output of this call.
     pub(crate) log: PathBuf,
     /// Who can be asked.

@@ -131,7 +131,7 @@ fn bracket(item: &ClassSetItem, is_negated: bool, out: &mut String) -> Result<()
         (true, _) => out.push_str("[-^]"),
         (false, _) => {
             let negation = if is_negated { "^" } else { "" };
-            ["[", negation, end, &others, caret, dash, "]"].iter().for_each(|part| out.push_str(part));
+            out.push_str(&["[", negation, end, &others, caret, dash, "]"].concat());
         }
     }
     Ok(())

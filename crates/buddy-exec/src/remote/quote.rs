@@ -1,7 +1,7 @@
 //! Words in quotes that every POSIX shell reads back exactly.
 
-/// A word in single quotes.
-pub(crate) fn quote(word: &str) -> String {
+/// A word in single quotes, which any POSIX shell takes as it is.
+pub fn quote(word: &str) -> String {
     format!("'{}'", word.replace('\'', r"'\''"))
 }
 

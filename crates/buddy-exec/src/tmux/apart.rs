@@ -9,8 +9,8 @@ use tokio::time::timeout;
 use super::follow::Seen;
 use super::link::Link;
 use super::marker::SECRET_PREFIX;
-use super::scripts::{self, quoted};
-use crate::{Stdin, TargetError};
+use super::scripts;
+use crate::{Stdin, TargetError, quote};
 
 /// How long a marker may take to say that it is there: far more than a loaded machine needs.
 const MARKER_LIMIT: Duration = Duration::from_secs(5);
@@ -50,7 +50,7 @@ pub(super) async fn start_marker(link: &Link) -> Result<(), TargetError> {
     link.is_unmarkable.store(true, Ordering::Relaxed);
     let program = marker.program.to_str().ok_or(TargetError::BadPath { why: "is not text" })?;
     let words: Vec<String> =
-        [program].into_iter().chain(marker.args.iter().map(String::as_str)).map(quoted).collect();
+        [program].into_iter().chain(marker.args.iter().map(String::as_str)).map(quote).collect();
     let guard =
         format!("{SECRET_PREFIX}{}\n{}", link.secret, scripts::GUARD.replace("MARKER", &words.join(" ")));
     let (socket, owner, file) =

@@ -100,8 +100,9 @@ impl Link {
         let spool_nonce = nonce()?;
         let spool = format!("{spools}.{spool_nonce}");
         let socket = host.socket();
+        let stream = format!("{}{}", scripts::FORGET, scripts::STREAM);
         let relay = Stdin::Bytes(RELAY.as_bytes().to_vec());
-        let said = host.run(scripts::STREAM, &[&socket, id, session, &spool, &spools], relay).await?;
+        let said = host.run(&stream, &[&socket, id, session, &spool, &spools], relay).await?;
         if !said.text.is_empty() {
             return Err(PaneError::Foreign { name: session.to_owned() }.into());
         }
@@ -316,7 +317,10 @@ impl Link {
     /// Keeps how a command ended that was left to itself, and lets others in.
     pub(super) fn keep_news(&self, news: String) {
         let mut kept = self.news.lock().unwrap_or_else(PoisonError::into_inner);
-        *kept = Some(kept.take().map_or(news.clone(), |earlier| format!("{earlier}; {news}")));
+        *kept = Some(match kept.take() {
+            Some(earlier) => format!("{earlier}; {news}"),
+            None => news,
+        });
         drop(kept);
         self.is_dispatched.store(false, Ordering::Relaxed);
     }

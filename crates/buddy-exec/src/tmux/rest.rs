@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::host::Host;
 use super::link::Link;
+use super::scripts::FORGET;
 use crate::{Stdin, TargetError};
 
 /// Ends each session whose panes are all known, jailed, waiting and without jobs, and that nobody is attached to.
@@ -22,7 +23,7 @@ pub(super) async fn end_idle(host: &Host, links: Vec<Arc<Link>>) -> Result<(), T
             let (socket, count) = (host.socket(), shells.len().to_string());
             let mut arguments = vec![socket.as_str(), &session, &count];
             arguments.extend(shells.iter().map(String::as_str));
-            host.run(END_IDLE, &arguments, Stdin::Null).await?;
+            host.run(&format!("{FORGET}{END_IDLE}"), &arguments, Stdin::Null).await?;
         }
     }
     Ok(())
@@ -43,5 +44,6 @@ for pid in "$@"; do
   children=$(cat "/proc/$pid/task/$pid/children" 2>/dev/null) || exit 0
   [ -z "$children" ] || exit 0
 done
-exec tmux -S "$socket" kill-session -t "=$session"
+t kill-session -t "=$session" || exit 1
+forget "$socket"
 "#;

@@ -14,7 +14,7 @@ use super::probe::{State, probe};
 use super::{scripts, sessions};
 use crate::drain::{Chunks, Output, Taken};
 use crate::running::QUEUED_CHUNKS;
-use crate::{Chunk, Ended, Exit, PaneCommand, PaneError, PaneText, Stdin, Stop, TargetError};
+use crate::{Chunk, Ended, Exit, PaneCommand, PaneError, PaneText, Stdin, Stop, TargetError, quote};
 
 /// How long a shell at its prompt may take to begin a command.
 const BEGIN_LIMIT: Duration = Duration::from_secs(5);
@@ -273,7 +273,7 @@ async fn type_command(
     let text = match &command.text {
         PaneText::Shell(text) => text.clone(),
         PaneText::Words(words) => {
-            let words: Vec<String> = words.iter().map(|word| scripts::quoted(word)).collect();
+            let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
             format!("/usr/bin/env -- {}", words.join(" "))
         }
     };

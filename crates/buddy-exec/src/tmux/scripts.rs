@@ -4,7 +4,31 @@
 //!
 //! A pane inherits the options of its session, so `@buddy_owner` alone says too little; `@buddy_pane` stands at panes only.
 
-/// Finds or makes a session. Arguments: directory, socket, session, most sessions, a name for the bounds, then the shell's
+use crate::quote;
+
+/// Removes the files of panes that are not there any more. Argument: the socket. What is there is looked at before the panes are, so
+/// that the files of one that is being made stay. Files of jails have other names.
+pub(super) const FORGET: &str = r#"
+forget() (
+  cd -- "${1%/*}" || exit 0
+  socket=$1
+  set -- [0-9]*.*
+  said=$(tmux -S "$socket" list-panes -a -F '#{pane_id}' 2>&1) || case $said in
+    *"no server running"*|*"No such file or directory"*) said= ;;
+    *) exit 0 ;;
+  esac
+  for file; do
+    case ${file#*.} in
+      mark|mark.new|mark.[0-9]*|command|command.stop|setup|errors|errors.done) ;;
+      spool.????????????????????????????????) ;;
+      *) continue ;;
+    esac
+    printf '%s\n' "$said" | grep -qx "%${file%%.*}" || rm -rf "./$file"
+  done
+)
+"#;
+
+/// Finds or makes a session. A pane has the history that is set when it is made, so that is set before. Arguments: directory, socket, session, most sessions, a name for the bounds, then the shell's
 /// words.
 ///
 /// Says `foreign`, `many` or `private` when it does not, and else `made` or `found`.
@@ -22,10 +46,10 @@ fi
 count=0
 for owner in $(t list-sessions -F '#{@buddy_owner}' 2>/dev/null); do count=$((count + 1)); done
 if [ "$count" -ge "$most" ]; then echo many; exit 0; fi
-t new-session -d -s "$session" -n shared -x 200 -y 50 -- "$@" || exit 1
+t start-server \; set-option -g history-limit 20000 \; \
+  new-session -d -s "$session" -n shared -x 200 -y 50 -- "$@" || exit 1
 t set-option -t "=$session:" @buddy_managed 1 \; \
   set-option -t "=$session:" @buddy_owner "$session" \; \
-  set-option -t "=$session:" history-limit 20000 \; \
   set-option -p -t "=$session:" @buddy_managed 1 \; \
   set-option -p -t "=$session:" @buddy_owner "$session" \; \
   set-option -p -t "=$session:" @buddy_pane shared \; \
@@ -65,7 +89,8 @@ t set-option -p -t "$id" @buddy_managed 1 \; \
 find made
 "#;
 
-/// Leads a pane's stream into a new spool, and removes the spools that it had before. Arguments: socket, pane, session, the
+/// Leads a pane's stream into a new spool, and removes the spools that it had before, and the files of panes that are not there any
+/// more. Comes after `FORGET`. Arguments: socket, pane, session, the
 /// spool, and how all spools of this pane begin; the standard input is what takes the stream in.
 pub(super) const STREAM: &str = r##"
 umask 077
@@ -74,6 +99,7 @@ tmux -S "$1" if-shell -F -t "$2" "#{&&:#{==:#{@buddy_owner},$3},#{==:#{pane_id},
   "pipe-pane -t $2 'exec sh \"$4/relay\" \"$4\"' ; set-hook -p -t $2 pane-died 'run-shell -b \"sh \\\"$4/relay\\\" \\\"$4\\\" died\"'" \
   "display-message -p refused" || exit 1
 for old in "$5."*; do [ "$old" = "$4" ] || rm -rf "$old"; done
+forget "$1"
 exit 0
 "##;
 
@@ -323,7 +349,7 @@ trap '__buddy_s=$?; __buddy_f; if [ -z "$__buddy_w" ] && [ -p "$__buddy_e" ]; th
 
 /// The setup of one pane, with the mark that says that it was carried out.
 pub(super) fn setup(command_file: &str, nonce: &str) -> String {
-    let file = quoted(command_file);
+    let file = quote(command_file);
     format!("__buddy={file} __buddy_u={nonce}\n{SETUP}printf '\\033]133;S;%s\\007' {nonce} >/dev/tty\n")
 }
 
@@ -347,7 +373,7 @@ pub(super) fn command(
     tag: u32,
 ) -> Vec<u8> {
     let (text, shown, cwd, errors) =
-        (quoted(text), quoted(shown), quoted(cwd), quoted(errors.unwrap_or_default()));
+        (quote(text), quote(shown), quote(cwd), quote(errors.unwrap_or_default()));
     format!(
         r"{{ \ulimit -S -w {tag} || \ulimit -S -x {tag} || :; }} >/dev/null 2>&1
 {{ __buddy_n={nonce}; __buddy_t={text}; __buddy_e={errors}; printf '\033[2m%s\033[0m\n\033]133;C;%s\007' {shown} {nonce} >/dev/tty; }} 2>/dev/null
@@ -355,11 +381,6 @@ pub(super) fn command(
 "
     )
     .into_bytes()
-}
-
-/// A text as one word of any POSIX shell.
-pub(super) fn quoted(text: &str) -> String {
-    format!("'{}'", text.replace('\'', r"'\''"))
 }
 
 /// A text as one word of tmux's own language, which has the same single quotes and no way to leave them but this.

@@ -2,9 +2,9 @@
 
 use super::host::Host;
 use super::names::SHARED;
-use super::scripts;
+use super::scripts::{self, FORGET};
 use super::shells::Shell;
-use crate::{PaneError, Remaining, Stdin, TargetError};
+use crate::{PaneError, Remaining, Stdin, TargetError, quote};
 
 /// How many sessions and panes there may be.
 #[derive(Debug, Clone, Copy)]
@@ -122,7 +122,7 @@ pub(super) async fn kill_session(host: &Host, name: &str, default: &str) -> Resu
     if name == default {
         return Err(PaneError::Protected { what: "session", name: name.to_owned() }.into());
     }
-    let said = host.run(KILL_SESSION, &[&host.socket(), name], Stdin::Null).await?;
+    let said = host.run(&format!("{FORGET}{KILL_SESSION}"), &[&host.socket(), name], Stdin::Null).await?;
     match said.words().first() {
         None => Ok(()),
         Some(&"missing") => Err(PaneError::Missing { what: "session", name: name.to_owned() }.into()),
@@ -135,7 +135,8 @@ pub(super) async fn kill_pane(host: &Host, session: &str, name: &str, id: &str) 
     if name == SHARED {
         return Err(PaneError::Protected { what: "pane", name: name.to_owned() }.into());
     }
-    let said = host.run(KILL_PANE, &[&host.socket(), session, name, id], Stdin::Null).await?;
+    let said =
+        host.run(&format!("{FORGET}{KILL_PANE}"), &[&host.socket(), session, name, id], Stdin::Null).await?;
     if said.text.is_empty() { Ok(()) } else { Err(PaneError::Foreign { name: name.to_owned() }.into()) }
 }
 
@@ -164,7 +165,7 @@ pub(super) async fn remaining(host: &Host) -> Result<Vec<Remaining>, TargetError
 /// What a person types to attach.
 pub(super) fn attach(host: &Host, session: &str) -> String {
     let socket = host.socket();
-    let socket = if socket.contains(' ') { scripts::quoted(&socket) } else { socket };
+    let socket = if socket.contains(' ') { quote(&socket) } else { socket };
     host.way.typed(&format!("tmux -S {socket} attach -t {session}"))
 }
 
@@ -173,13 +174,18 @@ const IS_THERE: &str = r#"tmux -S "$1" has-session -t "=$2" 2>/dev/null && echo 
 const KILL_SESSION: &str = r#"
 tmux -S "$1" has-session -t "=$2" 2>/dev/null || { echo missing; exit 0; }
 [ "$(tmux -S "$1" show-options -v -t "=$2:" @buddy_owner 2>/dev/null)" = "$2" ] || { echo foreign; exit 0; }
-exec tmux -S "$1" kill-session -t "=$2"
+tmux -S "$1" kill-session -t "=$2" || exit 1
+# Who follows a pane reads its end first.
+sleep 0.2 2>/dev/null || sleep 1
+forget "$1"
 "#;
 
 const KILL_PANE: &str = r##"
-exec tmux -S "$1" if-shell -F -t "$4" \
+tmux -S "$1" if-shell -F -t "$4" \
   "#{&&:#{==:#{pane_id},$4},#{&&:#{==:#{@buddy_owner},$2},#{==:#{@buddy_pane},$3}}}" \
-  "kill-pane -t $4" "display-message -p refused"
+  "kill-pane -t $4" "display-message -p refused" || exit 1
+sleep 0.2 2>/dev/null || sleep 1
+forget "$1"
 "##;
 
 const LIST: &str = r#"tmux -S "$1" list-panes -a -F '#{session_name} #{@buddy_owner}' 2>/dev/null; exit 0"#;

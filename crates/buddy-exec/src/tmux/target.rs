@@ -341,6 +341,8 @@ impl Panes for TmuxTarget {
     async fn kill_session(&self, _: &Bounds, name: &str) -> Result<(), TargetError> {
         sessions::kill_session(&self.host, checked(name)?, &self.session).await?;
         self.links().retain(|(session, _), _| session != name);
+        // Another buddy may make one of this name now.
+        self.locks.lock().unwrap_or_else(PoisonError::into_inner).remove(name);
         Ok(())
     }
 
@@ -381,6 +383,10 @@ impl Target for TmuxTarget {
 
     fn managed(&self) -> Option<&ManagedProcesses> {
         self.below.managed()
+    }
+
+    fn has_terminals(&self) -> bool {
+        self.below.has_terminals()
     }
 
     async fn rest(&self) {

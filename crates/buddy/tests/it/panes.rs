@@ -278,7 +278,7 @@ async fn when_the_mode_gets_narrower_the_terminal_gets_another_shell() {
     let stage = PaneStage::new([
         turn().call("run_shell", shell("echo wide > file; echo $$ > wide-shell")),
         turn().text("First."),
-        turn().call("tmux_send_keys", keys("cat file")),
+        turn().call("tmux_send_keys", keys("ls")),
         turn().call("tmux_send_keys", keys("echo narrow > file")),
         turn().text("Second."),
     ])

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use buddy_exec::managed::{Health, Launch, Restart, Status};
+use buddy_exec::quote;
 use buddy_policy::{Action, Claims, Intent, Tier};
 use buddy_protocol::{Risk, ToolFailure, ToolKind};
 use schemars::JsonSchema;
@@ -79,7 +80,7 @@ enum Restarting {
 impl ProcessStartInput {
     /// The command with its variables, so that what is judged and approved is what is run.
     fn whole_command(&self) -> String {
-        let exports = self.env.iter().map(|(name, value)| format!("export {name}={}; ", quoted(value)));
+        let exports = self.env.iter().map(|(name, value)| format!("export {name}={}; ", quote(value)));
         exports.chain([self.command.clone()]).collect()
     }
 
@@ -229,11 +230,6 @@ fn is_variable(name: &str) -> bool {
     let mut chars = name.chars();
     chars.next().is_some_and(|char| char.is_ascii_alphabetic() || char == '_')
         && chars.all(|char| char.is_ascii_alphanumeric() || char == '_')
-}
-
-/// A word that a shell takes as it is.
-fn quoted(value: &str) -> String {
-    format!("'{}'", value.replace('\'', r"'\''"))
 }
 
 #[cfg(test)]

@@ -13,9 +13,6 @@ use crate::tools::failure::target_failure;
 use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext};
 use crate::tools::wait::Wait;
 
-/// Characters of a screen that the model is given, from its end: what is new in a terminal is at the bottom.
-const MAX_CHARS: usize = 8_000;
-
 pub(crate) struct CapturePane;
 
 #[derive(Deserialize, JsonSchema)]
@@ -137,7 +134,7 @@ impl Tool for CapturePane {
             result["note"] = json!("the screen is the same as at the last capture");
             return Ok(result);
         }
-        let (text, left_out) = tail(&screen.text);
+        let (text, left_out) = tail(&screen.text, context.text_limit);
         result["text"] = json!(text);
         if left_out > 0 {
             result["note"] = json!(format!("{left_out} characters above this are left out"));
@@ -146,10 +143,11 @@ impl Tool for CapturePane {
     }
 }
 
-/// The end of a text, from the beginning of a line, and how many characters come before it.
-fn tail(text: &str) -> (&str, usize) {
+/// The end of a text, from the beginning of a line, and how many characters come before it: what is new in a terminal is at the
+/// bottom.
+fn tail(text: &str, limit: usize) -> (&str, usize) {
     let count = text.chars().count();
-    let skipped = count.saturating_sub(MAX_CHARS);
+    let skipped = count.saturating_sub(limit);
     let Some((at, _)) = text.char_indices().nth(skipped).filter(|_| skipped > 0) else { return (text, 0) };
     let kept = text.get(at..).unwrap_or_default();
     let kept = kept.split_once('\n').map_or(kept, |(_, rest)| rest);
@@ -163,10 +161,12 @@ mod tests {
     #[test]
     fn the_end_of_a_long_screen_is_kept_by_whole_lines() {
         let text = (0..3_000).map(|number| format!("é{number}")).collect::<Vec<_>>().join("\n");
-        let (kept, left_out) = tail(&text);
-        assert!(kept.starts_with('é') && kept.ends_with("é2999") && kept.chars().count() <= MAX_CHARS);
-        assert_eq!(kept.chars().count() + left_out, text.chars().count());
-        assert_eq!(tail("short"), ("short", 0));
+        for limit in [100, 8_000] {
+            let (kept, left_out) = tail(&text, limit);
+            assert!(kept.starts_with('é') && kept.ends_with("é2999") && kept.chars().count() <= limit);
+            assert_eq!(kept.chars().count() + left_out, text.chars().count());
+        }
+        assert_eq!(tail("short", 100), ("short", 0));
     }
 
     #[test]

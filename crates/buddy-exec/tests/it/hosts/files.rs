@@ -222,6 +222,7 @@ async fn text_is_found(place: Arc<Place>) {
     assert_eq!(grep(&place, "text", "beta").await, ["one:2", "two words:1"]);
     assert_eq!(grep(&place, "text/one", "-dash").await, ["one:3"]);
     assert_eq!(grep(&place, "text", "gamma").await, Vec::<String>::new());
+    assert_eq!(grep(&place, "text", r"^(?:alpha|[^a-z]dash)$").await, ["one:1", "one:3"]);
     let query = GrepQuery {
         pattern: "beta".to_owned(),
         ignore_case: true,

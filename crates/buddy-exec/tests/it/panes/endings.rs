@@ -8,6 +8,52 @@ use super::stage::PaneStage;
 use crate::stage::{marker, until_gone};
 
 #[tokio::test]
+async fn what_belongs_to_a_pane_goes_with_it() {
+    let stage = PaneStage::new("/bin/bash");
+    let (build, other) = (
+        PaneSelector { pane: Some("build".to_owned()), ..PaneSelector::default() },
+        PaneSelector { session: Some("2".to_owned()), ..PaneSelector::default() },
+    );
+    stage.check("echo shared", "shared\n", 0).await;
+    stage.target.create_pane(&stage.bounds, &build).await.unwrap();
+    stage.target.create_session(&stage.bounds, "2").await.unwrap();
+    for pane in [&build, &other] {
+        let mut run = stage.target.start(pane, stage.command("echo there")).await.unwrap();
+        run.running.wait().await.unwrap();
+    }
+    let files_of = |number: &str| {
+        let names = fs::read_dir(stage.path("run")).unwrap().map(|entry| entry.unwrap().file_name());
+        names.filter(|name| name.to_string_lossy().starts_with(&format!("{number}."))).count()
+    };
+    assert!(files_of("0") > 0 && files_of("1") > 0 && files_of("2") > 0);
+    stage.target.kill_pane(&stage.bounds, &build).await.unwrap();
+    assert_eq!((files_of("1"), files_of("2") > 0), (0, true));
+    stage.target.kill_session(&stage.bounds, "2").await.unwrap();
+    assert_eq!((files_of("2"), files_of("0") > 0), (0, true));
+    stage.check("echo still", "still\n", 0).await;
+}
+
+#[tokio::test]
+async fn what_panes_of_an_ended_server_left_goes_when_there_is_another() {
+    let stage = PaneStage::new("/bin/bash");
+    stage.check("echo one", "one\n", 0).await;
+    let left = stage.path(&format!("run/7.spool.{}", "0".repeat(32)));
+    fs::create_dir(&left).unwrap();
+    stage.tmux(&["kill-server"]);
+    until_free(&stage).await;
+    assert!(!left.exists());
+}
+
+#[tokio::test]
+async fn the_history_of_every_pane_is_long() {
+    let stage = PaneStage::new("/bin/bash");
+    stage.check("echo one", "one\n", 0).await;
+    let build = PaneSelector { pane: Some("build".to_owned()), ..PaneSelector::default() };
+    stage.target.create_pane(&stage.bounds, &build).await.unwrap();
+    assert_eq!(stage.tmux(&["list-panes", "-a", "-F", "#{history_limit}"]), "20000\n20000");
+}
+
+#[tokio::test]
 async fn a_shell_that_took_the_place_of_another_has_long_commands_waited_for() {
     let stage = PaneStage::new("/bin/bash");
     for _ in 0..2 {

@@ -138,7 +138,8 @@ for name in ("TMUX", "TMUX_PANE"):
 print("tried")
 END
 tmux -S "$SOCKET" list-sessions >/dev/null 2>&1 && echo reached by tmux
-for name in task told pipe lock; do cat "$(dirname "$SOCKET")"/*."$name" >/dev/null 2>&1 && echo reached $name; done
+cat "$(dirname "$SOCKET")"/*.spool.*/[0-9]* >/dev/null 2>&1 && echo reached spool
+for name in task told mark lock; do cat "$(dirname "$SOCKET")"/*."$name" >/dev/null 2>&1 && echo reached $name; done
 (exit 0)"#;
 
 #[tokio::test]

@@ -112,7 +112,7 @@ async fn a_long_text_of_one_line_comes_whole() {
         stage.command("stty raw -echo; echo reading; head -c 60000 > received; stty sane; echo all of it");
     stage.target.dispatch(&selector, reader).await.unwrap();
     stage.until_shown("reading").await;
-    let text: String = (0..6_000).map(|number| format!("{number:09} ")).collect();
+    let text = (0..6_000).map(|number| format!("{number:09}")).collect::<Vec<_>>().join(" ") + " ";
     let keys = Keys { literal_text: Some(text.clone()), ..Keys::default() };
     stage.target.send_keys(&stage.bounds, &selector, &keys).await.unwrap();
     stage.until_shown("all of it").await;

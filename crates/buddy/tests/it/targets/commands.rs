@@ -83,3 +83,22 @@ async fn another_directory_on_the_same_host_is_another_directory() {
         assert_eq!(Path::new(here.trim()), expected, "{:?}", stage.results());
     }
 }
+
+#[tokio::test]
+async fn panes_that_the_person_has_are_theirs_on_a_host_that_comes_later_too() {
+    let machine = Machine::new();
+    let stage = Stage::new([turn().call("run_shell", shell("echo mine > mine")), turn().text("Done.")]).await;
+    let mut talk = machine.known_to(stage.buddy(["--approve", "all", "--tmux"])).converse();
+    talk.write(b"/pane take\n").await;
+    talk.stderr.wait_for("the panes are yours", 1).await;
+    talk.write(format!("/target add ssh {}\n/target use ssh:machine\n", machine.flag()).as_bytes()).await;
+    talk.stderr.wait_for("* ssh:machine", 1).await;
+    talk.write(b"go\n").await;
+    talk.stderr.wait_for("run_shell", 1).await;
+    talk.write(b"/pane give\n").await;
+    talk.stdout.wait_for("Done.", 1).await;
+    talk.finish().await.expect_code(0);
+    machine.end_panes();
+    assert!(stage.results()[0].to_string().contains("gave them back"), "{}", stage.results()[0]);
+    assert!(machine.path("mine").exists());
+}
