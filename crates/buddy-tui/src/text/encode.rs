@@ -27,8 +27,13 @@ pub(crate) fn encode(line: &Line, look: &Look, out: &mut String) {
 /// Writes what is different in `line` from `old`, with the cursor in the row of `old`.
 ///
 /// What they begin with in common stays as it is, up to the first character made of several: terminals do not agree on how
-/// many columns such a one takes.
+/// many columns such a one takes. A row that gets shorter is written anew: tmux takes what was only cleared at its end for a
+/// part of it, and breaks it when the window gets narrower.
 pub(crate) fn encode_from(old: &Line, line: &Line, look: &Look, out: &mut String) {
+    if old.width() > line.width() {
+        out.push_str("\r\u{1b}[K");
+        return encode(line, look, out);
+    }
     let same = old.graphemes().zip(line.graphemes()).take_while(|((old, before), (new, now))| {
         old == new && !is_cluster(new) && before.style() == now.style() && before.link() == now.link()
     });
@@ -41,7 +46,7 @@ pub(crate) fn encode_from(old: &Line, line: &Line, look: &Look, out: &mut String
     let _ = write!(out, "\u{1b}[{}G", columns + 1);
     encode(&rest, look, out);
     let has_cluster = |line: &Line| line.graphemes().any(|(grapheme, _)| is_cluster(grapheme));
-    if old.width() > line.width() || has_cluster(old) || has_cluster(line) {
+    if has_cluster(old) || has_cluster(line) {
         out.push_str("\u{1b}[K");
     }
 }
@@ -111,7 +116,7 @@ mod tests {
             assert_eq!(out, bytes);
         };
         check("hello", "hello you", "\u{1b}[6G you");
-        check("hello you", "hello", "\u{1b}[6G\u{1b}[K");
+        check("hello you", "hello", "\r\u{1b}[Khello");
         check("漢a", "漢b", "\u{1b}[3Gb");
     }
 }

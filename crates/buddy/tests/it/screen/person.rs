@@ -95,7 +95,7 @@ async fn a_turn_goes_to_the_background_as_a_whole_and_tells_its_end() {
     screen.line("build it");
     screen.wait_for_question("approve?").await;
     screen.keys(&["y"]);
-    screen.wait_for("ctrl-b background").await;
+    screen.wait_for("enter steers").await;
     screen.keys(&["C-b"]);
     let shown = screen.wait_for("task 1 goes on in the background").await;
     assert_eq!(

@@ -86,7 +86,8 @@ async fn resize_in_mid_stream(size: Size) {
     let screen = size.start([streaming(&words, &[20, 50, 80])]).await;
     screen.line("stream");
     let (narrower, wider) = (size.columns - size.columns / 4, size.columns + size.columns / 4);
-    for (at, columns, rows) in [(20, narrower, size.rows), (50, wider, size.rows + 5), (80, wider, size.rows)]
+    for (at, columns, rows) in
+        [(20, narrower, size.rows), (50, wider, size.rows + 5), (80, narrower, size.rows)]
     {
         screen.resize_at(at, columns, rows).await;
     }
