@@ -199,13 +199,19 @@ impl Started {
 
     /// Ends its input and waits for its end, which must come in time.
     pub async fn finish(mut self) -> Finished {
+        // Before it can end.
+        let peak = peak_memory(self.pid).unwrap_or(0);
         self.close_input();
-        self.finish_with_open_input().await
+        self.finish_from(peak).await
     }
 
     /// Waits for its end, which must come in time although its input does not end.
-    pub async fn finish_with_open_input(mut self) -> Finished {
-        let mut peak = 0;
+    pub async fn finish_with_open_input(self) -> Finished {
+        let peak = peak_memory(self.pid).unwrap_or(0);
+        self.finish_from(peak).await
+    }
+
+    async fn finish_from(mut self, mut peak: u64) -> Finished {
         let ended = timeout(self.patience, async {
             loop {
                 tokio::select! {

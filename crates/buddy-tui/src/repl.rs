@@ -30,7 +30,7 @@ use crate::visible::one_line;
 const TITLE: usize = 120;
 /// What is told of a command that there is not.
 const COMMANDS: &str = "there are /approve ask|edits|all|none|DURATION, /plan [on|off], /pane take|give, /target \
-                        [add|use|remove …], /compact, /fork, /rewind [N], /new, /resume ID, /session [search WORDS], \
+                        [add|use|remove ...], /compact, /fork, /rewind [N], /new, /resume ID, /session [search WORDS], \
                         /export [FILE], /diff, /undo [ID], /redo, /ps, /kill NAME, /config, /logout, /doctor and /quit";
 /// What denies everything that waits.
 const DENY_ALL: &str = "deny all";

@@ -514,7 +514,8 @@ impl Driver {
 
     fn suspend(&mut self) {
         self.step_aside();
-        let stopped = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::TSTP);
+        // The whole job, so that a script which started buddy stops with it.
+        let stopped = rustix::process::kill_current_process_group(rustix::process::Signal::TSTP);
         self.step_back();
         if let Err(error) = stopped {
             self.console.complain(&format!("cannot suspend: {error}"));

@@ -36,7 +36,7 @@ pub(crate) async fn run(invocation: &Invocation<'_>, arguments: LoginArguments) 
     }
     let name = arguments.name.as_deref();
     let is_bare = name.is_none() && !arguments.api_key && !arguments.device && !arguments.browser;
-    if is_bare && guide::has_screen(invocation.environment) {
+    if is_bare && guide::has_screen(invocation.environment, &loaded.config) {
         return guide::guide(invocation, Occasion::Login).await;
     }
     if arguments.api_key {

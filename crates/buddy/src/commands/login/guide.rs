@@ -60,11 +60,12 @@ pub(crate) enum Welcomed {
 pub(crate) async fn welcome(invocation: &Invocation<'_>) -> anyhow::Result<Welcomed> {
     let environment = invocation.environment;
     let mark = environment.data.join(WELCOMED);
-    if invocation.model.is_some() || mark.exists() || !has_screen(environment) {
+    if invocation.model.is_some() || mark.exists() {
         return Ok(Welcomed::Before);
     }
     let loaded = load(environment, &invocation.cwd, &invocation.request)?;
-    if loaded.effective.origin(&["agent", "model"]) != Origin::Default
+    if !has_screen(environment, &loaded.config)
+        || loaded.effective.origin(&["agent", "model"]) != Origin::Default
         || !has_nothing(invocation, &loaded).await
     {
         return Ok(Welcomed::Before);
@@ -80,11 +81,11 @@ pub(crate) async fn welcome(invocation: &Invocation<'_>) -> anyhow::Result<Welco
     Ok(Welcomed::Now)
 }
 
-/// Whether a terminal is there for questions with arrow keys.
-pub(super) fn has_screen(environment: &Environment) -> bool {
+/// Whether a terminal is there for questions with arrow keys, which paint rows over.
+pub(super) fn has_screen(environment: &Environment, config: &Config) -> bool {
     let is_terminal =
         std::io::stdin().is_terminal() && std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
-    is_terminal && environment.get("TERM").is_some_and(|term| term != "dumb")
+    is_terminal && !config.display.screen_reader && environment.get("TERM").is_some_and(|term| term != "dumb")
 }
 
 async fn has_nothing(invocation: &Invocation<'_>, loaded: &Loaded) -> bool {
