@@ -369,11 +369,13 @@ impl Console {
 
     /// What changed in the repository, and below it the files that git does not know.
     pub(super) fn show_changes(&mut self, text: &str) {
-        let end = text.find(UNKNOWN_FILE).unwrap_or(text.len());
+        // What is changed may say the same words, but never at the beginning of a line.
+        let is_unknown = |line: &&str| line.starts_with(UNKNOWN_FILE);
+        let end = text.split_inclusive('\n').take_while(|line| !is_unknown(line)).map(str::len).sum();
         let (diff, others) = text.split_at_checked(end).unwrap_or((text, ""));
         let rows = diff_rows(diff, &self.look, self.columns, usize::MAX);
         self.show(rows);
-        self.say_plain(others.trim_start());
+        self.say_plain(others);
     }
 }
 

@@ -311,3 +311,14 @@ fn a_first_press_is_forgotten_after_a_while() {
     assert!(!seat.console.is_busy());
     assert_eq!(seat.press("ctrl-c"), []);
 }
+
+#[test]
+fn files_that_git_does_not_know_stand_below_the_diff_whatever_it_says() {
+    let mut seat = Seat::new();
+    let diff = "diff --git a/a b/a\n--- a/a\n+++ b/a\n@@ -1 +1 @@\n-one\n+not in git yet: two\n";
+    seat.take(Input::Reply(Reply::Changes(format!("{diff}not in git yet: b\nnot in git yet: c\n"))));
+    let rows = seat.rows();
+    let (changed, others) = rows.split_at(rows.len() - 2);
+    assert_eq!(others, ["not in git yet: b", "not in git yet: c"]);
+    assert!(changed.iter().any(|row| row.ends_with("+not in git yet: two")), "{changed:?}");
+}
