@@ -4,26 +4,9 @@ use std::os::unix::fs::PermissionsExt;
 
 use buddy_protocol::{Content, Fact, ItemStatus, PlanStepState, Question};
 use buddy_testkit::model::{Turn, turn};
-use buddy_testkit::program::Started;
 use serde_json::json;
 
-use crate::stage::{Stage, shell};
-
-const APPROVE: &str = "approve? [y/n]";
-
-async fn conversation(turns: impl IntoIterator<Item = Turn>) -> (Stage, Started) {
-    let stage = Stage::new(turns.into_iter().collect::<Vec<_>>()).await;
-    let started = stage.buddy(["--trust"]).converse();
-    (stage, started)
-}
-
-fn run(command: &str) -> Turn {
-    turn().call("run_shell", shell(command))
-}
-
-fn done() -> Turn {
-    turn().text("So be it.")
-}
+use crate::stage::{APPROVE, Stage, conversation, done, run, shell};
 
 fn write(path: &str) -> serde_json::Value {
     json!({"path": path, "content": "new\n"})

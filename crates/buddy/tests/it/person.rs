@@ -1,27 +1,10 @@
 //! What a person does in a conversation besides talking: running commands, changing one before it runs, accepting edits.
 
 use buddy_protocol::{Answer, Content, Fact, ItemStatus};
-use buddy_testkit::model::{Turn, turn};
-use buddy_testkit::program::Started;
+use buddy_testkit::model::turn;
 use serde_json::json;
 
-use crate::stage::{Stage, said, shell};
-
-const APPROVE: &str = "approve? [y/n]";
-
-async fn conversation(turns: impl IntoIterator<Item = Turn>) -> (Stage, Started) {
-    let stage = Stage::new(turns.into_iter().collect::<Vec<_>>()).await;
-    let started = stage.buddy(["--trust"]).converse();
-    (stage, started)
-}
-
-fn run(command: &str) -> Turn {
-    turn().call("run_shell", shell(command))
-}
-
-fn done() -> Turn {
-    turn().text("So be it.")
-}
+use crate::stage::{APPROVE, Stage, conversation, done, run, said, shell};
 
 /// Prompts, changes the command that is asked for, and sees the turn through after these further answers.
 async fn changed(command: &str, edit: &str, further: &[&str]) -> Stage {

@@ -9,8 +9,8 @@ use buddy_protocol::{
 };
 use buddy_store::{Role, SqliteStore, StoreSettings};
 use buddy_testkit::home::Home;
-use buddy_testkit::model::{ModelServer, RecordedRequest, Script, check_history};
-use buddy_testkit::program::{Finished, Program};
+use buddy_testkit::model::{ModelServer, RecordedRequest, Script, Turn, check_history, turn};
+use buddy_testkit::program::{Finished, Program, Started};
 use futures::StreamExt;
 use serde_json::{Value, json};
 
@@ -233,4 +233,24 @@ pub(crate) fn prompt(body: &Value) -> String {
 /// The tool results in a request, parsed.
 pub(crate) fn results(body: &Value) -> Vec<Value> {
     said(body, "tool").iter().map(|text| serde_json::from_str(text).expect("an envelope")).collect()
+}
+
+/// How a question in a conversation line by line ends.
+pub(crate) const APPROVE: &str = "approve? [y/n]";
+
+/// A conversation line by line, in a trusted directory.
+pub(crate) async fn conversation(turns: impl IntoIterator<Item = Turn>) -> (Stage, Started) {
+    let stage = Stage::new(turns.into_iter().collect::<Vec<_>>()).await;
+    let started = stage.buddy(["--trust"]).converse();
+    (stage, started)
+}
+
+/// A model that wants to run a command.
+pub(crate) fn run(command: &str) -> Turn {
+    turn().call("run_shell", shell(command))
+}
+
+/// A model that is content.
+pub(crate) fn done() -> Turn {
+    turn().text("So be it.")
 }
