@@ -8,8 +8,9 @@ use async_trait::async_trait;
 use buddy_exec::managed::Owner;
 use buddy_policy::Approvals;
 use buddy_protocol::{
-    Agent, AgentError, AgentSession, ApprovalPolicy, Clock, Command, Content, EventSink, Fact, Failure,
-    FailureKind, Ids, Item, Ledger, Opening, Principal, SessionChanged, SessionTarget, SinkClosed,
+    Agent, AgentError, AgentSession, ApprovalPolicy, Attachment, Clock, Command, Content, EventSink, Fact,
+    Failure, FailureKind, Ids, Image, Item, Ledger, Opening, Principal, SessionChanged, SessionTarget,
+    SinkClosed,
 };
 use buddy_web::Web;
 use tokio::sync::{mpsc, oneshot};
@@ -20,6 +21,7 @@ use crate::budget::Budget;
 use crate::driver::{Driver, Funds, Order, Work};
 use crate::gate::Gate;
 use crate::hosts::Hosts;
+use crate::images::{BadImage, attached};
 use crate::models::{Meter, ModelSource, Models};
 use crate::targets::Targets;
 use crate::tools::{Pipeline, PipelineParts, TextLimits};
@@ -237,10 +239,14 @@ struct BuddySession {
 
 #[async_trait]
 impl AgentSession for BuddySession {
-    async fn command(&mut self, by: Principal, command: Command) -> Result<(), AgentError> {
+    async fn command(&mut self, by: Principal, mut command: Command) -> Result<(), AgentError> {
+        let images = match &mut command {
+            Command::Prompt { images, .. } => seen(std::mem::take(images)).await?,
+            _ => Vec::new(),
+        };
         let (done, outcome) = oneshot::channel();
         let gone = || closed("the session is closed");
-        self.orders.send(Order { by, command, done }).await.map_err(|_| gone())?;
+        self.orders.send(Order { by, command, images, done }).await.map_err(|_| gone())?;
         outcome.await.map_err(|_| gone())?
     }
 
@@ -253,6 +259,16 @@ impl AgentSession for BuddySession {
             }
         }
     }
+}
+
+/// The images that come with a prompt. Decoding them takes a while, which nobody else should have to wait for.
+async fn seen(attachments: Vec<Attachment>) -> Result<Vec<Image>, AgentError> {
+    let decode = move || attachments.into_iter().map(attached).collect::<Result<Vec<Image>, BadImage>>();
+    let decoded =
+        tokio::task::spawn_blocking(decode).await.map_err(|_| closed("an image could not be decoded"))?;
+    decoded.map_err(|error| AgentError {
+        failure: Failure { kind: FailureKind::InvalidRequest, message: error.to_string(), hint: None },
+    })
 }
 
 fn closed(message: &str) -> AgentError {

@@ -104,7 +104,11 @@ fn line(item: &Item) -> Option<String> {
         Content::UserMessage { ran: Some(ran), .. } => {
             Some(short(&format!("- the person ran a command themselves: {}", ran.command)))
         }
-        Content::UserMessage { text, .. } => Some(short(&format!("- the person said: {text}"))),
+        Content::UserMessage { text, images, .. } => {
+            let shown: Vec<String> =
+                images.iter().map(|image| format!(" [image: {}]", image.label())).collect();
+            Some(short(&format!("- the person said: {text}{}", shown.concat())))
+        }
         Content::AgentMessage { text } if !text.is_empty() => Some(short(&format!("- you said: {text}"))),
         Content::ToolCall(call) => {
             let outcome = match item.status {

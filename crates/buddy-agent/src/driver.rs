@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use buddy_model::{Delta, ModelError, ModelErrorKind, PromptItem, Reply, ReplyStream};
 use buddy_protocol::{
-    AgentError, Answer, Approval, Ask, AskId, Change, Clock, Command, Envelope, EventSink, Fact, Failure,
-    FailureKind, Ids, Item, ItemEnded, ItemStatus, Ledger, Notice, NoticeLevel, Principal, Question, Risk,
-    SessionChanged, SessionId, SinkClosed, TargetChange, ToolFailure, TurnId,
+    AgentError, Answer, Approval, Ask, AskId, Change, Clock, Command, Content, Envelope, EventSink, Fact,
+    Failure, FailureKind, Ids, Image, Item, ItemEnded, ItemStatus, Ledger, Notice, NoticeLevel, Principal,
+    Question, Risk, SessionChanged, SessionId, SinkClosed, TargetChange, ToolFailure, TurnId,
 };
 use futures::StreamExt;
 use tokio::sync::{mpsc, oneshot};
@@ -31,6 +31,8 @@ use crate::turn::{Effect, Input, Machine};
 pub(crate) struct Order {
     pub(crate) by: Principal,
     pub(crate) command: Command,
+    /// The images of a prompt, as the model sees them.
+    pub(crate) images: Vec<Image>,
     pub(crate) done: oneshot::Sender<Result<(), AgentError>>,
 }
 
@@ -145,9 +147,12 @@ impl Driver {
     }
 
     async fn take(&mut self, order: Order) -> Result<(), SinkClosed> {
-        let Order { by, command, done } = order;
+        let Order { by, command, images, done } = order;
         match command {
-            Command::Prompt { text } => self.feed(Input::Prompted { by, text }).await?,
+            Command::Prompt { text, .. } => {
+                let said = Content::UserMessage { text, images, ran: None };
+                self.feed(Input::Prompted { by, said }).await?;
+            }
             Command::Run { command, target } => {
                 let begun = self.run_as_person(command, target).await?;
                 let _ = done.send(begun);

@@ -3,7 +3,7 @@
 //! The same items always give the same history, and more items only add to its end, so that a provider's prompt cache
 //! holds from call to call and after a restart.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use buddy_model::PromptItem;
 use buddy_protocol::{Content, Item, ItemStatus, ToolCall, TurnId};
@@ -13,6 +13,11 @@ use crate::person_run::told;
 /// What a call is answered with when it has no result. Every call must have one before the model is called again.
 const NO_RESULT: &str =
     r#"{"ok":false,"error":{"code":"interrupted","message":"the call was not finished"}}"#;
+
+/// The most images in a history.
+const MAX_IMAGES_SHOWN: usize = 40;
+/// The most text of images in a history. The strictest provider takes 32 MB in all.
+const MAX_IMAGE_TEXT: usize = 20 * 1024 * 1024;
 
 /// Where an item stands in the history. Fields count in this order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -31,7 +36,35 @@ pub(crate) fn history(items: &[Item]) -> Vec<PromptItem> {
     {
         push_step(&mut prompt, step.iter().copied());
     }
+    hide_old_images(&mut prompt);
     prompt
+}
+
+/// Providers bound what one request may carry. When there is more than that to see, the older images give way, and
+/// more of them than needed, so that the history does not change with every further one.
+fn hide_old_images(prompt: &mut [PromptItem]) {
+    let sizes = prompt.iter().flat_map(PromptItem::images).map(|image| image.data.text().len());
+    let mut shown: VecDeque<usize> = VecDeque::new();
+    let mut hidden: usize = 0;
+    for size in sizes {
+        shown.push_back(size);
+        if shown.len() <= MAX_IMAGES_SHOWN && shown.iter().sum::<usize>() <= MAX_IMAGE_TEXT {
+            continue;
+        }
+        while shown.len() > 1
+            && (shown.len() > MAX_IMAGES_SHOWN / 2 || shown.iter().sum::<usize>() > MAX_IMAGE_TEXT / 2)
+        {
+            shown.pop_front();
+            hidden += 1;
+        }
+    }
+    for item in prompt {
+        item.hide_images(|_| {
+            let is_old = hidden > 0;
+            hidden = hidden.saturating_sub(1);
+            is_old
+        });
+    }
 }
 
 /// The items that the model sees, in the order in which it sees them. A compaction stands first and in the place of
@@ -72,8 +105,10 @@ fn push_step<'a>(prompt: &mut Vec<PromptItem>, items: impl Iterator<Item = &'a I
     let mut results = Vec::new();
     for item in items {
         match &item.content {
-            Content::UserMessage { ran: Some(ran), .. } => prompt.push(PromptItem::User { text: told(ran) }),
-            Content::UserMessage { text, .. } => prompt.push(PromptItem::User { text: text.clone() }),
+            Content::UserMessage { ran: Some(ran), .. } => prompt.push(PromptItem::user(told(ran))),
+            Content::UserMessage { text, images, .. } => {
+                prompt.push(PromptItem::User { text: text.clone(), images: images.clone() });
+            }
             Content::AgentMessage { text } if !text.is_empty() => prompt.push(said(text, item)),
             Content::Reasoning { text } if item.status == ItemStatus::Completed => {
                 prompt.push(PromptItem::Reasoning { text: text.clone(), private: item.private.clone() });
@@ -84,7 +119,7 @@ fn push_step<'a>(prompt: &mut Vec<PromptItem>, items: impl Iterator<Item = &'a I
             }
             Content::Compaction { summary, .. } => {
                 let text = format!("<summary of the conversation so far>\n{summary}\n</summary>");
-                prompt.push(PromptItem::User { text });
+                prompt.push(PromptItem::user(text));
             }
             _ => {}
         }
@@ -115,5 +150,6 @@ fn result(call: &ToolCall) -> PromptItem {
         id: call.call_id.clone(),
         name: call.name.clone(),
         output: output.unwrap_or_else(|| NO_RESULT.to_owned()),
+        images: call.images.clone(),
     }
 }

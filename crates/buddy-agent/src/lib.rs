@@ -11,6 +11,7 @@ mod driver;
 mod gate;
 mod history;
 mod hosts;
+mod images;
 mod live;
 mod models;
 mod person_run;

@@ -125,7 +125,7 @@ impl Models {
         let model = self.model()?;
         let facts = self.facts();
         let offer = self.offers.to(facts.context_window);
-        let mut items = vec![PromptItem::User { text: self.environment.clone() }];
+        let mut items = vec![PromptItem::user(self.environment.clone())];
         items.extend(history);
         let prompt = Prompt {
             system: offer.system.clone(),

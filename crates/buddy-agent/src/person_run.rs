@@ -140,7 +140,7 @@ impl PersonRun {
 
 fn item(id: ItemId, ran: &Ran, status: ItemStatus) -> Item {
     let text = format!("! {}", ran.command);
-    let content = Content::UserMessage { text, ran: Some(Box::new(ran.clone())) };
+    let content = Content::UserMessage { text, images: Vec::new(), ran: Some(Box::new(ran.clone())) };
     Item { id, turn: None, step: None, place: None, parent: None, status, content, private: None }
 }
 

@@ -56,7 +56,7 @@ fn prompt(summary: &str, chunk: &str, limit: u64) -> Prompt {
     };
     Prompt {
         system: INSTRUCTION.trim().to_owned(),
-        items: vec![PromptItem::User { text: format!("{so_far}<conversation>\n{chunk}</conversation>") }],
+        items: vec![PromptItem::user(format!("{so_far}<conversation>\n{chunk}</conversation>"))],
         max_output_tokens: Some(limit),
         ..Prompt::default()
     }
@@ -113,7 +113,11 @@ fn chunks(items: &[PromptItem], limit: u64) -> Vec<String> {
 
 fn rendered(item: &PromptItem) -> String {
     let (who, text) = match item {
-        PromptItem::User { text } => ("person", text.as_str()),
+        PromptItem::User { text, images } => {
+            let shown: Vec<String> =
+                images.iter().map(|image| format!("[image: {}] ", image.label())).collect();
+            return format!("person: {}{}\n", shown.concat(), cut(text));
+        }
         PromptItem::Assistant { text, .. } => ("agent", text.as_str()),
         PromptItem::Reasoning { .. } => return String::new(),
         PromptItem::ToolCall { name, arguments, .. } => {

@@ -29,7 +29,7 @@ use crate::turn::answering::grow;
 /// What happened, as the driver tells it.
 pub(crate) enum Input {
     /// A person said something.
-    Prompted { by: Principal, text: String },
+    Prompted { by: Principal, said: Content },
     /// The model streams.
     Streamed(Delta),
     /// The model has answered.
@@ -183,9 +183,9 @@ impl Machine {
         let mut turn = Turn::new(&*self.ids);
         let started = |by| emit(Fact::TurnStarted(TurnStarted { turn: turn.id.clone(), by }));
         match input {
-            Input::Prompted { by, text } => {
+            Input::Prompted { by, said } => {
                 let mut effects = vec![started(by)];
-                effects.push(self.said(&turn, text));
+                effects.push(self.said(&turn, said));
                 effects.extend(self.call_model(turn));
                 effects
             }
@@ -205,7 +205,7 @@ impl Machine {
         match input {
             Input::Answered(answered) => return self.finish_answer(turn, answer, answered),
             Input::Streamed(delta) => effects.extend(grow(&mut answer, delta, &*self.ids)),
-            Input::Prompted { text, .. } => effects.push(self.steer(&mut turn, text)),
+            Input::Prompted { said, .. } => effects.push(self.steer(&mut turn, said)),
             Input::ContextFull { window } => return self.compact(turn, window, None),
             Input::ModelFailed(failure) if is_overflow(&failure) && !turn.is_compacted => {
                 let mut effects = self.cut_off(&mut answer);
@@ -241,7 +241,7 @@ impl Machine {
                 self.put(item);
                 effects.extend(plan.map(|steps| self.planned(&turn, steps)));
             }
-            Input::Prompted { text, .. } => effects.push(self.steer(&mut turn, text)),
+            Input::Prompted { said, .. } => effects.push(self.steer(&mut turn, said)),
             Input::Interrupted if !running.is_interrupted => {
                 running.is_interrupted = true;
                 effects.push(Effect::StopCalls);
@@ -260,8 +260,8 @@ impl Machine {
     }
 
     /// What a person said becomes an item before the next model call.
-    fn said(&mut self, turn: &Turn, text: String) -> Effect {
-        let item = self.whole(turn, turn.step + 1, Content::UserMessage { text, ran: None });
+    fn said(&mut self, turn: &Turn, said: Content) -> Effect {
+        let item = self.whole(turn, turn.step + 1, said);
         self.put(item.clone());
         emit(Fact::ItemEnded(ItemEnded { item }))
     }
@@ -305,9 +305,9 @@ impl Machine {
         }
     }
 
-    fn steer(&mut self, turn: &mut Turn, text: String) -> Effect {
+    fn steer(&mut self, turn: &mut Turn, said: Content) -> Effect {
         turn.is_steered = true;
-        self.said(turn, text)
+        self.said(turn, said)
     }
 
     fn call_model(&mut self, mut turn: Turn) -> Vec<Effect> {

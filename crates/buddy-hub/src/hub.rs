@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use buddy_protocol::{
-    Agent, Clock, Command, Event, Fact, ForkKind, ForkPoint, Found, Ids, MAX_TARGETS, NewSession, Principal,
-    SessionId, SessionQuery, SessionStarted, SessionState, SessionStore, SessionSummary, Sessions,
-    SessionsError, Subscription, WaitingAsk,
+    Agent, Attachment, Clock, Command, Event, Fact, ForkKind, ForkPoint, Found, Ids, MAX_IMAGES,
+    MAX_IMAGES_BYTES, MAX_TARGETS, NewSession, Principal, SessionId, SessionQuery, SessionStarted,
+    SessionState, SessionStore, SessionSummary, Sessions, SessionsError, Subscription, WaitingAsk,
 };
 use tokio::sync::OnceCell;
 
@@ -244,13 +244,23 @@ impl Sessions for Hub {
 
 fn check(command: &Command) -> Result<(), SessionsError> {
     match command {
-        Command::Prompt { text } if text.trim().is_empty() => {
+        Command::Prompt { text, images } if text.trim().is_empty() && images.is_empty() => {
             Err(SessionsError::Invalid("the prompt is empty".to_owned()))
         }
-        Command::Prompt { text } if text.len() > MAX_PROMPT => Err(SessionsError::Invalid(format!(
+        Command::Prompt { text, .. } if text.len() > MAX_PROMPT => Err(SessionsError::Invalid(format!(
             "the prompt has {} bytes, {MAX_PROMPT} are allowed",
             text.len()
         ))),
+        Command::Prompt { images, .. } if images.len() > MAX_IMAGES => Err(SessionsError::Invalid(format!(
+            "the prompt has {} images, {MAX_IMAGES} are allowed",
+            images.len()
+        ))),
+        Command::Prompt { images, .. } if bytes_of(images) > MAX_IMAGES_BYTES => {
+            Err(SessionsError::Invalid(format!(
+                "the images of the prompt have {} bytes together, {MAX_IMAGES_BYTES} are allowed",
+                bytes_of(images)
+            )))
+        }
         Command::Run { command, .. } if command.trim().is_empty() => {
             Err(SessionsError::Invalid("there is no command to run".to_owned()))
         }
@@ -260,4 +270,9 @@ fn check(command: &Command) -> Result<(), SessionsError> {
         ))),
         _ => Ok(()),
     }
+}
+
+/// About how many bytes the files have, of which four characters of base64 stand for three.
+fn bytes_of(images: &[Attachment]) -> usize {
+    images.iter().map(|image| image.data.text().len() / 4 * 3).sum()
 }

@@ -75,7 +75,7 @@ fn words(item: &ReplyItem) -> Vec<String> {
 fn answer(prompt: &Prompt) -> Reply {
     let asked = prompt.items.iter().rposition(|item| matches!(item, PromptItem::User { .. })).unwrap_or(0);
     let said = match prompt.items.get(asked) {
-        Some(PromptItem::User { text }) => text.trim(),
+        Some(PromptItem::User { text, .. }) => text.trim(),
         _ => "",
     };
     let results: Vec<(&str, &str)> = prompt.items.iter().skip(asked).filter_map(result).collect();
@@ -182,11 +182,11 @@ mod tests {
     use super::*;
 
     fn user(text: &str) -> PromptItem {
-        PromptItem::User { text: text.to_owned() }
+        PromptItem::user(text)
     }
 
     fn done(name: &str, output: &Value) -> PromptItem {
-        PromptItem::ToolResult { id: "c".to_owned(), name: name.to_owned(), output: output.to_string() }
+        PromptItem::result("c", name, output.to_string())
     }
 
     fn check(items: Vec<PromptItem>, calls: &[&str]) -> String {

@@ -7,7 +7,6 @@
 mod ask;
 mod check;
 mod examination;
-mod image;
 mod judge;
 mod prompts;
 mod run;

@@ -26,6 +26,8 @@ pub struct Options {
     pub send_cache_key: bool,
     /// Ask for several calls per answer (`true`), for one at most (`false`), or say nothing.
     pub parallel_tool_calls: Option<bool>,
+    /// Whether the model sees images. Off: it is told that there are some.
+    pub images: bool,
     /// How many tokens the model may think, where a wire counts them; absent asks for no thinking of that kind.
     pub thinking_budget: Option<u64>,
     /// The bound on the answer where the wire requires one and the prompt has none.
@@ -63,6 +65,7 @@ impl Default for Options {
             max_tokens_field: MaxTokensField::default(),
             send_cache_key: false,
             parallel_tool_calls: None,
+            images: true,
             thinking_budget: None,
             default_max_output_tokens: 8192,
             prompt_cache: PromptCache::default(),

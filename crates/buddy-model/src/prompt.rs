@@ -3,7 +3,7 @@
 //! The list of items is flat: a wire groups neighbours into its own messages. Items are only ever appended, so the
 //! body a wire makes of a longer list starts with what it made of the shorter one (prompt caches depend on it).
 
-use buddy_protocol::Private;
+use buddy_protocol::{Image, Private};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -41,8 +41,11 @@ pub struct ToolDefinition {
 pub enum PromptItem {
     /// Something a person (or the program on their behalf) said.
     User {
-        /// The words.
+        /// The words; may be empty where there are images.
         text: String,
+        /// Images to see before the words.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Image>,
     },
     /// Something the model said.
     Assistant {
@@ -77,5 +80,42 @@ pub enum PromptItem {
         name: String,
         /// What the model reads.
         output: String,
+        /// Images that came of it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Image>,
     },
+}
+
+impl PromptItem {
+    /// Words alone.
+    pub fn user(text: impl Into<String>) -> Self {
+        Self::User { text: text.into(), images: Vec::new() }
+    }
+
+    /// A result of words alone.
+    pub fn result(id: impl Into<String>, name: impl Into<String>, output: impl Into<String>) -> Self {
+        Self::ToolResult { id: id.into(), name: name.into(), output: output.into(), images: Vec::new() }
+    }
+
+    /// The images in it.
+    pub fn images(&self) -> &[Image] {
+        match self {
+            Self::User { images, .. } | Self::ToolResult { images, .. } => images,
+            Self::Assistant { .. } | Self::Reasoning { .. } | Self::ToolCall { .. } => &[],
+        }
+    }
+
+    /// Puts words in the place of some of its images.
+    pub fn hide_images(&mut self, is_hidden: impl FnMut(&Image) -> bool) {
+        let (Self::User { text, images } | Self::ToolResult { output: text, images, .. }) = self else {
+            return;
+        };
+        let (hidden, seen): (Vec<Image>, Vec<Image>) =
+            std::mem::take(images).into_iter().partition(is_hidden);
+        *images = seen;
+        for image in hidden {
+            let gap = if text.is_empty() { "" } else { "\n" };
+            text.push_str(&format!("{gap}[image: {}; it cannot be shown to you]", image.label()));
+        }
+    }
 }

@@ -29,6 +29,9 @@ pub struct Switches {
     /// Off: the prompt's cache key is refused.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub send_cache_key: Option<bool>,
+    /// Off: the model sees no images.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub images: Option<bool>,
 }
 
 impl Switches {
@@ -41,6 +44,7 @@ impl Switches {
         options.max_tokens_field = self.max_tokens_field.unwrap_or(options.max_tokens_field);
         options.parallel_tool_calls = self.parallel_tool_calls.or(options.parallel_tool_calls);
         options.send_cache_key = self.send_cache_key.unwrap_or(options.send_cache_key);
+        options.images = self.images.unwrap_or(options.images);
     }
 
     /// These, with what they leave open taken from others.
@@ -54,6 +58,7 @@ impl Switches {
             max_tokens_field: self.max_tokens_field.or(others.max_tokens_field),
             parallel_tool_calls: self.parallel_tool_calls.or(others.parallel_tool_calls),
             send_cache_key: self.send_cache_key.or(others.send_cache_key),
+            images: self.images.or(others.images),
         }
     }
 }

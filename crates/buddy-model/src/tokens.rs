@@ -2,12 +2,20 @@
 
 use std::sync::OnceLock;
 
+use buddy_protocol::Image;
 use tiktoken_rs::CoreBPE;
 
 use crate::{Encoding, Prompt, PromptItem, Reply, ReplyItem};
 
 /// Tokens that every item costs beside its text: role, separators, ids.
 const ITEM_OVERHEAD: u64 = 4;
+
+/// About how many pixels of an image make a token.
+const PIXELS_PER_TOKEN: u64 = 750;
+/// The fewest tokens that an image is counted with.
+const MIN_IMAGE_TOKENS: u64 = 85;
+/// The most; larger images are made smaller by whoever serves the model.
+const MAX_IMAGE_TOKENS: u64 = 1_600;
 
 /// The tokens of a text.
 ///
@@ -61,13 +69,20 @@ pub fn of_prompt(prompt: &Prompt, encoding: Option<Encoding>) -> u64 {
 /// The tokens of items of a prompt.
 pub fn of_items(items: &[PromptItem], encoding: Option<Encoding>) -> u64 {
     let texts = |item: &PromptItem| match item {
-        PromptItem::User { text }
+        PromptItem::User { text, .. }
         | PromptItem::Assistant { text, .. }
         | PromptItem::Reasoning { text, .. } => count(text, encoding),
         PromptItem::ToolCall { name, arguments, .. } => count(name, encoding) + count(arguments, encoding),
         PromptItem::ToolResult { output, .. } => count(output, encoding),
     };
-    items.iter().map(|item| texts(item) + ITEM_OVERHEAD).sum()
+    let images = |item: &PromptItem| item.images().iter().map(of_image).sum::<u64>();
+    items.iter().map(|item| texts(item) + images(item) + ITEM_OVERHEAD).sum()
+}
+
+/// About how many tokens an image has: providers count its area, between a floor and a ceiling.
+fn of_image(image: &Image) -> u64 {
+    let area = u64::from(image.width) * u64::from(image.height);
+    (area / PIXELS_PER_TOKEN).clamp(MIN_IMAGE_TOKENS, MAX_IMAGE_TOKENS)
 }
 
 /// The tokens of an answer.

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{Answer, AskId, ItemId, SessionId, SessionTarget, TargetChange};
+use crate::{Answer, AskId, Attachment, ItemId, SessionId, SessionTarget, TargetChange};
 
 /// What a face wants a session to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -11,8 +11,11 @@ use crate::{Answer, AskId, ItemId, SessionId, SessionTarget, TargetChange};
 pub enum Command {
     /// Say something to the agent. While a turn runs it steers that turn: the agent sees it before its next step.
     Prompt {
-        /// The text.
+        /// The text; may be empty where there are images.
         text: String,
+        /// Images that the agent is to see with it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Attachment>,
     },
     /// Run a shell command as the person: with their own rights, without a question and beside the turn. One at a time.
     Run {
@@ -42,6 +45,13 @@ pub enum Command {
     Compact,
     /// End the session for good.
     End,
+}
+
+impl Command {
+    /// A prompt of words alone.
+    pub fn prompt(text: impl Into<String>) -> Self {
+        Self::Prompt { text: text.into(), images: Vec::new() }
+    }
 }
 
 /// What is to change in a session.

@@ -10,7 +10,7 @@ use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, Error, MapAccess, Visitor};
 use serde_json::{Map, Value};
 
-use crate::{Content, ItemId, Json, PlanStep, Ran, SessionId};
+use crate::{Content, Image, ItemId, Json, PlanStep, Ran, SessionId};
 
 const TAG: &str = "type";
 
@@ -61,9 +61,8 @@ impl<'de> Visitor<'de> for ContentVisitor {
 
 fn read<'de, D: Deserializer<'de>>(kind: &str, rest: D) -> Result<Content, D::Error> {
     match kind {
-        "user_message" => {
-            UserMessage::deserialize(rest).map(|UserMessage { text, ran }| Content::UserMessage { text, ran })
-        }
+        "user_message" => UserMessage::deserialize(rest)
+            .map(|UserMessage { text, images, ran }| Content::UserMessage { text, images, ran }),
         "agent_message" => Text::deserialize(rest).map(|Text { text }| Content::AgentMessage { text }),
         "reasoning" => Text::deserialize(rest).map(|Text { text }| Content::Reasoning { text }),
         "tool_call" => Deserialize::deserialize(rest).map(Content::ToolCall),
@@ -81,6 +80,8 @@ fn read<'de, D: Deserializer<'de>>(kind: &str, rest: D) -> Result<Content, D::Er
 #[derive(serde::Deserialize)]
 struct UserMessage {
     text: String,
+    #[serde(default)]
+    images: Vec<Image>,
     #[serde(default)]
     ran: Option<Box<Ran>>,
 }

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Envelope, ItemId, Json, Ran, SessionId, TurnId};
+use crate::{Envelope, Image, ItemId, Json, Ran, SessionId, TurnId};
 
 /// One piece of content. `item.started` introduces it, `item.ended` carries its whole value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -99,6 +99,9 @@ pub enum Content {
     UserMessage {
         /// The text; of a command that they ran, the line as they typed it.
         text: String,
+        /// The images that they gave with it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        images: Vec<Image>,
         /// The command, where they ran one themselves.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ran: Option<Box<Ran>>,
@@ -144,6 +147,13 @@ pub enum Content {
     },
 }
 
+impl Content {
+    /// Words that a person said.
+    pub fn said(text: impl Into<String>) -> Self {
+        Self::UserMessage { text: text.into(), images: Vec::new(), ran: None }
+    }
+}
+
 /// A tool call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ToolCall {
@@ -160,6 +170,9 @@ pub struct ToolCall {
     /// The result; absent until the call ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Envelope>,
+    /// Images that came of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub images: Vec<Image>,
     /// The target it runs on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,

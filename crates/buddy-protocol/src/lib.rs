@@ -15,6 +15,7 @@ mod fact;
 mod fork;
 mod hidden;
 mod id;
+mod image;
 mod item;
 mod json;
 mod port;
@@ -43,6 +44,7 @@ pub use fact::{
 pub use fork::{ForkError, ForkKind, ForkPoint, fork, fork_end};
 pub use hidden::is_hidden;
 pub use id::{AskId, BadId, Ids, ItemId, SessionId, TurnId};
+pub use image::{Attachment, Base64, Image, ImageType, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_IMAGES_BYTES};
 pub use item::{Content, FileChange, Item, ItemStatus, PlanStep, PlanStepState, Private, ToolCall, ToolKind};
 pub use json::Json;
 pub use port::{

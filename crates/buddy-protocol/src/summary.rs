@@ -112,8 +112,9 @@ impl SessionSummary {
     }
 
     fn adopt_title(&mut self, content: &Content) {
-        if let (None, Content::UserMessage { text, ran: None }) = (&self.title, content) {
-            let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();
+        if let (None, Content::UserMessage { text, images, ran: None }) = (&self.title, content) {
+            let line = text.lines().map(str::trim).find(|line| !line.is_empty());
+            let line = line.or_else(|| images.first()?.name.as_deref()).unwrap_or_default();
             self.title = Some(line.chars().take(TITLE_CHARS).collect());
         }
     }

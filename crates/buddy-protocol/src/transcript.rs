@@ -91,7 +91,7 @@ impl Transcript {
     /// Keeps the place of an item whose whole value is still to come.
     fn reserve(&mut self, id: ItemId) {
         if !self.index.contains_key(&id) {
-            let content = Content::UserMessage { text: String::new(), ran: None };
+            let content = Content::said("");
             let status = ItemStatus::Pending;
             self.put(Item {
                 id,
@@ -354,6 +354,7 @@ mod tests {
             title: "ls".to_owned(),
             input: serde_json::json!({}).into(),
             output: None,
+            images: Vec::new(),
             target: None,
         }))
     }

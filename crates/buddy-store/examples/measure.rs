@@ -85,6 +85,7 @@ fn item(number: u64, status: ItemStatus) -> Item {
         title: "cargo test".to_owned(),
         input: json!({ "command": "cargo test --workspace", "timeout_ms": 120_000 }).into(),
         output,
+        images: Vec::new(),
         target: None,
     }));
     let id = ItemId::new(&Fixed(u128::from(number)));

@@ -1,15 +1,21 @@
-//! `read_file`: the text of a file, whole or a range of lines.
+//! `read_file`: the text of a file, whole or a range of lines, or the image in it.
+
+use std::path::Path;
 
 use async_trait::async_trait;
 use buddy_exec::LineRange;
 use buddy_policy::{Action, Intent, Tier};
-use buddy_protocol::{ToolFailure, ToolKind};
+use buddy_protocol::{MAX_IMAGE_BYTES, ToolFailure, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::images::{fitted, kind};
 use crate::tools::failure::target_failure;
 use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext, shown};
+
+/// How much of a file must be read to tell what it is.
+const HEAD_BYTES: u64 = 32;
 
 /// How much of a file is given at most. The pipeline clips it further.
 const MAX_BYTES: usize = 1024 * 1024;
@@ -59,6 +65,11 @@ impl Tool for ReadFile {
         };
         let read = context.target.read_lines(&context.bounds, &path, range).await;
         let found = read.map_err(|error| target_failure(&error))?;
+        if found.is_binary
+            && let Some(image) = image(&path, context).await?
+        {
+            return Ok(image);
+        }
         if found.is_binary {
             let message = format!("`{}` is a binary file of {} bytes", shown(&path), found.size);
             return Err(
@@ -75,4 +86,30 @@ impl Tool for ReadFile {
             "truncated": found.truncated,
         }))
     }
+}
+
+/// What is said about an image, which the model is shown; none where the file is none.
+async fn image(path: &Path, context: &ToolContext) -> Result<Option<Value>, ToolFailure> {
+    let read = async |limit| {
+        let read = context.target.read(&context.bounds, path, limit).await;
+        read.map_err(|error| target_failure(&error))
+    };
+    if kind(&read(HEAD_BYTES).await?.bytes).is_none() {
+        return Ok(None);
+    }
+    let found = read(MAX_IMAGE_BYTES as u64 + 1).await?;
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    // Decoding takes a while, which nobody else should have to wait for.
+    let fitted = tokio::task::spawn_blocking(move || fitted(name, &found.bytes)).await;
+    let image = fitted
+        .map_err(|_| ToolFailure::new("internal", "the image could not be decoded"))?
+        .map_err(|error| ToolFailure::new("bad_image", error.to_string()))?;
+    let told = json!({
+        "path": shown(path),
+        "image": image.media_type.name(),
+        "width": image.width,
+        "height": image.height,
+    });
+    context.show(image);
+    Ok(Some(told))
 }

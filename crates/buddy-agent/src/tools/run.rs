@@ -3,7 +3,7 @@
 //! A call given to the pipeline ends in exactly one recorded result, whatever happens to it on the way.
 
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use buddy_exec::managed::Owner;
@@ -11,8 +11,8 @@ use buddy_exec::undo::Header;
 use buddy_exec::{Kept, Recorder};
 use buddy_policy::Intent;
 use buddy_protocol::{
-    Clock, Content, DeltaStream, Envelope, EventSink, Fact, Ids, Item, ItemChanged, ItemDelta, ItemEnded,
-    ItemId, ItemStatus, SinkClosed, ToolFailure, ToolKind, UnixMillis,
+    Clock, Content, DeltaStream, Envelope, EventSink, Fact, Ids, Image, Item, ItemChanged, ItemDelta,
+    ItemEnded, ItemId, ItemStatus, SinkClosed, ToolFailure, ToolKind, UnixMillis,
 };
 use buddy_web::Web;
 use fail::fail_point;
@@ -114,21 +114,23 @@ impl Ready {
 struct Outcome {
     status: ItemStatus,
     result: Result<Value, ToolFailure>,
+    /// What the model sees with the result.
+    images: Vec<Image>,
 }
 
 impl Outcome {
     fn failed(failure: ToolFailure) -> Self {
-        Self { status: ItemStatus::Failed, result: Err(failure) }
+        Self { status: ItemStatus::Failed, result: Err(failure), images: Vec::new() }
     }
 
     fn denied(failure: ToolFailure) -> Self {
-        Self { status: ItemStatus::Denied, result: Err(failure) }
+        Self { status: ItemStatus::Denied, result: Err(failure), images: Vec::new() }
     }
 
     fn interrupted() -> Self {
         let failure =
             ToolFailure::new("interrupted", "the person interrupted before the call ran; it was not run");
-        Self { status: ItemStatus::Interrupted, result: Err(failure) }
+        Self { status: ItemStatus::Interrupted, result: Err(failure), images: Vec::new() }
     }
 }
 
@@ -273,6 +275,7 @@ impl Pipeline {
             log: self.parts.logs.join(format!("exec-{}.log", item.id)),
             clock: self.parts.clock.clone(),
             cancel: cancel.clone(),
+            images: Mutex::default(),
             live,
         };
         let recorder = context.recorder.clone();
@@ -280,10 +283,10 @@ impl Pipeline {
         let tool = async {
             let run = prepared.run(&context);
             let result = bounded(run, &cancel).await;
-            drop(context);
-            result
+            let images = context.images.into_inner().unwrap_or_else(PoisonError::into_inner);
+            (result, images)
         };
-        let (result, ()) = tokio::join!(tool, self.forward(&item.id, output));
+        let ((result, images), ()) = tokio::join!(tool, self.forward(&item.id, output));
         let result = result.map(|value| self.placed(value, spec, &target, &recorder));
         let result = match edit.as_deref() {
             Some(edit) => told_of_edit(result, edit),
@@ -294,7 +297,7 @@ impl Pipeline {
             Ok(_) => ItemStatus::Completed,
             Err(_) => ItemStatus::Failed,
         };
-        Outcome { status, result: clipped(result, self.parts.limits.of(spec.text)) }
+        Outcome { status, result: clipped(result, self.parts.limits.of(spec.text)), images }
     }
 
     /// A result that says which target it is of, where there are several, and whether a change on another host can be
@@ -337,6 +340,9 @@ impl Pipeline {
 
     async fn record(&self, mut item: Item, outcome: Outcome) -> Item {
         item.status = outcome.status;
+        if let Content::ToolCall(call) = &mut item.content {
+            call.images = outcome.images;
+        }
         let item = item.with_output(Envelope::new(self.parts.clock.now(), outcome.result));
         // A closed sink means that the session is going down; recovery closes the item when it is taken up again.
         let _ = self.parts.sink.commit(vec![Fact::ItemEnded(ItemEnded { item: item.clone() })]).await;

@@ -110,6 +110,7 @@ impl Yard {
             log: self.folder.join("log"),
             clock: Arc::new(Still),
             cancel: CancellationToken::new(),
+            images: std::sync::Mutex::default(),
             live: tokio::sync::mpsc::channel(1).0,
         };
         registry::find(name).unwrap().prepare(input)?.run(&context).await

@@ -1,14 +1,14 @@
 //! What a tool is: a typed input, an intent, and a run. It never asks, clips, logs or emits; the pipeline does.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use buddy_exec::managed::Owner;
 use buddy_exec::{Bounds, Recorder, Target};
 use buddy_model::ToolDefinition;
 use buddy_policy::{Execution, Intent, Tier};
-use buddy_protocol::{Clock, DeltaStream, ToolFailure, ToolKind};
+use buddy_protocol::{Clock, DeltaStream, Image, ToolFailure, ToolKind};
 use buddy_web::{Endpoints, Web};
 use futures::future::BoxFuture;
 use schemars::JsonSchema;
@@ -174,6 +174,8 @@ pub(crate) struct ToolContext {
     pub(crate) clock: Arc<dyn Clock>,
     /// Cancelled when the call is to stop.
     pub(crate) cancel: CancellationToken,
+    /// What the model is to see with the result.
+    pub(crate) images: Mutex<Vec<Image>>,
     /// Where live output goes.
     pub(crate) live: tokio::sync::mpsc::Sender<(DeltaStream, String)>,
 }
@@ -182,6 +184,11 @@ impl ToolContext {
     /// What the call can look at.
     pub(crate) fn sight(&self) -> Sight {
         Sight { target: self.target.clone(), place: self.place.clone(), bounds: self.bounds.clone() }
+    }
+
+    /// Gives an image with the result.
+    pub(crate) fn show(&self, image: Image) {
+        self.images.lock().unwrap_or_else(PoisonError::into_inner).push(image);
     }
 
     /// The outcome of some work, which is dropped when the call is to stop.

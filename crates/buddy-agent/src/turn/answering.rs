@@ -66,7 +66,8 @@ impl Machine {
         let (kind, title) = registry::describe(&name, &input);
         let guessed = (is_repaired && !is_harmless(kind)).then(not_whole);
         let target = self.target(&name, &input);
-        let call = ToolCall { call_id, name, kind, title, input: input.into(), output: None, target };
+        let (input, images) = (input.into(), Vec::new());
+        let call = ToolCall { call_id, name, kind, title, input, output: None, images, target };
         let refusal = broken.or(guessed).or_else(|| self.repeats.refusal(&call));
         let content = Content::ToolCall(Box::new(call));
         let mut item = answer.item(ItemId::new(&*self.ids), ItemStatus::Pending, content);

@@ -21,8 +21,8 @@ impl Machine {
                 vec![end(&turn, TurnOutcome::Failed, Some(failure))]
             }
             Input::Interrupted => vec![Effect::DropAside, end(&turn, TurnOutcome::Interrupted, None)],
-            Input::Prompted { text, .. } => {
-                let said = self.steer(&mut turn, text);
+            Input::Prompted { said, .. } => {
+                let said = self.steer(&mut turn, said);
                 self.state = State::Asking(turn);
                 vec![said]
             }

@@ -14,8 +14,8 @@ impl Machine {
         match input {
             Input::Summarised { summary, bills } => self.finish_compaction(turn, &cut, summary, bills),
             Input::Interrupted => vec![Effect::DropAside, end(&turn, TurnOutcome::Interrupted, None)],
-            Input::Prompted { text, .. } => {
-                let said = self.steer(&mut turn, text);
+            Input::Prompted { said, .. } => {
+                let said = self.steer(&mut turn, said);
                 // Whoever says something while room is made wants an answer.
                 turn.is_compaction = false;
                 self.state = State::Compacting(turn, cut);

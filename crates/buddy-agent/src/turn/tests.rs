@@ -61,7 +61,7 @@ impl Bench {
     }
 
     fn prompt(&mut self, text: &str) -> &mut Self {
-        self.feed(Input::Prompted { by: Principal::person("ann"), text: text.to_owned() })
+        self.feed(Input::Prompted { by: Principal::person("ann"), said: Content::said(text) })
     }
 
     fn text(&mut self, text: &str) -> &mut Self {
@@ -405,9 +405,9 @@ fn a_full_window_is_made_room_in_once_and_the_call_is_made_again() {
     assert!(bench.history.len() > 3, "the old part is what is summed up: {:?}", bench.history);
     bench.feed(summarised("SUMMARY"));
     assert_eq!(bench.done, ["call", "summarise", "call"]);
-    let Some(PromptItem::User { text }) = bench.history.first() else { panic!("{:?}", bench.history) };
+    let Some(PromptItem::User { text, .. }) = bench.history.first() else { panic!("{:?}", bench.history) };
     assert!(text.contains("SUMMARY") && text.contains("Calls that did not work"), "{text}");
-    assert!(matches!(bench.history.last(), Some(PromptItem::User { text }) if text == "four"));
+    assert!(matches!(bench.history.last(), Some(PromptItem::User { text, .. }) if text == "four"));
     assert!(bench.history.len() < bench.resumed().len() + 1);
     assert_eq!(bench.history, bench.resumed(), "it is the same after a restart");
     bench.feed(Input::ContextFull { window: 1_200 });
@@ -421,7 +421,7 @@ fn an_overflow_told_by_the_provider_is_made_room_for_once() {
     let mut bench = long_session();
     bench.prompt("four").text("par").feed(Input::ModelFailed(overflow()));
     bench.feed(Input::Summarised { summary: None, bills: vec![] });
-    let Some(PromptItem::User { text }) = bench.history.first() else { panic!("{:?}", bench.history) };
+    let Some(PromptItem::User { text, .. }) = bench.history.first() else { panic!("{:?}", bench.history) };
     assert!(text.contains("the person said: one"), "without a model it is summed up by rule: {text}");
     bench.feed(Input::ModelFailed(overflow()));
     assert_eq!(bench.outcome(), Some(TurnOutcome::Failed));
@@ -453,7 +453,7 @@ fn room_can_be_made_again_and_again() {
     let summaries = bench
         .resumed()
         .iter()
-        .filter(|item| matches!(item, PromptItem::User { text } if text.contains("<summary")))
+        .filter(|item| matches!(item, PromptItem::User { text, .. } if text.contains("<summary")))
         .count();
     assert_eq!(summaries, 1, "the last summary stands for those before");
 }
@@ -463,7 +463,7 @@ fn what_is_said_while_room_is_made_is_answered() {
     let mut bench = long_session();
     let by = Principal::person("ann");
     bench.feed(Input::CompactRequested { by, window: 100 }).prompt("and now?").feed(summarised("S"));
-    assert!(matches!(bench.history.last(), Some(PromptItem::User { text }) if text == "and now?"));
+    assert!(matches!(bench.history.last(), Some(PromptItem::User { text, .. }) if text == "and now?"));
     bench.reply("this", &[]);
     assert_eq!(bench.outcome(), Some(TurnOutcome::Completed));
     bench.feed(Input::CompactRequested { by: Principal::person("ann"), window: 100 }).interrupt();
@@ -497,7 +497,11 @@ fn own_command(number: u32) -> Item {
         cwd: "/w".to_owned(),
         outcome: Some(buddy_protocol::RanOutcome { exit_code: Some(0), ..Default::default() }),
     };
-    let content = Content::UserMessage { text: format!("! echo {number}"), ran: Some(Box::new(ran)) };
+    let content = Content::UserMessage {
+        text: format!("! echo {number}"),
+        images: Vec::new(),
+        ran: Some(Box::new(ran)),
+    };
     Item {
         id: format!("itm_{:026}", 900 + number).parse().unwrap(),
         turn: None,
@@ -513,7 +517,9 @@ fn own_command(number: u32) -> Item {
 /// What the model is told first in each thing that it is told.
 fn heads(history: &[PromptItem]) -> Vec<String> {
     let head = |item: &PromptItem| match item {
-        PromptItem::User { text } => text.lines().nth(1).or_else(|| text.lines().next()).map(str::to_owned),
+        PromptItem::User { text, .. } => {
+            text.lines().nth(1).or_else(|| text.lines().next()).map(str::to_owned)
+        }
         PromptItem::Assistant { text, .. } => Some(text.clone()),
         PromptItem::ToolCall { id, .. } => Some(format!("call {id}")),
         PromptItem::ToolResult { id, .. } => Some(format!("result {id}")),

@@ -58,7 +58,7 @@ impl Agent for Scripted {
 #[async_trait]
 impl AgentSession for ScriptedSession {
     async fn command(&mut self, _: Principal, command: Command) -> Result<(), AgentError> {
-        if let Command::Prompt { text } = command {
+        if let Command::Prompt { text, .. } = command {
             self.tasks.spawn(act(self.sink.clone(), self.ids.clone(), text));
         }
         Ok(())
@@ -187,7 +187,7 @@ impl Bench {
     }
 
     pub(crate) async fn prompt(&self, session: &SessionId, text: &str) {
-        let prompt = Command::Prompt { text: text.to_owned() };
+        let prompt = Command::prompt(text);
         self.hub.send(&self.ann, session, prompt).await.unwrap();
     }
 

@@ -30,7 +30,7 @@ async fn a_prompt_that_makes_no_sense_is_refused() {
     let bench = Bench::new();
     let session = bench.session().await;
     for text in [String::new(), "  \n".to_owned(), "x".repeat(5 * 1024 * 1024)] {
-        let refused = bench.hub.send(&bench.ann, &session, Command::Prompt { text }).await;
+        let refused = bench.hub.send(&bench.ann, &session, Command::prompt(text)).await;
         assert!(matches!(refused, Err(SessionsError::Invalid(_))), "{refused:?}");
     }
     let agent = NewSession {
@@ -57,7 +57,7 @@ async fn a_title_is_changed_and_an_ended_session_stays_readable() {
     assert_eq!((listed[0].title.as_deref(), listed[0].state), (Some("trip"), SessionState::Ended));
     assert_eq!(bench.hub.events(&bench.ann, &session, 0, 10).await.unwrap().len(), 3);
     assert_eq!(bench.subscribe(&session, 1).await.count().await, 2);
-    let late = bench.hub.send(&bench.ann, &session, Command::Prompt { text: "say 1".to_owned() }).await;
+    let late = bench.hub.send(&bench.ann, &session, Command::prompt("say 1")).await;
     assert!(matches!(late, Err(SessionsError::Conflict(_))), "{late:?}");
 }
 

@@ -2,11 +2,8 @@
 //!
 //! Where a server is not content, the call is made again with one option turned, and what helps is kept as a switch.
 
-use std::sync::Arc;
-
 use crate::diagnose::ask::{Answer, Asker};
 use crate::diagnose::check::Check;
-use crate::diagnose::image::{WithImage, patch};
 use crate::diagnose::judge::{self, Asked, Contexts};
 use crate::diagnose::prompts;
 use crate::diagnose::run::{Diagnosis, Subject};
@@ -78,7 +75,8 @@ impl<'a> Examination<'a> {
         // Before the repeat, which must fit.
         self.context().await;
         self.cache().await;
-        self.image().await
+        self.image().await;
+        Ok(())
     }
 
     /// One call, two calls, and thoughts that go back with them.
@@ -197,17 +195,9 @@ impl<'a> Examination<'a> {
         self.found.checks.push(judge::cache(&first, &second));
     }
 
-    async fn image(&mut self) -> Result<(), ModelError> {
-        let mut route = self.route.clone();
-        if patch(route.protocol.wire()).is_none() {
-            let reason = "unknown: this wire has no form for pictures here";
-            self.found.checks.push(Check::skipped("image", reason));
-            return Ok(());
-        }
-        route.protocol = Arc::new(WithImage(route.protocol));
-        let asked = Asker::new(self.subject, route)?.ask(prompts::picture()).await;
+    async fn image(&mut self) {
+        let asked = self.ask(prompts::picture()).await;
         self.found.checks.push(judge::image(&asked));
-        Ok(())
     }
 
     async fn ask(&mut self, prompt: Prompt) -> Asked {

@@ -261,6 +261,9 @@ impl Contexts {
 pub(super) fn image(asked: &Asked) -> Check {
     const NEXT: &str = "nothing to do unless you want to send pictures";
     match asked {
+        Ok(Answer { lessons, .. }) if lessons.iter().any(|lesson| lesson.contains("images")) => {
+            Check::warn("image", lessons.join("; "), NEXT)
+        }
         Ok(answer) if answer.text().to_lowercase().contains("red") => {
             Check::ok("image", "accepted, and the colour was seen")
         }

@@ -1,5 +1,6 @@
 //! What the checks ask. Small, the same on every run, and without anything of the person's.
 
+use buddy_protocol::{Base64, Image, ImageType};
 use serde_json::json;
 
 use crate::{Arguments, Prompt, PromptItem, Reply, ReplyItem, ToolDefinition};
@@ -14,7 +15,7 @@ const TOOL: &str = "get_weather";
 
 /// A prompt with these words.
 pub(super) fn says(text: &str) -> Prompt {
-    Prompt { items: vec![PromptItem::User { text: text.to_owned() }], ..Prompt::default() }
+    Prompt { items: vec![PromptItem::user(text)], ..Prompt::default() }
 }
 
 /// Asks for enough text that a stream has more than one piece.
@@ -35,9 +36,15 @@ pub(super) fn two_calls() -> Prompt {
     )
 }
 
-/// Asks what is in the picture that the wire adds.
+/// A red square, 32 by 32: some providers refuse smaller ones.
+const SQUARE: &str = "iVBORw0KGgoAAAANSUhEUgAAACAAAAAgCAIAAAD8GO2jAAAAJ0lEQVR42u3NsQkAAAjAsP7/tF7hIASyp6lTCQQCgUAgEAgEgi/BAjLD/C5w/SM9AAAAAElFTkSuQmCC";
+
+/// Shows a picture and asks what is on it.
 pub(super) fn picture() -> Prompt {
-    says("Which colour is this picture? Answer with one word.")
+    let data = Base64::from(SQUARE.to_owned());
+    let square = Image { name: None, media_type: ImageType::Png, width: 32, height: 32, data };
+    let text = "Which colour is this picture? Answer with one word.".to_owned();
+    Prompt { items: vec![PromptItem::User { text, images: vec![square] }], ..Prompt::default() }
 }
 
 /// A long text that stays the same, with so many lines; a line is about 25 tokens.
@@ -60,10 +67,9 @@ pub(super) fn after(mut prompt: Prompt, reply: &Reply) -> Prompt {
         _ => None,
     });
     let output = r#"{"sky":"clear","celsius":21}"#;
-    let results: Vec<PromptItem> =
-        calls.map(|(id, name)| PromptItem::ToolResult { id, name, output: output.to_owned() }).collect();
+    let results: Vec<PromptItem> = calls.map(|(id, name)| PromptItem::result(id, name, output)).collect();
     if results.is_empty() {
-        prompt.items.push(PromptItem::User { text: "Thank you. Now say OK.".to_owned() });
+        prompt.items.push(PromptItem::user("Thank you. Now say OK."));
     }
     prompt.items.extend(results);
     prompt

@@ -148,7 +148,8 @@ pub(super) async fn refused(response: Response) -> Failed {
     let error = Failure { status: Some(status), retry_after, complaint: complaint.clone() }.into_error();
     let is_about_the_request =
         matches!(error.kind, ModelErrorKind::InvalidRequest | ModelErrorKind::ModelMissing);
-    let is_curable = matches!(status, 400 | 404 | 422) && is_about_the_request;
+    // Some servers answer with a 500 what they will never take.
+    let is_curable = matches!(status, 400 | 404 | 422 | 500..=599) && is_about_the_request;
     Failed { error, complaint: is_curable.then(|| Box::new(complaint)) }
 }
 

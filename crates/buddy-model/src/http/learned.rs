@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 use std::collections::HashSet;
 
+use buddy_protocol::Image;
 use serde_json::Value;
 
 use crate::failure::Complaint;
@@ -29,6 +30,22 @@ const OBJECTIONS: [&str; 9] = [
     "additional properties",
 ];
 
+/// What a server calls images when it complains about them.
+const IMAGES: [&str; 6] = ["image", "vision", "multimodal", "multi-modal", "mmproj", "modality"];
+
+/// Words of a server whose model sees none, rather than one that dislikes this image.
+const BLINDNESS: [&str; 9] = [
+    "not support",
+    "unsupported content",
+    "only supported by certain models",
+    "unknown variant",
+    "no endpoints found",
+    "not a multimodal",
+    "not a multi-modal",
+    "mmproj",
+    "missing data required for image",
+];
+
 /// Most pieces of private data that are remembered as disowned.
 const MAX_DISOWNED: usize = 1 << 16;
 
@@ -41,6 +58,10 @@ pub(super) struct Learned {
     without_ids: bool,
     /// Fingerprints of private data that the provider does not recognise; what it sends from now on is not among them.
     disowned: HashSet<u64>,
+    /// Whether the model sees no images.
+    is_blind: bool,
+    /// Fingerprints of images that the provider cannot use.
+    spoilt: HashSet<u64>,
 }
 
 /// The request that a complaint is about.
@@ -59,6 +80,7 @@ impl Learned {
         options.reasoning_replay = self.replay.unwrap_or(options.reasoning_replay);
         options.reasoning_form = self.reasoning_form.unwrap_or(options.reasoning_form);
         options.item_ids &= !self.without_ids;
+        options.images &= !self.is_blind;
         options
     }
 
@@ -77,16 +99,21 @@ impl Learned {
             // A server that refuses both names gets none, which is no switch.
             max_tokens_field: bounds.first().filter(|_| bounds.len() == 1).map(|(_, other)| *other),
             send_cache_key: is_refused("prompt_cache_key").then_some(false),
+            images: self.is_blind.then_some(false),
             ..Switches::default()
         }
     }
 
-    /// The prompt in the light of the lessons.
-    pub(super) fn prompt<'a>(&self, prompt: &'a Prompt) -> Cow<'a, Prompt> {
-        if self.disowned.is_empty() {
+    /// The prompt in the light of the lessons, which the options have heeded.
+    pub(super) fn prompt<'a>(&self, prompt: &'a Prompt, options: &Options) -> Cow<'a, Prompt> {
+        let is_blind = !options.images && prompt.items.iter().any(|item| !item.images().is_empty());
+        if self.disowned.is_empty() && self.spoilt.is_empty() && !is_blind {
             return Cow::Borrowed(prompt);
         }
         let mut prompt = prompt.clone();
+        for item in &mut prompt.items {
+            item.hide_images(|image| is_blind || self.spoilt.contains(&fingerprint_of_image(image)));
+        }
         for private in prompt.items.iter_mut().filter_map(private_mut) {
             private.take_if(|private| self.disowned.contains(&fingerprint_of(private)));
         }
@@ -104,6 +131,7 @@ impl Learned {
     pub(super) fn learn(&mut self, complaint: &Complaint, refused: &Refused<'_>) -> Option<String> {
         self.learn_objection(complaint, refused)
             .or_else(|| self.learn_replay(complaint, refused))
+            .or_else(|| self.learn_images(complaint, refused))
             .or_else(|| self.learn_field(complaint, refused))
     }
 
@@ -147,6 +175,26 @@ impl Learned {
         Some(format!("the server {lesson}; asking again that way"))
     }
 
+    /// An image that is refused would be refused with every further prompt of its conversation, so it goes no more.
+    fn learn_images(&mut self, complaint: &Complaint, refused: &Refused<'_>) -> Option<String> {
+        let is_about_images = IMAGES.iter().any(|word| complaint.mentions(word));
+        let images = refused.prompt.items.iter().flat_map(PromptItem::images);
+        let sent: Vec<u64> = images.map(fingerprint_of_image).collect();
+        if !is_about_images || !refused.options.images || sent.is_empty() {
+            return None;
+        }
+        if BLINDNESS.iter().any(|word| complaint.mentions(word)) {
+            self.is_blind = true;
+            let words = &complaint.message;
+            return Some(format!("the model sees no images ({words}); asking again without them"));
+        }
+        let before = self.spoilt.len();
+        self.spoilt.extend(sent.into_iter().take(MAX_DISOWNED.saturating_sub(before)));
+        let is_new = self.spoilt.len() > before;
+        let words = &complaint.message;
+        is_new.then(|| format!("the server cannot use the images ({words}); asking again without them"))
+    }
+
     fn learn_field(&mut self, complaint: &Complaint, refused: &Refused<'_>) -> Option<String> {
         let extra = refused.options.extra.keys().map(String::as_str);
         let field = refused.protocol.optional_fields().iter().copied().chain(extra).find(|field| {
@@ -180,6 +228,10 @@ fn private_mut(item: &mut PromptItem) -> Option<&mut Option<Private>> {
 
 fn fingerprint_of(private: &Private) -> u64 {
     fingerprint(private.data.to_string().as_bytes())
+}
+
+fn fingerprint_of_image(image: &Image) -> u64 {
+    fingerprint(image.data.text().as_bytes())
 }
 
 fn objects_to(complaint: &Complaint, protocol: &dyn Protocol, field: &str) -> bool {
@@ -290,7 +342,43 @@ mod tests {
         assert!(learned.learn(&complaint, &refused).is_some());
         assert_eq!(learned.learn(&complaint, &refused), None, "learned twice");
         prompt.items.push(thought(json!({"id": 2})));
-        let sent = learned.prompt(&prompt);
+        let sent = learned.prompt(&prompt, &options);
         assert_eq!(sent.items.iter().filter_map(private_of).count(), 1);
+    }
+
+    /// What a server that says this is sent the next time, and whether it is told to others.
+    fn shown(error: &str) -> Option<(PromptItem, Option<bool>)> {
+        let data = buddy_protocol::Base64::from("AAAA".to_owned());
+        let media_type = buddy_protocol::ImageType::Png;
+        let image = Image { name: None, media_type, width: 2, height: 1, data };
+        let items = vec![PromptItem::User { text: "See?".to_owned(), images: vec![image] }];
+        let prompt = Prompt { items, ..Prompt::default() };
+        let (body, options) = (json!({}), Options::default());
+        let refused = Refused { protocol: &Chat, prompt: &prompt, body: &body, options: &options };
+        let mut learned = Learned::default();
+        learned.learn(&Complaint::from_body(error), &refused)?;
+        let options = learned.options(&options);
+        assert_eq!(
+            learned.learn(&Complaint::from_body(error), &Refused { options: &options, ..refused }),
+            None
+        );
+        let sent = learned.prompt(&prompt, &options).items.first().cloned()?;
+        Some((sent, learned.switches().images))
+    }
+
+    #[test]
+    fn images_that_are_refused_are_not_sent_again() {
+        let hidden = PromptItem::user("See?\n[image: image, 2×1; it cannot be shown to you]");
+        for blind in [
+            "Invalid content type. image_url is only supported by certain models.",
+            "image input is not supported - hint: you may need to provide the mmproj",
+            "unknown variant `image_url`, expected `text`",
+            "No endpoints found that support image input",
+            "m is not a multimodal model",
+        ] {
+            assert_eq!(shown(blind), Some((hidden.clone(), Some(false))), "{blind}");
+        }
+        assert_eq!(shown("Could not process image"), Some((hidden, None)));
+        assert_eq!(shown("the messages are too many"), None);
     }
 }

@@ -129,7 +129,7 @@ impl Shared {
     fn request(&self, prompt: &Prompt) -> (Options, Value) {
         let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let options = learned.options(&self.route.options);
-        let mut body = self.route.protocol.body(&self.name, &learned.prompt(prompt), &options);
+        let mut body = self.route.protocol.body(&self.name, &learned.prompt(prompt, &options), &options);
         learned.amend(&mut body, &*self.route.protocol);
         (options, body)
     }

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use buddy_protocol::Image;
 use serde::de::IgnoredAny;
 
 use crate::PromptItem;
@@ -51,6 +52,20 @@ pub(crate) fn unpaired(items: &[PromptItem]) -> Option<&str> {
         }
     }
     open.into_iter().next()
+}
+
+/// What the results that end here gave to see, with words about it, for a wire whose results are text alone: it goes
+/// behind the last of them, since nothing may stand between results.
+pub(crate) fn results_images(items: &[PromptItem], place: usize) -> Option<(String, Vec<Image>)> {
+    let is_result = |item: &PromptItem| matches!(item, PromptItem::ToolResult { .. });
+    if !items.get(place).is_some_and(is_result) || items.get(place + 1).is_some_and(is_result) {
+        return None;
+    }
+    let results = items.get(..=place).unwrap_or_default().rsplit(|item| !is_result(item)).next()?;
+    let images: Vec<Image> = results.iter().flat_map(PromptItem::images).cloned().collect();
+    let labels: Vec<String> = images.iter().map(Image::label).collect();
+    (!images.is_empty())
+        .then(|| (format!("Images that the calls above gave: {}.", labels.join("; ")), images))
 }
 
 /// FNV-1a: the same in every build, so that what is made of it stays the same prompt.

@@ -1,16 +1,16 @@
 //! Prompts as bodies: Chat Completions here, other wires below.
 
-mod responses;
-
+mod images;
 mod messages;
 mod ollama;
+mod responses;
 
 use buddy_model::{Chat, Options, Private, Prompt, PromptItem, Protocol, ReasoningReplay, ToolDefinition};
 use buddy_testkit::model::check_history;
 use serde_json::{Value, json};
 
 fn user(text: &str) -> PromptItem {
-    PromptItem::User { text: text.to_owned() }
+    PromptItem::user(text)
 }
 
 fn assistant(text: &str) -> PromptItem {
@@ -27,7 +27,7 @@ fn call(id: &str, arguments: &str) -> PromptItem {
 }
 
 fn result(id: &str) -> PromptItem {
-    PromptItem::ToolResult { id: id.to_owned(), name: "read_file".to_owned(), output: "text".to_owned() }
+    PromptItem::result(id, "read_file", "text")
 }
 
 fn thought(model: &str) -> PromptItem {

@@ -45,7 +45,7 @@ pub(crate) fn prompt() -> Prompt {
     Prompt {
         system: "Be brief.".to_owned(),
         tools: vec![tool],
-        items: vec![PromptItem::User { text: "hi".to_owned() }],
+        items: vec![PromptItem::user("hi")],
         ..Prompt::default()
     }
 }

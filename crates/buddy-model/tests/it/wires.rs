@@ -121,7 +121,7 @@ pub(crate) fn record(reply: &Reply, prompt: &mut Prompt) {
             ReplyItem::Reasoning { text, private } => PromptItem::Reasoning { text, private },
             ReplyItem::ToolCall { id, name, arguments, private } => {
                 let output = format!("result of {id}");
-                results.push(PromptItem::ToolResult { id: id.clone(), name: name.clone(), output });
+                results.push(PromptItem::result(id.clone(), name.clone(), output));
                 let arguments = match arguments {
                     Arguments::Object { value, .. } => Value::from(value).to_string(),
                     Arguments::Broken { raw, .. } => raw,
@@ -134,5 +134,5 @@ pub(crate) fn record(reply: &Reply, prompt: &mut Prompt) {
 }
 
 fn user(text: &str) -> PromptItem {
-    PromptItem::User { text: text.to_owned() }
+    PromptItem::user(text)
 }

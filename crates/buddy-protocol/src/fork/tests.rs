@@ -22,7 +22,7 @@ fn item(number: u32, status: ItemStatus, content: Content) -> Item {
 }
 
 fn said(number: u32, text: &str) -> Fact {
-    let content = Content::UserMessage { text: text.to_owned(), ran: None };
+    let content = Content::said(text);
     Fact::ItemEnded(ItemEnded { item: item(number, ItemStatus::Completed, content) })
 }
 
@@ -39,6 +39,7 @@ fn call(number: u32, status: ItemStatus) -> Fact {
         title: "ls".to_owned(),
         input: serde_json::json!({}).into(),
         output: None,
+        images: Vec::new(),
         target: None,
     }));
     let item = item(number, status, content);

@@ -22,7 +22,7 @@ fn item(content: Content) -> Fact {
 }
 
 fn said(text: &str) -> Fact {
-    item(Content::UserMessage { text: text.to_owned(), ran: None })
+    item(Content::said(text))
 }
 
 fn called(title: &str, output: &str) -> Fact {
@@ -33,6 +33,7 @@ fn called(title: &str, output: &str) -> Fact {
         title: title.to_owned(),
         input: json!({}).into(),
         output: Some(Envelope::new(UnixMillis(0), Ok(json!({"stdout": output})))),
+        images: Vec::new(),
         target: None,
     })))
 }

@@ -296,7 +296,7 @@ fn what_is_queued_is_neither_lost_nor_taken_for_something_else() {
     queue(&mut seat);
     let sent = seat.end_turn();
     let run = Command::Run { command: "pwd".to_owned(), target: None };
-    let prompt = Command::Prompt { text: "go on".to_owned() };
+    let prompt = Command::prompt("go on");
     assert_eq!(sent, [run, prompt].map(|command| Effect::Send(session(1), command)));
 }
 

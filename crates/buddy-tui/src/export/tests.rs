@@ -25,6 +25,7 @@ fn call(name: &str, title: &str, input: Value, outcome: Result<Value, ToolFailur
         title: title.to_owned(),
         input: input.into(),
         output: Some(Envelope::new(UnixMillis(0), outcome)),
+        images: Vec::new(),
         target: None,
     }))
 }
@@ -56,11 +57,7 @@ fn a_conversation_reads_as_markdown() {
     let usage = buddy_protocol::Usage { input: 10, output: 2, ..buddy_protocol::Usage::default() };
     let text = exported(vec![
         Fact::TurnStarted(TurnStarted { turn: turn.clone(), by: Principal::person("ann") }),
-        ended(
-            1,
-            ItemStatus::Completed,
-            Content::UserMessage { text: "list it\nplease".to_owned(), ran: None },
-        ),
+        ended(1, ItemStatus::Completed, Content::said("list it\nplease")),
         ended(2, ItemStatus::Completed, Content::AgentMessage { text: "I **look**.".to_owned() }),
         ended(
             3,

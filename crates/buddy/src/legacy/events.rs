@@ -148,7 +148,7 @@ impl Log {
     fn prompt(&mut self, text: String) {
         self.end_turn();
         self.begin_turn();
-        self.item(ItemStatus::Completed, None, Content::UserMessage { text, ran: None });
+        self.item(ItemStatus::Completed, None, Content::said(text));
     }
 
     fn answer(&mut self, message: Message) {
@@ -240,6 +240,7 @@ fn tool_call(call: Call, now: UnixMillis) -> ToolCall {
         name: call.name,
         input: call.arguments.into(),
         output: Some(Envelope::new(now, Err(unknown))),
+        images: Vec::new(),
         target: None,
     }
 }

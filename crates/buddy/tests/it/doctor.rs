@@ -209,15 +209,19 @@ async fn a_server_without_usage_and_parallel_calls_is_good_enough() {
         turn().text("OK").no_usage(),
         turn().text("OK").no_usage(),
         turn().error(400, "invalid_request_error", "image input is not supported"),
+        turn().text("I see no picture.").no_usage(),
     ];
     let server = ModelServer::start(turns).await;
-    let (finished, report) = examined(&home("completions", &server.url(), USUAL)).await;
+    let home = home("completions", &server.url(), USUAL);
+    let (finished, report) = examined(&home).await;
     assert_eq!(check(&report, "usage")["verdict"], "warn", "{finished}");
     assert_eq!(check(&report, "parallel_calls")["evidence"], "1 of two calls came at once");
     assert_eq!(check(&report, "reasoning")["verdict"], "skipped");
     assert_eq!(check(&report, "cache")["verdict"], "skipped");
     let image = check(&report, "image")["evidence"].as_str().unwrap();
-    assert!(image.starts_with("refused: ") && image.contains("not supported"), "{image}");
+    assert!(image.starts_with("the model sees no images (") && image.contains("not supported"), "{image}");
+    let kept = std::fs::read_to_string(home.data().join("models.json")).unwrap();
+    assert!(kept.contains("\"images\": false"), "{kept}");
     finished.expect_code(0);
 }
 

@@ -2,13 +2,14 @@
 //!
 //! The same prompt always gives the same bytes, and a longer list of items only adds messages at the end.
 
+use buddy_protocol::Image;
 use serde_json::{Map, Value, json};
 
 use crate::Private;
 use crate::prompt::{Prompt, PromptItem};
 use crate::protocol::chat::{WIRE, extras, reasoning};
 use crate::protocol::field::nested_tool;
-use crate::protocol::history::{safe_arguments, safe_name, unpaired};
+use crate::protocol::history::{results_images, safe_arguments, safe_name, unpaired};
 use crate::{MaxTokensField, Options};
 
 const MAX_TOKENS: &str = "max_tokens";
@@ -84,15 +85,17 @@ fn messages(model: &str, prompt: &Prompt, options: &Options) -> Vec<Value> {
         messages.push(json!({ "role": "system", "content": prompt.system }));
     }
     let mut answer = Answer::default();
-    for item in &prompt.items {
+    for (place, item) in prompt.items.iter().enumerate() {
         match item {
-            PromptItem::User { text } => {
+            PromptItem::User { text, images } => {
                 answer.flush(&mut messages, options);
-                messages.push(json!({ "role": "user", "content": text }));
+                messages.push(user(text, images));
             }
             PromptItem::ToolResult { id, output, .. } => {
                 answer.flush(&mut messages, options);
                 messages.push(json!({ "role": "tool", "tool_call_id": id, "content": output }));
+                let shown = results_images(&prompt.items, place);
+                messages.extend(shown.map(|(words, images)| user(&words, &images)));
             }
             PromptItem::Assistant { text, private } => {
                 answer.say(text, own(private.as_ref(), model, options));
@@ -108,6 +111,16 @@ fn messages(model: &str, prompt: &Prompt, options: &Options) -> Vec<Value> {
     }
     answer.flush(&mut messages, options);
     messages
+}
+
+fn user(text: &str, images: &[Image]) -> Value {
+    if images.is_empty() {
+        return json!({ "role": "user", "content": text });
+    }
+    let shown =
+        images.iter().map(|image| json!({ "type": "image_url", "image_url": { "url": image.data_url() } }));
+    let words = (!text.is_empty()).then(|| json!({ "type": "text", "text": text }));
+    json!({ "role": "user", "content": shown.chain(words).collect::<Vec<_>>() })
 }
 
 /// Private data that may go back to this model.

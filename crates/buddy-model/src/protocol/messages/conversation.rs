@@ -6,6 +6,7 @@
 
 use std::collections::HashSet;
 
+use buddy_protocol::Image;
 use serde_json::{Value, json};
 
 use crate::Private;
@@ -100,13 +101,23 @@ struct Writer<'a> {
 impl Writer<'_> {
     fn write(&mut self, item: &PromptItem) {
         match item {
-            PromptItem::User { text } => self.say("user", text, None),
+            PromptItem::User { text, images } => {
+                self.show(images);
+                self.say("user", text, None);
+            }
             PromptItem::Assistant { text, private } => self.say("assistant", text, private.as_ref()),
             PromptItem::Reasoning { private, .. } => self.think(private.as_ref()),
             PromptItem::ToolCall { id, name, arguments, private } => {
                 self.call(id, name, arguments, private.as_ref());
             }
-            PromptItem::ToolResult { id, output, .. } => self.answer(id, output),
+            PromptItem::ToolResult { id, output, images, .. } => self.answer(id, output, images),
+        }
+    }
+
+    /// Images come before the words about them, as the provider advises.
+    fn show(&mut self, images: &[Image]) {
+        if !images.is_empty() {
+            self.blocks("user").extend(images.iter().map(shown));
         }
     }
 
@@ -137,9 +148,12 @@ impl Writer<'_> {
     }
 
     /// A result, before anything else that the person says.
-    fn answer(&mut self, id: &str, output: &str) {
+    fn answer(&mut self, id: &str, output: &str, images: &[Image]) {
         let mut block = json!({ "type": "tool_result", "tool_use_id": safe_id(id) });
-        if !output.is_empty() {
+        if !images.is_empty() {
+            let words = (!output.is_empty()).then(|| json!({ "type": "text", "text": output }));
+            block["content"] = words.into_iter().chain(images.iter().map(shown)).collect();
+        } else if !output.is_empty() {
             block["content"] = json!(output);
         }
         let blocks = self.blocks("user");
@@ -172,4 +186,10 @@ impl Writer<'_> {
         }
         block
     }
+}
+
+fn shown(image: &Image) -> Value {
+    let source =
+        json!({ "type": "base64", "media_type": image.media_type.name(), "data": image.data.text() });
+    json!({ "type": "image", "source": source })
 }

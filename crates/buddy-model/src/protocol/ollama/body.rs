@@ -2,12 +2,13 @@
 //!
 //! The same prompt always gives the same bytes, and a longer list of items only adds messages at the end.
 
+use buddy_protocol::Image;
 use serde_json::{Map, Value, json};
 
 use crate::Options;
 use crate::prompt::{Prompt, PromptItem};
 use crate::protocol::field::nested_tool;
-use crate::protocol::history::{safe_arguments, safe_name, unpaired};
+use crate::protocol::history::{results_images, safe_arguments, safe_name, unpaired};
 use crate::protocol::ollama::WIRE;
 
 pub(super) fn render(model: &str, prompt: &Prompt, options: &Options) -> Value {
@@ -59,16 +60,18 @@ fn messages(model: &str, prompt: &Prompt, options: &Options) -> Vec<Value> {
         messages.push(json!({ "role": "system", "content": prompt.system }));
     }
     let mut answer = Answer::default();
-    for item in &prompt.items {
+    for (place, item) in prompt.items.iter().enumerate() {
         match item {
-            PromptItem::User { text } => {
+            PromptItem::User { text, images } => {
                 answer.flush(&mut messages, options);
-                messages.push(json!({ "role": "user", "content": text }));
+                messages.push(user(text, images));
             }
             PromptItem::ToolResult { name, output, .. } => {
                 answer.flush(&mut messages, options);
                 let name = safe_name(name);
                 messages.push(json!({ "role": "tool", "tool_name": name, "content": output }));
+                let shown = results_images(&prompt.items, place);
+                messages.extend(shown.map(|(words, images)| user(&words, &images)));
             }
             PromptItem::Assistant { text, .. } => add(&mut answer.text, text),
             PromptItem::Reasoning { text, private } => {
@@ -81,6 +84,14 @@ fn messages(model: &str, prompt: &Prompt, options: &Options) -> Vec<Value> {
     }
     answer.flush(&mut messages, options);
     messages
+}
+
+fn user(text: &str, images: &[Image]) -> Value {
+    let mut message = json!({ "role": "user", "content": text });
+    if !images.is_empty() {
+        message["images"] = images.iter().map(|image| image.data.text()).collect();
+    }
+    message
 }
 
 /// Neighbouring items of the model, which this wire wants as one message.

@@ -2,10 +2,11 @@
 //!
 //! The same prompt always gives the same bytes, and a longer list of items only adds input items at the end.
 
+use buddy_protocol::Image;
 use serde_json::{Map, Value, json};
 
 use crate::prompt::{Prompt, PromptItem, ToolDefinition};
-use crate::protocol::history::unpaired;
+use crate::protocol::history::{results_images, unpaired};
 use crate::protocol::responses::items::Replay;
 use crate::{Options, ReasoningForm};
 
@@ -80,7 +81,7 @@ fn input(model: &str, prompt: &Prompt, options: &Options) -> Vec<Value> {
     let mut input = Vec::with_capacity(prompt.items.len());
     // Reasoning goes back only with what it led to: alone, or before something else, it is refused.
     let mut thoughts = Vec::new();
-    for item in &prompt.items {
+    for (place, item) in prompt.items.iter().enumerate() {
         let leads_here = match item {
             PromptItem::Reasoning { private, .. } => !replay.is_thought(private.as_ref()),
             PromptItem::Assistant { private, .. } | PromptItem::ToolCall { private, .. } => {
@@ -97,7 +98,7 @@ fn input(model: &str, prompt: &Prompt, options: &Options) -> Vec<Value> {
             _ => thoughts.clear(),
         }
         input.extend(match item {
-            PromptItem::User { text } => Some(user(text)),
+            PromptItem::User { text, images } => Some(user(text, images)),
             PromptItem::Assistant { text, private } => replay.message(text, private.as_ref()),
             PromptItem::Reasoning { private, .. } => replay.verbatim(private.as_ref()),
             PromptItem::ToolCall { id, name, arguments, private } => {
@@ -105,10 +106,15 @@ fn input(model: &str, prompt: &Prompt, options: &Options) -> Vec<Value> {
             }
             PromptItem::ToolResult { id, output, .. } => Some(Replay::result(id, output)),
         });
+        let shown = results_images(&prompt.items, place);
+        input.extend(shown.map(|(words, images)| user(&words, &images)));
     }
     input
 }
 
-fn user(text: &str) -> Value {
-    json!({ "type": "message", "role": "user", "content": [{ "type": "input_text", "text": text }] })
+fn user(text: &str, images: &[Image]) -> Value {
+    let shown = images.iter().map(|image| json!({ "type": "input_image", "image_url": image.data_url() }));
+    let words =
+        (!text.is_empty() || images.is_empty()).then(|| json!({ "type": "input_text", "text": text }));
+    json!({ "type": "message", "role": "user", "content": shown.chain(words).collect::<Vec<_>>() })
 }

@@ -60,8 +60,7 @@ async fn a_conversation_with_calls_satisfies_a_strict_server() {
                 arguments: Arguments::Object { value, repaired: false },
                 private,
             } => {
-                let result =
-                    PromptItem::ToolResult { id: id.clone(), name: name.clone(), output: String::new() };
+                let result = PromptItem::result(id.clone(), name.clone(), "");
                 results.push(result);
                 PromptItem::ToolCall {
                     id,

@@ -58,7 +58,7 @@ async fn calls_get_ids_and_results_go_back() {
             arguments: r#"{"path":"a"}"#.to_owned(),
             private: None,
         },
-        PromptItem::ToolResult { id: id.clone(), name: name.clone(), output: String::new() },
+        PromptItem::result(id.clone(), name.clone(), ""),
     ]);
     assert_eq!(outcome(model.call(prompt)).await.text(), "Empty.");
     let sent = server.requests()[1].body["messages"].clone();

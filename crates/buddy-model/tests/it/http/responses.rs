@@ -33,7 +33,7 @@ async fn thoughtful(secret: &str) -> Prompt {
             ReplyItem::ToolCall { .. } => panic!("{item:?}"),
         });
     }
-    prompt.items.push(PromptItem::User { text: "sure?".to_owned() });
+    prompt.items.push(PromptItem::user("sure?"));
     prompt
 }
 
@@ -71,7 +71,7 @@ async fn another_deployment_is_asked_without_what_it_cannot_read_and_only_once()
             prompt.items.push(PromptItem::Reasoning { text, private });
         }
     }
-    prompt.items.push(PromptItem::User { text: "really?".to_owned() });
+    prompt.items.push(PromptItem::user("really?"));
     let second = outcome(model.call(prompt)).await;
     assert_eq!((second.text().as_str(), second.restarts().len()), ("Very.", 0));
     let requests = server.requests();
@@ -111,7 +111,7 @@ async fn a_server_that_seals_nothing_gets_reasoning_in_the_open() {
     });
     prompt.items.push(PromptItem::Reasoning { text, private });
     prompt.items.push(PromptItem::Assistant { text: "Yes.".to_owned(), private: ours });
-    prompt.items.push(PromptItem::User { text: "sure?".to_owned() });
+    prompt.items.push(PromptItem::user("sure?"));
     for (form, expected) in [(ReasoningForm::Plain, 1), (ReasoningForm::Omitted, 0)] {
         let server = ModelServer::start([turn().text("Sure.")]).await;
         let mut route = route(&server);

@@ -36,8 +36,7 @@ async fn call(turns: impl IntoIterator<Item = Turn>) -> (ModelServer, Arc<Counti
     let endpoint = Endpoint::parse(&server.url()).unwrap();
     let mut route = Route::chat(endpoint, Auth::Login(source.clone()));
     route.settings.retries = 0;
-    let prompt =
-        Prompt { items: vec![buddy_model::PromptItem::User { text: "Hi.".to_owned() }], ..Prompt::default() };
+    let prompt = Prompt { items: vec![buddy_model::PromptItem::user("Hi.")], ..Prompt::default() };
     let mut deltas = HttpModel::new("m", route).unwrap().call(prompt);
     let mut last = None;
     while let Some(delta) = deltas.next().await {

@@ -312,7 +312,7 @@ impl Guide<'_> {
         let setup = self.invocation.prepare(Notes::Silent).await.map_err(|error| format!("{error:#}"))?;
         let model = ModelSource::model(&*setup.models, Some(name)).map_err(|failure| failure.message)?;
         let prompt = Prompt {
-            items: vec![PromptItem::User { text: "Say OK.".to_owned() }],
+            items: vec![PromptItem::user("Say OK.")],
             max_output_tokens: Some(TRIAL_TOKENS),
             ..Prompt::default()
         };
