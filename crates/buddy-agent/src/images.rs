@@ -76,7 +76,7 @@ pub(crate) fn fitted(name: Option<String>, bytes: &[u8]) -> Result<Image, BadIma
     if picture.width().max(picture.height()) <= LONGEST_SIDE && bytes.len() <= MAX_BYTES {
         return Ok(whole(name, media_type, &picture, bytes));
     }
-    let (media_type, picture, bytes) = shrunk(picture, media_type).map_err(damaged)?;
+    let (media_type, picture, bytes) = shrunk(&picture, media_type).map_err(damaged)?;
     Ok(whole(name, media_type, &picture, &bytes))
 }
 
@@ -103,12 +103,12 @@ fn decoded(bytes: &[u8]) -> Result<DynamicImage, image::ImageError> {
 /// The picture within the bounds. A drawing stays exact where it can; what is still too large becomes a photograph, and
 /// then smaller until it fits.
 fn shrunk(
-    picture: DynamicImage,
+    picture: &DynamicImage,
     media_type: ImageType,
 ) -> Result<(ImageType, DynamicImage, Vec<u8>), image::ImageError> {
     let mut side = LONGEST_SIDE.min(picture.width().max(picture.height()));
     if media_type != ImageType::Jpeg {
-        let smaller = within(&picture, side);
+        let smaller = within(picture, side);
         let mut bytes = Vec::new();
         smaller.write_to(&mut Cursor::new(&mut bytes), ImageFormat::Png)?;
         if bytes.len() <= MAX_BYTES {
@@ -116,7 +116,7 @@ fn shrunk(
         }
     }
     loop {
-        let smaller = DynamicImage::ImageRgb8(within(&picture, side).into_rgb8());
+        let smaller = DynamicImage::ImageRgb8(within(picture, side).into_rgb8());
         let mut bytes = Vec::new();
         smaller.write_with_encoder(JpegEncoder::new_with_quality(&mut bytes, QUALITY))?;
         if bytes.len() <= MAX_BYTES || side <= 1 {

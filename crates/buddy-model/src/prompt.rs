@@ -3,6 +3,8 @@
 //! The list of items is flat: a wire groups neighbours into its own messages. Items are only ever appended, so the
 //! body a wire makes of a longer list starts with what it made of the shorter one (prompt caches depend on it).
 
+use std::fmt::Write;
+
 use buddy_protocol::{Image, Private};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -115,7 +117,7 @@ impl PromptItem {
         *images = seen;
         for image in hidden {
             let gap = if text.is_empty() { "" } else { "\n" };
-            text.push_str(&format!("{gap}[image: {}; it cannot be shown to you]", image.label()));
+            let _ = write!(text, "{gap}[image: {}; it cannot be shown to you]", image.label());
         }
     }
 }

@@ -52,7 +52,7 @@ pub(crate) fn new_like(transcript: &Transcript) -> Option<NewSession> {
 /// The prompts so far with their places among the items, the oldest first.
 pub(crate) fn prompts(transcript: &Transcript) -> impl Iterator<Item = (usize, &Item, &str)> {
     transcript.items().iter().enumerate().filter_map(|(at, item)| match &item.content {
-        Content::UserMessage { text, ran: None } => Some((at, item, text.as_str())),
+        Content::UserMessage { text, ran: None, .. } => Some((at, item, text.as_str())),
         _ => None,
     })
 }

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use buddy_protocol::{
-    Answer, Change, Command, Content, Event, Fact, Item, ItemStatus, NewSession, NoticeLevel, Principal,
-    SessionId, Sessions, SessionsError, Subscription, Usage,
+    Answer, Attachment, Change, Command, Content, Event, Fact, Item, ItemStatus, NewSession, NoticeLevel,
+    Principal, SessionId, Sessions, SessionsError, Subscription, Usage,
 };
 use futures::StreamExt;
 use tokio::time::Instant;
@@ -60,6 +60,8 @@ pub struct ExecRequest {
     pub target: ExecTarget,
     /// The prompt.
     pub prompt: String,
+    /// The images that go with it.
+    pub images: Vec<Attachment>,
     /// Whether the agent only reads and plans.
     pub plan_only: bool,
     /// How much is told of what goes on.
@@ -96,7 +98,7 @@ pub async fn run_exec(
         sessions.send(&request.who, &session, Command::Change(change)).await?;
     }
     let events = sessions.subscribe(&request.who, &session, head).await?;
-    let prompt = Command::Prompt { text: request.prompt.clone() };
+    let prompt = Command::Prompt { text: request.prompt.clone(), images: request.images.clone() };
     sessions.send(&request.who, &session, prompt).await?;
     let mut run =
         Run { sessions, request: &request, session, printer, report: Report::default(), stop: None };

@@ -7,6 +7,7 @@ use buddy_protocol::{
 };
 use serde_json::Value;
 
+use crate::show::image_label;
 use crate::show::local_time;
 use crate::visible::one_line;
 
@@ -52,7 +53,10 @@ fn part(item: &Item, has_targets: bool) -> Option<String> {
     let cut = if item.status == ItemStatus::Interrupted { "\n\n*(interrupted)*" } else { "" };
     match &item.content {
         Content::UserMessage { ran: Some(ran), .. } => Some(format!("## Command\n\n{}", own_command(ran))),
-        Content::UserMessage { text, ran: None } => Some(format!("## Prompt\n\n{}", quoted(text))),
+        Content::UserMessage { text, images, ran: None } => {
+            let lines = text.lines().map(str::to_owned).chain(images.iter().map(image_label));
+            Some(format!("## Prompt\n\n{}", quoted(&lines.collect::<Vec<_>>().join("\n"))))
+        }
         Content::AgentMessage { text } if text.trim().is_empty() => None,
         Content::AgentMessage { text } => Some(format!("{}{cut}", text.trim_end())),
         Content::Reasoning { text } if text.trim().is_empty() => None,

@@ -14,6 +14,7 @@ mod exec;
 mod exit;
 mod export;
 mod markdown;
+mod mentions;
 mod output;
 mod printer;
 mod repl;

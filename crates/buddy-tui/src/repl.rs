@@ -21,9 +21,10 @@ use crate::changes::{approve, panes, plan, told};
 use crate::console::Desk;
 use crate::details::Details;
 use crate::exit::{Exit, Signalled};
+use crate::mentions::attach_images;
 use crate::printer::{OutputClosed, Printer};
 use crate::show::printed;
-use crate::targets::{self, TargetLine};
+use crate::targets::{self, TargetLine, default_target};
 use crate::visible::one_line;
 
 /// Characters of a call's title.
@@ -206,10 +207,16 @@ impl Repl<'_> {
         if line.starts_with('/') {
             return self.command(line).await;
         }
-        let command = match line.strip_prefix('!').map(str::trim) {
+        let mut command = match line.strip_prefix('!').map(str::trim) {
             Some(command) => Command::Run { command: command.to_owned(), target: None },
-            None => Command::Prompt { text: line.to_owned() },
+            None => Command::prompt(line),
         };
+        if let Err(reason) = attach_images(&*self.desk, &default_target(&self.transcript), &mut command).await
+        {
+            self.printer.status(&format!("buddy: {reason}"));
+            self.printer.prompt("> ");
+            return Ok(());
+        }
         // Both are seen through: a prompt becomes a message, and a command of the person's own ends as one.
         match self.send(command).await {
             Err(SessionsError::Agent(failure)) => {

@@ -3,7 +3,8 @@
 use std::fmt::Write;
 
 use buddy_protocol::{
-    Content, Found, Item, ItemStatus, Ran, SessionState, SessionSummary, Transcript, UnixMillis, WaitingAsk,
+    Content, Found, Image, Item, ItemStatus, Ran, SessionState, SessionSummary, Transcript, UnixMillis,
+    WaitingAsk,
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -16,6 +17,8 @@ use crate::visible::one_line;
 const TITLE: usize = 60;
 /// Characters of a call's title in a transcript.
 const CALL: usize = 160;
+/// Characters of what stands for an image.
+const LABEL: usize = 140;
 /// Characters of an excerpt.
 const EXCERPT: usize = 200;
 
@@ -95,7 +98,13 @@ fn item_text(item: &Item, has_targets: bool) -> Option<String> {
     let cut = if item.status == ItemStatus::Interrupted { " [interrupted]" } else { "" };
     match &item.content {
         Content::UserMessage { ran: Some(ran), .. } => Some(format!("> ! {}\n{}", ran.command, printed(ran))),
-        Content::UserMessage { text, .. } => Some(format!("> {text}")),
+        Content::UserMessage { text, images, .. } => {
+            let text: Vec<String> = std::iter::once(text.clone())
+                .filter(|text| !text.is_empty())
+                .chain(images.iter().map(image_label))
+                .collect();
+            Some(format!("> {}", text.join("\n")))
+        }
         Content::AgentMessage { text } if text.is_empty() => None,
         Content::AgentMessage { text } => Some(format!("{text}{cut}\n")),
         Content::ToolCall(call) => {
@@ -113,6 +122,11 @@ fn item_text(item: &Item, has_targets: bool) -> Option<String> {
         Content::Compaction { .. } => Some("(earlier conversation summarised)".to_owned()),
         _ => None,
     }
+}
+
+/// What stands for an image where none can be shown.
+pub(crate) fn image_label(image: &Image) -> String {
+    format!("[image: {}]", one_line(&image.label(), LABEL))
 }
 
 /// What a command that a person ran has printed, and how it ended where that is not well.

@@ -285,6 +285,10 @@ pub(crate) struct Exec {
     /// The prompt; `-` or nothing reads it from the standard input. With both, the input is added to the prompt.
     pub(crate) prompt: Option<String>,
 
+    /// An image that the model sees with the prompt: PNG, JPEG, GIF or WebP; may be given several times.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) image: Vec<PathBuf>,
+
     /// How the answer is printed.
     #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
     pub(crate) output_format: Format,

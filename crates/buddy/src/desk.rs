@@ -2,6 +2,7 @@
 
 mod custom;
 mod history;
+mod images;
 mod keys;
 mod look;
 
@@ -13,7 +14,7 @@ use async_trait::async_trait;
 use buddy_agent::{Host as AgentHost, Hosts};
 use buddy_exec::undo::UndoEntry;
 use buddy_exec::{Bounds, Exec, GlobQuery, OutputLimits, Panes, Stdin, Target, run_attended};
-use buddy_protocol::{ItemId, SessionId, SessionTarget, TargetHost};
+use buddy_protocol::{Attachment, ItemId, SessionId, SessionTarget, TargetHost};
 use buddy_tui::{CustomCommand, Desk, DeskCommand, ModelChoice, Surroundings, UNKNOWN_FILE};
 
 use crate::commands::setup::{Invocation, Setup};
@@ -23,6 +24,7 @@ use crate::hosts::RunHosts;
 use crate::models::{Models, Row};
 use crate::wiring::{local_target, undo_store};
 use history::HistoryFile;
+pub(crate) use images::local as local_image;
 pub(crate) use keys::keys;
 pub(crate) use look::{details, follows_ground, look};
 
@@ -244,6 +246,33 @@ impl Desk for HomeDesk {
         let found = host.target.glob(&Bounds::open(), Path::new(&target.cwd), query).await;
         let found = found.map(|found| found.paths).unwrap_or_default();
         found.iter().map(|path| path.to_string_lossy().into_owned()).collect()
+    }
+
+    async fn image(&self, target: &SessionTarget, path: &str) -> Result<Option<Attachment>, String> {
+        let host = self.hosts.attach(&target.wish()).await?;
+        let home = if target.host == TargetHost::Local { self.environment.get("HOME") } else { None };
+        let named = match (path.strip_prefix("~/"), home) {
+            (Some(rest), Some(home)) => Path::new(home).join(rest),
+            _ => Path::new(&target.cwd).join(path),
+        };
+        let found = images::remote(&*host.target, &named).await?;
+        if found.is_some() || target.host == TargetHost::Local {
+            return Ok(found);
+        }
+        // Whoever drags a file onto the terminal has it here.
+        let home = self.environment.get("HOME").map(Path::new);
+        let here = match path.strip_prefix("~/") {
+            Some(rest) => home.map(|home| home.join(rest)),
+            None => Some(PathBuf::from(path)).filter(|path| path.is_absolute()),
+        };
+        here.filter(|here| here.exists()).map(|here| images::local(&here)).transpose()
+    }
+
+    async fn pasted_image(&self) -> Result<String, String> {
+        let here = local_target(&self.environment, self.hosts.cwd.clone());
+        let here = here.map_err(|error| format!("{error:#}"))?;
+        let file = images::pasted(&self.environment, &here).await?;
+        Ok(file.to_string_lossy().into_owned())
     }
 
     async fn models(&self) -> Vec<ModelChoice> {

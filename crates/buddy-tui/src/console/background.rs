@@ -46,7 +46,7 @@ impl Console {
         }
         let prompts = self.front().reader.transcript().items().iter().rev();
         let prompt = prompts.into_iter().find_map(|item| match &item.content {
-            Content::UserMessage { text, ran: None } => Some(text.clone()),
+            Content::UserMessage { text, ran: None, .. } => Some(text.clone()),
             _ => None,
         });
         let number = self.front().number;

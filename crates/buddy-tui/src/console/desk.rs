@@ -1,7 +1,7 @@
 //! The port to what surrounds a terminal: the person's files, editor and models, and buddy's own commands.
 
 use async_trait::async_trait;
-use buddy_protocol::{ItemId, SessionId, SessionTarget};
+use buddy_protocol::{Attachment, ItemId, SessionId, SessionTarget};
 
 /// How a line begins that names a file which is in no diff because git does not know it. No line of a diff begins so.
 pub const UNKNOWN_FILE: &str = "not in git yet: ";
@@ -20,6 +20,12 @@ pub trait Desk: Send + Sync {
 
     /// Paths that could be meant, below the directory of the target.
     async fn paths(&self, target: &SessionTarget) -> Vec<String>;
+
+    /// The file that a prompt names as an image: one of the target, or one of this machine. None where there is none.
+    async fn image(&self, target: &SessionTarget, path: &str) -> Result<Option<Attachment>, String>;
+
+    /// The image on the clipboard, in a file of its own, by its path.
+    async fn pasted_image(&self) -> Result<String, String>;
 
     /// Models to choose from.
     async fn models(&self) -> Vec<ModelChoice>;

@@ -28,6 +28,7 @@ use crate::branches::{Opened, forked, opened};
 use crate::editor::{Key, KeyStyle, Vim};
 use crate::exit::{Exit, Signalled};
 use crate::markdown::load_syntaxes;
+use crate::mentions::attach_images;
 use crate::screen::Painter;
 use crate::text::{Colors, Look};
 
@@ -124,7 +125,7 @@ pub async fn run_console(
     }
     let (refusals, refused) = mpsc::channel(QUEUED_COMMANDS);
     let mut sender = JoinSet::new();
-    sender.spawn(send_all(sessions, request.who, inbox, refusals));
+    sender.spawn(send_all(sessions, driver.desk.clone(), request.who, inbox, refusals));
     driver.open(request.session, request.head).await?;
     let result = driver.run(request.interrupts, refused).await;
     driver.terminal.write(&driver.painter.leave()).ok();
@@ -136,17 +137,40 @@ pub async fn run_console(
 /// Sends commands one after the other, so that they arrive in the order in which they were given.
 async fn send_all(
     sessions: Arc<dyn Sessions>,
+    desk: Arc<dyn Desk>,
     who: Principal,
-    mut inbox: mpsc::Receiver<(SessionId, Command)>,
-    refusals: mpsc::Sender<SessionsError>,
+    mut inbox: mpsc::Receiver<Order>,
+    refusals: mpsc::Sender<Refusal>,
 ) {
-    while let Some((session, command)) = inbox.recv().await {
-        if let Err(error) = sessions.send(&who, &session, command).await
-            && refusals.send(error).await.is_err()
+    while let Some(Order { session, target, mut command }) = inbox.recv().await {
+        let prompt = match &command {
+            Command::Prompt { text, .. } => Some(text.clone()),
+            _ => None,
+        };
+        let sent = match attach_images(&*desk, &target, &mut command).await {
+            Ok(()) => sessions.send(&who, &session, command).await,
+            Err(reason) => Err(SessionsError::Invalid(reason)),
+        };
+        if let Err(error) = sent
+            && refusals.send(Refusal { error, prompt }).await.is_err()
         {
             return;
         }
     }
+}
+
+/// A command on its way to a session.
+struct Order {
+    session: SessionId,
+    /// Where the files are that a prompt names.
+    target: SessionTarget,
+    command: Command,
+}
+
+/// A command that was not taken, and the prompt where it was one.
+struct Refusal {
+    error: SessionsError,
+    prompt: Option<String>,
 }
 
 struct Driver {
@@ -156,7 +180,7 @@ struct Driver {
     /// Effects that take their time.
     jobs: JoinSet<Done>,
     events: StreamMap<SessionId, Subscription>,
-    commands: mpsc::Sender<(SessionId, Command)>,
+    commands: mpsc::Sender<Order>,
     sessions: Arc<dyn Sessions>,
     desk: Arc<dyn Desk>,
     who: Principal,
@@ -188,7 +212,7 @@ impl Driver {
     async fn run(
         &mut self,
         mut interrupts: mpsc::Receiver<Signalled>,
-        mut refused: mpsc::Receiver<SessionsError>,
+        mut refused: mpsc::Receiver<Refusal>,
     ) -> Result<Exit, SessionsError> {
         loop {
             let (tick, paint, held) = (self.next_tick(), self.paint_at, self.ground.deadline());
@@ -206,7 +230,7 @@ impl Driver {
                     None
                 }
                 Some(done) = self.jobs.join_next(), if !self.jobs.is_empty() => Some(self.finished(done)),
-                Some(error) = refused.recv() => Some(refusal(error)?),
+                Some(refused) = refused.recv() => Some(refusal(refused)?),
                 Some((session, event)) = self.events.next(), if !self.events.is_empty() => self.event(session, event)?,
                 () = at(tick), if tick.is_some() => Some(Input::Tick),
             };
@@ -331,7 +355,7 @@ impl Driver {
     async fn perform(&mut self, effect: Effect) {
         match effect {
             Effect::Send(session, command) => {
-                if self.commands.try_send((session, command)).is_err() {
+                if !self.order(session, command) {
                     self.console.complain("buddy is busy; that was not sent");
                 }
             }
@@ -363,6 +387,12 @@ impl Driver {
             }),
             Effect::Remember(text) => self.desk.remember(&text),
             Effect::Edit(text) => self.edit(&text).await,
+            Effect::PasteImage => self.ask_desk(|desk, _, _| async move {
+                match desk.pasted_image().await {
+                    Ok(path) => Reply::PastedImage(path),
+                    Err(reason) => Reply::Failed(reason),
+                }
+            }),
             Effect::LogIn(profile) => self.log_in(profile.as_deref()).await,
             Effect::Copy(text) => self.copy(&text),
             Effect::Suspend => self.suspend(),
@@ -373,6 +403,12 @@ impl Driver {
             Effect::Ring(text) => drop(self.terminal.ring(&text)),
             Effect::Quit(exit) => self.exit = Some(exit),
         }
+    }
+
+    /// Has a command sent. False when too many wait already.
+    fn order(&self, session: SessionId, command: Command) -> bool {
+        let target = self.console.target_of(&session);
+        self.commands.try_send(Order { session, target, command }).is_ok()
     }
 
     fn create(&mut self, new: NewSession, reply: impl FnOnce(SessionId) -> Reply + Send + 'static) {
@@ -505,7 +541,7 @@ impl Driver {
         };
         for effect in self.console.handle(Input::Reply(reply), Instant::now()) {
             if let Effect::Send(session, command) = effect
-                && self.commands.try_send((session, command)).is_err()
+                && !self.order(session, command)
             {
                 self.console.complain("buddy is busy; that was not sent");
             }
@@ -584,9 +620,16 @@ async fn at(time: Option<Instant>) {
 }
 
 /// A refused command is told and the conversation goes on.
-fn refusal(error: SessionsError) -> Result<Input, SessionsError> {
+fn refusal(refused: Refusal) -> Result<Input, SessionsError> {
+    let Refusal { error, prompt } = refused;
     match error {
         SessionsError::Closed | SessionsError::Store(_) => Err(error),
-        other => Ok(Input::Reply(Reply::Refused(other.to_string()))),
+        other => {
+            let reason = other.to_string();
+            Ok(Input::Reply(match prompt {
+                Some(text) => Reply::Unsent { text, reason },
+                None => Reply::Refused(reason),
+            }))
+        }
     }
 }

@@ -64,6 +64,8 @@ pub(super) enum Effect {
     Remember(String),
     /// Let the person edit this in an editor of theirs.
     Edit(String),
+    /// Bring the image that is on the clipboard.
+    PasteImage,
     /// Let the person log in, to this profile where one is named.
     LogIn(Option<String>),
     /// Put this on the clipboard.
@@ -82,6 +84,13 @@ pub(super) enum Effect {
 pub(super) enum Reply {
     /// A command was refused.
     Refused(String),
+    /// A prompt was refused.
+    Unsent {
+        text: String,
+        reason: String,
+    },
+    /// The image that was on the clipboard is in this file.
+    PastedImage(String),
     /// A task of its own runs in this session.
     Begun {
         session: SessionId,

@@ -12,7 +12,7 @@ tab        complete; while it works, queue  ctrl-d  leave
 shift-tab  ask, accept edits, plan          ctrl-r  search what was sent
 up, down   what was sent before             ctrl-g  edit in your editor
 ctrl-o     show what is folded              ctrl-t  show the plan
-ctrl-b     send what runs to the background
+ctrl-b     send what runs to the background ctrl-v  give the image on the clipboard
 / command, @ file, text & in background     ctrl-z  suspend
 !command   run it yourself, the agent sees what comes out";
 

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anstyle::Style;
 use buddy_protocol::{
-    Content, Item, ItemStatus, Json, PlanStep, PlanStepState, Ran, ToolCall, ToolKind, Transcript,
+    Content, Image, Item, ItemStatus, Json, PlanStep, PlanStepState, Ran, ToolCall, ToolKind, Transcript,
 };
 use serde_json::Value;
 
@@ -13,7 +13,7 @@ use super::tasks::elapsed_text;
 use crate::diff::diff_rows;
 use crate::markdown::Markdown;
 use crate::output::Output;
-use crate::show::printed;
+use crate::show::{image_label, printed};
 use crate::text::{Line, Look, Paint, Span, wrap};
 
 /// How many lines of a command's output are shown.
@@ -68,7 +68,7 @@ pub(super) fn finished(item: &Item, ran: Duration, look: &Look, width: usize) ->
     let shown = |kind, rows| Shown { kind, rows, folded: None };
     match &item.content {
         Content::UserMessage { ran: Some(run), .. } => own_command(run, item.status, ran, look, width),
-        Content::UserMessage { text, .. } => person(text, look, width),
+        Content::UserMessage { text, images, .. } => person(text, images, look, width),
         Content::AgentMessage { text } => {
             let mut markdown = Markdown::default();
             markdown.push(text);
@@ -112,7 +112,7 @@ pub(super) fn recap(transcript: &Transcript, look: &Look, width: usize) -> Vec<L
     rows
 }
 
-fn person(text: &str, look: &Look, width: usize) -> Shown {
+fn person(text: &str, images: &[Image], look: &Look, width: usize) -> Shown {
     let style = look.theme.style(Paint::Person);
     let (first, next) = (Line::styled("> ", style.bold()), Line::plain("  "));
     let mut rows = Vec::new();
@@ -129,6 +129,15 @@ fn person(text: &str, look: &Look, width: usize) -> Shown {
         let fold = format!("{mark} {} rows left out, ctrl-o shows all", left_out + 1);
         rows.extend(wrap(&Line::styled(&fold, look.theme.style(Paint::Dim)), width, &next, &next));
         rows.extend(last);
+    }
+    for image in images {
+        let lead = if rows.is_empty() { &first } else { &next };
+        rows.extend(wrap(
+            &Line::styled(&image_label(image), look.theme.style(Paint::Dim)),
+            width,
+            lead,
+            &next,
+        ));
     }
     Shown { kind: Kind::Person, rows, folded: (left_out > 1).then(|| text.to_owned()) }
 }

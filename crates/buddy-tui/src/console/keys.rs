@@ -13,6 +13,7 @@ use super::tasks::MAX_QUEUED;
 use crate::diff::diff_rows;
 use crate::editor::{Action, Choice, Draft, Key, Menu, Search, Typed, score};
 use crate::exit::Exit;
+use crate::mentions::{dragged, is_image, mention};
 use crate::output::Output;
 use crate::text::{Line, Paint};
 
@@ -43,7 +44,10 @@ impl Console {
             (Some(picker), _) => picker.narrow(line()),
             (None, Some(search)) => line().chars().for_each(|letter| search.insert(letter)),
             (None, None) => {
-                self.draft.paste(text);
+                match dragged(text) {
+                    Some(mentions) => self.draft.insert_text(&mentions),
+                    None => self.draft.paste(text),
+                }
                 self.changed_draft();
             }
         }
@@ -91,6 +95,7 @@ impl Console {
                 self.effect(Effect::Edit(text));
             }
             Some(Action::LeftOrBackground) if self.draft.is_empty() && self.send_to_background() => {}
+            Some(Action::PasteImage) => self.effect(Effect::PasteImage),
             Some(Action::Redraw) => self.effect(Effect::Redraw),
             Some(Action::Suspend) => self.effect(Effect::Suspend),
             Some(Action::Expand) => self.expand(),
@@ -177,6 +182,8 @@ impl Console {
         let Some(choice) = completion.menu.chosen() else { return };
         let text = match completion.kind {
             Completes::Command => format!("/{} ", choice.name),
+            // An image is given with the prompt, so its mention stays one.
+            Completes::Path if is_image(&choice.name) => format!("{} ", mention(&choice.name)),
             Completes::Path => format!("{} ", choice.name),
         };
         self.draft.complete(completion.length, &text);
@@ -267,7 +274,7 @@ impl Console {
     /// Says something to the agent. While a turn runs this steers it.
     pub(super) fn prompt(&mut self, text: &str) {
         self.front_mut().unseen += 1;
-        self.send(Command::Prompt { text: text.to_owned() });
+        self.send(Command::prompt(text));
     }
 
     /// Keeps the draft for when the turn has ended. Without a turn there is nothing to wait for.

@@ -11,6 +11,7 @@ use super::picker::Picker;
 use super::state::{Console, Paths};
 use super::tasks::Task;
 use crate::markdown::Markdown;
+use crate::mentions::mention;
 use crate::text::{Line, Paint};
 
 /// From when on the end of a turn is told to somebody who looks elsewhere.
@@ -23,13 +24,24 @@ impl Console {
                 self.front_mut().unseen = 0;
                 self.complain(&format!("buddy: {text}"));
             }
+            Reply::Unsent { text, reason } => {
+                self.front_mut().unseen = 0;
+                self.complain(&format!("buddy: {reason}"));
+                if self.draft.is_empty() {
+                    self.draft.set(&text);
+                }
+            }
+            Reply::PastedImage(path) => {
+                self.draft.insert_text(&(mention(&path) + " "));
+                self.changed_draft();
+            }
             Reply::Failed(text) => self.complain(&text),
             Reply::Begun { session, head, prompt } => {
                 self.count += 1;
                 let mut task = Task::new(self.count, session, prompt.clone());
                 (task.unseen, task.skip_until) = (1, head);
                 self.say(&format!("task {} runs in the background", self.count));
-                self.effect(Effect::Send(task.session.clone(), Command::Prompt { text: prompt }));
+                self.effect(Effect::Send(task.session.clone(), Command::prompt(prompt)));
                 self.tasks.push(task);
             }
             Reply::Opened { session, head } => self.opened(session, head),
@@ -134,7 +146,7 @@ impl Console {
         if let Some(next) = task.queue.pop_front() {
             task.unseen += 1;
             let session = task.session.clone();
-            return self.effect(Effect::Send(session, Command::Prompt { text: next }));
+            return self.effect(Effect::Send(session, Command::prompt(next)));
         }
         let task = self.tasks.remove(place);
         self.tell_result(&task);

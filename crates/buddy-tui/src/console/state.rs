@@ -367,6 +367,12 @@ impl Console {
         default_target(self.front().reader.transcript())
     }
 
+    /// The target that a session works on.
+    pub(super) fn target_of(&self, session: &SessionId) -> SessionTarget {
+        let task = self.tasks.iter().find(|task| task.session == *session).unwrap_or_else(|| self.front());
+        default_target(task.reader.transcript())
+    }
+
     /// What the window is called.
     pub(super) fn title(&self) -> &'static str {
         match (self.asking.is_some(), self.front().is_idle()) {

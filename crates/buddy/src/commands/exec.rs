@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::cli::{Exec, Format};
 use crate::commands::setup::{Invocation, Notes};
 use crate::commands::{find, fork, last, printer};
-use crate::desk::details;
+use crate::desk::{details, local_image};
 use crate::hosts::Beginning;
 use crate::signals::interrupts;
 use crate::wiring::{Buddy, Wishes, wire};
@@ -29,6 +29,8 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
         printer().status("buddy: the time limit was reached while the prompt was read");
         return Ok(Exit::Timeout);
     };
+    let images = exec.image.iter().map(|path| local_image(path));
+    let images = images.collect::<Result<Vec<_>, String>>().map_err(anyhow::Error::msg)?;
     let format = format(&exec);
     let notes = if matches!(format, OutputFormat::Text) { Notes::Shown } else { Notes::Warnings };
     let setup = invocation.prepare(notes).await?;
@@ -54,6 +56,7 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
         who: buddy.who.clone(),
         target: target(&buddy, &exec, beginning, model).await?,
         prompt,
+        images,
         details: details(&setup.loaded.config.display),
         plan_only: invocation.policy.is_plan_only,
         format,

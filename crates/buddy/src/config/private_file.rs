@@ -11,8 +11,8 @@ pub(crate) fn make_directory(path: &Path) -> io::Result<()> {
 }
 
 /// Makes a file. Whoever comes second fails with `AlreadyExists`, and nobody ever sees half of it.
-pub(crate) fn create(path: &Path, text: &str) -> io::Result<()> {
-    let draft = draft(path, text)?;
+pub(crate) fn create(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
+    let draft = draft(path, content.as_ref())?;
     let made = std::fs::hard_link(&draft, path);
     std::fs::remove_file(&draft)?;
     made
@@ -21,15 +21,15 @@ pub(crate) fn create(path: &Path, text: &str) -> io::Result<()> {
 /// Replaces a file. A symbolic link is written through, as people keep configuration in other places.
 pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let draft = draft(&path, text)?;
+    let draft = draft(&path, text.as_bytes())?;
     std::fs::rename(&draft, &path).inspect_err(|_| drop(std::fs::remove_file(&draft)))
 }
 
-fn draft(path: &Path, text: &str) -> io::Result<PathBuf> {
+fn draft(path: &Path, content: &[u8]) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
     let draft = path.with_file_name(format!(".{name}.{}", uuid::Uuid::now_v7().simple()));
     let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
-    let written = file.write_all(text.as_bytes()).and_then(|()| {
+    let written = file.write_all(content).and_then(|()| {
         // The mask of the process can only take bits away, and a file of the person must be readable to the person.
         file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
         file.sync_all()

@@ -20,6 +20,7 @@ mod floods;
 mod foreign;
 mod git;
 mod hosts;
+mod images;
 mod interrupts;
 mod login;
 mod manual;
