@@ -9,7 +9,7 @@ use super::asks::{Asking, Stage};
 use super::items::wrapped;
 use super::tasks::Task;
 use crate::diff::diff_rows;
-use crate::editor::{InputView, menu_rows, view};
+use crate::editor::{InputView, view};
 use crate::show::local_time;
 use crate::text::{Line, Look, Paint, Span, wrap};
 use crate::visible::one_line;
@@ -137,12 +137,10 @@ fn end(asking: &Asking, look: &Look, width: usize) -> InputView {
                 matches!(&asking.ask.question, Question::Text { options, .. } if !options.is_empty());
             written(if has_options { "a number, or your own words: " } else { "your answer: " }, draft)
         }
-        Stage::Granting(menu, _) => {
-            let mut rows = menu_rows(menu, look, width);
-            let cursor = (rows.len(), 0);
-            rows.push(Line::styled("enter allows it, esc goes back", look.theme.style(Paint::Dim)));
-            InputView { rows, cursor }
-        }
+        Stage::Granting(granting) => match &asking.ask.question {
+            Question::Approval(approval) => granting.view(approval, look, width),
+            _ => hint("", look, width),
+        },
     }
 }
 

@@ -6,14 +6,15 @@
 use std::time::{Duration, Instant};
 
 use buddy_protocol::{
-    Answer, Ask, AskId, Command, GrantScope, GrantWish, MAX_GRANT_SECONDS, Question, Risk, SessionId,
+    Answer, Approval, Ask, AskId, Command, GrantScope, GrantWish, Question, Risk, SessionId,
 };
 use crossterm::event::KeyCode;
 
 use super::approval::furthest;
 use super::effect::Effect;
+use super::granting::{Granting, SESSION_SECONDS};
 use super::state::Console;
-use crate::editor::{Action, Choice, Draft, Key, Menu};
+use crate::editor::{Action, Draft, Key};
 
 /// How long a question must have been there before a key answers it.
 const READ: Duration = Duration::from_millis(150);
@@ -21,8 +22,6 @@ const READ: Duration = Duration::from_millis(150);
 const READ_WHILE_TYPING: Duration = Duration::from_secs(1);
 /// Rows that a page key goes.
 const PAGE: isize = 10;
-/// How long a grant for a session holds.
-const SESSION_SECONDS: u64 = 8 * 60 * 60;
 
 /// The question that is put.
 #[derive(Debug)]
@@ -47,7 +46,7 @@ pub(super) enum Stage {
     /// Another command instead of this one.
     Editing(Draft),
     /// What is to be allowed for longer, and where.
-    Granting(Menu, Vec<GrantWish>),
+    Granting(Granting),
     /// An answer in words or by a number.
     Replying(Draft),
     /// Some of many: which are allowed.
@@ -73,9 +72,14 @@ impl Console {
             self.last_key.is_some_and(|key| self.now.saturating_duration_since(key) < READ_WHILE_TYPING);
         let pause = if is_typing { READ_WHILE_TYPING } else { READ };
         let is_expanded = is_grave(&ask.question);
-        let stage = Stage::of(&ask.question);
-        self.effect(Effect::Ring("buddy waits for your answer".to_owned()));
-        self.asking = Some(Asking { session, ask, ready: self.now + pause, is_expanded, scroll: 0, stage });
+        let again = again(&ask.question, self.wished.take().as_ref());
+        // Who has just answered goes on with the line as it was.
+        let ready = if again.is_some() { self.now } else { self.now + pause };
+        if again.is_none() {
+            self.effect(Effect::Ring("buddy waits for your answer".to_owned()));
+        }
+        let stage = again.map_or_else(|| Stage::of(&ask.question), Stage::Granting);
+        self.asking = Some(Asking { session, ask, ready, is_expanded, scroll: 0, stage });
     }
 
     /// How many questions wait.
@@ -94,19 +98,22 @@ impl Console {
                     asking.ready = self.now + READ_WHILE_TYPING;
                     return false;
                 }
-                // A letter that was held down for too long chooses nothing here.
-                Stage::Granting(..) if key.letter().is_some() => return true,
-                Stage::Granting(..) | Stage::Telling(_) | Stage::Editing(_) => {}
+                // The letter that led here may have been held down for too long.
+                Stage::Granting(_) if matches!(key.letter(), Some('p' | '3')) => return true,
+                Stage::Granting(_) | Stage::Telling(_) | Stage::Editing(_) => {}
             }
         }
-        let was_granting = matches!(asking.stage, Stage::Granting(..));
+        let was_granting = matches!(asking.stage, Stage::Granting(_));
         let step = asking.key(key, action);
-        if !was_granting && matches!(asking.stage, Stage::Granting(..)) {
+        if !was_granting && matches!(asking.stage, Stage::Granting(_)) {
             asking.ready = self.now + READ;
         }
         match step {
             Step::Stay => {}
             Step::Elsewhere => return false,
+            Step::Back => {
+                (asking.stage, asking.ready) = (Stage::of(&asking.ask.question), self.now);
+            }
             Step::Scroll(rows) => self.scroll(rows),
             Step::Answer(answer) => {
                 let (session, ask) = (asking.session.clone(), asking.ask.id.clone());
@@ -121,6 +128,7 @@ impl Console {
         let Some(asking) = &mut self.asking else { return false };
         match &mut asking.stage {
             Stage::Telling(draft) | Stage::Editing(draft) => draft.insert_text(text),
+            Stage::Granting(granting) => granting.draft.insert_text(text),
             Stage::Replying(draft) if self.now >= asking.ready => draft.insert_text(text),
             _ => return false,
         }
@@ -136,6 +144,10 @@ impl Console {
 
     /// Answers, and goes on to the next question when the answer is known to count.
     fn answer(&mut self, session: SessionId, ask: AskId, answer: Answer) {
+        self.wished = match &answer {
+            Answer::Allow { grant, .. } => grant.clone(),
+            _ => None,
+        };
         self.effect(Effect::Send(session, Command::Answer { ask, answer }));
     }
 }
@@ -148,6 +160,8 @@ enum Step {
     /// So many rows further down, or up.
     Scroll(isize),
     Answer(Answer),
+    /// Back to the choice that this came from.
+    Back,
 }
 
 impl Stage {
@@ -187,14 +201,14 @@ impl Asking {
             Stage::Choosing => self.choose(key, action),
             Stage::Telling(draft) => match write(draft, key, action) {
                 Written::Done(text) => Step::Answer(deny(&text)),
-                Written::Left => self.back(),
+                Written::Left => Step::Back,
                 Written::Going => Step::Stay,
             },
             Stage::Editing(draft) => match write(draft, key, action) {
                 // An empty line runs nothing; it may have been cleared by mistake.
-                Written::Done(text) if text.trim().is_empty() => self.back(),
+                Written::Done(text) if text.trim().is_empty() => Step::Back,
                 Written::Done(text) => Step::Answer(Answer::edit(text.trim())),
-                Written::Left => self.back(),
+                Written::Left => Step::Back,
                 Written::Going => Step::Stay,
             },
             Stage::Replying(draft) => match write(draft, key, action) {
@@ -202,22 +216,8 @@ impl Asking {
                 Written::Left => Step::Answer(Answer::Deny { reason: None }),
                 Written::Going => Step::Stay,
             },
-            Stage::Granting(menu, wishes) => match (action, key.letter()) {
-                (Some(Action::Up), _) => stay(|| menu.up()),
-                (Some(Action::Down), _) => stay(|| menu.down()),
-                (Some(Action::Escape), _) => self.back(),
-                (Some(Action::Submit), _) => {
-                    let place =
-                        menu.chosen().and_then(|choice| choice.name.split('.').next()?.parse::<usize>().ok());
-                    match place.and_then(|place| wishes.get(place.checked_sub(1)?)) {
-                        Some(wish) => Step::Answer(Answer::grant(*wish)),
-                        None => Step::Stay,
-                    }
-                }
-                (None, Some(digit @ '1'..='9')) => match place(digit).and_then(|place| wishes.get(place)) {
-                    Some(wish) => Step::Answer(Answer::grant(*wish)),
-                    None => Step::Stay,
-                },
+            Stage::Granting(granting) => match &self.ask.question {
+                Question::Approval(approval) => grant(granting, approval, key, action),
                 _ => Step::Stay,
             },
             Stage::Picking(allowed) => match (action, key.letter()) {
@@ -250,12 +250,14 @@ impl Asking {
         match key.letter() {
             Some('y' | '1') => Step::Answer(Answer::allow()),
             Some('a' | '2') if has_offer => {
-                let grant = GrantWish { offer: 0, scope: GrantScope::Session, seconds: SESSION_SECONDS };
+                let grant =
+                    GrantWish { offer: 0, words: None, scope: GrantScope::Session, seconds: SESSION_SECONDS };
                 Step::Answer(Answer::grant(grant))
             }
             Some('p' | '3') if has_offer => {
-                let (menu, wishes) = grants(&self.ask.question);
-                self.stage = Stage::Granting(menu, wishes);
+                if let Some(granting) = Granting::new(approval) {
+                    self.stage = Stage::Granting(granting);
+                }
                 Step::Stay
             }
             Some('e' | '4') if approval.is_editable => {
@@ -286,12 +288,6 @@ impl Asking {
             _ => None,
         }
     }
-
-    /// Back to the choice that this came from.
-    fn back(&mut self) -> Step {
-        self.stage = Stage::of(&self.ask.question);
-        Step::Stay
-    }
 }
 
 /// The place that a digit names, counted from nothing.
@@ -299,8 +295,24 @@ fn place(digit: char) -> Option<usize> {
     usize::try_from(digit.to_digit(10)?).ok()?.checked_sub(1)
 }
 
-fn stay(step: impl FnOnce()) -> Step {
-    step();
+/// What the person here wanted to allow for longer and could not, to be written anew. Who answers elsewhere goes on there.
+fn again(question: &Question, wished: Option<&GrantWish>) -> Option<Granting> {
+    let Question::Approval(approval) = question else { return None };
+    approval.unfit.as_ref().filter(|unfit| Some(&unfit.wish) == wished).map(Granting::again)
+}
+
+/// A key in the line of what is to be allowed for longer.
+fn grant(granting: &mut Granting, approval: &Approval, key: Key, action: Option<Action>) -> Step {
+    match action {
+        Some(Action::Up | Action::HistoryOlder) => granting.turn(-1),
+        Some(Action::Down | Action::HistoryNewer) => granting.turn(1),
+        Some(Action::Complete) => granting.next_offer(approval),
+        action => match write(&mut granting.draft, key, action) {
+            Written::Done(_) => return granting.answer(approval).map_or(Step::Stay, Step::Answer),
+            Written::Left => return Step::Back,
+            Written::Going => {}
+        },
+    }
     Step::Stay
 }
 
@@ -314,25 +326,6 @@ fn each(allowed: &[bool]) -> Answer {
     Answer::Each { answers: allowed.iter().map(answer).collect() }
 }
 
-/// What can be allowed for longer: every offer, in the session, in the project, everywhere.
-fn grants(question: &Question) -> (Menu, Vec<GrantWish>) {
-    let Question::Approval(approval) = question else { return (Menu::new(Vec::new(), ""), Vec::new()) };
-    let scopes = [
-        (GrantScope::Session, "in this session", SESSION_SECONDS),
-        (GrantScope::Project, "in this project, for 30 days", MAX_GRANT_SECONDS),
-        (GrantScope::User, "everywhere, for 30 days", MAX_GRANT_SECONDS),
-    ];
-    let (mut choices, mut wishes) = (Vec::new(), Vec::new());
-    for (place, offer) in (0..).zip(&approval.offers) {
-        for (scope, words, seconds) in scopes {
-            wishes.push(GrantWish { offer: place, scope, seconds });
-            let name = format!("{}. {} {words}", wishes.len(), offer.grant);
-            choices.push(Choice { name, note: offer.covers.clone() });
-        }
-    }
-    (Menu::new(choices, ""), wishes)
-}
-
 enum Written {
     Going,
     Done(String),
@@ -342,7 +335,7 @@ enum Written {
 /// A key in a line of words.
 fn write(draft: &mut Draft, key: Key, action: Option<Action>) -> Written {
     match action {
-        Some(Action::Submit) => return Written::Done(draft.take()),
+        Some(Action::Submit) => return Written::Done(draft.whole()),
         Some(Action::Escape) => return Written::Left,
         Some(action) => super::keys::edit(draft, action),
         None => key.letter().into_iter().for_each(|letter| draft.insert(letter)),
