@@ -14,7 +14,7 @@ use super::approval::furthest;
 use super::effect::Effect;
 use super::granting::{Granting, SESSION_SECONDS};
 use super::state::Console;
-use crate::editor::{Action, Draft, Key};
+use crate::editor::{Action, Entered, Entry, Key, KeyStyle};
 
 /// How long a question must have been there before a key answers it.
 const READ: Duration = Duration::from_millis(150);
@@ -34,6 +34,8 @@ pub(super) struct Asking {
     /// The first row of it that is shown where not all of it fits.
     pub(super) scroll: usize,
     pub(super) stage: Stage,
+    /// The keys that lines are written with.
+    keys: KeyStyle,
 }
 
 /// How far the answering is.
@@ -42,13 +44,13 @@ pub(super) enum Stage {
     /// One key decides.
     Choosing,
     /// Words for the agent, instead of a yes.
-    Telling(Draft),
+    Telling(Entry),
     /// Another command instead of this one.
-    Editing(Draft),
+    Editing(Entry),
     /// What is to be allowed for longer, and where.
     Granting(Granting),
     /// An answer in words or by a number.
-    Replying(Draft),
+    Replying(Entry),
     /// Some of many: which are allowed.
     Picking(Vec<bool>),
 }
@@ -72,14 +74,15 @@ impl Console {
             self.last_key.is_some_and(|key| self.now.saturating_duration_since(key) < READ_WHILE_TYPING);
         let pause = if is_typing { READ_WHILE_TYPING } else { READ };
         let is_expanded = is_grave(&ask.question);
-        let again = again(&ask.question, self.wished.take().as_ref());
+        let keys = if self.vim.is_some() { KeyStyle::Vim } else { KeyStyle::Readline };
+        let again = again(&ask.question, self.wished.take().as_ref(), keys);
         // Who has just answered goes on with the line as it was.
         let ready = if again.is_some() { self.now } else { self.now + pause };
         if again.is_none() {
             self.effect(Effect::Ring("buddy waits for your answer".to_owned()));
         }
-        let stage = again.map_or_else(|| Stage::of(&ask.question), Stage::Granting);
-        self.asking = Some(Asking { session, ask, ready, is_expanded, scroll: 0, stage });
+        let stage = again.map_or_else(|| Stage::of(&ask.question, keys), Stage::Granting);
+        self.asking = Some(Asking { session, ask, ready, is_expanded, scroll: 0, stage, keys });
     }
 
     /// How many questions wait.
@@ -112,7 +115,7 @@ impl Console {
             Step::Stay => {}
             Step::Elsewhere => return false,
             Step::Back => {
-                (asking.stage, asking.ready) = (Stage::of(&asking.ask.question), self.now);
+                (asking.stage, asking.ready) = (Stage::of(&asking.ask.question, asking.keys), self.now);
             }
             Step::Scroll(rows) => self.scroll(rows),
             Step::Answer(answer) => {
@@ -127,10 +130,11 @@ impl Console {
     pub(super) fn answer_paste(&mut self, text: &str) -> bool {
         let Some(asking) = &mut self.asking else { return false };
         match &mut asking.stage {
-            Stage::Telling(draft) | Stage::Editing(draft) => draft.insert_text(text),
-            Stage::Granting(granting) => granting.draft.insert_text(text),
-            Stage::Replying(draft) if self.now >= asking.ready => draft.insert_text(text),
-            _ => return false,
+            Stage::Replying(_) if self.now < asking.ready => return false,
+            stage => match stage.entry_mut() {
+                Some(entry) => entry.draft.insert_text(text),
+                None => return false,
+            },
         }
         true
     }
@@ -165,11 +169,28 @@ enum Step {
 }
 
 impl Stage {
-    fn of(question: &Question) -> Self {
+    fn of(question: &Question, keys: KeyStyle) -> Self {
         match question {
             Question::Approval(_) => Self::Choosing,
             Question::Batch { approvals } => Self::Picking(vec![true; approvals.len()]),
-            Question::Text { .. } => Self::Replying(Draft::default()),
+            Question::Text { .. } => Self::Replying(Entry::new(keys, "")),
+        }
+    }
+
+    /// The line that is written, if one is.
+    pub(super) fn entry(&self) -> Option<&Entry> {
+        match self {
+            Self::Telling(entry) | Self::Editing(entry) | Self::Replying(entry) => Some(entry),
+            Self::Granting(granting) => Some(&granting.entry),
+            Self::Choosing | Self::Picking(_) => None,
+        }
+    }
+
+    fn entry_mut(&mut self) -> Option<&mut Entry> {
+        match self {
+            Self::Telling(entry) | Self::Editing(entry) | Self::Replying(entry) => Some(entry),
+            Self::Granting(granting) => Some(&mut granting.entry),
+            Self::Choosing | Self::Picking(_) => None,
         }
     }
 }
@@ -199,22 +220,22 @@ impl Asking {
         }
         match &mut self.stage {
             Stage::Choosing => self.choose(key, action),
-            Stage::Telling(draft) => match write(draft, key, action) {
-                Written::Done(text) => Step::Answer(deny(&text)),
-                Written::Left => Step::Back,
-                Written::Going => Step::Stay,
+            Stage::Telling(entry) => match entry.key(key, action) {
+                Entered::Done(text) => Step::Answer(deny(&text)),
+                Entered::Left => Step::Back,
+                _ => Step::Stay,
             },
-            Stage::Editing(draft) => match write(draft, key, action) {
+            Stage::Editing(entry) => match entry.key(key, action) {
                 // An empty line runs nothing; it may have been cleared by mistake.
-                Written::Done(text) if text.trim().is_empty() => Step::Back,
-                Written::Done(text) => Step::Answer(Answer::edit(text.trim())),
-                Written::Left => Step::Back,
-                Written::Going => Step::Stay,
+                Entered::Done(text) if text.trim().is_empty() => Step::Back,
+                Entered::Done(text) => Step::Answer(Answer::edit(text.trim())),
+                Entered::Left => Step::Back,
+                _ => Step::Stay,
             },
-            Stage::Replying(draft) => match write(draft, key, action) {
-                Written::Done(text) => Step::Answer(crate::asking::answer(&self.ask.question, &text)),
-                Written::Left => Step::Answer(Answer::Deny { reason: None }),
-                Written::Going => Step::Stay,
+            Stage::Replying(entry) => match entry.key(key, action) {
+                Entered::Done(text) => Step::Answer(crate::asking::answer(&self.ask.question, &text)),
+                Entered::Left => Step::Answer(Answer::Deny { reason: None }),
+                _ => Step::Stay,
             },
             Stage::Granting(granting) => match &self.ask.question {
                 Question::Approval(approval) => grant(granting, approval, key, action),
@@ -225,7 +246,7 @@ impl Asking {
                 (Some(Action::Submit), _) => Step::Answer(each(allowed)),
                 (None, Some('y')) => Step::Answer(Answer::allow()),
                 (None, Some('n')) => {
-                    self.stage = Stage::Telling(Draft::default());
+                    self.stage = Stage::Telling(Entry::new(self.keys, ""));
                     Step::Stay
                 }
                 (None, Some(digit @ '1'..='9')) => {
@@ -243,7 +264,7 @@ impl Asking {
         let Question::Approval(approval) = &self.ask.question else { return Step::Stay };
         let has_offer = !approval.offers.is_empty();
         if action == Some(Action::Escape) {
-            self.stage = Stage::Telling(Draft::default());
+            self.stage = Stage::Telling(Entry::new(self.keys, ""));
             return Step::Stay;
         }
         // Only a key by itself answers: with another one held down it means something else.
@@ -255,20 +276,18 @@ impl Asking {
                 Step::Answer(Answer::grant(grant))
             }
             Some('p' | '3') if has_offer => {
-                if let Some(granting) = Granting::new(approval) {
+                if let Some(granting) = Granting::new(approval, self.keys) {
                     self.stage = Stage::Granting(granting);
                 }
                 Step::Stay
             }
             Some('e' | '4') if approval.is_editable => {
-                let mut draft = Draft::default();
-                draft.set(&approval.action);
-                self.stage = Stage::Editing(draft);
+                self.stage = Stage::Editing(Entry::new(self.keys, &approval.action));
                 Step::Stay
             }
             Some('d' | '5') => Step::Answer(Answer::Deny { reason: None }),
             Some('n' | '6') => {
-                self.stage = Stage::Telling(Draft::default());
+                self.stage = Stage::Telling(Entry::new(self.keys, ""));
                 Step::Stay
             }
             _ => self.look_at(key, action).unwrap_or(Step::Stay),
@@ -296,22 +315,24 @@ fn place(digit: char) -> Option<usize> {
 }
 
 /// What the person here wanted to allow for longer and could not, to be written anew. Who answers elsewhere goes on there.
-fn again(question: &Question, wished: Option<&GrantWish>) -> Option<Granting> {
+fn again(question: &Question, wished: Option<&GrantWish>, keys: KeyStyle) -> Option<Granting> {
     let Question::Approval(approval) = question else { return None };
-    approval.unfit.as_ref().filter(|unfit| Some(&unfit.wish) == wished).map(Granting::again)
+    let unfit = approval.unfit.as_ref().filter(|unfit| Some(&unfit.wish) == wished);
+    unfit.map(|unfit| Granting::again(unfit, keys))
 }
 
 /// A key in the line of what is to be allowed for longer.
 fn grant(granting: &mut Granting, approval: &Approval, key: Key, action: Option<Action>) -> Step {
-    match action {
-        Some(Action::Up | Action::HistoryOlder) => granting.turn(-1),
-        Some(Action::Down | Action::HistoryNewer) => granting.turn(1),
-        Some(Action::Complete) => granting.next_offer(approval),
-        action => match write(&mut granting.draft, key, action) {
-            Written::Done(_) => return granting.answer(approval).map_or(Step::Stay, Step::Answer),
-            Written::Left => return Step::Back,
-            Written::Going => {}
-        },
+    if action == Some(Action::Complete) {
+        granting.next_offer(approval);
+        return Step::Stay;
+    }
+    match granting.entry.key(key, action) {
+        Entered::Done(_) => return granting.answer(approval).map_or(Step::Stay, Step::Answer),
+        Entered::Left => return Step::Back,
+        Entered::Above => granting.turn(-1),
+        Entered::Below => granting.turn(1),
+        Entered::Going => {}
     }
     Step::Stay
 }
@@ -324,21 +345,4 @@ fn each(allowed: &[bool]) -> Answer {
     let answer =
         |&is_allowed: &bool| if is_allowed { Answer::allow() } else { Answer::Deny { reason: None } };
     Answer::Each { answers: allowed.iter().map(answer).collect() }
-}
-
-enum Written {
-    Going,
-    Done(String),
-    Left,
-}
-
-/// A key in a line of words.
-fn write(draft: &mut Draft, key: Key, action: Option<Action>) -> Written {
-    match action {
-        Some(Action::Submit) => return Written::Done(draft.whole()),
-        Some(Action::Escape) => return Written::Left,
-        Some(action) => super::keys::edit(draft, action),
-        None => key.letter().into_iter().for_each(|letter| draft.insert(letter)),
-    }
-    Written::Going
 }

@@ -5,7 +5,7 @@
 use buddy_protocol::{Answer, Approval, GrantScope, GrantWish, MAX_GRANT_SECONDS, Unfit};
 
 use super::items::wrapped;
-use crate::editor::{Draft, InputView, view};
+use crate::editor::{Entry, InputView, KeyStyle, view};
 use crate::text::{Line, Look, Paint};
 
 /// How long a grant for a session holds.
@@ -20,7 +20,7 @@ const PLACES: [(GrantScope, &str, u64); 3] = [
 /// A grant under way.
 #[derive(Debug)]
 pub(super) struct Granting {
-    pub(super) draft: Draft,
+    pub(super) entry: Entry,
     /// The offer whose words these were.
     offer: usize,
     /// Where it is to hold.
@@ -29,19 +29,16 @@ pub(super) struct Granting {
 
 impl Granting {
     /// The first offer, in this session. None where nothing is offered.
-    pub(super) fn new(approval: &Approval) -> Option<Self> {
-        let mut granting = Self { draft: Draft::default(), offer: 0, place: 0 };
-        granting.draft.set(&approval.offers.first()?.grant);
-        Some(granting)
+    pub(super) fn new(approval: &Approval, style: KeyStyle) -> Option<Self> {
+        Some(Self { entry: Entry::new(style, &approval.offers.first()?.grant), offer: 0, place: 0 })
     }
 
     /// What could not be allowed, as it was written.
-    pub(super) fn again(unfit: &Unfit) -> Self {
+    pub(super) fn again(unfit: &Unfit, style: KeyStyle) -> Self {
         let Unfit { wish, .. } = unfit;
-        let mut draft = Draft::default();
-        draft.set(wish.words.as_deref().unwrap_or_default());
+        let entry = Entry::new(style, wish.words.as_deref().unwrap_or_default());
         let place = PLACES.iter().position(|(scope, ..)| *scope == wish.scope).unwrap_or(0);
-        Self { draft, offer: usize::try_from(wish.offer).unwrap_or(0), place }
+        Self { entry, offer: usize::try_from(wish.offer).unwrap_or(0), place }
     }
 
     /// Another place, before or behind this one.
@@ -55,14 +52,14 @@ impl Granting {
         let next = (self.offer + 1) % approval.offers.len().max(1);
         if let Some(offer) = approval.offers.get(next) {
             self.offer = next;
-            self.draft.set(&offer.grant);
+            self.entry.draft.set(&offer.grant);
         }
     }
 
     /// The answer that allows it. None where no words are left.
     pub(super) fn answer(&self, approval: &Approval) -> Option<Answer> {
         let (scope, _, seconds) = PLACES.get(self.place).copied()?;
-        let words = self.draft.whole().trim().to_owned();
+        let words = self.entry.draft.whole().trim().to_owned();
         if words.is_empty() {
             return None;
         }
@@ -72,7 +69,7 @@ impl Granting {
     }
 
     fn is_offered(&self, approval: &Approval) -> bool {
-        approval.offers.get(self.offer).is_some_and(|offer| offer.grant == self.draft.whole().trim())
+        approval.offers.get(self.offer).is_some_and(|offer| offer.grant == self.entry.draft.whole().trim())
     }
 
     /// Why it was refused before, the line, what it covers, the places, and the keys.
@@ -82,7 +79,7 @@ impl Granting {
         let mut rows: Vec<Line> = refused.iter().flat_map(|line| wrapped(line, width)).collect();
         let first = rows.len();
         let prompt = Line::styled("allow: ", theme.style(Paint::Warning));
-        let line = view(&prompt, self.draft.shown(), self.draft.cursor(), width);
+        let line = view(&prompt, self.entry.draft.shown(), self.entry.draft.cursor(), width);
         rows.extend(line.rows);
         let dim = theme.style(Paint::Dim);
         rows.extend(wrapped(&Line::styled(&self.covers(approval), dim), width));

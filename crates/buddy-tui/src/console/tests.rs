@@ -5,14 +5,14 @@ use std::time::{Duration, Instant};
 
 use buddy_protocol::{
     Answer, Answered, Approval, Ask, AskId, Asked, Command, Content, DeltaStream, Event, Fact, GrantScope,
-    GrantWish, Item, ItemChanged, ItemDelta, ItemEnded, ItemId, ItemStarted, ItemStatus, Offer, Principal,
-    Question, Risk, SessionId, SessionStarted, TurnEnded, TurnId, TurnOutcome, TurnStarted, Unfit,
-    UnixMillis,
+    GrantWish, Item, ItemChanged, ItemDelta, ItemEnded, ItemId, ItemStarted, ItemStatus, MAX_GRANT_SECONDS,
+    Offer, Principal, Question, Risk, SessionId, SessionStarted, TurnEnded, TurnId, TurnOutcome, TurnStarted,
+    Unfit, UnixMillis,
 };
 
 use super::effect::{Effect, Input, Reply};
 use super::state::Console;
-use crate::editor::Key;
+use crate::editor::{Key, Vim};
 use crate::text::{Line, Look};
 
 /// A console, and the time that passes at it.
@@ -277,6 +277,58 @@ fn words_that_somebody_wrote_elsewhere_open_no_line_here() {
     assert!(effects.iter().any(|effect| matches!(effect, Effect::Ring(_))));
     seat.write("mine");
     assert_eq!(seat.draft(), "mine", "what is typed before it can be read is no answer");
+}
+
+/// Presses keys at the question where the keys are those of vim, and tells the answers.
+fn answers_with_vim(fact: Fact, keys: &[&str]) -> Vec<Answer> {
+    let mut seat = Seat::new();
+    seat.console.vim = Some(Vim::default());
+    seat.fact(1, fact);
+    seat.wait(1100);
+    let effects: Vec<Effect> = keys.iter().flat_map(|key| seat.press(key)).collect();
+    let answer = |effect| match effect {
+        Effect::Send(_, Command::Answer { answer, .. }) => Some(answer),
+        _ => None,
+    };
+    effects.into_iter().filter_map(answer).collect()
+}
+
+#[test]
+fn lines_of_questions_have_the_keys_of_vim() {
+    let edited = ["e", "esc", "c", "w", "b", "esc", "enter"];
+    assert_eq!(answers_with_vim(asked("mkdir a"), &edited), [Answer::edit("mkdir b")]);
+    let told = ["n", "n", "o", "t", "esc", "0", "x", "enter"];
+    let reason = Some("ot".to_owned());
+    assert_eq!(answers_with_vim(asked("mkdir a"), &told), [Answer::Deny { reason }]);
+    let twice = ["e", "esc", "esc", "y"];
+    assert_eq!(answers_with_vim(asked("mkdir a"), &twice), [Answer::allow()], "the second escape goes back");
+    let granted = ["p", "esc", "x", "j", "j", "i", "-", "x", "enter"];
+    let wish = GrantWish {
+        offer: 0,
+        words: Some("cargo test-x".to_owned()),
+        scope: GrantScope::User,
+        seconds: MAX_GRANT_SECONDS,
+    };
+    assert_eq!(answers_with_vim(offering(None), &granted), [Answer::grant(wish)]);
+    let text = Question::Text { text: "Which?".to_owned(), options: Vec::new() };
+    let ask = Ask { id: ask_id(), turn: None, item: None, question: text, expires: None };
+    let replied = ["r", "e", "d", "esc", "D", "a", "t", "enter"];
+    let reply = Answer::Reply { text: "ret".to_owned() };
+    assert_eq!(answers_with_vim(Fact::Asked(Asked { ask }), &replied), [reply]);
+}
+
+#[test]
+fn the_status_tells_the_mode_of_the_line_that_is_written() {
+    let mut seat = Seat::new();
+    seat.console.vim = Some(Vim::default());
+    seat.press("esc");
+    let status = |seat: &Seat| seat.console.frame(20).rows.last().unwrap().text();
+    seat.fact(1, asked("mkdir a"));
+    seat.wait(1100);
+    seat.press("e");
+    assert!(status(&seat).starts_with("insert"), "{}", status(&seat));
+    seat.press("esc");
+    assert!(status(&seat).starts_with("normal"), "{}", status(&seat));
 }
 
 #[test]
