@@ -355,6 +355,7 @@ impl Driver {
                 diff: None,
                 is_editable: false,
                 offers: Vec::new(),
+                unfit: None,
             }),
             expires: None,
         };

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use buddy_exec::Bounds;
-use buddy_policy::{Approvals, Decision, Grant, Intent, Now, Policy, Verdict, decide};
+use buddy_policy::{Approvals, Decision, Grant, Intent, Now, Offer, Policy, Verdict, decide, reword};
 use buddy_protocol::{ApprovalPolicy, GrantScope, GrantWish};
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -75,23 +75,49 @@ impl Gate {
 
     /// Judges a call by what holds now on the ground that it would happen on.
     pub(crate) fn judge(&self, intent: &Intent, ground: Ground<'_>) -> Result<Judged, String> {
-        let Ground { source, cwd } = ground;
-        let (approvals, is_plan_only, mut grants) = {
-            let mut state = self.state();
-            let now = Instant::now();
-            state.grants.retain(|(_, until)| now < *until);
-            let grants = state.grants.iter().map(|(grant, _)| grant.clone()).collect::<Vec<_>>();
-            (state.approvals(now), state.is_plan_only, grants)
-        };
-        grants.extend(source.grants(cwd));
-        let policy = source.policy(cwd, is_plan_only)?;
+        let approvals = self.state().approvals(Instant::now());
+        let (policy, grants) = self.held(ground)?;
         let judge = |approvals| decide(intent, &policy, &Now { approvals, grants: &grants });
         let decision = judge(approvals);
         let is_unasked = approvals == Approvals::None
             && decision.verdict == Verdict::Deny
             && judge(Approvals::Ask).verdict == Verdict::Ask;
-        let bounds = source.bounds(&policy, decision.is_read_only);
+        let bounds = ground.source.bounds(&policy, decision.is_read_only);
         Ok(Judged { decision, bounds, is_unasked })
+    }
+
+    /// The policy and the grants that hold now on this ground.
+    fn held(&self, ground: Ground<'_>) -> Result<(Arc<Policy>, Vec<Grant>), String> {
+        let Ground { source, cwd } = ground;
+        let (is_plan_only, mut grants) = {
+            let mut state = self.state();
+            let now = Instant::now();
+            state.grants.retain(|(_, until)| now < *until);
+            (state.is_plan_only, state.grants.iter().map(|(grant, _)| grant.clone()).collect::<Vec<_>>())
+        };
+        grants.extend(source.grants(cwd));
+        Ok((source.policy(cwd, is_plan_only)?, grants))
+    }
+
+    /// The grant that a person wishes for: one of the offers, or what their own words make of it. The error says why there is
+    /// none.
+    pub(crate) fn wished(
+        &self,
+        wish: &GrantWish,
+        offers: &[Offer],
+        intent: &Intent,
+        ground: Ground<'_>,
+    ) -> Result<Grant, String> {
+        match &wish.words {
+            Some(words) => {
+                let (policy, grants) = self.held(ground)?;
+                reword(words, offers, intent, &policy, &grants).map_err(|error| error.to_string())
+            }
+            None => match offers.get(wish.offer as usize) {
+                Some(offer) => Ok(offer.grant.clone()),
+                None => Err("it is not offered any more".to_owned()),
+            },
+        }
     }
 
     /// Sets the session's policy from now on.
@@ -127,7 +153,7 @@ impl Gate {
     }
 
     /// Allows for longer what a person allowed. Grants of a session are not kept beyond it.
-    pub(crate) fn grant(&self, grant: &Grant, wish: GrantWish, ground: Ground<'_>) -> Result<(), String> {
+    pub(crate) fn grant(&self, grant: &Grant, wish: &GrantWish, ground: Ground<'_>) -> Result<(), String> {
         let time = Duration::from_secs(wish.seconds);
         match wish.scope {
             GrantScope::Session => {
@@ -236,9 +262,9 @@ mod tests {
     async fn a_grant_of_a_session_ends() {
         let gate = gate(Approvals::Ask);
         let grant = Grant::command("cargo *", "local").unwrap();
-        let wish = GrantWish { offer: 0, scope: GrantScope::Session, seconds: 60 };
+        let wish = GrantWish { offer: 0, words: None, scope: GrantScope::Session, seconds: 60 };
         let mut changes = gate.watch();
-        gate.grant(&grant, wish, ground()).unwrap();
+        gate.grant(&grant, &wish, ground()).unwrap();
         assert!(changes.has_changed().unwrap(), "who waits is told");
         changes.mark_unchanged();
         assert_eq!(verdict(&gate, "cargo test"), Verdict::Allow);
@@ -247,12 +273,33 @@ mod tests {
         assert_eq!(verdict(&gate, "cargo test"), Verdict::Ask);
     }
 
+    #[tokio::test(start_paused = true)]
+    async fn words_of_a_person_are_judged_by_what_holds_then() {
+        let gate = gate(Approvals::Ask);
+        let intent = Intent::of(Action::Run { command: "cargo test -p a".to_owned(), cwd: "/w".into() });
+        let offers = gate.judge(&intent, ground()).unwrap().decision.offers;
+        let wished = |words: Option<&str>, offer| {
+            let words = words.map(str::to_owned);
+            let wish = GrantWish { offer, words, scope: GrantScope::Session, seconds: 60 };
+            gate.wished(&wish, &offers, &intent, ground()).map(|grant| grant.to_string())
+        };
+        assert_eq!(wished(None, 0), Ok("cargo test *".to_owned()));
+        assert_eq!(wished(None, 1), Ok("cargo test -p a".to_owned()));
+        assert!(wished(None, 2).is_err(), "what is not offered");
+        assert_eq!(wished(Some("cargo test -p *"), 0), Ok("cargo test -p *".to_owned()));
+        for words in ["*", "cargo *", "cargo test -p b", "npm *", "cargo test; ninja"] {
+            assert!(wished(Some(words), 0).is_err(), "{words}");
+        }
+        gate.set_plan_only(true);
+        assert!(wished(Some("cargo test -p *"), 0).is_err(), "a plan changes nothing, whatever is granted");
+    }
+
     #[tokio::test]
     async fn a_grant_that_cannot_be_kept_is_an_error_and_opens_nothing() {
         let gate = gate(Approvals::Ask);
         let grant = Grant::command("make *", "local").unwrap();
-        let wish = GrantWish { offer: 0, scope: GrantScope::User, seconds: 60 };
-        assert_eq!(gate.grant(&grant, wish, ground()), Err("the disk is full".to_owned()));
+        let wish = GrantWish { offer: 0, words: None, scope: GrantScope::User, seconds: 60 };
+        assert_eq!(gate.grant(&grant, &wish, ground()), Err("the disk is full".to_owned()));
         assert_eq!(verdict(&gate, "make all"), Verdict::Ask);
     }
 

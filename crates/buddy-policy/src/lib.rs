@@ -13,6 +13,7 @@ mod guarded;
 mod intent;
 mod path;
 mod policy;
+mod reword;
 mod rules;
 mod shell;
 
@@ -22,6 +23,7 @@ pub use display::display_command;
 pub use grant::{Grant, Offer, Scope};
 pub use intent::{Action, Claims, Intent, Tier, Typing};
 pub use policy::{Approvals, CommandMode, Mode, Now, Places, Policy};
+pub use reword::{RewordError, reword};
 pub use rules::{
     CommandPattern, GuardError, PatternError, Rule, RuleAction, RuleSet, RuleTier, Rules, guards_from_json,
 };

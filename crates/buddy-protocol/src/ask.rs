@@ -81,6 +81,18 @@ pub struct Approval {
     /// What could be allowed for longer than this once. Empty where only this once will do.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub offers: Vec<Offer>,
+    /// What was answered before and could not be allowed for longer, so that it is asked again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unfit: Option<Unfit>,
+}
+
+/// Words of a person that could not be allowed for longer.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Unfit {
+    /// The answer that had them.
+    pub wish: GrantWish,
+    /// Why not.
+    pub why: String,
 }
 
 /// Something that can be allowed for longer than once.
@@ -105,10 +117,14 @@ pub enum Risk {
 }
 
 /// What a person allows for longer than once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GrantWish {
     /// Which of the offers, counted from 0.
     pub offer: u32,
+    /// Other words than those of the offer, such as `cargo test -p a *`. They are judged before they hold: they say no more
+    /// than what is offered, and cover what is asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub words: Option<String>,
     /// Where it holds.
     pub scope: GrantScope,
     /// For how long, in seconds.
@@ -129,6 +145,9 @@ pub enum GrantScope {
 
 /// The longest command that a person can put in the place of another, in bytes.
 pub const MAX_EDIT: usize = 64 * 1024;
+
+/// The longest words of a grant, in bytes.
+pub const MAX_GRANT_WORDS: usize = 4 * 1024;
 
 /// The longest time that a grant holds: 30 days.
 pub const MAX_GRANT_SECONDS: u64 = 30 * 24 * 60 * 60;
@@ -197,6 +216,9 @@ pub enum Misfit {
     /// A grant without end, or with none.
     #[error("a grant holds for at least a second and at most 30 days")]
     Time,
+    /// Words of a grant that say nothing, or that nobody could have read.
+    #[error("what is allowed for longer has at least one character and at most {MAX_GRANT_WORDS} bytes")]
+    Words,
     /// A change of what is no command.
     #[error("only a command that is asked for alone can be changed")]
     Edit,
@@ -216,7 +238,7 @@ impl Question {
             | (_, Answer::Deny { .. })
             | (Self::Approval(_) | Self::Text { .. }, Answer::Reply { .. }) => Ok(()),
             (Self::Approval(approval), Answer::Allow { grant: Some(wish), edit: None }) => {
-                approval.grants(*wish)
+                approval.grants(wish)
             }
             (Self::Approval(approval), Answer::Allow { grant: None, edit: Some(edit) }) => {
                 approval.becomes(edit)
@@ -227,7 +249,7 @@ impl Question {
                 }
                 approvals.iter().zip(answers).try_for_each(|(approval, answer)| match answer {
                     Answer::Allow { edit: Some(_), .. } => Err(Misfit::Edit),
-                    Answer::Allow { grant: Some(wish), .. } => approval.grants(*wish),
+                    Answer::Allow { grant: Some(wish), .. } => approval.grants(wish),
                     Answer::Allow { .. } | Answer::Deny { .. } => Ok(()),
                     _ => Err(Misfit::Kind),
                 })
@@ -248,12 +270,16 @@ impl Approval {
         Ok(())
     }
 
-    fn grants(&self, wish: GrantWish) -> Result<(), Misfit> {
+    fn grants(&self, wish: &GrantWish) -> Result<(), Misfit> {
         if self.offers.len() <= wish.offer as usize {
             return Err(Misfit::Offer);
         }
         if wish.seconds == 0 || wish.seconds > MAX_GRANT_SECONDS {
             return Err(Misfit::Time);
+        }
+        let is_readable = |words: &String| !words.trim().is_empty() && words.len() <= MAX_GRANT_WORDS;
+        if !wish.words.as_ref().is_none_or(is_readable) {
+            return Err(Misfit::Words);
         }
         Ok(())
     }
@@ -279,11 +305,16 @@ mod tests {
             diff: None,
             is_editable: false,
             offers: vec![offer; offers],
+            unfit: None,
         }
     }
 
+    fn wish(offer: u32, seconds: u64) -> GrantWish {
+        GrantWish { offer, words: None, scope: GrantScope::Session, seconds }
+    }
+
     fn grant(offer: u32, seconds: u64) -> Answer {
-        Answer::grant(GrantWish { offer, scope: GrantScope::Session, seconds })
+        Answer::grant(wish(offer, seconds))
     }
 
     #[test]
@@ -312,14 +343,31 @@ mod tests {
     }
 
     #[test]
+    fn words_of_a_grant_can_be_read() {
+        let question = Question::Approval(approval(1));
+        let said = |words: &str| {
+            question.accepts(&Answer::grant(GrantWish { words: Some(words.to_owned()), ..wish(0, 60) }))
+        };
+        assert_eq!(said("cargo test *"), Ok(()));
+        assert_eq!(said(" "), Err(Misfit::Words));
+        assert_eq!(said(&"x".repeat(MAX_GRANT_WORDS + 1)), Err(Misfit::Words));
+        let none = Question::Approval(approval(0));
+        let answer = Answer::grant(GrantWish { words: Some("cargo *".to_owned()), ..wish(0, 60) });
+        assert_eq!(
+            none.accepts(&answer),
+            Err(Misfit::Offer),
+            "what is not offered is not offered in other words"
+        );
+    }
+
+    #[test]
     fn only_a_command_that_is_asked_for_alone_is_changed() {
         let command = Approval { is_editable: true, ..approval(1) };
         let one = Question::Approval(command.clone());
         assert_eq!(one.accepts(&Answer::edit("ls")), Ok(()));
         assert_eq!(one.accepts(&Answer::edit(" ")), Err(Misfit::EditSize));
         assert_eq!(one.accepts(&Answer::edit("x".repeat(MAX_EDIT + 1))), Err(Misfit::EditSize));
-        let wish = GrantWish { offer: 0, scope: GrantScope::Session, seconds: 60 };
-        let both = Answer::Allow { grant: Some(wish), edit: Some("ls".to_owned()) };
+        let both = Answer::Allow { grant: Some(wish(0, 60)), edit: Some("ls".to_owned()) };
         assert_eq!(one.accepts(&both), Err(Misfit::Kind), "what was offered was for another command");
         assert_eq!(Question::Approval(approval(1)).accepts(&Answer::edit("ls")), Err(Misfit::Edit));
         let many = Question::Batch { approvals: vec![command] };

@@ -29,7 +29,8 @@ mod transcript;
 mod usage;
 
 pub use ask::{
-    Answer, Approval, Ask, GrantScope, GrantWish, MAX_EDIT, MAX_GRANT_SECONDS, Misfit, Offer, Question, Risk,
+    Answer, Approval, Ask, GrantScope, GrantWish, MAX_EDIT, MAX_GRANT_SECONDS, MAX_GRANT_WORDS, Misfit,
+    Offer, Question, Risk, Unfit,
 };
 pub use bill::Bill;
 pub use command::{ApprovalPolicy, Change, Command, NewSession};

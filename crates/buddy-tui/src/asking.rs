@@ -26,6 +26,9 @@ fn put(question: &Question, cwd: &str) -> String {
         Question::Approval(approval) => {
             let mut text = details(approval, cwd, "");
             text.push_str(&changes(approval, ""));
+            if let Some(unfit) = &approval.unfit {
+                let _ = writeln!(text, "buddy: {}", unfit.why);
+            }
             for line in offers(approval) {
                 let _ = writeln!(text, "  {line}");
             }
@@ -107,7 +110,8 @@ fn offers(approval: &Approval) -> Vec<String> {
     };
     vec![
         what,
-        "s in this session (8h), p in this project, u everywhere (30d); with a time: `s 10m`".to_owned(),
+        "s in this session (8h), p in this project, u everywhere (30d); with a time: `s 10m`; less than that: `s PATTERN`"
+            .to_owned(),
     ]
 }
 
@@ -152,20 +156,25 @@ fn picked(options: &[String], line: &str) -> String {
     number.and_then(|place| options.get(place)).cloned().unwrap_or_else(|| line.to_owned())
 }
 
-/// A lasting yes, such as `s`, `p` or `s 10m`.
+/// A lasting yes, such as `s`, `p`, `s 10m` or, with other words than those of the offer, `s 10m cargo test -p a *`.
 fn grant(approval: &Approval, line: &str) -> Option<Answer> {
-    let (scope, time) = line.split_once(' ').unwrap_or((line, ""));
+    let (scope, rest) = line.split_once(' ').unwrap_or((line, ""));
     let (scope, usual) = match scope {
         "s" => (GrantScope::Session, SESSION_SECONDS),
         "p" => (GrantScope::Project, LASTING_SECONDS),
         "u" => (GrantScope::User, LASTING_SECONDS),
         _ => return None,
     };
-    let seconds = if time.trim().is_empty() { Some(usual) } else { seconds(time) }?;
     if approval.offers.is_empty() {
         return None;
     }
-    Some(Answer::grant(GrantWish { offer: 0, scope, seconds: seconds.min(MAX_GRANT_SECONDS) }))
+    let (first, after) = rest.trim().split_once(' ').unwrap_or((rest.trim(), ""));
+    let (seconds, words) = match seconds(first) {
+        Some(seconds) => (seconds.min(MAX_GRANT_SECONDS), after.trim()),
+        None => (usual, rest.trim()),
+    };
+    let words = Some(words.to_owned()).filter(|words| !words.is_empty());
+    Some(Answer::grant(GrantWish { offer: 0, words, scope, seconds }))
 }
 
 /// Another command instead of the one that is asked for, such as `e ls -a`.
@@ -199,7 +208,7 @@ fn numbers(line: &str, most: usize) -> Option<Vec<usize>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use buddy_protocol::{Offer, UnixMillis};
+    use buddy_protocol::{Offer, Unfit, UnixMillis};
 
     fn approval(action: &str, offers: Vec<Offer>) -> Approval {
         Approval {
@@ -216,6 +225,7 @@ mod tests {
             diff: None,
             is_editable: true,
             offers,
+            unfit: None,
         }
     }
 
@@ -265,6 +275,36 @@ mod tests {
         assert_eq!(wish("p 10m"), (GrantScope::Project, 600));
         assert_eq!(wish("u 900d"), (GrantScope::User, MAX_GRANT_SECONDS));
         assert_eq!(answer(&question, "y"), Answer::allow());
+    }
+
+    #[test]
+    fn an_offer_is_taken_in_other_words_behind_the_letter_and_the_time() {
+        let question = Question::Approval(approval("cargo test", vec![offer()]));
+        let wish = |line: &str| match answer(&question, line) {
+            Answer::Allow { grant: Some(wish), .. } => (wish.words, wish.seconds),
+            other => panic!("{line}: {other:?}"),
+        };
+        assert_eq!(wish("s"), (None, SESSION_SECONDS));
+        assert_eq!(wish("s 10m"), (None, 600));
+        assert_eq!(wish("s cargo test *"), (Some("cargo test *".to_owned()), SESSION_SECONDS));
+        assert_eq!(wish("p 10m cargo test"), (Some("cargo test".to_owned()), 600));
+        assert_eq!(
+            wish("u forever"),
+            (Some("forever".to_owned()), MAX_GRANT_SECONDS),
+            "it is judged, and not taken"
+        );
+    }
+
+    #[test]
+    fn what_could_not_be_allowed_is_told_with_the_question() {
+        let wish =
+            GrantWish { offer: 0, words: Some("*".to_owned()), scope: GrantScope::Session, seconds: 60 };
+        let unfit = Some(Unfit { wish, why: "`*`: no".to_owned() });
+        let shown = question(
+            &ask(Question::Approval(Approval { unfit, ..approval("cargo test", vec![offer()]) })),
+            "/w",
+        );
+        assert!(shown.contains("buddy: `*`: no\n"), "{shown}");
     }
 
     #[test]

@@ -12,6 +12,7 @@ mod custom;
 mod desk;
 mod driver;
 mod effect;
+mod granting;
 mod ground;
 mod help;
 mod items;

@@ -4,6 +4,7 @@
 //! line, and an answer that streams, an elapsed time or a question would have to wait for it.
 
 mod draft;
+mod entry;
 mod fuzzy;
 mod history;
 mod keymap;
@@ -15,6 +16,7 @@ mod view;
 mod vim;
 
 pub(crate) use draft::Draft;
+pub(crate) use entry::{Entered, Entry};
 pub(crate) use fuzzy::score;
 pub(crate) use history::History;
 pub use keymap::KeyStyle;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use buddy_policy::{Action, Decision, Intent, Offer, Tier, Verdict};
+use buddy_policy::{Action, Decision, Grant, Intent, Offer, Tier, Verdict};
 use buddy_protocol::{
-    Answer, Approval, Ask, EventSink, Fact, Item, Notice, NoticeLevel, Offer as OfferText, Question,
-    SinkClosed, ToolFailure,
+    Answer, Approval, Ask, EventSink, Fact, GrantWish, Item, Notice, NoticeLevel, Offer as OfferText,
+    Question, SinkClosed, ToolFailure, Unfit,
 };
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared, join_all};
@@ -20,8 +20,8 @@ use crate::tools::tool::{Place, Preview, Sight, shown};
 
 /// How often a person is asked about one call whose scripts keep changing.
 const MAX_ASKS: usize = 3;
-/// How often a person may change the command of one call.
-const MAX_EDITS: usize = 8;
+/// How often a person may change the command of one call, or want to allow for longer what cannot be.
+const MAX_CHANGES: usize = 20;
 
 /// The answer to a question that several calls wait for.
 type SharedAnswer = Shared<BoxFuture<'static, Result<Answer, SinkClosed>>>;
@@ -92,7 +92,8 @@ impl Pipeline {
     }
 
     /// Takes a call through the gate: by policy, by a grant, or by a person's answer. A command that the person changed
-    /// is judged anew: it runs where its risk is not above the one that they were shown, else they are asked again.
+    /// is judged anew: it runs where its risk is not above the one that they were shown, else they are asked again. So they are
+    /// when what they wish to allow for longer cannot be.
     pub(crate) async fn pass(
         &self,
         item: &mut Item,
@@ -100,8 +101,8 @@ impl Pipeline {
         mut share: Option<Share>,
         cancel: &CancellationToken,
     ) -> Result<Passage, SinkClosed> {
-        let (mut asks, mut edits) = (0, 0);
-        let mut shown = None;
+        let (mut asks, mut changed) = (0, 0);
+        let (mut shown, mut unfit) = (None, None);
         loop {
             let changes = self.parts.gate.watch();
             let judged = match self.parts.gate.judge(&ready.intent, ready.ground()) {
@@ -122,7 +123,7 @@ impl Pipeline {
             }
             let target = ready.target.host.target.clone();
             let pins = Pins::take(&judged.decision.pins, &*target).await;
-            let question = self.put(item, ready, &judged, share.take());
+            let question = self.put(item, ready, &judged, share.take(), unfit.take());
             let answer = tokio::select! {
                 answer = question => answer?,
                 () = cancel.cancelled() => return Ok(Passage::Closed(Refusal::Interrupted)),
@@ -131,12 +132,12 @@ impl Pipeline {
             if let Some(refusal) = refusal(&answer) {
                 return Ok(Passage::Closed(refusal));
             }
+            if changed == MAX_CHANGES {
+                let failure = ToolFailure::new("denied", "the person's answer was changed too often");
+                return Ok(Passage::Closed(Refusal::Denied(failure)));
+            }
             if let Answer::Allow { edit: Some(command), .. } = answer {
-                edits += 1;
-                if edits > MAX_EDITS {
-                    let failure = ToolFailure::new("denied", "the command was changed too often");
-                    return Ok(Passage::Closed(Refusal::Denied(failure)));
-                }
+                changed += 1;
                 shown = Some(judged.decision.risk);
                 match self.edited(item, ready, command) {
                     Ok(edited) => *ready = edited,
@@ -144,11 +145,33 @@ impl Pipeline {
                 }
                 continue;
             }
+            let wished = match self.wished(ready, &judged.decision.offers, answer) {
+                Ok(wished) => wished,
+                Err(why) => {
+                    changed += 1;
+                    unfit = Some(why);
+                    continue;
+                }
+            };
             asks += 1;
             if Pins::take(&judged.decision.pins, &*target).await == pins {
-                self.note_grant(ready, &judged.decision.offers, &answer).await?;
+                self.note_grant(ready, wished).await?;
                 return Ok(Passage::Open(Box::new(judged)));
             }
+        }
+    }
+
+    /// What is to be allowed for longer, where the answer wants that. What cannot be is asked about again.
+    fn wished(
+        &self,
+        ready: &Ready,
+        offers: &[Offer],
+        answer: Answer,
+    ) -> Result<Option<(Grant, GrantWish)>, Unfit> {
+        let Answer::Allow { grant: Some(wish), .. } = answer else { return Ok(None) };
+        match self.parts.gate.wished(&wish, offers, &ready.intent, ready.ground()) {
+            Ok(grant) => Ok(Some((grant, wish))),
+            Err(why) => Err(Unfit { wish, why }),
         }
     }
 
@@ -159,12 +182,13 @@ impl Pipeline {
         ready: &Ready,
         judged: &Judged,
         share: Option<Share>,
+        unfit: Option<Unfit>,
     ) -> Result<Answer, SinkClosed> {
         if let Some(share) = share {
             return share.answer().await;
         }
         let diff = known(preview(ready, judged)).await;
-        let question = Question::Approval(Approval { diff, ..self.approval(ready, &judged.decision) });
+        let question = Question::Approval(Approval { diff, unfit, ..self.approval(ready, &judged.decision) });
         self.parts.sink.ask(self.person(Some(item)).put(question)).await
     }
 
@@ -181,14 +205,11 @@ impl Pipeline {
 
     /// Allows for longer what the person allowed for longer. A grant that cannot be kept is told; the call itself was allowed
     /// all the same.
-    async fn note_grant(&self, ready: &Ready, offers: &[Offer], answer: &Answer) -> Result<(), SinkClosed> {
-        let Answer::Allow { grant: Some(wish), .. } = answer else { return Ok(()) };
-        let Some(offer) = offers.get(wish.offer as usize) else { return Ok(()) };
-        let Err(error) = self.parts.gate.grant(&offer.grant, *wish, ready.ground()) else { return Ok(()) };
-        let text = format!(
-            "it was allowed this once, but `{}` could not be allowed for longer: {error}",
-            offer.grant
-        );
+    async fn note_grant(&self, ready: &Ready, wished: Option<(Grant, GrantWish)>) -> Result<(), SinkClosed> {
+        let Some((grant, wish)) = wished else { return Ok(()) };
+        let Err(error) = self.parts.gate.grant(&grant, &wish, ready.ground()) else { return Ok(()) };
+        let text =
+            format!("it was allowed this once, but `{grant}` could not be allowed for longer: {error}");
         let notice = Notice { level: NoticeLevel::Warning, code: "grant_not_kept".to_owned(), text };
         self.parts.sink.push(vec![Fact::Notice(notice)]).await
     }
@@ -213,6 +234,7 @@ impl Pipeline {
             diff: None,
             is_editable: ready.command.is_some(),
             offers: decision.offers.iter().map(offer).collect(),
+            unfit: None,
         }
     }
 }

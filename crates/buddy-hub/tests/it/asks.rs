@@ -120,7 +120,7 @@ async fn each_part_of_a_batch_has_its_own_answer() {
     let ask = asked(&mut events).await;
     let each = |answers| Answer::Each { answers };
     let deny = Answer::Deny { reason: None };
-    let wish = GrantWish { offer: 0, scope: GrantScope::User, seconds: 60 };
+    let wish = GrantWish { offer: 0, words: None, scope: GrantScope::User, seconds: 60 };
     let grant = Answer::grant(wish);
     for misfit in [each(vec![deny.clone()]), each(vec![deny.clone(), grant.clone()]), grant] {
         let refused = bench.answer(&bench.ann, &session, &ask, misfit).await;

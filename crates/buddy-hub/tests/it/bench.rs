@@ -120,6 +120,7 @@ fn approval() -> Approval {
         diff: None,
         is_editable: false,
         offers: vec![],
+        unfit: None,
     }
 }
 

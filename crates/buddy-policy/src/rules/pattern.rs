@@ -6,8 +6,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::shell::Word;
 
-/// The longest pattern.
-const MAX_PATTERN: usize = 4_096;
+/// The longest pattern: the longest words that a grant can have.
+const MAX_PATTERN: usize = buddy_protocol::MAX_GRANT_WORDS;
 
 /// A pattern of simple commands, such as `cargo test *` or `npm run lint-*`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,6 +89,13 @@ impl CommandPattern {
     /// The first word.
     pub(crate) fn program(&self) -> &str {
         self.words.first().map_or("", |part| part.text.as_str())
+    }
+
+    /// Whether every command that matches matches the other one too, as far as that can be told from the words: those of the
+    /// other one begin this one.
+    pub(crate) fn is_within(&self, other: &Self) -> bool {
+        let is_open = other.is_open || (!self.is_open && self.words.len() == other.words.len());
+        is_open && self.words.starts_with(&other.words)
     }
 
     /// Holds the words of a simple command against the pattern. `program` is the first word as rules know it.
@@ -208,6 +215,28 @@ mod tests {
         check("/usr/bin/rm *", "rm x", Match::No);
         check("echo '*'", "echo '*'", Match::Yes);
         check("echo '*'", "echo x", Match::No);
+    }
+
+    #[test]
+    fn a_pattern_is_within_one_that_begins_it() {
+        let is_within = |pattern: &str, other: &str| {
+            CommandPattern::parse(pattern).unwrap().is_within(&CommandPattern::parse(other).unwrap())
+        };
+        for (pattern, other, expected) in [
+            ("cargo test *", "cargo test *", true),
+            ("cargo test -p a *", "cargo test *", true),
+            ("cargo test", "cargo test *", true),
+            ("cargo test 'a b' *", "cargo test *", true),
+            ("cargo test", "cargo test", true),
+            ("cargo *", "cargo test *", false),
+            ("cargo test *", "cargo test", false),
+            ("cargo test -p", "cargo test", false),
+            ("cargo t* *", "cargo test *", false),
+            ("carg* test *", "cargo test *", false),
+            ("./cargo test *", "cargo test *", false),
+        ] {
+            assert_eq!(is_within(pattern, other), expected, "{pattern} / {other}");
+        }
     }
 
     #[test]

@@ -7,5 +7,6 @@ mod hostile;
 mod modes;
 mod offers;
 mod reading;
+mod rewording;
 mod rules;
 mod stage;

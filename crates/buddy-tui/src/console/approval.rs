@@ -9,7 +9,7 @@ use super::asks::{Asking, Stage};
 use super::items::wrapped;
 use super::tasks::Task;
 use crate::diff::diff_rows;
-use crate::editor::{InputView, menu_rows, view};
+use crate::editor::{Entry, InputView, view};
 use crate::show::local_time;
 use crate::text::{Line, Look, Paint, Span, wrap};
 use crate::visible::one_line;
@@ -119,7 +119,8 @@ fn diff(approval: &Approval, limit: usize, look: &Look, width: usize) -> Vec<Lin
 
 /// The last rows: what can be pressed, or what is being written.
 fn end(asking: &Asking, look: &Look, width: usize) -> InputView {
-    let written = |label: &str, draft: &crate::editor::Draft| {
+    let written = |label: &str, entry: &Entry| {
+        let draft = &entry.draft;
         let prompt = Line::styled(label, look.theme.style(Paint::Warning));
         view(&prompt, draft.shown(), draft.cursor(), width)
     };
@@ -130,19 +131,17 @@ fn end(asking: &Asking, look: &Look, width: usize) -> InputView {
             look,
             width,
         ),
-        Stage::Telling(draft) => written("no; tell it what to do instead: ", draft),
-        Stage::Editing(draft) => written("run: ", draft),
-        Stage::Replying(draft) => {
+        Stage::Telling(entry) => written("no; tell it what to do instead: ", entry),
+        Stage::Editing(entry) => written("run: ", entry),
+        Stage::Replying(entry) => {
             let has_options =
                 matches!(&asking.ask.question, Question::Text { options, .. } if !options.is_empty());
-            written(if has_options { "a number, or your own words: " } else { "your answer: " }, draft)
+            written(if has_options { "a number, or your own words: " } else { "your answer: " }, entry)
         }
-        Stage::Granting(menu, _) => {
-            let mut rows = menu_rows(menu, look, width);
-            let cursor = (rows.len(), 0);
-            rows.push(Line::styled("enter allows it, esc goes back", look.theme.style(Paint::Dim)));
-            InputView { rows, cursor }
-        }
+        Stage::Granting(granting) => match &asking.ask.question {
+            Question::Approval(approval) => granting.view(approval, look, width),
+            _ => hint("", look, width),
+        },
     }
 }
 

@@ -6,14 +6,15 @@
 use std::time::{Duration, Instant};
 
 use buddy_protocol::{
-    Answer, Ask, AskId, Command, GrantScope, GrantWish, MAX_GRANT_SECONDS, Question, Risk, SessionId,
+    Answer, Approval, Ask, AskId, Command, GrantScope, GrantWish, Question, Risk, SessionId,
 };
 use crossterm::event::KeyCode;
 
 use super::approval::furthest;
 use super::effect::Effect;
+use super::granting::{Granting, SESSION_SECONDS};
 use super::state::Console;
-use crate::editor::{Action, Choice, Draft, Key, Menu};
+use crate::editor::{Action, Entered, Entry, Key, KeyStyle};
 
 /// How long a question must have been there before a key answers it.
 const READ: Duration = Duration::from_millis(150);
@@ -21,8 +22,6 @@ const READ: Duration = Duration::from_millis(150);
 const READ_WHILE_TYPING: Duration = Duration::from_secs(1);
 /// Rows that a page key goes.
 const PAGE: isize = 10;
-/// How long a grant for a session holds.
-const SESSION_SECONDS: u64 = 8 * 60 * 60;
 
 /// The question that is put.
 #[derive(Debug)]
@@ -35,6 +34,8 @@ pub(super) struct Asking {
     /// The first row of it that is shown where not all of it fits.
     pub(super) scroll: usize,
     pub(super) stage: Stage,
+    /// The keys that lines are written with.
+    keys: KeyStyle,
 }
 
 /// How far the answering is.
@@ -43,13 +44,13 @@ pub(super) enum Stage {
     /// One key decides.
     Choosing,
     /// Words for the agent, instead of a yes.
-    Telling(Draft),
+    Telling(Entry),
     /// Another command instead of this one.
-    Editing(Draft),
+    Editing(Entry),
     /// What is to be allowed for longer, and where.
-    Granting(Menu, Vec<GrantWish>),
+    Granting(Granting),
     /// An answer in words or by a number.
-    Replying(Draft),
+    Replying(Entry),
     /// Some of many: which are allowed.
     Picking(Vec<bool>),
 }
@@ -73,9 +74,15 @@ impl Console {
             self.last_key.is_some_and(|key| self.now.saturating_duration_since(key) < READ_WHILE_TYPING);
         let pause = if is_typing { READ_WHILE_TYPING } else { READ };
         let is_expanded = is_grave(&ask.question);
-        let stage = Stage::of(&ask.question);
-        self.effect(Effect::Ring("buddy waits for your answer".to_owned()));
-        self.asking = Some(Asking { session, ask, ready: self.now + pause, is_expanded, scroll: 0, stage });
+        let keys = if self.vim.is_some() { KeyStyle::Vim } else { KeyStyle::Readline };
+        let again = again(&ask.question, self.wished.take().as_ref(), keys);
+        // Who has just answered goes on with the line as it was.
+        let ready = if again.is_some() { self.now } else { self.now + pause };
+        if again.is_none() {
+            self.effect(Effect::Ring("buddy waits for your answer".to_owned()));
+        }
+        let stage = again.map_or_else(|| Stage::of(&ask.question, keys), Stage::Granting);
+        self.asking = Some(Asking { session, ask, ready, is_expanded, scroll: 0, stage, keys });
     }
 
     /// How many questions wait.
@@ -94,19 +101,22 @@ impl Console {
                     asking.ready = self.now + READ_WHILE_TYPING;
                     return false;
                 }
-                // A letter that was held down for too long chooses nothing here.
-                Stage::Granting(..) if key.letter().is_some() => return true,
-                Stage::Granting(..) | Stage::Telling(_) | Stage::Editing(_) => {}
+                // The letter that led here may have been held down for too long.
+                Stage::Granting(_) if matches!(key.letter(), Some('p' | '3')) => return true,
+                Stage::Granting(_) | Stage::Telling(_) | Stage::Editing(_) => {}
             }
         }
-        let was_granting = matches!(asking.stage, Stage::Granting(..));
+        let was_granting = matches!(asking.stage, Stage::Granting(_));
         let step = asking.key(key, action);
-        if !was_granting && matches!(asking.stage, Stage::Granting(..)) {
+        if !was_granting && matches!(asking.stage, Stage::Granting(_)) {
             asking.ready = self.now + READ;
         }
         match step {
             Step::Stay => {}
             Step::Elsewhere => return false,
+            Step::Back => {
+                (asking.stage, asking.ready) = (Stage::of(&asking.ask.question, asking.keys), self.now);
+            }
             Step::Scroll(rows) => self.scroll(rows),
             Step::Answer(answer) => {
                 let (session, ask) = (asking.session.clone(), asking.ask.id.clone());
@@ -120,9 +130,11 @@ impl Console {
     pub(super) fn answer_paste(&mut self, text: &str) -> bool {
         let Some(asking) = &mut self.asking else { return false };
         match &mut asking.stage {
-            Stage::Telling(draft) | Stage::Editing(draft) => draft.insert_text(text),
-            Stage::Replying(draft) if self.now >= asking.ready => draft.insert_text(text),
-            _ => return false,
+            Stage::Replying(_) if self.now < asking.ready => return false,
+            stage => match stage.entry_mut() {
+                Some(entry) => entry.draft.insert_text(text),
+                None => return false,
+            },
         }
         true
     }
@@ -136,6 +148,10 @@ impl Console {
 
     /// Answers, and goes on to the next question when the answer is known to count.
     fn answer(&mut self, session: SessionId, ask: AskId, answer: Answer) {
+        self.wished = match &answer {
+            Answer::Allow { grant, .. } => grant.clone(),
+            _ => None,
+        };
         self.effect(Effect::Send(session, Command::Answer { ask, answer }));
     }
 }
@@ -148,14 +164,33 @@ enum Step {
     /// So many rows further down, or up.
     Scroll(isize),
     Answer(Answer),
+    /// Back to the choice that this came from.
+    Back,
 }
 
 impl Stage {
-    fn of(question: &Question) -> Self {
+    fn of(question: &Question, keys: KeyStyle) -> Self {
         match question {
             Question::Approval(_) => Self::Choosing,
             Question::Batch { approvals } => Self::Picking(vec![true; approvals.len()]),
-            Question::Text { .. } => Self::Replying(Draft::default()),
+            Question::Text { .. } => Self::Replying(Entry::new(keys, "")),
+        }
+    }
+
+    /// The line that is written, if one is.
+    pub(super) fn entry(&self) -> Option<&Entry> {
+        match self {
+            Self::Telling(entry) | Self::Editing(entry) | Self::Replying(entry) => Some(entry),
+            Self::Granting(granting) => Some(&granting.entry),
+            Self::Choosing | Self::Picking(_) => None,
+        }
+    }
+
+    fn entry_mut(&mut self) -> Option<&mut Entry> {
+        match self {
+            Self::Telling(entry) | Self::Editing(entry) | Self::Replying(entry) => Some(entry),
+            Self::Granting(granting) => Some(&mut granting.entry),
+            Self::Choosing | Self::Picking(_) => None,
         }
     }
 }
@@ -185,39 +220,25 @@ impl Asking {
         }
         match &mut self.stage {
             Stage::Choosing => self.choose(key, action),
-            Stage::Telling(draft) => match write(draft, key, action) {
-                Written::Done(text) => Step::Answer(deny(&text)),
-                Written::Left => self.back(),
-                Written::Going => Step::Stay,
+            Stage::Telling(entry) => match entry.key(key, action) {
+                Entered::Done(text) => Step::Answer(deny(&text)),
+                Entered::Left => Step::Back,
+                _ => Step::Stay,
             },
-            Stage::Editing(draft) => match write(draft, key, action) {
+            Stage::Editing(entry) => match entry.key(key, action) {
                 // An empty line runs nothing; it may have been cleared by mistake.
-                Written::Done(text) if text.trim().is_empty() => self.back(),
-                Written::Done(text) => Step::Answer(Answer::edit(text.trim())),
-                Written::Left => self.back(),
-                Written::Going => Step::Stay,
+                Entered::Done(text) if text.trim().is_empty() => Step::Back,
+                Entered::Done(text) => Step::Answer(Answer::edit(text.trim())),
+                Entered::Left => Step::Back,
+                _ => Step::Stay,
             },
-            Stage::Replying(draft) => match write(draft, key, action) {
-                Written::Done(text) => Step::Answer(crate::asking::answer(&self.ask.question, &text)),
-                Written::Left => Step::Answer(Answer::Deny { reason: None }),
-                Written::Going => Step::Stay,
+            Stage::Replying(entry) => match entry.key(key, action) {
+                Entered::Done(text) => Step::Answer(crate::asking::answer(&self.ask.question, &text)),
+                Entered::Left => Step::Answer(Answer::Deny { reason: None }),
+                _ => Step::Stay,
             },
-            Stage::Granting(menu, wishes) => match (action, key.letter()) {
-                (Some(Action::Up), _) => stay(|| menu.up()),
-                (Some(Action::Down), _) => stay(|| menu.down()),
-                (Some(Action::Escape), _) => self.back(),
-                (Some(Action::Submit), _) => {
-                    let place =
-                        menu.chosen().and_then(|choice| choice.name.split('.').next()?.parse::<usize>().ok());
-                    match place.and_then(|place| wishes.get(place.checked_sub(1)?)) {
-                        Some(wish) => Step::Answer(Answer::grant(*wish)),
-                        None => Step::Stay,
-                    }
-                }
-                (None, Some(digit @ '1'..='9')) => match place(digit).and_then(|place| wishes.get(place)) {
-                    Some(wish) => Step::Answer(Answer::grant(*wish)),
-                    None => Step::Stay,
-                },
+            Stage::Granting(granting) => match &self.ask.question {
+                Question::Approval(approval) => grant(granting, approval, key, action),
                 _ => Step::Stay,
             },
             Stage::Picking(allowed) => match (action, key.letter()) {
@@ -225,7 +246,7 @@ impl Asking {
                 (Some(Action::Submit), _) => Step::Answer(each(allowed)),
                 (None, Some('y')) => Step::Answer(Answer::allow()),
                 (None, Some('n')) => {
-                    self.stage = Stage::Telling(Draft::default());
+                    self.stage = Stage::Telling(Entry::new(self.keys, ""));
                     Step::Stay
                 }
                 (None, Some(digit @ '1'..='9')) => {
@@ -243,30 +264,30 @@ impl Asking {
         let Question::Approval(approval) = &self.ask.question else { return Step::Stay };
         let has_offer = !approval.offers.is_empty();
         if action == Some(Action::Escape) {
-            self.stage = Stage::Telling(Draft::default());
+            self.stage = Stage::Telling(Entry::new(self.keys, ""));
             return Step::Stay;
         }
         // Only a key by itself answers: with another one held down it means something else.
         match key.letter() {
             Some('y' | '1') => Step::Answer(Answer::allow()),
             Some('a' | '2') if has_offer => {
-                let grant = GrantWish { offer: 0, scope: GrantScope::Session, seconds: SESSION_SECONDS };
+                let grant =
+                    GrantWish { offer: 0, words: None, scope: GrantScope::Session, seconds: SESSION_SECONDS };
                 Step::Answer(Answer::grant(grant))
             }
             Some('p' | '3') if has_offer => {
-                let (menu, wishes) = grants(&self.ask.question);
-                self.stage = Stage::Granting(menu, wishes);
+                if let Some(granting) = Granting::new(approval, self.keys) {
+                    self.stage = Stage::Granting(granting);
+                }
                 Step::Stay
             }
             Some('e' | '4') if approval.is_editable => {
-                let mut draft = Draft::default();
-                draft.set(&approval.action);
-                self.stage = Stage::Editing(draft);
+                self.stage = Stage::Editing(Entry::new(self.keys, &approval.action));
                 Step::Stay
             }
             Some('d' | '5') => Step::Answer(Answer::Deny { reason: None }),
             Some('n' | '6') => {
-                self.stage = Stage::Telling(Draft::default());
+                self.stage = Stage::Telling(Entry::new(self.keys, ""));
                 Step::Stay
             }
             _ => self.look_at(key, action).unwrap_or(Step::Stay),
@@ -286,12 +307,6 @@ impl Asking {
             _ => None,
         }
     }
-
-    /// Back to the choice that this came from.
-    fn back(&mut self) -> Step {
-        self.stage = Stage::of(&self.ask.question);
-        Step::Stay
-    }
 }
 
 /// The place that a digit names, counted from nothing.
@@ -299,8 +314,26 @@ fn place(digit: char) -> Option<usize> {
     usize::try_from(digit.to_digit(10)?).ok()?.checked_sub(1)
 }
 
-fn stay(step: impl FnOnce()) -> Step {
-    step();
+/// What the person here wanted to allow for longer and could not, to be written anew. Who answers elsewhere goes on there.
+fn again(question: &Question, wished: Option<&GrantWish>, keys: KeyStyle) -> Option<Granting> {
+    let Question::Approval(approval) = question else { return None };
+    let unfit = approval.unfit.as_ref().filter(|unfit| Some(&unfit.wish) == wished);
+    unfit.map(|unfit| Granting::again(unfit, keys))
+}
+
+/// A key in the line of what is to be allowed for longer.
+fn grant(granting: &mut Granting, approval: &Approval, key: Key, action: Option<Action>) -> Step {
+    if action == Some(Action::Complete) {
+        granting.next_offer(approval);
+        return Step::Stay;
+    }
+    match granting.entry.key(key, action) {
+        Entered::Done(_) => return granting.answer(approval).map_or(Step::Stay, Step::Answer),
+        Entered::Left => return Step::Back,
+        Entered::Above => granting.turn(-1),
+        Entered::Below => granting.turn(1),
+        Entered::Going => {}
+    }
     Step::Stay
 }
 
@@ -312,40 +345,4 @@ fn each(allowed: &[bool]) -> Answer {
     let answer =
         |&is_allowed: &bool| if is_allowed { Answer::allow() } else { Answer::Deny { reason: None } };
     Answer::Each { answers: allowed.iter().map(answer).collect() }
-}
-
-/// What can be allowed for longer: every offer, in the session, in the project, everywhere.
-fn grants(question: &Question) -> (Menu, Vec<GrantWish>) {
-    let Question::Approval(approval) = question else { return (Menu::new(Vec::new(), ""), Vec::new()) };
-    let scopes = [
-        (GrantScope::Session, "in this session", SESSION_SECONDS),
-        (GrantScope::Project, "in this project, for 30 days", MAX_GRANT_SECONDS),
-        (GrantScope::User, "everywhere, for 30 days", MAX_GRANT_SECONDS),
-    ];
-    let (mut choices, mut wishes) = (Vec::new(), Vec::new());
-    for (place, offer) in (0..).zip(&approval.offers) {
-        for (scope, words, seconds) in scopes {
-            wishes.push(GrantWish { offer: place, scope, seconds });
-            let name = format!("{}. {} {words}", wishes.len(), offer.grant);
-            choices.push(Choice { name, note: offer.covers.clone() });
-        }
-    }
-    (Menu::new(choices, ""), wishes)
-}
-
-enum Written {
-    Going,
-    Done(String),
-    Left,
-}
-
-/// A key in a line of words.
-fn write(draft: &mut Draft, key: Key, action: Option<Action>) -> Written {
-    match action {
-        Some(Action::Submit) => return Written::Done(draft.take()),
-        Some(Action::Escape) => return Written::Left,
-        Some(action) => super::keys::edit(draft, action),
-        None => key.letter().into_iter().for_each(|letter| draft.insert(letter)),
-    }
-    Written::Going
 }

@@ -11,7 +11,7 @@ use super::effect::Effect;
 use super::state::{Armed, Completes, Completion, Console, Paths};
 use super::tasks::MAX_QUEUED;
 use crate::diff::diff_rows;
-use crate::editor::{Action, Choice, Draft, Key, Menu, Search, Typed, score};
+use crate::editor::{Action, Choice, Key, Menu, Search, Typed, score};
 use crate::exit::Exit;
 use crate::mentions::{dragged, is_image, mention};
 use crate::output::Output;
@@ -123,7 +123,7 @@ impl Console {
     }
 
     fn edited(&mut self, action: Action) {
-        edit(&mut self.draft, action);
+        self.draft.carry_out(action);
         self.changed_draft();
     }
 
@@ -383,31 +383,5 @@ impl Console {
         let rows = diff_rows(diff, &self.look, self.columns, usize::MAX);
         self.show(rows);
         self.say_plain(others);
-    }
-}
-
-/// Carries out an action that concerns the text alone.
-pub(super) fn edit(draft: &mut Draft, action: Action) {
-    match action {
-        Action::Newline => draft.insert_text("\n"),
-        Action::Left | Action::LeftOrBackground => draft.left(),
-        Action::Right => draft.right(),
-        Action::WordLeft => draft.word_left(),
-        Action::WordRight => draft.word_right(),
-        Action::LineStart => draft.line_start(),
-        Action::LineEnd => draft.line_end(),
-        Action::Up => drop(draft.up()),
-        Action::Down => drop(draft.down()),
-        Action::Backspace => draft.backspace(),
-        Action::Delete | Action::EndOrDelete => draft.delete(),
-        Action::CutWordLeft => draft.cut_word_left(),
-        Action::CutToSpace => draft.cut_to_space(),
-        Action::CutWordRight => draft.cut_word_right(),
-        Action::CutToLineStart => draft.cut_to_line_start(),
-        Action::CutToLineEnd => draft.cut_to_line_end(),
-        Action::PutBack => draft.put_back(),
-        Action::Undo => draft.undo(),
-        Action::Redo => draft.redo(),
-        _ => {}
     }
 }

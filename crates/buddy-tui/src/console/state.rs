@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use buddy_protocol::{ApprovalPolicy, Command, Fact, SessionId, SessionTarget};
+use buddy_protocol::{ApprovalPolicy, Command, Fact, GrantWish, SessionId, SessionTarget};
 
 use super::asks::Asking;
 use super::custom::CustomCommand;
@@ -39,6 +39,8 @@ pub(super) struct Console {
     pub(super) search: Option<Search>,
     pub(super) completion: Option<Completion>,
     pub(super) asking: Option<Asking>,
+    /// What the person here wanted last to be allowed for longer.
+    pub(super) wished: Option<GrantWish>,
     pub(super) picker: Option<Picker>,
     pub(super) surroundings: Surroundings,
     pub(super) status_parts: Vec<StatusPart>,
@@ -116,6 +118,7 @@ impl Console {
             search: None,
             completion: None,
             asking: None,
+            wished: None,
             picker: None,
             surroundings: Surroundings::default(),
             status_parts: StatusPart::USUAL.to_vec(),

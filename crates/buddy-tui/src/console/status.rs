@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::state::Console;
+use crate::editor::{Entry, Vim};
 use crate::text::{Line, Look, Paint};
 use crate::visible::one_line;
 
@@ -46,7 +47,10 @@ impl StatusPart {
 
 /// The status, in as many parts as fit; or the line of the person's own command.
 pub(super) fn row(console: &Console, width: usize) -> Line {
-    let mode = console.vim.as_ref().map(|vim| vim.name().to_owned());
+    // A question has a line of its own where words are written.
+    let entry = console.asking.as_ref().and_then(|asking| asking.stage.entry());
+    let vim = || console.vim.as_ref().map(Vim::name);
+    let mode = entry.map_or_else(vim, Entry::mode).map(str::to_owned);
     if let Some(line) = console.own_status.line() {
         let line = mode.into_iter().chain([line.to_owned()]).collect::<Vec<_>>().join(" ");
         let text = one_line(&line, width.saturating_mul(2));

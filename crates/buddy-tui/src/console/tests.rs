@@ -4,14 +4,15 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use buddy_protocol::{
-    Answer, Approval, Ask, Asked, Command, Content, DeltaStream, Event, Fact, Item, ItemChanged, ItemDelta,
-    ItemEnded, ItemId, ItemStarted, ItemStatus, Principal, Question, Risk, SessionId, SessionStarted,
-    TurnEnded, TurnId, TurnOutcome, TurnStarted, UnixMillis,
+    Answer, Answered, Approval, Ask, AskId, Asked, Command, Content, DeltaStream, Event, Fact, GrantScope,
+    GrantWish, Item, ItemChanged, ItemDelta, ItemEnded, ItemId, ItemStarted, ItemStatus, MAX_GRANT_SECONDS,
+    Offer, Principal, Question, Risk, SessionId, SessionStarted, TurnEnded, TurnId, TurnOutcome, TurnStarted,
+    Unfit, UnixMillis,
 };
 
 use super::effect::{Effect, Input, Reply};
 use super::state::Console;
-use crate::editor::Key;
+use crate::editor::{Key, Vim};
 use crate::text::{Line, Look};
 
 /// A console, and the time that passes at it.
@@ -55,6 +56,10 @@ fn delta(number: u32, text: &str) -> Fact {
     Fact::ItemDelta(ItemDelta { item: id, stream: DeltaStream::Text, text: text.to_owned() })
 }
 
+fn ask_id() -> AskId {
+    "ask_00000000000000000000000001".parse().unwrap()
+}
+
 fn asked(action: &str) -> Fact {
     let approval = Approval {
         item: None,
@@ -70,10 +75,10 @@ fn asked(action: &str) -> Fact {
         diff: None,
         is_editable: true,
         offers: Vec::new(),
+        unfit: None,
     };
-    let id = "ask_00000000000000000000000001".parse().unwrap();
     let question = Question::Approval(approval);
-    Fact::Asked(Asked { ask: Ask { id, turn: None, item: None, question, expires: None } })
+    Fact::Asked(Asked { ask: Ask { id: ask_id(), turn: None, item: None, question, expires: None } })
 }
 
 impl Seat {
@@ -187,6 +192,143 @@ fn a_paste_goes_where_words_are_written() {
     });
     assert_eq!(reason.as_deref(), Some("use old/"));
     assert_eq!(seat.draft(), "");
+}
+
+/// A question about `cargo test -p a` with two offers.
+fn offering(unfit: Option<Unfit>) -> Fact {
+    let offer = |grant: &str| Offer { grant: grant.to_owned(), covers: format!("all of {grant}") };
+    let Fact::Asked(Asked { ask }) = asked("cargo test -p a") else { unreachable!() };
+    let Question::Approval(approval) = ask.question else { unreachable!() };
+    let offers = vec![offer("cargo test *"), offer("cargo test -p a")];
+    Fact::Asked(Asked {
+        ask: Ask { question: Question::Approval(Approval { offers, unfit, ..approval }), ..ask },
+    })
+}
+
+/// Presses keys at the question, and tells what is granted: which offer, in which words, where.
+#[track_caller]
+fn check_granted(keys: &[&str], offer: u32, words: Option<&str>, scope: GrantScope) {
+    let mut seat = Seat::new();
+    seat.fact(1, offering(None));
+    seat.wait(1100);
+    let effects: Vec<Effect> = keys.iter().flat_map(|key| seat.press(key)).collect();
+    let wish = effects.iter().find_map(granted).unwrap_or_else(|| panic!("{keys:?}: {effects:?}"));
+    assert_eq!((wish.offer, wish.words.as_deref(), wish.scope), (offer, words, scope), "{keys:?}");
+}
+
+fn granted(effect: &Effect) -> Option<GrantWish> {
+    match effect {
+        Effect::Send(_, Command::Answer { answer: Answer::Allow { grant, .. }, .. }) => grant.clone(),
+        _ => None,
+    }
+}
+
+#[test]
+fn what_is_allowed_for_longer_is_a_line_that_can_be_changed() {
+    check_granted(&["p", "enter"], 0, None, GrantScope::Session);
+    check_granted(&["p", "p", "p", "enter"], 0, None, GrantScope::Session);
+    check_granted(&["p", "down", "enter"], 0, None, GrantScope::Project);
+    check_granted(&["p", "up", "enter"], 0, None, GrantScope::User);
+    check_granted(&["p", "tab", "enter"], 1, None, GrantScope::Session);
+    check_granted(&["p", "tab", "tab", "enter"], 0, None, GrantScope::Session);
+    check_granted(&["p", "esc", "p", "enter"], 0, None, GrantScope::Session);
+    check_granted(&["p", "backspace", "-", "x", "enter"], 0, Some("cargo test -x"), GrantScope::Session);
+    check_granted(&["p", "ctrl-u", "enter", "l", "s", "down", "enter"], 0, Some("ls"), GrantScope::Project);
+}
+
+/// The question is answered with words of the person's own and put again, as they could not be allowed.
+fn refused(seat: &mut Seat, wish: GrantWish) -> Vec<Effect> {
+    let answered =
+        Answered { ask: ask_id(), answer: Answer::grant(wish.clone()), by: Principal::person("ann") };
+    let mut effects = seat.fact(1, Fact::Answered(answered));
+    effects.extend(seat.fact(1, offering(Some(Unfit { wish, why: "it is too much".to_owned() }))));
+    effects
+}
+
+#[test]
+fn words_that_could_not_be_allowed_stay_in_the_line_with_the_reason() {
+    let mut seat = Seat::new();
+    seat.fact(1, offering(None));
+    seat.wait(1100);
+    let keys = ["p", "ctrl-w", "ctrl-w", "*", "up", "enter"];
+    let effects: Vec<Effect> = keys.iter().flat_map(|key| seat.press(key)).collect();
+    let wish = effects.iter().find_map(granted).unwrap();
+    assert_eq!(wish.words.as_deref(), Some("cargo *"));
+    let effects = refused(&mut seat, wish);
+    assert!(!effects.iter().any(|effect| matches!(effect, Effect::Ring(_))), "they are at the screen");
+    let rows: Vec<String> = seat.console.frame(30).rows.iter().map(Line::text).collect();
+    for row in ["it is too much", "allow: cargo *", "❯ everywhere, for 30 days"] {
+        assert!(rows.iter().any(|shown| shown == row), "{row}: {rows:?}");
+    }
+    let keys = ["backspace", "t", "e", "s", "t", "enter"];
+    let effects: Vec<Effect> = keys.iter().flat_map(|key| seat.press(key)).collect();
+    let wish = effects.iter().find_map(granted).unwrap();
+    assert_eq!((wish.words.as_deref(), wish.scope), (Some("cargo test"), GrantScope::User));
+    seat.press("esc");
+    assert!(seat.press("y").iter().any(is_answer), "escape leads back to the choice");
+}
+
+#[test]
+fn words_that_somebody_wrote_elsewhere_open_no_line_here() {
+    let mut seat = Seat::new();
+    seat.fact(1, offering(None));
+    let wish = GrantWish { offer: 0, words: Some("*".to_owned()), scope: GrantScope::User, seconds: 60 };
+    let effects = refused(&mut seat, wish);
+    assert!(effects.iter().any(|effect| matches!(effect, Effect::Ring(_))));
+    seat.write("mine");
+    assert_eq!(seat.draft(), "mine", "what is typed before it can be read is no answer");
+}
+
+/// Presses keys at the question where the keys are those of vim, and tells the answers.
+fn answers_with_vim(fact: Fact, keys: &[&str]) -> Vec<Answer> {
+    let mut seat = Seat::new();
+    seat.console.vim = Some(Vim::default());
+    seat.fact(1, fact);
+    seat.wait(1100);
+    let effects: Vec<Effect> = keys.iter().flat_map(|key| seat.press(key)).collect();
+    let answer = |effect| match effect {
+        Effect::Send(_, Command::Answer { answer, .. }) => Some(answer),
+        _ => None,
+    };
+    effects.into_iter().filter_map(answer).collect()
+}
+
+#[test]
+fn lines_of_questions_have_the_keys_of_vim() {
+    let edited = ["e", "esc", "c", "w", "b", "esc", "enter"];
+    assert_eq!(answers_with_vim(asked("mkdir a"), &edited), [Answer::edit("mkdir b")]);
+    let told = ["n", "n", "o", "t", "esc", "0", "x", "enter"];
+    let reason = Some("ot".to_owned());
+    assert_eq!(answers_with_vim(asked("mkdir a"), &told), [Answer::Deny { reason }]);
+    let twice = ["e", "esc", "esc", "y"];
+    assert_eq!(answers_with_vim(asked("mkdir a"), &twice), [Answer::allow()], "the second escape goes back");
+    let granted = ["p", "esc", "x", "j", "j", "i", "-", "x", "enter"];
+    let wish = GrantWish {
+        offer: 0,
+        words: Some("cargo test-x".to_owned()),
+        scope: GrantScope::User,
+        seconds: MAX_GRANT_SECONDS,
+    };
+    assert_eq!(answers_with_vim(offering(None), &granted), [Answer::grant(wish)]);
+    let text = Question::Text { text: "Which?".to_owned(), options: Vec::new() };
+    let ask = Ask { id: ask_id(), turn: None, item: None, question: text, expires: None };
+    let replied = ["r", "e", "d", "esc", "D", "a", "t", "enter"];
+    let reply = Answer::Reply { text: "ret".to_owned() };
+    assert_eq!(answers_with_vim(Fact::Asked(Asked { ask }), &replied), [reply]);
+}
+
+#[test]
+fn the_status_tells_the_mode_of_the_line_that_is_written() {
+    let mut seat = Seat::new();
+    seat.console.vim = Some(Vim::default());
+    seat.press("esc");
+    let status = |seat: &Seat| seat.console.frame(20).rows.last().unwrap().text();
+    seat.fact(1, asked("mkdir a"));
+    seat.wait(1100);
+    seat.press("e");
+    assert!(status(&seat).starts_with("insert"), "{}", status(&seat));
+    seat.press("esc");
+    assert!(status(&seat).starts_with("normal"), "{}", status(&seat));
 }
 
 #[test]

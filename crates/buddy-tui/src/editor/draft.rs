@@ -3,6 +3,7 @@
 use reedline::LineBuffer;
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::keymap::Action;
 use super::pastes::Pastes;
 
 /// How many steps back there are.
@@ -35,6 +36,14 @@ enum Group {
 }
 
 impl Draft {
+    /// A draft that begins with a text, with the cursor at its end. There is no way back to before it.
+    pub(crate) fn holding(text: &str) -> Self {
+        let mut draft = Self::default();
+        draft.set(text);
+        draft.undo.clear();
+        draft
+    }
+
     /// The text as it is shown, with long pastes collapsed.
     pub(crate) fn shown(&self) -> &str {
         self.buffer.get_buffer()
@@ -103,6 +112,30 @@ impl Draft {
             buffer.replace_range(start..end, text);
             buffer.set_insertion_point(start + text.len());
         });
+    }
+
+    /// Carries out an action that concerns the text alone.
+    pub(crate) fn carry_out(&mut self, action: Action) {
+        match action {
+            Action::Newline => self.insert_text("\n"),
+            Action::Left | Action::LeftOrBackground => self.left(),
+            Action::Right => self.right(),
+            Action::WordLeft => self.word_left(),
+            Action::WordRight => self.word_right(),
+            Action::LineStart => self.line_start(),
+            Action::LineEnd => self.line_end(),
+            Action::Backspace => self.backspace(),
+            Action::Delete | Action::EndOrDelete => self.delete(),
+            Action::CutWordLeft => self.cut_word_left(),
+            Action::CutToSpace => self.cut_to_space(),
+            Action::CutWordRight => self.cut_word_right(),
+            Action::CutToLineStart => self.cut_to_line_start(),
+            Action::CutToLineEnd => self.cut_to_line_end(),
+            Action::PutBack => self.put_back(),
+            Action::Undo => self.undo(),
+            Action::Redo => self.redo(),
+            _ => {}
+        }
     }
 
     pub(crate) fn left(&mut self) {

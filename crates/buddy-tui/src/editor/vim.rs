@@ -53,6 +53,11 @@ impl Vim {
         }
     }
 
+    /// Whether letters are commands.
+    pub(crate) fn is_normal(&self) -> bool {
+        self.mode == Mode::Normal
+    }
+
     /// A new draft is typed.
     pub(crate) fn begin(&mut self) {
         (self.mode, self.operator) = (Mode::Insert, None);

@@ -2,7 +2,7 @@
 
 use std::os::unix::fs::PermissionsExt;
 
-use buddy_protocol::{Content, Fact, ItemStatus, PlanStepState, Question};
+use buddy_protocol::{Answer, Content, Fact, ItemStatus, PlanStepState, Question, Unfit};
 use buddy_testkit::model::{Turn, turn};
 use serde_json::json;
 
@@ -47,6 +47,59 @@ async fn a_grant_for_the_session_spares_the_next_question_and_no_other() {
     let finished = started.finish().await.expect_code(0);
     assert_eq!(finished.stderr.matches(APPROVE).count(), 2, "{finished}");
     assert!(stage.home.work().join("two").is_dir());
+}
+
+#[tokio::test]
+async fn a_grant_in_other_words_is_judged_and_covers_what_they_say() {
+    let turns = [run("mkdir one"), run("mkdir one/two"), run("mkdir three"), done()];
+    let (stage, mut started) = conversation(turns).await;
+    started.write(b"make them\n").await;
+    let refused = [
+        ("s *", "names a program"),
+        ("s mkdir three", "`mkdir three` does not cover what is asked for"),
+        ("p m* *", "`m* *` is more than can be allowed here; the most is `mkdir *`"),
+        ("s mkdir one; rm -rf ~", "a pattern is about one simple command"),
+    ];
+    for (count, (line, why)) in (1..).zip(refused) {
+        started.stderr.wait_for(APPROVE, count).await;
+        started.write(format!("{line}\n").as_bytes()).await;
+        started.stderr.wait_for(why, 1).await;
+        assert!(!stage.home.work().join("one").exists(), "{line} runs nothing");
+    }
+    started.stderr.wait_for(APPROVE, 5).await;
+    started.write(b"s 10m mkdir one*\n").await;
+    started.stderr.wait_for("$ mkdir three -- approve?", 1).await;
+    assert!(stage.home.work().join("one/two").is_dir(), "what the words cover was not asked for");
+    started.write(b"n\n").await;
+    started.stdout.wait_for("So be it.", 1).await;
+    started.finish().await.expect_code(0);
+    assert!(!stage.home.work().join("three").exists());
+    assert!(!stage.home.data().join("grants.json").exists(), "what was refused is not kept");
+    let log = stage.only_log().await;
+    let told = |unfit: &Unfit| (unfit.wish.words.clone().unwrap(), unfit.why.clone());
+    let unfit: Vec<(String, String)> = log
+        .events
+        .iter()
+        .filter_map(|event| match &event.fact {
+            Fact::Asked(asked) => match &asked.ask.question {
+                Question::Approval(approval) => approval.unfit.as_ref().map(told),
+                _ => None,
+            },
+            _ => None,
+        })
+        .collect();
+    assert_eq!(unfit.len(), refused.len(), "{unfit:?}");
+    for ((words, why), (line, expected)) in unfit.iter().zip(refused) {
+        assert!(line.ends_with(words.as_str()) && why.contains(expected), "{line}: {words}: {why}");
+    }
+    let allowed = log.events.iter().rev().find_map(|event| match &event.fact {
+        Fact::Answered(answered) => match &answered.answer {
+            Answer::Allow { grant: Some(wish), .. } => Some((wish.words.as_deref(), wish.seconds)),
+            _ => None,
+        },
+        _ => None,
+    });
+    assert_eq!(allowed, Some((Some("mkdir one*"), 600)), "the log says what was allowed");
 }
 
 #[tokio::test]

@@ -181,6 +181,11 @@ impl Screen {
         self.wait_until(words, |screen| flowing(screen).contains(words)).await
     }
 
+    /// Waits until words are on the screen and the status line below them, which is painted last, and returns the screen.
+    async fn wait_for_whole(&self, words: &str) -> String {
+        self.wait_until(words, |screen| has_status(screen) && flowing(screen).contains(words)).await
+    }
+
     /// Waits until a text is gone from the screen.
     async fn wait_gone(&self, text: &str) -> String {
         self.wait_until(text, |screen| !screen.contains(text)).await
@@ -270,12 +275,16 @@ impl Drop for Screen {
 
 /// Whether the input is there.
 fn has_prompt(screen: &str) -> bool {
-    let is_settled = screen.lines().last().is_some_and(|status| status.contains("scripted"));
     let has_input = |line: &str| {
         let after_place = line.strip_prefix("(ssh machine)").unwrap_or(line);
         after_place == ">" || after_place.starts_with("> ")
     };
-    is_settled && screen.lines().rev().take(3).any(has_input)
+    has_status(screen) && screen.lines().rev().take(3).any(has_input)
+}
+
+/// Whether the last row is the status line.
+fn has_status(screen: &str) -> bool {
+    screen.lines().last().is_some_and(|status| status.contains("scripted"))
 }
 
 /// A screen as one line, with one space wherever there are several or a row ends.

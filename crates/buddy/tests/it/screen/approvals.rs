@@ -27,7 +27,7 @@ async fn an_approval_is_one_line_and_its_keys() {
     screen.line("make it");
     insta::assert_snapshot!(screen.wait_for_question("approve?").await);
     screen.keys(&["?"]);
-    insta::assert_snapshot!(screen.wait_for("risk").await);
+    insta::assert_snapshot!(screen.wait_for_whole("risk").await);
 }
 
 #[tokio::test]
@@ -75,7 +75,7 @@ async fn p_offers_what_can_be_allowed_and_where() {
     screen.line("make it");
     screen.wait_for_question("approve?").await;
     screen.keys(&["p"]);
-    insta::assert_snapshot!(screen.wait_for("esc goes back").await);
+    insta::assert_snapshot!(screen.wait_for_whole("esc goes back").await);
     screen.keys(&["Down", "Enter"]);
     screen.wait_for("So be it.").await;
     assert!(screen.stage.home.work().join("made").is_dir());

@@ -1,9 +1,21 @@
 //! Each answer to an approval: what is shown, what is done, and what the model is told.
 
+use buddy_testkit::model::turn;
+
 use crate::screen::making;
 use crate::screen::size::{Size, at_each_size};
+use crate::stage::run;
 
-at_each_size!(yes, in_session, chosen_grant, another_command, denied, denied_with_words, left_by_escape);
+at_each_size!(
+    yes,
+    in_session,
+    chosen_grant,
+    granted_in_own_words,
+    another_command,
+    denied,
+    denied_with_words,
+    left_by_escape,
+);
 
 /// Answers the approval of a command that makes a directory, and sees the turn through.
 async fn check(size: Size, scene: &str, keys: &[&str], is_done: bool, model_sees: &str) {
@@ -32,16 +44,39 @@ async fn chosen_grant(size: Size) {
     screen.line("make it");
     screen.wait_for_question("approve?").await;
     screen.keys(&["p"]);
-    size.check("grants", &screen.wait_for("esc goes back").await);
+    size.check("grants", &screen.wait_for_whole("esc goes back").await);
     screen.keys(&["Escape"]);
-    screen.wait_gone("esc goes back").await;
+    screen.wait_gone("everywhere").await;
     screen.keys(&["p"]);
-    screen.wait_for("esc goes back").await;
+    screen.wait_for_words("esc goes back").await;
     screen.keys(&["Down", "Enter"]);
     screen.wait_for("So be it.").await;
     assert!(screen.stage.home.work().join("made").is_dir());
     let grants = std::fs::read_to_string(screen.stage.home.data().join("grants.json")).unwrap();
     assert!(grants.contains("mkdir"), "{grants}");
+}
+
+async fn granted_in_own_words(size: Size) {
+    let turns = [run("mkdir one"), run("mkdir one/two"), run("mkdir other"), turn().text("So be it.")];
+    let screen = size.start(turns).await;
+    screen.line("make them");
+    screen.wait_for_question("$ mkdir one -- approve?").await;
+    screen.keys(&["p"]);
+    screen.wait_for("allow: mkdir *").await;
+    screen.keys(&["C-u"]);
+    screen.text("mkdir other*");
+    screen.keys(&["Enter"]);
+    size.check("refused_words", &screen.wait_for_whole("does not cover what is asked for").await);
+    assert!(!screen.stage.home.work().join("one").exists(), "nothing is done by words that do not hold");
+    screen.keys(&["C-u"]);
+    screen.text("mkdir one*");
+    screen.wait_for("allow: mkdir one*").await;
+    screen.keys(&["Enter"]);
+    screen.wait_for_question("$ mkdir other -- approve?").await;
+    assert!(screen.stage.home.work().join("one/two").is_dir(), "it was not asked for");
+    screen.keys(&["d"]);
+    screen.wait_for("So be it.").await;
+    assert!(!screen.stage.home.work().join("other").exists());
 }
 
 async fn another_command(size: Size) {
@@ -65,7 +100,7 @@ async fn left_by_escape(size: Size) {
     screen.keys(&["Escape"]);
     screen.wait_for_words("tell it what to do instead:").await;
     screen.text("use b");
-    size.check("telling", &screen.wait_for_words("instead: use b").await);
+    size.check("telling", &screen.wait_for_whole("instead: use b").await);
     screen.keys(&["Enter"]);
     screen.wait_for("So be it.").await;
     assert!(!screen.stage.home.work().join("made").exists());

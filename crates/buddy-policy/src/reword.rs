@@ -1,0 +1,99 @@
+//! Other words for what was offered: a person may allow less than an offer says, and never more.
+
+use std::path::{Path, PathBuf};
+
+use crate::path::{clean, shown};
+use crate::{
+    Approvals, CommandPattern, Grant, Intent, Now, Offer, PatternError, Policy, Scope, Verdict, decide,
+};
+
+/// Why words of a person cannot be allowed for longer.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum RewordError {
+    /// They are no pattern.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+    /// They are no directory.
+    #[error("`{0}`: say a directory from `/` on, such as `write /srv/notes`")]
+    Directory(String),
+    /// What was asked for would be asked for again.
+    #[error("`{0}` does not cover what is asked for")]
+    Misses(String),
+    /// They say more than was offered.
+    #[error("`{words}` is more than can be allowed here; the most is `{most}`")]
+    Wider {
+        /// The words.
+        words: String,
+        /// The widest offer.
+        most: String,
+    },
+    /// No pattern of it can be allowed.
+    #[error("only exactly `{0}` can be allowed for longer, and no pattern of it")]
+    Exact(String),
+}
+
+/// The grant that these words mean, where they cover the intent and say no more than one of its offers.
+///
+/// Whether they cover it is judged as everything is, with the grant among those that hold; so a pattern of a program that
+/// could do anything covers nothing here either.
+pub fn reword(
+    words: &str,
+    offers: &[Offer],
+    intent: &Intent,
+    policy: &Policy,
+    grants: &[Grant],
+) -> Result<Grant, RewordError> {
+    let words = words.trim();
+    if let Some(offer) = offers.iter().find(|offer| offer.grant.to_string() == words) {
+        return Ok(offer.grant.clone());
+    }
+    let scope = match offers.first().map(|offer| &offer.grant.scope) {
+        Some(Scope::Writes(_)) => Scope::Writes(directory(words)?),
+        Some(Scope::Fetches(_)) | None => return Err(RewordError::Misses(told(words))),
+        Some(Scope::Commands(_) | Scope::Command { .. }) => Scope::Commands(CommandPattern::parse(words)?),
+    };
+    let grant = Grant { target: policy.places.target.clone(), scope };
+    if offers.iter().any(|offer| is_within(&grant, &offer.grant)) {
+        return if is_covering(&grant, intent, policy, grants) {
+            Ok(grant)
+        } else {
+            Err(RewordError::Misses(told(words)))
+        };
+    }
+    Err(match offers.first() {
+        Some(Offer { grant: Grant { scope: Scope::Command { line, .. }, .. }, .. }) => {
+            RewordError::Exact(told(line))
+        }
+        Some(most) if is_covering(&grant, intent, policy, grants) => {
+            RewordError::Wider { words: told(words), most: most.grant.to_string() }
+        }
+        _ => RewordError::Misses(told(words)),
+    })
+}
+
+fn told(words: &str) -> String {
+    crate::display_command(words)
+}
+
+/// The directory that is meant by `write /w/src`, or by `/w/src`.
+fn directory(words: &str) -> Result<PathBuf, RewordError> {
+    let path = Path::new(words.strip_prefix("write ").unwrap_or(words).trim());
+    if path.is_absolute() { Ok(clean(path)) } else { Err(RewordError::Directory(shown(path))) }
+}
+
+/// Whether a grant says no more than another one.
+fn is_within(grant: &Grant, most: &Grant) -> bool {
+    match (&grant.scope, &most.scope) {
+        (Scope::Commands(pattern), Scope::Commands(most)) => pattern.is_within(most),
+        (Scope::Writes(directory), Scope::Writes(most)) => directory.starts_with(clean(most)),
+        _ => false,
+    }
+}
+
+/// Whether the intent would go on with this grant. What the model says about its call asks by itself, whatever is granted.
+fn is_covering(grant: &Grant, intent: &Intent, policy: &Policy, grants: &[Grant]) -> bool {
+    let intent = Intent { claims: None, ..intent.clone() };
+    let grants: Vec<Grant> = grants.iter().chain([grant]).cloned().collect();
+    let now = Now { approvals: Approvals::Ask, grants: &grants };
+    decide(&intent, policy, &now).verdict == Verdict::Allow
+}

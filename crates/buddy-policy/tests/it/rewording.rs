@@ -1,0 +1,143 @@
+//! What a person may say instead of an offer: less than it, and what covers what is asked for.
+
+use buddy_policy::{Action, Claims, Grant, Intent, Mode, RewordError, Scope, Verdict, reword};
+use buddy_protocol::Risk;
+
+use crate::stage::{ask, policy, run, with_grants};
+
+fn said(intent: &Intent, words: &str) -> Result<Grant, RewordError> {
+    let policy = policy(Mode::Development);
+    let offers = ask(intent, &policy).offers;
+    reword(words, &offers, intent, &policy, &[])
+}
+
+/// Words that are allowed let the command itself go on.
+#[track_caller]
+fn is_taken(command: &str, words: &str) -> Grant {
+    let grant = said(&run(command), words).unwrap_or_else(|error| panic!("{command} / {words}: {error}"));
+    assert_eq!(grant.to_string(), words.trim());
+    let decision = with_grants(&run(command), &policy(Mode::Development), std::slice::from_ref(&grant));
+    assert_eq!(decision.verdict, Verdict::Allow, "{command} / {words}");
+    grant
+}
+
+#[track_caller]
+fn is_refused(command: &str, words: &str, why: &str) {
+    let error = said(&run(command), words).map(|grant| grant.to_string()).expect_err(words).to_string();
+    assert!(error.contains(why), "{command} / {words}: {error}");
+}
+
+#[test]
+fn less_than_what_is_offered_is_allowed() {
+    for (command, words) in [
+        ("cargo test -p a", "cargo test *"),
+        ("cargo test -p a", "cargo test -p *"),
+        ("cargo test -p a", "cargo test -p a *"),
+        ("cargo test -p a", "cargo test -p a"),
+        ("cargo test -p a", " cargo test * a "),
+        ("cargo test 'a b'", "cargo test 'a b' *"),
+        ("pytest unit pods", "pytest unit *"),
+        ("cd sub && cargo test --lib", "cargo test --lib *"),
+        ("cargo test --lib | tail -5", "cargo test --lib"),
+        ("cargo build && npm test", "cargo build && npm test"),
+    ] {
+        is_taken(command, words);
+    }
+}
+
+#[test]
+fn what_is_allowed_covers_what_it_says_and_no_more() {
+    let grants = [is_taken("pytest unit pods", "pytest unit *")];
+    let verdict = |command: &str| with_grants(&run(command), &policy(Mode::Development), &grants).verdict;
+    assert_eq!(verdict("pytest unit nodes"), Verdict::Allow);
+    for other in ["pytest slow pods", "pytest unit pods; ninja", "pytest unit $x", "sudo pytest unit pods"] {
+        assert_eq!(verdict(other), Verdict::Ask, "{other}");
+    }
+}
+
+#[test]
+fn more_than_what_is_offered_is_refused() {
+    for (command, words) in [
+        ("cargo test -p a", "cargo *"),
+        ("cargo test -p a", "cargo * -p a"),
+        ("cargo test -p a", "cargo t* *"),
+        ("cargo test -p a", "c* test *"),
+        ("git commit -m a", "git *"),
+        ("npm run lint", "npm * lint"),
+    ] {
+        is_refused(command, words, "is more than can be allowed here; the most is `");
+    }
+    is_refused("cargo test", "*", "names a program");
+    is_refused("cargo test", "* test", "names a program");
+}
+
+#[test]
+fn what_does_not_cover_the_command_is_refused() {
+    for (command, words) in [
+        ("cargo test -p a", "cargo test -p b *"),
+        ("cargo test -p a", "cargo test"),
+        ("cargo test -p a", "cargo build *"),
+        ("cargo test -p a", "npm *"),
+        ("cargo test -p a", "bash *"),
+        ("cargo test -p a", "cargo test '*'"),
+    ] {
+        is_refused(command, words, "does not cover what is asked for");
+    }
+}
+
+#[test]
+fn what_is_offered_to_the_letter_has_no_pattern() {
+    for (command, words) in [
+        ("bash x.sh", "bash *"),
+        ("rm -rf target", "rm *"),
+        ("rm -rf target", "rm -rf target *"),
+        ("curl https://x", "curl *"),
+        ("make all", "make *"),
+        ("cargo build && npm test", "cargo *"),
+        ("git push", "git push *"),
+    ] {
+        is_refused(command, words, "can be allowed for longer, and no pattern of it");
+    }
+}
+
+#[test]
+fn what_is_no_pattern_is_refused_with_its_reason() {
+    for words in ["cargo test; ls", "cargo test | tail", "cargo test $x", "cargo test > a", "cargo 'test"] {
+        is_refused("cargo test", words, "a pattern is about one simple command");
+    }
+    is_refused("cargo test", "  ", "empty");
+    is_refused("cargo test", &format!("cargo test {}", "x".repeat(5_000)), "longer than");
+}
+
+#[test]
+fn nothing_can_be_said_about_what_is_not_offered() {
+    for command in ["sudo cargo test", "git push --force", "eval $x", "cargo test > /opt/x"] {
+        assert!(said(&run(command), "cargo test *").is_err(), "{command}");
+        assert!(said(&run(command), command).is_err(), "{command}");
+    }
+}
+
+#[test]
+fn what_the_model_says_of_its_call_is_no_reason_to_refuse_words() {
+    let claims = Some(Claims { risk: Risk::High, mutation: true, privesc: false });
+    let intent = Intent { claims, ..run("cargo test -p a") };
+    assert_eq!(said(&intent, "cargo test -p *").unwrap().to_string(), "cargo test -p *");
+}
+
+#[test]
+fn writes_can_be_allowed_beneath_a_smaller_directory() {
+    let write = Intent::of(Action::Write("/w/src/a/b".into()));
+    for words in ["write /w/src", "/w/src/a", "write /w/src/./a/", "/w"] {
+        assert!(matches!(said(&write, words).unwrap().scope, Scope::Writes(_)), "{words}");
+    }
+    for (words, why) in [
+        ("write /w/docs", "does not cover what is asked for"),
+        ("write /w/src/../docs", "does not cover what is asked for"),
+        ("write /", "is more than can be allowed here; the most is `write /w`"),
+        ("write src", "say a directory from `/` on"),
+        ("cargo *", "say a directory from `/` on"),
+    ] {
+        let error = said(&write, words).expect_err(words).to_string();
+        assert!(error.contains(why), "{words}: {error}");
+    }
+}

@@ -1,0 +1,106 @@
+//! What is to be allowed for longer: the words of an offer in a line that can be changed, and where they hold.
+//!
+//! Whether other words than those of the offer hold is judged by the agent, which asks again where they do not.
+
+use buddy_protocol::{Answer, Approval, GrantScope, GrantWish, MAX_GRANT_SECONDS, Unfit};
+
+use super::items::wrapped;
+use crate::editor::{Entry, InputView, KeyStyle, view};
+use crate::text::{Line, Look, Paint};
+
+/// How long a grant for a session holds.
+pub(super) const SESSION_SECONDS: u64 = 8 * 60 * 60;
+/// Where a grant can hold, in words, and for how long.
+const PLACES: [(GrantScope, &str, u64); 3] = [
+    (GrantScope::Session, "in this session", SESSION_SECONDS),
+    (GrantScope::Project, "in this project, for 30 days", MAX_GRANT_SECONDS),
+    (GrantScope::User, "everywhere, for 30 days", MAX_GRANT_SECONDS),
+];
+
+/// A grant under way.
+#[derive(Debug)]
+pub(super) struct Granting {
+    pub(super) entry: Entry,
+    /// The offer whose words these were.
+    offer: usize,
+    /// Where it is to hold.
+    place: usize,
+}
+
+impl Granting {
+    /// The first offer, in this session. None where nothing is offered.
+    pub(super) fn new(approval: &Approval, style: KeyStyle) -> Option<Self> {
+        Some(Self { entry: Entry::new(style, &approval.offers.first()?.grant), offer: 0, place: 0 })
+    }
+
+    /// What could not be allowed, as it was written.
+    pub(super) fn again(unfit: &Unfit, style: KeyStyle) -> Self {
+        let Unfit { wish, .. } = unfit;
+        let entry = Entry::new(style, wish.words.as_deref().unwrap_or_default());
+        let place = PLACES.iter().position(|(scope, ..)| *scope == wish.scope).unwrap_or(0);
+        Self { entry, offer: usize::try_from(wish.offer).unwrap_or(0), place }
+    }
+
+    /// Another place, before or behind this one.
+    pub(super) fn turn(&mut self, step: isize) {
+        let count = PLACES.len();
+        self.place = (self.place + count).saturating_add_signed(step) % count;
+    }
+
+    /// The words of the next offer.
+    pub(super) fn next_offer(&mut self, approval: &Approval) {
+        let next = (self.offer + 1) % approval.offers.len().max(1);
+        if let Some(offer) = approval.offers.get(next) {
+            self.offer = next;
+            self.entry.draft.set(&offer.grant);
+        }
+    }
+
+    /// The answer that allows it. None where no words are left.
+    pub(super) fn answer(&self, approval: &Approval) -> Option<Answer> {
+        let (scope, _, seconds) = PLACES.get(self.place).copied()?;
+        let words = self.entry.draft.whole().trim().to_owned();
+        if words.is_empty() {
+            return None;
+        }
+        let words = (!self.is_offered(approval)).then_some(words);
+        let offer = u32::try_from(self.offer).ok()?;
+        Some(Answer::grant(GrantWish { offer, words, scope, seconds }))
+    }
+
+    fn is_offered(&self, approval: &Approval) -> bool {
+        approval.offers.get(self.offer).is_some_and(|offer| offer.grant == self.entry.draft.whole().trim())
+    }
+
+    /// Why it was refused before, the line, what it covers, the places, and the keys.
+    pub(super) fn view(&self, approval: &Approval, look: &Look, width: usize) -> InputView {
+        let theme = look.theme;
+        let refused = approval.unfit.as_ref().map(|unfit| Line::styled(&unfit.why, theme.style(Paint::Bad)));
+        let mut rows: Vec<Line> = refused.iter().flat_map(|line| wrapped(line, width)).collect();
+        let first = rows.len();
+        let prompt = Line::styled("allow: ", theme.style(Paint::Warning));
+        let line = view(&prompt, self.entry.draft.shown(), self.entry.draft.cursor(), width);
+        rows.extend(line.rows);
+        let dim = theme.style(Paint::Dim);
+        rows.extend(wrapped(&Line::styled(&self.covers(approval), dim), width));
+        for (place, (_, words, _)) in PLACES.iter().enumerate() {
+            let is_chosen = place == self.place;
+            let mark = if is_chosen { look.sign("❯ ", "> ") } else { "  " };
+            let style = if is_chosen { theme.style(Paint::Person).bold() } else { anstyle::Style::new() };
+            rows.push(Line::styled(&format!("{mark}{words}"), style).cut(width, look.sign("…", "~")));
+        }
+        let other = if approval.offers.len() > 1 { "tab takes another offer, " } else { "" };
+        let keys = format!("enter allows it, arrows say where, {other}esc goes back");
+        rows.extend(wrapped(&Line::styled(&keys, dim), width));
+        InputView { rows, cursor: (first + line.cursor.0, line.cursor.1) }
+    }
+
+    /// What the words would cover, as far as the offer says it.
+    fn covers(&self, approval: &Approval) -> String {
+        match approval.offers.get(self.offer) {
+            Some(offer) if self.is_offered(approval) => offer.covers.clone(),
+            _ => "judged when you press enter: it must cover this and say no more than what is offered"
+                .to_owned(),
+        }
+    }
+}
