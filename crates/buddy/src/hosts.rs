@@ -153,7 +153,7 @@ impl RunHosts {
         Ok(AgentHost {
             policy: Arc::new(policy),
             project,
-            undo: Some(undo_store(&self.environment)),
+            undo: (!self.environment.is_ephemeral()).then(|| undo_store(&self.environment)),
             is_remote,
             cwd: host.cwd,
             target: host.target,

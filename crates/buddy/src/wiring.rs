@@ -19,6 +19,7 @@ use buddy_web::{FetchSettings, Web};
 
 use crate::SUPERVISE;
 use crate::environment::Environment;
+use crate::ephemeral::sweep;
 use crate::hosts::NoHosts;
 use crate::models::NoModels;
 use crate::system::{SystemClock, SystemIds};
@@ -82,7 +83,7 @@ impl Buddy {
 /// The store alone.
 pub(crate) fn open_store(environment: &Environment) -> anyhow::Result<Arc<SqliteStore>> {
     let settings = StoreSettings {
-        directory: environment.data.clone(),
+        directory: environment.session_data.clone(),
         role: Role::Terminal,
         boot_id: None,
         clock: Arc::new(SystemClock),
@@ -93,6 +94,7 @@ pub(crate) fn open_store(environment: &Environment) -> anyhow::Result<Arc<Sqlite
 
 /// Puts buddy together.
 pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<Buddy> {
+    sweep(&environment.data);
     let store = open_store(environment)?;
     let clock = Arc::new(SystemClock);
     let ids: Arc<dyn Ids> = Arc::new(SystemIds);
@@ -100,7 +102,7 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
         models: wishes.models,
         hosts: wishes.hosts,
         web: Arc::new(wishes.web),
-        logs: environment.data.join("logs"),
+        logs: environment.session_data.join("logs"),
         approvals: wishes.approvals,
         window: wishes.window,
         name: wishes.name,
@@ -114,7 +116,7 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
         clock: clock.clone(),
         ids: ids.clone(),
     });
-    evict_logs(environment.data.join("logs"));
+    evict_logs(environment.session_data.join("logs"));
     let hub = Hub::new(HubParts { store: store.clone(), agents: vec![Arc::new(agent)], clock, ids });
     Ok(Buddy { hub: Arc::new(hub), who: Principal::person(environment.user.clone()), store })
 }
@@ -154,6 +156,10 @@ pub(crate) fn local_target(environment: &Environment, cwd: PathBuf) -> anyhow::R
     };
     let supervisor = SupervisorCommand { program, args: vec![SUPERVISE.to_owned()] };
     let target = LocalTarget::new(LocalSettings { supervisor, description, grace: STOP_GRACE });
+    // What runs on needs a place to be found by.
+    if environment.is_ephemeral() {
+        return Ok(target);
+    }
     Ok(target.with_managed(managed_processes(environment)?))
 }
 
