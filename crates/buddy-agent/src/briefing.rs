@@ -82,10 +82,11 @@ fn here(slot: &Slot) -> String {
     match slot.attached() {
         Some(attached) => {
             let described = attached.host.target.describe();
-            environment(&place(spec), &described.os, &described.shell, &spec.cwd)
+            environment(&place(spec), &described.os, &described.shell, &spec.cwd, &attached.host.added)
         }
         None => {
-            environment(&format!("{}, which cannot be used at the moment", spec.name), "-", "-", &spec.cwd)
+            let place = format!("{}, which cannot be used at the moment", spec.name);
+            environment(&place, "-", "-", &spec.cwd, &[])
         }
     }
 }

@@ -252,6 +252,7 @@ pub(crate) enum ConfigAction {
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("limit", |limit| limit.requires("list")))]
 pub(crate) struct Trust {
     /// The directory; without it the one to work in.
     pub(crate) directory: Option<PathBuf>,
@@ -342,6 +343,7 @@ pub(crate) struct Show {
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("limit", |limit| limit.requires("list")))]
 pub(crate) struct Undo {
     /// The entry, as `--list` shows it; without it the newest that was not undone.
     #[arg(conflicts_with_all = ["last", "list"])]

@@ -155,6 +155,7 @@ impl RunHosts {
             project,
             undo: (!self.environment.is_ephemeral()).then(|| undo_store(&self.environment)),
             is_remote,
+            added: if is_remote { Vec::new() } else { self.policy.added().to_vec() },
             cwd: host.cwd,
             target: host.target,
             env: host.env,

@@ -75,6 +75,11 @@ impl PolicySettings {
             added: wish.added.clone(),
         })
     }
+
+    /// Further directories of this machine that the person opened to be worked on.
+    pub(crate) fn added(&self) -> &[PathBuf] {
+        &self.added
+    }
 }
 
 impl Policies {
@@ -140,7 +145,7 @@ impl PolicySource for Policies {
             Some(remote) => remote.is_trusted,
         };
         // They were named as directories of this machine; at the same path another host has something else.
-        let added = if self.remote.is_none() { self.settings.added.as_slice() } else { &[] };
+        let added = if self.remote.is_none() { self.settings.added() } else { &[] };
         let places = Places {
             workspace: is_trusted.then(|| cwd.to_owned()).into_iter().chain(added.iter().cloned()).collect(),
             home: self.ground.home.clone(),
