@@ -71,11 +71,10 @@ impl SystemPrompt<'_> {
 
 /// What the model should know of the place it works in, as the first thing it is told.
 pub(crate) fn environment(place: &str, os: &str, shell: &str, cwd: &str, added: &[PathBuf]) -> String {
-    let added: String =
-        added.iter().map(|path| format!("further directory to work in: {}\n", path.display())).collect();
-    format!(
-        "<environment>\nhost: {place}\nsystem: {os}\nshell: {shell}\nworking directory: {cwd}\n{added}</environment>"
-    )
+    let place = [("host", place), ("system", os), ("shell", shell), ("working directory", cwd)];
+    let mut lines: Vec<String> = place.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+    lines.extend(added.iter().map(|path| format!("further directory to work in: {}", path.display())));
+    format!("<environment>\n{}\n</environment>", lines.join("\n"))
 }
 
 #[cfg(test)]

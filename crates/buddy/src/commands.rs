@@ -32,7 +32,7 @@ use buddy_protocol::{
     ForkKind, ForkPoint, SessionId, SessionQuery, SessionSummary, Sessions, SessionsError, TargetHost,
     TargetWish,
 };
-use buddy_tui::{Exit, Printer};
+use buddy_tui::{Exit, OutputClosed, Printer};
 
 use crate::cli::{Action, Cli, ColorWish, PermissionMode};
 use crate::commands::setup::{Invocation, PolicyWish, TmuxWish};
@@ -54,6 +54,8 @@ pub(crate) async fn run(cli: Cli, environment: Environment) -> anyhow::Result<Ex
             printer().status(&format!("buddy: {error:#}"));
             Ok(Exit::Usage)
         }
+        // Whoever went away knows it.
+        Err(error) if error.is::<OutputClosed>() => Ok(Exit::OutputClosed),
         ran => ran,
     }
 }

@@ -3,6 +3,8 @@
 //! It lies in the data directory and not among the temporary files of the machine, which agents may write, and is removed
 //! when it is dropped. Its lock dies with the process, so what a process left that was killed is removed by the next one.
 
+mod ledger;
+
 use std::fs::{File, OpenOptions};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
@@ -13,6 +15,7 @@ use anyhow::Context;
 
 use crate::config::private_file;
 use crate::environment::Environment;
+pub(crate) use ledger::DayLedger;
 
 /// In the data directory, where such places are.
 const PLACES: &str = "ephemeral";

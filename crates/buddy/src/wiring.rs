@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use buddy_agent::{AgentSettings, BuddyAgent, Budget, Hosts, ModelSource, TextSettings};
+use buddy_agent::{AgentSettings, BuddyAgent, Budget, Hosts, Limit, ModelSource, TextSettings};
 use buddy_exec::managed::{KEEP, ManagedProcesses, ManagedSettings};
 use buddy_exec::marker::MARK;
 use buddy_exec::undo::{UndoSettings, UndoStore};
@@ -13,13 +13,13 @@ use buddy_exec::warden::WARD;
 use buddy_exec::{DEFAULT_GRACE, Description, Limits, LocalSettings, LocalTarget, SupervisorCommand};
 use buddy_hub::{Hub, HubParts};
 use buddy_policy::Approvals;
-use buddy_protocol::{Ids, Principal};
+use buddy_protocol::{Ids, Ledger, Principal};
 use buddy_store::{Role, SqliteStore, StoreSettings};
 use buddy_web::{FetchSettings, Web};
 
 use crate::SUPERVISE;
 use crate::environment::Environment;
-use crate::ephemeral::sweep;
+use crate::ephemeral::{DayLedger, sweep};
 use crate::hosts::NoHosts;
 use crate::models::NoModels;
 use crate::system::{SystemClock, SystemIds};
@@ -96,6 +96,12 @@ pub(crate) fn open_store(environment: &Environment) -> anyhow::Result<Arc<Sqlite
 pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<Buddy> {
     sweep(&environment.data);
     let store = open_store(environment)?;
+    let has_day_limit = wishes.budget.day != Limit::default();
+    let ledger: Arc<dyn Ledger> = if environment.is_ephemeral() && has_day_limit {
+        Arc::new(DayLedger::new(store.clone(), &environment.data)?)
+    } else {
+        store.clone()
+    };
     let clock = Arc::new(SystemClock);
     let ids: Arc<dyn Ids> = Arc::new(SystemIds);
     let agent = BuddyAgent::new(AgentSettings {
@@ -111,7 +117,7 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
         instructions: wishes.instructions,
         tools_off: wishes.tools_off,
         budget: wishes.budget,
-        ledger: store.clone(),
+        ledger,
         texts: wishes.texts,
         clock: clock.clone(),
         ids: ids.clone(),

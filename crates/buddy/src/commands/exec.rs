@@ -38,17 +38,14 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
     }
     let schema = exec.output_schema.as_deref().map(schema).transpose()?;
     let last_message = exec.output_last_message.as_deref().map(LastMessage::at).transpose()?;
-    let prompt = if is_steered {
-        exec.prompt.clone()
-    } else {
-        match prompt_in_time(&exec).await? {
-            Some(prompt) => Some(prompt),
-            None => {
-                printer().status("buddy: the time limit was reached while the prompt was read");
-                return Ok(Exit::Timeout);
-            }
+    let mut prompt = exec.prompt.clone();
+    if !is_steered {
+        prompt = prompt_in_time(&exec).await?;
+        if prompt.is_none() {
+            printer().status("buddy: the time limit was reached while the prompt was read");
+            return Ok(Exit::Timeout);
         }
-    };
+    }
     let timeout = exec.timeout.map(|timeout| timeout.saturating_sub(began.elapsed()));
     let request = Wanted { exec, prompt, schema, format, timeout, is_steered };
     let mut environment = invocation.environment.clone();

@@ -73,3 +73,28 @@ async fn bad_options_are_named() {
         stage.buddy(arguments).run().await.expect_code(2).expect_stderr(hint);
     }
 }
+
+#[tokio::test]
+async fn a_reader_that_went_away_is_no_reason_to_complain() {
+    let stage = Stage::new([turn().text("Yes.")]).await;
+    stage.exec(["one"]).run().await.expect_code(0);
+    for command in [
+        "sessions",
+        "models --json",
+        "trust --list",
+        "config show",
+        "config schema",
+        "completion bash",
+        "man",
+    ] {
+        // A pipe whose reading end is closed before buddy starts.
+        let line = format!(
+            "rm -f pipe; mkfifo pipe; exec 3<>pipe; exec 4>pipe; exec 3>&-; \"$BUDDY\" trust; exec \"$BUDDY\" {command} >&4"
+        );
+        let finished = stage.in_bash(&line).run().await.expect_code(141);
+        assert!(
+            !finished.stderr.contains("panicked") && !finished.stderr.contains("buddy: "),
+            "{command}: {finished}"
+        );
+    }
+}
