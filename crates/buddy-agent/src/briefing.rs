@@ -79,15 +79,12 @@ fn line(slot: &Slot) -> TargetLine {
 /// The default target as the first thing that a model is told.
 fn here(slot: &Slot) -> String {
     let spec = slot.spec();
-    match slot.attached() {
-        Some(attached) => {
-            let described = attached.host.target.describe();
-            environment(&place(spec), &described.os, &described.shell, &spec.cwd)
-        }
-        None => {
-            environment(&format!("{}, which cannot be used at the moment", spec.name), "-", "-", &spec.cwd)
-        }
+    if let Some(attached) = slot.attached() {
+        let described = attached.host.target.describe();
+        return environment(&place(spec), &described.os, &described.shell, &spec.cwd, &attached.host.added);
     }
+    let place = format!("{}, which cannot be used at the moment", spec.name);
+    environment(&place, "-", "-", &spec.cwd, &[])
 }
 
 /// Who and where.

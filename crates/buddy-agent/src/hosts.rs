@@ -35,6 +35,8 @@ pub struct Host {
     pub env: Vec<(String, String)>,
     /// The directory that sessions work in which reached it by the same wish.
     pub cwd: PathBuf,
+    /// Further directories that the person opened to be worked in.
+    pub added: Vec<PathBuf>,
     /// What `~` stands for there.
     pub home: Option<PathBuf>,
     /// Rules, lasting grants and bounds that hold there.

@@ -1,5 +1,7 @@
 //! The system prompt, from one template and nothing that changes from call to call.
 
+use std::path::PathBuf;
+
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, context};
 
 /// The template. It holds no clock and no session, so that it stays byte for byte the same.
@@ -68,10 +70,11 @@ impl SystemPrompt<'_> {
 }
 
 /// What the model should know of the place it works in, as the first thing it is told.
-pub(crate) fn environment(place: &str, os: &str, shell: &str, cwd: &str) -> String {
-    format!(
-        "<environment>\nhost: {place}\nsystem: {os}\nshell: {shell}\nworking directory: {cwd}\n</environment>"
-    )
+pub(crate) fn environment(place: &str, os: &str, shell: &str, cwd: &str, added: &[PathBuf]) -> String {
+    let place = [("host", place), ("system", os), ("shell", shell), ("working directory", cwd)];
+    let mut lines: Vec<String> = place.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+    lines.extend(added.iter().map(|path| format!("further directory to work in: {}", path.display())));
+    format!("<environment>\n{}\n</environment>", lines.join("\n"))
 }
 
 #[cfg(test)]

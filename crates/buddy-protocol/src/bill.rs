@@ -19,6 +19,15 @@ pub struct Bill {
     pub unpriced: u64,
 }
 
+impl std::ops::AddAssign for Bill {
+    fn add_assign(&mut self, other: Self) {
+        self.calls += other.calls;
+        self.usage += other.usage;
+        self.cost += other.cost;
+        self.unpriced += other.unpriced;
+    }
+}
+
 impl Bill {
     /// Adds one call.
     pub fn add(&mut self, usage: Usage, cost: Option<MicroUsd>) {

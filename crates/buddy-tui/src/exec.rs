@@ -1,16 +1,22 @@
 //! `buddy exec`: one prompt, one answer, no questions.
 //!
 //! The answer alone goes to the output; what happens on the way goes to the status stream. Nothing ever waits for a
-//! person: what would ask is denied with a reason that the model sees.
+//! person: what would ask is denied with a reason that the model sees. Only a run that is steered by commands has somebody
+//! who can answer.
+
+mod lines;
+mod schema;
+mod steered;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use buddy_protocol::{
-    Answer, Attachment, Change, Command, Content, Event, Fact, Item, ItemStatus, NewSession, NoticeLevel,
-    Principal, SessionId, Sessions, SessionsError, Subscription, Usage,
+    Attachment, Change, Command, Content, Event, Fact, Item, ItemStatus, NewSession, NoticeLevel, Principal,
+    SessionId, Sessions, SessionsError, Subscription, Usage,
 };
 use futures::StreamExt;
+use tokio::io::AsyncBufRead;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -19,6 +25,10 @@ use crate::exit::Exit;
 use crate::printer::{OutputClosed, Printer};
 use crate::report::{Report, Stop};
 use crate::visible::one_line;
+use lines::BoundedLines;
+pub use schema::{AnswerSchema, SchemaError};
+use schema::{CORRECTIONS, missed};
+use steered::Steering;
 
 /// How long an interrupted turn may take to come to its end.
 const STOP_WITHIN: Duration = Duration::from_secs(15);
@@ -58,10 +68,12 @@ pub struct ExecRequest {
     pub who: Principal,
     /// The session.
     pub target: ExecTarget,
-    /// The prompt.
-    pub prompt: String,
+    /// The prompt; none where the commands bring the first one.
+    pub prompt: Option<String>,
     /// The images that go with it.
     pub images: Vec<Attachment>,
+    /// What the answer has to fit.
+    pub schema: Option<AnswerSchema>,
     /// Whether the agent only reads and plans.
     pub plan_only: bool,
     /// How much is told of what goes on.
@@ -76,6 +88,18 @@ pub struct ExecRequest {
     pub interrupt: CancellationToken,
 }
 
+/// Commands for a run, one a line.
+pub type CommandInput = Box<dyn AsyncBufRead + Send + Unpin>;
+
+/// How a run ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExecOutcome {
+    /// What the shell sees.
+    pub exit: Exit,
+    /// The last answer, as the format for text prints it.
+    pub last_message: String,
+}
+
 struct Run<'a> {
     sessions: Arc<dyn Sessions>,
     request: &'a ExecRequest,
@@ -83,27 +107,52 @@ struct Run<'a> {
     printer: &'a mut Printer,
     report: Report,
     stop: Option<Stop>,
+    /// How often the model was asked again for an answer that fits.
+    corrections: u32,
+    /// Whether commands steer the run.
+    is_steered: bool,
+    steering: Steering,
+    /// When the run began, or the turn of one that is steered.
+    began: Instant,
+    /// How the last turn of a run that is steered ended.
+    last: Option<ExecOutcome>,
 }
 
-/// Runs one prompt to the end of its turn.
+/// Runs one prompt to the end of its turn; with commands, until those have ended and nothing runs any more.
 pub async fn run_exec(
     sessions: Arc<dyn Sessions>,
     request: ExecRequest,
+    commands: Option<CommandInput>,
     printer: &mut Printer,
-) -> Result<Exit, SessionsError> {
-    let started = Instant::now();
+) -> Result<ExecOutcome, SessionsError> {
+    let began = Instant::now();
     let (session, head) = open(&*sessions, &request).await?;
     if request.plan_only {
         let change = Change { plan_only: Some(true), ..Change::default() };
         sessions.send(&request.who, &session, Command::Change(change)).await?;
     }
     let events = sessions.subscribe(&request.who, &session, head).await?;
-    let prompt = Command::Prompt { text: request.prompt.clone(), images: request.images.clone() };
-    sessions.send(&request.who, &session, prompt).await?;
-    let mut run =
-        Run { sessions, request: &request, session, printer, report: Report::default(), stop: None };
-    run.follow(events, started).await?;
-    Ok(run.finish(started))
+    let is_steered = commands.is_some();
+    let mut run = Run {
+        sessions,
+        request: &request,
+        session,
+        printer,
+        report: Report::default(),
+        stop: None,
+        corrections: 0,
+        is_steered,
+        steering: Steering::new(is_steered),
+        began,
+        last: None,
+    };
+    if let Some(prompt) = &request.prompt {
+        let text = request.schema.as_ref().map_or_else(|| prompt.clone(), |schema| schema.asked(prompt));
+        run.obey(Command::Prompt { text, images: request.images.clone() }).await?;
+    }
+    let no_commands: CommandInput = Box::new(tokio::io::empty());
+    run.follow(events, BoundedLines::new(commands.unwrap_or(no_commands))).await?;
+    Ok(run.finish())
 }
 
 async fn open(sessions: &dyn Sessions, request: &ExecRequest) -> Result<(SessionId, u64), SessionsError> {
@@ -120,16 +169,16 @@ async fn open(sessions: &dyn Sessions, request: &ExecRequest) -> Result<(Session
 }
 
 impl Run<'_> {
-    async fn follow(&mut self, mut events: Subscription, started: Instant) -> Result<(), SessionsError> {
-        let mut deadline = self.request.timeout.map(|timeout| started + timeout);
-        loop {
+    async fn follow(
+        &mut self,
+        mut events: Subscription,
+        mut commands: BoundedLines<CommandInput>,
+    ) -> Result<(), SessionsError> {
+        let mut deadline = self.request.timeout.map(|timeout| self.began + timeout);
+        while !(self.is_steered && self.is_over()) {
             tokio::select! {
-                event = events.next() => match event {
-                    Some(Ok(event)) if self.take(&event).await? => return Ok(()),
-                    Some(Ok(_)) => {}
-                    Some(Err(error)) => return Err(SessionsError::Conflict(error.to_string())),
-                    None => return Err(SessionsError::Closed),
-                },
+                // What has happened is seen before the next command, so that a run is not over too early.
+                biased;
                 () = until(deadline) => {
                     if self.stop.is_some() {
                         return Ok(());
@@ -139,13 +188,25 @@ impl Run<'_> {
                 () = self.request.interrupt.cancelled(), if self.stop.is_none() => {
                     deadline = Some(self.interrupt(Stop::Signal).await?);
                 }
+                event = events.next() => match event {
+                    Some(Ok(event)) if self.take(&event).await? && self.settle().await? => return Ok(()),
+                    Some(Ok(_)) => {}
+                    Some(Err(error)) => return Err(SessionsError::Conflict(error.to_string())),
+                    None => return Err(SessionsError::Closed),
+                },
+                line = commands.next(), if self.steering.is_open => match line {
+                    Ok(Some(line)) => self.hear(line).await?,
+                    Ok(None) | Err(_) => self.stop_hearing().await?,
+                },
             }
         }
+        Ok(())
     }
 
     /// Stops the turn; returns how long to wait for its end.
     async fn interrupt(&mut self, stop: Stop) -> Result<Instant, SessionsError> {
         self.stop = Some(stop);
+        self.steering.is_open = false;
         self.sessions.send(&self.request.who, &self.session, Command::Interrupt).await?;
         Ok(Instant::now() + STOP_WITHIN)
     }
@@ -154,12 +215,40 @@ impl Run<'_> {
         if self.print(event).is_err() && self.stop.is_none() {
             self.interrupt(Stop::OutputClosed).await?;
         }
-        if let Fact::Asked(asked) = &event.fact {
-            let reason = Some("nobody is there to ask".to_owned());
-            let answer = Command::Answer { ask: asked.ask.id.clone(), answer: Answer::Deny { reason } };
-            self.sessions.send(&self.request.who, &self.session, answer).await?;
+        self.steering.note(event);
+        match &event.fact {
+            Fact::Asked(asked) if !self.steering.is_open => self.deny(asked.ask.id.clone()).await?,
+            Fact::TurnStarted(_) if self.is_steered => self.began = Instant::now(),
+            _ => {}
         }
         Ok(self.report.apply(event))
+    }
+
+    /// The turn has ended. True when the run is over by that.
+    async fn settle(&mut self) -> Result<bool, SessionsError> {
+        if let Some(schema) = &self.request.schema
+            && self.stop.is_none()
+            && self.report.has_completed()
+        {
+            match schema.fit(self.report.text()) {
+                Ok(fitting) => self.report.accept(fitting.text, fitting.value),
+                Err(mismatch) if self.corrections < CORRECTIONS => {
+                    self.corrections += 1;
+                    self.printer.status(&format!(
+                        "the answer does not fit the schema, and is asked for again: {mismatch}"
+                    ));
+                    self.report.next_turn();
+                    self.obey(Command::prompt(schema.corrected(&mismatch))).await?;
+                    return Ok(false);
+                }
+                Err(mismatch) => self.report.reject(missed(&mismatch)),
+            }
+        }
+        if self.is_steered {
+            self.last = Some(self.conclude());
+            self.report = Report::default();
+        }
+        Ok(!self.is_steered)
     }
 
     fn print(&mut self, event: &Event) -> Result<(), OutputClosed> {
@@ -179,7 +268,18 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn finish(self, started: Instant) -> Exit {
+    /// How it all ended. A run that is steered tells of each turn when it ends; of a turn that does not, it tells here.
+    fn finish(mut self) -> ExecOutcome {
+        if !self.is_steered || self.report.is_running() {
+            return self.conclude();
+        }
+        let exit = self.stop.map(|stop| self.report.exit(Some(stop)));
+        let last = self.last.unwrap_or(ExecOutcome { exit: Exit::Ok, last_message: String::new() });
+        ExecOutcome { exit: exit.unwrap_or(last.exit), ..last }
+    }
+
+    /// Tells how the turn ended.
+    fn conclude(&mut self) -> ExecOutcome {
         let exit = self.report.exit(self.stop);
         if let Some(failure) = self.report.failure() {
             self.printer.status(&format!("buddy: {}", failure.message));
@@ -193,15 +293,19 @@ impl Run<'_> {
         if exit == Exit::Timeout {
             self.printer.status("buddy: the time limit was reached");
         }
-        let duration_ms = u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let duration_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
+        // Who wants JSON that fits has no use for anything else.
+        let is_usable = self.request.schema.is_none() || self.report.is_accepted();
+        let last_message = if is_usable { with_newline(self.report.text()) } else { String::new() };
         let printed = match self.request.format {
-            OutputFormat::Text => self.printer.answer(&with_newline(self.report.text())),
+            OutputFormat::Text => self.printer.answer(&last_message),
             OutputFormat::Json | OutputFormat::StreamJson => {
                 let result = self.report.result(&self.session, exit, duration_ms);
                 self.printer.line(&serde_json::to_string(&result).unwrap_or_default())
             }
         };
-        if printed.is_err() { Exit::OutputClosed } else { exit }
+        let exit = if printed.is_err() { Exit::OutputClosed } else { exit };
+        ExecOutcome { exit, last_message }
     }
 }
 

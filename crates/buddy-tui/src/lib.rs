@@ -31,7 +31,9 @@ pub use console::{
 };
 pub use details::Details;
 pub use editor::KeyStyle;
-pub use exec::{ExecRequest, ExecTarget, OutputFormat, run_exec};
+pub use exec::{
+    AnswerSchema, CommandInput, ExecOutcome, ExecRequest, ExecTarget, OutputFormat, SchemaError, run_exec,
+};
 pub use exit::{Exit, Signalled};
 pub use export::markdown;
 pub use printer::{OutputClosed, Printer};

@@ -5,6 +5,7 @@ use buddy_protocol::{
     TurnOutcome, Usage,
 };
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::exit::Exit;
 
@@ -15,9 +16,14 @@ pub(crate) struct Report {
     turn: Option<TurnId>,
     text: String,
     bill: Bill,
+    /// Model calls of this turn.
     steps: u32,
+    /// Those of the turns before it.
+    steps_before: u32,
     was_denied: bool,
     ended: Option<TurnEnded>,
+    /// What an answer says that fits the schema.
+    structured: Option<Value>,
 }
 
 /// How a run was stopped from outside, where it was.
@@ -40,6 +46,9 @@ pub(crate) struct RunResult<'a> {
     cost: Option<f64>,
     duration_ms: u64,
     turns: u32,
+    /// What the answer says, where a schema was asked for and it fits.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    structured: Option<&'a Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<&'a Failure>,
 }
@@ -70,6 +79,44 @@ impl Report {
                 self.was_denied |= item.status == ItemStatus::Denied;
             }
             _ => {}
+        }
+    }
+
+    /// Whether a turn runs.
+    pub(crate) fn is_running(&self) -> bool {
+        self.turn.is_some() && self.ended.is_none()
+    }
+
+    /// Whether the turn came to its own end.
+    pub(crate) fn has_completed(&self) -> bool {
+        self.ended
+            .as_ref()
+            .is_some_and(|ended| ended.outcome == TurnOutcome::Completed && ended.failure.is_none())
+    }
+
+    /// Goes on with a further turn of the same run, which answers in the place of this one.
+    pub(crate) fn next_turn(&mut self) {
+        self.turn = None;
+        self.ended = None;
+        self.text.clear();
+        self.steps_before += std::mem::take(&mut self.steps);
+    }
+
+    /// The answer fits: this is its text, and what that says.
+    pub(crate) fn accept(&mut self, text: String, structured: Value) {
+        self.text = text;
+        self.structured = Some(structured);
+    }
+
+    /// Whether an answer fitted.
+    pub(crate) fn is_accepted(&self) -> bool {
+        self.structured.is_some()
+    }
+
+    /// The answer does not fit, and that is how the run failed.
+    pub(crate) fn reject(&mut self, failure: Failure) {
+        if let Some(ended) = &mut self.ended {
+            ended.failure = Some(failure);
         }
     }
 
@@ -115,7 +162,8 @@ impl Report {
             usage: self.bill.usage,
             cost: self.bill.total().map(MicroUsd::dollars),
             duration_ms,
-            turns: self.steps,
+            turns: self.steps_before + self.steps,
+            structured: self.structured.as_ref(),
             error: self.failure(),
         }
     }

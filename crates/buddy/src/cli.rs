@@ -1,18 +1,26 @@
 //! The command line.
 
+mod exec;
 mod host_flags;
+mod listing;
 mod past;
+mod print;
 mod project;
+mod rights;
 
 use std::path::PathBuf;
 
-use buddy_protocol::MicroUsd;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
+use exec::EXEC_EXAMPLES;
+pub(crate) use exec::{Exec, Format, InputFormat};
 pub(crate) use host_flags::HostFlags;
+pub(crate) use listing::Listing;
 pub(crate) use past::{Export, ExportFormat, Import, List, Resume};
+pub(crate) use print::arguments;
 use project::{CONFIGURATION, EXAMPLES, PLACE, RIGHTS};
 pub(crate) use project::{Completion, Init, Man, Shell};
+pub(crate) use rights::{PermissionMode, RunRules};
 
 /// An agent that works on your own machine.
 #[derive(Debug, Parser)]
@@ -21,6 +29,10 @@ pub(crate) struct Cli {
     /// What to do; without it a conversation starts.
     #[command(subcommand)]
     pub(crate) command: Option<Action>,
+
+    /// Answer one prompt and exit: the same as `exec`, with all its options, as in `buddy -p --json "hello"`.
+    #[arg(short, long)]
+    pub(crate) print: bool,
 
     /// The model to use: a profile, `profile/model`, or a model of the active profile.
     #[arg(short, long, global = true, value_name = "NAME", help_heading = CONFIGURATION)]
@@ -42,6 +54,11 @@ pub(crate) struct Cli {
     #[arg(long, global = true, help_heading = CONFIGURATION)]
     pub(crate) strict_config: bool,
 
+    /// Leave your own `buddy.toml` and `models.toml` unread. Project files that you trust, the environment and the command
+    /// line still count, and so do your rules, grants, guards and kept keys.
+    #[arg(long, global = true, help_heading = CONFIGURATION)]
+    pub(crate) ignore_user_config: bool,
+
     /// Trust the directory to work in, as `buddy trust` does.
     #[arg(long, global = true, help_heading = RIGHTS)]
     pub(crate) trust: bool,
@@ -55,6 +72,19 @@ pub(crate) struct Cli {
     /// configuration. `exec` can ask nobody, so there what would be asked for is denied.
     #[arg(long, global = true, value_name = "POLICY", value_parser = approve, help_heading = RIGHTS)]
     pub(crate) approve: Option<Approve>,
+
+    /// How much goes on without a question: `ask`, `edits`, `plan`, `none` or `all`. One flag in the place of `--approve`
+    /// and `--plan`; it cannot be used with them.
+    #[arg(long, global = true, value_enum, value_name = "MODE", help_heading = RIGHTS)]
+    pub(crate) permission_mode: Option<PermissionMode>,
+
+    #[command(flatten)]
+    pub(crate) rules: RunRules,
+
+    /// A further directory of this machine that the agent may work in as in the one of the session, as often as needed.
+    /// Its project files are not read.
+    #[arg(long = "add-dir", global = true, value_name = "DIR", help_heading = RIGHTS)]
+    pub(crate) add_directories: Vec<PathBuf>,
 
     /// Run commands in a shared terminal, in a tmux session of this name if one is given, as in `--tmux=NAME`. Without it
     /// `tmux.enabled` of the configuration decides.
@@ -82,9 +112,11 @@ pub(crate) enum Action {
     /// The answer goes to the standard output and nothing else does. Nothing waits for a person: what would need an
     /// approval is denied unless `--approve all` is given.
     ///
-    /// Exit codes: 0 done; 1 the task or the model's API failed; 2 bad command line; 3 the limit on model calls was
-    /// reached; 4 the budget is used up; 5 something needed an approval; 6 the key was not accepted; 7 the conversation no longer fits the
-    /// model; 124 the time limit was reached; 130 interrupted; 141 the output was closed.
+    /// Exit codes: 0 done; 1 the task or the model's API failed, or the answer does not fit `--output-schema`; 2 bad
+    /// command line or configuration; 3 the limit on model calls was reached; 4 the budget is used up; 5 something needed
+    /// an approval; 6 the key was not accepted; 7 the conversation no longer fits the model; 124 the time limit was
+    /// reached; 130 interrupted; 141 the output was closed.
+    #[command(after_help = EXEC_EXAMPLES)]
     Exec(Exec),
     /// Log in to a provider, or keep an API key for a profile.
     ///
@@ -112,11 +144,7 @@ pub(crate) enum Action {
     /// Exit codes: 0 done, or nothing to do; 1 failed, refused, or paths were changed since; 2 bad command line.
     Undo(Undo),
     /// List managed processes, which run on when sessions end.
-    Ps {
-        /// Print JSON, one object a process, as one array.
-        #[arg(long)]
-        json: bool,
-    },
+    Ps(Listing),
     /// Show what a managed process printed.
     Logs(Logs),
     /// End a managed process with all that it started.
@@ -128,22 +156,14 @@ pub(crate) enum Action {
     #[command(subcommand)]
     Store(Store),
     /// List the model profiles.
-    Models {
-        /// Print JSON, one object a profile, as one array.
-        #[arg(long)]
-        json: bool,
-    },
+    Models(Listing),
     /// Look at the configuration and change it.
     #[command(subcommand)]
     Config(ConfigAction),
     /// Trust the project files of a directory.
     Trust(Trust),
     /// List what waits for your answer in all sessions.
-    Asks {
-        /// Print JSON, one object an ask, as one array.
-        #[arg(long)]
-        json: bool,
-    },
+    Asks(Listing),
     /// List what you allowed for longer than a session, and take it back.
     Grants(Grants),
     /// Look at your guards file, and approve what it says.
@@ -232,6 +252,7 @@ pub(crate) enum ConfigAction {
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("limit", |limit| limit.requires("list")))]
 pub(crate) struct Trust {
     /// The directory; without it the one to work in.
     pub(crate) directory: Option<PathBuf>,
@@ -243,13 +264,15 @@ pub(crate) struct Trust {
     /// List what is trusted.
     #[arg(long, conflicts_with_all = ["remove", "directory"])]
     pub(crate) list: bool,
+
+    #[command(flatten)]
+    pub(crate) listing: Listing,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Grants {
-    /// Print JSON, one object a grant, as one array.
-    #[arg(long)]
-    pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) listing: Listing,
 
     /// Allow commands of a pattern, such as `cargo *`, in this directory or, with `--everywhere`, in all.
     #[arg(long, value_name = "PATTERN", conflicts_with_all = ["revoke", "revoke_all"])]
@@ -278,63 +301,6 @@ pub(crate) enum GuardsAction {
     Show,
     /// Show the file's changes and let them take effect. Needs a terminal, as only a person can approve.
     Approve,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Exec {
-    /// The prompt; `-` or nothing reads it from the standard input. With both, the input is added to the prompt.
-    pub(crate) prompt: Option<String>,
-
-    /// An image that the model sees with the prompt: PNG, JPEG, GIF or WebP; may be given several times.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) image: Vec<PathBuf>,
-
-    /// How the answer is printed.
-    #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
-    pub(crate) output_format: Format,
-
-    /// The same as `--output-format stream-json`.
-    #[arg(long, conflicts_with = "output_format")]
-    pub(crate) json: bool,
-
-    /// Print live deltas among the events of `stream-json`.
-    #[arg(long)]
-    pub(crate) include_deltas: bool,
-
-    /// Go on with this session.
-    #[arg(long, value_name = "ID", conflicts_with = "last")]
-    pub(crate) resume: Option<String>,
-
-    /// Go on with the session of this directory that was used last.
-    #[arg(long)]
-    pub(crate) last: bool,
-
-    /// With `--resume` or `--last`: go on in a copy; the session stays as it is.
-    #[arg(long)]
-    pub(crate) fork: bool,
-
-    /// The most model calls to make; without it `agent.max_iterations` of the configuration.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
-    pub(crate) max_turns: Option<u32>,
-
-    /// The most money that the session may take, in US dollars.
-    #[arg(long, value_name = "DOLLARS", value_parser = money)]
-    pub(crate) max_cost: Option<MicroUsd>,
-
-    /// The most tokens that the session may take, in and out.
-    #[arg(long, value_name = "N")]
-    pub(crate) max_tokens: Option<u64>,
-
-    /// The longest time to take, such as `90s` or `10m`.
-    #[arg(long, value_name = "DURATION", value_parser = duration)]
-    pub(crate) timeout: Option<std::time::Duration>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    Text,
-    Json,
-    StreamJson,
 }
 
 /// When there are colours.
@@ -377,6 +343,7 @@ pub(crate) struct Show {
 }
 
 #[derive(Debug, Args)]
+#[command(mut_arg("limit", |limit| limit.requires("list")))]
 pub(crate) struct Undo {
     /// The entry, as `--list` shows it; without it the newest that was not undone.
     #[arg(conflicts_with_all = ["last", "list"])]
@@ -398,9 +365,9 @@ pub(crate) struct Undo {
     #[arg(long, conflicts_with = "list")]
     pub(crate) force: bool,
 
-    /// Print JSON: the entries, or the plan and whether it was carried out.
-    #[arg(long)]
-    pub(crate) json: bool,
+    /// With JSON the entries are printed, or the plan and whether it was carried out.
+    #[command(flatten)]
+    pub(crate) listing: Listing,
 }
 
 #[derive(Debug, Args)]
@@ -450,11 +417,6 @@ fn approve(text: &str) -> Result<Approve, String> {
             .map(Approve::For)
             .map_err(|_| "must be ask, edits, none, all or a time such as `10m`".to_owned()),
     }
-}
-
-fn money(text: &str) -> Result<MicroUsd, String> {
-    let dollars = text.trim_start_matches('$').parse().ok().and_then(MicroUsd::from_dollars);
-    dollars.ok_or_else(|| "not an amount of dollars such as `0.50`".to_owned())
 }
 
 pub(crate) fn duration(text: &str) -> Result<std::time::Duration, String> {

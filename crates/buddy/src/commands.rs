@@ -10,6 +10,7 @@ mod grants;
 mod guards;
 mod import;
 mod init;
+mod listing;
 mod login;
 mod manual;
 mod models;
@@ -21,6 +22,7 @@ mod store;
 mod trust;
 mod undo;
 mod update;
+mod usage;
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -30,10 +32,11 @@ use buddy_protocol::{
     ForkKind, ForkPoint, SessionId, SessionQuery, SessionSummary, Sessions, SessionsError, TargetHost,
     TargetWish,
 };
-use buddy_tui::{Exit, Printer};
+use buddy_tui::{Exit, OutputClosed, Printer};
 
-use crate::cli::{Action, Cli, ColorWish};
+use crate::cli::{Action, Cli, ColorWish, PermissionMode};
 use crate::commands::setup::{Invocation, PolicyWish, TmuxWish};
+pub(crate) use crate::commands::usage::UsageError;
 use crate::config::{ConfigError, Request, TrustStore};
 use crate::environment::Environment;
 use crate::wiring::Buddy;
@@ -42,19 +45,54 @@ use crate::wiring::Buddy;
 pub(crate) async fn run(cli: Cli, environment: Environment) -> anyhow::Result<Exit> {
     let is_conversation = matches!(cli.command, None | Some(Action::Resume(_)));
     crate::log::begin(&environment, is_conversation)?;
+    let ran = async {
+        let cli = checked(cli)?;
+        begin(cli, &environment).await
+    };
+    match ran.await {
+        Err(error) if error.is::<ConfigError>() || error.is::<UsageError>() => {
+            printer().status(&format!("buddy: {error:#}"));
+            Ok(Exit::Usage)
+        }
+        // Whoever went away knows it.
+        Err(error) if error.is::<OutputClosed>() => Ok(Exit::OutputClosed),
+        ran => ran,
+    }
+}
+
+/// Options that make no sense together and that clap does not see, as they may stand before and after a command.
+fn checked(cli: Cli) -> Result<Cli, UsageError> {
+    if cli.permission_mode.is_some() && (cli.approve.is_some() || cli.plan) {
+        return Err(UsageError::new("--permission-mode cannot be used with --approve or --plan"));
+    }
+    if cli.print {
+        return Err(UsageError::new("`-p` is written as an option of its own and not together with others"));
+    }
+    Ok(cli)
+}
+
+async fn begin(cli: Cli, environment: &Environment) -> anyhow::Result<Exit> {
     let hosts = hosts(&cli)?;
     // On another host the directory is one over there; here buddy stays where it was started.
     let is_elsewhere = hosts.first().is_some_and(|wish| wish.host != TargetHost::Local);
     let here = if is_elsewhere { None } else { cli.directory.as_deref() };
     let cwd = directory(here)?;
-    let ran = dispatch(cli, &environment, cwd, hosts).await;
-    match ran {
-        Err(error) if error.is::<ConfigError>() => {
-            printer().status(&format!("buddy: {error:#}"));
-            Ok(Exit::Usage)
-        }
-        ran => ran,
+    dispatch(cli, environment, cwd, hosts).await
+}
+
+/// The further directories of this machine that the command line opens to be worked in.
+fn added(wished: &[PathBuf], hosts: &[TargetWish]) -> Result<Vec<PathBuf>, UsageError> {
+    if !wished.is_empty() && !is_here(hosts) {
+        let message =
+            "--add-dir opens a directory of this machine, and the session works on other hosts alone";
+        return Err(UsageError::new(message));
     }
+    let resolve = |path: &PathBuf| {
+        let refused = |why: String| UsageError::new(format!("--add-dir `{}`: {why}", path.display()));
+        let resolved = path.canonicalize().map_err(|error| refused(error.to_string()))?;
+        if resolved.is_dir() { Ok(resolved) } else { Err(refused("it is not a directory".to_owned())) }
+    };
+    wished.iter().map(resolve).collect()
 }
 
 /// The hosts that the command line names. `-C` is about the first of them.
@@ -78,12 +116,24 @@ async fn dispatch(
     cwd: PathBuf,
     hosts: Vec<TargetWish>,
 ) -> anyhow::Result<Exit> {
+    let added = added(&cli.add_directories, &hosts)?;
+    let mut rules = cli.rules;
     let overrides = cli.overrides.into_iter().chain(cli.color.and_then(ColorWish::setting)).collect();
-    let request = Request { named: cli.config, overrides, is_strict: cli.strict_config };
+    let request = Request {
+        named: cli.config,
+        overrides,
+        is_strict: cli.strict_config,
+        is_user_ignored: cli.ignore_user_config,
+    };
     if cli.trust && is_here(&hosts) {
         TrustStore::new(&environment.data).add(&cwd)?;
     }
-    let wish = PolicyWish { approve: cli.approve, is_plan_only: cli.plan };
+    let (approve, is_plan_only) = cli.permission_mode.map_or((cli.approve, cli.plan), PermissionMode::parts);
+    match &cli.command {
+        Some(Action::Exec(exec)) => rules.extend(exec.rules.clone()),
+        Some(Action::Resume(resume)) => rules.extend(resume.rules.clone()),
+        _ => {}
+    }
     let tmux = cli.tmux.map_or(TmuxWish::Unsaid, TmuxWish::Wanted);
     let invocation = Invocation {
         environment,
@@ -93,7 +143,7 @@ async fn dispatch(
         is_trusted: cli.trust,
         is_remote_only: cli.remote_only,
         model: cli.model,
-        policy: wish,
+        policy: PolicyWish { approve, is_plan_only, rules, added },
         tmux,
     };
     match cli.command {
@@ -111,14 +161,14 @@ async fn dispatch(
         Some(Action::Man(man)) => manual::man(&man),
         Some(Action::Update) => update::run(&invocation).await,
         Some(Action::Store(action)) => store::run(environment, action).await,
-        Some(Action::Ps { json }) => processes::list(environment, json),
+        Some(Action::Ps(listing)) => processes::list(environment, &listing),
         Some(Action::Logs(logs)) => processes::logs(environment, &logs).await,
         Some(Action::Kill(kill)) => processes::kill(environment, &kill),
         Some(Action::Undo(undo)) => undo::run(environment, &undo).await,
-        Some(Action::Models { json }) => models::list(&invocation, json).await,
+        Some(Action::Models(listing)) => models::list(&invocation, &listing).await,
         Some(Action::Config(action)) => config::run(&invocation, action),
         Some(Action::Doctor(doctor)) => doctor::run(&invocation, doctor).await,
-        Some(Action::Asks { json }) => asks::list(environment, json).await,
+        Some(Action::Asks(listing)) => asks::list(environment, &listing).await,
         Some(Action::Grants(grants)) => grants::run(environment, &grants, &invocation.cwd),
         Some(Action::Guards(action)) => guards::run(environment, &action),
         Some(Action::Trust(trust)) => trust::run(environment, &trust, &invocation.cwd),

@@ -51,8 +51,15 @@ pub(crate) struct HomeDesk {
     status_command: Option<String>,
     /// The configuration that holds in this run, for people.
     settings: String,
-    /// The configuration file that was named for this run.
-    named_config: Option<PathBuf>,
+    /// What says which configuration this run has, for buddy's own commands.
+    config_flags: Vec<String>,
+}
+
+/// The flags of a command line that say which configuration is read.
+fn config_flags(request: &Request) -> Vec<String> {
+    let named = request.named.iter().flat_map(|path| ["--config".to_owned(), path.display().to_string()]);
+    let ignored = request.is_user_ignored.then(|| "--ignore-user-config".to_owned());
+    named.chain(ignored).collect()
 }
 
 impl HomeDesk {
@@ -67,7 +74,7 @@ impl HomeDesk {
             history,
             status_command,
             settings: as_text(&setup.loaded, true),
-            named_config: invocation.request.named.clone(),
+            config_flags: config_flags(&invocation.request),
         }
     }
 
@@ -120,10 +127,8 @@ impl HomeDesk {
         let cwd = self.hosts.cwd.clone();
         let target = local_target(&self.environment, cwd.clone()).map_err(|error| format!("{error:#}"))?;
         let program = std::env::current_exe().map_err(|error| error.to_string())?;
-        let named =
-            self.named_config.iter().flat_map(|path| ["--config".to_owned(), path.display().to_string()]);
         let program = program.to_string_lossy().into_owned();
-        let argv = std::iter::once(program).chain(named).chain(arguments).collect();
+        let argv = std::iter::once(program).chain(self.config_flags.clone()).chain(arguments).collect();
         let env = self.environment.all();
         let output = OutputLimits { keep_head: SAID_BYTES, keep_tail: SAID_BYTES, log: None };
         let exec = Exec {

@@ -14,6 +14,8 @@ use secrecy::SecretString;
 pub(crate) struct Environment {
     /// Where the data is: `BUDDY_HOME`, or `.buddy` in the home.
     pub(crate) data: PathBuf,
+    /// Where sessions leave what belongs to them alone: in the data, unless nothing of them is to stay.
+    pub(crate) session_data: PathBuf,
     /// The person's home.
     pub(crate) home: Option<PathBuf>,
     /// Where configuration is: `XDG_CONFIG_HOME`, or `.config` in the home.
@@ -51,8 +53,10 @@ impl Environment {
         // The XDG rules ignore a path that is not absolute.
         let config_home = path("XDG_CONFIG_HOME").filter(|path| path.is_absolute());
         let uid = rustix::process::getuid().as_raw();
+        let data = std::path::absolute(data)?;
         Ok(Self {
-            data: std::path::absolute(data)?,
+            session_data: data.clone(),
+            data,
             config_home: config_home.or_else(|| home.as_ref().map(|home| home.join(".config"))),
             home,
             user: account(uid).unwrap_or_else(|| format!("uid-{uid}")),
@@ -61,6 +65,11 @@ impl Environment {
             log: variables.get("BUDDY_LOG").filter(|wish| !wish.is_empty()).cloned(),
             variables,
         })
+    }
+
+    /// Whether nothing of a session stays.
+    pub(crate) fn is_ephemeral(&self) -> bool {
+        self.session_data != self.data
     }
 
     /// A variable; an empty one counts as none.

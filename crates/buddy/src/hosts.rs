@@ -153,8 +153,9 @@ impl RunHosts {
         Ok(AgentHost {
             policy: Arc::new(policy),
             project,
-            undo: Some(undo_store(&self.environment)),
+            undo: (!self.environment.is_ephemeral()).then(|| undo_store(&self.environment)),
             is_remote,
+            added: if is_remote { Vec::new() } else { self.policy.added().to_vec() },
             cwd: host.cwd,
             target: host.target,
             env: host.env,

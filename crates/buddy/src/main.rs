@@ -6,6 +6,7 @@ mod commands;
 mod config;
 mod desk;
 mod environment;
+mod ephemeral;
 mod failpoints;
 mod host;
 mod hosts;
@@ -42,7 +43,8 @@ fn main() -> ExitCode {
         Some(mode) if mode == buddy_exec::marker::MARK => return buddy_exec::marker::mark(),
         _ => {}
     }
-    let cli = match Cli::try_parse() {
+    let words = cli::arguments(std::env::args_os().collect());
+    let cli = match Cli::try_parse_from(words) {
         Ok(cli) => cli,
         Err(error) => return told(&error),
     };

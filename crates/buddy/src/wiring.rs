@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use buddy_agent::{AgentSettings, BuddyAgent, Budget, Hosts, ModelSource, TextSettings};
+use buddy_agent::{AgentSettings, BuddyAgent, Budget, Hosts, Limit, ModelSource, TextSettings};
 use buddy_exec::managed::{KEEP, ManagedProcesses, ManagedSettings};
 use buddy_exec::marker::MARK;
 use buddy_exec::undo::{UndoSettings, UndoStore};
@@ -13,12 +13,13 @@ use buddy_exec::warden::WARD;
 use buddy_exec::{DEFAULT_GRACE, Description, Limits, LocalSettings, LocalTarget, SupervisorCommand};
 use buddy_hub::{Hub, HubParts};
 use buddy_policy::Approvals;
-use buddy_protocol::{Ids, Principal};
+use buddy_protocol::{Ids, Ledger, Principal};
 use buddy_store::{Role, SqliteStore, StoreSettings};
 use buddy_web::{FetchSettings, Web};
 
 use crate::SUPERVISE;
 use crate::environment::Environment;
+use crate::ephemeral::{DayLedger, sweep};
 use crate::hosts::NoHosts;
 use crate::models::NoModels;
 use crate::system::{SystemClock, SystemIds};
@@ -82,7 +83,7 @@ impl Buddy {
 /// The store alone.
 pub(crate) fn open_store(environment: &Environment) -> anyhow::Result<Arc<SqliteStore>> {
     let settings = StoreSettings {
-        directory: environment.data.clone(),
+        directory: environment.session_data.clone(),
         role: Role::Terminal,
         boot_id: None,
         clock: Arc::new(SystemClock),
@@ -93,14 +94,21 @@ pub(crate) fn open_store(environment: &Environment) -> anyhow::Result<Arc<Sqlite
 
 /// Puts buddy together.
 pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<Buddy> {
+    sweep(&environment.data);
     let store = open_store(environment)?;
+    let has_day_limit = wishes.budget.day != Limit::default();
+    let ledger: Arc<dyn Ledger> = if environment.is_ephemeral() && has_day_limit {
+        Arc::new(DayLedger::new(store.clone(), &environment.data)?)
+    } else {
+        store.clone()
+    };
     let clock = Arc::new(SystemClock);
     let ids: Arc<dyn Ids> = Arc::new(SystemIds);
     let agent = BuddyAgent::new(AgentSettings {
         models: wishes.models,
         hosts: wishes.hosts,
         web: Arc::new(wishes.web),
-        logs: environment.data.join("logs"),
+        logs: environment.session_data.join("logs"),
         approvals: wishes.approvals,
         window: wishes.window,
         name: wishes.name,
@@ -109,12 +117,12 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
         instructions: wishes.instructions,
         tools_off: wishes.tools_off,
         budget: wishes.budget,
-        ledger: store.clone(),
+        ledger,
         texts: wishes.texts,
         clock: clock.clone(),
         ids: ids.clone(),
     });
-    evict_logs(environment.data.join("logs"));
+    evict_logs(environment.session_data.join("logs"));
     let hub = Hub::new(HubParts { store: store.clone(), agents: vec![Arc::new(agent)], clock, ids });
     Ok(Buddy { hub: Arc::new(hub), who: Principal::person(environment.user.clone()), store })
 }
@@ -154,6 +162,10 @@ pub(crate) fn local_target(environment: &Environment, cwd: PathBuf) -> anyhow::R
     };
     let supervisor = SupervisorCommand { program, args: vec![SUPERVISE.to_owned()] };
     let target = LocalTarget::new(LocalSettings { supervisor, description, grace: STOP_GRACE });
+    // What runs on needs a place to be found by.
+    if environment.is_ephemeral() {
+        return Ok(target);
+    }
     Ok(target.with_managed(managed_processes(environment)?))
 }
 

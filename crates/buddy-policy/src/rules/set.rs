@@ -18,6 +18,8 @@ pub enum RuleTier {
     User,
     /// The project that is worked on, once it is trusted.
     Project,
+    /// Whoever started this run, for as long as it lasts.
+    Run,
 }
 
 impl RuleTier {
@@ -26,6 +28,7 @@ impl RuleTier {
             Self::Managed => "a managed rule",
             Self::User => "a rule of yours",
             Self::Project => "a rule of this project",
+            Self::Run => "a rule of this run",
         }
     }
 }

@@ -4,15 +4,13 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::listing::Listing;
+use super::rights::RunRules;
+
 #[derive(Debug, Args)]
 pub(crate) struct List {
-    /// Print JSON, one object a session, as one array.
-    #[arg(long)]
-    pub(crate) json: bool,
-
-    /// The most sessions to list.
-    #[arg(long, value_name = "N", default_value_t = 50)]
-    pub(crate) limit: usize,
+    #[command(flatten)]
+    pub(crate) listing: Listing,
 
     /// Only sessions of this directory.
     #[arg(long)]
@@ -36,6 +34,9 @@ pub(crate) struct Resume {
     /// Go on in a copy; the session stays as it is.
     #[arg(long)]
     pub(crate) fork: bool,
+
+    #[command(flatten)]
+    pub(crate) rules: RunRules,
 }
 
 #[derive(Debug, Args)]

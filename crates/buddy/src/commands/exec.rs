@@ -1,37 +1,83 @@
 //! `buddy exec`.
 
-use std::io::{IsTerminal, Read};
+mod last_message;
+mod prompt;
+
 use std::path::Path;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use buddy_agent::BuddyAgent;
 use buddy_policy::Approvals;
-use buddy_protocol::NewSession;
-use buddy_tui::{ExecRequest, ExecTarget, Exit, OutputFormat, run_exec};
+use buddy_protocol::{Attachment, NewSession};
+use buddy_tui::{
+    AnswerSchema, CommandInput, ExecOutcome, ExecRequest, ExecTarget, Exit, OutputFormat, run_exec,
+};
+use tokio::io::BufReader;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use crate::cli::{Exec, Format};
+use crate::cli::{Exec, Format, InputFormat};
 use crate::commands::setup::{Invocation, Notes};
-use crate::commands::{find, fork, last, printer};
+use crate::commands::{UsageError, find, fork, last, printer};
+use crate::config::text_of;
 use crate::desk::{details, local_image};
+use crate::ephemeral::EphemeralPlace;
 use crate::hosts::Beginning;
 use crate::signals::interrupts;
 use crate::wiring::{Buddy, Wishes, wire};
+use last_message::LastMessage;
+use prompt::prompt_in_time;
 
-/// How much a prompt may hold, in bytes, and so how much is read from the standard input.
-const MAX_INPUT: u64 = 4 * 1024 * 1024;
-
-/// Runs one prompt.
+/// Runs one prompt, or what commands bring.
 pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Result<Exit> {
     let began = Instant::now();
-    let Some(prompt) = prompt_in_time(&exec).await? else {
-        printer().status("buddy: the time limit was reached while the prompt was read");
-        return Ok(Exit::Timeout);
-    };
-    let images = exec.image.iter().map(|path| local_image(path));
-    let images = images.collect::<Result<Vec<_>, String>>().map_err(anyhow::Error::msg)?;
     let format = format(&exec);
+    let is_steered = exec.input_format == InputFormat::StreamJson;
+    if is_steered && format != OutputFormat::StreamJson {
+        return Err(UsageError::new("--input-format stream-json needs --output-format stream-json").into());
+    }
+    if exec.prompt.is_none() && is_steered && !exec.image.is_empty() {
+        return Err(UsageError::new("--image needs a prompt; commands bring their own images").into());
+    }
+    let images: Result<Vec<Attachment>, String> = exec.image.iter().map(|path| local_image(path)).collect();
+    let images = images.map_err(UsageError::new)?;
+    let schema = exec.output_schema.as_deref().map(schema).transpose()?;
+    let last_message = exec.output_last_message.as_deref().map(LastMessage::at).transpose()?;
+    let mut prompt = exec.prompt.clone();
+    if !is_steered {
+        prompt = prompt_in_time(&exec).await?;
+        if prompt.is_none() {
+            printer().status("buddy: the time limit was reached while the prompt was read");
+            return Ok(Exit::Timeout);
+        }
+    }
+    let timeout = exec.timeout.map(|timeout| timeout.saturating_sub(began.elapsed()));
+    let request = Wanted { exec, prompt, images, schema, format, timeout, is_steered };
+    let mut environment = invocation.environment.clone();
+    if request.exec.ephemeral {
+        environment.session_data = EphemeralPlace::choose(&environment);
+    }
+    let outcome = carry_out(Invocation { environment: &environment, ..invocation }, request).await?;
+    if let Some(file) = last_message {
+        file.write(&outcome.last_message)?;
+    }
+    Ok(outcome.exit)
+}
+
+/// A run whose arguments make sense.
+struct Wanted {
+    exec: Exec,
+    prompt: Option<String>,
+    images: Vec<Attachment>,
+    schema: Option<AnswerSchema>,
+    format: OutputFormat,
+    timeout: Option<std::time::Duration>,
+    is_steered: bool,
+}
+
+async fn carry_out(invocation: Invocation<'_>, wanted: Wanted) -> anyhow::Result<ExecOutcome> {
+    let Wanted { exec, prompt, images, schema, format, timeout, is_steered } = wanted;
+    let began = Instant::now();
     let notes = if matches!(format, OutputFormat::Text) { Notes::Shown } else { Notes::Warnings };
     let setup = invocation.prepare(notes).await?;
     let model = setup.session_model(&invocation)?;
@@ -42,7 +88,7 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
     budget.session.tokens = exec.max_tokens.or(budget.session.tokens);
     let wishes = Wishes {
         budget,
-        approvals: approvals(wishes.approvals),
+        approvals: if is_steered { wishes.approvals } else { approvals(wishes.approvals) },
         max_steps: exec.max_turns.unwrap_or(wishes.max_steps),
         ..wishes
     };
@@ -51,20 +97,24 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
         Some(_) => None,
         None => Some(hosts.begin().await?),
     };
+    let (mut signals, mut watch) = interrupts()?;
+    // From here on no signal ends the process before what is not to stay is removed.
+    let session_data = invocation.environment.session_data.clone();
+    let _place = exec.ephemeral.then(|| EphemeralPlace::make(session_data)).transpose()?;
     let buddy = wire(invocation.environment, wishes)?;
     let request = ExecRequest {
         who: buddy.who.clone(),
         target: target(&buddy, &exec, beginning, model).await?,
         prompt,
         images,
+        schema,
         details: details(&setup.loaded.config.display),
         plan_only: invocation.policy.is_plan_only,
         format,
         include_deltas: exec.include_deltas,
-        timeout: exec.timeout.map(|timeout| timeout.saturating_sub(began.elapsed())),
+        timeout: timeout.map(|timeout| timeout.saturating_sub(began.elapsed())),
         interrupt: CancellationToken::new(),
     };
-    let (mut signals, mut watch) = interrupts()?;
     let (interrupt, at_once) = (request.interrupt.clone(), CancellationToken::new());
     let stop_at_once = at_once.clone();
     watch.spawn(async move {
@@ -74,18 +124,28 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
             }
         }
     });
+    let commands = is_steered.then(|| Box::new(BufReader::new(tokio::io::stdin())) as CommandInput);
     let run = async {
-        let exit = run_exec(buddy.hub.clone(), request, &mut printer()).await;
+        let outcome = run_exec(buddy.hub.clone(), request, commands, &mut printer()).await;
         buddy.close().await?;
         setup.models.settle().await;
         hosts.rest().await;
-        Ok(exit?)
+        Ok(outcome?)
     };
     tokio::select! {
-        exit = run => exit,
+        outcome = run => outcome,
         // What is cut off here is closed when the session is taken up again; commands end with this process.
-        () = at_once.cancelled() => Ok(Exit::Interrupted),
+        () = at_once.cancelled() => {
+            Ok(ExecOutcome { exit: Exit::Interrupted, last_message: String::new() })
+        }
     }
+}
+
+/// The schema in a file.
+fn schema(path: &Path) -> Result<AnswerSchema, UsageError> {
+    let text = text_of(path).map_err(|error| UsageError::new(format!("--output-schema {error}")))?;
+    AnswerSchema::parse(&text)
+        .map_err(|error| UsageError::new(format!("--output-schema {}: {error}", path.display())))
 }
 
 /// Nobody can be asked, so what would be asked is denied.
@@ -122,49 +182,4 @@ async fn target(
     };
     let summary = if exec.fork { fork(buddy, &summary.id).await? } else { summary };
     Ok(ExecTarget::Resume { session: summary.id, head: summary.head, model })
-}
-
-/// The prompt; none when an input that does not end took all the time there was.
-async fn prompt_in_time(exec: &Exec) -> anyhow::Result<Option<String>> {
-    let argument = exec.prompt.clone();
-    let reading = tokio::task::spawn_blocking(move || prompt(argument.as_deref()));
-    let read = match exec.timeout {
-        Some(timeout) => match tokio::time::timeout(timeout, reading).await {
-            Ok(read) => read,
-            Err(_) => return Ok(None),
-        },
-        None => reading.await,
-    };
-    read.context("reading the prompt broke off")?.map(Some)
-}
-
-/// The prompt from the argument, from the standard input, or from both.
-fn prompt(argument: Option<&str>) -> anyhow::Result<String> {
-    let argument = argument.filter(|text| *text != "-");
-    let input = match argument {
-        // A terminal is no pipe: with a prompt at hand nothing is read from it.
-        Some(_) if std::io::stdin().is_terminal() => String::new(),
-        _ => read_input()?,
-    };
-    let prompt = match (argument, input.trim().is_empty()) {
-        (Some(text), true) => text.to_owned(),
-        (Some(text), false) => format!("{text}\n\n<stdin>\n{input}\n</stdin>"),
-        (None, _) => input,
-    };
-    if prompt.trim().is_empty() {
-        bail!("there is no prompt: give it as an argument or on the standard input");
-    }
-    if prompt.len() as u64 > MAX_INPUT {
-        bail!("the prompt has {} bytes, {MAX_INPUT} are allowed", prompt.len());
-    }
-    Ok(prompt)
-}
-
-fn read_input() -> anyhow::Result<String> {
-    let mut bytes = Vec::new();
-    std::io::stdin().take(MAX_INPUT + 1).read_to_end(&mut bytes).context("cannot read the standard input")?;
-    if bytes.len() as u64 > MAX_INPUT {
-        bail!("the standard input has more than {MAX_INPUT} bytes");
-    }
-    Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

@@ -9,7 +9,7 @@ use buddy_protocol::MAX_GRANT_SECONDS;
 use buddy_tui::{Exit, local_time};
 
 use crate::cli::Grants;
-use crate::commands::printer;
+use crate::commands::{listing, printer};
 use crate::environment::Environment;
 use crate::policy::{GrantBook, Kept};
 use crate::system::SystemClock;
@@ -35,18 +35,14 @@ pub(crate) fn run(environment: &Environment, grants: &Grants, cwd: &Path) -> any
         printer.status(&format!("{count} taken back"));
         return Ok(if count > 0 || grants.revoke_all { Exit::Ok } else { Exit::Failed });
     }
-    let kept = book.list()?;
-    if grants.json {
-        printer.line(&serde_json::to_string_pretty(&kept)?)?;
-        return Ok(Exit::Ok);
-    }
-    if kept.is_empty() {
-        printer.status("nothing is allowed for longer than a session");
-    }
-    for (number, kept) in (1..).zip(&kept) {
-        printer.answer(&format!("{number:>3}. {}\n", line(kept)))?;
-    }
-    Ok(Exit::Ok)
+    listing::print(&grants.listing, book.list()?, |kept, printer| {
+        if kept.is_empty() {
+            printer.status("nothing is allowed for longer than a session");
+        }
+        (1..)
+            .zip(kept)
+            .try_for_each(|(number, kept)| printer.answer(&format!("{number:>3}. {}\n", line(kept))))
+    })
 }
 
 fn line(kept: &Kept) -> String {

@@ -2,22 +2,23 @@
 
 use buddy_tui::Exit;
 
-use crate::commands::printer;
+use crate::cli::Listing;
+use crate::commands::listing;
 use crate::commands::setup::{Invocation, Notes};
+use crate::models::Row;
 
 /// The columns of the table.
 const COLUMNS: usize = 6;
 
 /// Lists the profiles. Of the active one, a server nearby is asked for its context window.
-pub(crate) async fn list(invocation: &Invocation<'_>, as_json: bool) -> anyhow::Result<Exit> {
+pub(crate) async fn list(invocation: &Invocation<'_>, listing: &Listing) -> anyhow::Result<Exit> {
     let setup = invocation.prepare(Notes::Warnings).await?;
     setup.models.look(None).await;
     let rows = setup.models.rows();
-    let mut printer = printer();
-    if as_json {
-        printer.line(&serde_json::to_string_pretty(&rows)?)?;
-        return Ok(Exit::Ok);
-    }
+    listing::print(listing, rows, |rows, printer| printer.answer(&table(&lines(rows))))
+}
+
+fn lines(rows: &[Row]) -> Vec<[String; COLUMNS]> {
     let cells = rows.iter().map(|row| {
         let mark = if row.active { "*" } else { " " };
         let key = format!("{} {}", row.key_source, row.key);
@@ -29,9 +30,7 @@ pub(crate) async fn list(invocation: &Invocation<'_>, as_json: bool) -> anyhow::
         [name, row.model.clone(), api, row.host.clone(), context, key]
     });
     let heads = ["  PROFILE", "MODEL", "API", "HOST", "CONTEXT", "KEY"].map(str::to_owned);
-    let rows: Vec<_> = std::iter::once(heads).chain(cells).collect();
-    printer.answer(&table(&rows))?;
-    Ok(Exit::Ok)
+    std::iter::once(heads).chain(cells).collect()
 }
 
 fn table(rows: &[[String; COLUMNS]]) -> String {

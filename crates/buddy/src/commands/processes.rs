@@ -6,8 +6,8 @@ use buddy_exec::managed::{Condition, Force, ManagedError, State, Status};
 use buddy_protocol::UnixMillis;
 use buddy_tui::{Exit, Printer, local_time};
 
-use crate::cli::{Kill, Logs};
-use crate::commands::printer;
+use crate::cli::{Kill, Listing, Logs};
+use crate::commands::{listing, printer};
 use crate::environment::Environment;
 use crate::signals::interrupts;
 use crate::wiring::managed_processes;
@@ -16,15 +16,11 @@ use crate::wiring::managed_processes;
 const LOOK_PAUSE: Duration = Duration::from_millis(200);
 
 /// Lists them, the newest first.
-pub(crate) fn list(environment: &Environment, json: bool) -> anyhow::Result<Exit> {
+pub(crate) fn list(environment: &Environment, listing: &Listing) -> anyhow::Result<Exit> {
     let all = managed_processes(environment)?.list()?;
-    let mut printer = printer();
-    let printed = if json {
-        printer.line(&serde_json::to_string_pretty(&all)?)
-    } else {
+    listing::print(listing, all, |all, printer| {
         all.iter().try_for_each(|status| printer.answer(&format!("{}\n", described(status))))
-    };
-    Ok(if printed.is_ok() { Exit::Ok } else { Exit::OutputClosed })
+    })
 }
 
 /// Shows the end of an output, and what follows it.

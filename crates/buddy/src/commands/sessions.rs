@@ -6,12 +6,19 @@ use buddy_protocol::{Found, SessionQuery, Sessions, Transcript};
 use buddy_tui::{Exit, OutputClosed, show_found, show_sessions, show_transcript};
 
 use crate::cli::{List, Show};
-use crate::commands::{find, printer};
+use crate::commands::{find, listing, printer};
 use crate::environment::Environment;
 use crate::wiring::{Buddy, Wishes, wire};
 
 /// Events read at once.
 const PAGE: usize = 5_000;
+
+/// How many sessions are listed unless somebody says otherwise.
+const MOST: usize = 50;
+
+fn most(list: &List) -> usize {
+    list.listing.limit.unwrap_or(MOST)
+}
 
 fn reader(environment: &Environment) -> anyhow::Result<Buddy> {
     wire(environment, Wishes::reading()?)
@@ -24,34 +31,25 @@ pub(crate) async fn list(environment: &Environment, list: &List, cwd: &Path) -> 
     if let Some(words) = &list.grep {
         return search(buddy, words, here.as_deref(), list).await;
     }
-    let query = SessionQuery { cwd: here, limit: list.limit, ..SessionQuery::default() };
+    let query = SessionQuery { cwd: here, limit: most(list), ..SessionQuery::default() };
     let sessions = buddy.hub.list(&buddy.who, query).await?;
     buddy.close().await?;
-    let mut printer = printer();
-    let printed = if list.json {
-        printer.line(&serde_json::to_string_pretty(&sessions)?)
-    } else {
+    listing::print(&list.listing, sessions, |sessions, printer| {
         // A conversation that was left before anything was said is of no use to people.
-        let begun: Vec<_> = sessions.into_iter().filter(|session| session.turns > 0).collect();
-        show_sessions(&begun, &mut printer)
-    };
-    Ok(outcome(&printed))
+        let begun: Vec<_> = sessions.iter().filter(|session| session.turns > 0).cloned().collect();
+        show_sessions(&begun, printer)
+    })
 }
 
 /// Lists sessions in which words were said.
 async fn search(buddy: Buddy, words: &str, here: Option<&str>, list: &List) -> anyhow::Result<Exit> {
-    let limit = if here.is_some() { 0 } else { list.limit };
+    let most = most(list);
+    let limit = if here.is_some() { 0 } else { most };
     let found = buddy.hub.search(&buddy.who, words, limit).await?;
     buddy.close().await?;
     let is_meant = |found: &Found| here.is_none_or(|here| found.summary.cwd == here);
-    let found: Vec<Found> = found.into_iter().filter(is_meant).take(list.limit).collect();
-    let mut printer = printer();
-    let printed = if list.json {
-        printer.line(&serde_json::to_string_pretty(&found)?)
-    } else {
-        show_found(&found, &mut printer)
-    };
-    Ok(outcome(&printed))
+    let found: Vec<Found> = found.into_iter().filter(is_meant).take(most).collect();
+    listing::print(&list.listing, found, show_found)
 }
 
 /// Shows a session.

@@ -8,7 +8,7 @@ use buddy_agent::{Budget, Limit, TextSettings};
 use buddy_policy::Approvals;
 use buddy_protocol::{Failure, MicroUsd, TargetWish};
 
-use crate::cli::Approve;
+use crate::cli::{Approve, RunRules};
 use crate::commands::printer;
 use crate::config::{ApprovalPolicy, Loaded, Request, WorkEnvironment, load};
 use crate::environment::Environment;
@@ -48,11 +48,15 @@ pub(crate) enum TmuxWish {
     Wanted(Option<String>),
 }
 
-/// What the command line says about approvals.
-#[derive(Debug, Clone, Copy)]
+/// What the command line says about what the agent may do.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct PolicyWish {
     pub(crate) approve: Option<Approve>,
     pub(crate) is_plan_only: bool,
+    /// Rules of this run.
+    pub(crate) rules: RunRules,
+    /// Further directories of this machine to work in, by their names without links.
+    pub(crate) added: Vec<PathBuf>,
 }
 
 /// What is told on the standard error.
@@ -144,7 +148,7 @@ impl Setup {
             wanted: invocation.hosts.clone(),
             is_trusted: invocation.is_trusted,
             is_remote_only: invocation.is_remote_only || !self.loaded.config.tools.local,
-            policy: PolicySettings::new(&self.loaded)?,
+            policy: PolicySettings::new(&self.loaded, &invocation.policy)?,
             pane_maker,
             panes: tokio::sync::Mutex::default(),
             reached: Mutex::default(),

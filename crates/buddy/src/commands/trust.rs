@@ -6,7 +6,7 @@ use std::path::Path;
 use buddy_tui::Exit;
 
 use crate::cli::Trust;
-use crate::commands::printer;
+use crate::commands::{listing, printer};
 use crate::config::TrustStore;
 use crate::environment::Environment;
 
@@ -19,9 +19,9 @@ pub(crate) fn run(environment: &Environment, trust: &Trust, cwd: &Path) -> anyho
     let directory = cwd.join(trust.directory.as_deref().unwrap_or(Path::new("")));
     let mut printer = printer();
     if trust.list {
-        for trusted in store.list()? {
-            printer.line(&trusted.path.to_string_lossy())?;
-        }
+        return listing::print(&trust.listing, store.list()?, |trusted, printer| {
+            trusted.iter().try_for_each(|trusted| printer.line(&trusted.path.to_string_lossy()))
+        });
     } else if trust.remove {
         let is_removed = store.remove(&directory)?;
         let verdict = if is_removed { "no longer trusted" } else { "was not trusted" };

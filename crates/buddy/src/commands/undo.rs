@@ -10,7 +10,7 @@ use buddy_tui::{Exit, Printer};
 use serde_json::json;
 
 use crate::cli::Undo;
-use crate::commands::printer;
+use crate::commands::{listing, printer};
 use crate::environment::Environment;
 use crate::host;
 use crate::system::{SystemClock, SystemIds};
@@ -26,7 +26,9 @@ pub(crate) async fn run(environment: &Environment, undo: &Undo) -> anyhow::Resul
     let store = undo_store(environment);
     let mut printer = printer();
     if undo.list {
-        return list(&store, undo, &mut printer);
+        return listing::print(&undo.listing, store.list()?, |entries, printer| {
+            entries.iter().try_for_each(|entry| printer.answer(&format!("{}\n", described(entry))))
+        });
     }
     let which = undo.id.clone().map_or(Which::Last, Which::Id);
     let header = match store.header(&which) {
@@ -42,11 +44,11 @@ pub(crate) async fn run(environment: &Environment, undo: &Undo) -> anyhow::Resul
     };
     let place = Place::reach(environment, &header).await?;
     let plan = place.plan(&store, &Which::Id(header.id)).await?;
-    if !undo.json {
+    if !undo.listing.is_json() {
         show(&plan, &mut printer);
     }
     let outcome = carry_out(&store, &place, plan, undo, &mut printer).await?;
-    if undo.json {
+    if undo.listing.is_json() {
         printer.line(&serde_json::to_string_pretty(&outcome.report)?)?;
     }
     Ok(outcome.exit)
@@ -157,18 +159,6 @@ fn show(plan: &UndoPlan, printer: &mut Printer) {
     for left_out in plan.not_covered.iter().take(MAX_SHOWN) {
         printer.status(&format!("  not covered: {}: {}", left_out.path, left_out.why));
     }
-}
-
-fn list(store: &UndoStore, undo: &Undo, printer: &mut Printer) -> anyhow::Result<Exit> {
-    let entries = store.list()?;
-    if undo.json {
-        printer.line(&serde_json::to_string_pretty(&entries)?)?;
-        return Ok(Exit::Ok);
-    }
-    for entry in &entries {
-        printer.answer(&format!("{}\n", described(entry)))?;
-    }
-    Ok(Exit::Ok)
 }
 
 fn described(entry: &UndoEntry) -> String {

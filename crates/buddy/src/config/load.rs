@@ -25,6 +25,8 @@ pub(crate) struct Request {
     pub(crate) overrides: Vec<String>,
     /// Whether an unknown key is an error, and a catalogue that cannot be used.
     pub(crate) is_strict: bool,
+    /// Whether the person's own file and catalogue stay unread.
+    pub(crate) is_user_ignored: bool,
 }
 
 /// The configuration, read. Not `Debug`: the effective settings hold secrets.
@@ -46,7 +48,7 @@ pub(crate) fn load(environment: &Environment, cwd: &Path, request: &Request) -> 
     let mut loader = Loader { is_strict: request.is_strict, ..Loader::default() };
     loader.effective.add(template::builtin_settings()?)?;
     let named = request.named.as_deref();
-    if named.is_none() && environment.named_config().is_none() {
+    if named.is_none() && environment.named_config().is_none() && !request.is_user_ignored {
         loader.warnings.extend(template::create(environment));
     }
     for found in search(environment, cwd, named) {
@@ -55,6 +57,7 @@ pub(crate) fn load(environment: &Environment, cwd: &Path, request: &Request) -> 
                 "{} is not read, as nobody trusted this directory; if you do: buddy trust",
                 found.path.display()
             )),
+            Role::User if request.is_user_ignored => {}
             Role::Named | Role::User | Role::Project => loader.file(&found.path, found.role)?,
         }
     }
@@ -63,7 +66,11 @@ pub(crate) fn load(environment: &Environment, cwd: &Path, request: &Request) -> 
     loader.overrides(&request.overrides)?;
     let config = loader.effective.config()?;
     loader.warnings.append(&mut loader.effective.warnings);
-    let catalogue = loader.catalogue(environment)?;
+    let catalogue = if request.is_user_ignored {
+        Catalogue::built_in().unwrap_or_default()
+    } else {
+        loader.catalogue(environment)?
+    };
     Ok(Loaded { config, effective: loader.effective, warnings: loader.warnings, key_home, catalogue })
 }
 

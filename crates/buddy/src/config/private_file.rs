@@ -1,9 +1,14 @@
-//! Files that only the person can read, written in one step.
+//! Files that are written in one step, most of them for the person's eyes only.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+
+/// The mode of a file for the person alone.
+const PRIVATE: u32 = 0o600;
+/// The mode of any other new file, from which the mask of the process takes away.
+const USUAL: u32 = 0o666;
 
 /// Makes a directory and those above it, for the person alone. One that is there stays as it is.
 pub(crate) fn make_directory(path: &Path) -> io::Result<()> {
@@ -12,7 +17,7 @@ pub(crate) fn make_directory(path: &Path) -> io::Result<()> {
 
 /// Makes a file. Whoever comes second fails with `AlreadyExists`, and nobody ever sees half of it.
 pub(crate) fn create(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
-    let draft = draft(path, content.as_ref())?;
+    let draft = draft(path, content.as_ref(), PRIVATE)?;
     let made = std::fs::hard_link(&draft, path);
     std::fs::remove_file(&draft)?;
     made
@@ -20,18 +25,29 @@ pub(crate) fn create(path: &Path, content: impl AsRef<[u8]>) -> io::Result<()> {
 
 /// Replaces a file. A symbolic link is written through, as people keep configuration in other places.
 pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
+    replace_with(path, text, PRIVATE)
+}
+
+/// The same for a file that is as open as files of the person usually are.
+pub(crate) fn replace_usual(path: &Path, text: &str) -> io::Result<()> {
+    replace_with(path, text, USUAL)
+}
+
+fn replace_with(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
-    let draft = draft(&path, text.as_bytes())?;
+    let draft = draft(&path, text.as_bytes(), mode)?;
     std::fs::rename(&draft, &path).inspect_err(|_| drop(std::fs::remove_file(&draft)))
 }
 
-fn draft(path: &Path, content: &[u8]) -> io::Result<PathBuf> {
+fn draft(path: &Path, content: &[u8], mode: u32) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
     let draft = path.with_file_name(format!(".{name}.{}", uuid::Uuid::now_v7().simple()));
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&draft)?;
     let written = file.write_all(content).and_then(|()| {
         // The mask of the process can only take bits away, and a file of the person must be readable to the person.
-        file.set_permissions(std::fs::Permissions::from_mode(0o600))?;
+        if mode == PRIVATE {
+            file.set_permissions(std::fs::Permissions::from_mode(mode))?;
+        }
         file.sync_all()
     });
     written.inspect_err(|_| drop(std::fs::remove_file(&draft)))?;

@@ -17,9 +17,18 @@ const MANAGED: &str = "/etc/buddy/rules.toml";
 pub(super) struct RuleFiles {
     files: Vec<(RuleTier, PathBuf)>,
     guards: Guards,
-    denylist: Vec<CommandPattern>,
+    fixed: FixedRules,
     /// Held for a look, or to read the files.
     known: Mutex<Option<(Stamp, Arc<RuleSet>)>>,
+}
+
+/// Rules that stay the same as long as buddy runs.
+#[derive(Debug, Clone, Default)]
+pub(super) struct FixedRules {
+    /// Those of the command line.
+    pub(super) run: Rules,
+    /// `tools.shell_denylist`.
+    pub(super) denylist: Vec<CommandPattern>,
 }
 
 /// What tells whether a file is still the same one.
@@ -31,14 +40,14 @@ impl RuleFiles {
         user: Option<&Path>,
         project: Option<&Path>,
         guards: Guards,
-        denylist: Vec<CommandPattern>,
+        fixed: FixedRules,
     ) -> Self {
         let file = |tier, directory: &Path| (tier, directory.join("rules.toml"));
         let managed = (RuleTier::Managed, PathBuf::from(MANAGED));
         let user = user.map(|directory| file(RuleTier::User, directory));
         let project = project.map(|directory| file(RuleTier::Project, &directory.join(".buddy")));
         let files = std::iter::once(managed).chain(user).chain(project).collect();
-        Self { files, guards, denylist, known: Mutex::default() }
+        Self { files, guards, fixed, known: Mutex::default() }
     }
 
     /// The rules as the files have them now.
@@ -89,9 +98,10 @@ impl RuleFiles {
         if let Some(text) = self.guards.standing()?.approved {
             rules.add(RuleTier::User, check_guards(&text)?);
         }
-        if !self.denylist.is_empty() {
-            rules.deny_commands(RuleTier::User, self.denylist.clone());
+        if !self.fixed.denylist.is_empty() {
+            rules.deny_commands(RuleTier::User, self.fixed.denylist.clone());
         }
+        rules.add(RuleTier::Run, self.fixed.run.clone());
         Ok(rules)
     }
 }
@@ -118,7 +128,8 @@ mod tests {
                 std::fs::create_dir_all(home.path().join(directory)).unwrap();
             }
             let (user, project) = (home.path().join("user"), home.path().join("project"));
-            let files = RuleFiles::new(Some(&user), Some(&project), Guards::new(home.path()), Vec::new());
+            let files =
+                RuleFiles::new(Some(&user), Some(&project), Guards::new(home.path()), FixedRules::default());
             Self { home, files }
         }
 

@@ -8,13 +8,14 @@ use std::time::Duration;
 use anyhow::Context;
 use buddy_agent::PolicySource;
 use buddy_exec::Bounds;
-use buddy_policy::{CommandMode, CommandPattern, Grant, Mode, Places, Policy, RuleSet};
+use buddy_policy::{CommandMode, CommandPattern, Grant, Mode, Places, Policy, RuleSet, Rules};
 use buddy_protocol::GrantScope;
 
 use super::bounds::{Ground, bounds};
 use super::grants::GrantBook;
 use super::guards::Guards;
-use super::rules::RuleFiles;
+use super::rules::{FixedRules, RuleFiles};
+use crate::commands::setup::PolicyWish;
 use crate::config::{Loaded, TrustStore, WorkEnvironment, user_file};
 use crate::environment::Environment;
 use crate::host::{Host, Remote};
@@ -42,11 +43,15 @@ pub(crate) struct PolicySettings {
     denylist: Vec<CommandPattern>,
     fetch_confirm: bool,
     network: bool,
+    /// Rules of this run.
+    rules: Rules,
+    /// Further directories of this machine that the person opened to be worked on.
+    added: Vec<PathBuf>,
 }
 
 impl PolicySettings {
-    /// Those of a configuration.
-    pub(crate) fn new(loaded: &Loaded) -> anyhow::Result<Self> {
+    /// Those of a configuration and a command line.
+    pub(crate) fn new(loaded: &Loaded, wish: &PolicyWish) -> anyhow::Result<Self> {
         let tools = &loaded.config.tools;
         let mode = match loaded.config.agent.environment {
             WorkEnvironment::Development => Mode::Development,
@@ -62,7 +67,18 @@ impl PolicySettings {
             denylist: patterns("tools.shell_denylist", &tools.shell_denylist)?,
             fetch_confirm: tools.fetch_confirm,
             network: tools.network,
+            rules: Rules {
+                allow: wish.rules.allow.clone(),
+                deny: wish.rules.deny.clone(),
+                ..Rules::default()
+            },
+            added: wish.added.clone(),
         })
+    }
+
+    /// Further directories of this machine that the person opened to be worked on.
+    pub(crate) fn added(&self) -> &[PathBuf] {
+        &self.added
     }
 }
 
@@ -111,7 +127,8 @@ impl Policies {
         let user = user_file(&self.environment);
         let user = user.as_deref().and_then(Path::parent);
         let project = is_trusted.then_some(cwd);
-        RuleFiles::new(user, project, Guards::new(&self.environment.data), self.settings.denylist.clone())
+        let fixed = FixedRules { run: self.settings.rules.clone(), denylist: self.settings.denylist.clone() };
+        RuleFiles::new(user, project, Guards::new(&self.environment.data), fixed)
     }
 }
 
@@ -127,8 +144,10 @@ impl PolicySource for Policies {
             None => self.trust.covers(cwd),
             Some(remote) => remote.is_trusted,
         };
+        // They were named as directories of this machine; at the same path another host has something else.
+        let added = if self.remote.is_none() { self.settings.added() } else { &[] };
         let places = Places {
-            workspace: is_trusted.then(|| cwd.to_owned()).into_iter().collect(),
+            workspace: is_trusted.then(|| cwd.to_owned()).into_iter().chain(added.iter().cloned()).collect(),
             home: self.ground.home.clone(),
             own: self.ground.own.clone(),
             scratch: self.ground.scratch.clone(),

@@ -100,3 +100,16 @@ async fn a_conversation_asks_and_goes_on_when_it_is_allowed() {
     started.stdout.wait_for("Done.", 1).await;
     started.finish().await.expect_code(0);
 }
+
+#[tokio::test]
+async fn what_was_spent_today_counts_for_a_run_of_which_nothing_stays() {
+    let stage = stage().await;
+    let go = |flags: &[&str]| {
+        let day = ["-c", "budget.max_cost_per_day=0.004"];
+        stage.exec(["go"]).args(day).args(flags).env("BUDDY_MODEL", "gpt-5").run()
+    };
+    go(&["--ephemeral"]).await.expect_code(0);
+    go(&[]).await.expect_code(0);
+    go(&["--ephemeral"]).await.expect_code(4);
+    assert_eq!(stage.requests().len(), 4, "the third run calls no model");
+}

@@ -68,7 +68,7 @@ async fn what_is_no_image_is_told_and_nothing_is_asked_of_the_model() {
     std::fs::write(stage.home.work().join("notes.png"), "words").unwrap();
     let not_one = stage.exec(["look", "--image", "notes.png"]).run().await.expect_code(1);
     not_one.expect_stderr("notes.png: not an image of a kind that models see (PNG, JPEG, GIF, WebP)");
-    let missing = stage.exec(["look", "--image", "missing.png"]).run().await.expect_code(1);
+    let missing = stage.exec(["look", "--image", "missing.png"]).run().await.expect_code(2);
     missing.expect_stderr("cannot read `missing.png`: No such file or directory");
     assert!(stage.server.requests().is_empty());
 }

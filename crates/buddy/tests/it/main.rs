@@ -19,6 +19,7 @@ mod faults;
 mod floods;
 mod foreign;
 mod git;
+mod headless;
 mod hosts;
 mod images;
 mod interrupts;

@@ -1,0 +1,177 @@
+//! An answer that has to fit a JSON Schema.
+
+use buddy_protocol::{Failure, FailureKind};
+use serde_json::Value;
+
+/// The largest schema, in bytes. It is sent with the prompt, so what is larger leaves no room for the work.
+const MAX_SCHEMA_BYTES: usize = 64 * 1024;
+/// How often a model that misses the schema is asked again.
+pub(super) const CORRECTIONS: u32 = 2;
+/// Mismatches that are told at once; the rest shows once these are mended.
+const TOLD: usize = 10;
+/// Characters of one mismatch.
+const TOLD_CHARS: usize = 300;
+
+/// The schema of an answer.
+pub struct AnswerSchema {
+    text: String,
+    validator: jsonschema::Validator,
+}
+
+/// Why a text is no schema that can be used.
+#[derive(Debug, thiserror::Error)]
+pub enum SchemaError {
+    /// It is too large to be sent along.
+    #[error("it has more than {MAX_SCHEMA_BYTES} bytes")]
+    TooLarge,
+    /// It is not JSON.
+    #[error("it is not JSON: {0}")]
+    Json(#[from] serde_json::Error),
+    /// It is JSON and no schema, or refers to something that is not in it.
+    #[error("it is not a JSON Schema: {0}")]
+    Schema(String),
+}
+
+/// An answer that fits: its JSON as the model wrote it, and what that says.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Fitting {
+    pub(super) text: String,
+    pub(super) value: Value,
+}
+
+impl AnswerSchema {
+    /// Reads a schema. What it refers to has to be in it: nothing is fetched.
+    pub fn parse(text: &str) -> Result<Self, SchemaError> {
+        if text.len() > MAX_SCHEMA_BYTES {
+            return Err(SchemaError::TooLarge);
+        }
+        let schema: Value = serde_json::from_str(text)?;
+        let refused =
+            |error: jsonschema::ValidationError<'_>| SchemaError::Schema(clipped(&error.to_string()));
+        let validator = jsonschema::validator_for(&schema).map_err(refused)?;
+        Ok(Self { text: text.trim().to_owned(), validator })
+    }
+
+    /// A prompt with the schema.
+    pub(super) fn asked(&self, prompt: &str) -> String {
+        format!(
+            "{prompt}\n\nYour last message must be one JSON value that fits this schema, and nothing else: no words around \
+             it, no code fence.\n\n{}",
+            self.block()
+        )
+    }
+
+    /// What a model is told that missed it.
+    pub(super) fn corrected(&self, mismatch: &str) -> String {
+        format!(
+            "Your last message does not fit the schema: {mismatch}\n\nSay it again as one JSON value that fits, and \
+             nothing else.\n\n{}",
+            self.block()
+        )
+    }
+
+    fn block(&self) -> String {
+        format!("<output_schema>\n{}\n</output_schema>", self.text)
+    }
+
+    /// Holds an answer against it. The error says what does not fit, for the model and for people.
+    pub(super) fn fit(&self, answer: &str) -> Result<Fitting, String> {
+        let text = bare(answer);
+        let value: Value = serde_json::from_str(text).map_err(|error| format!("it is not JSON: {error}"))?;
+        let mismatches: Vec<String> = self
+            .validator
+            .iter_errors(&value)
+            .take(TOLD)
+            .map(|error| match error.instance_path().to_string() {
+                path if path.is_empty() => clipped(&error.to_string()),
+                path => format!("{path}: {}", clipped(&error.to_string())),
+            })
+            .collect();
+        if mismatches.is_empty() {
+            return Ok(Fitting { text: text.to_owned(), value });
+        }
+        Err(mismatches.join("; "))
+    }
+}
+
+/// The failure of a run whose answer never fitted.
+pub(super) fn missed(mismatch: &str) -> Failure {
+    Failure {
+        kind: FailureKind::Internal,
+        message: format!("the answer does not fit the schema: {mismatch}"),
+        hint: Some(format!(
+            "the model was asked again {CORRECTIONS} times; a simpler schema or another model may help"
+        )),
+    }
+}
+
+/// The JSON of an answer, without the one code fence that it may stand in.
+fn bare(answer: &str) -> &str {
+    const FENCE: &str = "```";
+    let answer = answer.trim();
+    let mut parts = answer.split(FENCE);
+    let (Some(_), Some(fenced), Some(_), None) = (parts.next(), parts.next(), parts.next(), parts.next())
+    else {
+        return answer;
+    };
+    // JSON may have a fence within a text; then it is no fence of its own.
+    if serde_json::from_str::<serde::de::IgnoredAny>(answer).is_ok() {
+        return answer;
+    }
+    // The rest of the line that opens a fence names a language.
+    fenced.split_once('\n').map_or(fenced, |(_, inner)| inner).trim()
+}
+
+fn clipped(text: &str) -> String {
+    text.chars().take(TOLD_CHARS).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NOTES: &str = r#"{"type": "object", "properties": {"count": {"type": "integer"}},
+                            "required": ["count"], "additionalProperties": false}"#;
+
+    fn fits(answer: &str) -> Result<String, String> {
+        AnswerSchema::parse(NOTES).unwrap().fit(answer).map(|fitting| fitting.text)
+    }
+
+    #[test]
+    fn an_answer_fits_bare_or_in_a_lone_fence() {
+        let json = "{\"count\": 3}";
+        for answer in [
+            json.to_owned(),
+            format!("\n {json}\n"),
+            format!("```json\n{json}\n```"),
+            format!("Here it is:\n\n```\n{json}\n```\n"),
+        ] {
+            assert_eq!(fits(&answer), Ok(json.to_owned()), "{answer}");
+        }
+        let text = AnswerSchema::parse("{\"type\": \"string\"}").unwrap();
+        assert_eq!(text.fit("\"a ``` b ``` c\"").unwrap().value, "a ``` b ``` c");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_told() {
+        for (answer, told) in [
+            ("There are three.", "not JSON"),
+            ("{\"count\": \"three\"}", "/count"),
+            ("{}", "count"),
+            ("{\"count\": 1, \"more\": 2}", "more"),
+            ("```\n{\"count\": 1}\n```\n```\n{\"count\": 2}\n```", "not JSON"),
+        ] {
+            let mismatch = fits(answer).unwrap_err();
+            assert!(mismatch.contains(told), "{answer}: {mismatch}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_schema_is_refused() {
+        for text in ["", "{", "3", "{\"type\": 12}", "{\"$ref\": \"https://example.com/x.json\"}", "[]"] {
+            assert!(AnswerSchema::parse(text).is_err(), "{text}");
+        }
+        let large = format!("{{\"description\": \"{}\"}}", "x".repeat(MAX_SCHEMA_BYTES));
+        assert!(matches!(AnswerSchema::parse(&large), Err(SchemaError::TooLarge)));
+    }
+}

@@ -1,0 +1,121 @@
+//! A run that is steered from outside: commands come in as JSON, one a line, and are those of the protocol.
+//!
+//! Nothing that comes in is lost in silence: each line is a command that was accepted, or is answered by a line that says
+//! why not. What waits for a person waits for an answer as long as the input lasts, and is denied when it has ended.
+
+use buddy_protocol::{Answer, AskId, Command, Content, Event, Fact, SessionsError};
+use serde::Serialize;
+
+use super::Run;
+use super::lines::{MAX_LINE, NumberedLine};
+use crate::report::Stop;
+
+/// A line of the output that answers a line of the input which was not carried out.
+#[derive(Debug, Serialize)]
+struct Refusal<'a> {
+    r#type: &'static str,
+    /// Which line of the input, from 1.
+    line: u64,
+    message: &'a str,
+}
+
+/// What is known of a run that is steered.
+#[derive(Debug, Default)]
+pub(super) struct Steering {
+    /// Whether commands may still come.
+    pub(super) is_open: bool,
+    /// Prompts and commands of the person that were accepted and are not seen in the log yet. Until they are, nothing
+    /// seems to run although something does.
+    unseen: usize,
+    /// What waits for an answer.
+    asks: Vec<AskId>,
+    /// Whether the session has ended for good.
+    has_ended: bool,
+}
+
+impl Steering {
+    /// At the start, with commands to come or without.
+    pub(super) fn new(is_open: bool) -> Self {
+        Self { is_open, ..Self::default() }
+    }
+
+    /// Takes note of what goes on.
+    pub(super) fn note(&mut self, event: &Event) {
+        match &event.fact {
+            Fact::ItemEnded(ended) if matches!(ended.item.content, Content::UserMessage { .. }) => {
+                self.unseen = self.unseen.saturating_sub(1);
+            }
+            Fact::Asked(asked) => self.asks.push(asked.ask.id.clone()),
+            Fact::Answered(answered) => self.asks.retain(|ask| *ask != answered.ask),
+            Fact::SessionEnded(_) => self.has_ended = true,
+            _ => {}
+        }
+    }
+}
+
+impl Run<'_> {
+    /// Whether nothing runs and nothing more can come.
+    pub(super) fn is_over(&self) -> bool {
+        let steering = &self.steering;
+        steering.has_ended || (!steering.is_open && steering.unseen == 0 && !self.report.is_running())
+    }
+
+    /// Carries out a line of the input.
+    pub(super) async fn hear(&mut self, line: NumberedLine) -> Result<(), SessionsError> {
+        let refusal = match read(&line) {
+            Ok(None) => return Ok(()),
+            Ok(Some(command)) => match self.obey(command).await {
+                Err(
+                    error @ (SessionsError::Conflict(_)
+                    | SessionsError::Invalid(_)
+                    | SessionsError::Forbidden { .. }
+                    | SessionsError::Agent(_)),
+                ) => error.to_string(),
+                other => return other,
+            },
+            Err(message) => message,
+        };
+        let refusal = Refusal { r#type: "error", line: line.number, message: &refusal };
+        let text = serde_json::to_string(&refusal).unwrap_or_default();
+        if self.printer.line(&text).is_err() && self.stop.is_none() {
+            self.interrupt(Stop::OutputClosed).await?;
+        }
+        Ok(())
+    }
+
+    pub(super) async fn obey(&mut self, command: Command) -> Result<(), SessionsError> {
+        // A prompt becomes a message, and a command of the person's own ends as one.
+        let is_said = matches!(command, Command::Prompt { .. } | Command::Run { .. });
+        self.sessions.send(&self.request.who, &self.session, command).await?;
+        self.steering.unseen += usize::from(is_said);
+        Ok(())
+    }
+
+    /// The input has ended: nobody is there any more who could answer.
+    pub(super) async fn stop_hearing(&mut self) -> Result<(), SessionsError> {
+        self.steering.is_open = false;
+        for ask in std::mem::take(&mut self.steering.asks) {
+            self.deny(ask).await?;
+        }
+        Ok(())
+    }
+
+    /// Denies what waits. That it was answered meanwhile is as good.
+    pub(super) async fn deny(&self, ask: AskId) -> Result<(), SessionsError> {
+        let reason = Some("nobody is there to ask".to_owned());
+        let answer = Command::Answer { ask, answer: Answer::Deny { reason } };
+        match self.sessions.send(&self.request.who, &self.session, answer).await {
+            Err(SessionsError::Conflict(_)) => Ok(()),
+            sent => sent,
+        }
+    }
+}
+
+/// The command of a line; none of an empty one.
+fn read(line: &NumberedLine) -> Result<Option<Command>, String> {
+    let Some(bytes) = &line.bytes else { return Err(format!("the line has more than {MAX_LINE} bytes")) };
+    if bytes.trim_ascii().is_empty() {
+        return Ok(None);
+    }
+    serde_json::from_slice(bytes).map(Some).map_err(|error| format!("the line is not a command: {error}"))
+}

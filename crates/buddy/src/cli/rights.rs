@@ -1,0 +1,82 @@
+//! Arguments that say what the agent may do in this run.
+
+use buddy_policy::{CommandPattern, Rule};
+use clap::{Args, ValueEnum};
+use serde::Deserialize;
+
+use super::Approve;
+use super::project::RIGHTS;
+
+/// Rules of this run. Not global, as `grants` has an `--allow` of its own; what stands before a command is added to what
+/// stands after it.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct RunRules {
+    /// Let commands of a pattern, such as `cargo *`, run without a question in this run, or what a rule such as
+    /// `{ write = "target/**" }` is about. What is dangerous, or denied by anyone, stays so.
+    #[arg(long, value_name = "PATTERN", value_parser = rule, help_heading = RIGHTS)]
+    pub(crate) allow: Vec<Rule>,
+
+    /// Let no command of a pattern run in this run, whoever would allow it, nor what such a rule is about.
+    #[arg(long, value_name = "PATTERN", value_parser = rule, help_heading = RIGHTS)]
+    pub(crate) deny: Vec<Rule>,
+}
+
+impl RunRules {
+    /// Adds others.
+    pub(crate) fn extend(&mut self, other: Self) {
+        self.allow.extend(other.allow);
+        self.deny.extend(other.deny);
+    }
+}
+
+/// How much goes on without a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum PermissionMode {
+    /// What changes something is asked for; where nobody can be asked it is denied.
+    Ask,
+    /// Changes of files in the workspace go on without a question.
+    Edits,
+    /// Only read and plan.
+    Plan,
+    /// What would be asked for is denied.
+    None,
+    /// Everything goes on that no rule denies.
+    All,
+}
+
+impl PermissionMode {
+    /// The same in the words of `--approve` and `--plan`.
+    pub(crate) fn parts(self) -> (Option<Approve>, bool) {
+        match self {
+            Self::Ask => (Some(Approve::Ask), false),
+            Self::Edits => (Some(Approve::Edits), false),
+            Self::Plan => (None, true),
+            Self::None => (Some(Approve::None), false),
+            Self::All => (Some(Approve::All), false),
+        }
+    }
+}
+
+/// A rule as a file of rules has it: a pattern of commands, or a table.
+fn rule(text: &str) -> Result<Rule, String> {
+    if !text.trim_start().starts_with('{') {
+        return CommandPattern::parse(text).map(Rule::command).map_err(|error| error.to_string());
+    }
+    let table = toml::de::ValueDeserializer::parse(text.trim());
+    table.and_then(Rule::deserialize).map_err(|error| error.message().to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rule;
+
+    #[test]
+    fn a_rule_is_written_as_in_a_file_of_rules() {
+        for text in ["cargo *", "{ write = \"target/**\" }", "{command = \"make *\", target = \"local\"}"] {
+            assert!(rule(text).is_ok(), "{text}");
+        }
+        for text in ["", "a | b", "*", "{ write = 3 }", "{ paint = \"x\" }", "{ write = \"x\" } more", "{"] {
+            assert!(rule(text).is_err(), "{text}");
+        }
+    }
+}

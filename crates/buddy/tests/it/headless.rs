@@ -1,0 +1,10 @@
+//! What a script can ask of one run: how it is called, what it may do, what it prints and what it leaves.
+
+mod answers;
+mod configuration;
+mod ephemeral;
+mod lists;
+mod print;
+mod rights;
+mod schema;
+mod steered;

@@ -1,0 +1,67 @@
+//! `-o`: the last message in a file.
+
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+
+use buddy_testkit::model::turn;
+use serde_json::json;
+
+use crate::stage::{Stage, done, run};
+
+#[tokio::test]
+async fn the_last_message_is_written_beside_every_format() {
+    for format in ["text", "json", "stream-json"] {
+        let stage = Stage::new([run("echo one"), turn().text("Two.")]).await;
+        let file = stage.home.work().join("answer.txt");
+        std::fs::write(&file, "an older and longer answer").unwrap();
+        let finished =
+            stage.exec(["go", "-o", "answer.txt", "--output-format", format]).run().await.expect_code(0);
+        assert!(finished.text().contains("Two."), "{finished}");
+        assert_eq!(std::fs::read_to_string(&file).unwrap(), "Two.\n");
+        assert_ne!(std::fs::metadata(&file).unwrap().permissions().mode() & 0o400, 0);
+        let names: Vec<_> =
+            std::fs::read_dir(stage.home.work()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+        assert_eq!(names, ["answer.txt"], "nothing else is left");
+    }
+}
+
+#[tokio::test]
+async fn a_failed_run_leaves_no_older_answer() {
+    let stage = Stage::new([turn().error(400, "bad", "no")]).await;
+    let file = stage.home.work().join("answer.txt");
+    std::fs::write(&file, "an older answer").unwrap();
+    stage.exec(["go", "--output-last-message", "answer.txt"]).run().await.expect_code(1);
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "");
+}
+
+#[tokio::test]
+async fn a_place_that_cannot_be_written_is_told_before_the_model_is_called() {
+    let stage = Stage::new([]).await;
+    std::fs::write(stage.home.work().join("file"), "").unwrap();
+    for (place, why) in [
+        ("nowhere/answer", "there is no directory `nowhere`"),
+        (".", "it is a directory"),
+        ("file/answer", "there is no directory"),
+    ] {
+        let finished = stage.exec(["go", "-o", place]).run().await.expect_code(2).expect_stderr(why);
+        assert!(finished.stdout.is_empty(), "{finished}");
+    }
+    assert!(stage.requests().is_empty() && !stage.home.data().exists());
+}
+
+#[tokio::test]
+async fn what_is_no_file_is_written_to_and_not_replaced() {
+    let stage = Stage::new([done()]).await;
+    stage.exec(["go", "-o", "/dev/null"]).run().await.expect_code(0);
+    assert!(std::fs::metadata("/dev/null").unwrap().file_type().is_char_device());
+}
+
+#[tokio::test]
+async fn a_link_is_written_through() {
+    let stage = Stage::new([turn().call("list_directory", json!({"path": "."})), turn().text("Here.")]).await;
+    let (real, link) = (stage.home.path().join("real"), stage.home.work().join("link"));
+    std::fs::write(&real, "old").unwrap();
+    std::os::unix::fs::symlink(&real, &link).unwrap();
+    stage.exec(["go", "-o", "link"]).run().await.expect_code(0);
+    assert!(link.is_symlink());
+    assert_eq!(std::fs::read_to_string(&real).unwrap(), "Here.\n");
+}

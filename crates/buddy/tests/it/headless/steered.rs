@@ -1,0 +1,201 @@
+//! `--input-format stream-json`: commands in, events out.
+
+use buddy_protocol::{Event, Fact};
+use buddy_testkit::model::{Script, Turn, turn};
+use buddy_testkit::program::{Finished, Started};
+use rustix::process::Signal;
+use serde_json::{Value, json};
+
+use crate::stage::{Stage, done, prompt, run};
+
+const FLAGS: [&str; 5] = ["exec", "--trust", "--input-format", "stream-json", "--json"];
+
+async fn steered(turns: impl IntoIterator<Item = Turn>) -> (Stage, Started) {
+    let stage = Stage::new(Script::from(turns.into_iter().collect::<Vec<_>>())).await;
+    let started = stage.buddy(FLAGS).converse();
+    (stage, started)
+}
+
+async fn say(started: &mut Started, command: Value) {
+    started.write(format!("{command}\n").as_bytes()).await;
+}
+
+fn saying(text: &str) -> Value {
+    json!({"type": "prompt", "text": text})
+}
+
+/// The lines that are no events: results and refusals.
+fn told(finished: &Finished) -> Vec<Value> {
+    let text = finished.text();
+    let lines = text.lines().map(|line| serde_json::from_str(line).expect("a line of JSON"));
+    lines.filter(|line: &Value| matches!(line["type"].as_str(), Some("result" | "error"))).collect()
+}
+
+fn events(text: &str) -> Vec<Event> {
+    text.lines().filter_map(|line| Event::from_json(line).ok()).collect()
+}
+
+/// The id of what waits for an answer.
+async fn asked(started: &mut Started, count: usize) -> String {
+    started.stdout.wait_for("\"type\":\"asked\"", count).await;
+    let events = events(&started.stdout.text());
+    let asks: Vec<_> = events
+        .iter()
+        .filter_map(
+            |event| if let Fact::Asked(asked) = &event.fact { Some(asked.ask.id.to_string()) } else { None },
+        )
+        .collect();
+    asks.last().expect("an ask").clone()
+}
+
+const RESULT: &str = "\"type\":\"result\"";
+
+#[tokio::test]
+async fn one_prompt_follows_another_and_each_has_its_result() {
+    let (stage, mut started) = steered([turn().text("One."), turn().text("Two.")]).await;
+    say(&mut started, saying("first")).await;
+    started.stdout.wait_for(RESULT, 1).await;
+    say(&mut started, saying("second")).await;
+    started.stdout.wait_for(RESULT, 2).await;
+    let finished = started.finish().await.expect_code(0);
+    let texts: Vec<_> = told(&finished).iter().map(|result| result["text"].clone()).collect();
+    assert_eq!(texts, ["One.", "Two."]);
+    let log = stage.only_log().await;
+    assert_eq!(events(&finished.text()), log.events, "every event is printed once");
+    assert_eq!(log.transcript.turns(), 2);
+}
+
+#[tokio::test]
+async fn an_input_that_has_ended_sees_its_turn_through() {
+    let stage = Stage::new([turn().text("One.")]).await;
+    let input = format!("{}\n", saying("first"));
+    let finished = stage.buddy(FLAGS).input(input).run().await.expect_code(0);
+    assert_eq!(told(&finished)[0]["text"], "One.");
+    let nothing = stage.buddy(FLAGS).input("\n\n").run().await.expect_code(0);
+    assert_eq!(told(&nothing), [] as [Value; 0]);
+}
+
+#[tokio::test]
+async fn the_first_prompt_may_be_the_argument() {
+    let stage = Stage::new([turn().text("One.")]).await;
+    let finished = stage.buddy(FLAGS).args(["first", "-o", "last.txt"]).run().await.expect_code(0);
+    assert_eq!(told(&finished)[0]["text"], "One.");
+    assert_eq!(prompt(&stage.requests()[0].body), "first");
+    assert_eq!(stage.home.text("last.txt"), "One.\n");
+}
+
+#[tokio::test]
+async fn what_needs_an_approval_is_asked_for() {
+    let (stage, mut started) = steered([run("touch yes"), run("touch no"), done()]).await;
+    say(&mut started, saying("go")).await;
+    let ask = asked(&mut started, 1).await;
+    assert!(!stage.home.work().join("yes").exists());
+    say(&mut started, json!({"type": "answer", "ask": ask, "answer": {"type": "allow"}})).await;
+    let ask = asked(&mut started, 2).await;
+    say(
+        &mut started,
+        json!({"type": "answer", "ask": ask, "answer": {"type": "deny", "reason": "not that"}}),
+    )
+    .await;
+    started.stdout.wait_for(RESULT, 1).await;
+    let finished = started.finish().await.expect_code(5);
+    assert_eq!(told(&finished)[0]["status"], "approval_needed");
+    assert!(stage.home.work().join("yes").exists() && !stage.home.work().join("no").exists());
+    assert!(stage.results()[1].to_string().contains("not that"), "{:#?}", stage.results());
+}
+
+#[tokio::test]
+async fn what_waits_when_the_input_ends_is_denied() {
+    let (stage, mut started) = steered([run("touch no"), run("touch neither"), done()]).await;
+    say(&mut started, saying("go")).await;
+    asked(&mut started, 1).await;
+    let finished = started.finish().await.expect_code(5);
+    assert_eq!(told(&finished)[0]["text"], "So be it.");
+    assert_eq!(stage.results().len(), 2);
+    assert!(!stage.home.work().join("no").exists() && !stage.home.work().join("neither").exists());
+}
+
+#[tokio::test]
+async fn a_turn_is_interrupted_and_the_next_one_goes_on() {
+    let (stage, mut started) =
+        steered([turn().text("Wait").gate("held").text("ing."), turn().text("Two.")]).await;
+    say(&mut started, saying("first")).await;
+    stage.server.gate("held").reached().await;
+    say(&mut started, json!({"type": "interrupt"})).await;
+    started.stdout.wait_for(RESULT, 1).await;
+    say(&mut started, saying("second")).await;
+    started.stdout.wait_for(RESULT, 2).await;
+    let finished = started.finish().await.expect_code(0);
+    let statuses: Vec<_> = told(&finished).iter().map(|result| result["status"].clone()).collect();
+    assert_eq!(statuses, ["interrupted", "completed"]);
+}
+
+#[tokio::test]
+async fn what_holds_in_the_session_is_changed() {
+    let (stage, mut started) = steered([turn().text("One."), run("touch yes"), done()]).await;
+    say(&mut started, saying("first")).await;
+    started.stdout.wait_for(RESULT, 1).await;
+    say(&mut started, json!({"type": "change", "approvals": {"type": "all"}, "model": "other"})).await;
+    say(&mut started, saying("second")).await;
+    started.stdout.wait_for(RESULT, 2).await;
+    started.finish().await.expect_code(0);
+    assert!(stage.home.work().join("yes").exists());
+    assert_eq!(stage.requests().last().unwrap().body["model"], "other");
+}
+
+#[tokio::test]
+async fn a_session_that_is_ended_takes_nothing_more() {
+    let (stage, mut started) = steered([turn().text("One.")]).await;
+    say(&mut started, saying("first")).await;
+    started.stdout.wait_for(RESULT, 1).await;
+    say(&mut started, json!({"type": "end"})).await;
+    let finished = started.finish_with_open_input().await.expect_code(0);
+    assert!(finished.text().contains("\"type\":\"session.ended\""), "{finished}");
+    let session = stage.only_log().await.session;
+    stage.exec(["more", "--resume", session.as_str()]).run().await.expect_code(1);
+}
+
+#[tokio::test]
+async fn a_line_that_is_no_command_is_answered_and_nothing_is_lost() {
+    let stage = Stage::new([turn().text("One.")]).await;
+    let long = "x".repeat(4 * 1024 * 1024 + 1);
+    let unknown =
+        json!({"type": "answer", "ask": "ask_01jzzzzzzzzzzzzzzzzzzzzzzz", "answer": {"type": "allow"}});
+    let input =
+        format!("nonsense\n{{\"type\": \"paint\"}}\n{long}\n\n{unknown}\n{}\n{{\"type\":", saying("first"));
+    let finished = stage.buddy(FLAGS).input(input).run().await.expect_code(0);
+    let told = told(&finished);
+    let errors: Vec<_> = told.iter().filter(|line| line["type"] == "error").collect();
+    let lines: Vec<_> = errors.iter().map(|error| error["line"].clone()).collect();
+    assert_eq!(lines, [1, 2, 3, 5, 7], "{told:#?}");
+    for (error, part) in
+        errors.iter().zip(["not a command", "paint", "bytes", "does not wait", "not a command"])
+    {
+        assert!(error["message"].as_str().unwrap().contains(part), "{error}");
+    }
+    assert_eq!(told.iter().find(|line| line["type"] == "result").unwrap()["text"], "One.");
+}
+
+#[tokio::test]
+async fn a_signal_or_the_time_limit_ends_it_also_between_turns() {
+    let (_stage, mut started) = steered([turn().text("One.")]).await;
+    say(&mut started, saying("first")).await;
+    started.stdout.wait_for(RESULT, 1).await;
+    started.signal(Signal::INT);
+    started.finish_with_open_input().await.expect_code(130);
+    let stage = Stage::new([]).await;
+    let started = stage.buddy(FLAGS).args(["--timeout", "300ms"]).converse();
+    started.finish_with_open_input().await.expect_code(124);
+}
+
+#[tokio::test]
+async fn it_needs_events_on_the_output() {
+    let stage = Stage::new([]).await;
+    for more in [&[][..], &["--output-format", "json"]] {
+        let program = stage.buddy(["exec", "--input-format", "stream-json"]).args(more);
+        program.run().await.expect_code(2).expect_stderr("--output-format stream-json");
+    }
+    let schema = ["--output-schema", "x"];
+    stage.buddy(FLAGS).args(schema).run().await.expect_code(2).expect_stderr("cannot be used with");
+    assert!(!stage.home.data().exists());
+}
