@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use buddy_protocol::{
-    Event, Fact, ForkError, ForkKind, ForkPoint, SessionId, SessionStore, SessionsError, UnixMillis, fork,
-    fork_end,
+    Event, Fact, ForkError, ForkKind, ForkPoint, SessionId, SessionStore, SessionsError, UnixMillis,
+    changes_since, fork, fork_end,
 };
 
 use crate::live::read_log;
@@ -28,10 +28,11 @@ impl Fork {
         let invalid = |error: ForkError| SessionsError::Invalid(error.to_string());
         let mut log = read_log(store, &self.from, self.head).await?;
         let until = fork_end(&log, &self.point).map_err(invalid)?;
+        let since = changes_since(&log, until, &self.point);
         if until < self.head {
             log = read_log(store, &self.from, until).await?;
         }
-        let facts = fork(&self.from, log, self.kind, self.now).map_err(invalid)?;
+        let facts = fork(&self.from, log, since, self.kind, self.now).map_err(invalid)?;
         let stamp = |(place, fact): (usize, Fact)| {
             let seq = Some(place as u64 + 1);
             Arc::new(Event { session: self.into.clone(), seq, time: self.now, fact })

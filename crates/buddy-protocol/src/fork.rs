@@ -17,7 +17,7 @@ use crate::{
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ForkPoint {
-    /// All turns that have ended.
+    /// All there is, without a turn that has not ended.
     Now,
     /// Up to this event, with which a turn has ended or after which a prompt comes.
     After {
@@ -59,9 +59,11 @@ pub enum ForkError {
 }
 
 /// The facts that a fork of this log begins with. The log ends at [`fork_end`] and may be settled; private data comes along.
+/// Changes since then hold too, as [`changes_since`] gives them.
 pub fn fork(
     session: &SessionId,
     log: Vec<LogEntry>,
+    since: Vec<SessionChanged>,
     kind: ForkKind,
     now: UnixMillis,
 ) -> Result<Vec<Fact>, ForkError> {
@@ -70,16 +72,32 @@ pub fn fork(
     for entry in log {
         copy.take(entry);
     }
+    for changed in since {
+        copy.change(changed);
+    }
     copy.finish(session, until, kind, now)
+}
+
+/// What was changed in a session behind the last event that a fork takes, where that holds in the fork too. One that
+/// begins in the middle of a turn has the mode and the model of now; one that goes back has those of then.
+pub fn changes_since(log: &[LogEntry], until: u64, point: &ForkPoint) -> Vec<SessionChanged> {
+    let behind = usize::try_from(until).ok().filter(|_| *point == ForkPoint::Now);
+    let later = behind.and_then(|until| log.get(until..)).unwrap_or_default();
+    let changed = later.iter().filter_map(|entry| match entry {
+        LogEntry::Event(event) => match &event.fact {
+            Fact::SessionChanged(changed) => Some(changed.clone()),
+            _ => None,
+        },
+        LogEntry::Superseded { .. } => None,
+    });
+    changed.collect()
 }
 
 /// The last event of a log that a fork takes. What comes before it is then read anew, since an entry may be superseded by
 /// one that the fork does not take.
 pub fn fork_end(log: &[LogEntry], point: &ForkPoint) -> Result<u64, ForkError> {
     let until = match point {
-        ForkPoint::Now => {
-            log.iter().rposition(ends_turn).map_or_else(|| before_turns(log), |place| place + 1)
-        }
+        ForkPoint::Now => before_open_turn(log),
         ForkPoint::After { seq } => after(log, *seq)?,
         ForkPoint::Before { prompt } => log
             .iter()
@@ -91,9 +109,11 @@ pub fn fork_end(log: &[LogEntry], point: &ForkPoint) -> Result<u64, ForkError> {
     Ok(if has_opened { until - 1 } else { until } as u64)
 }
 
-/// All there is before the first turn.
-fn before_turns(log: &[LogEntry]) -> usize {
-    log.iter().position(starts_turn).unwrap_or(log.len())
+/// All there is, without a turn that has not ended.
+fn before_open_turn(log: &[LogEntry]) -> usize {
+    let closed = log.iter().rposition(ends_turn).map_or(0, |place| place + 1);
+    let later = log.iter().skip(closed);
+    later.into_iter().position(starts_turn).map_or(log.len(), |place| closed + place)
 }
 
 fn after(log: &[LogEntry], seq: u64) -> Result<usize, ForkError> {

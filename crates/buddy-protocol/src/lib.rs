@@ -42,7 +42,7 @@ pub use fact::{
     Native, Notice, NoticeLevel, Origin, Principal, PrincipalKind, SessionChanged, SessionEnded,
     SessionStarted, TurnEnded, TurnOutcome, TurnStarted, UnknownFact, UsageReported,
 };
-pub use fork::{ForkError, ForkKind, ForkPoint, fork, fork_end};
+pub use fork::{ForkError, ForkKind, ForkPoint, changes_since, fork, fork_end};
 pub use hidden::is_hidden;
 pub use id::{AskId, BadId, Ids, ItemId, SessionId, TurnId};
 pub use image::{Attachment, Base64, Image, ImageType, MAX_IMAGE_BYTES, MAX_IMAGES, MAX_IMAGES_BYTES};

@@ -1,8 +1,8 @@
 //! Other conversations to go on in: forks of one, new ones, old ones.
 
 use buddy_protocol::{
-    Content, ForkKind, ForkPoint, Item, ItemId, NewSession, Principal, SessionId, Sessions, SessionsError,
-    Subscription, Transcript,
+    Change, Command, Content, ForkKind, ForkPoint, Item, ItemId, NewSession, Principal, SessionId, Sessions,
+    SessionsError, Subscription, Transcript,
 };
 
 /// A conversation to go on in.
@@ -37,16 +37,40 @@ pub(crate) async fn opened(
     Ok(Opened { session, head, events })
 }
 
-/// Another conversation with the same agent, directory, model and hosts.
-pub(crate) fn new_like(transcript: &Transcript) -> Option<NewSession> {
-    let started = transcript.started()?;
-    Some(NewSession {
-        agent: started.agent.clone(),
-        cwd: started.cwd.clone(),
-        model: transcript.model().map(str::to_owned),
-        parent: None,
-        targets: transcript.targets().to_vec(),
-    })
+/// A conversation that begins as another one is now: with the same agent, directory, model, hosts and mode.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Another {
+    new: NewSession,
+    is_plan_only: bool,
+}
+
+impl Another {
+    /// One like this.
+    pub(crate) fn like(transcript: &Transcript) -> Option<Self> {
+        let started = transcript.started()?;
+        let new = NewSession {
+            agent: started.agent.clone(),
+            cwd: started.cwd.clone(),
+            model: transcript.model().map(str::to_owned),
+            parent: None,
+            targets: transcript.targets().to_vec(),
+        };
+        Some(Self { new, is_plan_only: transcript.is_plan_only() })
+    }
+
+    /// Begins it.
+    pub(crate) async fn begin(
+        self,
+        sessions: &dyn Sessions,
+        who: &Principal,
+    ) -> Result<SessionId, SessionsError> {
+        let session = sessions.create(who, self.new).await?;
+        if self.is_plan_only {
+            let change = Change { plan_only: Some(true), ..Change::default() };
+            sessions.send(who, &session, Command::Change(change)).await?;
+        }
+        Ok(session)
+    }
 }
 
 /// The prompts so far with their places among the items, the oldest first.

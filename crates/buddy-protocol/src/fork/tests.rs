@@ -119,8 +119,9 @@ fn forked(point: &ForkPoint) -> Result<Vec<Fact>, ForkError> {
 
 fn fork_of(mut log: Vec<LogEntry>, point: &ForkPoint, kind: ForkKind) -> Result<Vec<Fact>, ForkError> {
     let until = fork_end(&log, point)?;
+    let since = changes_since(&log, until, point);
     log.truncate(usize::try_from(until).unwrap());
-    fork(&session(), log, kind, UnixMillis(9))
+    fork(&session(), log, since, kind, UnixMillis(9))
 }
 
 fn before(number: u32) -> ForkPoint {
@@ -178,6 +179,33 @@ fn a_running_turn_is_left_out() {
     let facts = fork_of(running, &ForkPoint::Now, ForkKind::Beneath).unwrap();
     assert_eq!(texts(&facts), ["one", "first"]);
     assert_eq!(started(&facts).parent, Some(session()));
+}
+
+/// A change of the mode, and of the title.
+fn planning() -> Fact {
+    let title = Some("Plans".to_owned());
+    Fact::SessionChanged(SessionChanged { plan_only: Some(true), title, ..SessionChanged::default() })
+}
+
+#[test]
+fn what_came_behind_the_last_turn_comes_along() {
+    let mut later = conversation();
+    later.extend(log(vec![said(7, "! echo"), planning()]));
+    let facts = fork_of(later, &ForkPoint::Now, ForkKind::Beside).unwrap();
+    assert_eq!(texts(&facts).last().map(String::as_str), Some("! echo"));
+    assert!(facts.contains(&planning()));
+}
+
+#[test]
+fn a_mode_that_was_changed_in_the_middle_of_a_turn_holds_in_a_fork_of_now_alone() {
+    let mut running = conversation();
+    running.truncate(11);
+    running.extend(log(vec![planning()]));
+    let now = fork_of(running.clone(), &ForkPoint::Now, ForkKind::Beneath).unwrap();
+    assert_eq!(texts(&now), ["one", "first"]);
+    assert!(now.contains(&planning()));
+    let then = fork_of(running, &before(1), ForkKind::Beside).unwrap();
+    assert!(!then.contains(&planning()));
 }
 
 #[test]

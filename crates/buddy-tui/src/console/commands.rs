@@ -13,7 +13,7 @@ use super::state::Console;
 use super::status::short;
 use super::tasks::{Task, elapsed_text};
 use crate::asking::seconds;
-use crate::branches::new_like;
+use crate::branches::Another;
 use crate::changes;
 use crate::editor::Choice;
 use crate::targets::{self, TargetLine};
@@ -245,10 +245,10 @@ impl Console {
         }
     }
 
-    /// Another conversation with the same agent, directory and model.
+    /// Another conversation that begins as this one is now.
     fn start_anew(&mut self) {
-        if let Some(new) = new_like(self.front().reader.transcript()) {
-            self.effect(Effect::New(new));
+        if let Some(another) = Another::like(self.front().reader.transcript()) {
+            self.effect(Effect::New(another));
         }
     }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use buddy_protocol::{
-    ApprovalPolicy, Command, Event, ForkKind, ForkPoint, NewSession, Principal, SessionId, SessionQuery,
-    SessionTarget, Sessions, SessionsError, Subscription, SubscriptionError,
+    ApprovalPolicy, Command, Event, ForkKind, ForkPoint, Principal, SessionId, SessionQuery, SessionTarget,
+    Sessions, SessionsError, Subscription, SubscriptionError,
 };
 use crossterm::event::{Event as TerminalEvent, EventStream, KeyEventKind};
 use futures::{FutureExt, StreamExt};
@@ -24,7 +24,7 @@ use super::past::{Branch, Branched, Purpose};
 use super::state::Console;
 use super::status::StatusPart;
 use super::terminal::{self, Terminal};
-use crate::branches::{Opened, forked, opened};
+use crate::branches::{Another, Opened, forked, opened};
 use crate::editor::{Key, KeyStyle, Vim};
 use crate::exit::{Exit, Signalled};
 use crate::markdown::load_syntaxes;
@@ -361,7 +361,7 @@ impl Driver {
             }
             Effect::Begin(session, prompt) => self.begin(session, prompt),
             Effect::Fork(branch) => self.fork(branch),
-            Effect::New(new) => self.create(new, |session| Reply::Opened { session, head: 0 }),
+            Effect::New(another) => self.create(another),
             Effect::Open(session) => self.go_to(session),
             Effect::OpenLast => self.go_to_last(),
             Effect::Leave(session) => drop(self.events.remove(&session)),
@@ -411,16 +411,18 @@ impl Driver {
         self.commands.try_send(Order { session, target, command }).is_ok()
     }
 
-    fn create(&mut self, new: NewSession, reply: impl FnOnce(SessionId) -> Reply + Send + 'static) {
+    fn create(&mut self, another: Another) {
         let (sessions, who) = (self.sessions.clone(), self.who.clone());
         self.jobs.spawn(async move {
             let made = async {
-                let session = sessions.create(&who, new).await?;
+                let session = another.begin(&*sessions, &who).await?;
                 let events = sessions.subscribe(&who, &session, 0).await?;
                 Ok::<_, SessionsError>((session, events))
             };
             match made.await {
-                Ok((session, events)) => Done::Follow(session.clone(), events, reply(session)),
+                Ok((session, events)) => {
+                    Done::Follow(session.clone(), events, Reply::Opened { session, head: 0 })
+                }
                 Err(error) => Done::Reply(Reply::Failed(error.to_string())),
             }
         });

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use buddy_protocol::{Command, Event, Found, NewSession, SessionId, SessionSummary};
+use buddy_protocol::{Command, Event, Found, SessionId, SessionSummary};
 
 use super::desk::{DeskCommand, ModelChoice, Surroundings};
 use super::past::{Branch, Branched};
+use crate::branches::Another;
 use crate::editor::Key;
 use crate::exit::Exit;
 use crate::text::Theme;
@@ -39,7 +40,7 @@ pub(super) enum Effect {
     /// Go on in a fork.
     Fork(Branch),
     /// Start another conversation and go to it.
-    New(NewSession),
+    New(Another),
     /// Go to another session.
     Open(SessionId),
     /// Go to the session that was used last beside the one that is shown.

@@ -3,12 +3,10 @@
 use std::collections::HashSet;
 use std::fmt::Write;
 
-use buddy_protocol::{
-    ForkKind, ForkPoint, NewSession, SessionId, SessionQuery, SessionsError, Subscription, Transcript,
-};
+use buddy_protocol::{ForkKind, ForkPoint, SessionId, SessionQuery, SessionsError, Subscription, Transcript};
 
 use super::Repl;
-use crate::branches::{self, Opened, calls_since, forked, new_like, prompts};
+use crate::branches::{self, Another, Opened, calls_since, forked, prompts};
 use crate::console::DeskCommand;
 use crate::show::{found_lines, session_lines};
 use crate::targets::default_target;
@@ -100,15 +98,11 @@ impl Repl<'_> {
     }
 
     async fn begin_anew(&mut self) -> Result<(), SessionsError> {
-        let Some(new) = new_like(&self.transcript) else { return Ok(()) };
-        let opened = self.create(new).await?;
+        let Some(another) = Another::like(&self.transcript) else { return Ok(()) };
+        let session = another.begin(&*self.sessions, &self.who).await?;
+        let opened = branches::opened(&*self.sessions, &self.who, session).await?;
         self.leave_for(opened, "a new conversation");
         Ok(())
-    }
-
-    async fn create(&self, new: NewSession) -> Result<Opened, SessionsError> {
-        let session = self.sessions.create(&self.who, new).await?;
-        branches::opened(&*self.sessions, &self.who, session).await
     }
 
     async fn resume(&mut self, id: &str) -> Result<(), SessionsError> {
