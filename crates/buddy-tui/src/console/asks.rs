@@ -1,7 +1,7 @@
 //! Questions: which one is put, and which key answers it how.
 //!
-//! A key answers only a question that the person can have read. What was typed before it appeared, or in the same breath,
-//! belongs to the draft.
+//! A key answers only a question that the person can have read, and only by itself. What was typed before it appeared, or in
+//! the same breath, belongs to the draft: so a letter waits for a moment whether another one follows.
 
 use std::time::{Duration, Instant};
 
@@ -20,6 +20,8 @@ use crate::editor::{Action, Entered, Entry, Key, KeyStyle};
 const READ: Duration = Duration::from_millis(150);
 /// The same while somebody types.
 const READ_WHILE_TYPING: Duration = Duration::from_secs(1);
+/// How long a letter waits for another one before it answers.
+const HOLD: Duration = Duration::from_millis(200);
 /// Rows that a page key goes.
 const PAGE: isize = 10;
 
@@ -30,6 +32,10 @@ pub(super) struct Asking {
     pub(super) ask: Ask,
     /// From when on keys answer it.
     ready: Instant,
+    /// A letter that answers unless another one follows it, and since when.
+    held: Option<(Key, Instant)>,
+    /// The key that it was answered with. What comes of that is still to be told.
+    answered: Option<Key>,
     pub(super) is_expanded: bool,
     /// The first row of it that is shown where not all of it fits.
     pub(super) scroll: usize,
@@ -82,7 +88,8 @@ impl Console {
             self.effect(Effect::Ring("buddy waits for your answer".to_owned()));
         }
         let stage = again.map_or_else(|| Stage::of(&ask.question, keys), Stage::Granting);
-        self.asking = Some(Asking { session, ask, ready, is_expanded, scroll: 0, stage, keys });
+        let (held, answered, scroll) = (None, None, first_row(&ask.question));
+        self.asking = Some(Asking { session, ask, ready, held, answered, is_expanded, scroll, stage, keys });
     }
 
     /// How many questions wait.
@@ -92,8 +99,27 @@ impl Console {
 
     /// Takes a key while a question is put. False if it is none of the question's.
     pub(super) fn answer_key(&mut self, key: Key) -> bool {
+        self.settle_key();
         let action = self.keymap.action(key);
         let Some(asking) = &mut self.asking else { return false };
+        if let Some(answered) = asking.answered {
+            // It was pressed for too long, or twice to be sure.
+            return key == answered;
+        }
+        if let Some((held, since)) = asking.held.take() {
+            if key == held {
+                asking.held = Some((held, since));
+                return true;
+            }
+            if action == Some(Action::Submit) {
+                return self.step(held, None);
+            }
+            if let (Some(first), true) = (held.letter(), key.letter().is_some()) {
+                asking.ready = self.now + READ_WHILE_TYPING;
+                self.draft.insert(first);
+                return false;
+            }
+        }
         if self.now < asking.ready {
             match asking.stage {
                 Stage::Choosing | Stage::Picking(_) | Stage::Replying(_) => {
@@ -106,6 +132,47 @@ impl Console {
                 Stage::Granting(_) | Stage::Telling(_) | Stage::Editing(_) => {}
             }
         }
+        if let (Some(letter), Stage::Choosing | Stage::Picking(_)) = (key.letter(), &asking.stage) {
+            match asking.meaning(letter) {
+                Meaning::Answer => {
+                    asking.held = Some((key, self.now));
+                    return true;
+                }
+                Meaning::Word => {
+                    asking.ready = self.now + READ_WHILE_TYPING;
+                    return false;
+                }
+                Meaning::Look => {}
+            }
+        }
+        self.step(key, action)
+    }
+
+    /// Lets a letter answer that no other one followed.
+    pub(super) fn settle_key(&mut self) {
+        let due = self.held_until().is_some_and(|until| until <= self.now);
+        let held = self.asking.as_mut().filter(|_| due).and_then(|asking| asking.held.take());
+        if let Some((key, _)) = held {
+            self.step(key, None);
+        }
+    }
+
+    /// Until when a letter waits for another one.
+    pub(super) fn held_until(&self) -> Option<Instant> {
+        let (_, since) = self.asking.as_ref()?.held?;
+        Some(since + HOLD)
+    }
+
+    /// An answer was not taken, so another one can be given.
+    pub(super) fn answer_refused(&mut self) {
+        if let Some(asking) = &mut self.asking {
+            asking.answered = None;
+        }
+    }
+
+    /// Does what a key does to the question. False if it is none of the question's.
+    fn step(&mut self, key: Key, action: Option<Action>) -> bool {
+        let Some(asking) = &mut self.asking else { return false };
         let was_granting = matches!(asking.stage, Stage::Granting(_));
         let step = asking.key(key, action);
         if !was_granting && matches!(asking.stage, Stage::Granting(_)) {
@@ -120,6 +187,7 @@ impl Console {
             Step::Scroll(rows) => self.scroll(rows),
             Step::Answer(answer) => {
                 let (session, ask) = (asking.session.clone(), asking.ask.id.clone());
+                asking.answered = Some(key);
                 self.answer(session, ask, answer);
             }
         }
@@ -154,6 +222,21 @@ impl Console {
         };
         self.effect(Effect::Send(session, Command::Answer { ask, answer }));
     }
+}
+
+/// The row of a question that is shown first where not all of it fits: what is to be done stands at its end, right above the
+/// keys.
+fn first_row(question: &Question) -> usize {
+    if matches!(question, Question::Approval(_)) { usize::MAX } else { 0 }
+}
+
+/// What a letter is to a question that one key decides.
+enum Meaning {
+    Answer,
+    /// It shows more, or marks one of several.
+    Look,
+    /// Somebody writes something.
+    Word,
 }
 
 /// What a key does to a question.
@@ -294,6 +377,16 @@ impl Asking {
         }
     }
 
+    fn meaning(&self, letter: char) -> Meaning {
+        match (&self.stage, letter) {
+            (_, '?') => Meaning::Look,
+            (Stage::Choosing, 'y' | 'a' | 'p' | 'e' | 'd' | 'n' | '1'..='6') => Meaning::Answer,
+            (Stage::Picking(_), 'y' | 'd' | 'n') => Meaning::Answer,
+            (Stage::Picking(_), '1'..='9') => Meaning::Look,
+            _ => Meaning::Word,
+        }
+    }
+
     /// A key that shows more of the question.
     fn look_at(&mut self, key: Key, action: Option<Action>) -> Option<Step> {
         match (key.letter(), action) {
@@ -301,7 +394,7 @@ impl Asking {
             (_, Some(Action::Down)) => Some(Step::Scroll(1)),
             (Some('?'), _) | (_, Some(Action::LineStart | Action::Expand)) => {
                 self.is_expanded = !self.is_expanded;
-                self.scroll = 0;
+                self.scroll = first_row(&self.ask.question);
                 Some(Step::Stay)
             }
             _ => None,

@@ -298,7 +298,10 @@ impl Driver {
         // What waits for a person does not move.
         let is_moving = self.console.look.has_motion && self.console.asking.is_none();
         let step = if is_moving { Duration::from_millis(SPINNER_MS) } else { SECOND };
-        self.console.is_busy().then(|| self.painted.map_or_else(Instant::now, |painted| painted + step))
+        let busy = self.console.is_busy();
+        let next = busy.then(|| self.painted.map_or_else(Instant::now, |painted| painted + step));
+        let held = self.console.held_until();
+        next.into_iter().chain(held).min()
     }
 
     fn terminal_input(event: std::io::Result<TerminalEvent>) -> Option<Input> {

@@ -201,7 +201,9 @@ impl Console {
     fn input(&self, height: usize) -> InputView {
         let width = self.columns;
         if let Some(asking) = &self.asking {
-            return approval::question(asking, &self.room(height));
+            let mut shown = approval::question(asking, &self.room(height));
+            shown.rows.extend(self.kept_draft());
+            return shown;
         }
         if let Some(picker) = &self.picker {
             return picker.view(&self.look, width);
@@ -233,8 +235,15 @@ impl Console {
             others: self.waiting().saturating_sub(1),
             look: &self.look,
             width: self.columns,
-            height: height.saturating_sub(1),
+            height: height.saturating_sub(1 + usize::from(!self.draft.is_empty())),
         }
+    }
+
+    /// What waits in the draft while a question is put.
+    fn kept_draft(&self) -> Option<Line> {
+        let line = self.draft.shown().lines().last().filter(|line| !line.is_empty())?;
+        let row = Line::styled(&format!("your draft: {line}"), self.look.theme.style(Paint::Dim));
+        Some(row.cut(self.columns, self.look.sign("…", "~")))
     }
 
     /// Whether nothing was said or typed yet.

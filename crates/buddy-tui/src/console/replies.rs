@@ -21,6 +21,7 @@ impl Console {
     pub(super) fn reply(&mut self, reply: Reply) {
         match reply {
             Reply::Refused(text) => {
+                self.answer_refused();
                 self.front_mut().unseen = 0;
                 self.complain(&format!("buddy: {text}"));
             }

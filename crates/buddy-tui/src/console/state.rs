@@ -313,6 +313,7 @@ impl Console {
     }
 
     fn pass_time(&mut self) {
+        self.settle_key();
         let now = self.now;
         self.armed = self.armed.filter(|(_, since)| now.saturating_duration_since(*since) < SECOND_PRESS);
         let late: Vec<SessionId> = self

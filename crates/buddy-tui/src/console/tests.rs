@@ -111,12 +111,21 @@ impl Seat {
         self.now += Duration::from_millis(milliseconds);
     }
 
+    /// Presses a key, and no other one for a moment.
     fn press(&mut self, key: &str) -> Vec<Effect> {
+        let mut effects = self.touch(key);
+        self.wait(200);
+        effects.extend(self.take(Input::Tick));
+        effects
+    }
+
+    /// Presses a key.
+    fn touch(&mut self, key: &str) -> Vec<Effect> {
         self.take(Input::Key(Key::named(key).unwrap()))
     }
 
     fn write(&mut self, text: &str) -> Vec<Effect> {
-        text.chars().flat_map(|letter| self.press(letter.encode_utf8(&mut [0; 4]))).collect()
+        text.chars().flat_map(|letter| self.touch(letter.encode_utf8(&mut [0; 4]))).collect()
     }
 
     fn end_turn(&mut self) -> Vec<Effect> {
@@ -157,13 +166,49 @@ fn keys_of_somebody_who_goes_on_typing_answer_nothing() {
     let mut effects = seat.fact(1, asked("mkdir a"));
     for letter in ["m", "a", "y", "d", "a", "y"] {
         seat.wait(400);
-        effects.extend(seat.press(letter));
+        effects.extend(seat.touch(letter));
     }
     assert!(!effects.iter().any(is_answer), "{effects:?}");
     assert_eq!(seat.draft(), "okmayday");
     seat.wait(1100);
     assert!(seat.press("y").iter().any(is_answer));
     assert_eq!(seat.draft(), "okmayday");
+}
+
+#[test]
+fn words_are_not_taken_for_answers() {
+    for words in ["make it", "yes, and then", "a test", "do not", "/model small", "nn y"] {
+        let mut seat = Seat::new();
+        seat.fact(1, asked("mkdir a"));
+        seat.wait(3000);
+        let mut effects = Vec::new();
+        for letter in words.chars() {
+            effects.extend(seat.touch(letter.encode_utf8(&mut [0; 4])));
+            seat.wait(150);
+            effects.extend(seat.take(Input::Tick));
+        }
+        assert!(!effects.iter().any(is_answer), "{words}: {effects:?}");
+    }
+    let mut seat = Seat::new();
+    seat.fact(1, asked("mkdir a"));
+    seat.wait(3000);
+    seat.write("yes, and then");
+    assert_eq!(seat.draft(), "yes, and then", "nothing that was written is lost");
+}
+
+#[test]
+fn a_key_that_is_pressed_twice_or_with_enter_answers_once() {
+    for keys in [["y", "y", "y"], ["y", "enter", "enter"]] {
+        let mut seat = Seat::new();
+        seat.fact(1, asked("mkdir a"));
+        seat.wait(1100);
+        let mut effects: Vec<Effect> = keys.iter().flat_map(|key| seat.touch(key)).collect();
+        seat.wait(200);
+        effects.extend(seat.take(Input::Tick));
+        effects.extend(seat.press("y"));
+        assert_eq!(effects.iter().filter(|effect| is_answer(effect)).count(), 1, "{keys:?}: {effects:?}");
+        assert_eq!(seat.draft(), "");
+    }
 }
 
 #[test]
@@ -226,7 +271,6 @@ fn granted(effect: &Effect) -> Option<GrantWish> {
 #[test]
 fn what_is_allowed_for_longer_is_a_line_that_can_be_changed() {
     check_granted(&["p", "enter"], 0, None, GrantScope::Session);
-    check_granted(&["p", "p", "p", "enter"], 0, None, GrantScope::Session);
     check_granted(&["p", "down", "enter"], 0, None, GrantScope::Project);
     check_granted(&["p", "up", "enter"], 0, None, GrantScope::User);
     check_granted(&["p", "tab", "enter"], 1, None, GrantScope::Session);
@@ -234,6 +278,20 @@ fn what_is_allowed_for_longer_is_a_line_that_can_be_changed() {
     check_granted(&["p", "esc", "p", "enter"], 0, None, GrantScope::Session);
     check_granted(&["p", "backspace", "-", "x", "enter"], 0, Some("cargo test -x"), GrantScope::Session);
     check_granted(&["p", "ctrl-u", "enter", "l", "s", "down", "enter"], 0, Some("ls"), GrantScope::Project);
+}
+
+#[test]
+fn a_letter_that_is_held_down_is_none_of_the_line_that_it_opens() {
+    let mut seat = Seat::new();
+    seat.fact(1, offering(None));
+    seat.wait(1100);
+    for _ in 0..8 {
+        seat.touch("p");
+        seat.wait(30);
+        seat.take(Input::Tick);
+    }
+    let effects = seat.press("enter");
+    assert_eq!(effects.iter().find_map(granted).unwrap().words, None);
 }
 
 /// The question is answered with words of the person's own and put again, as they could not be allowed.
@@ -264,6 +322,7 @@ fn words_that_could_not_be_allowed_stay_in_the_line_with_the_reason() {
     let effects: Vec<Effect> = keys.iter().flat_map(|key| seat.press(key)).collect();
     let wish = effects.iter().find_map(granted).unwrap();
     assert_eq!((wish.words.as_deref(), wish.scope), (Some("cargo test"), GrantScope::User));
+    refused(&mut seat, wish);
     seat.press("esc");
     assert!(seat.press("y").iter().any(is_answer), "escape leads back to the choice");
 }
