@@ -71,8 +71,12 @@ impl Console {
             Reply::LoggedIn(Some(model)) => self.use_model(&model),
             Reply::LoggedIn(None) => {}
             Reply::Edited(text) => {
-                self.draft.set(text.trim_end_matches('\n'));
-                self.changed_draft();
+                let text = text.trim_end_matches('\n');
+                // What was only looked at stays as short as it was.
+                if text != self.draft.whole().trim_end_matches('\n') {
+                    self.draft.set(text);
+                    self.changed_draft();
+                }
             }
         }
     }

@@ -184,14 +184,18 @@ impl Draft {
 
     /// Removes the character before the cursor, or the paste that stands there.
     pub(crate) fn backspace(&mut self) {
-        match self.pastes.ending(self.before()) {
-            Some(length) => self.complete(length, ""),
+        match self.pastes.around(self.shown(), self.cursor().saturating_sub(1)) {
+            Some(paste) => self.complete(paste.len(), ""),
             None => self.change(LineBuffer::delete_left_grapheme),
         }
     }
 
+    /// Removes the character behind the cursor, or the paste that stands there.
     pub(crate) fn delete(&mut self) {
-        self.change(LineBuffer::delete_right_grapheme);
+        match self.pastes.around(self.shown(), self.cursor() + 1) {
+            Some(paste) => self.change(|buffer| buffer.replace_range(paste, "")),
+            None => self.change(LineBuffer::delete_right_grapheme),
+        }
     }
 
     /// Cuts back to the start of the word.
@@ -283,13 +287,15 @@ impl Draft {
 
     /// Keeps a part for putting it in again, without cutting it.
     pub(crate) fn keep(&mut self, from: usize, to: usize) {
+        let (from, to) = self.pastes.widened(self.shown(), from, to);
         if let Some(part) = self.shown().get(from..to) {
             self.cut = part.to_owned();
         }
     }
 
-    /// Cuts a part.
+    /// Cuts a part, and with it the whole of what stands for a paste.
     pub(crate) fn cut(&mut self, from: usize, to: usize) {
+        let (from, to) = self.pastes.widened(self.shown(), from, to);
         let Some(cut) = self.shown().get(from..to).filter(|cut| !cut.is_empty()) else { return };
         self.cut = cut.to_owned();
         self.change(|buffer| {
@@ -298,9 +304,15 @@ impl Draft {
         });
     }
 
+    /// Moves the cursor. What stands for a paste is stepped over as one.
     fn moved(&mut self, step: impl FnOnce(&mut LineBuffer)) {
         self.is_typing = false;
+        let before = self.cursor();
         step(&mut self.buffer);
+        if let Some(paste) = self.pastes.around(self.shown(), self.cursor()) {
+            let edge = if self.cursor() < before { paste.start } else { paste.end };
+            self.buffer.set_insertion_point(edge);
+        }
     }
 
     fn change(&mut self, step: impl FnOnce(&mut LineBuffer)) {
@@ -426,5 +438,43 @@ mod tests {
         draft.paste("short");
         assert_eq!(draft.take(), "see short");
         assert!(draft.is_empty());
+    }
+
+    #[test]
+    fn what_stands_for_a_paste_is_never_cut_in_two() {
+        let long = "x".repeat(600);
+        let word = "[paste 1: 600 characters]";
+        let pasted = || {
+            let mut draft = Draft::default();
+            draft.insert_text("see ");
+            draft.paste(&long);
+            draft.insert_text(" there");
+            assert_eq!(draft.shown(), format!("see {word} there"));
+            draft
+        };
+        let inside = "see ".len() + word.len() / 2;
+        let steps: [(fn(&mut Draft), &str); 6] = [
+            (|draft| (0..7).for_each(|_| draft.backspace()), "see "),
+            (|draft| (0..7).for_each(|_| draft.left()), "see [paste 1: 600 characters] there"),
+            (Draft::cut_to_space, "see [paste 1: 600 characters] "),
+            (|draft| (0..3).for_each(|_| draft.cut_to_space()), ""),
+            (|draft| (0..3).for_each(|_| draft.cut_word_left()), ""),
+            (|draft| draft.cut(10, 12), "see  there"),
+        ];
+        for (step, expected) in steps {
+            let mut draft = pasted();
+            step(&mut draft);
+            assert_eq!(draft.shown(), expected);
+        }
+        let mut draft = pasted();
+        draft.go(inside);
+        assert_eq!(draft.before(), "see ", "the cursor stands beside it");
+        draft.right();
+        assert_eq!(draft.before(), format!("see {word}"));
+        draft.left();
+        draft.delete();
+        assert_eq!(draft.shown(), "see  there");
+        draft.undo();
+        assert_eq!(draft.whole(), format!("see {long} there"));
     }
 }

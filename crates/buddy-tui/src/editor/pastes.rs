@@ -1,5 +1,7 @@
 //! Long pastes: a word in the draft stands for each.
 
+use std::ops::Range;
+
 /// A paste of more lines or bytes than this is collapsed.
 const MAX_LINES: usize = 3;
 const MAX_BYTES: usize = 500;
@@ -49,8 +51,26 @@ impl Pastes {
         places.min_by_key(|(at, ..)| *at)
     }
 
-    /// The length of the word that a text ends with, if it is one that stands for a paste.
-    pub(super) fn ending(&self, text: &str) -> Option<usize> {
-        self.all.iter().find(|(word, _)| text.ends_with(word)).map(|(word, _)| word.len())
+    /// The places of the words that stand for pastes.
+    fn places(&self, shown: &str) -> Vec<Range<usize>> {
+        let places = self
+            .all
+            .iter()
+            .flat_map(|(word, _)| shown.match_indices(word.as_str()).map(|(at, word)| at..at + word.len()));
+        places.collect()
+    }
+
+    /// A part of a text, made so large that it has no word in part.
+    pub(super) fn widened(&self, shown: &str, from: usize, to: usize) -> (usize, usize) {
+        let cut = |place: &Range<usize>| place.start < to && from < place.end;
+        self.places(shown)
+            .into_iter()
+            .filter(cut)
+            .fold((from, to), |(from, to), place| (from.min(place.start), to.max(place.end)))
+    }
+
+    /// The word that a place is inside of.
+    pub(super) fn around(&self, shown: &str, at: usize) -> Option<Range<usize>> {
+        self.places(shown).into_iter().find(|place| place.start < at && at < place.end)
     }
 }
