@@ -33,11 +33,13 @@ pub(crate) struct LiveAnswer {
     turn: TurnId,
     step: u32,
     growing: Vec<Growing>,
+    /// Whether another part of the answer speaks next.
+    is_apart: bool,
 }
 
 impl LiveAnswer {
     pub(crate) fn new(turn: TurnId, step: u32) -> Self {
-        Self { turn, step, growing: Vec::new() }
+        Self { turn, step, growing: Vec::new(), is_apart: false }
     }
 
     /// An item of this answer.
@@ -46,10 +48,16 @@ impl LiveAnswer {
         Item { id, turn, step, place: None, parent: None, status, content, private: None }
     }
 
+    /// What comes next is said by another part of the answer.
+    pub(crate) fn part(&mut self) {
+        self.is_apart = true;
+    }
+
     /// Takes in a piece of text.
     pub(crate) fn grow(&mut self, voice: Voice, text: String, ids: &dyn Ids) -> Vec<Fact> {
         let mut facts = Vec::new();
-        if self.growing.last().is_none_or(|last| last.voice != voice) {
+        let is_apart = std::mem::take(&mut self.is_apart);
+        if is_apart || self.growing.last().is_none_or(|last| last.voice != voice) {
             let id = ItemId::new(ids);
             let item = self.item(id.clone(), ItemStatus::Running, voice.content(String::new()));
             facts.push(Fact::ItemStarted(ItemStarted { item }));
@@ -65,6 +73,7 @@ impl LiveAnswer {
 
     /// Voids what was said: the answer starts over. Items keep their place and lose their text.
     pub(crate) fn restart(&mut self) -> Vec<Fact> {
+        self.is_apart = false;
         let Some(first) = self.growing.first() else { return Vec::new() };
         let mut facts = Vec::new();
         for growing in &self.growing {
@@ -103,7 +112,9 @@ impl LiveAnswer {
                 ReplyItem::Reasoning { text, private } => (Voice::Reasoning, text, private.clone()),
                 ReplyItem::ToolCall { .. } => continue,
             };
-            let known = growing.iter().position(|growing| growing.voice == voice);
+            // What has no words did not stream.
+            let is_it = |growing: &Growing| growing.voice == voice && !text.is_empty();
+            let known = growing.iter().position(is_it);
             let id = known.map_or_else(|| ItemId::new(ids), |known| growing.remove(known).id);
             let mut item = self.item(id, ItemStatus::Completed, voice.content(text.clone()));
             (item.place, item.private) = (Some(place), private);

@@ -9,6 +9,7 @@
 
 mod apart;
 mod attend;
+mod begin;
 mod error;
 mod follow;
 mod host;
@@ -31,6 +32,7 @@ mod sessions;
 mod shells;
 mod source;
 mod spool;
+mod stop;
 mod target;
 
 pub use error::PaneError;

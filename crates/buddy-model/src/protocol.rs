@@ -13,6 +13,7 @@ pub(crate) mod messages;
 pub(crate) mod ollama;
 mod printed;
 pub(crate) mod responses;
+mod speaker;
 #[cfg(test)]
 mod testing;
 mod tokens;

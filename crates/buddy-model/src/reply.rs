@@ -14,6 +14,8 @@ pub enum Delta {
     Text(String),
     /// More of the reasoning.
     Reasoning(String),
+    /// What follows is said by another part of the answer, which has an item of its own, although it may be of the same kind.
+    Apart,
     /// More of a call's arguments, for display only.
     ToolArguments {
         /// Which call of this answer, counted from zero.

@@ -328,6 +328,10 @@ impl Repl<'_> {
                     self.is_mid_line = !delta.text.ends_with('\n');
                 }
             }
+            // Another part of the answer begins on a line of its own.
+            Fact::ItemStarted(started) if matches!(started.item.content, Content::AgentMessage { .. }) => {
+                self.end_line()?;
+            }
             Fact::ItemEnded(ended) => {
                 if let Content::UserMessage { ran: Some(ran), .. } = &ended.item.content {
                     self.status(&format!("! {}\n{}", ran.command, printed(ran)))?;

@@ -188,12 +188,26 @@ impl HomeDesk {
     /// What changed in the repository.
     async fn diff(&self, target: &SessionTarget) -> Result<String, String> {
         let host = self.hosts.attach(&target.wish()).await?;
-        let diff = self.git(&host, target, &["diff", "--no-ext-diff", "--no-textconv", "--no-color", "HEAD"]);
-        let diff = diff.await?;
+        let base = self.base(&host, target).await?;
+        let words = ["diff", "--no-ext-diff", "--no-textconv", "--no-color", &base];
+        let diff = self.git(&host, target, &words).await?;
         let unknown = self.git(&host, target, &["ls-files", "--others", "--exclude-standard"]).await?;
         let unknown = unknown.lines().map(|file| format!("{UNKNOWN_FILE}{file}\n"));
         let text: String = std::iter::once(diff).chain(unknown).collect();
         Ok(if text.trim().is_empty() { "nothing changed".to_owned() } else { text })
+    }
+
+    /// What changes are held against: the last commit, or where there is none yet a tree without files.
+    async fn base(&self, host: &AgentHost, target: &SessionTarget) -> Result<String, String> {
+        match self.git(host, target, &["rev-parse", "--verify", "--quiet", "HEAD"]).await {
+            Ok(_) => Ok("HEAD".to_owned()),
+            // Without a word it means just that there is no commit. The name of the tree depends on the repository's hash.
+            Err(error) if error.trim().is_empty() => {
+                let tree = self.git(host, target, &["hash-object", "-t", "tree", "/dev/null"]).await?;
+                Ok(tree.trim().to_owned())
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// What git says, without anything that a repository can make it run.

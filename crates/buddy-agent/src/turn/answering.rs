@@ -80,6 +80,10 @@ pub(super) fn grow(answer: &mut LiveAnswer, delta: Delta, ids: &dyn Ids) -> Vec<
     let facts = match delta {
         Delta::Text(text) => answer.grow(Voice::Message, text, ids),
         Delta::Reasoning(text) => answer.grow(Voice::Reasoning, text, ids),
+        Delta::Apart => {
+            answer.part();
+            Vec::new()
+        }
         Delta::Restarted { attempt, delay, error } => {
             let mut facts = answer.restart();
             let text = format!("{error}; try {} in {} s", attempt + 1, delay.as_secs_f32());

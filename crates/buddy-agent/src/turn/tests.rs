@@ -159,6 +159,28 @@ fn an_answer_without_calls_ends_the_turn() {
 }
 
 #[test]
+fn parts_of_an_answer_end_under_the_items_that_they_streamed_under() {
+    let mut bench = Bench::new(9);
+    bench.prompt("hi").text("o").text("ne").feed(Input::Streamed(Delta::Apart)).text("two");
+    let text = |text: &str| ReplyItem::Text { text: text.to_owned(), private: None };
+    let items = vec![text("one"), ReplyItem::Reasoning { text: String::new(), private: None }, text("two")];
+    bench.feed(Input::Answered(answered(Reply { items, ..reply("", &[]) })));
+    let (mut started, mut ended) = (Vec::new(), Vec::new());
+    for fact in &bench.facts {
+        match fact {
+            Fact::ItemStarted(begun) => started.push(&begun.item.id),
+            Fact::ItemEnded(end) => match &end.item.content {
+                Content::AgentMessage { text } => ended.push((&end.item.id, text.as_str())),
+                _ => assert!(!started.contains(&&end.item.id), "what has no words did not stream"),
+            },
+            _ => {}
+        }
+    }
+    assert_eq!(ended, [(started[0], "one"), (started[1], "two")]);
+    assert_eq!(started.len(), 2);
+}
+
+#[test]
 fn calls_run_and_the_model_is_called_again_when_all_have_ended() {
     for order in [["a", "b", "c"], ["c", "a", "b"], ["b", "c", "a"]] {
         let mut bench = Bench::new(9);

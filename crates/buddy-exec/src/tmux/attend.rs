@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::run::{Begun, Brake, Wish};
+use super::run::Begun;
+use super::stop::{Brake, Wish};
 use crate::{Exit, PaneRunning, Running, Stopper, TargetError};
 
 /// What becomes of a command that runs.

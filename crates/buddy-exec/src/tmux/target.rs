@@ -13,12 +13,12 @@ use tokio::time::timeout;
 
 use super::apart::{Streams, streams};
 use super::attend::{Handed, Manner, attend};
+use super::begin::begin;
 use super::host::Host;
 use super::link::Link;
 use super::lock::Lock;
 use super::names::{SHARED, checked};
 use super::place::is_from_elsewhere;
-use super::run::begin;
 use super::sessions::{self, Absent, Limits};
 use super::shells::{Shell, Shells};
 use super::{keys, lock, person::Hands, rest, screen};

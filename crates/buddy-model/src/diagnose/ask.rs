@@ -91,7 +91,7 @@ impl Asker {
                     lessons.push(error);
                 }
                 Delta::Finished(reply) => return Ok(Answer { reply, pieces, lessons }),
-                Delta::Reasoning(_) | Delta::ToolArguments { .. } => {}
+                Delta::Reasoning(_) | Delta::Apart | Delta::ToolArguments { .. } => {}
             }
         }
         Err(ModelError::new(ModelErrorKind::BadStream, "the answer never came to its end"))

@@ -36,6 +36,8 @@ pub(super) enum Part {
         arguments: String,
     },
     Gate(String),
+    /// What follows is a part of its own.
+    Apart,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -88,6 +90,12 @@ impl Turn {
     /// Says something.
     pub fn text(mut self, text: impl Into<String>) -> Self {
         self.parts.push(Part::Text(text.into()));
+        self
+    }
+
+    /// What follows is a part of its own, where the wire has several: another content block, another output item.
+    pub fn apart(mut self) -> Self {
+        self.parts.push(Part::Apart);
         self
     }
 

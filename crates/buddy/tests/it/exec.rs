@@ -1,7 +1,7 @@
 //! `buddy exec`: what goes in, what comes out where, and which session it belongs to.
 
-use buddy_protocol::{Content, Event, Fact};
-use buddy_testkit::model::{Script, turn};
+use buddy_protocol::{Content, DeltaStream, Event, Fact};
+use buddy_testkit::model::{Script, Turn, turn};
 use serde_json::{Value, json};
 
 use crate::stage::{Printed, Stage, prompt, said, shell};
@@ -33,6 +33,52 @@ async fn an_answer_that_the_provider_pauses_goes_on_where_it_stopped() {
         })
         .collect();
     assert_eq!(texts, ["One, ", "two."]);
+}
+
+/// The texts that streamed and those that the log has at the end, each under its item, over a wire with parts.
+async fn streamed_and_logged(api: &str, answer: Turn) -> (Vec<(String, String)>, Vec<(String, String)>) {
+    let stage = Stage::new([answer, turn().text("Done.")]).await;
+    let stream = stage.exec(["speak", "--json", "--include-deltas"]).env("BUDDY_API", api);
+    let printed = Printed::of(&stream.run().await.expect_code(0));
+    let (mut streamed, mut logged) = (Vec::<(String, String)>::new(), Vec::new());
+    for event in printed.events {
+        match event.fact {
+            Fact::ItemDelta(delta) if delta.stream == DeltaStream::Text => {
+                match streamed.iter_mut().find(|(item, _)| *item == delta.item.to_string()) {
+                    Some((_, text)) => text.push_str(&delta.text),
+                    None => streamed.push((delta.item.to_string(), delta.text)),
+                }
+            }
+            Fact::ItemEnded(ended) => match ended.item.content {
+                Content::AgentMessage { text } | Content::Reasoning { text } if !text.is_empty() => {
+                    logged.push((ended.item.id.to_string(), text));
+                }
+                _ => {}
+            },
+            _ => {}
+        }
+    }
+    (streamed, logged)
+}
+
+#[tokio::test]
+async fn each_part_of_an_answer_streams_as_the_item_that_the_log_has_of_it() {
+    for api in ["messages", "responses"] {
+        let two = turn().chunk_chars(3).text("First part.").apart().text("Second part.");
+        let around = turn().text("Before.").call("run_shell", shell("true")).text("Behind.");
+        let thoughts =
+            turn().hidden_reasoning("?").reasoning("Hm.").text("One.").reasoning("Ha.").text("Two.");
+        for (answer, texts) in [
+            (two, vec!["First part.", "Second part."]),
+            (around, vec!["Before.", "Behind.", "Done."]),
+            (thoughts, vec!["Hm.", "One.", "Ha.", "Two."]),
+        ] {
+            let (streamed, logged) = streamed_and_logged(api, answer).await;
+            let said: Vec<&str> = logged.iter().map(|(_, text)| text.as_str()).collect();
+            assert_eq!(said, texts, "{api}");
+            assert_eq!(streamed, logged, "{api}");
+        }
+    }
 }
 
 #[tokio::test]

@@ -8,6 +8,7 @@ use serde_json::{Map, Value, json};
 
 use crate::protocol::call_list::CallList;
 use crate::protocol::messages::WIRE;
+use crate::protocol::speaker::Speaker;
 use crate::protocol::{DecoderContext, MAX_ANSWER_BYTES, WireError};
 use crate::{Arguments, Delta, ReplyItem};
 
@@ -23,8 +24,9 @@ const MAX_BLOCKS: usize = 4096;
 /// The blocks of one answer so far.
 #[derive(Debug, Default)]
 pub(super) struct Blocks {
-    blocks: Vec<Block>,
+    list: Vec<Block>,
     bytes: usize,
+    speaker: Speaker,
 }
 
 #[derive(Debug)]
@@ -75,29 +77,30 @@ pub(super) enum Piece<'a> {
 
 impl Blocks {
     /// A block begins; it may already carry something.
-    pub(super) fn start(&mut self, index: Option<u64>, block: &Value) -> Result<Option<Delta>, WireError> {
+    pub(super) fn start(&mut self, index: Option<u64>, block: &Value) -> Result<Vec<Delta>, WireError> {
         let Some(fields) = block.as_object() else {
             return Err(WireError::Malformed("a content block is not an object".to_owned()));
         };
-        if self.blocks.len() >= MAX_BLOCKS {
+        if self.list.len() >= MAX_BLOCKS {
             return Err(WireError::TooLarge);
         }
         let block = Block { index, fields: fields.clone(), input: String::new(), closed: false };
-        let delta = match block.kind() {
-            "text" => shown(block.text("text"), Delta::Text),
-            "thinking" => shown(block.text("thinking"), Delta::Reasoning),
+        let place = self.list.len();
+        let deltas = match block.kind() {
+            "text" => self.said(place, block.text("text"), Delta::Text),
+            "thinking" => self.said(place, block.text("thinking"), Delta::Reasoning),
             "tool_use" => {
                 let text = block.input_text();
-                Some(Delta::ToolArguments { index: self.calls(), name: name_of(&block), text })
+                vec![Delta::ToolArguments { index: self.calls(), name: name_of(&block), text }]
             }
-            _ => None,
+            _ => Vec::new(),
         };
-        self.blocks.push(block);
-        Ok(delta)
+        self.list.push(block);
+        Ok(deltas)
     }
 
     /// More of a block; deltas of unknown kinds and for unknown blocks say nothing.
-    pub(super) fn grow(&mut self, index: Option<u64>, delta: &Value) -> Result<Option<Delta>, WireError> {
+    pub(super) fn grow(&mut self, index: Option<u64>, delta: &Value) -> Result<Vec<Delta>, WireError> {
         let piece = |field: &str| delta.get(field).and_then(Value::as_str).unwrap_or_default();
         match delta.get("type").and_then(Value::as_str).unwrap_or_default() {
             "text_delta" => self.grow_piece(index, Piece::Text(piece("text"))),
@@ -105,11 +108,12 @@ impl Blocks {
             "signature_delta" => self.grow_piece(index, Piece::Signature(piece("signature"))),
             "input_json_delta" => self.grow_piece(index, Piece::Input(piece("partial_json"))),
             "citations_delta" => {
-                let block = self.position(index).and_then(|position| self.blocks.get_mut(position));
+                let block = self.position(index).and_then(|position| self.list.get_mut(position));
                 let bytes = block.map_or(0, |block| cite(block, delta.get("citation")));
-                self.counted(bytes, None)
+                self.count(bytes)?;
+                Ok(Vec::new())
             }
-            _ => Ok(None),
+            _ => Ok(Vec::new()),
         }
     }
 
@@ -118,43 +122,53 @@ impl Blocks {
         &mut self,
         index: Option<u64>,
         piece: Piece<'_>,
-    ) -> Result<Option<Delta>, WireError> {
-        let Some(position) = self.position(index) else { return Ok(None) };
+    ) -> Result<Vec<Delta>, WireError> {
+        let Some(position) = self.position(index) else { return Ok(Vec::new()) };
         let call = self.calls_before(position);
-        let Some(block) = self.blocks.get_mut(position) else { return Ok(None) };
+        let Some(block) = self.list.get_mut(position) else { return Ok(Vec::new()) };
         let (bytes, shown) = match piece {
             Piece::Text(text) => {
                 block.grow("text", text);
-                (text.len(), shown(text, Delta::Text))
+                (text.len(), self.said(position, text, Delta::Text))
             }
             Piece::Thinking(text) => {
                 block.grow("thinking", text);
-                (text.len(), shown(text, Delta::Reasoning))
+                (text.len(), self.said(position, text, Delta::Reasoning))
             }
             Piece::Signature(text) => {
                 block.fields.insert("signature".to_owned(), json!(text));
-                (text.len(), None)
+                (text.len(), Vec::new())
             }
             Piece::Input(text) => {
                 block.input.push_str(text);
                 let is_call = block.kind() == "tool_use" && !text.is_empty();
-                let (name, text) = (name_of(block), text.to_owned());
-                (text.len(), is_call.then_some(Delta::ToolArguments { index: call, name, text }))
+                let (name, bytes, text) = (name_of(block), text.len(), text.to_owned());
+                let shown = is_call.then_some(Delta::ToolArguments { index: call, name, text });
+                (bytes, shown.into_iter().collect())
             }
         };
-        self.counted(bytes, shown)
+        self.count(bytes)?;
+        Ok(shown)
     }
 
     /// Counts what came against the bound of an answer.
-    fn counted(&mut self, bytes: usize, shown: Option<Delta>) -> Result<Option<Delta>, WireError> {
+    fn count(&mut self, bytes: usize) -> Result<(), WireError> {
         self.bytes += bytes;
-        if self.bytes > MAX_ANSWER_BYTES { Err(WireError::TooLarge) } else { Ok(shown) }
+        if self.bytes > MAX_ANSWER_BYTES { Err(WireError::TooLarge) } else { Ok(()) }
+    }
+
+    /// What the block at this place says, if it says anything.
+    fn said(&mut self, place: usize, text: &str, delta: impl Fn(String) -> Delta) -> Vec<Delta> {
+        if text.is_empty() {
+            return Vec::new();
+        }
+        self.speaker.say(u64::try_from(place).ok(), delta(text.to_owned()))
     }
 
     /// A block is complete.
     pub(super) fn stop(&mut self, index: Option<u64>) {
         if let Some(position) = self.position(index)
-            && let Some(block) = self.blocks.get_mut(position)
+            && let Some(block) = self.list.get_mut(position)
         {
             block.closed = true;
         }
@@ -167,9 +181,9 @@ impl Blocks {
 
     /// The blocks as items. `is_cut` says that the answer did not end as its model meant it to.
     pub(super) fn finish(self, is_cut: bool, context: &mut DecoderContext) -> Vec<ReplyItem> {
-        let last = self.blocks.len().saturating_sub(1);
+        let last = self.list.len().saturating_sub(1);
         let mut finish = Finish { context, items: Vec::new(), calls: CallList::default() };
-        for (position, block) in self.blocks.into_iter().enumerate() {
+        for (position, block) in self.list.into_iter().enumerate() {
             let may_lack_its_end = !block.closed || (is_cut && position == last);
             match block.kind() {
                 "text" => finish.text(&block),
@@ -181,17 +195,17 @@ impl Blocks {
     }
 
     fn calls(&self) -> usize {
-        self.calls_before(self.blocks.len())
+        self.calls_before(self.list.len())
     }
 
     fn calls_before(&self, position: usize) -> usize {
-        self.blocks.iter().take(position).filter(|block| block.kind() == "tool_use").count()
+        self.list.iter().take(position).filter(|block| block.kind() == "tool_use").count()
     }
 
     fn position(&self, index: Option<u64>) -> Option<usize> {
         match index {
-            Some(_) => self.blocks.iter().rposition(|block| block.index == index),
-            None => self.blocks.len().checked_sub(1),
+            Some(_) => self.list.iter().rposition(|block| block.index == index),
+            None => self.list.len().checked_sub(1),
         }
     }
 }
@@ -246,10 +260,6 @@ impl Finish<'_> {
 
 fn name_of(block: &Block) -> Option<String> {
     Some(block.text("name").to_owned()).filter(|name| !name.is_empty())
-}
-
-fn shown(text: &str, delta: impl Fn(String) -> Delta) -> Option<Delta> {
-    (!text.is_empty()).then(|| delta(text.to_owned()))
 }
 
 /// Adds a citation to a block; returns its size.

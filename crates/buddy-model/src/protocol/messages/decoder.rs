@@ -68,7 +68,7 @@ impl Decoder for MessagesDecoder {
             return Ok(Vec::new());
         }
         if let Some((index, piece)) = fast::read(data).as_ref().and_then(fast::Event::piece) {
-            return Ok(self.blocks.grow_piece(Some(index), piece)?.into_iter().collect());
+            return self.blocks.grow_piece(Some(index), piece);
         }
         let event: Value = serde_json::from_str(data)
             .map_err(|error| WireError::Malformed(format!("{error} in `{}`", clipped(data, 80))))?;
@@ -77,7 +77,7 @@ impl Decoder for MessagesDecoder {
         let shown = match text_of(event.get("type")).unwrap_or(&frame.event) {
             "message_start" => {
                 self.take_head(event.get("message").unwrap_or(&Value::Null));
-                None
+                Vec::new()
             }
             "content_block_start" => {
                 self.blocks.start(index, event.get("content_block").unwrap_or(&Value::Null))?
@@ -85,24 +85,24 @@ impl Decoder for MessagesDecoder {
             "content_block_delta" => self.blocks.grow(index, delta)?,
             "content_block_stop" => {
                 self.blocks.stop(index);
-                None
+                Vec::new()
             }
             "message_delta" => {
                 self.counts.take(event.get("usage"));
                 self.take_stop(delta);
-                None
+                Vec::new()
             }
             "message_stop" => {
                 self.done = true;
-                None
+                Vec::new()
             }
             "error" => return Err(WireError::Reported(event.get("error").unwrap_or(&event).clone())),
             _ if event.get("error").is_some_and(Value::is_object) => {
                 return Err(WireError::Reported(event["error"].clone()));
             }
-            _ => None,
+            _ => Vec::new(),
         };
-        Ok(shown.into_iter().collect())
+        Ok(shown)
     }
 
     fn progress(&self) -> Progress {

@@ -200,6 +200,6 @@ fn usage(line: &Value) -> Option<Usage> {
 fn size(delta: &Delta) -> usize {
     match delta {
         Delta::Text(text) | Delta::Reasoning(text) | Delta::ToolArguments { text, .. } => text.len(),
-        Delta::Restarted { .. } | Delta::Finished(_) => 0,
+        Delta::Apart | Delta::Restarted { .. } | Delta::Finished(_) => 0,
     }
 }

@@ -10,6 +10,7 @@ use crate::clean::clipped;
 use crate::protocol::responses::event::DeltaEvent;
 use crate::protocol::responses::items::{Answer, message_text, reasoning_text};
 use crate::protocol::responses::usage;
+use crate::protocol::speaker::Speaker;
 use crate::protocol::{
     Decoder, DecoderContext, Frame, MAX_ANSWER_BYTES, MAX_CALLS_PER_REPLY, Progress, WireError,
 };
@@ -27,6 +28,7 @@ pub(super) struct ResponsesDecoder {
     shown: Vec<(u64, Option<String>)>,
     /// Bytes of deltas and items so far.
     bytes: usize,
+    speaker: Speaker,
     model: Option<String>,
     end: Option<End>,
 }
@@ -49,6 +51,7 @@ impl ResponsesDecoder {
             open_text: String::new(),
             shown: Vec::new(),
             bytes: 0,
+            speaker: Speaker::default(),
             model: None,
             end: None,
         }
@@ -70,7 +73,7 @@ impl ResponsesDecoder {
         match kind.as_str() {
             "response.output_item.added" => Ok(self.note_call(index, &event["item"]).into_iter().collect()),
             "response.output_item.done" => self.take_item(index, taken(&mut event, "item"), data.len()),
-            "response.reasoning_summary_part.added" => Ok(paragraph(&event)),
+            "response.reasoning_summary_part.added" => Ok(self.paragraph(index, &event)),
             "response.created" | "response.in_progress" | "response.queued" => {
                 self.note_model(&event["response"]);
                 Ok(Vec::new())
@@ -99,16 +102,22 @@ impl ResponsesDecoder {
             _ if text.is_empty() => Vec::new(),
             "response.output_text.delta" | "response.refusal.delta" => {
                 self.open_text.push_str(text);
-                vec![Delta::Text(text.to_owned())]
+                self.speaker.say(index, Delta::Text(text.to_owned()))
             }
             "response.reasoning_summary_text.delta"
             | "response.reasoning_text.delta"
-            | "response.reasoning.delta" => vec![Delta::Reasoning(text.to_owned())],
+            | "response.reasoning.delta" => self.speaker.say(index, Delta::Reasoning(text.to_owned())),
             "response.function_call_arguments.delta" => {
                 self.show_call(index.unwrap_or(0), None, text).into_iter().collect()
             }
             _ => Vec::new(),
         })
+    }
+
+    /// A summary comes in parts, each a paragraph of its own.
+    fn paragraph(&mut self, index: Option<u64>, event: &Value) -> Vec<Delta> {
+        let is_first = event.get("summary_index").and_then(Value::as_u64).unwrap_or(0) == 0;
+        if is_first { Vec::new() } else { self.speaker.say(index, Delta::Reasoning("\n\n".to_owned())) }
     }
 
     fn note_call(&mut self, index: Option<u64>, item: &Value) -> Option<Delta> {
@@ -212,7 +221,9 @@ impl Decoder for ResponsesDecoder {
             return Err(WireError::Malformed("the answer has no output".to_owned()));
         }
         self.end(body.clone())?;
-        Ok(self.end.iter().flat_map(|end| end.output.iter().filter_map(shown)).collect())
+        let said = self.end.iter().flat_map(|end| (0..).zip(&end.output));
+        let said = said.filter_map(|(index, item)| Some((index, shown(item)?)));
+        Ok(said.flat_map(|(index, piece)| self.speaker.say(Some(index), piece)).collect())
     }
 
     fn finish(&mut self) -> Result<Reply, WireError> {
@@ -261,12 +272,6 @@ fn reported(mut event: Value) -> Value {
         }
         error => error,
     }
-}
-
-/// A summary comes in parts, each a paragraph of its own.
-fn paragraph(event: &Value) -> Vec<Delta> {
-    let is_first = event.get("summary_index").and_then(Value::as_u64).unwrap_or(0) == 0;
-    if is_first { Vec::new() } else { vec![Delta::Reasoning("\n\n".to_owned())] }
 }
 
 fn taken(value: &mut Value, name: &str) -> Value {

@@ -185,7 +185,7 @@ async fn deltas_come_as_they_are_said() {
     let model = model(&server);
     let gate = server.gate("middle");
     let (outcome, ()) = tokio::join!(outcome(model.call(prompt())), gate.pass());
-    let shown = [Delta::Reasoning("Hm.".into()), Delta::Text("Hello".into()), Delta::Text(", world".into())];
-    assert_eq!(outcome.deltas, shown);
+    let [hello, world] = ["Hello", ", world"].map(|text| Delta::Text(text.to_owned()));
+    assert_eq!(outcome.deltas, [Delta::Reasoning("Hm.".to_owned()), Delta::Apart, hello, world]);
     assert_eq!(outcome.text(), "Hello, world");
 }

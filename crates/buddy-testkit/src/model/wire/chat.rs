@@ -67,7 +67,7 @@ fn stream(turn: &Turn, asked: &Asked) -> Vec<Piece> {
                 pieces.extend(chunks.iter().map(|text| delta(asked, &json!({ "reasoning_content": text }))));
             }
             Part::Gate(name) => pieces.push(Piece::Gate(name.clone())),
-            Part::Hidden(_) => {}
+            Part::Hidden(_) | Part::Apart => {}
             Part::Call { id, name, arguments } => {
                 let id = id.clone().unwrap_or_else(|| asked.call_id(position));
                 let function = json!({ "name": name, "arguments": "" });
@@ -100,7 +100,7 @@ fn document(turn: &Turn, asked: &Asked) -> Value {
             Part::Text(more) => text.push_str(more),
             Part::Refusal(more) => refusal.push_str(more),
             Part::Reasoning(more) => reasoning.push_str(more),
-            Part::Gate(_) | Part::Hidden(_) => {}
+            Part::Gate(_) | Part::Hidden(_) | Part::Apart => {}
             Part::Call { id, name, arguments } => {
                 let id = id.clone().unwrap_or_else(|| asked.call_id(calls.len()));
                 let function = json!({ "name": name, "arguments": arguments });

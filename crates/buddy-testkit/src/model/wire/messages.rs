@@ -97,15 +97,17 @@ enum Block<'a> {
     Gate(&'a str),
 }
 
-/// The parts of a turn as blocks; neighbouring words are one block.
+/// The parts of a turn as blocks; neighbouring words are one block, unless they are kept apart.
 fn blocks<'a>(turn: &'a Turn, asked: &Asked, seal: &Seal) -> Vec<Block<'a>> {
-    let (mut blocks, mut calls) = (Vec::new(), 0);
+    let (mut blocks, mut calls, mut is_apart) = (Vec::new(), 0, false);
     for part in &turn.parts {
+        let begins = std::mem::replace(&mut is_apart, matches!(part, Part::Apart));
         match part {
             Part::Text(_) | Part::Refusal(_) => match blocks.last_mut() {
-                Some(Block::Text(parts)) => parts.push(part),
+                Some(Block::Text(parts)) if !begins => parts.push(part),
                 _ => blocks.push(Block::Text(vec![part])),
             },
+            Part::Apart => {}
             Part::Gate(name) => match blocks.last_mut() {
                 Some(Block::Text(parts)) => parts.push(part),
                 _ => blocks.push(Block::Gate(name)),
@@ -143,7 +145,7 @@ impl Block<'_> {
                                 .iter()
                                 .map(|text| delta(json!({ "type": "text_delta", "text": text }))),
                         ),
-                        Part::Reasoning(_) | Part::Hidden(_) | Part::Call { .. } => {}
+                        Part::Reasoning(_) | Part::Hidden(_) | Part::Call { .. } | Part::Apart => {}
                     }
                 }
             }

@@ -50,7 +50,7 @@ impl Wire for Ollama {
                     pieces.extend(thoughts.iter().map(|text| line(asked, &message(text))));
                 }
                 Part::Gate(name) => pieces.push(Piece::Gate(name.clone())),
-                Part::Hidden(_) => {}
+                Part::Hidden(_) | Part::Apart => {}
                 Part::Call { name, arguments, .. } => {
                     let calls = [call(name, arguments)];
                     pieces.push(line(asked, &json!({ "content": "", "tool_calls": calls })));
@@ -69,7 +69,7 @@ impl Wire for Ollama {
             match part {
                 Part::Text(more) | Part::Refusal(more) => text.push_str(more),
                 Part::Reasoning(more) => thinking.push_str(more),
-                Part::Gate(_) | Part::Hidden(_) => {}
+                Part::Gate(_) | Part::Hidden(_) | Part::Apart => {}
                 Part::Call { name, arguments, .. } => calls.push(call(name, arguments)),
             }
         }

@@ -103,6 +103,7 @@ impl<'a> Scribe<'a> {
                 Part::Reasoning(text) => self.add(Kind::Reasoning, text),
                 Part::Gate(name) => self.pieces.push(Piece::Gate(name.clone())),
                 Part::Hidden(_) => {}
+                Part::Apart => self.close(),
                 Part::Call { id, name, arguments } => self.call(id.clone(), name, arguments),
             }
         }

@@ -3,8 +3,24 @@
 use buddy_testkit::model::turn;
 use serde_json::json;
 
-use super::Screen;
-use crate::stage::shell;
+use super::{Screen, has_prompt};
+use crate::stage::{Stage, shell};
+
+#[tokio::test]
+async fn each_part_of_an_answer_is_shown_once() {
+    let parts = turn().chunk_chars(4).text("The first part.").apart().text("The second part.");
+    let stage = Stage::new([parts]).await;
+    let screen = Screen::bare(stage, &["--trust"], 80, 24, &[("BUDDY_API", "messages")]);
+    screen.wait_until("a prompt", has_prompt).await;
+    screen.line("speak");
+    screen.wait_for("The second part.").await;
+    screen.wait_idle().await;
+    let all = screen.everything();
+    for part in ["The first part.", "The second part."] {
+        assert_eq!(all.lines().filter(|line| *line == part).count(), 1, "{part}: {all}");
+        assert_eq!(all.matches(part).count(), 1, "{part}: {all}");
+    }
+}
 
 #[tokio::test]
 async fn an_answer_stands_above_the_prompt_and_stays_in_the_scrollback() {

@@ -37,6 +37,23 @@ async fn what_changed_in_the_repository_is_shown() {
 }
 
 #[tokio::test]
+async fn before_the_first_commit_every_file_is_new() {
+    let screen = Screen::start([], 80, 24).await;
+    screen.line("/diff");
+    screen.wait_for("not a git repository").await;
+    for (times, format) in (1..).zip(["sha1", "sha256"]) {
+        let begin =
+            format!("rm -rf .git; git init -q --object-format={format} && echo one > a.txt && git add a.txt");
+        screen.stage.in_bash(&begin).run().await.expect_code(0);
+        std::fs::write(screen.stage.home.work().join(format), "").unwrap();
+        screen.line("/diff");
+        screen.wait_for(&format!("not in git yet: {format}")).await;
+        let all = screen.everything();
+        assert_eq!(all.matches("1 +one").count(), times, "{format}: {all}");
+    }
+}
+
+#[tokio::test]
 async fn the_last_change_is_taken_back_unless_somebody_changed_the_file_since() {
     let screen = edited().await;
     std::fs::write(screen.stage.home.work().join("a.txt"), "mine\n").unwrap();

@@ -1,0 +1,260 @@
+//! How a command in a pane begins: typed, and known to run before anybody waits for it.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+use tokio::time::{Instant, timeout};
+
+use super::apart::{Streams, start_marker};
+use super::follow::{Done, Order, Seen, Watch};
+use super::link::{Line, Link, Typed, nonce, tag};
+use super::probe::{State, probe};
+use super::run::{Begun, call_off, out_of_reach, strangers};
+use super::scripts;
+use crate::drain::{Chunks, Output};
+use crate::running::QUEUED_CHUNKS;
+use crate::{Chunk, PaneCommand, PaneError, PaneText, Stdin, TargetError, quote};
+
+/// How long a shell at its prompt may take to begin a command.
+const BEGIN_LIMIT: Duration = Duration::from_secs(5);
+/// How long a pane may be busy with something of somebody else before the call gives up.
+const BUSY_LIMIT: Duration = Duration::from_secs(3);
+/// How often a busy pane is looked at; most are seen to be free by their prompt.
+const BUSY_PAUSE: Duration = Duration::from_millis(100);
+/// How often a command is tried to be begun: once more after a new shell, once more after a new setup.
+const ATTEMPTS: usize = 3;
+/// The longest part of a command that the person is shown above its output.
+const SHOWN_CHARS: usize = 2_000;
+
+/// Types a command and waits until it runs.
+pub(super) async fn begin(
+    link: Arc<Link>,
+    command: &PaneCommand,
+    streams: Streams,
+    turn: OwnedSemaphorePermit,
+    mut notes: Vec<String>,
+) -> Result<Begun, TargetError> {
+    let busy_until = Instant::now() + BUSY_LIMIT;
+    let is_missed = !link.is_marked.load(Ordering::Relaxed) && !link.is_unmarkable.load(Ordering::Relaxed);
+    if streams == Streams::Apart && is_missed {
+        start_marker(&link).await?;
+    }
+    let mut attempts = 0;
+    while attempts < ATTEMPTS {
+        let mut attempt = Attempt::watched(&link, command, streams).await?;
+        let before = attempt.before.clone();
+        let errors = attempt.is_apart.then(|| link.errors_inside());
+        let typed = type_command(&link, command, errors.as_deref(), &attempt.nonce, attempt.tag).await;
+        if may_be_typed(&typed) {
+            let limit = if typed.is_ok() { BEGIN_LIMIT } else { within(&link) };
+            match attempt.start(&link, limit).await {
+                Start::Begun => {
+                    notes.extend(strangers(&link));
+                    return Ok(attempt.into_run(link, turn, notes));
+                }
+                Start::Late => return Err(attempt.into_run(link, turn, notes).unsure().await),
+                Start::Unsure(error) => {
+                    call_off(&link, &attempt.nonce).await;
+                    return Err(error);
+                }
+                Start::Never => {}
+            }
+        }
+        call_off(&link, &attempt.nonce).await;
+        let typed = match typed {
+            // It is known by now that it has not begun and never will.
+            Err(error) if is_unheard(&error) => Typed::Yes,
+            typed => typed?,
+        };
+        match typed {
+            Typed::Yes => {
+                attempts += 1;
+                // The interrupt made a prompt that is nobody's.
+                link.told_prompts.store(link.seen().strange_prompts, Ordering::Relaxed);
+                notes.push("the shell in the pane had lost its hooks; they were set up again".to_owned());
+            }
+            Typed::Dead => {
+                attempts += 1;
+                if is_lost(&link).await? {
+                    return Err(PaneError::Vanished.into());
+                }
+                link.respawn().await?;
+                notes.push("the shell in the pane had ended; a new one was started".to_owned());
+            }
+            Typed::Busy(program) => {
+                if Instant::now() >= busy_until {
+                    return Err(PaneError::Busy { program }.into());
+                }
+                let mut seen = link.follower.seen.clone();
+                let is_free = |seen: &Seen| seen.prompts != before.prompts || seen.is_closed;
+                let _ = timeout(BUSY_PAUSE, seen.wait_for(is_free)).await;
+            }
+            Typed::BadCwd => {
+                let source = std::io::ErrorKind::NotADirectory.into();
+                return Err(TargetError::CwdUnusable { cwd: command.cwd.clone(), source });
+            }
+            Typed::Refused => return Err(link.refused()),
+        }
+    }
+    Err(PaneError::NoHooks.into())
+}
+
+/// One try to begin a command.
+struct Attempt {
+    nonce: String,
+    tag: u32,
+    is_apart: bool,
+    before: Seen,
+    begun: oneshot::Receiver<()>,
+    done: oneshot::Receiver<Done>,
+    live: mpsc::Receiver<Chunk>,
+}
+
+/// What came of a line that was typed, or may have been.
+enum Start {
+    Begun,
+    /// It has not begun, and never will.
+    Never,
+    /// It began after it was taken back, so that other things were typed into it.
+    Late,
+    /// It is not known, for this reason.
+    Unsure(TargetError),
+}
+
+impl Attempt {
+    /// A new try, whose marks are watched for from now on.
+    async fn watched(link: &Link, command: &PaneCommand, streams: Streams) -> Result<Self, TargetError> {
+        let (nonce, tag) = (nonce()?, tag()?);
+        let (begun_sender, begun) = oneshot::channel();
+        let (done_sender, done) = oneshot::channel();
+        let (chunks, live) = mpsc::channel(QUEUED_CHUNKS);
+        let output = Output::new(command.output.clone(), chunks, Chunks::Sampled);
+        let is_apart = streams == Streams::Apart && link.is_marked.load(Ordering::Relaxed);
+        let begun_sender = Some(begun_sender);
+        let watch = Watch { nonce: nonce.clone(), is_apart, output, begun: begun_sender, done: done_sender };
+        if link.follower.orders.send(Order::Watch(Box::new(watch))).await.is_err() {
+            return Err(PaneError::Closed.into());
+        }
+        Ok(Self { nonce, tag, is_apart, before: link.seen(), begun, done, live })
+    }
+
+    fn into_run(self, link: Arc<Link>, turn: OwnedSemaphorePermit, notes: Vec<String>) -> Begun {
+        let Self { nonce, tag, is_apart, before, done, live, .. } = self;
+        Begun { link, nonce, tag, is_apart, began: Instant::now(), before, done, live, notes, _turn: turn }
+    }
+
+    /// Whether the command begins. One that does not is taken out of the shell's reach.
+    async fn start(&mut self, link: &Link, limit: Duration) -> Start {
+        if let Ok(begun) = timeout(limit, &mut self.begun).await {
+            return started(link, begun.is_ok());
+        }
+        let file = link.command_file();
+        let arguments = [file.as_str(), &link.spool, &self.nonce];
+        match link.host.run(scripts::TAKE_BACK, &arguments, Stdin::Null).await {
+            Ok(said) if said.text.is_empty() => self.never(link).await,
+            // It runs, and only its stream is late.
+            Ok(_) => match timeout(within(link), &mut self.begun).await {
+                Ok(begun) => started(link, begun.is_ok()),
+                Err(_) => Start::Unsure(out_of_reach(link)),
+            },
+            Err(error) => Start::Unsure(unsure(link, &error)),
+        }
+    }
+
+    /// Makes sure that the command never begins. A shell that had read the command before it was taken back does begin it, however
+    /// late; but first things first: once it has carried out a setup that was typed afterwards, it is done with the command too.
+    async fn never(&mut self, link: &Link) -> Start {
+        let next = async {
+            // Something that was begun and not sent, such as an open quote, would swallow the next line too.
+            link.interrupt().await?;
+            link.set_up().await
+        };
+        let next = tokio::select! {
+            biased;
+            begun = &mut self.begun => return if begun.is_ok() { Start::Late } else { started(link, false) },
+            next = next => next,
+        };
+        match (self.begun.try_recv(), next) {
+            (Ok(()), _) => Start::Late,
+            (Err(_), Ok(())) => Start::Never,
+            (Err(_), Err(error)) => Start::Unsure(unsure(link, &error)),
+        }
+    }
+}
+
+fn started(link: &Link, is_begun: bool) -> Start {
+    if is_begun { Start::Begun } else { Start::Unsure(gone(link)) }
+}
+
+/// What is said of a command that may still begin.
+pub(super) fn unsure(link: &Link, error: &TargetError) -> TargetError {
+    if error.is_connection() {
+        out_of_reach(link)
+    } else {
+        PaneError::Unsure { why: error.to_string() }.into()
+    }
+}
+
+async fn type_command(
+    link: &Link,
+    command: &PaneCommand,
+    errors: Option<&str>,
+    nonce: &str,
+    tag: u32,
+) -> Result<Typed, TargetError> {
+    let text = match &command.text {
+        PaneText::Shell(text) => text.clone(),
+        PaneText::Words(words) => {
+            let words: Vec<String> = words.iter().map(|word| quote(word)).collect();
+            format!("/usr/bin/env -- {}", words.join(" "))
+        }
+    };
+    let cwd = command.cwd.to_str().ok_or(TargetError::BadPath { why: "is not text" })?;
+    if text.contains('\0') || cwd.contains('\0') {
+        return Err(TargetError::BadPath { why: "has a zero byte in it" });
+    }
+    let content = scripts::command(&text, &shown(&text), cwd, errors, nonce, tag);
+    let line = Line { text: scripts::COMMAND_LINE, file: link.command_file(), content, cwd };
+    link.type_line(line).await
+}
+
+/// A command as the person sees it above its output: nothing in it moves the cursor.
+fn shown(text: &str) -> String {
+    let is_quiet = |letter: &char| !letter.is_control() || *letter == '\n';
+    let shown: String = text.trim_end().chars().filter(is_quiet).take(SHOWN_CHARS).collect();
+    if shown.len() < text.trim_end().len() { format!("{shown} …") } else { shown }
+}
+
+/// Whether the pane of a dead shell is gone too. Its stream tells that a little later.
+async fn is_lost(link: &Link) -> Result<bool, TargetError> {
+    let state = probe(link, 0).await?.state;
+    let is_lost = matches!(state, State::ServerGone | State::Closed);
+    link.is_gone.store(is_lost, Ordering::Relaxed);
+    Ok(is_lost)
+}
+
+/// Whether a line is in the pane, or may be.
+fn may_be_typed(typed: &Result<Typed, TargetError>) -> bool {
+    match typed {
+        Ok(typed) => *typed == Typed::Yes,
+        Err(error) => is_unheard(error),
+    }
+}
+
+/// Whether an error leaves open what was done: a connection that was lost does not tell, nor does one who is silent.
+fn is_unheard(error: &TargetError) -> bool {
+    let is_silent = matches!(error, TargetError::SupervisorLost | TargetError::Pane(PaneError::Silent));
+    is_silent || error.is_connection()
+}
+
+/// How long a command may take to begin where the connection may be away.
+fn within(link: &Link) -> Duration {
+    BEGIN_LIMIT + link.host.reconnect_within
+}
+
+/// Why a stream has ended.
+fn gone(link: &Link) -> TargetError {
+    if link.seen().is_out_of_reach { out_of_reach(link) } else { PaneError::Closed.into() }
+}

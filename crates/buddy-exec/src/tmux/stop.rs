@@ -1,0 +1,109 @@
+//! How a command in a pane is stopped: with all that it started, and so that the pane has a shell afterwards.
+
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::timeout;
+
+use super::begin::unsure;
+use super::run::{Begun, call_off, out_of_reach};
+use crate::{Ended, Exit, PaneError, Stop, TargetError};
+
+/// What is sent to the foreground, and how long it has to work. The shell itself ends a loop only by an interrupt, so
+/// there is one again after the kill.
+pub(super) const STOPPING: &[(&str, Duration)] = &[
+    ("INT", Duration::from_secs(1)),
+    ("TERM", Duration::from_secs(1)),
+    ("KILL", Duration::from_millis(500)),
+    ("INT", Duration::from_millis(500)),
+    ("KILL", Duration::from_millis(500)),
+];
+pub(super) const KILLING: &[(&str, Duration)] = &[
+    ("KILL", Duration::from_millis(500)),
+    ("INT", Duration::from_millis(500)),
+    ("KILL", Duration::from_millis(500)),
+];
+
+/// Whether a run is to stop.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Wish {
+    #[default]
+    GoOn,
+    Stop,
+    Kill,
+}
+
+/// The end of a run's wishes that others hold.
+pub(super) struct Brake(pub(super) watch::Sender<Wish>);
+
+impl Stop for Brake {
+    fn stop(&self) {
+        self.0.send_modify(|wish| *wish = (*wish).max(Wish::Stop));
+    }
+
+    fn kill(&self) {
+        self.0.send_modify(|wish| *wish = Wish::Kill);
+    }
+}
+
+impl Begun {
+    /// Ends a command that began when it was no longer expected to, and says what is known of it.
+    pub(super) async fn unsure(self) -> TargetError {
+        let link = self.link.clone();
+        let why = "it began after it had been taken back, and was ended".to_owned();
+        match self.end().await {
+            Ok(_) => PaneError::Unsure { why }.into(),
+            Err(error) => unsure(&link, &error),
+        }
+    }
+
+    /// Ends a command that nobody waits for.
+    pub(super) async fn end(mut self) -> Result<Exit, TargetError> {
+        let ended = self.stop(KILLING, Ended::Stopped).await;
+        if ended.is_err() {
+            call_off(&self.link, &self.nonce).await;
+        }
+        ended
+    }
+
+    /// Ends the command with all that it started, also what left its session. What earlier commands left running stays.
+    pub(super) async fn stop(
+        &mut self,
+        steps: &[(&str, Duration)],
+        ended: Ended,
+    ) -> Result<Exit, TargetError> {
+        let exit = self.end_foreground(steps, ended).await;
+        match (exit, self.link.sweep(self.tag).await) {
+            (Ok(exit), Ok(survivors)) => Ok(Exit { survivors, ..exit }),
+            (Ok(exit), Err(error)) => {
+                self.notes
+                    .push(format!("it is not known whether all that the command started has ended: {error}"));
+                Ok(exit)
+            }
+            (Err(error), _) => Err(error),
+        }
+    }
+
+    async fn end_foreground(
+        &mut self,
+        steps: &[(&str, Duration)],
+        ended: Ended,
+    ) -> Result<Exit, TargetError> {
+        for (signal, time) in steps {
+            match self.link.signal_stopped(signal).await {
+                Err(error) if error.is_connection() => return Err(out_of_reach(&self.link)),
+                // The next signal may fare better, and at last there is a new shell.
+                Ok(()) | Err(_) => {}
+            }
+            match timeout(*time, &mut self.done).await {
+                Ok(Ok(done)) => return Ok(self.exit(done, ended)),
+                Ok(Err(_)) => return Err(PaneError::Closed.into()),
+                Err(_) => {}
+            }
+        }
+        let exit = self.taken(ended).await?;
+        self.link.respawn().await?;
+        self.notes.push("the shell of the pane did not come back; a new one was started".to_owned());
+        Ok(exit)
+    }
+}
