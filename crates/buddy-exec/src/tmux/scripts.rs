@@ -34,10 +34,13 @@ forget() (
 /// Says `foreign`, `many` or `private` when it does not, and else `made` or `found`.
 pub(super) const SESSION: &str = r#"
 dir=$1 socket=$2 session=$3 most=$4 bounds=$5; shift 5
+mask=$(umask)
 umask 077
 mkdir -p "$dir" || exit 1
 if [ -L "$dir" ] || [ ! -O "$dir" ]; then echo private; exit 0; fi
 chmod 700 "$dir" || exit 1
+# What the panes make has the person's own mask; the socket stands in a directory of theirs alone.
+umask "$mask"
 t() { tmux -S "$socket" -f /dev/null "$@"; }
 if t has-session -t "=$session" 2>/dev/null; then
   if [ "$(t show-options -v -t "=$session:" @buddy_owner 2>/dev/null)" = "$session" ]; then echo found; else echo foreign; fi
