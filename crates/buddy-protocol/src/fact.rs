@@ -388,6 +388,9 @@ pub struct UsageReported {
     pub cost: Option<MicroUsd>,
 }
 
+/// The word of a notice that something is allowed for longer.
+pub const GRANTED: &str = "granted";
+
 /// Payload of `notice`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Notice {

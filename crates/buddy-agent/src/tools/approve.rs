@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use buddy_policy::{Action, Decision, Grant, Intent, Offer, Tier, Verdict};
 use buddy_protocol::{
-    Answer, Approval, Ask, EventSink, Fact, GrantWish, Item, Notice, NoticeLevel, Offer as OfferText,
-    Question, SinkClosed, ToolFailure, Unfit,
+    Answer, Approval, Ask, EventSink, Fact, GRANTED, GrantScope, GrantWish, Item, Notice, NoticeLevel,
+    Offer as OfferText, Question, SinkClosed, ToolFailure, Unfit,
 };
 use futures::FutureExt;
 use futures::future::{BoxFuture, Shared, join_all};
@@ -203,14 +203,25 @@ impl Pipeline {
         std::future::pending::<()>().await;
     }
 
-    /// Allows for longer what the person allowed for longer. A grant that cannot be kept is told; the call itself was allowed
-    /// all the same.
+    /// Allows for longer what the person allowed for longer, and tells it. The call itself was allowed in any case.
     async fn note_grant(&self, ready: &Ready, wished: Option<(Grant, GrantWish)>) -> Result<(), SinkClosed> {
         let Some((grant, wish)) = wished else { return Ok(()) };
-        let Err(error) = self.parts.gate.grant(&grant, &wish, ready.ground()) else { return Ok(()) };
-        let text =
-            format!("it was allowed this once, but `{grant}` could not be allowed for longer: {error}");
-        let notice = Notice { level: NoticeLevel::Warning, code: "grant_not_kept".to_owned(), text };
+        let (level, code, text) = match self.parts.gate.grant(&grant, &wish, ready.ground()) {
+            Ok(()) => {
+                let place = match wish.scope {
+                    GrantScope::Session => "in this session",
+                    GrantScope::Project => "in this project",
+                    GrantScope::User => "everywhere",
+                };
+                (NoticeLevel::Info, GRANTED, format!("allowed {place} from now on: {grant}"))
+            }
+            Err(error) => (
+                NoticeLevel::Warning,
+                "grant_not_kept",
+                format!("it was allowed this once, but `{grant}` could not be allowed for longer: {error}"),
+            ),
+        };
+        let notice = Notice { level, code: code.to_owned(), text };
         self.parts.sink.push(vec![Fact::Notice(notice)]).await
     }
 

@@ -11,10 +11,13 @@ const WITHIN: Duration = Duration::from_secs(5);
 /// How much of it is kept, in bytes: it is part of the question and so of the log.
 const MAX_BYTES: usize = 64 * 1024;
 
+/// What is shown where the content stays the same. A line of this form is a remark in every diff.
+const UNCHANGED: &str = "\\ nothing would change in the file\n";
+
 /// The diff, where there is one in time.
 pub(crate) async fn known(preview: Option<Preview>) -> Option<String> {
     let diff = timeout(WITHIN, preview?).await.ok().flatten()?;
-    Some(bounded(diff)).filter(|diff| !diff.is_empty())
+    Some(if diff.is_empty() { UNCHANGED.to_owned() } else { bounded(diff) })
 }
 
 /// The first lines of a diff, and how many more there are.
@@ -32,7 +35,6 @@ fn bounded(diff: String) -> String {
         })
         .collect();
     let left = diff.lines().count() - kept.lines().count();
-    // A line of this form is a remark in every diff.
     format!("{kept}\\ {left} more lines are not shown\n")
 }
 
@@ -52,9 +54,10 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_changes_nothing_or_cannot_be_told_is_no_diff() {
+    async fn what_changes_nothing_is_told_and_what_cannot_be_told_is_no_diff() {
         assert_eq!(known(None).await, None);
         assert_eq!(known(Some(async { None }.boxed())).await, None);
-        assert_eq!(known(Some(async { Some(String::new()) }.boxed())).await, None);
+        let same = known(Some(async { Some(String::new()) }.boxed())).await;
+        assert_eq!(same.as_deref(), Some(UNCHANGED));
     }
 }

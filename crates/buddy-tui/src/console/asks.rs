@@ -379,10 +379,8 @@ impl Asking {
 
     fn meaning(&self, letter: char) -> Meaning {
         match (&self.stage, letter) {
-            (_, '?') => Meaning::Look,
-            (Stage::Choosing, 'y' | 'a' | 'p' | 'e' | 'd' | 'n' | '1'..='6') => Meaning::Answer,
-            (Stage::Picking(_), 'y' | 'd' | 'n') => Meaning::Answer,
-            (Stage::Picking(_), '1'..='9') => Meaning::Look,
+            (_, '?') | (Stage::Picking(_), '1'..='9') => Meaning::Look,
+            (_, 'y' | 'd' | 'n') | (Stage::Choosing, 'a' | 'p' | 'e' | '1'..='6') => Meaning::Answer,
             _ => Meaning::Word,
         }
     }

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use buddy_protocol::{
-    Content, DeltaStream, Event, Fact, FoldError, Item, ItemDelta, ItemId, NoticeLevel, Transcript,
+    Content, DeltaStream, Event, Fact, FoldError, GRANTED, Item, ItemDelta, ItemId, NoticeLevel, Transcript,
     TurnEnded, TurnOutcome,
 };
 
@@ -148,6 +148,10 @@ impl Reader {
             Fact::ItemEnded(ended) => self.end_item(&ended.item, look, width, now),
             Fact::Notice(notice) if notice.level != NoticeLevel::Info => {
                 let row = Line::styled(&notice.text, look.theme.style(Paint::Warning));
+                self.put(Kind::Note, items::wrapped(&row, width));
+            }
+            Fact::Notice(notice) if notice.code == GRANTED => {
+                let row = Line::styled(&notice.text, look.theme.style(Paint::Dim));
                 self.put(Kind::Note, items::wrapped(&row, width));
             }
             _ => {}

@@ -453,19 +453,17 @@ mod tests {
             draft
         };
         let inside = "see ".len() + word.len() / 2;
-        let steps: [(fn(&mut Draft), &str); 6] = [
-            (|draft| (0..7).for_each(|_| draft.backspace()), "see "),
-            (|draft| (0..7).for_each(|_| draft.left()), "see [paste 1: 600 characters] there"),
-            (Draft::cut_to_space, "see [paste 1: 600 characters] "),
-            (|draft| (0..3).for_each(|_| draft.cut_to_space()), ""),
-            (|draft| (0..3).for_each(|_| draft.cut_word_left()), ""),
-            (|draft| draft.cut(10, 12), "see  there"),
-        ];
-        for (step, expected) in steps {
+        let check = |step: &dyn Fn(&mut Draft), expected: &str| {
             let mut draft = pasted();
             step(&mut draft);
             assert_eq!(draft.shown(), expected);
-        }
+        };
+        check(&|draft| (0..7).for_each(|_| draft.backspace()), "see ");
+        check(&|draft| (0..7).for_each(|_| draft.left()), "see [paste 1: 600 characters] there");
+        check(&Draft::cut_to_space, "see [paste 1: 600 characters] ");
+        check(&|draft| (0..3).for_each(|_| draft.cut_to_space()), "");
+        check(&|draft| (0..3).for_each(|_| draft.cut_word_left()), "");
+        check(&|draft| draft.cut(10, 12), "see  there");
         let mut draft = pasted();
         draft.go(inside);
         assert_eq!(draft.before(), "see ", "the cursor stands beside it");
