@@ -39,4 +39,4 @@ pub use export::markdown;
 pub use printer::{OutputClosed, Printer};
 pub use repl::{ReplRequest, run_repl};
 pub use show::{local_time, show_asks, show_found, show_sessions, show_transcript};
-pub use text::{Colors, Look, Theme};
+pub use text::{Colors, Look, Pictures, Theme};

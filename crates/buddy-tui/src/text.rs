@@ -3,6 +3,7 @@
 mod encode;
 mod line;
 mod look;
+mod picture;
 mod tabs;
 mod theme;
 mod wrap;
@@ -10,6 +11,8 @@ mod wrap;
 pub(crate) use encode::{encode, encode_from};
 pub(crate) use line::{Line, Span};
 pub use look::{Colors, Look};
+pub(crate) use picture::Picture;
+pub use picture::Pictures;
 pub(crate) use tabs::expand_tabs;
 pub(crate) use theme::Paint;
 pub use theme::Theme;

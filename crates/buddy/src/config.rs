@@ -22,7 +22,7 @@ mod variables;
 mod wait;
 mod web;
 
-pub(crate) use display::{DisplaySection, ThemeChoice};
+pub(crate) use display::{DisplaySection, ImageChoice, ThemeChoice};
 pub(crate) use document::ConfigError;
 pub(crate) use edit::{set, unset};
 pub(crate) use keys::schema;

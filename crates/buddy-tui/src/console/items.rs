@@ -14,7 +14,7 @@ use crate::diff::diff_rows;
 use crate::markdown::Markdown;
 use crate::output::Output;
 use crate::show::{image_label, printed};
-use crate::text::{Line, Look, Paint, Span, wrap};
+use crate::text::{Line, Look, Paint, Picture, Pictures, Span, wrap};
 
 /// How many lines of a command's output are shown.
 const OUTPUT_LINES: usize = 5;
@@ -75,7 +75,12 @@ pub(super) fn finished(item: &Item, ran: Duration, look: &Look, width: usize) ->
             shown(Kind::Message, markdown.finish(look, width))
         }
         Content::Reasoning { text } => thought(text, ran, look),
-        Content::ToolCall(call) => self::call(call, item.status, ran, look, width),
+        Content::ToolCall(call) => {
+            let mut shown = self::call(call, item.status, ran, look, width);
+            let lead = Line::plain("  ");
+            shown.rows.extend(call.images.iter().flat_map(|image| self::image(image, &lead, look, width)));
+            shown
+        }
         Content::FileChange(change) => shown(Kind::Call, diff(&change.diff, look, width)),
         Content::Plan { steps } => shown(Kind::Note, plan(steps, look, width)),
         Content::SubSession { title, .. } => shown(Kind::Call, vec![Line::plain(title)]),
@@ -132,14 +137,19 @@ fn person(text: &str, images: &[Image], look: &Look, width: usize) -> Shown {
     }
     for image in images {
         let lead = if rows.is_empty() { &first } else { &next };
-        rows.extend(wrap(
-            &Line::styled(&image_label(image), look.theme.style(Paint::Dim)),
-            width,
-            lead,
-            &next,
-        ));
+        rows.extend(self::image(image, lead, look, width));
     }
     Shown { kind: Kind::Person, rows, folded: (left_out > 1).then(|| text.to_owned()) }
+}
+
+/// What an image is called, and the image itself where the terminal can show it.
+fn image(image: &Image, lead: &Line, look: &Look, width: usize) -> Vec<Line> {
+    let label = Line::styled(&image_label(image), look.theme.style(Paint::Dim));
+    let mut rows = wrap(&label, width, lead, &Line::plain("  "));
+    if look.pictures != Pictures::None {
+        rows.extend(Picture::of(image, width).into_iter().flat_map(Line::picture));
+    }
+    rows
 }
 
 /// The line of a command that the person runs themselves.

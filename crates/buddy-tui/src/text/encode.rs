@@ -11,6 +11,9 @@ use super::look::{Colors, Look};
 
 /// Writes a line in the styles of this look, which are off again at its end.
 pub(crate) fn encode(line: &Line, look: &Look, out: &mut String) {
+    if let Some(picture) = line.drawn() {
+        picture.encode(look.pictures, out);
+    }
     for span in line.spans() {
         let link = span.link().filter(|_| look.has_links);
         if let Some(link) = link {
@@ -30,7 +33,7 @@ pub(crate) fn encode(line: &Line, look: &Look, out: &mut String) {
 /// many columns such a one takes. A row that gets shorter is written anew: tmux takes what was only cleared at its end for a
 /// part of it, and breaks it when the window gets narrower.
 pub(crate) fn encode_from(old: &Line, line: &Line, look: &Look, out: &mut String) {
-    if old.width() > line.width() {
+    if old.width() > line.width() || line.drawn().is_some() {
         out.push_str("\r\u{1b}[K");
         return encode(line, look, out);
     }

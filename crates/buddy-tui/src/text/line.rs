@@ -9,6 +9,7 @@ use anstyle::Style;
 use unicode_segmentation::UnicodeSegmentation;
 use unicode_width::UnicodeWidthStr;
 
+use super::picture::Picture;
 use crate::visible::visible;
 
 /// How many columns a tab takes.
@@ -65,6 +66,8 @@ impl Span {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Line {
     spans: Vec<Span>,
+    /// What is drawn on this row and those above it.
+    picture: Option<Picture>,
 }
 
 impl Line {
@@ -76,6 +79,20 @@ impl Line {
     /// A line in one style.
     pub(crate) fn styled(text: &str, style: Style) -> Self {
         Self::from(Span::new(text, style))
+    }
+
+    /// The rows of a picture.
+    pub(crate) fn picture(picture: Picture) -> Vec<Self> {
+        let mut rows = vec![Self::default(); picture.rows()];
+        if let Some(last) = rows.last_mut() {
+            last.picture = Some(picture);
+        }
+        rows
+    }
+
+    /// What is drawn on it.
+    pub(super) fn drawn(&self) -> Option<&Picture> {
+        self.picture.as_ref()
     }
 
     /// The line with one more piece.

@@ -1,5 +1,6 @@
 //! What a terminal can show and what the person wants of it.
 
+use super::picture::Pictures;
 use super::theme::Theme;
 use crate::details::Details;
 
@@ -27,6 +28,8 @@ pub struct Look {
     pub is_ascii: bool,
     /// Whether the terminal makes links of text.
     pub has_links: bool,
+    /// How the terminal takes images.
+    pub pictures: Pictures,
     /// Whether something may move by itself.
     pub has_motion: bool,
     /// How much is told of what goes on.
@@ -43,6 +46,7 @@ impl Look {
             theme: Theme::Dark,
             is_ascii: false,
             has_links: false,
+            pictures: Pictures::None,
             has_motion: false,
             details: Details::default(),
             is_read_aloud: false,

@@ -16,6 +16,8 @@ pub(crate) struct DisplaySection {
     pub(crate) show_tool_calls: bool,
     /// The colours: `auto` follows the terminal; `dark`, `light`, or `terminal` for those that the terminal itself is set to.
     pub(crate) theme: ThemeChoice,
+    /// Show images: `auto` where the terminal is known to take them, `off`, or by the protocol of `kitty` or `iterm`.
+    pub(crate) images: ImageChoice,
     /// Let signs move while something works.
     pub(crate) motion: bool,
     /// Say everything in lines that are never painted over, for programs that read the screen aloud.
@@ -43,6 +45,21 @@ pub(crate) enum ThemeChoice {
     Terminal,
 }
 
+/// How images are shown.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum ImageChoice {
+    /// As the terminal is known to take them.
+    #[default]
+    Auto,
+    /// Not at all.
+    Off,
+    /// By the protocol of kitty.
+    Kitty,
+    /// By the protocol of iTerm2.
+    Iterm,
+}
+
 impl Default for DisplaySection {
     fn default() -> Self {
         Self {
@@ -50,6 +67,7 @@ impl Default for DisplaySection {
             show_tokens: false,
             show_tool_calls: true,
             theme: ThemeChoice::Auto,
+            images: ImageChoice::Auto,
             motion: true,
             screen_reader: false,
             keys: KeyStyle::Readline,

@@ -1,8 +1,8 @@
 //! How things look: what the terminal says it can, and what the person wants.
 
-use buddy_tui::{Colors, Details, Look, Theme};
+use buddy_tui::{Colors, Details, Look, Pictures, Theme};
 
-use crate::config::{DisplaySection, ThemeChoice};
+use crate::config::{DisplaySection, ImageChoice, ThemeChoice};
 use crate::environment::Environment;
 
 /// The look of the terminal that buddy runs in.
@@ -12,6 +12,7 @@ pub(crate) fn look(environment: &Environment, display: &DisplaySection) -> Look 
         theme: theme(environment, display),
         is_ascii: !is_utf8(environment),
         has_links: has_links(environment),
+        pictures: pictures(environment, display),
         has_motion: display.motion,
         details: details(display),
         is_read_aloud: display.screen_reader,
@@ -64,6 +65,27 @@ fn is_utf8(environment: &Environment) -> bool {
     locale.contains("utf-8") || locale.contains("utf8")
 }
 
+/// How the terminal takes images, as far as it is known to. One of tmux's or screen's does not pass them on.
+fn pictures(environment: &Environment, display: &DisplaySection) -> Pictures {
+    let is_set = |name: &str| environment.get(name).is_some();
+    let (term, program) =
+        (environment.get("TERM").unwrap_or_default(), environment.get("TERM_PROGRAM").unwrap_or_default());
+    match display.images {
+        ImageChoice::Off => Pictures::None,
+        ImageChoice::Kitty => Pictures::Kitty,
+        ImageChoice::Iterm => Pictures::Iterm,
+        ImageChoice::Auto if is_set("TMUX") || is_set("STY") || is_set("ZELLIJ") => Pictures::None,
+        ImageChoice::Auto if ["iTerm.app", "WezTerm"].contains(&program) => Pictures::Iterm,
+        ImageChoice::Auto
+            if is_set("KITTY_WINDOW_ID") || is_set("KONSOLE_VERSION") || program == "ghostty" =>
+        {
+            Pictures::Kitty
+        }
+        ImageChoice::Auto if ["xterm-kitty", "xterm-ghostty"].contains(&term) => Pictures::Kitty,
+        ImageChoice::Auto => Pictures::None,
+    }
+}
+
 /// Whether the terminal is one of those that are known to make links.
 fn has_links(environment: &Environment) -> bool {
     let is_set = |name: &str| environment.get(name).is_some();
@@ -92,6 +114,16 @@ mod tests {
         check(&[("TERM", "xterm-256color"), ("COLORTERM", "truecolor")], Colors::True);
         check(&[("TERM", "dumb")], Colors::None);
         check(&[], Colors::None);
+    }
+
+    #[test]
+    fn images_are_shown_where_the_terminal_is_known_to() {
+        let check = |variables: &[(&str, &str)], pictures| assert_eq!(look_of(variables).pictures, pictures);
+        check(&[("TERM", "xterm-256color")], Pictures::None);
+        check(&[("TERM", "xterm-kitty")], Pictures::Kitty);
+        check(&[("TERM_PROGRAM", "ghostty")], Pictures::Kitty);
+        check(&[("TERM_PROGRAM", "WezTerm")], Pictures::Iterm);
+        check(&[("KITTY_WINDOW_ID", "1"), ("TMUX", "/tmp/x,1,0")], Pictures::None);
     }
 
     #[test]
