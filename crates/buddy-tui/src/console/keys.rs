@@ -45,12 +45,19 @@ impl Console {
             (None, Some(search)) => line().chars().for_each(|letter| search.insert(letter)),
             (None, None) => {
                 match dragged(text) {
-                    Some(mentions) => self.draft.insert_text(&mentions),
+                    Some(mentions) => self.mention(&mentions),
                     None => self.draft.paste(text),
                 }
                 self.changed_draft();
             }
         }
+    }
+
+    /// Puts mentions of files into the draft, apart from what stands before them.
+    pub(super) fn mention(&mut self, mentions: &str) {
+        let is_apart = self.draft.before().chars().last().is_none_or(char::is_whitespace);
+        self.draft.insert_text(if is_apart { "" } else { " " });
+        self.draft.insert_text(mentions);
     }
 
     fn input_key(&mut self, key: Key, armed: Option<Armed>) {

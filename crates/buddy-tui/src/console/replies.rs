@@ -33,7 +33,7 @@ impl Console {
                 }
             }
             Reply::PastedImage(path) => {
-                self.draft.insert_text(&(mention(&path) + " "));
+                self.mention(&(mention(&path) + " "));
                 self.changed_draft();
             }
             Reply::Failed(text) => self.complain(&text),

@@ -523,3 +523,26 @@ fn files_that_git_does_not_know_stand_below_the_diff_whatever_it_says() {
     assert_eq!(others, ["not in git yet: b", "not in git yet: c"]);
     assert!(changed.iter().any(|row| row.ends_with("+not in git yet: two")), "{changed:?}");
 }
+
+#[test]
+fn files_that_are_dragged_are_mentioned_apart_from_the_words() {
+    let mut seat = Seat::new();
+    seat.write("what is");
+    seat.take(Input::Paste("/tmp/a.png".to_owned()));
+    seat.take(Input::Paste("'/tmp/b c.png'".to_owned()));
+    assert_eq!(seat.draft(), "what is @/tmp/a.png @\"/tmp/b c.png\" ");
+    seat.take(Input::Reply(Reply::PastedImage("/tmp/d.png".to_owned())));
+    seat.take(Input::Paste("words".to_owned()));
+    assert!(seat.draft().ends_with(" @/tmp/d.png words"), "{}", seat.draft());
+}
+
+#[test]
+fn a_prompt_that_was_refused_comes_back_unless_something_else_is_written() {
+    let mut seat = Seat::new();
+    let refused = || Reply::Unsent { text: "see @a.png".to_owned(), reason: "too large".to_owned() };
+    seat.take(Input::Reply(refused()));
+    assert_eq!(seat.draft(), "see @a.png");
+    assert!(seat.rows().iter().any(|row| row == "buddy: too large"));
+    seat.take(Input::Reply(refused()));
+    assert_eq!(seat.draft(), "see @a.png");
+}

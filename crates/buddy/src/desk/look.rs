@@ -70,19 +70,17 @@ fn pictures(environment: &Environment, display: &DisplaySection) -> Pictures {
     let is_set = |name: &str| environment.get(name).is_some();
     let (term, program) =
         (environment.get("TERM").unwrap_or_default(), environment.get("TERM_PROGRAM").unwrap_or_default());
+    let is_passed_on = !is_set("TMUX") && !is_set("STY") && !is_set("ZELLIJ");
+    let is_like_kitty = is_set("KITTY_WINDOW_ID")
+        || is_set("KONSOLE_VERSION")
+        || program == "ghostty"
+        || ["xterm-kitty", "xterm-ghostty"].contains(&term);
     match display.images {
-        ImageChoice::Off => Pictures::None,
         ImageChoice::Kitty => Pictures::Kitty,
         ImageChoice::Iterm => Pictures::Iterm,
-        ImageChoice::Auto if is_set("TMUX") || is_set("STY") || is_set("ZELLIJ") => Pictures::None,
-        ImageChoice::Auto if ["iTerm.app", "WezTerm"].contains(&program) => Pictures::Iterm,
-        ImageChoice::Auto
-            if is_set("KITTY_WINDOW_ID") || is_set("KONSOLE_VERSION") || program == "ghostty" =>
-        {
-            Pictures::Kitty
-        }
-        ImageChoice::Auto if ["xterm-kitty", "xterm-ghostty"].contains(&term) => Pictures::Kitty,
-        ImageChoice::Auto => Pictures::None,
+        ImageChoice::Auto if is_passed_on && ["iTerm.app", "WezTerm"].contains(&program) => Pictures::Iterm,
+        ImageChoice::Auto if is_passed_on && is_like_kitty => Pictures::Kitty,
+        ImageChoice::Auto | ImageChoice::Off => Pictures::None,
     }
 }
 
