@@ -105,6 +105,30 @@ async fn what_needs_an_approval_is_asked_for() {
 }
 
 #[tokio::test]
+async fn a_question_of_the_agent_gets_its_reply() {
+    let question =
+        turn().call("ask_user", json!({"question": "Which harbour?", "options": ["north", "south"]}));
+    let (stage, mut started) = steered([question, done()]).await;
+    say(&mut started, saying("go")).await;
+    let ask = asked(&mut started, 1).await;
+    say(&mut started, json!({"type": "answer", "ask": ask, "answer": {"type": "reply", "text": "south"}}))
+        .await;
+    started.stdout.wait_for(RESULT, 1).await;
+    started.finish().await.expect_code(0);
+    assert!(stage.results()[0]["result"].to_string().contains("south"), "{:#?}", stage.results());
+}
+
+#[tokio::test]
+async fn a_command_of_the_persons_own_is_seen_through() {
+    let stage = Stage::new([]).await;
+    let input = format!("{}\n", json!({"type": "run", "command": "echo mine > mine.txt"}));
+    let finished = stage.buddy(FLAGS).input(input).run().await.expect_code(0);
+    assert_eq!(told(&finished), [] as [Value; 0], "it is no turn");
+    assert_eq!(stage.home.text("mine.txt"), "mine\n");
+    assert_eq!(stage.only_log().await.transcript.open_items().count(), 0);
+}
+
+#[tokio::test]
 async fn what_waits_when_the_input_ends_is_denied() {
     let (stage, mut started) = steered([run("touch no"), run("touch neither"), done()]).await;
     say(&mut started, saying("go")).await;
