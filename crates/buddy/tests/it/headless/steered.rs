@@ -1,6 +1,6 @@
 //! `--input-format stream-json`: commands in, events out.
 
-use buddy_protocol::{Event, Fact};
+use buddy_protocol::{Content, Event, Fact, Item};
 use buddy_testkit::model::{Script, Turn, turn};
 use buddy_testkit::program::{Finished, Started};
 use rustix::process::Signal;
@@ -165,6 +165,19 @@ async fn what_holds_in_the_session_is_changed() {
     started.finish().await.expect_code(0);
     assert!(stage.home.work().join("yes").exists());
     assert_eq!(stage.requests().last().unwrap().body["model"], "other");
+}
+
+#[tokio::test]
+async fn room_is_made_although_the_input_ends_at_once() {
+    let (stage, mut started) = steered([turn().text("One."), turn().text("They greeted each other.")]).await;
+    say(&mut started, saying("first")).await;
+    started.stdout.wait_for(RESULT, 1).await;
+    say(&mut started, json!({"type": "compact"})).await;
+    let finished = started.finish().await.expect_code(0);
+    assert_eq!(told(&finished).len(), 2, "it is a turn with a result");
+    let log = stage.only_log().await;
+    let is_summary = |item: &&Item| matches!(item.content, Content::Compaction { .. });
+    assert_eq!(log.transcript.items().iter().filter(is_summary).count(), 1);
 }
 
 #[tokio::test]
