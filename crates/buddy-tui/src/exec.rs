@@ -7,6 +7,8 @@
 mod lines;
 mod schema;
 mod steered;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::time::Duration;
