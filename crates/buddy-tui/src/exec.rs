@@ -7,13 +7,15 @@
 mod lines;
 mod schema;
 mod steered;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use buddy_protocol::{
     Attachment, Change, Command, Content, Event, Fact, Item, ItemStatus, NewSession, NoticeLevel, Principal,
-    SessionId, Sessions, SessionsError, Subscription, Usage,
+    SessionId, Sessions, SessionsError, Subscription, SubscriptionError, Usage,
 };
 use futures::StreamExt;
 use tokio::io::AsyncBufRead;
@@ -191,6 +193,9 @@ impl Run<'_> {
                 event = events.next() => match event {
                     Some(Ok(event)) if self.take(&event).await? && self.settle().await? => return Ok(()),
                     Some(Ok(_)) => {}
+                    Some(Err(SubscriptionError::Lagged { resume_after })) => {
+                        events = self.sessions.subscribe(&self.request.who, &self.session, resume_after).await?;
+                    }
                     Some(Err(error)) => return Err(SessionsError::Conflict(error.to_string())),
                     None => return Err(SessionsError::Closed),
                 },

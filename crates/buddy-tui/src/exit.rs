@@ -1,4 +1,4 @@
-//! Exit codes: what a script can branch on. README lists them; they only grow.
+//! Exit codes: what a script can branch on. `docs/how-to/headless.md` lists them; they only grow.
 
 use buddy_protocol::FailureKind;
 

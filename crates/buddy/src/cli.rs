@@ -20,7 +20,8 @@ pub(crate) use past::{Export, ExportFormat, Import, List, Resume};
 pub(crate) use print::arguments;
 use project::{CONFIGURATION, EXAMPLES, PLACE, RIGHTS};
 pub(crate) use project::{Completion, Init, Man, Shell};
-pub(crate) use rights::{PermissionMode, RunRules};
+use rights::approve;
+pub(crate) use rights::{Approve, PermissionMode, RunRules};
 
 /// An agent that works on your own machine.
 #[derive(Debug, Parser)]
@@ -322,16 +323,6 @@ impl ColorWish {
     }
 }
 
-/// What becomes of calls that need an approval.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Approve {
-    Ask,
-    None,
-    All,
-    Edits,
-    For(std::time::Duration),
-}
-
 #[derive(Debug, Args)]
 pub(crate) struct Show {
     /// The session.
@@ -405,18 +396,6 @@ pub(crate) enum Store {
         /// The file to make.
         path: PathBuf,
     },
-}
-
-fn approve(text: &str) -> Result<Approve, String> {
-    match text {
-        "ask" => Ok(Approve::Ask),
-        "none" => Ok(Approve::None),
-        "all" => Ok(Approve::All),
-        "edits" => Ok(Approve::Edits),
-        time => duration(time)
-            .map(Approve::For)
-            .map_err(|_| "must be ask, edits, none, all or a time such as `10m`".to_owned()),
-    }
 }
 
 pub(crate) fn duration(text: &str) -> Result<std::time::Duration, String> {

@@ -16,6 +16,8 @@ pub(crate) struct Environment {
     pub(crate) data: PathBuf,
     /// Where sessions leave what belongs to them alone: in the data, unless nothing of them is to stay.
     pub(crate) session_data: PathBuf,
+    /// Where the output of their commands is.
+    pub(crate) session_logs: PathBuf,
     /// The person's home.
     pub(crate) home: Option<PathBuf>,
     /// Where configuration is: `XDG_CONFIG_HOME`, or `.config` in the home.
@@ -56,6 +58,7 @@ impl Environment {
         let data = std::path::absolute(data)?;
         Ok(Self {
             session_data: data.clone(),
+            session_logs: data.join("logs"),
             data,
             config_home: config_home.or_else(|| home.as_ref().map(|home| home.join(".config"))),
             home,

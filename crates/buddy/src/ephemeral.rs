@@ -1,7 +1,8 @@
 //! A place for sessions of which nothing stays.
 //!
-//! It lies in the data directory and not among the temporary files of the machine, which agents may write, and is removed
-//! when it is dropped. Its lock dies with the process, so what a process left that was killed is removed by the next one.
+//! It lies in the data directory, where agents see nothing of it, and not among the temporary files of the machine, which they
+//! may write. The output of commands is beside that of others, as agents are told where it is. Both are removed when the
+//! place is dropped. Its lock dies with the process, so what a process left that was killed is removed by the next one.
 
 mod ledger;
 
@@ -17,73 +18,100 @@ use crate::config::private_file;
 use crate::environment::Environment;
 pub(crate) use ledger::DayLedger;
 
-/// In the data directory, where such places are.
-const PLACES: &str = "ephemeral";
 /// In a place, and beside all of them, what is locked.
 const LOCK: &str = "lock";
-/// How often a place is removed again into which something was written meanwhile, and how long to wait before.
+/// How often something is removed again into which a thread that is being ended has written meanwhile, and how long to wait
+/// before.
 const REMOVALS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(25);
 
 /// The place of one run.
 pub(crate) struct EphemeralPlace {
     path: PathBuf,
+    logs: PathBuf,
     _lock: File,
 }
 
 impl EphemeralPlace {
-    /// The place that sessions of this run get. It is not made yet.
-    pub(crate) fn choose(environment: &Environment) -> PathBuf {
-        environment.data.join(PLACES).join(uuid::Uuid::now_v7().simple().to_string())
+    /// Chooses a place for the sessions of a run. It is not made yet.
+    pub(crate) fn choose(environment: &mut Environment) {
+        let name = uuid::Uuid::now_v7().simple().to_string();
+        environment.session_logs = logs(&environment.data, &name);
+        environment.session_data = places(&environment.data).join(name);
     }
 
     /// Makes it.
-    pub(crate) fn make(path: PathBuf) -> anyhow::Result<Self> {
+    pub(crate) fn make(environment: &Environment) -> anyhow::Result<Self> {
+        let (path, logs) = (environment.session_data.clone(), environment.session_logs.clone());
         let made = || -> io::Result<File> {
-            let places = path.parent().ok_or(io::ErrorKind::InvalidInput)?;
-            private_file::make_directory(places)?;
+            let places = places(&environment.data);
+            private_file::make_directory(&places)?;
             // Nobody takes it for one that was left before it is locked.
             let _making = locked(&places.join(LOCK))?;
             private_file::make_directory(&path)?;
             locked(&path.join(LOCK))
         };
         let lock = made().with_context(|| format!("cannot make `{}`", path.display()))?;
-        Ok(Self { path, _lock: lock })
+        Ok(Self { path, logs, _lock: lock })
     }
 }
 
 impl Drop for EphemeralPlace {
     fn drop(&mut self) {
-        for _ in 0..REMOVALS {
-            match std::fs::remove_dir_all(&self.path) {
-                Ok(()) => return,
-                Err(error) if error.kind() == io::ErrorKind::NotFound => return,
-                // A thread that is being ended may still have written something.
-                Err(_) => std::thread::sleep(PAUSE),
+        for path in [&self.logs, &self.path] {
+            if let Err(error) = remove_at_last(path) {
+                tracing::error!(%error, path = %path.display(), "what was not to stay cannot be removed");
             }
         }
-        tracing::error!(path = %self.path.display(), "what was to be kept of nothing could not be removed");
     }
+}
+
+/// Where such places are.
+fn places(data: &Path) -> PathBuf {
+    data.join("run").join("ephemeral")
+}
+
+/// Where the output of commands is that belongs to a place.
+fn logs(data: &Path, name: &str) -> PathBuf {
+    data.join("logs").join(format!("ephemeral-{name}"))
 }
 
 /// Removes what processes left that were killed. That it fails is no reason not to go on.
 pub(crate) fn sweep(data: &Path) {
-    let places = data.join(PLACES);
+    let places = places(data);
     if !places.exists() {
         return;
     }
     let swept = || -> io::Result<()> {
         let _making = locked(&places.join(LOCK))?;
         for entry in std::fs::read_dir(&places)? {
-            let place = entry?.path();
-            if place.is_dir() && !place.is_symlink() && is_left(&place) {
-                std::fs::remove_dir_all(&place)?;
+            let entry = entry?;
+            if entry.file_type()?.is_dir() && is_left(&entry.path()) {
+                remove(&logs(data, &entry.file_name().to_string_lossy()))?;
+                remove(&entry.path())?;
             }
         }
         Ok(())
     };
     if let Err(error) = swept() {
         tracing::warn!(%error, "what an ephemeral run left cannot be removed");
+    }
+}
+
+fn remove_at_last(path: &Path) -> io::Result<()> {
+    for _ in 1..REMOVALS {
+        if remove(path).is_ok() {
+            return Ok(());
+        }
+        std::thread::sleep(PAUSE);
+    }
+    remove(path)
+}
+
+fn remove(path: &Path) -> io::Result<()> {
+    match std::fs::remove_dir_all(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        removed => removed,
     }
 }
 
@@ -110,16 +138,28 @@ fn open(path: &Path) -> io::Result<File> {
 mod tests {
     use super::*;
 
+    fn environment(data: &Path) -> Environment {
+        let variable = ("BUDDY_HOME".to_owned(), data.display().to_string());
+        let mut environment = Environment::of([variable].into()).unwrap();
+        EphemeralPlace::choose(&mut environment);
+        environment
+    }
+
     #[test]
     fn what_was_left_goes_and_what_is_used_stays() {
         let data = tempfile::tempdir().unwrap();
-        let places = data.path().join(PLACES);
-        let used = EphemeralPlace::make(places.join("used")).unwrap();
-        std::fs::create_dir_all(places.join("left/logs")).unwrap();
-        std::fs::write(places.join("left/buddy.db"), "x").unwrap();
+        let (used, left) = (environment(data.path()), environment(data.path()));
+        let place = EphemeralPlace::make(&used).unwrap();
+        for environment in [&used, &left] {
+            for directory in [&environment.session_data, &environment.session_logs] {
+                std::fs::create_dir_all(directory).unwrap();
+                std::fs::write(directory.join("file"), "x").unwrap();
+            }
+        }
         sweep(data.path());
-        assert!(places.join("used").is_dir() && !places.join("left").exists());
-        drop(used);
-        assert!(!places.join("used").exists());
+        assert!(used.session_data.is_dir() && used.session_logs.is_dir());
+        assert!(!left.session_data.exists() && !left.session_logs.exists());
+        drop(place);
+        assert!(!used.session_data.exists() && !used.session_logs.exists());
     }
 }

@@ -108,7 +108,7 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
         models: wishes.models,
         hosts: wishes.hosts,
         web: Arc::new(wishes.web),
-        logs: environment.session_data.join("logs"),
+        logs: environment.session_logs.clone(),
         approvals: wishes.approvals,
         window: wishes.window,
         name: wishes.name,
@@ -122,7 +122,7 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
         clock: clock.clone(),
         ids: ids.clone(),
     });
-    evict_logs(environment.session_data.join("logs"));
+    evict_logs(environment.session_logs.clone());
     let hub = Hub::new(HubParts { store: store.clone(), agents: vec![Arc::new(agent)], clock, ids });
     Ok(Buddy { hub: Arc::new(hub), who: Principal::person(environment.user.clone()), store })
 }

@@ -4,8 +4,18 @@ use buddy_policy::{CommandPattern, Rule};
 use clap::{Args, ValueEnum};
 use serde::Deserialize;
 
-use super::Approve;
+use super::duration;
 use super::project::RIGHTS;
+
+/// What becomes of calls that need an approval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Approve {
+    Ask,
+    None,
+    All,
+    Edits,
+    For(std::time::Duration),
+}
 
 /// Rules of this run. Not global, as `grants` has an `--allow` of its own; what stands before a command is added to what
 /// stands after it.
@@ -54,6 +64,18 @@ impl PermissionMode {
             Self::None => (Some(Approve::None), false),
             Self::All => (Some(Approve::All), false),
         }
+    }
+}
+
+pub(super) fn approve(text: &str) -> Result<Approve, String> {
+    match text {
+        "ask" => Ok(Approve::Ask),
+        "none" => Ok(Approve::None),
+        "all" => Ok(Approve::All),
+        "edits" => Ok(Approve::Edits),
+        time => duration(time)
+            .map(Approve::For)
+            .map_err(|_| "must be ask, edits, none, all or a time such as `10m`".to_owned()),
     }
 }
 

@@ -43,7 +43,8 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
     let images = images.map_err(UsageError::new)?;
     let schema = exec.output_schema.as_deref().map(schema).transpose()?;
     let last_message = exec.output_last_message.as_deref().map(LastMessage::at).transpose()?;
-    let mut prompt = exec.prompt.clone();
+    // The standard input has commands then, and no prompt.
+    let mut prompt = exec.prompt.clone().filter(|text| text != "-");
     if !is_steered {
         prompt = prompt_in_time(&exec).await?;
         if prompt.is_none() {
@@ -55,7 +56,7 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
     let request = Wanted { exec, prompt, images, schema, format, timeout, is_steered };
     let mut environment = invocation.environment.clone();
     if request.exec.ephemeral {
-        environment.session_data = EphemeralPlace::choose(&environment);
+        EphemeralPlace::choose(&mut environment);
     }
     let outcome = carry_out(Invocation { environment: &environment, ..invocation }, request).await?;
     if let Some(file) = last_message {
@@ -99,8 +100,7 @@ async fn carry_out(invocation: Invocation<'_>, wanted: Wanted) -> anyhow::Result
     };
     let (mut signals, mut watch) = interrupts()?;
     // From here on no signal ends the process before what is not to stay is removed.
-    let session_data = invocation.environment.session_data.clone();
-    let _place = exec.ephemeral.then(|| EphemeralPlace::make(session_data)).transpose()?;
+    let _place = exec.ephemeral.then(|| EphemeralPlace::make(invocation.environment)).transpose()?;
     let buddy = wire(invocation.environment, wishes)?;
     let request = ExecRequest {
         who: buddy.who.clone(),

@@ -59,19 +59,15 @@ impl Ground {
     pub(super) fn of(environment: &Environment, host: &Host) -> Self {
         let home = host.home.clone();
         let (data, config) = match (&host.remote, &home) {
-            (None, _) => {
-                // One and the same, unless nothing of the session is to stay.
-                let both = [&environment.data, &environment.session_data].map(PathBuf::clone);
-                (both.to_vec(), environment.config_home.clone())
-            }
+            (None, _) => (Some(environment.data.clone()), environment.config_home.clone()),
             (Some(_), home) => {
                 let below = |name: &str| home.as_ref().map(|home| home.join(name));
-                (below(".buddy").into_iter().collect(), below(".config"))
+                (below(".buddy"), below(".config"))
             }
         };
         let own = data.iter().flat_map(|data| OWN_DATA.iter().map(|name| data.join(name)));
         let own = own.chain(config.iter().map(|config| config.join("buddy"))).collect();
-        let shared = host.remote.is_none().then(|| environment.data.join("shared"));
+        let shared = data.iter().filter(|_| host.remote.is_none()).map(|data| data.join("shared"));
         Self { home, own, scratch: [PathBuf::from("/tmp")].into_iter().chain(shared).collect() }
     }
 }

@@ -133,6 +133,12 @@ mod tests {
             Self { home, files }
         }
 
+        /// With these rules of the run.
+        fn ruled(mut self, rules: &str) -> Self {
+            self.files.fixed.run = toml::from_str(rules).unwrap();
+            self
+        }
+
         fn write(&self, path: &str, text: &str) {
             std::fs::write(self.home.path().join(path), text).unwrap();
         }
@@ -157,6 +163,22 @@ mod tests {
         assert_eq!(stage.verdict("make install x"), Verdict::Deny);
         assert_eq!(stage.verdict("ninja all"), Verdict::Ask);
         assert_eq!(stage.verdict("meson setup"), Verdict::Allow);
+    }
+
+    #[test]
+    fn a_rule_of_the_run_tightens_and_loosens_only_what_would_ask_by_itself() {
+        let stage =
+            Stage::new().ruled("allow = [\"make *\", \"ninja *\", \"meson *\"]\ndeny = [\"cmake *\"]\n");
+        stage.write(
+            "user/rules.toml",
+            "allow = [\"cmake *\"]\nask = [\"ninja *\"]\ndeny = [\"make install *\"]\n",
+        );
+        stage.write("project/.buddy/rules.toml", "deny = [\"meson install *\"]\n");
+        assert_eq!(stage.verdict("make all"), Verdict::Allow);
+        assert_eq!(stage.verdict("make install x"), Verdict::Deny);
+        assert_eq!(stage.verdict("meson install x"), Verdict::Deny);
+        assert_eq!(stage.verdict("ninja all"), Verdict::Ask);
+        assert_eq!(stage.verdict("cmake ."), Verdict::Deny);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Sessions that work on several hosts: this machine, one over SSH, and a container.
 
+mod added;
 mod commands;
 mod grants;
 mod remote_only;

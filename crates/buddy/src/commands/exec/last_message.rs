@@ -1,10 +1,12 @@
 //! `-o`: the file that gets the last message.
 
-use std::io::Write;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use rustix::fs::{Access, access};
+use rustix::fs::{Access, OFlags, access, fcntl_getfl, fcntl_setfl};
 
 use crate::commands::UsageError;
 use crate::config::private_file;
@@ -37,8 +39,7 @@ impl LastMessage {
     /// Writes it, in one step where it is an ordinary file.
     pub(super) fn write(&self, text: &str) -> anyhow::Result<()> {
         let written = if is_special(&self.path) {
-            let opened = std::fs::OpenOptions::new().write(true).open(&self.path);
-            opened.and_then(|mut file| file.write_all(text.as_bytes()))
+            open_special(&self.path).and_then(|mut file| file.write_all(text.as_bytes()))
         } else {
             private_file::replace_usual(&self.path, text)
         };
@@ -49,4 +50,13 @@ impl LastMessage {
 /// Whether it is something else than a file, such as a device, in whose place no file may be put.
 fn is_special(path: &Path) -> bool {
     path.metadata().is_ok_and(|metadata| !metadata.is_file())
+}
+
+/// Opens such a thing. A pipe that nobody reads is an error and not waited for; one that somebody reads is written to at the
+/// reader's pace, as the standard output is.
+fn open_special(path: &Path) -> io::Result<File> {
+    let nonblocking = OFlags::NONBLOCK.bits().cast_signed();
+    let file = OpenOptions::new().write(true).custom_flags(nonblocking).open(path)?;
+    fcntl_setfl(&file, fcntl_getfl(&file)?.difference(OFlags::NONBLOCK))?;
+    Ok(file)
 }

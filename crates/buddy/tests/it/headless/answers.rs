@@ -56,6 +56,19 @@ async fn what_is_no_file_is_written_to_and_not_replaced() {
 }
 
 #[tokio::test]
+async fn a_pipe_is_written_to_when_somebody_reads_it_and_never_waited_for() {
+    let long = "x".repeat(200_000);
+    let stage = Stage::new([turn().text(long.as_str()), turn().text("Two.")]).await;
+    let line =
+        "\"$BUDDY\" exec one -o >(wc -c > counted) > printed; while ! [ -s counted ]; do sleep 0.01; done";
+    stage.in_bash(line).run().await.expect_code(0);
+    assert_eq!(stage.home.text("counted").trim(), "200001");
+    let finished =
+        stage.in_bash("mkfifo alone; exec \"$BUDDY\" exec two -o alone").run().await.expect_code(1);
+    finished.expect_stderr("cannot write the last message to `alone`");
+}
+
+#[tokio::test]
 async fn a_link_is_written_through() {
     let stage = Stage::new([turn().call("list_directory", json!({"path": "."})), turn().text("Here.")]).await;
     let (real, link) = (stage.home.path().join("real"), stage.home.work().join("link"));

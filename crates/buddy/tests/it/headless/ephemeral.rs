@@ -27,7 +27,7 @@ fn holding(directory: &Path, text: &str) -> Vec<String> {
 }
 
 fn places(stage: &Stage) -> usize {
-    let places = std::fs::read_dir(stage.home.data().join("ephemeral"));
+    let places = std::fs::read_dir(stage.home.data().join("run/ephemeral"));
     places.map_or(0, |places| places.filter(|place| place.as_ref().unwrap().path().is_dir()).count())
 }
 
@@ -58,6 +58,16 @@ async fn it_knows_what_the_person_trusts_and_remembers_no_other_session() {
     stage.exec(["--ephemeral", "second"]).run().await.expect_code(0);
     assert_eq!(stage.home.text("two.txt"), "two\n", "the directory is trusted");
     assert_eq!(stage.only_log().await.transcript.turns(), 1);
+}
+
+#[tokio::test]
+async fn the_agent_finds_the_output_of_its_commands_and_not_the_log_of_the_session() {
+    let look = "grep -hx 54321 ../data/logs/ephemeral-*/*.log; find ../data/run -name 'buddy.db*'";
+    let stage = Stage::apart([run("seq 1 60000"), run(look), turn().text("Seen.")]).await;
+    stage.exec(["--trust", "--ephemeral", "go"]).run().await.expect_code(0);
+    assert_eq!(stage.results()[1]["result"]["stdout"], "54321\n", "{:#?}", stage.results()[1]);
+    let logs = std::fs::read_dir(stage.home.data().join("logs")).unwrap();
+    assert_eq!(logs.count(), 0);
 }
 
 #[tokio::test]

@@ -1,6 +1,6 @@
 //! `--input-format stream-json`: commands in, events out.
 
-use buddy_protocol::{Event, Fact};
+use buddy_protocol::{Content, Event, Fact, Item};
 use buddy_testkit::model::{Script, Turn, turn};
 use buddy_testkit::program::{Finished, Started};
 use rustix::process::Signal;
@@ -105,6 +105,30 @@ async fn what_needs_an_approval_is_asked_for() {
 }
 
 #[tokio::test]
+async fn a_question_of_the_agent_gets_its_reply() {
+    let question =
+        turn().call("ask_user", json!({"question": "Which harbour?", "options": ["north", "south"]}));
+    let (stage, mut started) = steered([question, done()]).await;
+    say(&mut started, saying("go")).await;
+    let ask = asked(&mut started, 1).await;
+    say(&mut started, json!({"type": "answer", "ask": ask, "answer": {"type": "reply", "text": "south"}}))
+        .await;
+    started.stdout.wait_for(RESULT, 1).await;
+    started.finish().await.expect_code(0);
+    assert!(stage.results()[0]["result"].to_string().contains("south"), "{:#?}", stage.results());
+}
+
+#[tokio::test]
+async fn a_command_of_the_persons_own_is_seen_through() {
+    let stage = Stage::new([]).await;
+    let input = format!("{}\n", json!({"type": "run", "command": "echo mine > mine.txt"}));
+    let finished = stage.buddy(FLAGS).input(input).run().await.expect_code(0);
+    assert_eq!(told(&finished), [] as [Value; 0], "it is no turn");
+    assert_eq!(stage.home.text("mine.txt"), "mine\n");
+    assert_eq!(stage.only_log().await.transcript.open_items().count(), 0);
+}
+
+#[tokio::test]
 async fn what_waits_when_the_input_ends_is_denied() {
     let (stage, mut started) = steered([run("touch no"), run("touch neither"), done()]).await;
     say(&mut started, saying("go")).await;
@@ -141,6 +165,19 @@ async fn what_holds_in_the_session_is_changed() {
     started.finish().await.expect_code(0);
     assert!(stage.home.work().join("yes").exists());
     assert_eq!(stage.requests().last().unwrap().body["model"], "other");
+}
+
+#[tokio::test]
+async fn room_is_made_although_the_input_ends_at_once() {
+    let (stage, mut started) = steered([turn().text("One."), turn().text("They greeted each other.")]).await;
+    say(&mut started, saying("first")).await;
+    started.stdout.wait_for(RESULT, 1).await;
+    say(&mut started, json!({"type": "compact"})).await;
+    let finished = started.finish().await.expect_code(0);
+    assert_eq!(told(&finished).len(), 2, "it is a turn with a result");
+    let log = stage.only_log().await;
+    let is_summary = |item: &&Item| matches!(item.content, Content::Compaction { .. });
+    assert_eq!(log.transcript.items().iter().filter(is_summary).count(), 1);
 }
 
 #[tokio::test]

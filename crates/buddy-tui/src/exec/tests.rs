@@ -1,0 +1,138 @@
+//! A run over sessions that fall behind.
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex};
+
+use async_trait::async_trait;
+use buddy_protocol::{
+    Command, Event, Fact, ForkKind, ForkPoint, Found, NewSession, Principal, SessionId, SessionQuery,
+    SessionSummary, Sessions, SessionsError, Subscription, SubscriptionError, TurnEnded, TurnOutcome,
+    TurnStarted, UnixMillis, WaitingAsk,
+};
+use tokio_util::sync::CancellationToken;
+
+use super::{ExecRequest, ExecTarget, OutputFormat, run_exec};
+use crate::details::Details;
+use crate::exit::Exit;
+use crate::printer::Printer;
+
+/// Sessions with one turn, whose subscriptions each deliver one event and then have fallen behind.
+#[derive(Default)]
+struct Slow {
+    asked_after: Mutex<Vec<u64>>,
+}
+
+fn session() -> SessionId {
+    format!("ses_{:026}", 1).parse().unwrap()
+}
+
+fn event(seq: u64) -> Event {
+    let turn = format!("trn_{:026}", 1).parse().unwrap();
+    let fact = match seq {
+        1 => Fact::TurnStarted(TurnStarted { turn, by: Principal::person("ann") }),
+        _ => Fact::TurnEnded(TurnEnded { turn, outcome: TurnOutcome::Completed, failure: None }),
+    };
+    Event { session: session(), seq: Some(seq), time: UnixMillis(0), fact }
+}
+
+#[async_trait]
+impl Sessions for Slow {
+    async fn create(&self, _: &Principal, _: NewSession) -> Result<SessionId, SessionsError> {
+        Ok(session())
+    }
+
+    async fn fork(
+        &self,
+        _: &Principal,
+        _: &SessionId,
+        _: ForkPoint,
+        _: ForkKind,
+    ) -> Result<SessionId, SessionsError> {
+        Err(SessionsError::Closed)
+    }
+
+    async fn send(&self, _: &Principal, _: &SessionId, _: Command) -> Result<(), SessionsError> {
+        Ok(())
+    }
+
+    async fn subscribe(
+        &self,
+        _: &Principal,
+        _: &SessionId,
+        after: u64,
+    ) -> Result<Subscription, SessionsError> {
+        self.asked_after.lock().unwrap().push(after);
+        let lagged = SubscriptionError::Lagged { resume_after: after + 1 };
+        Ok(Box::pin(futures::stream::iter([Ok(Arc::new(event(after + 1))), Err(lagged)])))
+    }
+
+    async fn events(
+        &self,
+        _: &Principal,
+        _: &SessionId,
+        _: u64,
+        _: usize,
+    ) -> Result<Vec<Event>, SessionsError> {
+        Err(SessionsError::Closed)
+    }
+
+    async fn find(&self, _: &Principal, _: &SessionId) -> Result<SessionSummary, SessionsError> {
+        Err(SessionsError::Closed)
+    }
+
+    async fn asks(&self, _: &Principal) -> Result<Vec<WaitingAsk>, SessionsError> {
+        Err(SessionsError::Closed)
+    }
+
+    async fn list(&self, _: &Principal, _: SessionQuery) -> Result<Vec<SessionSummary>, SessionsError> {
+        Err(SessionsError::Closed)
+    }
+
+    async fn search(&self, _: &Principal, _: &str, _: usize) -> Result<Vec<Found>, SessionsError> {
+        Err(SessionsError::Closed)
+    }
+}
+
+#[derive(Clone, Default)]
+struct Written(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn a_run_that_fell_behind_goes_on_where_it_was() {
+    let (sessions, written) = (Arc::new(Slow::default()), Written::default());
+    let new = NewSession {
+        agent: "buddy".to_owned(),
+        cwd: "/w".to_owned(),
+        model: None,
+        parent: None,
+        targets: Vec::new(),
+    };
+    let request = ExecRequest {
+        who: Principal::person("ann"),
+        target: ExecTarget::New(new),
+        prompt: Some("go".to_owned()),
+        schema: None,
+        plan_only: false,
+        details: Details::default(),
+        format: OutputFormat::StreamJson,
+        include_deltas: false,
+        timeout: None,
+        interrupt: CancellationToken::new(),
+    };
+    let mut printer = Printer::new(Box::new(written.clone()), Box::new(io::sink()), false);
+    let outcome = run_exec(sessions.clone(), request, None, &mut printer).await.unwrap();
+    assert_eq!(outcome.exit, Exit::Ok);
+    assert_eq!(*sessions.asked_after.lock().unwrap(), [0, 1]);
+    let text = String::from_utf8(written.0.lock().unwrap().clone()).unwrap();
+    let events: Vec<Event> = text.lines().filter_map(|line| Event::from_json(line).ok()).collect();
+    assert_eq!(events, [event(1), event(2)]);
+}
