@@ -27,6 +27,8 @@ pub struct Look {
     pub is_ascii: bool,
     /// Whether the terminal makes links of text.
     pub has_links: bool,
+    /// Whether the terminal cuts rows when it gets narrower, where others break them into more.
+    pub cuts_rows: bool,
     /// Whether something may move by itself.
     pub has_motion: bool,
     /// How much is told of what goes on.
@@ -43,6 +45,7 @@ impl Look {
             theme: Theme::Dark,
             is_ascii: false,
             has_links: false,
+            cuts_rows: false,
             has_motion: false,
             details: Details::default(),
             is_read_aloud: false,
