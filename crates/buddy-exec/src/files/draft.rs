@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use rustix::fs::{AtFlags, Gid, Mode, OFlags, Stat, Uid, fchown, fstat, openat, renameat, unlinkat};
 use rustix::io::Errno;
-use rustix::rand::{GetRandomFlags, getrandom};
 
 use super::spot::Spot;
+use crate::random::random;
 
 /// Names that are tried before making one is given up. A name has 64 random bits.
 const TRIES: usize = 16;
@@ -77,7 +77,5 @@ impl Drop for Draft {
 }
 
 fn random_name() -> io::Result<OsString> {
-    let mut bytes = [0_u8; 8];
-    getrandom(&mut bytes, GetRandomFlags::empty())?;
-    Ok(format!(".buddy-{:016x}.tmp", u64::from_ne_bytes(bytes)).into())
+    Ok(format!(".buddy-{:016x}.tmp", u64::from_ne_bytes(random()?)).into())
 }

@@ -1,5 +1,7 @@
 //! Finds the private lines in the streams of a call, and passes on the rest byte for byte. Pure.
 
+use crate::mark::{Sight, look_for};
+
 /// The most that is kept of what came before the first mark.
 const NOISE_BYTES: usize = 4 * 1024;
 /// The longest private line.
@@ -66,11 +68,12 @@ impl Marks {
                     return words;
                 }
             };
-            let Some(at) = find(&self.held, mark) else {
-                let keep = partial(&self.held, mark);
-                let done = self.held.len() - keep;
-                self.release(done, &mut pass);
-                return words;
+            let at = match look_for(mark, &self.held) {
+                Sight::At(at) => at,
+                Sight::NotBefore(done) => {
+                    self.release(done, &mut pass);
+                    return words;
+                }
             };
             let line_at = at + mark.len();
             let rest = self.held.get(line_at..).unwrap_or_default();
@@ -129,19 +132,6 @@ fn parse(line: &[u8]) -> Word {
         },
         _ => Word::Garbled,
     }
-}
-
-fn find(bytes: &[u8], mark: &[u8]) -> Option<usize> {
-    memchr::memmem::find(bytes, mark)
-}
-
-/// How many bytes at the end could be the beginning of the mark.
-fn partial(bytes: &[u8], mark: &[u8]) -> usize {
-    let most = bytes.len().min(mark.len().saturating_sub(1));
-    (1..=most)
-        .rev()
-        .find(|&length| mark.starts_with(bytes.get(bytes.len() - length..).unwrap_or(&[0])))
-        .unwrap_or(0)
 }
 
 #[cfg(test)]

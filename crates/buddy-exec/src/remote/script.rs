@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::quote::quote_line;
+use crate::random::{nonce, random};
 use crate::{Exec, Stdin};
 
 /// Reads lines up to one with a dot alone, and runs them; without that line nothing is run. Without single quotes, so that it can stand in them. `read` takes
@@ -38,26 +39,10 @@ pub(super) struct Nonces {
 impl Nonces {
     /// Fresh ones from the kernel.
     pub(super) fn new() -> std::io::Result<Self> {
-        let mut bytes = [0_u8; 40];
-        let mut filled = 0;
-        while filled < bytes.len() {
-            let rest = bytes.get_mut(filled..).unwrap_or_default();
-            filled += rustix::rand::getrandom(rest, rustix::rand::GetRandomFlags::empty())?;
-        }
-        let (start, rest) = bytes.split_at(16);
-        let (end, tag) = rest.split_at(16);
-        let tag = tag.iter().fold(0_u64, |number, &byte| (number << 8) | u64::from(byte));
         // Above everything that anybody sets by hand, and within what shells count with.
-        Ok(Self { start: hexadecimal(start), end: hexadecimal(end), tag: (1 << 52) | (tag >> 12) })
+        let tag = (1 << 52) | (u64::from_ne_bytes(random()?) >> 12);
+        Ok(Self { start: nonce()?, end: nonce()?, tag })
     }
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes
-        .iter()
-        .flat_map(|byte| [byte >> 4, byte & 15])
-        .filter_map(|digit| char::from_digit(digit.into(), 16))
-        .collect()
 }
 
 /// Everything that is sent to the shell before orders.

@@ -343,19 +343,8 @@ fn number(id: &str) -> &str {
 
 /// A number that nobody can guess.
 pub(super) fn nonce() -> Result<String, TargetError> {
-    let mut bytes = [0_u8; 16];
-    let filled = rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty());
-    match filled {
-        Ok(length) if length == bytes.len() => Ok(format!("{:032x}", u128::from_ne_bytes(bytes))),
-        Ok(_) => Err(TargetError::Io {
-            action: "read",
-            path: "/dev/urandom".into(),
-            source: std::io::ErrorKind::UnexpectedEof.into(),
-        }),
-        Err(error) => {
-            Err(TargetError::Io { action: "read", path: "/dev/urandom".into(), source: error.into() })
-        }
-    }
+    let failed = |source| TargetError::Io { action: "read", path: "/dev/urandom".into(), source };
+    crate::random::nonce().map_err(failed)
 }
 
 /// A number by which all processes of one command are found, as a limit that they inherit: large, so that nobody sets the

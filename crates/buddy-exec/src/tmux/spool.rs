@@ -1,7 +1,7 @@
 //! The spool of a pane: its stream in numbered files on its host, kept there until it was long read, so that a follower
 //! that went away can go on where it was. This part is pure: it knows where in the spool the stream has come to.
 
-use memchr::memmem::find;
+use crate::mark::{Sight, look_for};
 
 /// What takes the stream of a pane into its spool. It keeps at most eight files of at most 8 MiB.
 pub(super) const RELAY: &str = include_str!("scripts/relay.sh");
@@ -56,10 +56,12 @@ impl Reading {
         let mut parts = Vec::new();
         self.held.extend_from_slice(printed);
         loop {
-            let Some(at) = find(&self.held, &self.mark) else {
-                let keep = beginning(&self.held, &self.mark);
-                self.pass(self.held.len() - keep, &mut parts);
-                return parts;
+            let at = match look_for(&self.mark, &self.held) {
+                Sight::At(at) => at,
+                Sight::NotBefore(done) => {
+                    self.pass(done, &mut parts);
+                    return parts;
+                }
             };
             self.pass(at, &mut parts);
             let line = self.held.get(self.mark.len()..).unwrap_or_default();
@@ -85,13 +87,6 @@ impl Reading {
             parts.push(Part::Bytes(self.held.drain(..count).collect()));
         }
     }
-}
-
-/// How many bytes at the end could be the beginning of the mark.
-fn beginning(bytes: &[u8], mark: &[u8]) -> usize {
-    let most = bytes.len().min(mark.len().saturating_sub(1));
-    let is_beginning = |length: &usize| bytes.len().checked_sub(*length).and_then(|from| bytes.get(from..));
-    (1..=most).rev().find(|length| is_beginning(length).is_some_and(|end| mark.starts_with(end))).unwrap_or(0)
 }
 
 #[cfg(test)]

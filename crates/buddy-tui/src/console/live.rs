@@ -43,7 +43,8 @@ impl Console {
         rows.drain(..excess);
         // What was said is kept apart from the input where there is room for that, and where it does not go on.
         let goes_on = self.front().reader.message().is_some_and(Markdown::is_in_line);
-        if height > input.rows.len() + 1 && !goes_on {
+        let is_apart = rows.first().is_some_and(|row| row.width() == 0);
+        if height > input.rows.len() + 1 && !goes_on && !is_apart {
             rows.insert(0, Line::default());
         }
         let first = rows.len();

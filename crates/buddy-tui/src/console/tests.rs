@@ -425,6 +425,17 @@ fn a_thought_is_told_before_what_was_said_after_it() {
 }
 
 #[test]
+fn a_paragraph_that_streams_is_one_empty_row_apart_from_the_one_before() {
+    let mut seat = Seat::new();
+    for fact in [started(1, message("")), delta(1, "One.\n\nTwo is on its way")] {
+        seat.fact(1, fact);
+    }
+    assert_eq!(seat.rows(), ["One."]);
+    let rows: Vec<String> = seat.console.frame(20).rows.iter().map(Line::text).collect();
+    assert_eq!(rows[..2], ["", "Two is on its way"], "{rows:?}");
+}
+
+#[test]
 fn what_is_said_between_thoughts_is_told_in_order() {
     let mut seat = Seat::new();
     for fact in [

@@ -72,13 +72,15 @@ impl Painter {
         self.height
     }
 
-    /// The terminal has another size now. One that got narrower has broken the live rows in parts.
+    /// The terminal has another size now. One that got narrower has broken the live rows in parts, or cut them.
     pub(crate) fn resize(&mut self, columns: usize, height: usize) {
         let (columns, height) = (columns.max(1), height.max(1));
         if (columns, height) == (self.columns, self.height) {
             return;
         }
-        if columns < self.columns {
+        if columns < self.columns && self.look.cuts_rows {
+            self.shown.cursor.1 = self.shown.cursor.1.min(columns - 1);
+        } else if columns < self.columns {
             let parts = |row: &Line| row.width().div_ceil(columns).max(1);
             let (row, column) = self.shown.cursor;
             let above: usize = self.shown.rows.iter().take(row).map(parts).sum();

@@ -30,6 +30,8 @@ pub struct Look {
     pub has_links: bool,
     /// How the terminal takes images.
     pub pictures: Pictures,
+    /// Whether the terminal cuts rows when it gets narrower, where others break them into more.
+    pub cuts_rows: bool,
     /// Whether something may move by itself.
     pub has_motion: bool,
     /// How much is told of what goes on.
@@ -47,6 +49,7 @@ impl Look {
             is_ascii: false,
             has_links: false,
             pictures: Pictures::None,
+            cuts_rows: false,
             has_motion: false,
             details: Details::default(),
             is_read_aloud: false,

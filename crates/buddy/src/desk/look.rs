@@ -13,6 +13,7 @@ pub(crate) fn look(environment: &Environment, display: &DisplaySection) -> Look 
         is_ascii: !is_utf8(environment),
         has_links: has_links(environment),
         pictures: pictures(environment, display),
+        cuts_rows: cuts_rows(environment),
         has_motion: display.motion,
         details: details(display),
         is_read_aloud: display.screen_reader,
@@ -93,6 +94,13 @@ fn has_links(environment: &Environment) -> bool {
     known || is_set("KITTY_WINDOW_ID") || is_set("WT_SESSION") || vte.is_some_and(|version| version >= 5000)
 }
 
+/// Whether the terminal is one of the few that are known to cut rows when they get narrower. A multiplexer in it breaks them.
+fn cuts_rows(environment: &Environment) -> bool {
+    let is_simple = environment.get("TERM").is_some_and(|term| term == "st" || term.starts_with("st-"));
+    let is_between = ["TMUX", "STY"].iter().any(|name| environment.get(name).is_some());
+    !is_between && (is_simple || environment.get("XTERM_VERSION").is_some())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,6 +130,15 @@ mod tests {
         check(&[("TERM_PROGRAM", "ghostty")], Pictures::Kitty);
         check(&[("TERM_PROGRAM", "WezTerm")], Pictures::Iterm);
         check(&[("KITTY_WINDOW_ID", "1"), ("TMUX", "/tmp/x,1,0")], Pictures::None);
+    }
+
+    #[test]
+    fn terminals_that_cut_rows_are_known() {
+        let cuts = |variables: &[(&str, &str)]| look_of(variables).cuts_rows;
+        assert!(cuts(&[("TERM", "xterm-256color"), ("XTERM_VERSION", "XTerm(379)")]));
+        assert!(cuts(&[("TERM", "st-256color")]));
+        assert!(!cuts(&[("TERM", "xterm-256color")]), "many say so");
+        assert!(!cuts(&[("XTERM_VERSION", "XTerm(379)"), ("TMUX", "/tmp/tmux-0/default,1,0")]));
     }
 
     #[test]

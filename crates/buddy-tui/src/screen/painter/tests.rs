@@ -139,6 +139,22 @@ fn a_wider_or_lower_window_is_painted_anew() {
     assert_eq!(stage.screen(), ["said", "a status with more in it", "> draft"]);
 }
 
+#[test]
+fn what_is_finished_stays_where_a_narrower_terminal_cuts_rows() {
+    let mut stage = stage(20, 8);
+    stage.painter.set_look(Look { cuts_rows: true, ..Look::plain() });
+    stage.paint(
+        &["said first", "said then"],
+        &["an answer with words", "and more of the same", "> a draft"],
+        (2, 9),
+    );
+    stage.terminal.screen_mut().set_size(sized(8), sized(7));
+    stage.painter.resize(7, 8);
+    stage.paint(&["an", "answer"], &["with", "words", "> a"], (2, 3));
+    assert_eq!(stage.screen(), ["said fi", "said th", "an", "answer", "with", "words", "> a"]);
+    assert_eq!(stage.cursor(), (6, 3));
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
