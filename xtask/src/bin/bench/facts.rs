@@ -47,6 +47,7 @@ fn item(id: ItemId, status: ItemStatus) -> Item {
             json!({"command": "cargo test --workspace", "risk": "low", "mutation": true, "privesc": false})
                 .into(),
         output: status.is_final().then(result),
+        images: Vec::new(),
         target: Some("local".to_owned()),
     };
     let content = Content::ToolCall(Box::new(call));
