@@ -27,7 +27,9 @@ async fn check_there_and_back(new: &str, back: &str) {
     let screen = talked().await;
     let first = screen.stage.log().await.remove(0).session.to_string();
     screen.line(new);
-    screen.wait_for("a new conversation").await;
+    // The menu of commands says the same words beside a name.
+    let is_new = |shown: &str| shown.lines().any(|line| line == "a new conversation");
+    screen.wait_until("a new conversation", is_new).await;
     screen.line("other words");
     screen.wait_for("Second answer.").await;
     screen.wait_idle().await;
