@@ -129,6 +129,8 @@ impl PolicySource for Policies {
         };
         let places = Places {
             workspace: is_trusted.then(|| cwd.to_owned()).into_iter().collect(),
+            // There is no jail on other hosts.
+            untrusted: (self.remote.is_none() && !is_trusted).then(|| cwd.to_owned()),
             home: self.ground.home.clone(),
             own: self.ground.own.clone(),
             scratch: self.ground.scratch.clone(),
