@@ -3,6 +3,7 @@
 mod host_flags;
 mod past;
 mod project;
+mod spoken;
 
 use std::path::PathBuf;
 
@@ -21,6 +22,10 @@ pub(crate) struct Cli {
     /// What to do; without it a conversation starts.
     #[command(subcommand)]
     pub(crate) command: Option<Action>,
+
+    /// What a conversation begins with, where it was said instead of a command.
+    #[arg(skip)]
+    pub(crate) prompt: Option<String>,
 
     /// The model to use: a profile, `profile/model`, or a model of the active profile.
     #[arg(short, long, global = true, value_name = "NAME", help_heading = CONFIGURATION)]

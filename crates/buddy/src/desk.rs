@@ -167,6 +167,21 @@ impl HomeDesk {
         Ok(listed.iter().find(is_wanted).map(|entry| entry.header.id.clone()))
     }
 
+    /// Trusts the directory of a session on this machine, or no longer.
+    async fn trust(&self, target: &SessionTarget, wish: &str) -> Result<String, String> {
+        if target.host != TargetHost::Local {
+            return Err("a directory on another host is trusted with --trust at the start".to_owned());
+        }
+        let mut words = vec!["trust".to_owned(), target.cwd.clone()];
+        match wish {
+            "" => {}
+            "off" => words.push("--remove".to_owned()),
+            _ => return Err("say /trust or /trust off".to_owned()),
+        }
+        let said = self.own(words).await?;
+        Ok(format!("{said}its buddy.toml and its own commands count from the next start"))
+    }
+
     /// Shows the configuration, or changes the person's file.
     async fn configure(&self, line: &str) -> Result<String, String> {
         let (verb, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
@@ -231,7 +246,9 @@ impl Desk for HomeDesk {
         let rows = self.models.rows();
         let active = rows.iter().find(|row| row.active);
         let used = model.map_or(active, |name| rows.iter().find(|row| row.name == name || row.model == name));
+        let hint = self.models.is_demo(model).then(|| "say tour,".to_owned());
         Surroundings {
+            hint,
             model: active.map_or_else(|| "demo".to_owned(), |row| row.model.clone()),
             window: used.and_then(|row| row.context_window),
             branch: self.branch(target).await,
@@ -394,6 +411,7 @@ impl Desk for HomeDesk {
                 self.models.forget();
                 said
             }
+            DeskCommand::Trust(wish) => self.trust(target, &wish).await,
             DeskCommand::Doctor => self.own(words(&["doctor"])).await,
             DeskCommand::Processes => self.own(words(&["ps"])).await,
             DeskCommand::Kill(name) => self.own(words(&["kill", &name])).await,

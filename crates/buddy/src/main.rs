@@ -24,7 +24,6 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use buddy_tui::Exit;
-use clap::Parser;
 
 use crate::cli::Cli;
 use crate::environment::Environment;
@@ -42,7 +41,7 @@ fn main() -> ExitCode {
         Some(mode) if mode == buddy_exec::marker::MARK => return buddy_exec::marker::mark(),
         _ => {}
     }
-    let cli = match Cli::try_parse() {
+    let cli = match Cli::read(std::env::args_os()) {
         Ok(cli) => cli,
         Err(error) => return told(&error),
     };
@@ -68,6 +67,9 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
 /// Help and version go to the standard output and are no error.
 fn told(error: &clap::Error) -> ExitCode {
     let _ = error.print();
+    if let Some(tip) = Cli::tip(error) {
+        let _ = writeln!(std::io::stderr(), "{tip}");
+    }
     ExitCode::from(if error.use_stderr() { Exit::Usage.code() } else { Exit::Ok.code() })
 }
 

@@ -2,20 +2,20 @@
 
 use std::time::{Duration, Instant};
 
-use buddy_protocol::{ApprovalPolicy, Change, Command, Content};
+use buddy_protocol::{Change, Command, Content};
 
 use super::custom::CustomCommand;
 use super::desk::DeskCommand;
 use super::effect::Effect;
-use super::past::{INIT, REVIEW};
 use super::picker::Picker;
 use super::state::Console;
-use super::status::short;
 use super::tasks::{Task, elapsed_text};
 use crate::asking::seconds;
 use crate::branches::new_like;
 use crate::changes;
 use crate::editor::Choice;
+use crate::overview;
+use crate::requests::{INIT, review};
 use crate::targets::{self, TargetLine};
 
 /// A command: its name, other names, what follows it, and what it does.
@@ -45,6 +45,15 @@ pub(super) const ALL: &[Entry] = &[
         Console::approve,
     ),
     entry("plan", &[], "[on|off]", "read and plan only, change nothing", Console::plan_mode),
+    entry(
+        "trust",
+        &[],
+        "[off]",
+        "let files in this directory be changed, and its own rules hold",
+        |console, wish| {
+            console.desk("trust", wish);
+        },
+    ),
     idle(entry("compact", &[], "", "sum up what was said, to make room", |console, _| {
         console.send(Command::Compact);
     })),
@@ -74,14 +83,7 @@ pub(super) const ALL: &[Entry] = &[
         &[],
         "[WHAT]",
         "have changes reviewed; those not committed yet if you name none",
-        |console, what| {
-            let what = if what.is_empty() {
-                "what is not committed yet, in the working tree and the index."
-            } else {
-                what
-            };
-            console.prompt(&format!("{REVIEW} {what}"));
-        },
+        |console, what| console.prompt(&review(what)),
     )),
     entry("theme", &[], "[NAME]", "choose the colours", Console::choose_theme),
     entry("keymap", &["keys"], "", "which key does what", |console, _| console.show_keymap()),
@@ -128,14 +130,27 @@ fn some(text: &str) -> Option<String> {
 /// The commands as choices of a menu.
 pub(super) fn choices(custom: &[CustomCommand]) -> Vec<Choice> {
     let own = ALL.iter().map(|entry| Choice { name: entry.name.to_owned(), note: entry.note.to_owned() });
-    let is_own = |name: &str| ALL.iter().any(|entry| entry.name == name || entry.others.contains(&name));
-    let custom = custom.iter().filter(|command| !is_own(&command.name));
+    let custom = custom.iter().filter(|command| found(&command.name).is_none());
     let custom = custom.map(|command| Choice { name: command.name.clone(), note: command.note.clone() });
     own.chain(custom).collect()
 }
 
+fn found(name: &str) -> Option<&'static Entry> {
+    ALL.iter().find(|entry| entry.name == name || entry.others.contains(&name))
+}
+
+/// The first name of the command that has this one.
+pub(crate) fn canonical(name: &str) -> Option<&'static str> {
+    found(name).map(|entry| entry.name)
+}
+
+/// Whether a command has to wait for the end of a turn.
+pub(crate) fn is_for_idle(name: &str) -> bool {
+    found(name).is_some_and(|entry| entry.is_for_idle)
+}
+
 /// Whether a text is a command. One that begins with a path is not.
-pub(super) fn is_command(text: &str) -> bool {
+pub(crate) fn is_command(text: &str) -> bool {
     let name = text.split_whitespace().next().unwrap_or_default();
     name.strip_prefix('/').is_some_and(|name| !name.contains('/'))
 }
@@ -145,7 +160,7 @@ impl Console {
     pub(super) fn command(&mut self, line: &str) {
         let (name, arguments) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let name = name.trim_start_matches('/');
-        let found = ALL.iter().find(|entry| entry.name == name || entry.others.contains(&name));
+        let found = found(name);
         let custom = self.custom.iter().find(|command| command.name == name);
         match (found, custom.map(|command| command.prompt(arguments.trim()))) {
             (Some(entry), _) if entry.is_for_idle && !self.front().is_idle() => {
@@ -342,62 +357,24 @@ impl Console {
     }
 
     fn show_status(&mut self) {
-        let transcript = self.front().reader.transcript();
-        let model = transcript.model().unwrap_or(&self.surroundings.model);
-        let cwd = transcript.started().map(|started| started.cwd.as_str()).unwrap_or_default();
-        let approvals = match self.approvals() {
-            ApprovalPolicy::Ask => "ask".to_owned(),
-            ApprovalPolicy::All => "all".to_owned(),
-            ApprovalPolicy::None => "none".to_owned(),
-            ApprovalPolicy::Edits => "edits of files in the workspace, ask for the rest".to_owned(),
-            ApprovalPolicy::Window { seconds } => format!("all for {seconds} s from when it was said"),
-        };
-        let text = format!(
-            "session    {}\ntitle      {}\nmodel      {model}\ndirectory  {cwd}\nhost       {}\napprovals  {approvals}\nplan only  {}\nturns      {}\nmessages   {}",
-            self.front().session,
-            transcript.title().unwrap_or("none yet"),
-            self.surroundings.host.as_deref().unwrap_or("this machine"),
-            if transcript.is_plan_only() { "yes" } else { "no" },
-            transcript.turns(),
-            transcript.items().len(),
-        );
+        let front = self.front();
+        let transcript = front.reader.transcript();
+        let text = overview::status(&front.session, transcript, &self.surroundings, self.approvals());
         self.say_plain(&text);
     }
 
     fn show_context(&mut self) {
-        let usage = self.front().reader.transcript().last_usage();
-        let window = self.surroundings.window;
-        let text = match (usage, window) {
-            (None, _) => "no model was called yet".to_owned(),
-            (Some(usage), Some(window)) if window > 0 => {
-                let used = usage.input + usage.output;
-                format!("{} of {} tokens, {}%", short(used), short(window), used.saturating_mul(100) / window)
-            }
-            (Some(usage), _) => {
-                format!("{} tokens; how many fit is not known", short(usage.input + usage.output))
-            }
-        };
+        let text = overview::context(self.front().reader.transcript(), &self.surroundings);
         self.say_plain(&text);
     }
 
     fn show_cost(&mut self) {
-        let bill = self.front().reader.transcript().bill();
-        let usage = bill.usage;
-        let cost = bill.total().map_or_else(|| "not known".to_owned(), |cost| cost.to_string());
-        let text = format!(
-            "input      {} tokens, {} of them cached\noutput     {} tokens, {} of them reasoning\ncost       {cost}",
-            usage.input, usage.cached_input, usage.output, usage.reasoning_output
-        );
+        let text = overview::cost(self.front().reader.transcript());
         self.say_plain(&text);
     }
 
     fn copy(&mut self) {
-        let items = self.front().reader.transcript().items().iter().rev();
-        let answer = items.into_iter().find_map(|item| match &item.content {
-            Content::AgentMessage { text } => Some(text.clone()),
-            _ => None,
-        });
-        match answer {
+        match overview::last_answer(self.front().reader.transcript()).map(str::to_owned) {
             Some(text) => self.effect(Effect::Copy(text)),
             None => self.say("there is no answer yet"),
         }

@@ -71,8 +71,10 @@ pub struct ConsoleRequest {
     pub status_parts: Vec<StatusPart>,
     /// Whether a command of the person's own makes the status line.
     pub has_own_status: bool,
-    /// What is said first.
+    /// What is told first.
     pub greeting: Vec<String>,
+    /// What the person said first, where they said it already.
+    pub prompt: Option<String>,
 }
 
 /// Talks until the person leaves. Returns how, and which session was shown last.
@@ -127,6 +129,9 @@ pub async fn run_console(
     let mut sender = JoinSet::new();
     sender.spawn(send_all(sessions, driver.desk.clone(), request.who, inbox, refusals));
     driver.open(request.session, request.head).await?;
+    if let Some(prompt) = request.prompt {
+        driver.take(Input::Said(prompt)).await;
+    }
     let result = driver.run(request.interrupts, refused).await;
     driver.terminal.write(&driver.painter.leave()).ok();
     let session = driver.console.front().session.clone();

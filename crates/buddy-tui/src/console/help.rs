@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::commands::ALL;
+use super::custom::CustomCommand;
 use super::state::Console;
 
 const KEYS: &str = "\
@@ -38,19 +39,22 @@ impl Console {
     }
 
     pub(super) fn show_help(&mut self) {
-        let mut text = String::new();
-        for entry in ALL {
-            let name = format!("/{} {}", entry.name, entry.arguments);
-            let others: Vec<String> = entry.others.iter().map(|other| format!("/{other}")).collect();
-            let others =
-                if others.is_empty() { String::new() } else { format!(" (also {})", others.join(", ")) };
-            let _ = writeln!(text, "{:<34} {}{others}", name.trim_end(), entry.note);
-        }
-        for command in &self.custom {
-            let _ = writeln!(text, "{:<34} {}", format!("/{}", command.name), command.note);
-        }
-        text.push('\n');
-        text.push_str(KEYS);
+        let text = format!("{}\n{KEYS}", listed(&self.custom, |_| true));
         self.say_plain(&text);
     }
+}
+
+/// The commands that there are, one a line: those of buddy's own that are wanted, and those of the person's.
+pub(crate) fn listed(custom: &[CustomCommand], is_wanted: impl Fn(&str) -> bool) -> String {
+    let mut text = String::new();
+    for entry in ALL.iter().filter(|entry| is_wanted(entry.name)) {
+        let name = format!("/{} {}", entry.name, entry.arguments);
+        let others: Vec<String> = entry.others.iter().map(|other| format!("/{other}")).collect();
+        let others = if others.is_empty() { String::new() } else { format!(" (also {})", others.join(", ")) };
+        let _ = writeln!(text, "{:<34} {}{others}", name.trim_end(), entry.note);
+    }
+    for command in custom {
+        let _ = writeln!(text, "{:<34} {}", format!("/{}", command.name), command.note);
+    }
+    text
 }

@@ -214,6 +214,21 @@ fn call(call: &ToolCall, status: ItemStatus, ran: Duration, look: &Look, width: 
     Shown { kind: Kind::Call, rows, folded }
 }
 
+/// What went wrong with a call, in one line; none where nothing did.
+pub(crate) fn trouble(call: &ToolCall, status: ItemStatus) -> Option<String> {
+    let body = Body::of(call, status);
+    let lines: Vec<&str> = body.text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let text = match lines.as_slice() {
+        // How a command ended comes first, and why mostly last.
+        [how, .., why] if call.kind == ToolKind::Execute && status == ItemStatus::Completed => {
+            format!("{how}: {why}")
+        }
+        [first, ..] => (*first).to_owned(),
+        [] => String::new(),
+    };
+    (body.is_bad && !text.is_empty()).then_some(text)
+}
+
 /// What is shown of a result.
 struct Body {
     text: String,

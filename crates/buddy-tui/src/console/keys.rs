@@ -18,7 +18,7 @@ use crate::output::Output;
 use crate::text::{Line, Paint};
 
 /// Within which time a second press counts as one.
-pub(super) const SECOND_PRESS: Duration = Duration::from_secs(2);
+pub(crate) const SECOND_PRESS: Duration = Duration::from_secs(2);
 
 /// Paths that are offered before a letter was typed.
 const FIRST_PATHS: usize = 1000;
@@ -216,7 +216,7 @@ impl Console {
         true
     }
 
-    fn submit(&mut self) {
+    pub(super) fn submit(&mut self) {
         if self.draft.before().ends_with('\\') && self.draft.cursor() == self.draft.shown().len() {
             return self.draft.complete(1, "\n");
         }

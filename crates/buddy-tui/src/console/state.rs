@@ -138,6 +138,10 @@ impl Console {
         match input {
             Input::Key(key) => self.key(key),
             Input::Paste(text) => self.paste(&text),
+            Input::Said(text) => {
+                self.draft.set(&text);
+                self.submit();
+            }
             Input::Resized => {}
             Input::Event(session, event) => self.event(&session, &event),
             Input::Missed(session) => {
@@ -300,9 +304,6 @@ impl Console {
         }
         if changed.model.is_some() || changed.targets.is_some() {
             self.effect(Effect::LookAround);
-        }
-        if let Some(model) = &changed.model {
-            self.say(&format!("model: {model}"));
         }
         if let Some(text) = crate::changes::told(changed) {
             self.say(&text);

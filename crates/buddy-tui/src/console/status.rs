@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 use super::state::Console;
+use crate::overview::short;
 use crate::text::{Line, Look, Paint};
 use crate::visible::one_line;
 
@@ -142,15 +143,6 @@ fn context(console: &Console) -> Option<String> {
     Some(format!("{percent}% context{mark}"))
 }
 
-/// A number with few digits.
-pub(super) fn short(number: u64) -> String {
-    match number {
-        0..1_000 => number.to_string(),
-        1_000..1_000_000 => format!("{}.{}k", number / 1_000, number % 1_000 / 100),
-        _ => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
-    }
-}
-
 /// The first parts that fit.
 fn joined(parts: &[String], look: &Look, width: usize) -> Line {
     let dim = look.theme.style(Paint::Dim);
@@ -173,12 +165,6 @@ fn joined(parts: &[String], look: &Look, width: usize) -> Line {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_short() {
-        let shown: Vec<String> = [7, 999, 1_234, 45_678, 2_340_000].into_iter().map(short).collect();
-        assert_eq!(shown, ["7", "999", "1.2k", "45.6k", "2.3M"]);
-    }
 
     #[test]
     fn what_does_not_fit_is_left_out_from_the_end() {
