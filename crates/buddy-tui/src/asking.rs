@@ -153,15 +153,15 @@ fn command(approval: &Approval) -> String {
 }
 
 /// Something that can be allowed for longer.
-pub(crate) struct Lasting<'a> {
-    pub(crate) wish: GrantWish,
+struct Lasting<'a> {
+    wish: GrantWish,
     /// What is allowed, and where.
-    pub(crate) words: String,
-    pub(crate) covers: &'a str,
+    words: String,
+    covers: &'a str,
 }
 
 /// What can be allowed for longer: every offer, in the session, in the project, everywhere.
-pub(crate) fn lasting(approval: &Approval) -> Vec<Lasting<'_>> {
+fn lasting(approval: &Approval) -> Vec<Lasting<'_>> {
     let scopes = [
         (GrantScope::Session, "in this session", SESSION_SECONDS),
         (GrantScope::Project, "in this project, for 30 days", LASTING_SECONDS),

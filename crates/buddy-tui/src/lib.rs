@@ -7,6 +7,7 @@ mod asking;
 mod branches;
 mod changes;
 mod console;
+mod counting;
 mod details;
 mod diff;
 mod editor;
@@ -31,10 +32,11 @@ pub use console::{
     Alternatives, Chosen, ConsoleRequest, CustomCommand, Desk, DeskCommand, ModelChoice, StatusPart,
     Surroundings, UNKNOWN_FILE, choose, run_console,
 };
+pub use counting::counted;
 pub use details::Details;
 pub use editor::KeyStyle;
 pub use exec::{ExecRequest, ExecTarget, OutputFormat, run_exec};
-pub use exit::{Exit, Signalled};
+pub use exit::{Exit, Left, Signalled};
 pub use export::markdown;
 pub use printer::{OutputClosed, Printer};
 pub use repl::{LineInput, ReplRequest, run_repl};

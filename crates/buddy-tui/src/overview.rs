@@ -15,13 +15,21 @@ pub(crate) fn status(
     format!(
         "session    {session}\ntitle      {}\nmodel      {}\ndirectory  {cwd}\nhost       {}\napprovals  {}\nplan only  {}\nturns      {}\nmessages   {}",
         transcript.title().unwrap_or("none yet"),
-        transcript.model().unwrap_or(&surroundings.model),
+        model(transcript, surroundings),
         surroundings.host.as_deref().unwrap_or("this machine"),
         policy(approvals),
         if transcript.is_plan_only() { "yes" } else { "no" },
         transcript.turns(),
         transcript.items().len(),
     )
+}
+
+/// The model as its provider names it, and the profile where the session names one.
+fn model(transcript: &Transcript, surroundings: &Surroundings) -> String {
+    match transcript.model() {
+        Some(profile) if profile != surroundings.model => format!("{} ({profile})", surroundings.model),
+        _ => surroundings.model.clone(),
+    }
 }
 
 /// What becomes of calls that need an approval.

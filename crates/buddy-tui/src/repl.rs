@@ -19,11 +19,11 @@ use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
 use crate::asking::{Said, question, read};
-use crate::branches::Opened;
+use crate::branches::{Opened, told as refused};
 use crate::changes::told;
 use crate::console::{CustomCommand, Desk, SECOND_PRESS, is_command, trouble};
 use crate::details::Details;
-use crate::exit::{Exit, Signalled};
+use crate::exit::{Exit, Left, Signalled};
 use crate::mentions::attach_images;
 use crate::printer::{OutputClosed, Printer};
 use crate::show::printed;
@@ -112,14 +112,14 @@ struct Repl<'a> {
     is_denying: bool,
 }
 
-/// Talks until the input ends. Returns how, and which session was talked in last.
+/// Talks until the input ends. Returns how, and what is left.
 pub async fn run_repl(
     sessions: Arc<dyn Sessions>,
     desk: Arc<dyn Desk>,
     request: ReplRequest,
     input: impl AsyncBufRead + Unpin,
     printer: &mut Printer,
-) -> Result<(Exit, SessionId), SessionsError> {
+) -> Result<Left, SessionsError> {
     let ReplRequest { who, session, head, details, approvals, custom, input: kind, prompt, mut interrupts } =
         request;
     let mut events = sessions.subscribe(&who, &session, 0).await?;
@@ -152,7 +152,8 @@ pub async fn run_repl(
         None => repl.put_prompt(),
     }
     let exit = repl.talk(events, input.lines(), &mut interrupts).await?;
-    Ok((exit, repl.session))
+    let is_empty = repl.transcript.items().is_empty();
+    Ok(Left { exit, session: repl.session, is_empty, stopped: Vec::new() })
 }
 
 impl Repl<'_> {
@@ -323,8 +324,8 @@ impl Repl<'_> {
             return Ok(());
         }
         match self.send(command).await {
-            Err(SessionsError::Agent(failure)) => {
-                self.tell(&format!("buddy: {}", failure.message));
+            Err(error @ SessionsError::Agent(_)) => {
+                self.tell(&format!("buddy: {}", refused(&error)));
                 Ok(())
             }
             sent => {

@@ -249,7 +249,11 @@ impl Desk for HomeDesk {
         let hint = self.models.is_demo(model).then(|| "say tour,".to_owned());
         Surroundings {
             hint,
-            model: active.map_or_else(|| "demo".to_owned(), |row| row.model.clone()),
+            model: match (used, model) {
+                (Some(row), _) => row.model.clone(),
+                (None, Some(named)) => named.to_owned(),
+                (None, None) => "demo".to_owned(),
+            },
             window: used.and_then(|row| row.context_window),
             branch: self.branch(target).await,
             attach: self.hosts.panes().await.first().map(|panes| panes.attach_command()),
@@ -295,6 +299,7 @@ impl Desk for HomeDesk {
     async fn models(&self) -> Vec<ModelChoice> {
         let choice = |row: &Row| ModelChoice {
             name: row.name.clone(),
+            model: row.model.clone(),
             note: format!("{} at {}, key {}", row.model, row.host, row.key),
         };
         self.models.rows().iter().map(choice).collect()
@@ -394,7 +399,10 @@ impl Desk for HomeDesk {
                     None => self.last_change(session).await?,
                 };
                 match id {
-                    Some(id) => self.own(words(&["undo", "--yes", &id])).await,
+                    Some(id) => {
+                        let said = self.own(words(&["undo", "--yes", &id])).await?;
+                        Ok(format!("{said}/redo takes it back"))
+                    }
                     None => Ok("no call of this conversation changed a file that is not undone".to_owned()),
                 }
             }
@@ -412,12 +420,19 @@ impl Desk for HomeDesk {
                 said
             }
             DeskCommand::Trust(wish) => self.trust(target, &wish).await,
-            DeskCommand::Doctor => self.own(words(&["doctor"])).await,
+            DeskCommand::Doctor => self.own(words(&["doctor", "--in-conversation"])).await,
             DeskCommand::Processes => self.own(words(&["ps"])).await,
             DeskCommand::Kill(name) => self.own(words(&["kill", &name])).await,
             DeskCommand::Export(file) => {
-                let file = file.unwrap_or_else(|| format!("{session}.md"));
-                self.own(words(&["export", session.as_str(), "--output", &file])).await
+                let file = file.unwrap_or_default();
+                let (file, is_forced) = match file.strip_suffix("--force") {
+                    Some(file) => (file.trim().to_owned(), true),
+                    None => (file, false),
+                };
+                let file = if file.is_empty() { format!("{session}.md") } else { file };
+                let mut line = words(&["export", session.as_str(), "--output", &file]);
+                line.extend(is_forced.then(|| "--force".to_owned()));
+                self.own(line).await
             }
         }
     }

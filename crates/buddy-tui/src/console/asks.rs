@@ -5,13 +5,14 @@
 
 use std::time::{Duration, Instant};
 
-use buddy_protocol::{Answer, Ask, AskId, Command, GrantScope, GrantWish, Question, Risk, SessionId};
+use buddy_protocol::{
+    Answer, Ask, AskId, Command, GrantScope, GrantWish, MAX_GRANT_SECONDS, Question, Risk, SessionId,
+};
 use crossterm::event::KeyCode;
 
 use super::approval::furthest;
 use super::effect::Effect;
 use super::state::Console;
-use crate::asking::{Lasting, lasting};
 use crate::editor::{Action, Choice, Draft, Key, Menu};
 
 /// How long a question must have been there before a key answers it.
@@ -316,10 +317,18 @@ fn each(allowed: &[bool]) -> Answer {
 /// What can be allowed for longer: every offer, in the session, in the project, everywhere.
 fn grants(question: &Question) -> (Menu, Vec<GrantWish>) {
     let Question::Approval(approval) = question else { return (Menu::new(Vec::new(), ""), Vec::new()) };
+    let scopes = [
+        (GrantScope::Session, "in this session", SESSION_SECONDS),
+        (GrantScope::Project, "in this project, for 30 days", MAX_GRANT_SECONDS),
+        (GrantScope::User, "everywhere, for 30 days", MAX_GRANT_SECONDS),
+    ];
     let (mut choices, mut wishes) = (Vec::new(), Vec::new());
-    for Lasting { wish, words, covers } in lasting(approval) {
-        wishes.push(wish);
-        choices.push(Choice { name: format!("{}. {words}", wishes.len()), note: covers.to_owned() });
+    for (place, offer) in (0..).zip(&approval.offers) {
+        for (scope, words, seconds) in scopes {
+            wishes.push(GrantWish { offer: place, scope, seconds });
+            let name = format!("{}. {} {words}", wishes.len(), offer.grant);
+            choices.push(Choice { name, note: offer.covers.clone() });
+        }
     }
     (Menu::new(choices, ""), wishes)
 }

@@ -9,7 +9,7 @@ use super::desk::DeskCommand;
 use super::effect::Effect;
 use super::picker::Picker;
 use super::state::Console;
-use super::tasks::{Task, elapsed_text};
+use super::tasks::{MAX_QUEUED, Task, elapsed_text};
 use crate::asking::seconds;
 use crate::branches::new_like;
 use crate::changes;
@@ -72,9 +72,15 @@ pub(super) const ALL: &[Entry] = &[
     idle(entry("undo", &[], "[ID]", "undo the last change of files", |console, id| console.desk("undo", id))),
     idle(entry("redo", &[], "", "take the last undo back", |console, _| console.desk("redo", ""))),
     entry("copy", &[], "", "put the last answer on the clipboard", |console, _| console.copy()),
-    entry("export", &[], "[FILE]", "write the conversation to a file (.md or .json)", |console, file| {
-        console.desk("export", file);
-    }),
+    entry(
+        "export",
+        &[],
+        "[FILE] [--force]",
+        "write the conversation to a file (.md or .json)",
+        |console, file| {
+            console.desk("export", file);
+        },
+    ),
     idle(entry("init", &[], "", "have AGENTS.md written for this project", |console, _| {
         console.prompt(INIT);
     })),
@@ -127,12 +133,18 @@ fn some(text: &str) -> Option<String> {
     Some(text.to_owned()).filter(|text| !text.is_empty())
 }
 
-/// The commands as choices of a menu.
-pub(super) fn choices(custom: &[CustomCommand]) -> Vec<Choice> {
+/// The commands as choices of a menu, with the other names that begin with a wish.
+pub(super) fn choices(custom: &[CustomCommand], wish: &str) -> Vec<Choice> {
     let own = ALL.iter().map(|entry| Choice { name: entry.name.to_owned(), note: entry.note.to_owned() });
+    let others = ALL.iter().flat_map(|entry| entry.others.iter().map(move |other| (entry, *other)));
+    let others = others.filter(|(_, other)| !wish.is_empty() && other.starts_with(wish));
+    let others = others.map(|(entry, other)| Choice {
+        name: other.to_owned(),
+        note: format!("the same as /{}: {}", entry.name, entry.note),
+    });
     let custom = custom.iter().filter(|command| found(&command.name).is_none());
     let custom = custom.map(|command| Choice { name: command.name.clone(), note: command.note.clone() });
-    own.chain(custom).collect()
+    own.chain(others).chain(custom).collect()
 }
 
 fn found(name: &str) -> Option<&'static Entry> {
@@ -164,14 +176,21 @@ impl Console {
         let custom = self.custom.iter().find(|command| command.name == name);
         match (found, custom.map(|command| command.prompt(arguments.trim()))) {
             (Some(entry), _) if entry.is_for_idle && !self.front().is_idle() => {
-                self.complain(&format!(
-                    "/{name} waits for the end of the turn; esc interrupts it, ctrl-b sends it to the background"
-                ));
+                self.command_later(line);
             }
             (Some(entry), _) => (entry.run)(self, arguments.trim()),
             (None, Some(prompt)) => self.prompt(&prompt),
             (None, None) => self.complain(&format!("there is no command `/{name}`; /help lists them")),
         }
+    }
+
+    /// Keeps a command for the end of the turn.
+    fn command_later(&mut self, line: &str) {
+        if self.front().queue.len() >= MAX_QUEUED {
+            return self.complain(&format!("{MAX_QUEUED} lines wait already; this was not done"));
+        }
+        self.front_mut().queue.push_back(line.to_owned());
+        self.say("this is done when the turn has ended; esc interrupts the turn");
     }
 
     /// Has the desk carry out one of buddy's own commands.
@@ -193,7 +212,11 @@ impl Console {
         }
     }
 
-    fn approve(&mut self, wish: &str) {
+    pub(super) fn approve(&mut self, wish: &str) {
+        if wish.is_empty() {
+            self.picker = Some(Picker::approvals(self.approvals()));
+            return;
+        }
         match changes::approve(wish) {
             Ok(command) => self.send(command),
             Err(help) => self.complain(&help),

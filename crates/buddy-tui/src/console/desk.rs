@@ -55,7 +55,7 @@ pub trait Desk: Send + Sync {
 /// What surrounds a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Surroundings {
-    /// The model, where the session names none.
+    /// The model that is called, as its provider names it.
     pub model: String,
     /// How many tokens fit into a call of the model, where that is known.
     pub window: Option<u64>,
@@ -74,6 +74,8 @@ pub struct Surroundings {
 pub struct ModelChoice {
     /// Its name.
     pub name: String,
+    /// The model, as its provider names it.
+    pub model: String,
     /// What is said about it.
     pub note: String,
 }

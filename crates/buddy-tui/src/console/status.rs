@@ -63,7 +63,7 @@ fn part(console: &Console, name: StatusPart) -> Option<String> {
     let transcript = console.front().reader.transcript();
     let surroundings = &console.surroundings;
     match name {
-        StatusPart::Model => Some(transcript.model().unwrap_or(&surroundings.model).to_owned()),
+        StatusPart::Model => Some(console.model().to_owned()),
         StatusPart::Host => surroundings.host.clone(),
         StatusPart::Directory => {
             let cwd = &transcript.started()?.cwd;
@@ -107,7 +107,7 @@ pub(super) fn facts(console: &Console) -> Value {
     json!({
         "version": env!("CARGO_PKG_VERSION"),
         "session": { "id": console.front().session.to_string(), "title": transcript.title() },
-        "model": transcript.model().unwrap_or(&surroundings.model),
+        "model": console.model(),
         "cwd": transcript.started().map(|started| &started.cwd),
         "branch": surroundings.branch,
         "host": surroundings.host,

@@ -7,6 +7,7 @@ use tokio::time::Instant;
 
 use super::{LineInput, Repl};
 use crate::asking::seconds;
+use crate::branches::told;
 use crate::changes::{approve, panes, plan};
 use crate::console::{Surroundings, canonical, copy_order, is_for_idle, listed};
 use crate::overview;
@@ -57,7 +58,7 @@ impl Repl<'_> {
             ("cost", _) => self.tell(&overview::cost(&self.transcript)),
             ("model", "") => self.list_models().await,
             ("model", model) => {
-                self.change(Change { model: Some(model.to_owned()), ..Change::default() }).await?
+                self.change(Change { model: Some(model.to_owned()), ..Change::default() }).await?;
             }
             ("rename", "") => self.tell("say /rename and the title"),
             ("rename", title) => {
@@ -126,8 +127,8 @@ impl Repl<'_> {
     /// Sends a command. What the agent refuses leaves the conversation as it was.
     async fn send_plainly(&mut self, command: Command) -> Result<(), SessionsError> {
         match self.send(command).await {
-            Err(SessionsError::Agent(failure)) => {
-                self.tell(&format!("buddy: {}", failure.message));
+            Err(error @ SessionsError::Agent(_)) => {
+                self.tell(&format!("buddy: {}", told(&error)));
                 Ok(())
             }
             sent => self.forgive(sent),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use buddy_agent::BuddyAgent;
 use buddy_protocol::{ApprovalPolicy, Change, Command, NewSession, SessionId, Sessions};
-use buddy_tui::{ConsoleRequest, Exit, LineInput, Look, ReplRequest, run_console, run_repl};
+use buddy_tui::{ConsoleRequest, Exit, Left, LineInput, Look, ReplRequest, run_console, run_repl};
 use tokio::io::BufReader;
 
 use crate::cli::Resume;
@@ -133,9 +133,8 @@ impl Talk<'_> {
         let display = &self.setup.loaded.config.display;
         let look = look(self.environment, display);
         let (interrupts, _watch) = interrupts()?;
-        let who = buddy.who.clone();
-        let first = session.clone();
-        let (exit, session) = if self.has_screen(&look) {
+        let (who, first) = (buddy.who.clone(), session.clone());
+        let left = if self.has_screen(&look) {
             let is_in_tmux = self.environment.get("TMUX").is_some();
             let config = user_file(self.environment).and_then(|file| Some(file.parent()?.to_owned()));
             let keys = keys(config.as_deref())?;
@@ -157,17 +156,14 @@ impl Talk<'_> {
                 greeting,
                 prompt: self.prompt,
             };
-            match run_console(buddy.hub.clone(), Arc::new(self.desk), request).await {
-                Ok((exit, session)) => (Ok(exit), session),
-                Err(error) => (Err(error), first),
-            }
+            run_console(buddy.hub.clone(), Arc::new(self.desk), request).await
         } else {
             for line in &greeting {
                 printer.status(line);
             }
             let request = ReplRequest {
                 who,
-                session: session.clone(),
+                session,
                 head,
                 details: look.details,
                 approvals: self.approvals,
@@ -177,17 +173,27 @@ impl Talk<'_> {
                 interrupts,
             };
             let input = BufReader::new(tokio::io::stdin());
-            match run_repl(buddy.hub.clone(), Arc::new(self.desk), request, input, &mut printer).await {
-                Ok((exit, session)) => (Ok(exit), session),
-                Err(error) => (Err(error), first),
-            }
+            run_repl(buddy.hub.clone(), Arc::new(self.desk), request, input, &mut printer).await
         };
         buddy.close().await?;
         self.setup.models.settle().await;
         panes::tell_remaining(&self.hosts, &mut printer).await;
         self.hosts.rest().await;
-        printer.status(&format!("\ngo on with: buddy resume {session}"));
-        Ok(exit?)
+        let Left { exit, session, is_empty, stopped } = match left {
+            Ok(left) => left,
+            Err(error) => {
+                printer.status(&format!("\ngo on with: buddy resume {first}"));
+                return Err(error.into());
+            }
+        };
+        // Nothing is lost with a session in which nothing was said.
+        if !is_empty {
+            printer.status(&format!("\ngo on with: buddy resume {session}"));
+        }
+        for task in stopped {
+            printer.status(&format!("a task was stopped; go on with: buddy resume {task}"));
+        }
+        Ok(exit)
     }
 
     /// Whether there is a terminal on which rows can be painted over, and the person wants that.

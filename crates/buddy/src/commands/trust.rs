@@ -105,7 +105,9 @@ async fn by_key(cwd: &Path, look: &Look, environment: &Environment) -> anyhow::R
 async fn by_line(cwd: &Path) -> anyhow::Result<Option<bool>> {
     let mut printer = printer();
     printer.status("");
-    words(cwd).iter().for_each(|line| printer.tell(line));
+    for line in words(cwd) {
+        printer.tell(&line);
+    }
     for _ in 0..MAX_TRIES {
         let mut status = std::io::stderr();
         write!(status, "Do you trust it? y or n, enter alone is n: ")?;

@@ -41,7 +41,6 @@ async fn check_restored(screen: &Screen) {
 async fn the_terminal_is_as_it_was_after_leaving() {
     let screen = in_shell().await;
     screen.keys(&["C-d"]);
-    screen.wait_for("go on with: buddy resume").await;
     check_restored(&screen).await;
 }
 

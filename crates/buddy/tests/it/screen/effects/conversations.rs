@@ -27,7 +27,7 @@ async fn check_there_and_back(new: &str, back: &str) {
     let screen = talked().await;
     let first = screen.stage.log().await.remove(0).session.to_string();
     screen.line(new);
-    screen.wait_for("a new conversation").await;
+    screen.wait_for("\na new conversation").await;
     screen.line("other words");
     screen.wait_for("Second answer.").await;
     screen.wait_idle().await;
