@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use buddy_protocol::Usage;
 use futures::{StreamExt, stream};
 use serde_json::{Map, Value, json};
 
@@ -27,11 +28,12 @@ const MENU: &str = "Try one of these:\n\
     - `read <file>`, `list [directory]` and `time` use the other tools\n\
     - `connect` tells how to connect a real model";
 
-const CONNECT: &str = "To connect a real model, do one of these and start buddy again:\n\
-    - set OPENAI_API_KEY, ANTHROPIC_API_KEY or OPENROUTER_API_KEY\n\
-    - start a local server (Ollama, llama.cpp, LM Studio or vLLM); buddy finds it\n\
-    - set BUDDY_BASE_URL, BUDDY_MODEL and BUDDY_API_KEY for any OpenAI-compatible server\n\
-    - choose or add a profile in ~/.config/buddy/buddy.toml";
+const CONNECT: &str = "To connect a real model, say `/login`: it takes a key, logs in, or uses a server on this machine or at \
+another address, and the conversation goes on with it. These are found at the next start too:\n\
+    - OPENAI_API_KEY, ANTHROPIC_API_KEY or OPENROUTER_API_KEY in the environment\n\
+    - a local server (Ollama, llama.cpp, LM Studio or vLLM)\n\
+    - BUDDY_BASE_URL, BUDDY_MODEL and BUDDY_API_KEY for any OpenAI-compatible server\n\
+    - a profile in ~/.config/buddy/buddy.toml";
 
 /// The guide.
 #[derive(Debug, Clone)]
@@ -125,7 +127,8 @@ fn say(text: &str, calls: Vec<(&str, Value)>) -> Reply {
         arguments: Arguments::Object { value: object(arguments), repaired: false },
         private: None,
     }));
-    Reply { items, stop, usage: None, model: Some(DEMO_MODEL.to_owned()) }
+    // Nothing is sent to anybody, so nothing is used.
+    Reply { items, stop, usage: Some(Usage::default()), model: Some(DEMO_MODEL.to_owned()) }
 }
 
 fn object(value: Value) -> Map<String, Value> {
@@ -163,7 +166,7 @@ fn report(name: &str, output: &str) -> String {
         (Value::Bool(true), "read_file") => shown(value["result"]["content"].as_str().unwrap_or_default()),
         (Value::Bool(true), _) => shown(&value["result"].to_string()),
         _ => format!(
-            "It was not done: {}",
+            "It was not done:\n\n{}",
             shown(value["error"]["message"].as_str().unwrap_or("for an unknown reason"))
         ),
     };
@@ -218,13 +221,22 @@ mod tests {
         let ran = json!({"ok": true, "result": {"exit_code": 0, "stdout": "hello from buddy\n"}});
         assert!(check(vec![user("tour"), done("run_shell", &ran)], &[]).contains("hello from buddy"));
         let denied = json!({"ok": false, "error": {"code": "denied", "message": "the person said no"}});
-        assert!(check(vec![user("tour"), done("run_shell", &denied)], &[]).contains("the person said no"));
+        let told = check(vec![user("tour"), done("run_shell", &denied)], &[]);
+        assert!(told.contains("It was not done:\n\n```\nthe person said no\n```\n\n"), "{told}");
     }
 
     #[test]
     fn it_tells_how_to_connect_a_model() {
         for words in ["connect", "Connect!", "model", "login now"] {
-            assert!(check(vec![user(words)], &[]).contains("ANTHROPIC_API_KEY"), "{words}");
+            let told = check(vec![user(words)], &[]);
+            assert!(told.contains("ANTHROPIC_API_KEY") && !told.contains("start buddy again"), "{words}");
+            assert!(told.find("/login") < told.find("ANTHROPIC_API_KEY"), "{words}: {told}");
         }
+    }
+
+    #[test]
+    fn it_uses_no_tokens() {
+        let reply = answer(&Prompt { items: vec![user("hello")], ..Prompt::default() });
+        assert_eq!(reply.usage, Some(Usage::default()));
     }
 }

@@ -24,6 +24,8 @@ pub enum Mode {
 pub struct Places {
     /// What the person opened to be worked on.
     pub workspace: Vec<PathBuf>,
+    /// The directory of the session where the person does not trust it: it is read, and the jail lets nothing change it.
+    pub untrusted: Option<PathBuf>,
     /// The person's home directory.
     pub home: Option<PathBuf>,
     /// What belongs to buddy itself: configuration, locks, database, guards. Changing it always asks.

@@ -6,13 +6,22 @@ use buddy_protocol::{Answer, Approval, Ask, GrantScope, GrantWish, MAX_GRANT_SEC
 
 use crate::show::local_time;
 
-/// How long a grant holds when the person does not say.
+/// How long a grant for a session holds when the person does not say.
 const SESSION_SECONDS: u64 = 8 * 60 * 60;
 /// The same for grants beyond one session.
 const LASTING_SECONDS: u64 = MAX_GRANT_SECONDS;
 
 /// Lines of a diff that are shown.
 const MAX_DIFF_LINES: usize = 200;
+
+/// What a line says to a question.
+#[derive(Debug, PartialEq)]
+pub(crate) enum Said {
+    /// It answers it.
+    Answer(Answer),
+    /// It answers nothing; this is told, and the question waits on.
+    Help(String),
+}
 
 /// The question as it is put in a session that works in `cwd`, without the end of its last line.
 pub(crate) fn question(ask: &Ask, cwd: &str) -> String {
@@ -29,9 +38,11 @@ fn put(question: &Question, cwd: &str) -> String {
             if let Some(unfit) = &approval.unfit {
                 let _ = writeln!(text, "buddy: {}", unfit.why);
             }
-            for line in offers(approval) {
-                let _ = writeln!(text, "  {line}");
+            let offer = approval.offers.first().filter(|offer| offer.grant != approval.action);
+            if let Some(offer) = offer {
+                let _ = writeln!(text, "  also allow `{}`: {}", offer.grant, offer.covers);
             }
+            let _ = writeln!(text, "  {}", keys(approval));
             let _ = write!(text, "{} -- approve? [y/n] ", command(approval));
             text
         }
@@ -59,6 +70,50 @@ fn put(question: &Question, cwd: &str) -> String {
             shown
         }
     }
+}
+
+/// The keys that answer, in one line.
+fn keys(approval: &Approval) -> String {
+    let mut text = "y yes".to_owned();
+    if let Some(offer) = approval.offers.first() {
+        let what = if offer.grant == approval.action { "exactly this" } else { "that" };
+        let _ = write!(text, ", a always {what} in this session, p choose what to allow");
+    }
+    if approval.is_editable {
+        text.push_str(", e COMMAND runs that");
+    }
+    text.push_str(", d deny, n WORDS no and say why, ? more");
+    text
+}
+
+/// What there is to know about a question and its answers.
+fn help(question: &Question) -> String {
+    let mut text = String::new();
+    match question {
+        Question::Approval(approval) => {
+            for reason in &approval.reasons {
+                let _ = writeln!(text, "asked because {reason}");
+            }
+            for part in &approval.parts {
+                let _ = writeln!(text, "runs {part}");
+            }
+            text.push_str("y         do it, this once\n");
+            if let Some(offer) = approval.offers.first() {
+                let _ = writeln!(text, "a [TIME]  do it, and allow this in the session for 8h: {}", offer.covers);
+                text.push_str("p         choose what to allow, and where\n");
+            }
+            if approval.is_editable {
+                text.push_str("e COMMAND run that instead, once it is judged anew\n");
+            }
+            text.push_str("d         do not do it, and go on\nn WORDS   do not do it, and tell the agent this\n");
+        }
+        Question::Batch { .. } => text.push_str(
+            "y         do all of it\n1 3       do these, and not the others\nd         do none of it, and go on\nn WORDS   do none of it, and tell the agent this\n",
+        ),
+        Question::Text { .. } => text.push_str("your words, or the number of an answer\n"),
+    }
+    text.push_str("deny all  deny everything that waits");
+    text
 }
 
 /// What a person should know before the command itself.
@@ -100,34 +155,51 @@ fn command(approval: &Approval) -> String {
     format!("{actor}{place}$ {}", lines.join("⏎\n    "))
 }
 
-fn offers(approval: &Approval) -> Vec<String> {
-    let Some(offer) = approval.offers.first() else { return Vec::new() };
-    let what = if offer.grant == approval.action {
-        let on = approval.target.as_ref().map(|target| format!(" on {target}")).unwrap_or_default();
-        format!("exactly this can be allowed for longer{on}:")
-    } else {
-        format!("also allow `{}`: {}", offer.grant, offer.covers)
-    };
-    vec![
-        what,
-        "s in this session (8h), p in this project, u everywhere (30d); with a time: `s 10m`; less than that: `s PATTERN`"
-            .to_owned(),
-    ]
+/// Something that can be allowed for longer.
+struct Lasting<'a> {
+    wish: GrantWish,
+    /// What is allowed, and where.
+    words: String,
+    covers: &'a str,
+}
+
+/// What can be allowed for longer: every offer, in the session, in the project, everywhere.
+fn lasting(approval: &Approval) -> Vec<Lasting<'_>> {
+    let scopes = [
+        (GrantScope::Session, "in this session", SESSION_SECONDS),
+        (GrantScope::Project, "in this project, for 30 days", LASTING_SECONDS),
+        (GrantScope::User, "everywhere, for 30 days", LASTING_SECONDS),
+    ];
+    let mut all = Vec::new();
+    for (offer, made) in (0..).zip(&approval.offers) {
+        all.extend(scopes.map(|(scope, words, seconds)| Lasting {
+            wish: GrantWish { offer, words: None, scope, seconds },
+            words: format!("{} {words}", made.grant),
+            covers: &made.covers,
+        }));
+    }
+    all
 }
 
 fn one_paragraph(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What a line answers.
+/// What a line answers to a question that takes words.
 pub(crate) fn answer(question: &Question, line: &str) -> Answer {
+    match read(question, line) {
+        Said::Answer(answer) => answer,
+        Said::Help(_) => Answer::Deny { reason: None },
+    }
+}
+
+/// What a line says to a question. Only what is meant as a yes is one.
+pub(crate) fn read(question: &Question, line: &str) -> Said {
     match question {
-        Question::Text { options, .. } => Answer::Reply { text: picked(options, line) },
-        Question::Approval(approval) => {
-            grant(approval, line).or_else(|| edit(approval, line)).unwrap_or_else(|| yes_or_no(line))
-        }
+        Question::Text { options, .. } => Said::Answer(Answer::Reply { text: picked(options, line) }),
+        Question::Approval(approval) => one(approval, line).unwrap_or_else(|| yes_or_no(question, line)),
         Question::Batch { approvals } => match numbers(line, approvals.len()) {
-            Some(allowed) => Answer::Each {
+            Some(allowed) => Said::Answer(Answer::Each {
                 answers: (1..=approvals.len())
                     .map(|number| {
                         if allowed.contains(&number) {
@@ -137,17 +209,25 @@ pub(crate) fn answer(question: &Question, line: &str) -> Answer {
                         }
                     })
                     .collect(),
-            },
-            None => yes_or_no(line),
+            }),
+            None => yes_or_no(question, line),
         },
     }
 }
 
-fn yes_or_no(line: &str) -> Answer {
-    match line {
-        "y" | "yes" => Answer::allow(),
-        "n" | "no" | "" => Answer::Deny { reason: None },
-        reason => Answer::Deny { reason: Some(reason.to_owned()) },
+fn yes_or_no(question: &Question, line: &str) -> Said {
+    let deny = |reason: &str| {
+        let reason = Some(reason.trim().to_owned()).filter(|reason| !reason.is_empty());
+        Said::Answer(Answer::Deny { reason })
+    };
+    let (key, words) = line.split_once(' ').unwrap_or((line, ""));
+    match (key, words) {
+        ("y" | "Y" | "yes", "") => Said::Answer(Answer::allow()),
+        ("d" | "D" | "no", "") => deny(""),
+        ("n" | "N", words) => deny(words),
+        // A key that means nothing here, and a line without one, may be a slip.
+        _ if line.chars().count() < 2 => Said::Help(help(question)),
+        _ => deny(line),
     }
 }
 
@@ -156,31 +236,61 @@ fn picked(options: &[String], line: &str) -> String {
     number.and_then(|place| options.get(place)).cloned().unwrap_or_else(|| line.to_owned())
 }
 
-/// A lasting yes, such as `s`, `p`, `s 10m` or, with other words than those of the offer, `s 10m cargo test -p a *`.
-fn grant(approval: &Approval, line: &str) -> Option<Answer> {
-    let (scope, rest) = line.split_once(' ').unwrap_or((line, ""));
-    let (scope, usual) = match scope {
-        "s" => (GrantScope::Session, SESSION_SECONDS),
-        "p" => (GrantScope::Project, LASTING_SECONDS),
-        "u" => (GrantScope::User, LASTING_SECONDS),
-        _ => return None,
-    };
-    if approval.offers.is_empty() {
-        return None;
+/// What a line says that only a single action can be answered with: for longer, or with another command.
+fn one(approval: &Approval, line: &str) -> Option<Said> {
+    let (key, rest) = line.split_once(' ').unwrap_or((line, ""));
+    let rest = rest.trim();
+    match key {
+        "a" | "s" => Some(for_longer(approval, GrantScope::Session, rest)),
+        "u" => Some(for_longer(approval, GrantScope::User, rest)),
+        "p" => Some(choice(approval, rest)),
+        "e" if approval.is_editable && rest.is_empty() => {
+            Some(Said::Help(format!("say e and the command to run instead of:\n  {}", approval.action)))
+        }
+        "e" if approval.is_editable => Some(Said::Answer(Answer::edit(rest))),
+        "e" => Some(Said::Help("this cannot be changed; say y, d or n".to_owned())),
+        _ => None,
     }
-    let (first, after) = rest.trim().split_once(' ').unwrap_or((rest.trim(), ""));
-    let (seconds, words) = match seconds(first) {
-        Some(seconds) => (seconds.min(MAX_GRANT_SECONDS), after.trim()),
-        None => (usual, rest.trim()),
-    };
-    let words = Some(words.to_owned()).filter(|words| !words.is_empty());
-    Some(Answer::grant(GrantWish { offer: 0, words, scope, seconds }))
 }
 
-/// Another command instead of the one that is asked for, such as `e ls -a`.
-fn edit(approval: &Approval, line: &str) -> Option<Answer> {
-    let command = line.strip_prefix("e ").map(str::trim).filter(|command| !command.is_empty())?;
-    approval.is_editable.then(|| Answer::edit(command))
+/// A lasting yes to the first offer, such as `a`, `a 10m` or, with other words than those of the offer, `a 10m cargo test -p a *`.
+fn for_longer(approval: &Approval, scope: GrantScope, rest: &str) -> Said {
+    let wish = lasting(approval).into_iter().map(|one| one.wish).find(|wish| wish.scope == scope);
+    let Some(wish) = wish else {
+        return Said::Help("this is not allowed for longer; say y, d or n".to_owned());
+    };
+    within(&wish, rest)
+}
+
+/// One of all that can be allowed, such as `p 2` or `p 2 10m`; without a number they are listed.
+fn choice(approval: &Approval, rest: &str) -> Said {
+    let all = lasting(approval);
+    let (number, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+    let place = number.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+    if let Some(one) = place.and_then(|place| all.get(place)) {
+        return within(&one.wish, rest);
+    }
+    if all.is_empty() {
+        return Said::Help("this is not allowed for longer; say y, d or n".to_owned());
+    }
+    let mut text = String::new();
+    for (number, Lasting { words, covers, .. }) in (1..).zip(&all) {
+        let _ = writeln!(text, "{number:>3}. {words}: {covers}");
+    }
+    text.push_str("say p and a number, with a time if you want: `p 2 10m`; less than that: `p 2 PATTERN`");
+    Said::Help(text)
+}
+
+/// The wish for some time, in other words, or both.
+fn within(wish: &GrantWish, rest: &str) -> Said {
+    let rest = rest.trim();
+    let (first, after) = rest.split_once(' ').unwrap_or((rest, ""));
+    let (seconds, words) = match seconds(first) {
+        Some(seconds) => (seconds.min(MAX_GRANT_SECONDS), after.trim()),
+        None => (wish.seconds, rest),
+    };
+    let words = Some(words.to_owned()).filter(|words| !words.is_empty());
+    Said::Answer(Answer::grant(GrantWish { offer: wish.offer, words, scope: wish.scope, seconds }))
 }
 
 /// A time such as `90s`, `10m`, `2h` or `3d`.
@@ -241,7 +351,8 @@ mod tests {
     #[test]
     fn an_approval_is_one_line_after_what_it_is_for() {
         let shown = question(&ask(Question::Approval(approval("ls", vec![]))), "/w");
-        assert_eq!(shown, "To see whether it works\nann@atlas$ ls -- approve? [y/n] ");
+        let keys = "  y yes, e COMMAND runs that, d deny, n WORDS no and say why, ? more";
+        assert_eq!(shown, format!("To see whether it works\n{keys}\nann@atlas$ ls -- approve? [y/n] "));
     }
 
     #[test]
@@ -261,33 +372,72 @@ mod tests {
         assert!(shown.contains("$ echo a⏎\n    ann@atlas$ ls"), "{shown}");
     }
 
+    #[track_caller]
+    fn helped(question: &Question, line: &str) -> String {
+        match read(question, line) {
+            Said::Help(text) => text,
+            Said::Answer(answer) => panic!("{line}: {answer:?}"),
+        }
+    }
+
     #[test]
-    fn an_offer_says_what_it_covers_and_is_taken_with_a_letter() {
+    fn an_offer_is_taken_with_a_key_for_the_session_or_by_its_number() {
         let approval = approval("cargo test", vec![offer()]);
         let shown = question(&ask(Question::Approval(approval.clone())), "/w");
-        assert!(shown.contains("`cargo *`: every command of cargo"), "{shown}");
+        assert!(
+            shown.contains("also allow `cargo *`: every command of cargo\n  y yes, a always that in"),
+            "{shown}"
+        );
         let question = Question::Approval(approval);
-        let wish = |line: &str| match answer(&question, line) {
-            Answer::Allow { grant: Some(wish), .. } => (wish.scope, wish.seconds),
+        let wish = |line: &str| match read(&question, line) {
+            Said::Answer(Answer::Allow { grant: Some(wish), .. }) => (wish.scope, wish.seconds),
             other => panic!("{line}: {other:?}"),
         };
-        assert_eq!(wish("s"), (GrantScope::Session, SESSION_SECONDS));
-        assert_eq!(wish("p 10m"), (GrantScope::Project, 600));
+        assert_eq!(wish("a"), (GrantScope::Session, SESSION_SECONDS));
+        assert_eq!(wish("s 10m"), (GrantScope::Session, 600));
+        assert_eq!(wish("p 2"), (GrantScope::Project, LASTING_SECONDS));
+        assert_eq!(wish("p 2 10m"), (GrantScope::Project, 600));
         assert_eq!(wish("u 900d"), (GrantScope::User, MAX_GRANT_SECONDS));
-        assert_eq!(answer(&question, "y"), Answer::allow());
+        assert_eq!(read(&question, "y"), Said::Answer(Answer::allow()));
+        let listed = helped(&question, "p");
+        assert!(
+            listed.contains("  2. cargo * in this project, for 30 days: every command of cargo"),
+            "{listed}"
+        );
+    }
+
+    #[test]
+    fn help_answers_nothing_and_neither_does_a_slip() {
+        let question = Question::Approval(approval("ls", vec![offer()]));
+        let help = helped(&question, "?");
+        assert!(help.contains("asked because it runs a command") && help.contains("n WORDS"), "{help}");
+        for slip in ["", "x", "e", "1"] {
+            helped(&question, slip);
+        }
+        assert_eq!(read(&question, "e ls -a"), Said::Answer(Answer::edit("ls -a")));
+    }
+
+    #[test]
+    fn a_no_can_say_why() {
+        let question = Question::Approval(approval("ls", vec![]));
+        let deny = |reason: Option<&str>| Said::Answer(Answer::Deny { reason: reason.map(str::to_owned) });
+        assert_eq!(read(&question, "n"), deny(None));
+        assert_eq!(read(&question, "d"), deny(None));
+        assert_eq!(read(&question, "n use grep"), deny(Some("use grep")));
+        assert_eq!(read(&question, "use grep"), deny(Some("use grep")));
     }
 
     #[test]
     fn an_offer_is_taken_in_other_words_behind_the_letter_and_the_time() {
         let question = Question::Approval(approval("cargo test", vec![offer()]));
-        let wish = |line: &str| match answer(&question, line) {
-            Answer::Allow { grant: Some(wish), .. } => (wish.words, wish.seconds),
+        let wish = |line: &str| match read(&question, line) {
+            Said::Answer(Answer::Allow { grant: Some(wish), .. }) => (wish.words, wish.seconds),
             other => panic!("{line}: {other:?}"),
         };
-        assert_eq!(wish("s"), (None, SESSION_SECONDS));
-        assert_eq!(wish("s 10m"), (None, 600));
-        assert_eq!(wish("s cargo test *"), (Some("cargo test *".to_owned()), SESSION_SECONDS));
-        assert_eq!(wish("p 10m cargo test"), (Some("cargo test".to_owned()), 600));
+        assert_eq!(wish("a"), (None, SESSION_SECONDS));
+        assert_eq!(wish("a 10m"), (None, 600));
+        assert_eq!(wish("a cargo test *"), (Some("cargo test *".to_owned()), SESSION_SECONDS));
+        assert_eq!(wish("p 2 10m cargo test"), (Some("cargo test".to_owned()), 600));
         assert_eq!(
             wish("u forever"),
             (Some("forever".to_owned()), MAX_GRANT_SECONDS),
@@ -325,8 +475,8 @@ mod tests {
     #[test]
     fn without_an_offer_a_letter_is_no_approval() {
         let question = Question::Approval(approval("rm -rf /", vec![]));
-        for line in ["s", "p", "u 10m", "s forever", "Y?", ""] {
-            assert!(matches!(answer(&question, line), Answer::Deny { .. }), "{line}");
+        for line in ["a", "s", "p", "p 1", "u 10m", "s forever", "Y?", ""] {
+            assert!(!matches!(read(&question, line), Said::Answer(Answer::Allow { .. })), "{line}");
         }
     }
 
@@ -342,7 +492,7 @@ mod tests {
             Answer::Each { answers: vec![Answer::allow(), Answer::allow()] }
         );
         assert_eq!(answer(&question, "n"), deny);
-        assert!(matches!(answer(&question, "3"), Answer::Deny { reason: Some(_) }));
+        assert!(helped(&question, "3").contains("1 3       do these"));
     }
 
     #[test]

@@ -37,6 +37,17 @@ pub(crate) async fn opened(
     Ok(Opened { session, head, events })
 }
 
+/// What a person is told of a refusal, with what helps where something does.
+pub(crate) fn told(error: &SessionsError) -> String {
+    match error {
+        SessionsError::Agent(failure) => match &failure.hint {
+            Some(hint) => format!("{}\n  {hint}", failure.message),
+            None => failure.message.clone(),
+        },
+        other => other.to_string(),
+    }
+}
+
 /// A conversation that begins as another one is now: with the same agent, directory, model, hosts and mode.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Another {

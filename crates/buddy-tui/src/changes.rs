@@ -60,5 +60,6 @@ pub(crate) fn told(changed: &SessionChanged) -> Option<String> {
         text.to_owned()
     });
     let targets = changed.targets.as_ref().map(|targets| format!("targets:\n{}", targets::lines(targets)));
-    plan.or(approvals).or(panes).or(targets)
+    let model = changed.model.as_ref().map(|model| format!("model: {model}"));
+    plan.or(approvals).or(panes).or(targets).or(model)
 }

@@ -32,7 +32,12 @@ mod terminal;
 mod tests;
 
 pub use choose::{Alternatives, Chosen, choose};
+pub(crate) use commands::{canonical, is_command, is_for_idle};
 pub use custom::CustomCommand;
 pub use desk::{Desk, DeskCommand, ModelChoice, Surroundings, UNKNOWN_FILE};
 pub use driver::{ConsoleRequest, run_console};
+pub(crate) use help::listed;
+pub(crate) use items::trouble;
+pub(crate) use keys::SECOND_PRESS;
 pub use status::StatusPart;
+pub(crate) use terminal::copy_order;

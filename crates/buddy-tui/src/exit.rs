@@ -1,6 +1,6 @@
 //! Exit codes: what a script can branch on. `docs/how-to/headless.md` lists them; they only grow.
 
-use buddy_protocol::FailureKind;
+use buddy_protocol::{FailureKind, SessionId};
 
 /// How a run of buddy ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -27,6 +27,19 @@ pub enum Exit {
     Interrupted,
     /// Whoever read the output went away.
     OutputClosed,
+}
+
+/// How a conversation was left.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Left {
+    /// How it ended.
+    pub exit: Exit,
+    /// The session that was talked in last.
+    pub session: SessionId,
+    /// Whether nothing was said in it.
+    pub is_empty: bool,
+    /// Sessions of tasks that ran beside it and were stopped.
+    pub stopped: Vec<SessionId>,
 }
 
 /// What a signal asks of a conversation.

@@ -7,6 +7,7 @@ mod asking;
 mod branches;
 mod changes;
 mod console;
+mod counting;
 mod details;
 mod diff;
 mod editor;
@@ -16,9 +17,11 @@ mod export;
 mod markdown;
 mod mentions;
 mod output;
+mod overview;
 mod printer;
 mod repl;
 mod report;
+mod requests;
 mod screen;
 mod show;
 mod targets;
@@ -29,14 +32,15 @@ pub use console::{
     Alternatives, Chosen, ConsoleRequest, CustomCommand, Desk, DeskCommand, ModelChoice, StatusPart,
     Surroundings, UNKNOWN_FILE, choose, run_console,
 };
+pub use counting::counted;
 pub use details::Details;
 pub use editor::KeyStyle;
 pub use exec::{
     AnswerSchema, CommandInput, ExecOutcome, ExecRequest, ExecTarget, OutputFormat, SchemaError, run_exec,
 };
-pub use exit::{Exit, Signalled};
+pub use exit::{Exit, Left, Signalled};
 pub use export::markdown;
 pub use printer::{OutputClosed, Printer};
-pub use repl::{ReplRequest, run_repl};
+pub use repl::{LineInput, ReplRequest, run_repl};
 pub use show::{local_time, show_asks, show_found, show_sessions, show_transcript};
 pub use text::{Colors, Look, Pictures, Theme};

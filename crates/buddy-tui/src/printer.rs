@@ -69,4 +69,9 @@ impl Printer {
         let _ = write!(self.status, "{}", visible(text));
         let _ = self.status.flush();
     }
+
+    /// Sends something to the terminal that steers it. The text is buddy's own.
+    pub(crate) fn order(&mut self, text: &str) {
+        let _ = self.status.write_all(text.as_bytes()).and_then(|()| self.status.flush());
+    }
 }

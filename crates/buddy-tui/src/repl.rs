@@ -2,37 +2,38 @@
 //!
 //! Each line of input is one prompt. While a turn runs, a line steers it; while an approval waits, a line answers it.
 
+mod commands;
 mod past;
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
 use buddy_protocol::{
-    Answer, Ask, AskId, Command, Content, DeltaStream, Event, Fact, Item, NoticeLevel, Principal, SessionId,
-    Sessions, SessionsError, Subscription, ToolCall, Transcript, TurnOutcome, Usage,
+    Answer, ApprovalPolicy, Ask, AskId, Command, Content, DeltaStream, Event, Fact, Item, NoticeLevel,
+    Principal, Question, SessionId, Sessions, SessionsError, Subscription, SubscriptionError, ToolCall,
+    Transcript, TurnOutcome, Usage,
 };
-use futures::StreamExt;
+use futures::{FutureExt, StreamExt};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, Lines};
 use tokio::sync::mpsc;
+use tokio::time::{Instant, sleep_until};
 
-use crate::asking::{answer, question};
-use crate::branches::Opened;
-use crate::changes::{approve, panes, plan, told};
-use crate::console::Desk;
+use crate::asking::{Said, question, read};
+use crate::branches::{Opened, told as refused};
+use crate::changes::told;
+use crate::console::{CustomCommand, Desk, SECOND_PRESS, is_command, trouble};
 use crate::details::Details;
-use crate::exit::{Exit, Signalled};
+use crate::exit::{Exit, Left, Signalled};
 use crate::mentions::attach_images;
 use crate::printer::{OutputClosed, Printer};
 use crate::show::printed;
-use crate::targets::{self, TargetLine, default_target};
+use crate::targets::default_target;
 use crate::visible::one_line;
 
 /// Characters of a call's title.
 const TITLE: usize = 120;
-/// What is told of a command that there is not.
-const COMMANDS: &str = "there are /approve ask|edits|all|none|DURATION, /plan [on|off], /pane take|give, /target \
-                        [add|use|remove ...], /compact, /fork, /rewind [N], /new, /resume ID, /session [search WORDS], \
-                        /export [FILE], /diff, /undo [ID], /redo, /ps, /kill NAME, /config, /logout, /doctor and /quit";
+/// Events that are taken up before the next prompt.
+const BATCH: usize = 512;
 /// What denies everything that waits.
 const DENY_ALL: &str = "deny all";
 /// What the agent is told then.
@@ -48,9 +49,34 @@ pub struct ReplRequest {
     pub head: u64,
     /// How much is told of what goes on.
     pub details: Details,
+    /// What becomes of calls that need an approval, in a session that says nothing else.
+    pub approvals: ApprovalPolicy,
+    /// Commands of the person's own.
+    pub custom: Vec<CustomCommand>,
+    /// Where the lines come from.
+    pub input: LineInput,
+    /// The first line, where there is one already.
+    pub prompt: Option<String>,
     /// One message each time a signal asks to interrupt.
     pub interrupts: mpsc::Receiver<Signalled>,
 }
+
+/// Where lines come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LineInput {
+    /// Somebody at a terminal.
+    Terminal {
+        /// Whether it may have a clipboard.
+        has_clipboard: bool,
+        /// Whether it is one of tmux's.
+        is_in_tmux: bool,
+    },
+    /// A pipe or a file.
+    Pipe,
+}
+
+/// What a subscription brings.
+type Subscribed = Result<Arc<Event>, SubscriptionError>;
 
 struct Repl<'a> {
     sessions: Arc<dyn Sessions>,
@@ -60,10 +86,19 @@ struct Repl<'a> {
     printer: &'a mut Printer,
     transcript: Transcript,
     details: Details,
+    approvals: ApprovalPolicy,
+    custom: Vec<CustomCommand>,
+    input: LineInput,
     /// What the session had used when the turn began.
     used: Usage,
     /// Whether text of an answer was printed and its line is still open.
     is_mid_line: bool,
+    /// Whether the prompt stands there and somebody may be typing behind it.
+    is_prompted: bool,
+    /// When the turn that runs is stopped.
+    deadline: Option<Instant>,
+    /// When an interrupt came that leaves at the second time.
+    armed: Option<Instant>,
     /// Prompts that were accepted and are not folded yet. Until they are, no turn seems to run although one does.
     unseen: usize,
     /// Asks that were denied all together, and whose answer may not be seen yet.
@@ -77,15 +112,16 @@ struct Repl<'a> {
     is_denying: bool,
 }
 
-/// Talks until the input ends. Returns how, and which session was talked in last.
+/// Talks until the input ends. Returns how, and what is left.
 pub async fn run_repl(
     sessions: Arc<dyn Sessions>,
     desk: Arc<dyn Desk>,
     request: ReplRequest,
     input: impl AsyncBufRead + Unpin,
     printer: &mut Printer,
-) -> Result<(Exit, SessionId), SessionsError> {
-    let ReplRequest { who, session, head, details, mut interrupts } = request;
+) -> Result<Left, SessionsError> {
+    let ReplRequest { who, session, head, details, approvals, custom, input: kind, prompt, mut interrupts } =
+        request;
     let mut events = sessions.subscribe(&who, &session, 0).await?;
     let (transcript, denied) = (Transcript::default(), HashSet::new());
     let mut repl = Repl {
@@ -96,8 +132,14 @@ pub async fn run_repl(
         printer,
         transcript,
         details,
+        approvals,
+        custom,
+        input: kind,
         used: Usage::default(),
         is_mid_line: false,
+        is_prompted: false,
+        deadline: None,
+        armed: None,
         unseen: 0,
         denied,
         next: None,
@@ -105,9 +147,13 @@ pub async fn run_repl(
         is_denying: false,
     };
     repl.catch_up(&mut events, head).await?;
-    repl.printer.prompt("> ");
+    match prompt {
+        Some(line) => repl.enter(line.trim()).await?,
+        None => repl.put_prompt(),
+    }
     let exit = repl.talk(events, input.lines(), &mut interrupts).await?;
-    Ok((exit, repl.session))
+    let is_empty = repl.transcript.items().is_empty();
+    Ok(Left { exit, session: repl.session, is_empty, stopped: Vec::new() })
 }
 
 impl Repl<'_> {
@@ -133,35 +179,25 @@ impl Repl<'_> {
     ) -> Result<Exit, SessionsError> {
         let mut is_open = true;
         loop {
+            let mut exit = None;
             tokio::select! {
-                event = events.next() => match event {
-                    Some(Ok(event)) => {
-                        self.fold(&event)?;
-                        self.notice_prompt(&event);
-                        if self.is_denying {
-                            self.deny_all(DENIED_ALL).await?;
-                        }
-                        if self.draw(&event).is_err() {
-                            return Ok(Exit::OutputClosed);
-                        }
-                    }
-                    Some(Err(error)) => return Err(SessionsError::Conflict(error.to_string())),
-                    None => return Ok(Exit::Ok),
-                },
+                event = events.next() => exit = self.take(event).await?,
                 line = lines.next_line(), if is_open => match line {
                     Ok(Some(line)) => self.enter(line.trim()).await?,
                     Ok(None) | Err(_) => is_open = false,
                 },
-                Some(signalled) = interrupts.recv() => {
-                    // What runs is stopped and written down when the session is closed.
-                    if signalled == Signalled::End || self.is_idle() {
-                        return Ok(Exit::Interrupted);
-                    }
-                    self.interrupt().await?;
+                Some(signalled) = interrupts.recv() => exit = self.signalled(signalled).await?,
+                () = at(self.deadline), if self.deadline.is_some() => self.end_in_time().await?,
+            }
+            // What a line brought about is told before the next prompt.
+            for _ in 0..BATCH {
+                match events.next().now_or_never() {
+                    Some(event) if exit.is_none() => exit = self.take(event).await?,
+                    _ => break,
                 }
             }
-            if self.is_leaving {
-                return Ok(Exit::Ok);
+            if exit.is_some() || self.is_leaving {
+                return Ok(exit.unwrap_or(Exit::Ok));
             }
             if let Some(next) = self.next.take() {
                 events = self.open(next).await?;
@@ -173,7 +209,36 @@ impl Repl<'_> {
             if !is_open {
                 self.deny_all("the input has ended").await?;
             }
+            self.put_prompt();
         }
+    }
+
+    /// Takes up an event. Says how the conversation ends, if it does.
+    async fn take(&mut self, event: Option<Subscribed>) -> Result<Option<Exit>, SessionsError> {
+        let event = match event {
+            Some(Ok(event)) => event,
+            Some(Err(error)) => return Err(SessionsError::Conflict(error.to_string())),
+            None => return Ok(Some(Exit::Ok)),
+        };
+        self.fold(&event)?;
+        self.notice_prompt(&event);
+        if self.is_denying {
+            self.deny_all(DENIED_ALL).await?;
+        }
+        Ok(self.draw(&event).is_err().then_some(Exit::OutputClosed))
+    }
+
+    /// Stops what runs. Says how the conversation ends where nothing does.
+    async fn signalled(&mut self, signalled: Signalled) -> Result<Option<Exit>, SessionsError> {
+        // What runs is stopped and written down when the session is closed.
+        if signalled == Signalled::End {
+            return Ok(Some(Exit::Interrupted));
+        }
+        if self.is_idle() {
+            return Ok(self.press_again());
+        }
+        self.interrupt().await?;
+        Ok(None)
     }
 
     fn notice_prompt(&mut self, event: &Event) {
@@ -188,6 +253,26 @@ impl Repl<'_> {
         }
     }
 
+    /// An interrupt where nothing runs: the first one at a terminal says what a second one does.
+    fn press_again(&mut self) -> Option<Exit> {
+        let now = Instant::now();
+        let is_second = self.armed.is_some_and(|since| now.duration_since(since) < SECOND_PRESS);
+        match self.input {
+            LineInput::Pipe => return Some(Exit::Interrupted),
+            LineInput::Terminal { .. } if is_second => return Some(Exit::Ok),
+            LineInput::Terminal { .. } => {}
+        }
+        self.armed = Some(now);
+        self.tell("ctrl-c again leaves");
+        None
+    }
+
+    async fn end_in_time(&mut self) -> Result<(), SessionsError> {
+        self.deadline = None;
+        self.tell("the time of the turn is over");
+        self.interrupt().await
+    }
+
     fn is_idle(&self) -> bool {
         self.transcript.turn().is_none() && self.unseen == 0
     }
@@ -197,30 +282,50 @@ impl Repl<'_> {
     }
 
     async fn enter(&mut self, line: &str) -> Result<(), SessionsError> {
-        if let Some(ask) = self.transcript.asks().first().cloned() {
-            return self.answer(&ask, line).await;
+        let ask = self.transcript.asks().first().cloned();
+        let is_open = std::mem::take(&mut self.is_prompted) || ask.is_some();
+        // Whoever types a line ends that of the prompt too; a pipe does not.
+        if is_open && self.input == LineInput::Pipe {
+            self.printer.prompt("\n");
         }
-        if line.is_empty() {
-            self.printer.prompt("> ");
+        self.armed = None;
+        if let Some(ask) = ask {
+            let takes_words = matches!(ask.question, Question::Text { .. });
+            if takes_words || !is_command(line) {
+                return self.answer(&ask, line).await;
+            }
+            self.command(line).await?;
+            let _ = self.ask();
             return Ok(());
         }
-        if line.starts_with('/') {
+        if is_command(line) {
             return self.command(line).await;
         }
-        let mut command = match line.strip_prefix('!').map(str::trim) {
-            Some(command) => Command::Run { command: command.to_owned(), target: None },
-            None => Command::prompt(line),
-        };
+        match (line, line.strip_prefix('!').map(str::trim)) {
+            ("", _) => {}
+            ("?", _) => self.help(),
+            (_, Some("")) => {
+                self.tell("say ! and a command, such as !git status; it runs as you, without a question");
+            }
+            (_, Some(command)) => {
+                self.say(Command::Run { command: command.to_owned(), target: None }).await?;
+            }
+            (line, None) => self.say(Command::prompt(line)).await?,
+        }
+        Ok(())
+    }
+
+    /// Sends a prompt, or a command of the person's own. Both are seen through: a prompt becomes a message, and a command
+    /// ends as one.
+    async fn say(&mut self, mut command: Command) -> Result<(), SessionsError> {
         if let Err(reason) = attach_images(&*self.desk, &default_target(&self.transcript), &mut command).await
         {
-            self.printer.status(&format!("buddy: {reason}"));
-            self.printer.prompt("> ");
+            self.tell(&format!("buddy: {reason}"));
             return Ok(());
         }
-        // Both are seen through: a prompt becomes a message, and a command of the person's own ends as one.
         match self.send(command).await {
-            Err(SessionsError::Agent(failure)) => {
-                self.printer.status(&format!("buddy: {}", failure.message));
+            Err(error @ SessionsError::Agent(_)) => {
+                self.tell(&format!("buddy: {}", refused(&error)));
                 Ok(())
             }
             sent => {
@@ -245,52 +350,11 @@ impl Repl<'_> {
         }
     }
 
-    /// A line that is for buddy and not for the agent.
-    async fn command(&mut self, line: &str) -> Result<(), SessionsError> {
-        let (name, argument) = line.split_once(' ').unwrap_or((line, ""));
-        if self.go_elsewhere(name, argument.trim()).await? {
-            if self.is_idle() {
-                self.printer.prompt("> ");
-            }
-            return Ok(());
-        }
-        let command = match (name, argument.trim()) {
-            ("/compact", "") => Ok(Command::Compact),
-            ("/approve" | "/permissions", policy) => approve(policy),
-            ("/plan", "" | "on") => Ok(plan(true)),
-            ("/plan", "off") => Ok(plan(false)),
-            ("/pane", "take") => Ok(panes(true)),
-            ("/pane", "give") => Ok(panes(false)),
-            ("/target", line) => match targets::read(line) {
-                TargetLine::List => Err(targets::list(&self.transcript)),
-                TargetLine::Send(command) => Ok(command),
-                TargetLine::Help(help) => Err(help),
-            },
-            _ => Err(COMMANDS.to_owned()),
-        };
-        match command {
-            Ok(command) => {
-                match self.send(command).await {
-                    // What the agent refuses leaves the conversation as it was.
-                    Err(SessionsError::Agent(failure)) => {
-                        self.printer.status(&format!("buddy: {}", failure.message));
-                    }
-                    sent => self.forgive(sent)?,
-                }
-            }
-            Err(help) => self.printer.status(&help),
-        }
-        if self.is_idle() {
-            self.printer.prompt("> ");
-        }
-        Ok(())
-    }
-
     /// A refused command is told and the conversation goes on.
     fn forgive(&mut self, sent: Result<(), SessionsError>) -> Result<(), SessionsError> {
         match sent {
             Err(error @ (SessionsError::Conflict(_) | SessionsError::Invalid(_))) => {
-                self.printer.status(&format!("buddy: {error}"));
+                self.tell(&format!("buddy: {error}"));
                 Ok(())
             }
             other => other,
@@ -302,7 +366,14 @@ impl Repl<'_> {
             self.is_denying = true;
             return self.deny_all(DENIED_ALL).await;
         }
-        let answer = answer(&ask.question, line);
+        let answer = match read(&ask.question, line) {
+            Said::Answer(answer) => answer,
+            Said::Help(text) => {
+                self.tell(&text);
+                let _ = self.ask();
+                return Ok(());
+            }
+        };
         let sent = self.send(Command::Answer { ask: ask.id.clone(), answer }).await;
         self.forgive(sent)
     }
@@ -335,9 +406,13 @@ impl Repl<'_> {
             Fact::ItemEnded(ended) => {
                 if let Content::UserMessage { ran: Some(ran), .. } = &ended.item.content {
                     self.status(&format!("! {}\n{}", ran.command, printed(ran)))?;
-                    if self.is_idle() {
-                        self.printer.prompt("> ");
-                    }
+                }
+                if let Content::ToolCall(call) = &ended.item.content
+                    && let Some(trouble) = trouble(call, ended.item.status)
+                {
+                    let on = self.where_of(call);
+                    let called = self.details.called(": ", &one_line(&call.title, TITLE));
+                    self.status(&format!("✗ {}{on}{called}: {}", call.name, one_line(&trouble, TITLE)))?;
                 }
             }
             Fact::ItemChanged(changed) => {
@@ -367,9 +442,12 @@ impl Repl<'_> {
                 if let Some(text) = self.details.tokens(&self.used, &self.transcript.bill().usage) {
                     self.printer.status(&text);
                 }
-                self.printer.prompt("> ");
+                self.deadline = None;
             }
-            Fact::TurnStarted(_) => self.used = self.transcript.bill().usage,
+            Fact::TurnStarted(_) => {
+                self.used = self.transcript.bill().usage;
+                self.leave_prompt();
+            }
             _ => {}
         }
         Ok(())
@@ -391,16 +469,41 @@ impl Repl<'_> {
         Ok(())
     }
 
-    /// Prints a line of status, above a question that waits.
+    /// Prints a line of status, above a question that waits or the prompt.
     fn status(&mut self, text: &str) -> Result<(), OutputClosed> {
         self.end_line()?;
-        if self.transcript.asks().is_empty() {
+        if !self.transcript.asks().is_empty() {
+            self.printer.prompt("\n");
             self.printer.status(text);
-            return Ok(());
+            return self.ask();
         }
-        self.printer.prompt("\n");
+        self.leave_prompt();
         self.printer.status(text);
-        self.ask()
+        Ok(())
+    }
+
+    /// Says what a command of buddy's own says.
+    fn tell(&mut self, text: &str) {
+        // That nobody reads the answer any more is seen at its next part.
+        let _ = self.end_line();
+        self.leave_prompt();
+        self.printer.status(text);
+    }
+
+    /// Puts the prompt where it does not stand and nothing runs. What is told meanwhile ends its line and has it put anew, so
+    /// that nothing is written into what somebody types.
+    fn put_prompt(&mut self) {
+        if self.is_idle() && !self.is_prompted {
+            self.printer.prompt("> ");
+            self.is_prompted = true;
+        }
+    }
+
+    /// Ends the line in which the prompt stands.
+    fn leave_prompt(&mut self) {
+        if std::mem::take(&mut self.is_prompted) {
+            self.printer.prompt("\n");
+        }
     }
 
     fn end_line(&mut self) -> Result<(), OutputClosed> {
@@ -408,5 +511,12 @@ impl Repl<'_> {
             self.printer.answer("\n")?;
         }
         Ok(())
+    }
+}
+
+async fn at(time: Option<Instant>) {
+    match time {
+        Some(time) => sleep_until(time).await,
+        None => std::future::pending().await,
     }
 }

@@ -10,6 +10,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 
 use crate::asking::question;
+use crate::counting::counted;
 use crate::printer::{OutputClosed, Printer};
 use crate::visible::one_line;
 
@@ -41,8 +42,8 @@ pub(crate) fn session_lines(sessions: &[SessionSummary]) -> String {
             SessionState::Waiting => "waiting",
             SessionState::Ended => "ended",
         };
-        let (id, time, turns) = (&session.id, local_time(session.updated), session.turns);
-        let _ = writeln!(text, "{id}  {time}  {state:<7}  {turns:>3} turns  {title}");
+        let (id, time) = (&session.id, local_time(session.updated));
+        let _ = writeln!(text, "{id}  {time}  {state:<7}  {:>9}  {title}", counted(session.turns, "turn"));
     }
     text
 }

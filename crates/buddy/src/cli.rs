@@ -7,6 +7,7 @@ mod past;
 mod print;
 mod project;
 mod rights;
+mod spoken;
 
 use std::path::PathBuf;
 
@@ -34,6 +35,10 @@ pub(crate) struct Cli {
     /// Answer one prompt and exit: the same as `exec`, with all its options, as in `buddy -p --json "hello"`.
     #[arg(short, long)]
     pub(crate) print: bool,
+
+    /// What a conversation begins with, where it was said instead of a command.
+    #[arg(skip)]
+    pub(crate) prompt: Option<String>,
 
     /// The model to use: a profile, `profile/model`, or a model of the active profile.
     #[arg(short, long, global = true, value_name = "NAME", help_heading = CONFIGURATION)]

@@ -147,7 +147,7 @@ async fn dispatch(
         tmux,
     };
     match cli.command {
-        None => conversation::start(invocation).await,
+        None => conversation::start(invocation, cli.prompt).await,
         Some(Action::Exec(exec)) => exec::run(invocation, exec).await,
         Some(Action::Login(login)) => login::run(&invocation, login).await,
         Some(Action::Logout(logout)) => login::logout(&invocation, logout).await,

@@ -172,6 +172,21 @@ impl HomeDesk {
         Ok(listed.iter().find(is_wanted).map(|entry| entry.header.id.clone()))
     }
 
+    /// Trusts the directory of a session on this machine, or no longer.
+    async fn trust(&self, target: &SessionTarget, wish: &str) -> Result<String, String> {
+        if target.host != TargetHost::Local {
+            return Err("a directory on another host is trusted with --trust at the start".to_owned());
+        }
+        let mut words = vec!["trust".to_owned(), target.cwd.clone()];
+        match wish {
+            "" => {}
+            "off" => words.push("--remove".to_owned()),
+            _ => return Err("say /trust or /trust off".to_owned()),
+        }
+        let said = self.own(words).await?;
+        Ok(format!("{said}its buddy.toml and its own commands count from the next start"))
+    }
+
     /// Shows the configuration, or changes the person's file.
     async fn configure(&self, line: &str) -> Result<String, String> {
         let (verb, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
@@ -250,8 +265,14 @@ impl Desk for HomeDesk {
         let rows = self.models.rows();
         let active = rows.iter().find(|row| row.active);
         let used = model.map_or(active, |name| rows.iter().find(|row| row.name == name || row.model == name));
+        let hint = self.models.is_demo(model).then(|| "say tour,".to_owned());
         Surroundings {
-            model: active.map_or_else(|| "demo".to_owned(), |row| row.model.clone()),
+            hint,
+            model: match (used, model) {
+                (Some(row), _) => row.model.clone(),
+                (None, Some(named)) => named.to_owned(),
+                (None, None) => "demo".to_owned(),
+            },
             window: used.and_then(|row| row.context_window),
             branch: self.branch(target).await,
             attach: self.hosts.panes().await.first().map(|panes| panes.attach_command()),
@@ -297,6 +318,7 @@ impl Desk for HomeDesk {
     async fn models(&self) -> Vec<ModelChoice> {
         let choice = |row: &Row| ModelChoice {
             name: row.name.clone(),
+            model: row.model.clone(),
             note: format!("{} at {}, key {}", row.model, row.host, row.key),
         };
         self.models.rows().iter().map(choice).collect()
@@ -396,7 +418,10 @@ impl Desk for HomeDesk {
                     None => self.last_change(session).await?,
                 };
                 match id {
-                    Some(id) => self.own(words(&["undo", "--yes", &id])).await,
+                    Some(id) => {
+                        let said = self.own(words(&["undo", "--yes", &id])).await?;
+                        Ok(format!("{said}/redo takes it back"))
+                    }
                     None => Ok("no call of this conversation changed a file that is not undone".to_owned()),
                 }
             }
@@ -413,12 +438,20 @@ impl Desk for HomeDesk {
                 self.models.forget();
                 said
             }
-            DeskCommand::Doctor => self.own(words(&["doctor"])).await,
+            DeskCommand::Trust(wish) => self.trust(target, &wish).await,
+            DeskCommand::Doctor => self.own(words(&["doctor", "--in-conversation"])).await,
             DeskCommand::Processes => self.own(words(&["ps"])).await,
             DeskCommand::Kill(name) => self.own(words(&["kill", &name])).await,
             DeskCommand::Export(file) => {
-                let file = file.unwrap_or_else(|| format!("{session}.md"));
-                self.own(words(&["export", session.as_str(), "--output", &file])).await
+                let file = file.unwrap_or_default();
+                let (file, is_forced) = match file.strip_suffix("--force") {
+                    Some(file) => (file.trim().to_owned(), true),
+                    None => (file, false),
+                };
+                let file = if file.is_empty() { format!("{session}.md") } else { file };
+                let mut line = words(&["export", session.as_str(), "--output", &file]);
+                line.extend(is_forced.then(|| "--force".to_owned()));
+                self.own(line).await
             }
         }
     }

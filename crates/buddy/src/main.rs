@@ -25,7 +25,6 @@ use std::io::Write;
 use std::process::ExitCode;
 
 use buddy_tui::Exit;
-use clap::Parser;
 
 use crate::cli::Cli;
 use crate::environment::Environment;
@@ -43,8 +42,7 @@ fn main() -> ExitCode {
         Some(mode) if mode == buddy_exec::marker::MARK => return buddy_exec::marker::mark(),
         _ => {}
     }
-    let words = cli::arguments(std::env::args_os().collect());
-    let cli = match Cli::try_parse_from(words) {
+    let cli = match Cli::read(cli::arguments(std::env::args_os().collect())) {
         Ok(cli) => cli,
         Err(error) => return told(&error),
     };
@@ -70,6 +68,9 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
 /// Help and version go to the standard output and are no error.
 fn told(error: &clap::Error) -> ExitCode {
     let _ = error.print();
+    if let Some(tip) = Cli::tip(error) {
+        let _ = writeln!(std::io::stderr(), "{tip}");
+    }
     ExitCode::from(if error.use_stderr() { Exit::Usage.code() } else { Exit::Ok.code() })
 }
 

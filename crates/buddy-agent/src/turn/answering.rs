@@ -86,7 +86,7 @@ pub(super) fn grow(answer: &mut LiveAnswer, delta: Delta, ids: &dyn Ids) -> Vec<
         }
         Delta::Restarted { attempt, delay, error } => {
             let mut facts = answer.restart();
-            let text = format!("{error}; try {} in {} s", attempt + 1, delay.as_secs_f32());
+            let text = format!("{error}; try {} in {:.1} s", attempt + 1, delay.as_secs_f32());
             facts.push(notice(NoticeLevel::Warning, "model_retry", text));
             facts
         }

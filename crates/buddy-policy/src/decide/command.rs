@@ -4,7 +4,7 @@ use std::path::Path;
 
 use buddy_protocol::Risk;
 
-use super::file::{decides_what_runs, holds_a_root, is_open, rule};
+use super::file::{decides_what_runs, holds_a_root, is_open, is_untrusted, rule, untrusted};
 use super::sheet::{Sheet, Weight};
 use crate::effect::{Access, Class, Effect, Examination, Leaf, Reach, Touch, examine, examine_words};
 use crate::grant::offers;
@@ -13,6 +13,10 @@ use crate::path::{is_beneath_any, shown, touches_any};
 use crate::rules::{Match, Thing};
 use crate::shell::{Unreadable, Word};
 use crate::{CommandMode, CommandPattern, Execution, Mode, Now, Places, Policy};
+
+/// What is said of a command in a directory that the person does not trust.
+const UNTRUSTED: &str =
+    "this folder is not trusted, so the command can change nothing in it; /trust changes that";
 
 /// Judges a command that would run in this directory, or in one that is not known.
 pub(crate) fn run(command: &str, cwd: Option<&Path>, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
@@ -109,6 +113,9 @@ impl Judge<'_> {
             Mode::Development if matches!(self.policy.commands, CommandMode::Allowlist(_)) => {}
             Mode::Development => {
                 sheet.ask(Weight::Soft, Risk::Medium, named(uncovered));
+                if self.cwd.is_some_and(|cwd| is_untrusted(cwd, &self.policy.places)) {
+                    sheet.ask(Weight::Soft, Risk::Medium, UNTRUSTED);
+                }
                 let Some(cwd) = self.cwd else { return };
                 for offer in offers(self.command, cwd, uncovered, &self.policy.places) {
                     sheet.offer(offer);
@@ -151,6 +158,8 @@ impl Judge<'_> {
                 rule(Thing::Write(path), self.policy, sheet);
                 if path.starts_with("/dev") {
                     sheet.ask(Weight::Hard, Risk::High, format!("it writes to the device `{}`", shown(path)));
+                } else if self.is_closed(path) {
+                    sheet.deny(untrusted("write", path));
                 } else if is_guarded(path, places) {
                     sheet.ask(Weight::Hard, Risk::High, decides_what_runs("writes", path));
                 } else if !is_open(path, places) {
@@ -167,6 +176,11 @@ impl Judge<'_> {
                 false
             }
         }
+    }
+
+    /// Whether the jail lets nothing change the path, because the person does not trust the directory.
+    fn is_closed(&self, path: &Path) -> bool {
+        self.policy.mode == Mode::Development && is_untrusted(path, &self.policy.places)
     }
 
     fn reading(&self, reach: &Reach, sheet: &mut Sheet) -> bool {
@@ -189,7 +203,9 @@ impl Judge<'_> {
         let places = &self.policy.places;
         let Some(path) = reach.path() else { return };
         rule(Thing::Delete(path), self.policy, sheet);
-        if holds_a_root(path, places) {
+        if self.is_closed(path) {
+            sheet.deny(untrusted("remove", path));
+        } else if holds_a_root(path, places) {
             let reason = format!("it removes `{}` or what is in it", shown(path));
             sheet.ask(Weight::Hard, Risk::High, reason);
         } else if is_guarded(path, places) {

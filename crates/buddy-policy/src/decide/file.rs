@@ -28,9 +28,11 @@ pub(crate) fn write(path: &Path, is_edit: bool, policy: &Policy, now: &Now<'_>, 
     }
     let is_allowed = rule(Thing::Write(&path), policy, sheet);
     let is_granted = now.grants.iter().any(|grant| grant.covers_write(&path, &policy.places));
+    if policy.mode == Mode::Development && is_untrusted(&path, &policy.places) {
+        return sheet.deny(untrusted("write", &path));
+    }
     if is_guarded(&path, &policy.places) {
-        sheet.ask(Weight::Hard, Risk::High, decides_what_runs("writes", &path));
-        return;
+        return sheet.ask(Weight::Hard, Risk::High, decides_what_runs("writes", &path));
     }
     match (policy.mode, is_open(&path, &policy.places)) {
         (Mode::Development | Mode::Plan, false) => sheet.deny(outside("write", &path)),
@@ -59,7 +61,9 @@ pub(crate) fn delete(path: &Path, policy: &Policy, sheet: &mut Sheet) {
     }
     let is_allowed = rule(Thing::Delete(&path), policy, sheet);
     let places = &policy.places;
-    if holds_a_root(&path, places) {
+    if policy.mode == Mode::Development && is_untrusted(&path, places) {
+        sheet.deny(untrusted("remove", &path));
+    } else if holds_a_root(&path, places) {
         sheet.deny(format!("it would remove `{}` with all that is worked on", shown(&path)));
     } else if is_guarded(&path, places) {
         sheet.ask(Weight::Hard, Risk::High, decides_what_runs("removes", &path));
@@ -95,6 +99,20 @@ pub(crate) fn decides_what_runs(verb: &str, path: &Path) -> String {
 fn outside(verb: &str, path: &Path) -> String {
     format!(
         "development mode: it would {verb} `{}`, outside the workspace; open that directory as a workspace, or use production mode",
+        shown(path)
+    )
+}
+
+/// Whether the path is in the directory of the session, which the person does not trust, and in no place that is open.
+pub(crate) fn is_untrusted(path: &Path, places: &Places) -> bool {
+    places.untrusted.as_ref().is_some_and(|root| is_beneath_any(path, std::slice::from_ref(root)))
+        && !is_open(path, places)
+}
+
+/// Why nothing is changed there, for people and for the model.
+pub(crate) fn untrusted(verb: &str, path: &Path) -> String {
+    format!(
+        "this folder is not trusted, so it is only read: it would {verb} `{}`; the person changes that with /trust",
         shown(path)
     )
 }

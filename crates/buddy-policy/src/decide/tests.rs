@@ -118,3 +118,35 @@ fn check_typing(mode: Mode, approvals: Approvals, typing: &Typing, verdict: Verd
     assert_eq!(decision.verdict, verdict, "{mode:?} {typing:?}: {:?}", decision.reasons);
     assert!(!decision.is_read_only && decision.offers.is_empty(), "{mode:?} {typing:?}");
 }
+
+#[test]
+fn in_a_folder_that_is_not_trusted_what_would_change_it_is_refused_with_that_reason() {
+    let places = crate::Places {
+        untrusted: Some("/w".into()),
+        scratch: vec!["/tmp".into()],
+        target: "local".to_owned(),
+        ..crate::Places::default()
+    };
+    let policy = Policy { places, ..Policy::default() };
+    let judge = |intent: &Intent, policy: &Policy| {
+        let decision = decide(intent, policy, &Now::with(Approvals::All));
+        (decision.verdict, decision.reasons.join("; "))
+    };
+    let changes = [
+        Intent::of(Action::Write("/w/a".into())),
+        Intent::of(Action::Write("/w/.git/hooks/pre-commit".into())),
+        Intent::of(Action::Delete("/w/a".into())),
+        run("echo x > a", None),
+        run("rm a", None),
+    ];
+    for intent in &changes {
+        let (verdict, reasons) = judge(intent, &policy);
+        assert_eq!(verdict, Verdict::Deny, "{intent:?}: {reasons}");
+        assert!(reasons.contains("this folder is not trusted") && reasons.contains("/trust"), "{reasons}");
+    }
+    let make = decide(&run("make", None), &policy, &Now::with(Approvals::Ask));
+    assert_eq!(make.verdict, Verdict::Ask);
+    assert!(make.reasons.join("; ").contains("can change nothing in it; /trust changes that"), "{make:?}");
+    assert_eq!(judge(&run("echo x > /tmp/a", None), &policy).0, Verdict::Allow, "scratch places stay open");
+    assert_eq!(judge(&run("cat a", None), &policy).0, Verdict::Allow);
+}

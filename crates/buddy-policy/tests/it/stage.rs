@@ -8,6 +8,7 @@ use buddy_policy::{
 /// Development in `/w`, with a home and places of buddy's own.
 pub(crate) fn policy(mode: Mode) -> Policy {
     let places = Places {
+        untrusted: None,
         workspace: vec!["/w".into()],
         home: Some("/home/u".into()),
         own: vec!["/home/u/.config/buddy".into(), "/home/u/.buddy/run".into()],

@@ -4,6 +4,7 @@ use std::io;
 
 use crossterm::event::{Event, EventStream, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use futures::StreamExt;
+use rustix::termios::{QueueSelector, tcflush};
 
 use super::items::wrapped;
 use super::terminal::{Terminal, give_back_on_panic};
@@ -16,6 +17,8 @@ pub struct Alternatives {
     pub lines: Vec<String>,
     /// The answers, and what is said about each.
     pub answers: Vec<(String, String)>,
+    /// Letters that take an answer at once, in the order of the answers; none where only numbers do.
+    pub letters: &'static [char],
     /// What Esc means.
     pub escape: &'static str,
 }
@@ -31,10 +34,11 @@ pub enum Chosen {
     Leave,
 }
 
-/// Asks on the terminal, with arrow keys and Enter or the number of an answer. The question stays on the screen with the
-/// answer that was taken.
+/// Asks on the terminal, with arrow keys and Enter or the number or letter of an answer. What was typed before the question was
+/// there answers nothing. The question stays on the screen with the answer that was taken.
 pub async fn choose(question: &Alternatives, look: &Look, is_in_tmux: bool) -> io::Result<Chosen> {
     give_back_on_panic();
+    let _ = tcflush(io::stdin(), QueueSelector::IFlush);
     let mut terminal = Terminal::enter(is_in_tmux)?;
     let (columns, height) = Terminal::size();
     let mut painter = Painter::new(look.clone(), columns, height);
@@ -46,7 +50,7 @@ pub async fn choose(question: &Alternatives, look: &Look, is_in_tmux: bool) -> i
         terminal.write(&painter.paint(&[], frame(question, at, look, columns)))?;
         match keys.next().await {
             Some(Ok(Event::Key(key))) if key.kind != KeyEventKind::Release => {
-                if let Some(chosen) = press(key, &mut at, question.answers.len()) {
+                if let Some(chosen) = press(key, &mut at, question) {
                     break chosen;
                 }
             }
@@ -60,7 +64,8 @@ pub async fn choose(question: &Alternatives, look: &Look, is_in_tmux: bool) -> i
 }
 
 /// What a key does: moves the mark, or decides.
-fn press(key: KeyEvent, at: &mut usize, count: usize) -> Option<Chosen> {
+fn press(key: KeyEvent, at: &mut usize, question: &Alternatives) -> Option<Chosen> {
+    let count = question.answers.len();
     let is_control = key.modifiers.contains(KeyModifiers::CONTROL);
     match key.code {
         KeyCode::Char('c' | 'd') if is_control => return Some(Chosen::Leave),
@@ -70,8 +75,9 @@ fn press(key: KeyEvent, at: &mut usize, count: usize) -> Option<Chosen> {
         KeyCode::Esc => return Some(Chosen::Escape),
         KeyCode::Char(letter) if !is_control => {
             let number = letter.to_digit(10).and_then(|digit| usize::try_from(digit).ok());
-            let place = number.and_then(|number| number.checked_sub(1)).filter(|place| *place < count);
-            return place.map(Chosen::At);
+            let by_number = number.and_then(|number| number.checked_sub(1)).filter(|place| *place < count);
+            let by_letter = || question.letters.iter().position(|own| own.eq_ignore_ascii_case(&letter));
+            return by_number.or_else(by_letter).map(Chosen::At);
         }
         _ => {}
     }
@@ -93,7 +99,9 @@ fn frame(question: &Alternatives, at: usize, look: &Look, width: usize) -> Frame
         // A note that does not fit says nothing in part.
         rows.push(if whole.width() <= width { whole } else { row.cut(width, look.sign("…", "~")) });
     }
-    let hint = format!("arrows and enter, or a number; esc {}", question.escape);
+    let letters: Vec<String> = question.letters.iter().map(char::to_string).collect();
+    let keys = if letters.is_empty() { "a number".to_owned() } else { letters.join(" or ") };
+    let hint = format!("arrows and enter, or {keys}; esc {}", question.escape);
     rows.extend(wrapped(&Line::styled(&hint, look.theme.style(Paint::Dim)), width));
     Frame { rows, cursor: (first + at, 0) }
 }
@@ -118,9 +126,16 @@ fn taken(question: &Alternatives, chosen: Chosen, look: &Look, width: usize) -> 
 mod tests {
     use super::*;
 
+    fn question(letters: &'static [char]) -> Alternatives {
+        let answers = ["one", "two", "three"].map(|name| (name.to_owned(), "a note".to_owned())).to_vec();
+        Alternatives { lines: vec!["Which?".to_owned()], answers, letters, escape: "goes back" }
+    }
+
     fn check(keys: &[KeyCode], chosen: Option<Chosen>, place: usize) {
         let mut at = 0;
-        let done = keys.iter().find_map(|code| press(KeyEvent::new(*code, KeyModifiers::NONE), &mut at, 3));
+        let question = question(&['o', 't']);
+        let done =
+            keys.iter().find_map(|code| press(KeyEvent::new(*code, KeyModifiers::NONE), &mut at, &question));
         assert_eq!((done, at), (chosen, place), "{keys:?}");
     }
 
@@ -130,20 +145,20 @@ mod tests {
         check(&[KeyCode::Up, KeyCode::Enter], Some(Chosen::At(2)), 2);
         check(&[KeyCode::Char('2')], Some(Chosen::At(1)), 0);
         check(&[KeyCode::Char('4'), KeyCode::Char('x')], None, 0);
+        check(&[KeyCode::Char('T')], Some(Chosen::At(1)), 0);
         check(&[KeyCode::Esc], Some(Chosen::Escape), 0);
         let mut at = 0;
         let stop = KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL);
-        assert_eq!(press(stop, &mut at, 3), Some(Chosen::Leave));
+        assert_eq!(press(stop, &mut at, &question(&[])), Some(Chosen::Leave));
     }
 
     #[test]
     fn a_note_that_does_not_fit_is_left_out() {
-        let answers = vec![("one".to_owned(), "a note".to_owned())];
-        let question = Alternatives { lines: vec!["Which?".to_owned()], answers, escape: "goes back" };
+        let question = question(&[]);
         let rows = |width| -> Vec<String> {
             frame(&question, 0, &Look::plain(), width).rows.iter().map(Line::text).collect()
         };
-        assert_eq!(rows(60)[1], "❯ 1. one  a note");
+        assert_eq!(rows(60)[1], "❯ 1. one    a note");
         assert_eq!(rows(12)[1], "❯ 1. one");
     }
 }

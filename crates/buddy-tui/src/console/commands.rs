@@ -2,20 +2,20 @@
 
 use std::time::{Duration, Instant};
 
-use buddy_protocol::{ApprovalPolicy, Change, Command, Content};
+use buddy_protocol::{Change, Command, Content};
 
 use super::custom::CustomCommand;
 use super::desk::DeskCommand;
 use super::effect::Effect;
-use super::past::{INIT, REVIEW};
 use super::picker::Picker;
 use super::state::Console;
-use super::status::short;
-use super::tasks::{Task, elapsed_text};
+use super::tasks::{MAX_QUEUED, Task, elapsed_text};
 use crate::asking::seconds;
 use crate::branches::Another;
 use crate::changes;
 use crate::editor::Choice;
+use crate::overview;
+use crate::requests::{INIT, review};
 use crate::targets::{self, TargetLine};
 
 /// A command: its name, other names, what follows it, and what it does.
@@ -45,6 +45,15 @@ pub(super) const ALL: &[Entry] = &[
         Console::approve,
     ),
     entry("plan", &[], "[on|off]", "read and plan only, change nothing", Console::plan_mode),
+    entry(
+        "trust",
+        &[],
+        "[off]",
+        "let files in this directory be changed, and its own rules hold",
+        |console, wish| {
+            console.desk("trust", wish);
+        },
+    ),
     idle(entry("compact", &[], "", "sum up what was said, to make room", |console, _| {
         console.send(Command::Compact);
     })),
@@ -63,9 +72,15 @@ pub(super) const ALL: &[Entry] = &[
     idle(entry("undo", &[], "[ID]", "undo the last change of files", |console, id| console.desk("undo", id))),
     idle(entry("redo", &[], "", "take the last undo back", |console, _| console.desk("redo", ""))),
     entry("copy", &[], "", "put the last answer on the clipboard", |console, _| console.copy()),
-    entry("export", &[], "[FILE]", "write the conversation to a file (.md or .json)", |console, file| {
-        console.desk("export", file);
-    }),
+    entry(
+        "export",
+        &[],
+        "[FILE] [--force]",
+        "write the conversation to a file (.md or .json)",
+        |console, file| {
+            console.desk("export", file);
+        },
+    ),
     idle(entry("init", &[], "", "have AGENTS.md written for this project", |console, _| {
         console.prompt(INIT);
     })),
@@ -74,14 +89,7 @@ pub(super) const ALL: &[Entry] = &[
         &[],
         "[WHAT]",
         "have changes reviewed; those not committed yet if you name none",
-        |console, what| {
-            let what = if what.is_empty() {
-                "what is not committed yet, in the working tree and the index."
-            } else {
-                what
-            };
-            console.prompt(&format!("{REVIEW} {what}"));
-        },
+        |console, what| console.prompt(&review(what)),
     )),
     entry("theme", &[], "[NAME]", "choose the colours", Console::choose_theme),
     entry("keymap", &["keys"], "", "which key does what", |console, _| console.show_keymap()),
@@ -125,17 +133,36 @@ fn some(text: &str) -> Option<String> {
     Some(text.to_owned()).filter(|text| !text.is_empty())
 }
 
-/// The commands as choices of a menu.
-pub(super) fn choices(custom: &[CustomCommand]) -> Vec<Choice> {
+/// The commands as choices of a menu, with the other names that begin with a wish.
+pub(super) fn choices(custom: &[CustomCommand], wish: &str) -> Vec<Choice> {
     let own = ALL.iter().map(|entry| Choice { name: entry.name.to_owned(), note: entry.note.to_owned() });
-    let is_own = |name: &str| ALL.iter().any(|entry| entry.name == name || entry.others.contains(&name));
-    let custom = custom.iter().filter(|command| !is_own(&command.name));
+    let others = ALL.iter().flat_map(|entry| entry.others.iter().map(move |other| (entry, *other)));
+    let others = others.filter(|(_, other)| !wish.is_empty() && other.starts_with(wish));
+    let others = others.map(|(entry, other)| Choice {
+        name: other.to_owned(),
+        note: format!("the same as /{}: {}", entry.name, entry.note),
+    });
+    let custom = custom.iter().filter(|command| found(&command.name).is_none());
     let custom = custom.map(|command| Choice { name: command.name.clone(), note: command.note.clone() });
-    own.chain(custom).collect()
+    own.chain(others).chain(custom).collect()
+}
+
+fn found(name: &str) -> Option<&'static Entry> {
+    ALL.iter().find(|entry| entry.name == name || entry.others.contains(&name))
+}
+
+/// The first name of the command that has this one.
+pub(crate) fn canonical(name: &str) -> Option<&'static str> {
+    found(name).map(|entry| entry.name)
+}
+
+/// Whether a command has to wait for the end of a turn.
+pub(crate) fn is_for_idle(name: &str) -> bool {
+    found(name).is_some_and(|entry| entry.is_for_idle)
 }
 
 /// Whether a text is a command. One that begins with a path is not.
-pub(super) fn is_command(text: &str) -> bool {
+pub(crate) fn is_command(text: &str) -> bool {
     let name = text.split_whitespace().next().unwrap_or_default();
     name.strip_prefix('/').is_some_and(|name| !name.contains('/'))
 }
@@ -145,18 +172,25 @@ impl Console {
     pub(super) fn command(&mut self, line: &str) {
         let (name, arguments) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let name = name.trim_start_matches('/');
-        let found = ALL.iter().find(|entry| entry.name == name || entry.others.contains(&name));
+        let found = found(name);
         let custom = self.custom.iter().find(|command| command.name == name);
         match (found, custom.map(|command| command.prompt(arguments.trim()))) {
             (Some(entry), _) if entry.is_for_idle && !self.front().is_idle() => {
-                self.complain(&format!(
-                    "/{name} waits for the end of the turn; esc interrupts it, ctrl-b sends it to the background"
-                ));
+                self.command_later(line);
             }
             (Some(entry), _) => (entry.run)(self, arguments.trim()),
             (None, Some(prompt)) => self.prompt(&prompt),
             (None, None) => self.complain(&format!("there is no command `/{name}`; /help lists them")),
         }
+    }
+
+    /// Keeps a command for the end of the turn.
+    fn command_later(&mut self, line: &str) {
+        if self.front().queue.len() >= MAX_QUEUED {
+            return self.complain(&format!("{MAX_QUEUED} lines wait already; this was not done"));
+        }
+        self.front_mut().queue.push_back(line.to_owned());
+        self.say("this is done when the turn has ended; esc interrupts the turn");
     }
 
     /// Has the desk carry out one of buddy's own commands.
@@ -178,7 +212,11 @@ impl Console {
         }
     }
 
-    fn approve(&mut self, wish: &str) {
+    pub(super) fn approve(&mut self, wish: &str) {
+        if wish.is_empty() {
+            self.picker = Some(Picker::approvals(self.approvals()));
+            return;
+        }
         match changes::approve(wish) {
             Ok(command) => self.send(command),
             Err(help) => self.complain(&help),
@@ -342,62 +380,24 @@ impl Console {
     }
 
     fn show_status(&mut self) {
-        let transcript = self.front().reader.transcript();
-        let model = transcript.model().unwrap_or(&self.surroundings.model);
-        let cwd = transcript.started().map(|started| started.cwd.as_str()).unwrap_or_default();
-        let approvals = match self.approvals() {
-            ApprovalPolicy::Ask => "ask".to_owned(),
-            ApprovalPolicy::All => "all".to_owned(),
-            ApprovalPolicy::None => "none".to_owned(),
-            ApprovalPolicy::Edits => "edits of files in the workspace, ask for the rest".to_owned(),
-            ApprovalPolicy::Window { seconds } => format!("all for {seconds} s from when it was said"),
-        };
-        let text = format!(
-            "session    {}\ntitle      {}\nmodel      {model}\ndirectory  {cwd}\nhost       {}\napprovals  {approvals}\nplan only  {}\nturns      {}\nmessages   {}",
-            self.front().session,
-            transcript.title().unwrap_or("none yet"),
-            self.surroundings.host.as_deref().unwrap_or("this machine"),
-            if transcript.is_plan_only() { "yes" } else { "no" },
-            transcript.turns(),
-            transcript.items().len(),
-        );
+        let front = self.front();
+        let transcript = front.reader.transcript();
+        let text = overview::status(&front.session, transcript, &self.surroundings, self.approvals());
         self.say_plain(&text);
     }
 
     fn show_context(&mut self) {
-        let usage = self.front().reader.transcript().last_usage();
-        let window = self.surroundings.window;
-        let text = match (usage, window) {
-            (None, _) => "no model was called yet".to_owned(),
-            (Some(usage), Some(window)) if window > 0 => {
-                let used = usage.input + usage.output;
-                format!("{} of {} tokens, {}%", short(used), short(window), used.saturating_mul(100) / window)
-            }
-            (Some(usage), _) => {
-                format!("{} tokens; how many fit is not known", short(usage.input + usage.output))
-            }
-        };
+        let text = overview::context(self.front().reader.transcript(), &self.surroundings);
         self.say_plain(&text);
     }
 
     fn show_cost(&mut self) {
-        let bill = self.front().reader.transcript().bill();
-        let usage = bill.usage;
-        let cost = bill.total().map_or_else(|| "not known".to_owned(), |cost| cost.to_string());
-        let text = format!(
-            "input      {} tokens, {} of them cached\noutput     {} tokens, {} of them reasoning\ncost       {cost}",
-            usage.input, usage.cached_input, usage.output, usage.reasoning_output
-        );
+        let text = overview::cost(self.front().reader.transcript());
         self.say_plain(&text);
     }
 
     fn copy(&mut self) {
-        let items = self.front().reader.transcript().items().iter().rev();
-        let answer = items.into_iter().find_map(|item| match &item.content {
-            Content::AgentMessage { text } => Some(text.clone()),
-            _ => None,
-        });
-        match answer {
+        match overview::last_answer(self.front().reader.transcript()).map(str::to_owned) {
             Some(text) => self.effect(Effect::Copy(text)),
             None => self.say("there is no answer yet"),
         }

@@ -13,7 +13,7 @@ pub struct CustomCommand {
 
 impl CustomCommand {
     /// What is sent when this follows the name. Without a place for it in the text it comes at the end.
-    pub(super) fn prompt(&self, arguments: &str) -> String {
+    pub(crate) fn prompt(&self, arguments: &str) -> String {
         let words: Vec<&str> = arguments.split_whitespace().collect();
         let mut prompt = String::new();
         let mut is_used = false;

@@ -55,7 +55,7 @@ pub trait Desk: Send + Sync {
 /// What surrounds a session.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Surroundings {
-    /// The model, where the session names none.
+    /// The model that is called, as its provider names it.
     pub model: String,
     /// How many tokens fit into a call of the model, where that is known.
     pub window: Option<u64>,
@@ -63,6 +63,8 @@ pub struct Surroundings {
     pub branch: Option<String>,
     /// The command with which the person attaches to the terminal that the agent's commands run in, where there is one.
     pub attach: Option<String>,
+    /// What could be said first, where something else is to be suggested than to say anything.
+    pub hint: Option<String>,
     /// Another host, as a prompt shows it, such as `ssh ann@atlas`; none for this machine.
     pub host: Option<String>,
 }
@@ -72,6 +74,8 @@ pub struct Surroundings {
 pub struct ModelChoice {
     /// Its name.
     pub name: String,
+    /// The model, as its provider names it.
+    pub model: String,
     /// What is said about it.
     pub note: String,
 }
@@ -89,6 +93,8 @@ pub enum DeskCommand {
     Config(String),
     /// Forgets a login or a key, of this profile where one is named.
     LogOut(Option<String>),
+    /// Trusts the directory of the session, or, with `off`, no longer.
+    Trust(String),
     /// Whether everything is as it should be.
     Doctor,
     /// Processes that run on.
@@ -109,6 +115,7 @@ impl DeskCommand {
             "redo" => Self::Redo,
             "config" => Self::Config(argument.to_owned()),
             "logout" => Self::LogOut(some),
+            "trust" => Self::Trust(argument.to_owned()),
             "doctor" => Self::Doctor,
             "ps" => Self::Processes,
             "kill" => Self::Kill(some?),

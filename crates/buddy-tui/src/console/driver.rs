@@ -24,9 +24,9 @@ use super::past::{Branch, Branched, Purpose};
 use super::state::Console;
 use super::status::StatusPart;
 use super::terminal::{self, Terminal};
-use crate::branches::{Another, Opened, forked, opened};
+use crate::branches::{Another, Opened, forked, opened, told};
 use crate::editor::{Key, KeyStyle, Vim};
-use crate::exit::{Exit, Signalled};
+use crate::exit::{Exit, Left, Signalled};
 use crate::markdown::load_syntaxes;
 use crate::mentions::attach_images;
 use crate::screen::Painter;
@@ -71,16 +71,18 @@ pub struct ConsoleRequest {
     pub status_parts: Vec<StatusPart>,
     /// Whether a command of the person's own makes the status line.
     pub has_own_status: bool,
-    /// What is said first.
+    /// What is told first.
     pub greeting: Vec<String>,
+    /// What the person said first, where they said it already.
+    pub prompt: Option<String>,
 }
 
-/// Talks until the person leaves. Returns how, and which session was shown last.
+/// Talks until the person leaves. Returns how, and what is left.
 pub async fn run_console(
     sessions: Arc<dyn Sessions>,
     desk: Arc<dyn Desk>,
     request: ConsoleRequest,
-) -> Result<(Exit, SessionId), SessionsError> {
+) -> Result<Left, SessionsError> {
     terminal::give_back_on_panic();
     let terminal = Terminal::enter(request.is_in_tmux).map_err(|error| {
         SessionsError::Conflict(format!("the terminal cannot be used: {error}; `buddy exec` needs none"))
@@ -127,11 +129,18 @@ pub async fn run_console(
     let mut sender = JoinSet::new();
     sender.spawn(send_all(sessions, driver.desk.clone(), request.who, inbox, refusals));
     driver.open(request.session, request.head).await?;
+    if let Some(prompt) = request.prompt {
+        driver.take(Input::Said(prompt)).await;
+    }
     let result = driver.run(request.interrupts, refused).await;
     driver.terminal.write(&driver.painter.leave()).ok();
-    let session = driver.console.front().session.clone();
+    let console = &driver.console;
+    let session = console.front().session.clone();
+    let is_empty = console.front().reader.transcript().items().is_empty();
+    let running = console.tasks.iter().skip(1).filter(|task| !task.is_idle());
+    let stopped = running.map(|task| task.session.clone()).collect();
     drop(driver);
-    result.map(|exit| (exit, session))
+    result.map(|exit| Left { exit, session, is_empty, stopped })
 }
 
 /// Sends commands one after the other, so that they arrive in the order in which they were given.
@@ -630,7 +639,7 @@ fn refusal(refused: Refusal) -> Result<Input, SessionsError> {
     match error {
         SessionsError::Closed | SessionsError::Store(_) => Err(error),
         other => {
-            let reason = other.to_string();
+            let reason = told(&other);
             Ok(Input::Reply(match prompt {
                 Some(text) => Reply::Unsent { text, reason },
                 None => Reply::Refused(reason),

@@ -16,6 +16,8 @@ use crate::text::Theme;
 pub(super) enum Input {
     Key(Key),
     Paste(String),
+    /// The person said this before there was a screen.
+    Said(String),
     /// The terminal has another size.
     Resized,
     Event(SessionId, Arc<Event>),

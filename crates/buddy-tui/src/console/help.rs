@@ -3,22 +3,40 @@
 use std::fmt::Write;
 
 use super::commands::ALL;
+use super::custom::CustomCommand;
 use super::state::Console;
+use crate::editor::Keymap;
 
-const KEYS: &str = "\
-enter      send; while it works, steer      esc     interrupt
-ctrl-j     new line (also alt-enter)        ctrl-c  clear, interrupt, twice: leave
-tab        complete; while it works, queue  ctrl-d  leave
-shift-tab  ask, accept edits, plan          ctrl-r  search what was sent
-up, down   what was sent before             ctrl-g  edit in your editor
-ctrl-o     show what is folded              ctrl-t  show the plan
-ctrl-b     send what runs to the background ctrl-v  give the image on the clipboard
-/ command, @ file, text & in background     ctrl-z  suspend
-!command   run it yourself, the agent sees what comes out";
+/// What the keys of an action do, as `?` tells it.
+const KEYS: &[(&str, &str)] = &[
+    ("submit", "send; while it works, steer"),
+    ("newline", "new line"),
+    ("complete", "complete; or queue"),
+    ("escape", "interrupt"),
+    ("cancel", "clear, interrupt, leave"),
+    ("end-or-delete", "leave"),
+    ("cycle-mode", "ask, accept edits, plan"),
+    ("up", "what was sent before"),
+    ("search-older", "search what was sent"),
+    ("open-editor", "edit in your editor"),
+    ("expand", "show what is folded"),
+    ("plan", "show the plan"),
+    ("left-or-background", "send to the background"),
+    ("paste-image", "the image on the clipboard"),
+    ("suspend", "suspend"),
+];
+/// What is no key and begins or ends a line.
+const SIGNS: &[(&str, &str)] =
+    &[("/", "a command"), ("@", "a file"), ("!", "a command of your own"), ("text &", "in the background")];
+/// The columns of the keys; longer names have a row for themselves.
+const KEYS_WIDTH: usize = 10;
+/// The columns of one of two rows that stand beside each other.
+const HALF: usize = 44;
 
 impl Console {
     pub(super) fn show_keys(&mut self) {
-        self.say_plain(KEYS);
+        let text = keys(&self.keymap, self.columns);
+        self.say_plain(&text);
     }
 
     /// The keys as they are bound now.
@@ -38,19 +56,68 @@ impl Console {
     }
 
     pub(super) fn show_help(&mut self) {
-        let mut text = String::new();
-        for entry in ALL {
-            let name = format!("/{} {}", entry.name, entry.arguments);
-            let others: Vec<String> = entry.others.iter().map(|other| format!("/{other}")).collect();
-            let others =
-                if others.is_empty() { String::new() } else { format!(" (also {})", others.join(", ")) };
-            let _ = writeln!(text, "{:<34} {}{others}", name.trim_end(), entry.note);
-        }
-        for command in &self.custom {
-            let _ = writeln!(text, "{:<34} {}", format!("/{}", command.name), command.note);
-        }
-        text.push('\n');
-        text.push_str(KEYS);
+        let text = format!("{}\n{}", listed(&self.custom, |_| true), keys(&self.keymap, self.columns));
         self.say_plain(&text);
+    }
+}
+
+/// The keys as they are bound, in rows that fit the window: two beside each other where there is room.
+fn keys(keymap: &Keymap, columns: usize) -> String {
+    let bound = keymap.listed();
+    let keys = |action: &str| {
+        let found = bound.iter().find(|(name, _)| *name == action);
+        found.map(|(_, keys)| keys.join(", ")).unwrap_or_default()
+    };
+    let actions =
+        KEYS.iter().map(|(action, text)| (keys(action), *text)).filter(|(keys, _)| !keys.is_empty());
+    let signs = SIGNS.iter().map(|(sign, text)| ((*sign).to_owned(), *text));
+    let between = if columns < 2 * HALF { format!("\n{:KEYS_WIDTH$}  ", "") } else { "  ".to_owned() };
+    let row = |(keys, text): (String, &str)| match keys.len() {
+        0..=KEYS_WIDTH => format!("{keys:<KEYS_WIDTH$}  {text}"),
+        _ => format!("{keys}{between}{text}"),
+    };
+    let rows: Vec<String> = actions.chain(signs).map(row).collect();
+    if columns < 2 * HALF {
+        return rows.join("\n");
+    }
+    let (left, right) = rows.split_at(rows.len().div_ceil(2));
+    let right = right.iter().map(String::as_str).chain(std::iter::repeat(""));
+    let beside = |(left, right): (&String, &str)| format!("{left:<HALF$}{right}").trim_end().to_owned();
+    left.iter().zip(right).map(beside).collect::<Vec<_>>().join("\n")
+}
+
+/// The commands that there are, one a line: those of buddy's own that are wanted, and those of the person's.
+pub(crate) fn listed(custom: &[CustomCommand], is_wanted: impl Fn(&str) -> bool) -> String {
+    let mut text = String::new();
+    for entry in ALL.iter().filter(|entry| is_wanted(entry.name)) {
+        let name = format!("/{} {}", entry.name, entry.arguments);
+        let others: Vec<String> = entry.others.iter().map(|other| format!("/{other}")).collect();
+        let others = if others.is_empty() { String::new() } else { format!(" (also {})", others.join(", ")) };
+        let _ = writeln!(text, "{:<34} {}{others}", name.trim_end(), entry.note);
+    }
+    for command in custom {
+        let _ = writeln!(text, "{:<34} {}", format!("/{}", command.name), command.note);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_keys_are_those_that_are_bound_and_fit_a_narrow_window() {
+        let mut keymap = Keymap::new();
+        let shown = keys(&keymap, 40);
+        assert!(shown.contains("shift-enter") && shown.contains("enter       send"), "{shown}");
+        assert!(shown.lines().all(|line| line.chars().count() <= 40), "{shown}");
+        keymap.bind("ctrl-x", "open-editor").unwrap();
+        keymap.bind("ctrl-z", "none").unwrap();
+        let shown = keys(&keymap, 100);
+        assert!(shown.contains("ctrl-x") && !shown.contains("suspend"), "{shown}");
+        assert_eq!(shown.lines().count(), 9, "{shown}");
+        for (action, _) in KEYS {
+            assert!(Keymap::new().listed().iter().any(|(name, _)| name == action), "{action}");
+        }
     }
 }

@@ -18,8 +18,8 @@ use crate::text::{Line, Look, Paint, Picture, Pictures, Span, wrap};
 
 /// How many lines of a command's output are shown.
 const OUTPUT_LINES: usize = 5;
-/// The same for one that failed.
-const FAILED_LINES: usize = 12;
+/// How many of the first and of the last lines are shown of one that failed.
+const FAILED_LINES: (usize, usize) = (4, 8);
 /// The same for a command of the person's own, and rows of what the person said.
 const OWN_LINES: usize = 40;
 /// How many lines of a diff.
@@ -208,20 +208,36 @@ fn call(call: &ToolCall, status: ItemStatus, ran: Duration, look: &Look, width: 
     }
     let mut rows = vec![head.cut(width, look.sign("…", "~"))];
     let body = Body::of(call, status);
-    let limit = if body.is_bad { FAILED_LINES } else { OUTPUT_LINES };
+    // Why something failed is mostly said last.
+    let (first, last) = if body.is_bad { FAILED_LINES } else { (OUTPUT_LINES - 1, 1) };
     let style = look.theme.style(if body.is_bad { Paint::Bad } else { Paint::Dim });
     let folded;
     if let Some(text) = &body.diff {
         rows.extend(diff(text, look, width));
         folded = (text.lines().count() > DIFF_LINES).then(|| text.clone());
     } else {
-        let mut output = Output::new(limit - 1, 1);
+        let mut output = Output::new(first, last);
         output.push(&body.text);
         let shown = output.folded(look, width.saturating_sub(2));
         rows.extend(indented(shown.iter().map(|row| Line::styled(&row.text(), style)).collect()));
-        folded = (output.line_count() > limit).then(|| body.text.clone());
+        folded = (output.line_count() > first + last).then(|| body.text.clone());
     }
     Shown { kind: Kind::Call, rows, folded }
+}
+
+/// What went wrong with a call, in one line; none where nothing did.
+pub(crate) fn trouble(call: &ToolCall, status: ItemStatus) -> Option<String> {
+    let body = Body::of(call, status);
+    let lines: Vec<&str> = body.text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    let text = match lines.as_slice() {
+        // How a command ended comes first, and why mostly last.
+        [how, .., why] if call.kind == ToolKind::Execute && status == ItemStatus::Completed => {
+            format!("{how}: {why}")
+        }
+        [first, ..] => (*first).to_owned(),
+        [] => String::new(),
+    };
+    (body.is_bad && !text.is_empty()).then_some(text)
 }
 
 /// What is shown of a result.

@@ -18,7 +18,10 @@ use crate::output::Output;
 use crate::text::{Line, Paint};
 
 /// Within which time a second press counts as one.
-pub(super) const SECOND_PRESS: Duration = Duration::from_secs(2);
+pub(crate) const SECOND_PRESS: Duration = Duration::from_secs(2);
+
+/// Within which time leaving a second time leaves whatever runs.
+const LEAVE_AGAIN: Duration = Duration::from_secs(30);
 
 /// Paths that are offered before a letter was typed.
 const FIRST_PATHS: usize = 1000;
@@ -139,7 +142,7 @@ impl Console {
         self.history.leave();
         let before = self.draft.before();
         if let Some(wish) = before.strip_prefix('/').filter(|wish| !wish.contains(char::is_whitespace)) {
-            let menu = Menu::new(commands::choices(&self.custom), wish);
+            let menu = Menu::new(commands::choices(&self.custom, wish), wish);
             let length = before.len();
             self.completion =
                 (!menu.is_empty()).then_some(Completion { menu, length, kind: Completes::Command });
@@ -173,9 +176,11 @@ impl Console {
             Some(Action::Escape) => self.completion = None,
             Some(Action::Complete) => self.complete(),
             Some(Action::Submit) => {
-                let is_command = completion.kind == Completes::Command;
+                // A beginning that several have is completed; what runs is what was meant.
+                let wish = self.draft.before().trim_start_matches('/');
+                let is_run = completion.kind == Completes::Command && completion.menu.is_settled(wish);
                 self.complete();
-                if is_command {
+                if is_run {
                     self.submit();
                 }
             }
@@ -223,7 +228,7 @@ impl Console {
         true
     }
 
-    fn submit(&mut self) {
+    pub(super) fn submit(&mut self) {
         if self.draft.before().ends_with('\\') && self.draft.cursor() == self.draft.shown().len() {
             return self.draft.complete(1, "\n");
         }
@@ -244,7 +249,9 @@ impl Console {
 
     /// Does what a line that was entered wants.
     pub(super) fn enter(&mut self, text: &str) {
+        self.echo = None;
         if commands::is_command(text) {
+            self.echo = Some(text.to_owned());
             return self.command(text);
         }
         if let Some(command) = text.strip_prefix('!') {
@@ -342,8 +349,25 @@ impl Console {
         }
     }
 
+    /// Leaves. Where something runs that would be stopped, the first time says so.
     pub(super) fn leave(&mut self) {
-        self.effect(Effect::Quit(Exit::Ok));
+        let running = self.running();
+        let is_told =
+            self.leave_told.is_some_and(|told| self.now.saturating_duration_since(told) < LEAVE_AGAIN);
+        if running.is_empty() || is_told {
+            return self.effect(Effect::Quit(Exit::Ok));
+        }
+        self.leave_told = Some(self.now);
+        self.say(&format!("{} would be stopped; the same once more leaves", running.join(" and ")));
+    }
+
+    /// What runs, in the words of the person.
+    fn running(&self) -> Vec<String> {
+        let turn = (!self.front().is_idle()).then(|| "what the agent does".to_owned());
+        let command = self.front().reader.own_command().map(|_| "your command".to_owned());
+        let tasks = self.tasks.iter().skip(1).filter(|task| !task.is_idle());
+        let tasks = tasks.map(|task| format!("task {}", task.number));
+        turn.into_iter().chain(command).chain(tasks).collect()
     }
 
     fn look_back(&mut self) {
@@ -388,6 +412,7 @@ impl Console {
         let end = text.split_inclusive('\n').take_while(|line| !is_unknown(line)).map(str::len).sum();
         let (diff, others) = text.split_at_checked(end).unwrap_or((text, ""));
         let rows = diff_rows(diff, &self.look, self.columns, usize::MAX);
+        self.put_echo();
         self.show(rows);
         self.say_plain(others);
     }

@@ -26,7 +26,9 @@ const CALLS: usize = 6;
 /// From when on it is said that something prints nothing.
 const QUIET: Duration = Duration::from_secs(10);
 /// What is said in the input of a new conversation.
-const HINT: &str = "what shall we do? / commands, ? keys";
+const HINT: &str = "what shall we do?";
+/// What is said behind it.
+const HINT_KEYS: &str = " / commands, ? keys";
 /// Frames of the sign for work, and how long each stands.
 const SPINNER: [&str; 10] = ["⠋", "⠙", "⠹", "⠸", "⠼", "⠴", "⠦", "⠧", "⠇", "⠏"];
 const SPINNER_ASCII: [&str; 4] = ["|", "/", "-", "\\"];
@@ -217,7 +219,8 @@ impl Console {
         }
         let mut input = view(&self.prompt_line(), self.draft.shown(), self.draft.cursor(), width);
         if let (true, [row]) = (self.is_new(), input.rows.as_mut_slice()) {
-            let hinted = row.clone().and(HINT, self.look.theme.style(Paint::Dim));
+            let hint = format!("{}{HINT_KEYS}", self.surroundings.hint.as_deref().unwrap_or(HINT));
+            let hinted = row.clone().and(&hint, self.look.theme.style(Paint::Dim));
             *row = hinted.cut(width, self.look.sign("…", "~"));
         }
         if let Some(completion) = &self.completion {

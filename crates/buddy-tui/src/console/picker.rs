@@ -1,10 +1,11 @@
 //! Pickers: a list to choose from with arrow keys, narrowed by typing.
 
-use buddy_protocol::{Change, Command, Found, SessionSummary};
+use buddy_protocol::{ApprovalPolicy, Change, Command, Found, SessionId, SessionSummary};
 
 use super::desk::ModelChoice;
 use super::effect::Effect;
 use super::state::Console;
+use crate::counting::counted;
 use crate::editor::{Action, Choice, InputView, Key, Menu, menu_rows, view};
 use crate::show::local_time;
 use crate::text::{Line, Look, Paint, Theme};
@@ -29,6 +30,20 @@ enum Picks {
     Session,
     Theme,
     Prompt,
+    Approvals,
+}
+
+/// What `/approve` takes, and what it means.
+const APPROVALS: [(&str, &str); 5] = [
+    ("ask", "what needs an approval is asked for"),
+    ("edits", "changes of files in the workspace are allowed, the rest is asked for"),
+    ("all", "everything is allowed that no rule forbids"),
+    ("none", "what needs an approval is denied"),
+    ("10m", "for ten minutes all is allowed that is not dangerous"),
+];
+
+fn titled(session: &SessionSummary) -> String {
+    one_line(session.title.as_deref().unwrap_or("untitled"), PROMPT)
 }
 
 impl Picker {
@@ -36,26 +51,52 @@ impl Picker {
         let choices =
             models.iter().map(|model| Choice { name: model.name.clone(), note: model.note.clone() });
         let mut menu = Menu::new(choices.collect(), "");
-        menu.point(current);
+        let used = models.iter().find(|model| model.name == current);
+        let used = used.or_else(|| models.iter().find(|model| model.model == current));
+        menu.point(used.map_or(current, |model| &model.name));
         Self { title: "model", wish: String::new(), menu, picks: Picks::Model }
     }
 
-    pub(super) fn sessions(sessions: &[SessionSummary]) -> Self {
-        let choice = |session: &SessionSummary| Choice {
-            name: format!("{} {}", session.id, session.title.as_deref().unwrap_or_default()),
-            note: format!("{}, {} turns", local_time(session.updated), session.turns),
+    /// Conversations by their titles, the one that is shown marked. Those in which nothing was said are left out.
+    pub(super) fn sessions(sessions: &[SessionSummary], current: &SessionId) -> Self {
+        let choice = |session: &SessionSummary| {
+            let mark = if session.id == *current { " (this one)" } else { "" };
+            Choice {
+                name: format!("{}{mark}", titled(session)),
+                note: format!(
+                    "{}, {}, {}",
+                    local_time(session.updated),
+                    counted(session.turns, "turn"),
+                    session.id
+                ),
+            }
         };
-        let menu = Menu::new(sessions.iter().map(choice).collect(), "");
+        let said = sessions.iter().filter(|session| session.turns > 0);
+        let menu = Menu::new(said.map(choice).collect(), "");
         Self { title: "session", wish: String::new(), menu, picks: Picks::Session }
     }
 
     pub(super) fn found(found: &[Found]) -> Self {
         let choice = |found: &Found| Choice {
-            name: format!("{} {}", found.summary.id, found.excerpt),
-            note: found.summary.title.clone().unwrap_or_default(),
+            name: one_line(&found.excerpt, PROMPT),
+            note: format!("{}, {}", titled(&found.summary), found.summary.id),
         };
         let menu = Menu::new(found.iter().map(choice).collect(), "");
         Self { title: "found", wish: String::new(), menu, picks: Picks::Session }
+    }
+
+    /// What can become of calls that need an approval.
+    pub(super) fn approvals(current: ApprovalPolicy) -> Self {
+        let choice = |(name, note): (&str, &str)| Choice { name: name.to_owned(), note: note.to_owned() };
+        let mut menu = Menu::new(APPROVALS.map(choice).to_vec(), "");
+        menu.point(match current {
+            ApprovalPolicy::Ask => "ask",
+            ApprovalPolicy::Edits => "edits",
+            ApprovalPolicy::All => "all",
+            ApprovalPolicy::None => "none",
+            ApprovalPolicy::Window { .. } => "10m",
+        });
+        Self { title: "approvals", wish: String::new(), menu, picks: Picks::Approvals }
     }
 
     /// Prompts by their numbers, the newest first.
@@ -127,8 +168,9 @@ impl Console {
             Picks::Model => self.use_model(&choice.name),
             Picks::Theme => self.use_theme(&choice.name),
             Picks::Prompt => self.rewind_to(choice.name.split(' ').next().unwrap_or_default()),
+            Picks::Approvals => self.approve(&choice.name),
             Picks::Session => {
-                let id = choice.name.split(' ').next().unwrap_or_default();
+                let id = choice.note.rsplit(' ').next().unwrap_or_default();
                 match id.parse() {
                     Ok(session) => self.effect(Effect::Open(session)),
                     Err(error) => self.complain(&format!("{error}")),
@@ -154,7 +196,7 @@ impl Console {
             self.look.theme = theme;
             self.is_theme_chosen = true;
             self.effect(Effect::Redraw);
-            self.say(&format!("theme: {name}"));
+            self.say(&format!("theme: {name}; /config set display.theme {name} keeps it"));
         } else {
             let names: Vec<&str> = Theme::ALL.into_iter().map(Theme::name).collect();
             self.complain(&format!("there is no theme `{name}`; there are {}", names.join(", ")));

@@ -49,11 +49,15 @@ impl Console {
             Reply::Forked(branched) => self.forked(branched),
             Reply::Found(found) if found.is_empty() => self.say("nothing was found"),
             Reply::Found(found) => self.picker = Some(Picker::found(&found)),
-            Reply::Sessions(sessions) if sessions.is_empty() => self.say("no conversation was found"),
-            Reply::Sessions(sessions) => self.picker = Some(Picker::sessions(&sessions)),
+            Reply::Sessions(sessions) if sessions.iter().all(|session| session.turns == 0) => {
+                self.say("no conversation was found");
+            }
+            Reply::Sessions(sessions) => {
+                self.picker = Some(Picker::sessions(&sessions, &self.front().session));
+            }
             Reply::Models(models) => {
                 let transcript = self.front().reader.transcript();
-                let current = transcript.model().unwrap_or(&self.surroundings.model).to_owned();
+                let current = transcript.model().unwrap_or_else(|| self.model()).to_owned();
                 self.picker = Some(Picker::models(&models, &current));
             }
             Reply::Paths(paths) => {

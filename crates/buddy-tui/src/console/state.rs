@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use anstyle::Style;
 use buddy_protocol::{ApprovalPolicy, Command, Fact, GrantWish, SessionId, SessionTarget};
 
 use super::asks::Asking;
@@ -55,6 +56,12 @@ pub(super) struct Console {
     /// When a key was pressed that does something at the second time.
     pub(super) armed: Option<(Armed, Instant)>,
     pub(super) is_plan_shown: bool,
+    /// When it was said what leaving would stop.
+    pub(super) leave_told: Option<Instant>,
+    /// The command whose output is to come, which is shown before it.
+    pub(super) echo: Option<String>,
+    /// Whether what a command said stands last, so that what follows is kept apart from it.
+    is_said_last: bool,
     /// Whether the person chose the colours in this conversation.
     pub(super) is_theme_chosen: bool,
     rows: Vec<Line>,
@@ -129,6 +136,9 @@ impl Console {
             last_key: None,
             armed: None,
             is_plan_shown: false,
+            leave_told: None,
+            echo: None,
+            is_said_last: false,
             is_theme_chosen: false,
             rows: Vec::new(),
             effects: Vec::new(),
@@ -141,6 +151,10 @@ impl Console {
         match input {
             Input::Key(key) => self.key(key),
             Input::Paste(text) => self.paste(&text),
+            Input::Said(text) => {
+                self.draft.set(&text);
+                self.submit();
+            }
             Input::Resized => {}
             Input::Event(session, event) => self.event(&session, &event),
             Input::Missed(session) => {
@@ -195,27 +209,38 @@ impl Console {
 
     /// Shows a remark of buddy's own.
     pub(super) fn say(&mut self, text: &str) {
-        let style = self.look.theme.style(Paint::Dim);
-        for line in text.lines() {
-            let rows = super::items::wrapped(&Line::styled(line, style), self.columns);
-            self.show(rows);
-        }
+        self.tell(text, self.look.theme.style(Paint::Dim));
     }
 
     /// Shows what a command of buddy's own said, in rows that are not cut.
     pub(super) fn say_plain(&mut self, text: &str) {
-        for line in text.lines() {
-            let rows = super::items::wrapped(&Line::plain(line), self.columns);
-            self.show(rows);
-        }
+        self.tell(text, Style::new());
     }
 
     pub(super) fn complain(&mut self, text: &str) {
-        let style = self.look.theme.style(Paint::Bad);
+        self.tell(text, self.look.theme.style(Paint::Bad));
+    }
+
+    fn tell(&mut self, text: &str, style: Style) {
+        if text.is_empty() {
+            return;
+        }
+        self.put_echo();
         for line in text.lines() {
             let rows = super::items::wrapped(&Line::styled(line, style), self.columns);
             self.show(rows);
         }
+    }
+
+    /// Shows the command before what it says, apart from what was there.
+    pub(super) fn put_echo(&mut self) {
+        let Some(line) = self.echo.take() else { return };
+        let rows = super::items::wrapped(
+            &Line::styled(&format!("> {line}"), self.look.theme.style(Paint::Dim)),
+            self.columns,
+        );
+        self.show(std::iter::once(Line::default()).chain(rows));
+        self.is_said_last = true;
     }
 
     /// The rows that are finished since the last time.
@@ -224,6 +249,10 @@ impl Console {
         let (columns, most_open) = (self.columns, self.most_open);
         let rows = self.front_mut().reader.take_rows(&look, columns, most_open);
         let mut all = std::mem::take(&mut self.rows);
+        if let Some(first) = rows.first() {
+            let is_apart = first.text().is_empty();
+            all.extend((std::mem::take(&mut self.is_said_last) && !is_apart).then(Line::default));
+        }
         all.extend(rows);
         all
     }
@@ -304,9 +333,6 @@ impl Console {
         if changed.model.is_some() || changed.targets.is_some() {
             self.effect(Effect::LookAround);
         }
-        if let Some(model) = &changed.model {
-            self.say(&format!("model: {model}"));
-        }
         if let Some(text) = crate::changes::told(changed) {
             self.say(&text);
         }
@@ -316,7 +342,7 @@ impl Console {
         self.settle_key();
         let now = self.now;
         self.armed = self.armed.filter(|(_, since)| now.saturating_duration_since(*since) < SECOND_PRESS);
-        let late: Vec<SessionId> = self
+        let late: Vec<(usize, SessionId)> = self
             .tasks
             .iter_mut()
             .filter(|task| {
@@ -324,11 +350,11 @@ impl Console {
             })
             .map(|task| {
                 task.is_stopped = true;
-                task.session.clone()
+                (task.number, task.session.clone())
             })
             .collect();
-        for session in late {
-            self.say("its time is over");
+        for (number, session) in late {
+            self.say(&format!("the time of task {number} is over"));
             self.effect(Effect::Send(session, Command::Interrupt));
         }
     }
@@ -375,6 +401,12 @@ impl Console {
     pub(super) fn target_of(&self, session: &SessionId) -> SessionTarget {
         let task = self.tasks.iter().find(|task| task.session == *session).unwrap_or_else(|| self.front());
         default_target(task.reader.transcript())
+    }
+
+    /// The model of the conversation, as its provider names it.
+    pub(super) fn model(&self) -> &str {
+        let named = || self.front().reader.transcript().model().unwrap_or_default();
+        if self.surroundings.model.is_empty() { named() } else { &self.surroundings.model }
     }
 
     /// What the window is called.

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::state::Console;
 use crate::editor::{Entry, Vim};
+use crate::overview::short;
 use crate::text::{Line, Look, Paint};
 use crate::visible::one_line;
 
@@ -66,7 +67,7 @@ fn part(console: &Console, name: StatusPart) -> Option<String> {
     let transcript = console.front().reader.transcript();
     let surroundings = &console.surroundings;
     match name {
-        StatusPart::Model => Some(transcript.model().unwrap_or(&surroundings.model).to_owned()),
+        StatusPart::Model => Some(console.model().to_owned()),
         StatusPart::Host => surroundings.host.clone(),
         StatusPart::Directory => {
             let cwd = &transcript.started()?.cwd;
@@ -110,7 +111,7 @@ pub(super) fn facts(console: &Console) -> Value {
     json!({
         "version": env!("CARGO_PKG_VERSION"),
         "session": { "id": console.front().session.to_string(), "title": transcript.title() },
-        "model": transcript.model().unwrap_or(&surroundings.model),
+        "model": console.model(),
         "cwd": transcript.started().map(|started| &started.cwd),
         "branch": surroundings.branch,
         "host": surroundings.host,
@@ -146,15 +147,6 @@ fn context(console: &Console) -> Option<String> {
     Some(format!("{percent}% context{mark}"))
 }
 
-/// A number with few digits.
-pub(super) fn short(number: u64) -> String {
-    match number {
-        0..1_000 => number.to_string(),
-        1_000..1_000_000 => format!("{}.{}k", number / 1_000, number % 1_000 / 100),
-        _ => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
-    }
-}
-
 /// The first parts that fit.
 fn joined(parts: &[String], look: &Look, width: usize) -> Line {
     let dim = look.theme.style(Paint::Dim);
@@ -177,12 +169,6 @@ fn joined(parts: &[String], look: &Look, width: usize) -> Line {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_short() {
-        let shown: Vec<String> = [7, 999, 1_234, 45_678, 2_340_000].into_iter().map(short).collect();
-        assert_eq!(shown, ["7", "999", "1.2k", "45.6k", "2.3M"]);
-    }
 
     #[test]
     fn what_does_not_fit_is_left_out_from_the_end() {

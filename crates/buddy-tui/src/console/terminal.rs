@@ -62,15 +62,8 @@ impl Terminal {
 
     /// Asks the terminal to put a text on the clipboard. Whether it does, it does not say. False if the text is too long.
     pub(super) fn copy(&mut self, text: &str) -> io::Result<bool> {
-        let encoded = STANDARD.encode(text);
-        if encoded.len() > MAX_COPIED {
-            return Ok(false);
-        }
-        let order = format!("\u{1b}]52;c;{encoded}\u{7}");
+        let Some(order) = copy_order(text, self.is_in_tmux) else { return Ok(false) };
         self.write(&order)?;
-        if self.is_in_tmux {
-            self.write(&format!("\u{1b}Ptmux;{}\u{1b}\\", order.replace('\u{1b}', "\u{1b}\u{1b}")))?;
-        }
         Ok(true)
     }
 
@@ -87,6 +80,15 @@ impl Terminal {
         title.clone_into(&mut self.title);
         self.write(&format!("\u{1b}]2;{title}\u{7}"))
     }
+}
+
+/// What asks a terminal to put a text on its clipboard; none if the text is too long.
+pub(crate) fn copy_order(text: &str, is_in_tmux: bool) -> Option<String> {
+    let encoded = STANDARD.encode(text);
+    let order = format!("\u{1b}]52;c;{encoded}\u{7}");
+    let through = format!("\u{1b}Ptmux;{}\u{1b}\\", order.replace('\u{1b}', "\u{1b}\u{1b}"));
+    let whole = if is_in_tmux { format!("{order}{through}") } else { order };
+    (encoded.len() <= MAX_COPIED).then_some(whole)
 }
 
 impl Drop for Terminal {

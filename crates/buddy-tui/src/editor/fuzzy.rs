@@ -1,8 +1,12 @@
 //! How well a name fits what was typed of it.
 
+/// What a name gets that begins with all of the wish: more than letters apart can come to.
+const WHOLE: i64 = 1_000_000;
+
 /// The better a name fits, the more. None if it has not all letters of the wish in their order.
 ///
-/// Letters beside each other, at the start of a word and at the start of the name count more; a shorter name is better.
+/// Letters beside each other, at the start of a word and at the start of the name count more; a shorter name is better. A name
+/// that begins with all of the wish comes before all others.
 pub(crate) fn score(name: &str, wish: &str) -> Option<i64> {
     let letters: Vec<char> = name.chars().flat_map(char::to_lowercase).collect();
     let mut total = 0;
@@ -26,6 +30,10 @@ pub(crate) fn score(name: &str, wish: &str) -> Option<i64> {
         last = Some(at);
         from = at + 1;
     }
+    let wanted: Vec<char> = wish.chars().flat_map(char::to_lowercase).collect();
+    if letters.starts_with(&wanted) {
+        total += WHOLE;
+    }
     let length = i64::try_from(letters.len()).unwrap_or(i64::MAX / 2);
     Some(total * 100 - length)
 }
@@ -47,6 +55,8 @@ mod tests {
         assert_eq!(best(&names, "read"), Some("README.md"));
         assert_eq!(best(&names, "mt"), Some("src/markdown/table.rs"));
         assert_eq!(best(&["session", "status", "compact"], "s"), Some("status"));
+        assert_eq!(best(&["a-b-c", "abacus"], "abac"), Some("abacus"));
+        assert_eq!(best(&["export", "exit", "next"], "ex"), Some("exit"));
         assert_eq!(best(&names, "xyz"), None);
         assert!(score("anything", "").is_some());
     }

@@ -18,12 +18,14 @@ pub(crate) struct Menu {
     /// Places in `all`, the best first.
     fitting: Vec<usize>,
     at: usize,
+    /// Whether the person pointed at it themselves.
+    is_pointed: bool,
 }
 
 impl Menu {
     /// A menu of those that fit the wish; without a wish they stay in their order.
     pub(crate) fn new(all: Vec<Choice>, wish: &str) -> Self {
-        let mut menu = Self { all, fitting: Vec::new(), at: 0 };
+        let mut menu = Self { all, fitting: Vec::new(), at: 0, is_pointed: false };
         menu.filter(wish);
         menu
     }
@@ -38,7 +40,7 @@ impl Menu {
         };
         fitting.sort_by_key(|(score, at)| (-score, *at));
         self.fitting = fitting.into_iter().map(|(_, at)| at).collect();
-        self.at = 0;
+        (self.at, self.is_pointed) = (0, false);
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -56,11 +58,22 @@ impl Menu {
         self.at = place.unwrap_or(self.at);
     }
 
+    /// Whether it is clear which one is meant by a wish: the person went to it, it is called so, or no other begins so.
+    pub(crate) fn is_settled(&self, wish: &str) -> bool {
+        let named = |choice: &Choice| choice.name == wish;
+        let is_named = self.chosen().is_some_and(named);
+        let fitting = self.fitting.iter().filter_map(|&at| self.all.get(at));
+        let count = fitting.filter(|choice| choice.name.starts_with(wish)).count();
+        self.is_pointed || is_named || (count == 1 && !wish.is_empty())
+    }
+
     pub(crate) fn up(&mut self) {
+        self.is_pointed = true;
         self.at = self.at.checked_sub(1).unwrap_or(self.fitting.len().saturating_sub(1));
     }
 
     pub(crate) fn down(&mut self) {
+        self.is_pointed = true;
         self.at = if self.at + 1 < self.fitting.len() { self.at + 1 } else { 0 };
     }
 
@@ -96,6 +109,17 @@ mod tests {
         assert_eq!(chosen(&all), "help");
         all.point("new");
         assert_eq!(chosen(&all), "new");
+    }
+
+    #[test]
+    fn what_is_meant_is_clear_by_its_name_by_a_single_beginning_or_by_the_arrows() {
+        for (wish, is_settled) in [("status", true), ("se", true), ("s", false), ("", false), ("sss", false)]
+        {
+            assert_eq!(menu(wish).is_settled(wish), is_settled, "{wish}");
+        }
+        let mut some = menu("s");
+        some.down();
+        assert!(some.is_settled("s"));
     }
 
     #[test]

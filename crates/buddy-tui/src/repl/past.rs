@@ -20,19 +20,18 @@ const PROMPT: usize = 100;
 impl Repl<'_> {
     /// Carries out a command that is not for this session. False if it is none.
     pub(super) async fn go_elsewhere(&mut self, name: &str, argument: &str) -> Result<bool, SessionsError> {
-        let is_move = matches!(name, "/fork" | "/branch" | "/rewind" | "/new" | "/clear" | "/resume");
-        if is_move && !self.is_idle() {
-            self.printer.status("a turn runs; ctrl-c interrupts it");
+        if matches!(name, "fork" | "rewind" | "new" | "resume") && !self.is_idle() {
+            self.tell("a turn runs; ctrl-c interrupts it");
             return Ok(true);
         }
         match (name, argument.split_once(' ').unwrap_or((argument, ""))) {
-            ("/quit" | "/exit" | "/q", _) => self.is_leaving = true,
-            ("/fork" | "/branch", _) => self.fork(ForkPoint::Now, "a copy of the conversation").await?,
-            ("/rewind", _) => self.rewind(argument).await?,
-            ("/new" | "/clear", _) | ("/session", ("new", "")) => self.begin_anew().await?,
-            ("/resume", (id, "")) | ("/session", ("resume", id)) if !id.is_empty() => self.resume(id).await?,
-            ("/session" | "/sessions", ("" | "list", "")) => self.list().await?,
-            ("/session" | "/sessions", ("search", words)) if !words.is_empty() => self.search(words).await?,
+            ("quit", _) => self.is_leaving = true,
+            ("fork", _) => self.fork(ForkPoint::Now, "a copy of the conversation").await?,
+            ("rewind", _) => self.rewind(argument).await?,
+            ("new", _) | ("session", ("new", "")) => self.begin_anew().await?,
+            ("resume", (id, "")) | ("session", ("resume", id)) if !id.is_empty() => self.resume(id).await?,
+            ("session", ("" | "list", "")) | ("resume", _) => self.list().await?,
+            ("session", ("search", words)) if !words.is_empty() => self.search(words).await?,
             _ => return self.ask_desk(name, argument).await,
         }
         Ok(true)
@@ -49,12 +48,12 @@ impl Repl<'_> {
 
     /// Has the desk carry out one of buddy's own commands. False if it is none.
     async fn ask_desk(&mut self, name: &str, argument: &str) -> Result<bool, SessionsError> {
-        let Some(command) = DeskCommand::read(name.trim_start_matches('/'), argument) else {
+        let Some(command) = DeskCommand::read(name, argument) else {
             return Ok(false);
         };
         let target = default_target(&self.transcript);
         match self.desk.run(&self.session, &target, command).await {
-            Ok(text) | Err(text) => self.printer.status(text.trim_end()),
+            Ok(text) | Err(text) => self.tell(text.trim_end()),
         }
         Ok(true)
     }
@@ -62,13 +61,13 @@ impl Repl<'_> {
     async fn fork(&mut self, point: ForkPoint, what: &str) -> Result<(), SessionsError> {
         match forked(&*self.sessions, &self.who, &self.session, point, ForkKind::Beside).await {
             Ok(opened) => self.leave_for(opened, what),
-            Err(error) => self.printer.status(&format!("buddy: {error}")),
+            Err(error) => self.tell(&format!("buddy: {error}")),
         }
         Ok(())
     }
 
     fn leave_for(&mut self, opened: Opened, what: &str) {
-        self.printer.status(&format!("{what}; the one before is /resume {}", self.session));
+        self.tell(&format!("{what}; the one before is /resume {}", self.session));
         self.next = Some(opened);
     }
 
@@ -93,7 +92,7 @@ impl Repl<'_> {
         } else {
             "/rewind and a number goes back before it"
         });
-        self.printer.status(&text);
+        self.tell(&text);
         Ok(())
     }
 
@@ -109,13 +108,13 @@ impl Repl<'_> {
         let opened = match id.parse::<SessionId>() {
             Ok(session) => branches::opened(&*self.sessions, &self.who, session).await,
             Err(error) => {
-                self.printer.status(&format!("{error}; /session lists them"));
+                self.tell(&format!("{error}; /session lists them"));
                 return Ok(());
             }
         };
         match opened {
             Ok(opened) => self.leave_for(opened, "another conversation"),
-            Err(error) => self.printer.status(&format!("buddy: {error}")),
+            Err(error) => self.tell(&format!("buddy: {error}")),
         }
         Ok(())
     }
@@ -124,15 +123,15 @@ impl Repl<'_> {
         let owner = Some(self.who.name.clone());
         let query = SessionQuery { owner, limit: LISTED, ..SessionQuery::default() };
         let sessions = self.sessions.list(&self.who, query).await?;
-        self.printer.status(session_lines(&sessions).trim_end());
+        self.tell(session_lines(&sessions).trim_end());
         Ok(())
     }
 
     async fn search(&mut self, words: &str) -> Result<(), SessionsError> {
         match self.sessions.search(&self.who, words, LISTED).await {
-            Ok(found) if found.is_empty() => self.printer.status("nothing was found"),
-            Ok(found) => self.printer.status(found_lines(&found).trim_end()),
-            Err(error) => self.printer.status(&format!("buddy: {error}")),
+            Ok(found) if found.is_empty() => self.tell("nothing was found"),
+            Ok(found) => self.tell(found_lines(&found).trim_end()),
+            Err(error) => self.tell(&format!("buddy: {error}")),
         }
         Ok(())
     }

@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 pub(crate) const EXAMPLES: &str = "\
 Examples:
   buddy                                  talk about this directory
+  buddy fix the tests                    the same, with the first prompt
   buddy exec \"why does the test fail?\"   one answer, for scripts
   git diff | buddy exec \"review this\"    the same with an input
   buddy resume --last                    go on where you were

@@ -46,6 +46,35 @@ pub(crate) fn choose_model(invocation: &Invocation<'_>, name: &str) -> anyhow::R
     write(&path, &set(&path, &text, "agent.model", name)?)
 }
 
+/// A configuration file as it was before a change.
+pub(crate) struct FileBefore {
+    path: PathBuf,
+    text: String,
+}
+
+impl FileBefore {
+    /// Takes the change back.
+    pub(crate) fn put_back(&self) -> anyhow::Result<()> {
+        write(&self.path, &self.text)
+    }
+}
+
+/// Writes a profile with these settings into the person's file.
+pub(crate) fn add_profile(
+    invocation: &Invocation<'_>,
+    name: &str,
+    settings: &[(&str, &str)],
+) -> anyhow::Result<FileBefore> {
+    let path = file(invocation)?;
+    let before = current(invocation, &path)?;
+    let mut text = before.clone();
+    for (key, value) in settings {
+        text = set(&path, &text, &format!("models.{name}.{key}"), value)?;
+    }
+    write(&path, &text)?;
+    Ok(FileBefore { path, text: before })
+}
+
 /// The file that is changed: the one that was named, else the person's own.
 fn file(invocation: &Invocation<'_>) -> anyhow::Result<PathBuf> {
     let named = invocation.request.named.clone().or_else(|| invocation.environment.named_config());

@@ -5,14 +5,15 @@ use std::sync::Arc;
 
 use buddy_agent::BuddyAgent;
 use buddy_protocol::{ApprovalPolicy, Change, Command, NewSession, SessionId, Sessions};
-use buddy_tui::{ConsoleRequest, Exit, Look, ReplRequest, run_console, run_repl};
+use buddy_tui::{ConsoleRequest, Exit, Left, LineInput, Look, ReplRequest, run_console, run_repl};
 use tokio::io::BufReader;
 
 use crate::cli::Resume;
 use crate::commands::login::{Welcomed, welcome};
 use crate::commands::setup::{Invocation, Notes, Setup};
+use crate::commands::trust::Offered;
 use crate::commands::{find, fork, import, is_here, last, panes, printer, trust};
-use crate::config::user_file;
+use crate::config::{TrustStore, WorkEnvironment, user_file};
 use crate::desk::{HomeDesk, follows_ground, keys, look};
 use crate::environment::Environment;
 use crate::hosts::{Beginning, RunHosts};
@@ -20,8 +21,8 @@ use crate::panes::PaneMaker;
 use crate::signals::{interrupts, unless_interrupted};
 use crate::wiring::{Buddy, wire};
 
-/// Starts a new conversation.
-pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
+/// Starts a new conversation, with this prompt where there is one already.
+pub(crate) async fn start(invocation: Invocation<'_>, prompt: Option<String>) -> anyhow::Result<Exit> {
     panes::refuse_inside(invocation.environment)?;
     // Who has just chosen need not be told what was found.
     let notes = match welcome(&invocation).await? {
@@ -30,16 +31,19 @@ pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
         Welcomed::Left(exit) => return Ok(exit),
     };
     let prepared = unless_interrupted(Box::pin(async {
-        if is_here(&invocation.hosts) {
-            trust::offer(invocation.environment, &invocation.cwd).await?;
+        let offered =
+            if is_here(&invocation.hosts) { trust::offer(&invocation).await? } else { Offered::Settled };
+        if offered == Offered::Left {
+            printer().status("buddy: interrupted");
+            return Ok(None);
         }
         let setup = invocation.prepare(notes).await?;
         let hosts = setup.hosts(&invocation, PaneMaker::new(&invocation, &setup.loaded.config))?;
         hosts.reach_here().await?;
         let beginning = hosts.begin().await?;
-        Ok((setup, hosts, beginning))
+        Ok(Some((setup, hosts, beginning)))
     }));
-    let Some((setup, hosts, beginning)) = prepared.await? else { return Ok(Exit::Interrupted) };
+    let Some(Some((setup, hosts, beginning))) = prepared.await? else { return Ok(Exit::Interrupted) };
     let Beginning { cwd, targets } = beginning;
     let model = setup.session_model(&invocation)?;
     for target in &targets {
@@ -58,7 +62,8 @@ pub(crate) async fn start(invocation: Invocation<'_>) -> anyhow::Result<Exit> {
     let hint =
         if is_here(&invocation.hosts) { import::hint(&buddy.store, &invocation.cwd).await } else { None };
     let approvals = setup.approval_policy(invocation.policy.approve);
-    let talk = Talk { setup: &setup, environment: invocation.environment, approvals, desk, hosts, hint };
+    let environment = invocation.environment;
+    let talk = Talk { setup: &setup, environment, approvals, desk, hosts, hint, prompt };
     talk.run(buddy, session, 1).await
 }
 
@@ -84,8 +89,8 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
     }
     begin(&invocation, &setup, &buddy, &summary.id).await?;
     let approvals = setup.approval_policy(invocation.policy.approve);
-    let talk =
-        Talk { setup: &setup, environment: invocation.environment, approvals, desk, hosts, hint: None };
+    let environment = invocation.environment;
+    let talk = Talk { setup: &setup, environment, approvals, desk, hosts, hint: None, prompt: None };
     talk.run(buddy, summary.id, summary.head).await
 }
 
@@ -117,6 +122,8 @@ struct Talk<'a> {
     hosts: Arc<RunHosts>,
     /// One more line of the greeting.
     hint: Option<String>,
+    /// What is said first.
+    prompt: Option<String>,
 }
 
 impl Talk<'_> {
@@ -126,9 +133,8 @@ impl Talk<'_> {
         let display = &self.setup.loaded.config.display;
         let look = look(self.environment, display);
         let (interrupts, _watch) = interrupts()?;
-        let who = buddy.who.clone();
-        let first = session.clone();
-        let (exit, session) = if self.has_screen(&look) {
+        let (who, first) = (buddy.who.clone(), session.clone());
+        let left = if self.has_screen(&look) {
             let is_in_tmux = self.environment.get("TMUX").is_some();
             let config = user_file(self.environment).and_then(|file| Some(file.parent()?.to_owned()));
             let keys = keys(config.as_deref())?;
@@ -148,29 +154,46 @@ impl Talk<'_> {
                 has_own_status: display.status_command.is_some(),
                 is_in_tmux,
                 greeting,
+                prompt: self.prompt,
             };
-            match run_console(buddy.hub.clone(), Arc::new(self.desk), request).await {
-                Ok((exit, session)) => (Ok(exit), session),
-                Err(error) => (Err(error), first),
-            }
+            run_console(buddy.hub.clone(), Arc::new(self.desk), request).await
         } else {
             for line in &greeting {
                 printer.status(line);
             }
-            let request =
-                ReplRequest { who, session: session.clone(), head, details: look.details, interrupts };
+            let request = ReplRequest {
+                who,
+                session,
+                head,
+                details: look.details,
+                approvals: self.approvals,
+                custom: self.desk.custom_commands(),
+                input: self.line_input(),
+                prompt: self.prompt,
+                interrupts,
+            };
             let input = BufReader::new(tokio::io::stdin());
-            match run_repl(buddy.hub.clone(), Arc::new(self.desk), request, input, &mut printer).await {
-                Ok((exit, session)) => (Ok(exit), session),
-                Err(error) => (Err(error), first),
-            }
+            run_repl(buddy.hub.clone(), Arc::new(self.desk), request, input, &mut printer).await
         };
         buddy.close().await?;
         self.setup.models.settle().await;
         panes::tell_remaining(&self.hosts, &mut printer).await;
         self.hosts.rest().await;
-        printer.status(&format!("\ngo on with: buddy resume {session}"));
-        Ok(exit?)
+        let Left { exit, session, is_empty, stopped } = match left {
+            Ok(left) => left,
+            Err(error) => {
+                printer.status(&format!("\ngo on with: buddy resume {first}"));
+                return Err(error.into());
+            }
+        };
+        // Nothing is lost with a session in which nothing was said.
+        if !is_empty {
+            printer.status(&format!("\ngo on with: buddy resume {session}"));
+        }
+        for task in stopped {
+            printer.status(&format!("a task was stopped; go on with: buddy resume {task}"));
+        }
+        Ok(exit)
     }
 
     /// Whether there is a terminal on which rows can be painted over, and the person wants that.
@@ -179,10 +202,24 @@ impl Talk<'_> {
         is_terminal && !look.is_read_aloud && self.environment.get("TERM").is_some_and(|term| term != "dumb")
     }
 
+    /// Where the lines come from in a conversation line by line.
+    fn line_input(&self) -> LineInput {
+        if !std::io::stdin().is_terminal() || !std::io::stderr().is_terminal() {
+            return LineInput::Pipe;
+        }
+        let has_clipboard = self.environment.get("TERM").is_some_and(|term| term != "dumb");
+        LineInput::Terminal { has_clipboard, is_in_tmux: self.environment.get("TMUX").is_some() }
+    }
+
     async fn greeting(&self, session: &SessionId) -> Vec<String> {
         let mut lines = vec![format!("buddy {}, session {session}", env!("CARGO_PKG_VERSION"))];
         if let Err(failure) = self.setup.models.check() {
             lines.push(format!("{}\n  {}", failure.message, failure.hint.unwrap_or_default()));
+        }
+        let has_jail = self.setup.loaded.config.agent.environment == WorkEnvironment::Development;
+        let is_here = self.hosts.wanted.is_empty();
+        if is_here && has_jail && !TrustStore::new(&self.environment.data).covers(&self.hosts.cwd) {
+            lines.push("this folder is not trusted: it is only read; /trust changes that".to_owned());
         }
         lines.extend(panes::ways(&self.hosts).await);
         lines.extend(self.hint.clone());

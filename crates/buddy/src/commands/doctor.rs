@@ -14,6 +14,7 @@ use std::time::Duration;
 use buddy_tui::Exit;
 use clap::{Args, Subcommand};
 
+use crate::commands::doctor::machine::Place;
 use crate::commands::setup::Invocation;
 use crate::signals::interrupts;
 
@@ -25,6 +26,10 @@ pub(crate) struct Doctor {
     /// Print JSON, one object.
     #[arg(long, global = true)]
     pub(crate) json: bool,
+
+    /// Whether a conversation asks, which has the terminal.
+    #[arg(long, hide = true)]
+    pub(crate) in_conversation: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -43,9 +48,10 @@ pub(crate) enum Patient {
 /// Makes the checks and prints them. An interrupt ends whatever runs and prints nothing.
 pub(crate) async fn run(invocation: &Invocation<'_>, doctor: Doctor) -> anyhow::Result<Exit> {
     let (mut interrupted, _tasks) = interrupts()?;
+    let place = if doctor.in_conversation { Place::Conversation } else { Place::CommandLine };
     let examine = async {
         match &doctor.subject {
-            None => machine::examine(invocation).await,
+            None => machine::examine(invocation, place).await,
             Some(Patient::Provider { name, timeout }) => {
                 provider::examine(invocation, name.as_deref(), *timeout).await
             }

@@ -8,7 +8,7 @@ use anyhow::{Context, bail};
 use buddy_agent::BuddyAgent;
 use buddy_protocol::{Principal, SessionStore, UnixMillis};
 use buddy_store::SqliteStore;
-use buddy_tui::Exit;
+use buddy_tui::{Exit, counted};
 
 use crate::cli::Import;
 use crate::commands::printer;
@@ -69,7 +69,8 @@ pub(crate) async fn run(environment: &Environment, import: &Import, cwd: &Path) 
     }
     store.close().await?;
     printer.status(&format!(
-        "{imported} sessions imported, {known} were there already, {failed} could not be read"
+        "{} imported, {known} there already, {failed} not readable",
+        counted(imported as u64, "session")
     ));
     Ok(if failed == 0 { Exit::Ok } else { Exit::Failed })
 }

@@ -1,6 +1,7 @@
 //! `buddy login` and `buddy logout`. What they say goes to the standard error; no secret is ever said.
 
 mod browser;
+mod elsewhere;
 mod guide;
 mod input;
 mod leave;
@@ -13,6 +14,7 @@ use std::sync::Arc;
 use anyhow::Context;
 use buddy_model::{DeviceCode, Login, LoginErrorKind, Tokens};
 use buddy_tui::Exit;
+use secrecy::SecretString;
 
 use crate::auth_store::{AuthStore, Kept, LoginSection, StoredKey, StoredLogin};
 use crate::cli::{Login as LoginArguments, Logout};
@@ -24,7 +26,7 @@ use crate::environment::Environment;
 use crate::signals::unless_interrupted;
 use crate::system::SystemClock;
 
-pub(crate) use guide::{Welcomed, welcome};
+pub(crate) use guide::{Welcomed, has_screen, welcome};
 
 /// Logs in, keeps a key, or tells who is logged in.
 pub(crate) async fn run(invocation: &Invocation<'_>, arguments: LoginArguments) -> anyhow::Result<Exit> {
@@ -36,7 +38,7 @@ pub(crate) async fn run(invocation: &Invocation<'_>, arguments: LoginArguments) 
     }
     let name = arguments.name.as_deref();
     let is_bare = name.is_none() && !arguments.api_key && !arguments.device && !arguments.browser;
-    if is_bare && guide::has_screen(invocation.environment, &loaded.config) {
+    if is_bare && guide::has_screen(invocation.environment, loaded.config.display.screen_reader) {
         return guide::guide(invocation, Occasion::Login).await;
     }
     if arguments.api_key {
@@ -134,14 +136,21 @@ fn show_code(code: &DeviceCode) {
 }
 
 async fn keep_key(store: &AuthStore, profile: &str, address: String) -> anyhow::Result<Exit> {
-    let key = input::key(profile).await?;
+    put_key(store, profile, input::key(profile).await?, address.clone()).await?;
+    tell_kept(profile, &address);
+    Ok(Exit::Ok)
+}
+
+/// Writes a key down, for this address.
+async fn put_key(store: &AuthStore, profile: &str, key: SecretString, address: String) -> anyhow::Result<()> {
     let locked = store.lock().await?;
     let mut contents = locked.read()?;
-    let kept = StoredKey { key: Kept(key), address: address.clone() };
-    contents.api_keys.insert(profile.to_owned(), kept);
-    locked.write(&contents)?;
+    contents.api_keys.insert(profile.to_owned(), StoredKey { key: Kept(key), address });
+    Ok(locked.write(&contents)?)
+}
+
+fn tell_kept(profile: &str, address: &str) {
     printer().status(&format!("the key for `{profile}` is kept; it goes to {address}"));
-    Ok(Exit::Ok)
 }
 
 fn store(environment: &Environment) -> anyhow::Result<AuthStore> {

@@ -1,6 +1,6 @@
 //! `buddy store`.
 
-use buddy_tui::Exit;
+use buddy_tui::{Exit, counted};
 
 use crate::cli::Store;
 use crate::commands::printer;
@@ -13,7 +13,11 @@ pub(crate) async fn run(environment: &Environment, action: Store) -> anyhow::Res
     let (text, exit) = match action {
         Store::Check => {
             let report = store.check().await?;
-            let counted = format!("{} sessions, {} events checked", report.sessions, report.events);
+            let counted = format!(
+                "{}, {} checked",
+                counted(report.sessions, "session"),
+                counted(report.events, "event")
+            );
             let findings: Vec<String> = report.findings.iter().map(ToString::to_string).collect();
             let verdict = if findings.is_empty() { "all is well".to_owned() } else { findings.join("\n") };
             let exit = if report.findings.is_empty() { Exit::Ok } else { Exit::Failed };
@@ -21,12 +25,16 @@ pub(crate) async fn run(environment: &Environment, action: Store) -> anyhow::Res
         }
         Store::Rebuild => {
             let rebuilt = store.rebuild().await?;
-            let text = format!("{} sessions made anew from {} events\n", rebuilt.after, rebuilt.events);
+            let text = format!(
+                "{} made anew from {}\n",
+                counted(rebuilt.after, "session"),
+                counted(rebuilt.events, "event")
+            );
             (text, Exit::Ok)
         }
         Store::Backup { path } => {
             let backup = store.backup(path.clone()).await?;
-            (format!("{} events copied to {}\n", backup.events, path.display()), Exit::Ok)
+            (format!("{} copied to {}\n", counted(backup.events, "event"), path.display()), Exit::Ok)
         }
     };
     store.close().await?;

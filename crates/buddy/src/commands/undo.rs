@@ -6,7 +6,7 @@ use anyhow::Context;
 use buddy_exec::RemoteTarget;
 use buddy_exec::undo::{Header, UndoEntry, UndoError, UndoPlan, UndoStore, Which};
 use buddy_protocol::{Clock, Ids, UnixMillis};
-use buddy_tui::{Exit, Printer};
+use buddy_tui::{Exit, Printer, counted};
 use serde_json::json;
 
 use crate::cli::Undo;
@@ -120,9 +120,9 @@ async fn carry_out(
         target: plan.header.target.clone(),
     };
     let told = report(&plan, Some(&id));
-    let count = plan.steps.len();
+    let count = plan.steps.len() as u64;
     place.apply(store, &plan.overwriting(), header).await.context("the undo broke off")?;
-    printer.status(&format!("{count} paths restored; `buddy undo {id} --yes` takes this back"));
+    printer.status(&format!("{} restored; `buddy undo {id} --yes` takes this back", counted(count, "path")));
     Ok(Outcome { report: told, exit: Exit::Ok })
 }
 
@@ -171,8 +171,9 @@ fn described(entry: &UndoEntry) -> String {
     let not_kept = if entry.is_covered { "" } else { "  (not kept for undo)" };
     let on = on(&entry.header);
     format!(
-        "{}  {time}  {} paths  {label}{on}{not_kept}{undone}{interrupted}",
-        entry.header.id, entry.changes
+        "{}  {time}  {}  {label}{on}{not_kept}{undone}{interrupted}",
+        entry.header.id,
+        counted(entry.changes as u64, "path")
     )
 }
 

@@ -182,7 +182,9 @@ impl Keys {
 
 fn filled(name: &str, key: SecretString, place: &str) -> Result<Key, Failure> {
     if key.expose_secret().is_empty() {
-        let hint = format!("put it into {place}, or choose another model with -m");
+        let hint = format!(
+            "say /login {name} (or `buddy login {name}`), put it into {place}, or choose another model"
+        );
         return Err(failure(&format!("there is no key for `{name}`"), Some(hint)));
     }
     Ok(Key::Ready(key))

@@ -91,7 +91,7 @@ impl Models {
     /// What was found and why, when the person did not choose; one line.
     pub(crate) fn found(&self) -> Option<String> {
         if self.choice == ModelChoice::Demo {
-            let text = "model: the built-in demo, as no key and no local server was found; see `buddy login`";
+            let text = "model: the built-in demo, as no key and no local server was found; say tour to see it work, or see `buddy login`";
             return Some(text.to_owned());
         }
         let active = self.active.as_ref()?;
@@ -156,7 +156,7 @@ impl Models {
     }
 
     /// Whether this name, or the lack of one, means the built-in demo.
-    fn is_demo(&self, name: Option<&str>) -> bool {
+    pub(crate) fn is_demo(&self, name: Option<&str>) -> bool {
         match name {
             Some(name) => name == DEMO && !self.config.models.contains_key(DEMO),
             None => self.choice == ModelChoice::Demo,

@@ -148,6 +148,8 @@ impl PolicySource for Policies {
         let added = if self.remote.is_none() { self.settings.added() } else { &[] };
         let places = Places {
             workspace: is_trusted.then(|| cwd.to_owned()).into_iter().chain(added.iter().cloned()).collect(),
+            // There is no jail on other hosts.
+            untrusted: (self.remote.is_none() && !is_trusted).then(|| cwd.to_owned()),
             home: self.ground.home.clone(),
             own: self.ground.own.clone(),
             scratch: self.ground.scratch.clone(),

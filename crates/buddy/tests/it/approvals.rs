@@ -127,7 +127,7 @@ async fn a_grant_for_the_project_holds_in_later_sessions_until_it_is_taken_back(
     let (stage, mut started) = conversation(turns.into_iter().flatten()).await;
     started.write(b"make it\n").await;
     started.stderr.wait_for(APPROVE, 1).await;
-    started.write(b"p 1h\n").await;
+    started.write(b"p 2 1h\n").await;
     started.stdout.wait_for("So be it.", 1).await;
     started.finish().await.expect_code(0);
     let listed = stage.buddy(["grants"]).run().await.expect_code(0).text();

@@ -140,17 +140,12 @@ async fn older_sessions_become_ordinary_ones_once() {
     for part in [
         "message 6 has the role `oracle`",
         "broken.json: not imported: it is not JSON",
-        "1 sessions imported, 1 were there already, 1 could not be read",
+        "1 session imported, 1 there already, 1 not readable",
     ] {
         assert!(finished.stderr.contains(part), "{part}: {finished}");
     }
     fs::remove_file(work.join(".agentx/sessions/broken.json")).unwrap();
-    stage
-        .buddy(["import"])
-        .run()
-        .await
-        .expect_code(0)
-        .expect_stderr("0 sessions imported, 2 were there already");
+    stage.buddy(["import"]).run().await.expect_code(0).expect_stderr("0 sessions imported, 2 there already");
 
     let hits = found(&stage, "lighthouses").await;
     assert_eq!(hits.len(), 1);

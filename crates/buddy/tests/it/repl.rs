@@ -45,8 +45,23 @@ async fn no_does_not() {
 }
 
 #[tokio::test]
-async fn an_empty_line_is_no() {
-    check_approval("", false, r#""code":"denied""#).await;
+async fn help_and_an_empty_line_answer_nothing() {
+    let (stage, mut started) = stage(touching()).await;
+    started.write(b"make it\n").await;
+    started.stderr.wait_for(APPROVE, 1).await;
+    started.write(b"?\n").await;
+    started.stderr.wait_for("d         do not do it, and go on", 1).await;
+    started.stderr.wait_for(APPROVE, 2).await;
+    started.write(b"\n").await;
+    started.stderr.wait_for(APPROVE, 3).await;
+    started.write(b"/status\n").await;
+    started.stderr.wait_for("approvals  ask", 1).await;
+    started.stderr.wait_for(APPROVE, 4).await;
+    assert!(stage.only_log().await.calls()[0].0.status == ItemStatus::Pending, "it waits on");
+    started.write(b"y\n").await;
+    started.stdout.wait_for("So be it.", 1).await;
+    started.finish().await.expect_code(0);
+    assert!(stage.home.work().join("sentinel").exists());
 }
 
 #[tokio::test]
@@ -185,7 +200,7 @@ async fn a_conversation_is_exported_and_commands_that_there_are_not_are_told() {
     let finished = started.finish().await.expect_code(0);
     let text = stage.home.text("talk.md");
     assert!(text.contains("Hello."), "{text}");
-    assert!(finished.to_string().contains("there are /approve"), "{finished}");
+    finished.expect_stderr("there is no command `/nonsense`; /help lists them");
 }
 
 #[tokio::test]
@@ -200,4 +215,102 @@ async fn edits_are_accepted_from_the_start_and_commands_are_not() {
     run.expect_code(5);
     assert_eq!(stage.home.text("made.txt"), "new\n");
     assert!(!stage.home.work().join("sentinel").exists());
+}
+
+#[tokio::test]
+async fn what_was_denied_and_what_failed_is_told_in_a_line() {
+    let mut looking = shell("ls nowhere-at-all");
+    looking["mutation"] = false.into();
+    let calls = turn()
+        .call("run_shell", shell("touch sentinel"))
+        .call("run_shell", looking)
+        .call("read_file", serde_json::json!({"path": "nowhere"}));
+    let (_stage, mut started) = stage([calls, turn().text("So be it.")]).await;
+    started.write(b"make it\n").await;
+    started.stderr.wait_for(APPROVE, 1).await;
+    started.write(b"n not now\n").await;
+    started.stdout.wait_for("So be it.", 1).await;
+    let finished = started.finish().await.expect_code(0);
+    for line in [
+        "✗ run_shell: touch sentinel: the person said no: not now",
+        "✗ run_shell: ls nowhere-at-all: exit code 2: ls: cannot access 'nowhere-at-all'",
+        "✗ read_file: read nowhere: ",
+    ] {
+        assert!(finished.to_string().contains(line), "{line} in:\n{finished}");
+    }
+}
+
+#[tokio::test]
+async fn the_commands_of_the_screen_are_there_line_by_line() {
+    let (stage, mut started) = stage([turn().text("Reviewed."), turn().text("Written.")]).await;
+    started.write(b"/help\n/status\n/context\n/cost\n/model\n/copy\n/rename A plain title\n/approve\n").await;
+    started.stderr.wait_for("approvals: ask; say /approve ask", 1).await;
+    let told = started.stderr.text();
+    for text in [
+        "/review [WHAT]",
+        "session    ses_",
+        "turns      1",
+        "tokens; how many fit is not known",
+        "input      ",
+        "scripted is used; /model NAME takes another",
+        "this terminal has no clipboard; /export writes a file",
+        "title: A plain title",
+    ] {
+        assert!(told.contains(text), "{text} in:\n{told}");
+    }
+    assert!(!told.contains("/theme"), "it needs a screen:\n{told}");
+    started.write(b"/review the last commit\n").await;
+    started.stdout.wait_for("Reviewed.", 1).await;
+    // One at the beginning, one after each command, and one after the turn.
+    started.stderr.wait_for("> ", 10).await;
+    started.write(b"/init\n").await;
+    started.stdout.wait_for("Written.", 1).await;
+    started.stderr.wait_for("> ", 11).await;
+    started.write(b"/login\n/theme light\n").await;
+    started.stderr.wait_for("/theme is for a conversation on a screen", 1).await;
+    started.finish().await.expect_code(0).expect_stderr("/login needs a terminal");
+    let seen = said(&stage.requests()[2].body, "user").join("|");
+    assert!(seen.contains("Look at: the last commit") && seen.contains("Write an AGENTS.md"), "{seen}");
+    assert_eq!(stage.only_log().await.transcript.title(), Some("A plain title"));
+}
+
+#[tokio::test]
+async fn a_turn_is_ended_after_a_time() {
+    let (_stage, mut started) = stage([turn().text("Half").gate("never").text(" of it.")]).await;
+    started.write(b"/timeout 1s\n").await;
+    started.stderr.wait_for("nothing runs", 1).await;
+    started.write(b"go\n").await;
+    started.stdout.wait_for("Half", 1).await;
+    started.write(b"/timeout 1s\n").await;
+    started.stderr.wait_for("the time of the turn is over\n", 1).await;
+    started.stderr.wait_for("interrupted\n", 1).await;
+    started.finish().await.expect_code(0);
+}
+
+#[tokio::test]
+async fn what_is_told_stands_in_lines_of_its_own() {
+    let (_stage, mut started) = stage([]).await;
+    started.stderr.wait_for("> ", 1).await;
+    started.write(b"/approve edits\n").await;
+    started.stderr.wait_for("the rest is asked for\n> ", 1).await;
+    started.write(b"!sleep 0.2; echo late\n\n").await;
+    started.stderr.wait_for("late\n> ", 1).await;
+    let told = started.stderr.text();
+    let is_alone = |line: &&str| !line.starts_with("> ") || line.trim() == ">";
+    assert!(told.lines().all(|line| is_alone(&line)), "nothing is written behind a prompt:\n{told}");
+    started.finish().await.expect_code(0);
+}
+
+#[tokio::test]
+async fn words_that_are_no_command_begin_a_conversation_and_a_single_one_is_an_error() {
+    let stage = Stage::new([turn().text("I fix them."), turn().text("And more.")]).await;
+    let mut started = stage.buddy(["fix", "the", "tests"]).converse();
+    started.stdout.wait_for("I fix them.", 1).await;
+    started.stderr.wait_for("> ", 1).await;
+    started.write(b"go on\n").await;
+    started.stdout.wait_for("And more.", 1).await;
+    started.finish().await.expect_code(0);
+    assert_eq!(said(&stage.requests()[1].body, "user")[1..], ["fix the tests", "go on"]);
+    let finished = stage.buddy(["sesions"]).run().await.expect_code(2);
+    finished.expect_stderr("buddy exec 'sesions'");
 }

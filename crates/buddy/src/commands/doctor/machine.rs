@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use buddy_model::diagnose::Check;
 use buddy_store::{Role, SqliteStore, StoreSettings};
+use buddy_tui::counted;
 use serde_json::json;
 
 use super::report::Report;
@@ -22,8 +23,17 @@ const MAX_CHECKED_BYTES: u64 = 64 * 1024 * 1024;
 /// Less free space than this is worth a word.
 const LOW_DISK_BYTES: u64 = 512 * 1024 * 1024;
 
+/// Where the examination was asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Place {
+    /// On the command line.
+    CommandLine,
+    /// In a conversation, which has the terminal.
+    Conversation,
+}
+
 /// Examines the machine. Nothing is made or changed but the person's configuration file, as by any other command.
-pub(super) async fn examine(invocation: &Invocation<'_>) -> anyhow::Result<Report> {
+pub(super) async fn examine(invocation: &Invocation<'_>, place: Place) -> anyhow::Result<Report> {
     let environment = invocation.environment;
     let target = Arc::new(local_target(environment, invocation.cwd.clone())?);
     let mut checks = vec![store(environment).await, disk(environment)];
@@ -44,7 +54,7 @@ pub(super) async fn examine(invocation: &Invocation<'_>) -> anyhow::Result<Repor
     }
     checks.extend(programs::look(environment, &*target).await);
     checks.extend(jail::examine().await);
-    checks.push(terminal(environment));
+    checks.push(terminal(environment, place));
     let head = vec![("buddy", json!(env!("CARGO_PKG_VERSION")))];
     Ok(Report { head, checks, ..Report::default() })
 }
@@ -80,7 +90,11 @@ async fn store(environment: &Environment) -> Check {
         }
         Ok(report) => Check::ok(
             "store",
-            format!("{size}, {} sessions, {} events, all is well", report.sessions, report.events),
+            format!(
+                "{size}, {}, {}, all is well",
+                counted(report.sessions, "session"),
+                counted(report.events, "event")
+            ),
         ),
     }
 }
@@ -141,8 +155,9 @@ async fn model(invocation: &Invocation<'_>, loaded: &Loaded, keys: Keys) -> Chec
     }
 }
 
-fn terminal(environment: &Environment) -> Check {
-    let is_terminal = std::io::stdin().is_terminal() && std::io::stdout().is_terminal();
+fn terminal(environment: &Environment, place: Place) -> Check {
+    let is_terminal =
+        place == Place::Conversation || (std::io::stdin().is_terminal() && std::io::stdout().is_terminal());
     let kind = environment.get("TERM").unwrap_or("unknown");
     let colours = environment.get("COLORTERM").unwrap_or("not said");
     let locale = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().find_map(|name| environment.get(name));

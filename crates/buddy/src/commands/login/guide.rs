@@ -10,9 +10,9 @@ use buddy_tui::{Alternatives, Chosen, Exit, Look, choose};
 use futures::StreamExt;
 use tokio::time::timeout;
 
-use super::{Flow, interruptible, keep_key, log_in, store, subject};
-use crate::auth_store::{AuthStore, StoredKey};
-use crate::commands::config::choose_model;
+use super::{Flow, input, interruptible, log_in, put_key, store, subject, tell_kept};
+use crate::auth_store::StoredKey;
+use crate::commands::config::{FileBefore, choose_model};
 use crate::commands::printer;
 use crate::commands::setup::{Invocation, Notes};
 use crate::config::{AuthKind, Config, KeySource, Loaded, Origin, load, private_file};
@@ -39,7 +39,7 @@ pub(crate) enum Occasion {
 }
 
 /// How far the guide came.
-enum Step {
+pub(super) enum Step {
     /// Back to the first question.
     Again,
     /// There is a model now, or the person wants none.
@@ -64,7 +64,7 @@ pub(crate) async fn welcome(invocation: &Invocation<'_>) -> anyhow::Result<Welco
         return Ok(Welcomed::Before);
     }
     let loaded = load(environment, &invocation.cwd, &invocation.request)?;
-    if !has_screen(environment, &loaded.config)
+    if !has_screen(environment, loaded.config.display.screen_reader)
         || loaded.effective.origin(&["agent", "model"]) != Origin::Default
         || !has_nothing(invocation, &loaded).await
     {
@@ -82,10 +82,10 @@ pub(crate) async fn welcome(invocation: &Invocation<'_>) -> anyhow::Result<Welco
 }
 
 /// Whether a terminal is there for questions with arrow keys, which paint rows over.
-pub(super) fn has_screen(environment: &Environment, config: &Config) -> bool {
+pub(crate) fn has_screen(environment: &Environment, is_read_aloud: bool) -> bool {
     let is_terminal =
         std::io::stdin().is_terminal() && std::io::stdout().is_terminal() && std::io::stderr().is_terminal();
-    is_terminal && !config.display.screen_reader && environment.get("TERM").is_some_and(|term| term != "dumb")
+    is_terminal && !is_read_aloud && environment.get("TERM").is_some_and(|term| term != "dumb")
 }
 
 async fn has_nothing(invocation: &Invocation<'_>, loaded: &Loaded) -> bool {
@@ -113,19 +113,25 @@ pub(super) async fn guide(invocation: &Invocation<'_>, occasion: Occasion) -> an
     };
     let exit = interruptible(Box::pin(asked)).await;
     // An interrupt in the middle of a try keeps nothing of it.
-    if let Some((name, before)) = guide.untried.take() {
-        put_back(&store(invocation.environment)?, &name, before).await?;
-    }
+    guide.put_back().await?;
     exit
 }
 
-struct Guide<'a> {
-    invocation: &'a Invocation<'a>,
+pub(super) struct Guide<'a> {
+    pub(super) invocation: &'a Invocation<'a>,
     loaded: &'a Loaded,
     look: Look,
     occasion: Occasion,
-    /// The profile whose key is being tried, and the key that it had before.
-    untried: RefCell<Option<(String, Option<StoredKey>)>>,
+    /// The profile that is being tried.
+    pub(super) untried: RefCell<Option<Untried>>,
+}
+
+/// A profile that is being tried, and what was there before.
+pub(super) struct Untried {
+    pub(super) name: String,
+    pub(super) key_before: Option<StoredKey>,
+    /// The configuration file, where it was changed.
+    pub(super) file_before: Option<FileBefore>,
 }
 
 /// What the first question offers.
@@ -138,11 +144,11 @@ enum Way<'a> {
 }
 
 impl Guide<'_> {
-    fn config(&self) -> &Config {
+    pub(super) fn config(&self) -> &Config {
         &self.loaded.config
     }
 
-    async fn ask(
+    pub(super) async fn ask(
         &self,
         lines: &[&str],
         answers: Vec<(String, String)>,
@@ -150,7 +156,7 @@ impl Guide<'_> {
     ) -> anyhow::Result<Chosen> {
         let lines = lines.iter().map(|&line| line.to_owned()).collect();
         let is_in_tmux = self.invocation.environment.get("TMUX").is_some();
-        Ok(choose(&Alternatives { lines, answers, escape }, &self.look, is_in_tmux).await?)
+        Ok(choose(&Alternatives { lines, answers, letters: &[], escape }, &self.look, is_in_tmux).await?)
     }
 
     async fn first(&self, is_again: bool) -> anyhow::Result<Step> {
@@ -201,51 +207,70 @@ impl Guide<'_> {
     /// A key: whose, then the key itself, then one call.
     async fn key(&self) -> anyhow::Result<Step> {
         let profiles = keyed(self.config());
-        let answers = profiles.iter().map(|profile| (profile.label.clone(), profile.note.clone())).collect();
+        let other = ("Another address".to_owned(), "any OpenAI-compatible server".to_owned());
+        let answers = profiles.iter().map(|profile| (profile.label.clone(), profile.note.clone()));
+        let answers = answers.chain([other]).collect();
         let chosen = self.ask(&["", "Whose key is it?"], answers, "goes back").await?;
         let profile = match chosen {
             Chosen::At(place) => profiles.get(place),
             Chosen::Escape => return Ok(Step::Again),
             Chosen::Leave => return Ok(Step::Done(Exit::Interrupted)),
         };
-        let Some(profile) = profile else { return Ok(Step::Again) };
+        match profile {
+            Some(profile) => self.key_of(&profile.name).await,
+            None => self.elsewhere().await,
+        }
+    }
+
+    /// The key of a profile, until one works or the person has enough of it. That it is kept is said when it is.
+    async fn key_of(&self, profile: &str) -> anyhow::Result<Step> {
+        let store = store(self.invocation.environment)?;
+        let (name, address) = subject::profile(self.config(), Some(profile))?;
         loop {
-            let (name, address) = subject::profile(self.config(), Some(&profile.name))?;
-            let store = store(self.invocation.environment)?;
-            let before = store.read()?.api_keys.remove(name);
-            self.untried.replace(Some((name.to_owned(), before)));
-            let kept = keep_key(&store, name, address).await;
-            match kept {
-                Ok(Exit::Ok) => {}
-                Ok(other) => return Ok(Step::Done(other)),
+            let key = match input::key(name).await {
+                Ok(key) => key,
                 Err(error) => {
-                    self.untried.take();
                     printer().tell(&format!("{error:#}"));
                     return Ok(Step::Again);
                 }
-            }
-            match self.trial(name).await {
-                Ok(()) => {
-                    self.untried.take();
-                    return self.use_profile(name);
+            };
+            let key_before = store.read()?.api_keys.remove(name);
+            self.untried.replace(Some(Untried { name: name.to_owned(), key_before, file_before: None }));
+            put_key(&store, name, key, address.clone()).await?;
+            let next = match self.trial(name).await {
+                Ok(()) => Chosen::At(1),
+                Err(why) => {
+                    printer().tell(&format!("A first call with it failed: {why}"));
+                    let answers = ["Another key", "Use it all the same", "Back"];
+                    let answers = answers.map(|name| (name.to_owned(), String::new()));
+                    self.ask(&["", "What now?"], answers.to_vec(), "goes back").await?
                 }
-                Err(why) => printer().tell(&format!("A first call with it failed: {why}")),
-            }
-            let answers =
-                ["Another key", "Use it all the same", "Back"].map(|name| (name.to_owned(), String::new()));
-            let next = self.ask(&["", "What now?"], answers.to_vec(), "goes back").await?;
-            let untried = self.untried.take();
+            };
             if next == Chosen::At(1) {
+                self.untried.take();
+                tell_kept(name, &address);
                 return self.use_profile(name);
             }
-            // What did not work is not kept, and what was there before is.
-            put_back(&store, name, untried.and_then(|(_, before)| before)).await?;
+            self.put_back().await?;
             match next {
                 Chosen::At(0) => {}
                 Chosen::At(_) | Chosen::Escape => return Ok(Step::Again),
                 Chosen::Leave => return Ok(Step::Done(Exit::Interrupted)),
             }
         }
+    }
+
+    /// What did not work is not kept, and what was there before is.
+    pub(super) async fn put_back(&self) -> anyhow::Result<()> {
+        let Some(Untried { name, key_before, file_before }) = self.untried.take() else { return Ok(()) };
+        if let Some(before) = file_before {
+            before.put_back()?;
+        }
+        let locked = store(self.invocation.environment)?.lock().await?;
+        let mut contents = locked.read()?;
+        contents.api_keys.remove(&name);
+        contents.api_keys.extend(key_before.map(|key| (name, key)));
+        Ok(locked.write(&contents)?)
     }
 
     async fn login(&self, name: &str) -> anyhow::Result<Step> {
@@ -300,14 +325,14 @@ impl Guide<'_> {
     }
 
     /// Makes a profile the one in use.
-    fn use_profile(&self, name: &str) -> anyhow::Result<Step> {
+    pub(super) fn use_profile(&self, name: &str) -> anyhow::Result<Step> {
         choose_model(self.invocation, name)?;
         printer().tell(&format!("`{name}` is used from now on; /model chooses another."));
         Ok(Step::Done(Exit::Ok))
     }
 
     /// One cheap call with a profile. The error is for the person.
-    async fn trial(&self, name: &str) -> Result<(), String> {
+    pub(super) async fn trial(&self, name: &str) -> Result<(), String> {
         printer().tell("trying it …");
         let setup = self.invocation.prepare(Notes::Silent).await.map_err(|error| format!("{error:#}"))?;
         let model = ModelSource::model(&*setup.models, Some(name)).map_err(|failure| failure.message)?;
@@ -329,14 +354,6 @@ impl Guide<'_> {
         };
         timeout(TRIAL_LIMIT, ended).await.unwrap_or_else(|_| Err("no answer came in time".to_owned()))
     }
-}
-
-async fn put_back(store: &AuthStore, profile: &str, before: Option<StoredKey>) -> anyhow::Result<()> {
-    let locked = store.lock().await?;
-    let mut contents = locked.read()?;
-    contents.api_keys.remove(profile);
-    contents.api_keys.extend(before.map(|key| (profile.to_owned(), key)));
-    Ok(locked.write(&contents)?)
 }
 
 fn told(error: &ModelError) -> String {

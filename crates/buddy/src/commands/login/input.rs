@@ -1,4 +1,4 @@
-//! What the person types: an address, or a key that is not shown.
+//! What the person types: an address, a name, or a key that is not shown.
 
 use std::io::{BufRead, IsTerminal, Read, Write};
 
@@ -21,29 +21,50 @@ pub(super) async fn pasted() -> String {
     }
 }
 
+/// A line of words, without what surrounds it. Empty where the input has ended.
+pub(super) async fn line(prompt: &str) -> anyhow::Result<String> {
+    put(prompt);
+    Ok(read_line().await?.trim().to_owned())
+}
+
 /// An API key: from a terminal without showing it, else the one line that a pipe has.
 pub(super) async fn key(profile: &str) -> anyhow::Result<SecretString> {
+    let key = silent_line(&format!("API key for `{profile}` (not shown): ")).await?;
+    key.context("there is no key on the standard input")
+}
+
+/// The same for a server that may want none.
+pub(super) async fn maybe_key() -> anyhow::Result<Option<SecretString>> {
+    silent_line("API key (not shown; enter alone where it wants none): ").await
+}
+
+async fn silent_line(prompt: &str) -> anyhow::Result<Option<SecretString>> {
     let silence = Silence::begin();
-    if std::io::stdin().is_terminal() {
-        let mut stderr = std::io::stderr();
-        let _ = write!(stderr, "API key for `{profile}` (not shown): ").and_then(|()| stderr.flush());
-    }
-    let reading = tokio::task::spawn_blocking(|| {
-        let mut line = String::new();
-        std::io::stdin().lock().take(MAX_LINE + 1).read_line(&mut line).map(|_| line)
-    });
-    let line =
-        reading.await.context("reading the key broke off")?.context("cannot read the standard input")?;
+    put(prompt);
+    let line = read_line().await?;
     drop(silence);
     let key = line.trim();
-    if key.is_empty() {
-        bail!("there is no key on the standard input");
-    }
     if line.len() as u64 > MAX_LINE || key.chars().any(|letter| letter.is_control() || letter.is_whitespace())
     {
         bail!("this is no key: it must be one word");
     }
-    Ok(key.into())
+    Ok((!key.is_empty()).then(|| key.into()))
+}
+
+/// Asks on a terminal; a pipe knows what it is for.
+fn put(prompt: &str) {
+    if std::io::stdin().is_terminal() {
+        let mut stderr = std::io::stderr();
+        let _ = write!(stderr, "{prompt}").and_then(|()| stderr.flush());
+    }
+}
+
+async fn read_line() -> anyhow::Result<String> {
+    let reading = tokio::task::spawn_blocking(|| {
+        let mut line = String::new();
+        std::io::stdin().lock().take(MAX_LINE + 1).read_line(&mut line).map(|_| line)
+    });
+    reading.await.context("reading the input broke off")?.context("cannot read the standard input")
 }
 
 /// A terminal that shows nothing of what is typed, until this is dropped.

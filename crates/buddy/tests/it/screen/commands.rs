@@ -33,7 +33,7 @@ async fn a_menu_lists_what_fits_and_enter_takes_it() {
 async fn help_lists_every_command() {
     let screen = Screen::start([turn().text("Answer.")], 120, 60).await;
     screen.line("/help");
-    screen.wait_for("ctrl-z").await;
+    screen.wait_for("in the background").await;
     insta::assert_snapshot!(screen.wait_idle().await);
 }
 
@@ -76,7 +76,7 @@ async fn a_theme_is_picked_with_arrows() {
     screen.line("/theme");
     screen.wait_for("❯ dark").await;
     screen.keys(&["Down", "Enter"]);
-    screen.wait_for("theme: light").await;
+    screen.wait_for("theme: light; /config set display.theme light keeps it").await;
     screen.line("/theme none");
     screen.wait_for("there is no theme `none`; there are dark, light, terminal").await;
 }
@@ -89,7 +89,7 @@ async fn another_conversation_is_begun_and_the_first_is_gone_back_to() {
     screen.line("/rename the first one");
     screen.wait_for("title: the first one").await;
     screen.line("/new");
-    screen.wait_for("a new conversation").await;
+    screen.wait_for("\na new conversation").await;
     screen.line("second");
     screen.wait_for("Again.").await;
     screen.line("/session");
@@ -117,17 +117,21 @@ async fn a_task_in_the_background_asks_in_the_foreground_and_tells_its_end() {
 async fn the_keys_are_shown_at_a_question_mark_and_leaving_needs_two_presses() {
     let screen = idle().await;
     screen.keys(&["?"]);
-    screen.wait_for("ctrl-g  edit in your editor").await;
+    screen.wait_for("ctrl-g      edit in your editor").await;
     screen.keys(&["C-c"]);
     screen.wait_for("press ctrl-c again to leave").await;
     screen.keys(&["C-c"]);
-    screen.wait_for("go on with: buddy resume").await;
+    screen.wait_dead().await;
+    let left = screen.everything();
+    assert!(!left.contains("go on with"), "nothing was said that could be gone on with: {left}");
 }
 
 #[tokio::test]
 async fn quit_has_three_names() {
     for name in ["/quit", "/exit", "/q"] {
-        check(name, "go on with: buddy resume").await;
+        let screen = idle().await;
+        screen.line(name);
+        screen.wait_dead().await;
     }
 }
 
@@ -143,10 +147,10 @@ async fn what_was_undone_is_done_again() {
     screen.line("write it");
     screen.wait_for("Written.").await;
     screen.line("/undo");
-    screen.wait_for("1 paths restored").await;
-    assert!(!file.exists());
+    screen.wait_for("/redo takes it back").await;
+    assert!(!file.exists() && screen.screen().contains("1 path restored"));
     screen.line("/redo");
-    screen.wait_until("the redo", |screen| screen.matches("1 paths restored").count() == 2).await;
+    screen.wait_until("the redo", |screen| screen.matches("1 path restored").count() == 2).await;
     assert_eq!(std::fs::read_to_string(&file).unwrap(), "new\n");
     screen.line("/redo");
     screen
@@ -196,13 +200,78 @@ async fn a_review_is_a_prompt_that_waits_for_the_end_of_a_turn() {
     let screen = Screen::start(turns, 80, 24).await;
     screen.line("first");
     screen.wait_for("working").await;
-    screen.line("/review");
-    screen.wait_for("/review waits for the end of the turn").await;
+    screen.line("/review the last commit");
+    screen.wait_for("this is done when the turn has ended").await;
     screen.stage.server.gate("answer").open();
     screen.wait_for("Answer.").await;
-    screen.wait_idle().await;
-    screen.line("/review the last commit");
     screen.wait_for("I find nothing.").await;
     let told = crate::stage::said(&screen.stage.requests()[1].body, "user").join("");
     assert!(told.contains("change nothing yourself") && told.ends_with("Look at: the last commit"), "{told}");
+}
+
+#[tokio::test]
+async fn a_beginning_that_several_commands_have_is_completed_and_not_run() {
+    let screen = idle().await;
+    screen.line("/ex");
+    screen.wait_for("> /exit\nscripted").await;
+    screen.keys(&["C-u"]);
+    screen.text("/cl");
+    screen.wait_for("❯ clear").await;
+    screen.keys(&["C-u"]);
+    screen.line("/expo");
+    screen.wait_for("> /expo").await;
+    screen
+        .wait_until("the file", |_| {
+            std::fs::read_dir(screen.stage.home.work())
+                .unwrap()
+                .any(|file| file.unwrap().file_name().to_string_lossy().ends_with(".md"))
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn a_command_stands_before_what_it_says_and_apart_from_the_rest() {
+    let screen = idle().await;
+    screen.line("/context");
+    screen.wait_for("no model was called yet").await;
+    screen.line("hello");
+    screen.wait_for("Answer.").await;
+    let shown = screen.wait_idle().await;
+    assert!(shown.contains("\n\n> /context\nno model was called yet\n\n> hello\n\nAnswer."), "{shown}");
+}
+
+#[tokio::test]
+async fn approvals_are_picked_and_the_present_one_is_pointed_at() {
+    let screen = idle().await;
+    screen.line("/approve");
+    screen.wait_for("❯ ask").await;
+    screen.keys(&["Down", "Enter"]);
+    screen.wait_for("· accepts edits").await;
+    screen.line("/approve");
+    screen.wait_for("❯ edits").await;
+}
+
+#[tokio::test]
+async fn the_doctor_sees_the_terminal_of_the_conversation_and_a_file_is_exported_over() {
+    let screen = Screen::start([turn().text("Answer.")], 100, 60).await;
+    screen.line("/doctor");
+    screen.wait_for("TERM tmux-256color").await;
+    assert!(!screen.everything().contains("input or output is none"), "{}", screen.everything());
+    std::fs::write(screen.stage.home.work().join("talk.md"), "old").unwrap();
+    screen.line("/export talk.md");
+    screen.wait_for("`--force` overwrites it").await;
+    screen.line("/export talk.md --force");
+    screen.wait_until("the file", |_| screen.stage.home.text("talk.md") != "old").await;
+}
+
+#[tokio::test]
+async fn of_a_command_that_failed_the_last_lines_are_shown() {
+    let mut call = crate::stage::shell("seq 1 200; ls nowhere-at-all; exit 3");
+    call["mutation"] = false.into();
+    let turns = [turn().call("run_shell", call), turn().text("So be it.")];
+    let stage = Stage::new(turns.to_vec()).await;
+    let screen = Screen::on(stage, &["--trust", "--approve", "all"], 80, 40).await;
+    screen.line("go");
+    let shown = screen.wait_for("So be it.").await;
+    assert!(shown.contains("exit code 3") && shown.contains("cannot access 'nowhere-at-all'"), "{shown}");
 }

@@ -54,14 +54,14 @@ async fn the_first_question_is_how_to_begin_and_escape_is_the_demo() {
     screen.keys(&["Escape"]);
     screen.wait_for("This is the demo then").await;
     screen.wait_for("Do you trust it?").await;
-    screen.line("y");
-    screen.wait_for("> what shall we do?").await;
+    screen.keys(&["y"]);
+    screen.wait_for("> say tour").await;
     screen.text("h");
-    screen.wait_gone("what shall we do?").await;
+    screen.wait_gone("say tour").await;
     screen.keys(&["C-u", "C-d"]);
-    screen.wait_for("go on with").await;
+    screen.wait_dead().await;
     screen.bare_again();
-    let again = screen.wait_for("> what shall we do?").await;
+    let again = screen.wait_for("> say tour").await;
     assert!(!again.contains("Welcome"), "it is asked once: {again}");
 }
 
@@ -78,7 +78,7 @@ async fn a_pasted_key_is_not_shown_tried_once_and_used_from_then_on() {
     screen.line("sk-first-start");
     screen.wait_for("`claude` is used from now on").await;
     screen.wait_for("Do you trust it?").await;
-    screen.line("y");
+    screen.keys(&["y"]);
     screen.wait_for("> what shall we do?").await;
     screen.line("hello");
     screen.wait_for("Here I am.").await;
@@ -99,7 +99,8 @@ async fn a_key_that_does_not_work_is_told_and_not_kept() {
     screen.wait_for("(not shown)").await;
     screen.line("sk-wrong");
     screen.wait_for("A first call with it failed").await;
-    screen.wait_for("3. Back").await;
+    let shown = screen.wait_for("3. Back").await;
+    assert!(!shown.contains("is kept"), "it is not: {shown}");
     screen.keys(&["3"]);
     screen.wait_gone("3. Back").await;
     screen.wait_for("arrows and enter").await;
@@ -114,7 +115,7 @@ async fn ctrl_c_leaves_also_at_the_question_about_trust() {
     let screen = Screen::first_start([], 80, 24).await;
     screen.wait_for("esc for the demo").await;
     screen.keys(&["Escape"]);
-    screen.wait_for("Do you trust it? [y/n]").await;
+    screen.wait_for("Do you trust it?").await;
     screen.keys(&["C-c"]);
     screen.wait_for("buddy: interrupted").await;
     screen.wait_dead().await;
@@ -136,4 +137,95 @@ async fn a_key_that_was_being_tried_when_the_person_left_is_not_kept() {
     screen.wait_dead().await;
     let kept = std::fs::read_to_string(screen.stage.home.path().join(".config/buddy/auth.json")).unwrap();
     assert!(!kept.contains("sk-half"), "{kept}");
+}
+
+#[tokio::test]
+async fn a_server_at_any_address_becomes_a_profile_once_it_worked() {
+    let screen = Screen::first_start([turn().text("OK"), turn().text("Here I am.")], 80, 30).await;
+    screen.wait_for("esc for the demo").await;
+    screen.keys(&["1"]);
+    let whose = screen.wait_for("Another address").await;
+    let place = whose.lines().find(|line| line.contains("Another address")).unwrap();
+    screen.keys(&[place.trim_start_matches(['❯', ' ']).split('.').next().unwrap()]);
+    screen.wait_for("Address of the API").await;
+    screen.line("no address");
+    screen.wait_until("it again", |shown| shown.matches("Address of the API").count() == 2).await;
+    let address = format!("{}/v1", screen.stage.server.url());
+    screen.line(&address);
+    screen.wait_for("API key (not shown; enter alone").await;
+    screen.line("sk-elsewhere");
+    screen.wait_for("Which model?").await;
+    screen.wait_for("1. scripted").await;
+    screen.keys(&["1"]);
+    screen.wait_for("is used from now on").await;
+    screen.wait_for("Do you trust it?").await;
+    screen.keys(&["n"]);
+    screen.wait_for("> what shall we do?").await;
+    screen.line("hello");
+    screen.wait_for("Here I am.").await;
+    let requests = screen.stage.requests();
+    assert_eq!(requests.len(), 2);
+    let config = std::fs::read_to_string(screen.stage.home.path().join(".config/buddy/buddy.toml")).unwrap();
+    assert!(config.contains(&format!("api_base_url = \"{address}\"")), "{config}");
+    let kept = std::fs::read_to_string(screen.stage.home.path().join(".config/buddy/auth.json")).unwrap();
+    assert!(kept.contains("sk-elsewhere") && !screen.everything().contains("sk-elsewhere"));
+}
+
+#[tokio::test]
+async fn an_address_that_does_not_answer_leaves_nothing_behind() {
+    let screen = Screen::first_start([turn().error(500, "broken", "out of order")], 80, 30).await;
+    let file = screen.stage.home.path().join(".config/buddy/buddy.toml");
+    let before = std::fs::read_to_string(&file).unwrap();
+    screen.wait_for("esc for the demo").await;
+    screen.keys(&["1"]);
+    let whose = screen.wait_for("Another address").await;
+    let place = whose.lines().find(|line| line.contains("Another address")).unwrap();
+    screen.keys(&[place.trim_start_matches(['❯', ' ']).split('.').next().unwrap()]);
+    screen.wait_for("Address of the API").await;
+    // Nobody listens there.
+    screen.line("http://127.0.0.1:1/v1");
+    screen.wait_for("API key (not shown; enter alone").await;
+    screen.keys(&["Enter"]);
+    screen.wait_for("The name of the model:").await;
+    screen.line("anything");
+    screen.wait_for("A first call failed").await;
+    screen.wait_for("1. Back").await;
+    screen.keys(&["1"]);
+    screen.wait_for("How do you want to begin?").await;
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), before);
+    screen.keys(&["C-c"]);
+    screen.wait_dead().await;
+}
+
+#[tokio::test]
+async fn a_folder_that_is_not_trusted_is_asked_for_once_and_trusted_later() {
+    let write = |name: &str| turn().call("write_file", serde_json::json!({"path": name, "content": "x"}));
+    let turns = vec![write("one"), turn().text("Refused."), write("two"), turn().text("Done.")];
+    let stage = Stage::apart(turns).await;
+    let screen = Screen::bare(stage, &[], 90, 30, &[]);
+    screen.wait_for("Do you trust it?").await;
+    screen.text("fx");
+    screen.keys(&["Enter"]);
+    screen.wait_for("It is only read.").await;
+    screen.wait_for("this folder is not trusted").await;
+    screen.wait_until("a prompt", super::has_prompt).await;
+    screen.line("write it");
+    screen.wait_for("Refused.").await;
+    assert!(
+        super::flowing(&screen.everything())
+            .contains("this folder is not trusted, so it is only read: it would write")
+    );
+    assert!(!screen.stage.home.work().join("one").exists());
+    screen.wait_idle().await;
+    screen.keys(&["C-d"]);
+    screen.wait_for("go on with: buddy resume").await;
+    screen.again(&[]).await;
+    assert!(!screen.everything().contains("Do you trust it?"), "a no is remembered");
+    screen.line("/trust");
+    screen.wait_for("files in it can be changed").await;
+    screen.line("write it");
+    screen.wait_for_question("approve?").await;
+    screen.keys(&["y"]);
+    screen.wait_for("Done.").await;
+    assert!(screen.stage.home.work().join("two").exists());
 }

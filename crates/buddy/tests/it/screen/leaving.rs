@@ -41,7 +41,6 @@ async fn check_restored(screen: &Screen) {
 async fn the_terminal_is_as_it_was_after_leaving() {
     let screen = in_shell().await;
     screen.keys(&["C-d"]);
-    screen.wait_for("go on with: buddy resume").await;
     check_restored(&screen).await;
 }
 
@@ -125,4 +124,24 @@ async fn a_panic_that_is_caught_leaves_a_screen_that_works() {
         "nothing is echoed beside what is painted: {shown}"
     );
     screen.leave().await;
+}
+
+#[tokio::test]
+async fn line_by_line_an_interrupt_at_the_prompt_leaves_at_the_second_press_alone() {
+    let stage = Stage::new(vec![turn().text("Still here.")]).await;
+    let screen = Screen::bare(stage, &["--trust"], 80, 24, &[("TERM", "dumb")]);
+    let is_prompted = |shown: &str| shown.lines().last().is_some_and(|line| line.trim() == ">");
+    screen.wait_until("a prompt", is_prompted).await;
+    screen.text("half a line");
+    screen.keys(&["C-c"]);
+    screen
+        .wait_until("a new prompt", |shown| shown.contains("ctrl-c again leaves") && is_prompted(shown))
+        .await;
+    screen.line("hello");
+    screen.wait_until("the answer", |shown| shown.contains("Still here.") && is_prompted(shown)).await;
+    screen.keys(&["C-c"]);
+    screen.wait_until("another one", |shown| shown.matches("ctrl-c again leaves").count() == 2).await;
+    screen.keys(&["C-c"]);
+    screen.wait_for("go on with: buddy resume").await;
+    screen.wait_dead().await;
 }

@@ -92,10 +92,10 @@ async fn a_task_in_the_background_knows_the_conversation() {
 async fn a_past_conversation_is_found_by_what_was_said() {
     let screen = talked().await;
     screen.line("/new");
-    screen.wait_for("a new conversation").await;
+    screen.wait_for("\na new conversation").await;
     screen.line("/session search paint boat");
     let shown = screen.wait_for("found:").await;
-    assert!(shown.contains("❯ ses_ID paint the boat"), "{shown}");
+    assert!(shown.contains("❯ paint the boat  find the boat, ses_ID"), "{shown}");
     screen.keys(&["Enter"]);
     screen.wait_until("the conversation", |shown| shown.matches("Second answer.").count() == 2).await;
     screen.line("/session search submarine");

@@ -35,7 +35,8 @@ async fn a_terminal_that_another_buddy_has_is_told_when_a_conversation_begins() 
     let (stage, first) = occupied().await;
     let screen = Screen::bare(stage, &["-c", "tmux.enabled=true", "--trust"], 80, 24, &[]);
     check_told(&screen).await;
-    screen.leave().await;
+    screen.keys(&["C-d"]);
+    screen.wait_dead().await;
     first.finish().await.expect_code(0);
 }
 
@@ -50,6 +51,7 @@ async fn and_when_this_machine_comes_later() {
     assert!(!screen.everything().contains("without a shared"));
     screen.line("/target add local");
     check_told(&screen).await;
-    screen.leave().await;
+    screen.keys(&["C-d"]);
+    screen.wait_dead().await;
     first.finish().await.expect_code(0);
 }

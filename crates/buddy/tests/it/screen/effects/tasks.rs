@@ -41,7 +41,7 @@ async fn a_turn_ends_when_its_time_is_over() {
     let screen = working([]).await;
     screen.line("/timeout 1s");
     screen.wait_for("task 1 ends in 0s").await;
-    screen.wait_for("its time is over").await;
+    screen.wait_for("the time of task 1 is over").await;
     check_stopped(&screen).await;
 }
 
@@ -84,4 +84,19 @@ async fn a_process_is_listed_and_ended_by_its_name() {
     screen.wait_until("its end", |_| !is_there()).await;
     screen.line("/kill proc-00");
     screen.wait_for("proc-00").await;
+}
+
+#[tokio::test]
+async fn leaving_says_first_what_it_would_stop_and_then_how_each_is_gone_on_with() {
+    let screen = working([turn().gate("other").text("Done beside it.")]).await;
+    screen.line("work beside it &");
+    screen.wait_for("task 2 runs in the background").await;
+    screen.stage.server.wait_for_requests(2).await;
+    screen.keys(&["C-d"]);
+    screen.wait_for_words("what the agent does and task 2 would be stopped").await;
+    screen.keys(&["C-d"]);
+    screen.wait_for("a task was stopped; go on with: buddy resume ses_ID").await;
+    assert_eq!(screen.everything().matches("go on with: buddy resume ses_ID").count(), 2);
+    screen.stage.server.gate("end").open();
+    screen.stage.server.gate("other").open();
 }

@@ -1,0 +1,97 @@
+//! What is said about a session when somebody asks: its state, how full its context is, what it has used, its last answer.
+
+use buddy_protocol::{ApprovalPolicy, Content, SessionId, Transcript};
+
+use crate::console::Surroundings;
+
+/// The session, its model and how it goes about its work, one fact a line.
+pub(crate) fn status(
+    session: &SessionId,
+    transcript: &Transcript,
+    surroundings: &Surroundings,
+    approvals: ApprovalPolicy,
+) -> String {
+    let cwd = transcript.started().map(|started| started.cwd.as_str()).unwrap_or_default();
+    format!(
+        "session    {session}\ntitle      {}\nmodel      {}\ndirectory  {cwd}\nhost       {}\napprovals  {}\nplan only  {}\nturns      {}\nmessages   {}",
+        transcript.title().unwrap_or("none yet"),
+        model(transcript, surroundings),
+        surroundings.host.as_deref().unwrap_or("this machine"),
+        policy(approvals),
+        if transcript.is_plan_only() { "yes" } else { "no" },
+        transcript.turns(),
+        transcript.items().len(),
+    )
+}
+
+/// The model as its provider names it, and the profile where the session names one.
+fn model(transcript: &Transcript, surroundings: &Surroundings) -> String {
+    match transcript.model() {
+        Some(profile) if profile != surroundings.model => format!("{} ({profile})", surroundings.model),
+        _ => surroundings.model.clone(),
+    }
+}
+
+/// What becomes of calls that need an approval.
+pub(crate) fn policy(approvals: ApprovalPolicy) -> String {
+    match approvals {
+        ApprovalPolicy::Ask => "ask".to_owned(),
+        ApprovalPolicy::All => "all".to_owned(),
+        ApprovalPolicy::None => "none".to_owned(),
+        ApprovalPolicy::Edits => "edits of files in the workspace, ask for the rest".to_owned(),
+        ApprovalPolicy::Window { seconds } => format!("all for {seconds} s from when it was said"),
+    }
+}
+
+/// How full the model's context is.
+pub(crate) fn context(transcript: &Transcript, surroundings: &Surroundings) -> String {
+    match (transcript.last_usage(), surroundings.window) {
+        (None, _) => "no model was called yet".to_owned(),
+        (Some(usage), Some(window)) if window > 0 => {
+            let used = usage.input + usage.output;
+            format!("{} of {} tokens, {}%", short(used), short(window), used.saturating_mul(100) / window)
+        }
+        (Some(usage), _) => {
+            format!("{} tokens; how many fit is not known", short(usage.input + usage.output))
+        }
+    }
+}
+
+/// What the session has used.
+pub(crate) fn cost(transcript: &Transcript) -> String {
+    let bill = transcript.bill();
+    let usage = bill.usage;
+    let cost = bill.total().map_or_else(|| "not known".to_owned(), |cost| cost.to_string());
+    format!(
+        "input      {} tokens, {} of them cached\noutput     {} tokens, {} of them reasoning\ncost       {cost}",
+        usage.input, usage.cached_input, usage.output, usage.reasoning_output
+    )
+}
+
+/// The last answer.
+pub(crate) fn last_answer(transcript: &Transcript) -> Option<&str> {
+    transcript.items().iter().rev().find_map(|item| match &item.content {
+        Content::AgentMessage { text } => Some(text.as_str()),
+        _ => None,
+    })
+}
+
+/// A number with few digits.
+pub(crate) fn short(number: u64) -> String {
+    match number {
+        0..1_000 => number.to_string(),
+        1_000..1_000_000 => format!("{}.{}k", number / 1_000, number % 1_000 / 100),
+        _ => format!("{}.{}M", number / 1_000_000, number % 1_000_000 / 100_000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        let shown: Vec<String> = [7, 999, 1_234, 45_678, 2_340_000].into_iter().map(short).collect();
+        assert_eq!(shown, ["7", "999", "1.2k", "45.6k", "2.3M"]);
+    }
+}
