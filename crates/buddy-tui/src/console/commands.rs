@@ -267,7 +267,6 @@ impl Console {
             return self.complain("say /rename and the title");
         }
         self.send(Command::Change(Change { title: Some(title.to_owned()), ..Change::default() }));
-        self.say(&format!("title: {title}"));
     }
 
     fn session(&mut self, line: &str) {
