@@ -61,5 +61,6 @@ pub(crate) fn told(changed: &SessionChanged) -> Option<String> {
     });
     let targets = changed.targets.as_ref().map(|targets| format!("targets:\n{}", targets::lines(targets)));
     let model = changed.model.as_ref().map(|model| format!("model: {model}"));
-    plan.or(approvals).or(panes).or(targets).or(model)
+    let title = changed.title.as_ref().map(|title| format!("title: {title}"));
+    plan.or(approvals).or(panes).or(targets).or(model).or(title)
 }

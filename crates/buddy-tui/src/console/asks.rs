@@ -1,7 +1,8 @@
 //! Questions: which one is put, and which key answers it how.
 //!
 //! A key answers only a question that the person can have read, and only by itself. What was typed before it appeared, or in
-//! the same breath, belongs to the draft: so a letter waits for a moment whether another one follows.
+//! the same breath, belongs to the draft: so a letter waits for a moment whether another one follows. Only `n` does not, behind
+//! which words are meant to follow.
 
 use std::time::{Duration, Instant};
 
@@ -233,7 +234,7 @@ fn first_row(question: &Question) -> usize {
 /// What a letter is to a question that one key decides.
 enum Meaning {
     Answer,
-    /// It shows more, or marks one of several.
+    /// It decides nothing: it shows more, marks one of several, or opens the line for a reason.
     Look,
     /// Somebody writes something.
     Word,
@@ -379,8 +380,8 @@ impl Asking {
 
     fn meaning(&self, letter: char) -> Meaning {
         match (&self.stage, letter) {
-            (_, '?') | (Stage::Picking(_), '1'..='9') => Meaning::Look,
-            (_, 'y' | 'd' | 'n') | (Stage::Choosing, 'a' | 'p' | 'e' | '1'..='6') => Meaning::Answer,
+            (_, '?' | 'n') | (Stage::Picking(_), '1'..='9') | (Stage::Choosing, '6') => Meaning::Look,
+            (_, 'y' | 'd') | (Stage::Choosing, 'a' | 'p' | 'e' | '1'..='5') => Meaning::Answer,
             _ => Meaning::Word,
         }
     }

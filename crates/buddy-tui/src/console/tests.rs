@@ -177,7 +177,7 @@ fn keys_of_somebody_who_goes_on_typing_answer_nothing() {
 
 #[test]
 fn words_are_not_taken_for_answers() {
-    for words in ["make it", "yes, and then", "a test", "do not", "/model small", "nn y"] {
+    for words in ["make it", "yes, and then", "a test", "do not", "/model small", "edit it"] {
         let mut seat = Seat::new();
         seat.fact(1, asked("mkdir a"));
         seat.wait(3000);

@@ -63,7 +63,6 @@ impl Repl<'_> {
             ("rename", "") => self.tell("say /rename and the title"),
             ("rename", title) => {
                 self.change(Change { title: Some(title.to_owned()), ..Change::default() }).await?;
-                self.tell(&format!("title: {title}"));
             }
             ("init", _) => self.say(Command::prompt(INIT)).await?,
             ("review", what) => self.say(Command::prompt(review(what))).await?,
