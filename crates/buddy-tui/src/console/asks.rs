@@ -112,13 +112,19 @@ impl Console {
                 asking.held = Some((held, since));
                 return true;
             }
-            if action == Some(Action::Submit) {
-                return self.step(held, None);
-            }
             if let (Some(first), true) = (held.letter(), key.letter().is_some()) {
                 asking.ready = self.now + READ_WHILE_TYPING;
                 self.draft.insert(first);
                 return false;
+            }
+            match action {
+                // Somebody thought better of it.
+                Some(Action::Escape | Action::Cancel) => {}
+                Some(Action::Submit) => return self.step(held, None),
+                _ => {
+                    self.step(held, None);
+                    return self.answer_key(key);
+                }
             }
         }
         if self.now < asking.ready {

@@ -212,6 +212,22 @@ fn a_key_that_is_pressed_twice_or_with_enter_answers_once() {
 }
 
 #[test]
+fn a_key_that_edits_goes_to_the_line_that_a_letter_opens() {
+    let mut seat = Seat::new();
+    seat.fact(1, asked("mkdir a"));
+    seat.wait(1100);
+    let keys = ["e", "ctrl-u", "l", "s", "enter"];
+    let effects: Vec<Effect> = keys.iter().flat_map(|key| seat.touch(key)).collect();
+    let edited = |effect: &Effect| matches!(effect, Effect::Send(_, Command::Answer { answer, .. }) if *answer == Answer::edit("ls"));
+    assert!(effects.iter().any(edited), "{effects:?}");
+    let mut seat = Seat::new();
+    seat.fact(1, asked("mkdir a"));
+    seat.wait(1100);
+    let effects: Vec<Effect> = ["y", "esc"].iter().flat_map(|key| seat.touch(key)).collect();
+    assert!(!effects.iter().any(is_answer), "escape in the same moment takes it back: {effects:?}");
+}
+
+#[test]
 fn only_a_key_by_itself_answers() {
     let mut seat = Seat::new();
     seat.fact(1, asked("mkdir a"));
