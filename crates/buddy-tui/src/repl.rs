@@ -5,7 +5,7 @@
 mod commands;
 mod past;
 
-use std::collections::HashSet;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use buddy_protocol::{
@@ -97,6 +97,8 @@ struct Repl<'a> {
     is_prompted: bool,
     /// When the turn that runs is stopped.
     deadline: Option<Instant>,
+    /// Commands for the end of the turn.
+    later: VecDeque<String>,
     /// When an interrupt came that leaves at the second time.
     armed: Option<Instant>,
     /// Prompts that were accepted and are not folded yet. Until they are, no turn seems to run although one does.
@@ -139,6 +141,7 @@ pub async fn run_repl(
         is_mid_line: false,
         is_prompted: false,
         deadline: None,
+        later: VecDeque::new(),
         armed: None,
         unseen: 0,
         denied,
@@ -147,10 +150,10 @@ pub async fn run_repl(
         is_denying: false,
     };
     repl.catch_up(&mut events, head).await?;
-    match prompt {
-        Some(line) => repl.enter(line.trim()).await?,
-        None => repl.put_prompt(),
+    if let Some(line) = prompt {
+        repl.enter(line.trim()).await?;
     }
+    repl.put_prompt();
     let exit = repl.talk(events, input.lines(), &mut interrupts).await?;
     let is_empty = repl.transcript.items().is_empty();
     Ok(Left { exit, session: repl.session, is_empty, stopped: Vec::new() })
@@ -178,8 +181,8 @@ impl Repl<'_> {
         interrupts: &mut mpsc::Receiver<Signalled>,
     ) -> Result<Exit, SessionsError> {
         let mut is_open = true;
-        loop {
-            let mut exit = None;
+        let mut exit = self.is_leaving.then_some(Exit::Ok);
+        while exit.is_none() {
             tokio::select! {
                 event = events.next() => exit = self.take(event).await?,
                 line = lines.next_line(), if is_open => match line {
@@ -196,8 +199,13 @@ impl Repl<'_> {
                     _ => break,
                 }
             }
+            while self.is_idle()
+                && let Some(line) = self.later.pop_front()
+            {
+                self.enter(&line).await?;
+            }
             if exit.is_some() || self.is_leaving {
-                return Ok(exit.unwrap_or(Exit::Ok));
+                break;
             }
             if let Some(next) = self.next.take() {
                 events = self.open(next).await?;
@@ -211,6 +219,7 @@ impl Repl<'_> {
             }
             self.put_prompt();
         }
+        Ok(exit.unwrap_or(Exit::Ok))
     }
 
     /// Takes up an event. Says how the conversation ends, if it does.
@@ -236,6 +245,10 @@ impl Repl<'_> {
         }
         if self.is_idle() {
             return Ok(self.press_again());
+        }
+        if !self.later.is_empty() {
+            self.later.clear();
+            self.tell("what waited for the end of the turn is not done");
         }
         self.interrupt().await?;
         Ok(None)

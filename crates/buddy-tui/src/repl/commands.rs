@@ -16,8 +16,8 @@ use crate::targets::{self, TargetLine, default_target};
 
 /// Commands that need a screen.
 const ON_A_SCREEN: [&str; 2] = ["theme", "keymap"];
-/// What is said where a turn is in the way.
-const RUNS: &str = "a turn runs; ctrl-c interrupts it";
+/// The most lines that wait for the end of a turn.
+const MAX_LATER: usize = 50;
 
 impl Repl<'_> {
     /// A line that is for buddy and not for the agent.
@@ -25,7 +25,7 @@ impl Repl<'_> {
         let (name, argument) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
         let (name, argument) = (name.trim_start_matches('/'), argument.trim());
         match canonical(name) {
-            Some(name) if is_for_idle(name) && !self.is_idle() => self.tell(RUNS),
+            Some(name) if is_for_idle(name) && !self.is_idle() => self.keep_for_later(line),
             Some(name) if ON_A_SCREEN.contains(&name) => {
                 self.tell(&format!("/{name} is for a conversation on a screen"));
             }
@@ -39,6 +39,15 @@ impl Repl<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Keeps a command for the end of the turn.
+    fn keep_for_later(&mut self, line: &str) {
+        if self.later.len() >= MAX_LATER {
+            return self.tell(&format!("{MAX_LATER} lines wait already; this was not done"));
+        }
+        self.later.push_back(line.to_owned());
+        self.tell("this is done when the turn has ended; ctrl-c interrupts the turn");
     }
 
     async fn carry_out(&mut self, name: &str, argument: &str) -> Result<(), SessionsError> {

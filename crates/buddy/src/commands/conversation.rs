@@ -219,7 +219,10 @@ impl Talk<'_> {
         let has_jail = self.setup.loaded.config.agent.environment == WorkEnvironment::Development;
         let is_here = self.hosts.wanted.is_empty();
         if is_here && has_jail && !TrustStore::new(&self.environment.data).covers(&self.hosts.cwd) {
-            lines.push("this folder is not trusted: it is only read; /trust changes that".to_owned());
+            // Places for temporary files can be changed in any case.
+            let is_scratch = self.hosts.cwd.starts_with("/tmp");
+            let what = if is_scratch { "its own rules are not read" } else { "it is only read" };
+            lines.push(format!("this folder is not trusted: {what}; /trust changes that"));
         }
         lines.extend(panes::ways(&self.hosts).await);
         lines.extend(self.hint.clone());

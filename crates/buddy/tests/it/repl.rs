@@ -314,3 +314,19 @@ async fn words_that_are_no_command_begin_a_conversation_and_a_single_one_is_an_e
     let finished = stage.buddy(["sesions"]).run().await.expect_code(2);
     finished.expect_stderr("buddy exec 'sesions'");
 }
+
+#[tokio::test]
+async fn a_command_for_when_nothing_runs_is_done_at_the_end_of_the_turn() {
+    let (stage, mut started) =
+        stage([turn().text("Half").gate("rest").text(" of it."), turn().text("Reviewed.")]).await;
+    started.write(b"go\n").await;
+    started.stdout.wait_for("Half", 1).await;
+    started.write(b"/review it all\n").await;
+    started.stderr.wait_for("this is done when the turn has ended", 1).await;
+    assert_eq!(stage.server.requests().len(), 2, "nothing was sent yet");
+    stage.server.gate("rest").open();
+    started.stdout.wait_for("Reviewed.", 1).await;
+    started.finish().await.expect_code(0);
+    let seen = said(&stage.requests()[2].body, "user").join("|");
+    assert!(seen.ends_with("Look at: it all"), "{seen}");
+}

@@ -36,6 +36,16 @@ impl Screen {
         self.tmux(&all);
     }
 
+    /// Goes to the list of those whose key it can be, and takes the one with these words.
+    async fn choose_key_of(&self, words: &str) {
+        self.wait_for("esc for the demo").await;
+        self.keys(&["Enter"]);
+        let whose = self.wait_for("Whose key is it?").await;
+        let place = whose.lines().find(|line| line.contains(words)).unwrap();
+        let number = place.trim_start_matches(['❯', ' ']).split('.').next().unwrap();
+        self.keys(&[number]);
+    }
+
     /// Starts it again on the same terminal.
     fn bare_again(&self) {
         self.start_bare(&["respawn-pane", "-k", "-t", "screen", "--"]);
@@ -68,12 +78,7 @@ async fn the_first_question_is_how_to_begin_and_escape_is_the_demo() {
 #[tokio::test]
 async fn a_pasted_key_is_not_shown_tried_once_and_used_from_then_on() {
     let screen = Screen::first_start([turn().text("OK"), turn().text("Here I am.")], 80, 24).await;
-    screen.wait_for("esc for the demo").await;
-    screen.keys(&["Enter"]);
-    let whose = screen.wait_for("Whose key is it?").await;
-    let place = whose.lines().find(|line| line.contains("claude-sonnet")).unwrap();
-    let number = place.trim_start_matches(['❯', ' ']).split('.').next().unwrap().to_owned();
-    screen.keys(&[&number]);
+    screen.choose_key_of("claude-sonnet").await;
     screen.wait_for("API key for `claude` (not shown)").await;
     screen.line("sk-first-start");
     screen.wait_for("`claude` is used from now on").await;
@@ -142,11 +147,7 @@ async fn a_key_that_was_being_tried_when_the_person_left_is_not_kept() {
 #[tokio::test]
 async fn a_server_at_any_address_becomes_a_profile_once_it_worked() {
     let screen = Screen::first_start([turn().text("OK"), turn().text("Here I am.")], 80, 30).await;
-    screen.wait_for("esc for the demo").await;
-    screen.keys(&["1"]);
-    let whose = screen.wait_for("Another address").await;
-    let place = whose.lines().find(|line| line.contains("Another address")).unwrap();
-    screen.keys(&[place.trim_start_matches(['❯', ' ']).split('.').next().unwrap()]);
+    screen.choose_key_of("Another address").await;
     screen.wait_for("Address of the API").await;
     screen.line("no address");
     screen.wait_until("it again", |shown| shown.matches("Address of the API").count() == 2).await;
@@ -176,11 +177,7 @@ async fn an_address_that_does_not_answer_leaves_nothing_behind() {
     let screen = Screen::first_start([turn().error(500, "broken", "out of order")], 80, 30).await;
     let file = screen.stage.home.path().join(".config/buddy/buddy.toml");
     let before = std::fs::read_to_string(&file).unwrap();
-    screen.wait_for("esc for the demo").await;
-    screen.keys(&["1"]);
-    let whose = screen.wait_for("Another address").await;
-    let place = whose.lines().find(|line| line.contains("Another address")).unwrap();
-    screen.keys(&[place.trim_start_matches(['❯', ' ']).split('.').next().unwrap()]);
+    screen.choose_key_of("Another address").await;
     screen.wait_for("Address of the API").await;
     // Nobody listens there.
     screen.line("http://127.0.0.1:1/v1");

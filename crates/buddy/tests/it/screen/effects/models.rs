@@ -64,6 +64,11 @@ async fn a_model_is_picked_by_typing_and_arrows() {
     screen.wait_gone("arrows choose").await;
     let refused = screen.wait_for("there is no key for").await;
     assert!(refused.contains(&name) && !refused.contains(&format!("model: {name}")), "{refused}");
+    assert!(refused.contains(&format!("say /login {name}")), "{refused}");
+    assert!(
+        screen.wait_for("scripted-green · work").await.contains("scripted-green"),
+        "the model is in the status"
+    );
     screen.line("/model blue");
     screen.wait_for("model: blue").await;
     screen.line("and now?");
