@@ -21,7 +21,7 @@ use crate::budget::Budget;
 use crate::driver::{Driver, Funds, Order, Work};
 use crate::gate::Gate;
 use crate::hosts::Hosts;
-use crate::images::{BadImage, attached};
+use crate::images::all_attached;
 use crate::models::{Meter, ModelSource, Models};
 use crate::targets::Targets;
 use crate::tools::{Pipeline, PipelineParts, TextLimits};
@@ -263,9 +263,11 @@ impl AgentSession for BuddySession {
 
 /// The images that come with a prompt. Decoding them takes a while, which nobody else should have to wait for.
 async fn seen(attachments: Vec<Attachment>) -> Result<Vec<Image>, AgentError> {
-    let decode = move || attachments.into_iter().map(attached).collect::<Result<Vec<Image>, BadImage>>();
-    let decoded =
-        tokio::task::spawn_blocking(decode).await.map_err(|_| closed("an image could not be decoded"))?;
+    if attachments.is_empty() {
+        return Ok(Vec::new());
+    }
+    let decoded = tokio::task::spawn_blocking(move || all_attached(attachments)).await;
+    let decoded = decoded.map_err(|_| closed("an image could not be decoded"))?;
     decoded.map_err(|error| AgentError {
         failure: Failure { kind: FailureKind::InvalidRequest, message: error.to_string(), hint: None },
     })

@@ -1,7 +1,8 @@
 //! The history as a model is given it, made from the items of a session.
 //!
 //! The same items always give the same history, and more items only add to its end, so that a provider's prompt cache
-//! holds from call to call and after a restart.
+//! holds from call to call and after a restart. Only where there are more images than a request may carry, words take the
+//! place of older ones from time to time.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -41,21 +42,21 @@ pub(crate) fn history(items: &[Item]) -> Vec<PromptItem> {
 }
 
 /// Providers bound what one request may carry. When there is more than that to see, the older images give way, and
-/// more of them than needed, so that the history does not change with every further one.
+/// more of them than needed, so that the history does not change with every further one. Those of one item stay together,
+/// and those of the newest one stay.
 fn hide_old_images(prompt: &mut [PromptItem]) {
-    let sizes = prompt.iter().flat_map(PromptItem::images).map(|image| image.data.text().len());
-    let mut shown: VecDeque<usize> = VecDeque::new();
+    let mut shown: VecDeque<(usize, usize)> = VecDeque::new();
     let mut hidden: usize = 0;
-    for size in sizes {
-        shown.push_back(size);
-        if shown.len() <= MAX_IMAGES_SHOWN && shown.iter().sum::<usize>() <= MAX_IMAGE_TEXT {
-            continue;
-        }
-        while shown.len() > 1
-            && (shown.len() > MAX_IMAGES_SHOWN / 2 || shown.iter().sum::<usize>() > MAX_IMAGE_TEXT / 2)
-        {
-            shown.pop_front();
-            hidden += 1;
+    for images in prompt.iter().map(PromptItem::images).filter(|images| !images.is_empty()) {
+        shown.push_back((images.len(), images.iter().map(|image| image.data.text().len()).sum()));
+        let exceeds = |shown: &VecDeque<(usize, usize)>, part: usize| {
+            let (count, size) = shown.iter().fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+            count > MAX_IMAGES_SHOWN / part || size > MAX_IMAGE_TEXT / part
+        };
+        if exceeds(&shown, 1) {
+            while shown.len() > 1 && exceeds(&shown, 2) {
+                hidden += shown.pop_front().map_or(0, |(count, _)| count);
+            }
         }
     }
     for item in prompt {
@@ -151,5 +152,41 @@ fn result(call: &ToolCall) -> PromptItem {
         name: call.name.clone(),
         output: output.unwrap_or_else(|| NO_RESULT.to_owned()),
         images: call.images.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use buddy_protocol::{Base64, Image, ImageType};
+
+    use super::*;
+
+    fn shown(prompt: &[PromptItem]) -> Vec<usize> {
+        prompt.iter().map(|item| item.images().len()).collect()
+    }
+
+    fn item(images: usize, bytes: usize) -> PromptItem {
+        let data = Base64::from("A".repeat(bytes));
+        let image = Image { name: None, media_type: ImageType::Png, width: 1, height: 1, data };
+        PromptItem::User { text: "see".to_owned(), images: vec![image; images] }
+    }
+
+    #[test]
+    fn older_images_give_way_together_and_the_newest_stay() {
+        let mut prompt: Vec<PromptItem> = (0..MAX_IMAGES_SHOWN).map(|_| item(1, 1)).collect();
+        hide_old_images(&mut prompt);
+        assert!(shown(&prompt).iter().all(|count| *count == 1));
+        let mut more = prompt.clone();
+        more.push(item(1, 1));
+        hide_old_images(&mut more);
+        assert_eq!(shown(&more).iter().sum::<usize>(), MAX_IMAGES_SHOWN / 2);
+        assert_eq!(shown(&more)[0], 0);
+        let mut later: Vec<PromptItem> = (0..MAX_IMAGES_SHOWN + 5).map(|_| item(1, 1)).collect();
+        hide_old_images(&mut later);
+        assert_eq!(shown(&later)[..21], shown(&more)[..21], "what is hidden stays the same for a while");
+        let mut large = vec![item(1, 10), item(20, MAX_IMAGE_TEXT / 20)];
+        large.push(item(3, MAX_IMAGE_TEXT / 4));
+        hide_old_images(&mut large);
+        assert_eq!(shown(&large), [0, 0, 3]);
     }
 }

@@ -4,6 +4,7 @@
 //! with every later prompt again, since it is part of the conversation by then.
 
 use std::io::Cursor;
+use std::sync::{Mutex, PoisonError};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -19,17 +20,22 @@ const LONGEST_SIDE: u32 = 2_000;
 /// The most bytes of a file that goes to a model. The strictest provider takes 5 MB as base64 text.
 const MAX_BYTES: usize = 3_600_000;
 
+/// The most bytes of all files of one prompt, so that all of them are seen together.
+pub(crate) const MAX_TOGETHER: usize = 14_000_000;
+
 /// The most pixels on one side that are decoded at all, against files that unpack to more than there is memory.
 const MAX_SIDE: u32 = 20_000;
 
 /// The most memory that decoding may take.
-const MAX_MEMORY: u64 = 512 * 1024 * 1024;
+const MAX_MEMORY: u64 = 256 * 1024 * 1024;
 
 /// How well a photograph is kept.
 const QUALITY: u8 = 85;
 
 /// Characters of a name that are kept.
 const NAME: usize = 120;
+
+static DECODING: Mutex<()> = Mutex::new(());
 
 /// Why a file is no image that can be shown.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -44,12 +50,17 @@ pub(crate) enum BadImage {
     Damaged { name: String, reason: String },
 }
 
-/// The image of an attachment.
-pub(crate) fn attached(attachment: Attachment) -> Result<Image, BadImage> {
+/// The images of a prompt, which share what there is room for.
+pub(crate) fn all_attached(attachments: Vec<Attachment>) -> Result<Vec<Image>, BadImage> {
+    let most = MAX_BYTES.min(MAX_TOGETHER / attachments.len().max(1));
+    attachments.into_iter().map(|attachment| attached(attachment, most)).collect()
+}
+
+fn attached(attachment: Attachment, most: usize) -> Result<Image, BadImage> {
     let Attachment { name, data } = attachment;
     let bytes =
         STANDARD.decode(data.text()).map_err(|_| BadImage::NoBytes { name: called(name.as_deref()) })?;
-    fitted(name, &bytes)
+    within_bytes(name, &bytes, most)
 }
 
 /// The kind of a file, by its first bytes.
@@ -65,6 +76,12 @@ pub(crate) fn kind(bytes: &[u8]) -> Option<ImageType> {
 
 /// The image in a file, made smaller where it is larger than models look at.
 pub(crate) fn fitted(name: Option<String>, bytes: &[u8]) -> Result<Image, BadImage> {
+    within_bytes(name, bytes, MAX_BYTES)
+}
+
+fn within_bytes(name: Option<String>, bytes: &[u8], most: usize) -> Result<Image, BadImage> {
+    // One at a time: each may take as much memory as there is to be taken.
+    let _turn = DECODING.lock().unwrap_or_else(PoisonError::into_inner);
     let name = name.map(|name| plain(&name));
     let call = || called(name.as_deref());
     if bytes.len() > MAX_IMAGE_BYTES {
@@ -73,10 +90,10 @@ pub(crate) fn fitted(name: Option<String>, bytes: &[u8]) -> Result<Image, BadIma
     let media_type = kind(bytes).ok_or_else(|| BadImage::UnknownKind { name: call() })?;
     let damaged = |error: image::ImageError| BadImage::Damaged { name: call(), reason: error.to_string() };
     let picture = decoded(bytes).map_err(damaged)?;
-    if picture.width().max(picture.height()) <= LONGEST_SIDE && bytes.len() <= MAX_BYTES {
+    if picture.width().max(picture.height()) <= LONGEST_SIDE && bytes.len() <= most {
         return Ok(whole(name, media_type, &picture, bytes));
     }
-    let (media_type, picture, bytes) = shrunk(&picture, media_type).map_err(damaged)?;
+    let (media_type, picture, bytes) = shrunk(&picture, media_type, most).map_err(damaged)?;
     Ok(whole(name, media_type, &picture, &bytes))
 }
 
@@ -92,8 +109,9 @@ fn decoded(bytes: &[u8]) -> Result<DynamicImage, image::ImageError> {
     limits.max_image_height = Some(MAX_SIDE);
     limits.max_alloc = Some(MAX_MEMORY);
     let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format()?;
-    reader.limits(limits);
+    reader.limits(limits.clone());
     let mut decoder = reader.into_decoder()?;
+    limits.reserve(decoder.total_bytes())?;
     let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
     let mut picture = DynamicImage::from_decoder(decoder)?;
     picture.apply_orientation(orientation);
@@ -105,13 +123,14 @@ fn decoded(bytes: &[u8]) -> Result<DynamicImage, image::ImageError> {
 fn shrunk(
     picture: &DynamicImage,
     media_type: ImageType,
+    most: usize,
 ) -> Result<(ImageType, DynamicImage, Vec<u8>), image::ImageError> {
     let mut side = LONGEST_SIDE.min(picture.width().max(picture.height()));
     if media_type != ImageType::Jpeg {
         let smaller = within(picture, side);
         let mut bytes = Vec::new();
         smaller.write_to(&mut Cursor::new(&mut bytes), ImageFormat::Png)?;
-        if bytes.len() <= MAX_BYTES {
+        if bytes.len() <= most {
             return Ok((ImageType::Png, smaller, bytes));
         }
     }
@@ -119,7 +138,7 @@ fn shrunk(
         let smaller = DynamicImage::ImageRgb8(within(picture, side).into_rgb8());
         let mut bytes = Vec::new();
         smaller.write_with_encoder(JpegEncoder::new_with_quality(&mut bytes, QUALITY))?;
-        if bytes.len() <= MAX_BYTES || side <= 1 {
+        if bytes.len() <= most || side <= 1 {
             return Ok((ImageType::Jpeg, smaller, bytes));
         }
         side /= 2;
@@ -204,12 +223,22 @@ mod tests {
     }
 
     #[test]
+    fn many_images_share_the_room_of_one_prompt() {
+        let file = STANDARD.encode(written(&noise(700, 700), ImageFormat::Png));
+        let attachments = vec![Attachment { name: None, data: Base64::from(file) }; 14];
+        let images = all_attached(attachments).unwrap();
+        let together: usize = images.iter().map(|image| bytes_of(image).len()).sum();
+        assert!(together <= MAX_TOGETHER, "{together}");
+        assert!(images.iter().all(|image| image.width >= 300));
+    }
+
+    #[test]
     fn what_is_no_image_is_told_by_name() {
         let attachment = |data: &str| Attachment {
             name: Some("a\u{1b}b.png".to_owned()),
             data: Base64::from(data.to_owned()),
         };
-        let told = |data: &str| attached(attachment(data)).unwrap_err().to_string();
+        let told = |data: &str| all_attached(vec![attachment(data)]).unwrap_err().to_string();
         assert_eq!(told("!"), "ab.png: this is not base64");
         let text = told(&STANDARD.encode("hello"));
         assert_eq!(text, "ab.png: not an image of a kind that models see (PNG, JPEG, GIF, WebP)");
@@ -220,14 +249,22 @@ mod tests {
 
     #[test]
     fn a_file_that_would_fill_the_memory_is_refused() {
-        // A PNG that says it is 60,000 pixels wide and high: the header alone, with its checksum.
-        let mut header = b"IHDR\0\0\xea\x60\0\0\xea\x60\x08\x02\0\0\0".to_vec();
-        let sum = crc(&header);
-        let mut bytes = b"\x89PNG\r\n\x1a\n\0\0\0\x0d".to_vec();
-        bytes.append(&mut header);
-        bytes.extend(sum.to_be_bytes());
-        let refused = fitted(None, &bytes).unwrap_err();
-        assert!(matches!(refused, BadImage::Damaged { .. }), "{refused}");
+        // PNGs that say that they are so wide and high, in 16 bits with a mask: a header, a little content, and an end.
+        for side in [60_000_u32, 19_000] {
+            let mut header = b"IHDR".to_vec();
+            header.extend(side.to_be_bytes());
+            header.extend(side.to_be_bytes());
+            header.extend(b"\x10\x06\0\0\0");
+            let mut bytes = b"\x89PNG\r\n\x1a\n".to_vec();
+            for chunk in [header, b"IDAT\x78\x01".to_vec(), b"IEND".to_vec()] {
+                let length = u32::try_from(chunk.len()).unwrap() - 4;
+                bytes.extend(length.to_be_bytes());
+                bytes.extend(&chunk);
+                bytes.extend(crc(&chunk).to_be_bytes());
+            }
+            let refused = fitted(None, &bytes).unwrap_err().to_string();
+            assert!(refused.contains("imit"), "{side}: {refused}");
+        }
     }
 
     fn crc(bytes: &[u8]) -> u32 {

@@ -15,6 +15,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 
 use crate::asks::Asks;
+use crate::parts::parts;
 use crate::subscription::{Feed, Subscriber, pair};
 
 /// Messages that may wait for an actor before those who send have to wait.
@@ -167,9 +168,11 @@ impl Actor {
         let durable: Vec<Arc<Event>> = events.iter().filter(|event| event.seq.is_some()).cloned().collect();
         if !durable.is_empty() {
             fail_point!("hub.stamped");
-            self.writer.append(durable).await.inspect_err(|error| {
-                tracing::error!(session = %self.session, %error, "cannot append to the session's log");
-            })?;
+            for part in parts(&durable, usize::MAX) {
+                self.writer.append(part).await.inspect_err(|error| {
+                    tracing::error!(session = %self.session, %error, "cannot append to the session's log");
+                })?;
+            }
             fail_point!("hub.appended");
         }
         self.head = events.iter().rev().find_map(|event| event.seq).unwrap_or(self.head);

@@ -8,6 +8,7 @@ use buddy_protocol::{
 };
 
 use crate::live::read_log;
+use crate::parts::parts;
 
 /// Events in one append. Items can be large, and an append has a bound.
 const PART: usize = 128;
@@ -39,8 +40,8 @@ impl Fork {
         };
         let events: Vec<Arc<Event>> = facts.into_iter().enumerate().map(stamp).collect();
         let writer = store.writer(&self.into).await?;
-        for part in events.chunks(PART) {
-            writer.append(part.to_vec()).await?;
+        for part in parts(&events, PART) {
+            writer.append(part).await?;
         }
         Ok(())
     }

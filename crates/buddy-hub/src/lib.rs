@@ -10,6 +10,7 @@ mod asks;
 mod fork;
 mod hub;
 mod live;
+mod parts;
 mod sink;
 mod subscription;
 

@@ -148,6 +148,15 @@ pub enum Content {
 }
 
 impl Content {
+    /// The images in it.
+    pub fn images(&self) -> &[Image] {
+        match self {
+            Self::UserMessage { images, .. } => images,
+            Self::ToolCall(call) => &call.images,
+            _ => &[],
+        }
+    }
+
     /// Words that a person said.
     pub fn said(text: impl Into<String>) -> Self {
         Self::UserMessage { text: text.into(), images: Vec::new(), ran: None }

@@ -178,21 +178,30 @@ impl Learned {
     /// An image that is refused would be refused with every further prompt of its conversation, so it goes no more.
     fn learn_images(&mut self, complaint: &Complaint, refused: &Refused<'_>) -> Option<String> {
         let is_about_images = IMAGES.iter().any(|word| complaint.mentions(word));
-        let images = refused.prompt.items.iter().flat_map(PromptItem::images);
-        let sent: Vec<u64> = images.map(fingerprint_of_image).collect();
-        if !is_about_images || !refused.options.images || sent.is_empty() {
+        let sent: Vec<&[Image]> =
+            refused.prompt.items.iter().map(PromptItem::images).filter(|images| !images.is_empty()).collect();
+        let (Some((last, earlier)), true, true) =
+            (sent.split_last(), is_about_images, refused.options.images)
+        else {
             return None;
-        }
+        };
         if BLINDNESS.iter().any(|word| complaint.mentions(word)) {
             self.is_blind = true;
             let words = &complaint.message;
             return Some(format!("the model sees no images ({words}); asking again without them"));
         }
-        let before = self.spoilt.len();
-        self.spoilt.extend(sent.into_iter().take(MAX_DISOWNED.saturating_sub(before)));
-        let is_new = self.spoilt.len() > before;
+        // There may be too many of them: those that were shown before go first.
+        let is_new = self.spoil(earlier.concat().iter()) || self.spoil(last.iter());
         let words = &complaint.message;
         is_new.then(|| format!("the server cannot use the images ({words}); asking again without them"))
+    }
+
+    /// Notes that images may not go again; false if that is known already.
+    fn spoil<'a>(&mut self, images: impl Iterator<Item = &'a Image>) -> bool {
+        let before = self.spoilt.len();
+        let room = MAX_DISOWNED.saturating_sub(before);
+        self.spoilt.extend(images.take(room).map(fingerprint_of_image));
+        self.spoilt.len() > before
     }
 
     fn learn_field(&mut self, complaint: &Complaint, refused: &Refused<'_>) -> Option<String> {
