@@ -135,7 +135,10 @@ fn end(asking: &Asking, look: &Look, width: usize) -> InputView {
         Stage::Replying(draft) => {
             let has_options =
                 matches!(&asking.ask.question, Question::Text { options, .. } if !options.is_empty());
-            written(if has_options { "a number, or your own words: " } else { "your answer: " }, draft)
+            written(
+                if has_options { "arrows, a number, or your own words: " } else { "your answer: " },
+                draft,
+            )
         }
         Stage::Granting(menu, _) => {
             let mut rows = menu_rows(menu, look, width);

@@ -12,6 +12,7 @@ use crossterm::event::KeyCode;
 
 use super::approval::furthest;
 use super::effect::Effect;
+use super::options::turned;
 use super::state::Console;
 use crate::editor::{Action, Choice, Draft, Key, Menu};
 
@@ -182,6 +183,12 @@ impl Asking {
             && let Some(step) = self.look_at(key, action)
         {
             return step;
+        }
+        if let (Stage::Replying(draft), Some(action)) = (&mut self.stage, action)
+            && let Some(option) = turned(&self.ask.question, draft.shown(), action)
+        {
+            draft.set(&option);
+            return Step::Stay;
         }
         match &mut self.stage {
             Stage::Choosing => self.choose(key, action),

@@ -322,3 +322,23 @@ fn files_that_git_does_not_know_stand_below_the_diff_whatever_it_says() {
     assert_eq!(others, ["not in git yet: b", "not in git yet: c"]);
     assert!(changed.iter().any(|row| row.ends_with("+not in git yet: two")), "{changed:?}");
 }
+
+#[test]
+fn arrows_go_through_the_answers_that_a_question_offers() {
+    let mut seat = Seat::new();
+    let id = "ask_00000000000000000000000002".parse().unwrap();
+    let options = ["red", "green", "blue"].map(str::to_owned).to_vec();
+    let question = Question::Text { text: "Which?".to_owned(), options };
+    seat.fact(1, Fact::Asked(Asked { ask: Ask { id, turn: None, item: None, question, expires: None } }));
+    seat.wait(1100);
+    let said = |effects: Vec<Effect>| {
+        effects.into_iter().find_map(|effect| match effect {
+            Effect::Send(_, Command::Answer { answer: Answer::Reply { text }, .. }) => Some(text),
+            _ => None,
+        })
+    };
+    for key in ["up", "down", "down"] {
+        assert_eq!(said(seat.press(key)), None);
+    }
+    assert_eq!(said(seat.press("enter")).as_deref(), Some("green"));
+}
