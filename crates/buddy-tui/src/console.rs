@@ -18,6 +18,7 @@ mod help;
 mod items;
 mod keys;
 mod live;
+mod options;
 mod own_status;
 mod past;
 mod picker;

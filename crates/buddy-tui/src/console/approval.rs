@@ -136,7 +136,10 @@ fn end(asking: &Asking, look: &Look, width: usize) -> InputView {
         Stage::Replying(entry) => {
             let has_options =
                 matches!(&asking.ask.question, Question::Text { options, .. } if !options.is_empty());
-            written(if has_options { "a number, or your own words: " } else { "your answer: " }, entry)
+            written(
+                if has_options { "arrows, a number, or your own words: " } else { "your answer: " },
+                entry,
+            )
         }
         Stage::Granting(granting) => match &asking.ask.question {
             Question::Approval(approval) => granting.view(approval, look, width),

@@ -14,6 +14,7 @@ use crossterm::event::KeyCode;
 use super::approval::furthest;
 use super::effect::Effect;
 use super::granting::{Granting, SESSION_SECONDS};
+use super::options::turned;
 use super::state::Console;
 use crate::editor::{Action, Entered, Entry, Key, KeyStyle};
 
@@ -307,6 +308,12 @@ impl Asking {
             && let Some(step) = self.look_at(key, action)
         {
             return step;
+        }
+        if let (Stage::Replying(entry), Some(action)) = (&mut self.stage, action)
+            && let Some(option) = turned(&self.ask.question, entry.draft.shown(), action)
+        {
+            entry.draft.set(&option);
+            return Step::Stay;
         }
         match &mut self.stage {
             Stage::Choosing => self.choose(key, action),

@@ -573,3 +573,23 @@ fn a_prompt_that_was_refused_comes_back_unless_something_else_is_written() {
     seat.take(Input::Reply(refused()));
     assert_eq!(seat.draft(), "see @a.png");
 }
+
+#[test]
+fn arrows_go_through_the_answers_that_a_question_offers() {
+    let mut seat = Seat::new();
+    let id = "ask_00000000000000000000000002".parse().unwrap();
+    let options = ["red", "green", "blue"].map(str::to_owned).to_vec();
+    let question = Question::Text { text: "Which?".to_owned(), options };
+    seat.fact(1, Fact::Asked(Asked { ask: Ask { id, turn: None, item: None, question, expires: None } }));
+    seat.wait(1100);
+    let said = |effects: Vec<Effect>| {
+        effects.into_iter().find_map(|effect| match effect {
+            Effect::Send(_, Command::Answer { answer: Answer::Reply { text }, .. }) => Some(text),
+            _ => None,
+        })
+    };
+    for key in ["up", "down", "down"] {
+        assert_eq!(said(seat.press(key)), None);
+    }
+    assert_eq!(said(seat.press("enter")).as_deref(), Some("green"));
+}

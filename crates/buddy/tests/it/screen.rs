@@ -216,9 +216,10 @@ impl Screen {
 
     /// Waits until a question can be answered: keys in the same breath belong to the draft.
     async fn wait_for_question(&self, text: &str) -> String {
-        let screen = self.wait_for(text).await;
+        self.wait_for(text).await;
         sleep(Duration::from_millis(1100)).await;
-        screen
+        // Looked at anew: the first look may have come in the middle of a painting.
+        self.screen()
     }
 
     /// Waits until nothing runs, and returns the screen.

@@ -22,7 +22,8 @@ async fn check(command: &str, shown: &str) -> Screen {
 async fn a_menu_lists_what_fits_and_enter_takes_it() {
     let screen = idle().await;
     screen.text("/");
-    insta::assert_snapshot!(screen.wait_for("❯ help").await);
+    let is_whole = |shown: &str| shown.contains("❯ help") && shown.ends_with("scripted · work");
+    insta::assert_snapshot!(screen.wait_until("the menu", is_whole).await);
     screen.text("stat");
     screen.wait_for("❯ status").await;
     screen.keys(&["Enter"]);

@@ -1,0 +1,29 @@
+//! Answers that a question offers, gone through with arrow keys.
+
+use buddy_protocol::Question;
+
+use crate::editor::Action;
+
+/// The answer that an arrow key leads to from what is written; none where it leads to none. Words of the person's own stay.
+pub(super) fn turned(question: &Question, written: &str, action: Action) -> Option<String> {
+    let Question::Text { options, .. } = question else { return None };
+    let last = options.len().checked_sub(1)?;
+    let at = options.iter().position(|option| option == written);
+    if at.is_none() && !written.is_empty() {
+        return None;
+    }
+    let next = match (action, at) {
+        (Action::Down, None) => 0,
+        (Action::Down, Some(at)) => {
+            if at < last {
+                at + 1
+            } else {
+                0
+            }
+        }
+        (Action::Up, None | Some(0)) => last,
+        (Action::Up, Some(at)) => at - 1,
+        _ => return None,
+    };
+    options.get(next).cloned()
+}
