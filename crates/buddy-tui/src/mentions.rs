@@ -1,8 +1,17 @@
 //! Images that a prompt names: `@shot.png`, or `@"my shot.png"` where there are spaces.
 
+use std::time::Duration;
+
 use buddy_protocol::{Command, SessionTarget};
+use tokio::time::timeout;
 
 use crate::console::Desk;
+
+/// How long reading the images of a prompt may take.
+const READ_WITHIN: Duration = Duration::from_secs(30);
+/// The longest name of a file, and the longest path.
+const MAX_NAME: usize = 255;
+const MAX_PATH: usize = 1024;
 
 /// How the names of files with images end.
 const ENDINGS: [&str; 5] = [".png", ".jpg", ".jpeg", ".gif", ".webp"];
@@ -33,7 +42,9 @@ pub(crate) fn images_in(text: &str) -> Vec<String> {
                 .next()
                 .map(|word| word.trim_end_matches(['.', ',', ';', ':', '!', '?', ')'])),
         });
-        if let Some(path) = path.filter(|path| is_image(path))
+        let is_named =
+            |path: &&str| path.len() <= MAX_PATH && path.split('/').all(|name| name.len() <= MAX_NAME);
+        if let Some(path) = path.filter(|path| is_image(path)).filter(is_named)
             && !found.iter().any(|known| known == path)
         {
             found.push(path.to_owned());
@@ -42,18 +53,23 @@ pub(crate) fn images_in(text: &str) -> Vec<String> {
     found
 }
 
-/// Gives the images that a prompt mentions with it. What names no file is only a word; a file that cannot be read is a
-/// reason not to send the prompt.
+/// Gives the images of these paths with a prompt. What names no file is only a word; a file that cannot be read, or not in time,
+/// is a reason not to send the prompt.
 pub(crate) async fn attach_images(
     desk: &dyn Desk,
     target: &SessionTarget,
+    paths: Vec<String>,
     command: &mut Command,
 ) -> Result<(), String> {
-    let Command::Prompt { text, images } = command else { return Ok(()) };
-    for path in images_in(text) {
-        images.extend(desk.image(target, &path).await?);
-    }
-    Ok(())
+    let Command::Prompt { images, .. } = command else { return Ok(()) };
+    let read = async {
+        for path in paths {
+            images.extend(desk.image(target, &path).await?);
+        }
+        Ok(())
+    };
+    let late = || Err(format!("the images could not be read within {} s", READ_WITHIN.as_secs()));
+    timeout(READ_WITHIN, read).await.unwrap_or_else(|_| late())
 }
 
 /// A paste that is nothing but paths of images, as mentions: that is what terminals make of files that are dragged onto

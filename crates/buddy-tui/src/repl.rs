@@ -24,7 +24,7 @@ use crate::changes::told;
 use crate::console::{CustomCommand, Desk, SECOND_PRESS, is_command, trouble};
 use crate::details::Details;
 use crate::exit::{Exit, Left, Signalled};
-use crate::mentions::attach_images;
+use crate::mentions::{attach_images, images_in};
 use crate::printer::{OutputClosed, Printer};
 use crate::show::printed;
 use crate::targets::default_target;
@@ -331,8 +331,12 @@ impl Repl<'_> {
     /// Sends a prompt, or a command of the person's own. Both are seen through: a prompt becomes a message, and a command
     /// ends as one.
     async fn say(&mut self, mut command: Command) -> Result<(), SessionsError> {
-        if let Err(reason) = attach_images(&*self.desk, &default_target(&self.transcript), &mut command).await
-        {
+        let paths = match &command {
+            Command::Prompt { text, .. } => images_in(text),
+            _ => Vec::new(),
+        };
+        let target = default_target(&self.transcript);
+        if let Err(reason) = attach_images(&*self.desk, &target, paths, &mut command).await {
             self.tell(&format!("buddy: {reason}"));
             return Ok(());
         }

@@ -305,7 +305,9 @@ impl Desk for HomeDesk {
             Some(rest) => home.map(|home| home.join(rest)),
             None => Some(PathBuf::from(path)).filter(|path| path.is_absolute()),
         };
-        here.filter(|here| here.exists()).map(|here| images::local(&here)).transpose()
+        let Some(here) = here.filter(|here| here.exists()) else { return Ok(None) };
+        let read = tokio::task::spawn_blocking(move || images::local(&here)).await;
+        read.map_err(|error| error.to_string())?.map(Some)
     }
 
     async fn pasted_image(&self) -> Result<String, String> {

@@ -34,8 +34,8 @@ pub(super) struct Asking {
     pub(super) ask: Ask,
     /// From when on keys answer it.
     ready: Instant,
-    /// A letter that answers unless another one follows it, and since when.
-    held: Option<(Key, Instant)>,
+    /// A letter that answers unless another one follows it.
+    held: Option<Held>,
     /// The key that it was answered with. What comes of that is still to be told.
     answered: Option<Key>,
     pub(super) is_expanded: bool,
@@ -44,6 +44,15 @@ pub(super) struct Asking {
     pub(super) stage: Stage,
     /// The keys that lines are written with.
     keys: KeyStyle,
+}
+
+/// A letter that waits whether another one follows.
+#[derive(Debug, Clone, Copy)]
+struct Held {
+    key: Key,
+    since: Instant,
+    /// How often it was pressed.
+    count: usize,
 }
 
 /// How far the answering is.
@@ -101,29 +110,30 @@ impl Console {
 
     /// Takes a key while a question is put. False if it is none of the question's.
     pub(super) fn answer_key(&mut self, key: Key) -> bool {
-        self.settle_key();
         let action = self.keymap.action(key);
         let Some(asking) = &mut self.asking else { return false };
         if let Some(answered) = asking.answered {
             // It was pressed for too long, or twice to be sure.
             return key == answered;
         }
-        if let Some((held, since)) = asking.held.take() {
-            if key == held {
-                asking.held = Some((held, since));
+        if let Some(held) = asking.held.take() {
+            if key == held.key {
+                asking.held = Some(Held { count: held.count.saturating_add(1), ..held });
                 return true;
             }
-            if let (Some(first), true) = (held.letter(), key.letter().is_some()) {
+            if key.letter().is_some() {
                 asking.ready = self.now + READ_WHILE_TYPING;
-                self.draft.insert(first);
+                for _ in 0..held.count {
+                    self.input_key(held.key, None);
+                }
                 return false;
             }
             match action {
                 // Somebody thought better of it.
                 Some(Action::Escape | Action::Cancel) => {}
-                Some(Action::Submit) => return self.step(held, None),
+                Some(Action::Submit) => return self.step(held.key, None),
                 _ => {
-                    self.step(held, None);
+                    self.step(held.key, None);
                     return self.answer_key(key);
                 }
             }
@@ -143,7 +153,7 @@ impl Console {
         if let (Some(letter), Stage::Choosing | Stage::Picking(_)) = (key.letter(), &asking.stage) {
             match asking.meaning(letter) {
                 Meaning::Answer => {
-                    asking.held = Some((key, self.now));
+                    asking.held = Some(Held { key, since: self.now, count: 1 });
                     return true;
                 }
                 Meaning::Word => {
@@ -160,15 +170,14 @@ impl Console {
     pub(super) fn settle_key(&mut self) {
         let due = self.held_until().is_some_and(|until| until <= self.now);
         let held = self.asking.as_mut().filter(|_| due).and_then(|asking| asking.held.take());
-        if let Some((key, _)) = held {
-            self.step(key, None);
+        if let Some(held) = held {
+            self.step(held.key, None);
         }
     }
 
     /// Until when a letter waits for another one.
     pub(super) fn held_until(&self) -> Option<Instant> {
-        let (_, since) = self.asking.as_ref()?.held?;
-        Some(since + HOLD)
+        Some(self.asking.as_ref()?.held?.since + HOLD)
     }
 
     /// An answer was not taken, so another one can be given.

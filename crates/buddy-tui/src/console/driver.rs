@@ -98,6 +98,7 @@ pub async fn run_console(
     console.own_status = OwnStatus::new(request.has_own_status);
     request.greeting.iter().for_each(|line| console.say(line));
     let (commands, inbox) = mpsc::channel(QUEUED_COMMANDS);
+    let (urgent, urgent_inbox) = mpsc::channel(QUEUED_COMMANDS);
     let asked = request.follows_ground.then(Instant::now);
     let mut driver = Driver {
         painter: Painter::new(request.look, columns, height),
@@ -106,6 +107,7 @@ pub async fn run_console(
         jobs: JoinSet::new(),
         events: StreamMap::new(),
         commands,
+        urgent,
         sessions: sessions.clone(),
         desk,
         who: request.who.clone(),
@@ -127,7 +129,11 @@ pub async fn run_console(
     }
     let (refusals, refused) = mpsc::channel(QUEUED_COMMANDS);
     let mut sender = JoinSet::new();
-    sender.spawn(send_all(sessions, driver.desk.clone(), request.who, inbox, refusals));
+    for lane in [inbox, urgent_inbox] {
+        let (sessions, desk, who) = (sessions.clone(), driver.desk.clone(), request.who.clone());
+        sender.spawn(send_all(sessions, desk, who, lane, refusals.clone()));
+    }
+    drop(refusals);
     driver.open(request.session, request.head).await?;
     if let Some(prompt) = request.prompt {
         driver.take(Input::Said(prompt)).await;
@@ -151,17 +157,17 @@ async fn send_all(
     mut inbox: mpsc::Receiver<Order>,
     refusals: mpsc::Sender<Refusal>,
 ) {
-    while let Some(Order { session, target, mut command }) = inbox.recv().await {
+    while let Some(Order { session, target, images, mut command }) = inbox.recv().await {
         let prompt = match &command {
             Command::Prompt { text, .. } => Some(text.clone()),
             _ => None,
         };
-        let sent = match attach_images(&*desk, &target, &mut command).await {
+        let sent = match attach_images(&*desk, &target, images, &mut command).await {
             Ok(()) => sessions.send(&who, &session, command).await,
             Err(reason) => Err(SessionsError::Invalid(reason)),
         };
         if let Err(error) = sent
-            && refusals.send(Refusal { error, prompt }).await.is_err()
+            && refusals.send(Refusal { session, error, prompt }).await.is_err()
         {
             return;
         }
@@ -173,11 +179,14 @@ struct Order {
     session: SessionId,
     /// Where the files are that a prompt names.
     target: SessionTarget,
+    /// The images that go with it, by their paths.
+    images: Vec<String>,
     command: Command,
 }
 
 /// A command that was not taken, and the prompt where it was one.
 struct Refusal {
+    session: SessionId,
     error: SessionsError,
     prompt: Option<String>,
 }
@@ -190,6 +199,8 @@ struct Driver {
     jobs: JoinSet<Done>,
     events: StreamMap<SessionId, Subscription>,
     commands: mpsc::Sender<Order>,
+    /// Those that wait for nothing.
+    urgent: mpsc::Sender<Order>,
     sessions: Arc<dyn Sessions>,
     desk: Arc<dyn Desk>,
     who: Principal,
@@ -368,6 +379,7 @@ impl Driver {
         match effect {
             Effect::Send(session, command) => {
                 if !self.order(session, command) {
+                    self.console.answer_refused();
                     self.console.complain("buddy is busy; that was not sent");
                 }
             }
@@ -420,7 +432,16 @@ impl Driver {
     /// Has a command sent. False when too many wait already.
     fn order(&self, session: SessionId, command: Command) -> bool {
         let target = self.console.target_of(&session);
-        self.commands.try_send(Order { session, target, command }).is_ok()
+        // Who answers or stops something does not wait for the files of a prompt.
+        let lane = match command {
+            Command::Answer { .. } | Command::Interrupt | Command::Stop { .. } => &self.urgent,
+            _ => &self.commands,
+        };
+        let images = match &command {
+            Command::Prompt { text, .. } => self.console.named_images(text),
+            _ => Vec::new(),
+        };
+        lane.try_send(Order { session, target, images, command }).is_ok()
     }
 
     fn create(&mut self, another: Another) {
@@ -635,13 +656,13 @@ async fn at(time: Option<Instant>) {
 
 /// A refused command is told and the conversation goes on.
 fn refusal(refused: Refusal) -> Result<Input, SessionsError> {
-    let Refusal { error, prompt } = refused;
+    let Refusal { session, error, prompt } = refused;
     match error {
         SessionsError::Closed | SessionsError::Store(_) => Err(error),
         other => {
             let reason = told(&other);
             Ok(Input::Reply(match prompt {
-                Some(text) => Reply::Unsent { text, reason },
+                Some(text) => Reply::Unsent { session, text, reason },
                 None => Reply::Refused(reason),
             }))
         }

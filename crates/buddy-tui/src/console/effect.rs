@@ -89,6 +89,7 @@ pub(super) enum Reply {
     Refused(String),
     /// A prompt was refused.
     Unsent {
+        session: SessionId,
         text: String,
         reason: String,
     },

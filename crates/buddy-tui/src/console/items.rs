@@ -26,6 +26,8 @@ const OWN_LINES: usize = 40;
 const DIFF_LINES: usize = 40;
 /// How many items of an old conversation are shown when it is taken up.
 const RECAP_ITEMS: usize = 12;
+/// How many images of one item are drawn.
+const MAX_DRAWN: usize = 4;
 /// From when on the time that a call took is told.
 const LONG: Duration = Duration::from_secs(2);
 
@@ -78,7 +80,9 @@ pub(super) fn finished(item: &Item, ran: Duration, look: &Look, width: usize) ->
         Content::ToolCall(call) => {
             let mut shown = self::call(call, item.status, ran, look, width);
             let lead = Line::plain("  ");
-            shown.rows.extend(call.images.iter().flat_map(|image| self::image(image, &lead, look, width)));
+            for (place, image) in call.images.iter().enumerate() {
+                shown.rows.extend(self::image(image, &lead, place < MAX_DRAWN, look, width));
+            }
             shown
         }
         Content::FileChange(change) => shown(Kind::Call, diff(&change.diff, look, width)),
@@ -135,18 +139,19 @@ fn person(text: &str, images: &[Image], look: &Look, width: usize) -> Shown {
         rows.extend(wrap(&Line::styled(&fold, look.theme.style(Paint::Dim)), width, &next, &next));
         rows.extend(last);
     }
-    for image in images {
+    for (place, image) in images.iter().enumerate() {
         let lead = if rows.is_empty() { &first } else { &next };
-        rows.extend(self::image(image, lead, look, width));
+        rows.extend(self::image(image, lead, place < MAX_DRAWN, look, width));
     }
     Shown { kind: Kind::Person, rows, folded: (left_out > 1).then(|| text.to_owned()) }
 }
 
 /// What an image is called, and the image itself where the terminal can show it.
-fn image(image: &Image, lead: &Line, look: &Look, width: usize) -> Vec<Line> {
+fn image(image: &Image, lead: &Line, is_drawn: bool, look: &Look, width: usize) -> Vec<Line> {
     let label = Line::styled(&image_label(image), look.theme.style(Paint::Dim));
     let mut rows = wrap(&label, width, lead, &Line::plain("  "));
-    if look.pictures != Pictures::None {
+    // To draw takes a while, so of many only the names are shown.
+    if look.pictures != Pictures::None && is_drawn {
         rows.extend(Picture::of(image, width).into_iter().flat_map(Line::picture));
     }
     rows

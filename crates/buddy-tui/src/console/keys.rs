@@ -13,7 +13,7 @@ use super::tasks::MAX_QUEUED;
 use crate::diff::diff_rows;
 use crate::editor::{Action, Choice, Key, Menu, Search, Typed, score};
 use crate::exit::Exit;
-use crate::mentions::{dragged, is_image, mention};
+use crate::mentions::{dragged, images_in, is_image, mention};
 use crate::output::Output;
 use crate::text::{Line, Paint};
 
@@ -22,6 +22,9 @@ pub(crate) const SECOND_PRESS: Duration = Duration::from_secs(2);
 
 /// Within which time leaving a second time leaves whatever runs.
 const LEAVE_AGAIN: Duration = Duration::from_secs(30);
+
+/// Images that are remembered as named by the person.
+const MAX_MENTIONED: usize = 1000;
 
 /// Paths that are offered before a letter was typed.
 const FIRST_PATHS: usize = 1000;
@@ -63,7 +66,7 @@ impl Console {
         self.draft.insert_text(mentions);
     }
 
-    fn input_key(&mut self, key: Key, armed: Option<Armed>) {
+    pub(super) fn input_key(&mut self, key: Key, armed: Option<Armed>) {
         if self.vim_key(key) {
             return;
         }
@@ -232,7 +235,7 @@ impl Console {
         if self.draft.before().ends_with('\\') && self.draft.cursor() == self.draft.shown().len() {
             return self.draft.complete(1, "\n");
         }
-        let text = self.draft.take();
+        let text = self.take_draft();
         self.completion = None;
         if let Some(vim) = &mut self.vim {
             vim.begin();
@@ -245,6 +248,25 @@ impl Console {
             self.effect(Effect::Remember(text.to_owned()));
         }
         self.enter(text);
+    }
+
+    /// The images that go with a prompt: those in it that the person named.
+    pub(super) fn named_images(&self, text: &str) -> Vec<String> {
+        images_in(text).into_iter().filter(|path| self.mentioned.contains(path)).collect()
+    }
+
+    /// Takes the draft, and notes which images the person named in it: what stands for a paste may name others.
+    fn take_draft(&mut self) -> String {
+        let shown = self.draft.shown().to_owned();
+        self.note_mentions(&shown);
+        self.draft.take()
+    }
+
+    /// Notes which images the person named themselves. No others are given with a prompt.
+    pub(super) fn note_mentions(&mut self, text: &str) {
+        self.mentioned.extend(images_in(text));
+        let surplus = self.mentioned.len().saturating_sub(MAX_MENTIONED);
+        self.mentioned.drain(..surplus);
     }
 
     /// Does what a line that was entered wants.
@@ -299,7 +321,7 @@ impl Console {
         if self.front().queue.len() >= MAX_QUEUED {
             return self.complain(&format!("{MAX_QUEUED} prompts wait already"));
         }
-        let text = self.draft.take();
+        let text = self.take_draft();
         self.front_mut().queue.push_back(text);
     }
 

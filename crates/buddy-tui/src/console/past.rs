@@ -6,6 +6,7 @@ use super::effect::Effect;
 use super::picker::Picker;
 use super::state::Console;
 use crate::branches::{calls_since, changed, prompts};
+use crate::mentions::images_in;
 
 /// A fork to go on in.
 #[derive(Debug, PartialEq)]
@@ -33,6 +34,8 @@ pub(super) struct Rewound {
     pub(super) draft: String,
     /// The calls since.
     pub(super) calls: Vec<ItemId>,
+    /// How many images came with the prompt.
+    pub(super) images: usize,
 }
 
 /// A fork that is there.
@@ -72,7 +75,8 @@ impl Console {
             return;
         };
         let calls = calls_since(self.front().reader.transcript(), at);
-        let rewound = Rewound { draft: text.to_owned(), calls };
+        let images = item.content.images().len();
+        let rewound = Rewound { draft: text.to_owned(), calls, images };
         let point = ForkPoint::Before { prompt: item.id.clone() };
         let session = self.front().session.clone();
         self.effect(Effect::Fork(Branch { session, point, purpose: Purpose::Rewind(rewound) }));
@@ -85,13 +89,16 @@ impl Console {
             return self.left_running(session, head, &left);
         }
         self.opened(session, head);
-        let Purpose::Rewind(Rewound { draft, .. }) = purpose else {
+        let Purpose::Rewind(Rewound { draft, images, .. }) = purpose else {
             return self.say(&format!("a copy of the conversation; the one before is /resume {left}"));
         };
         let since = changed(changes);
         self.say(&format!(
             "back before that prompt; files stay as they are, /undo takes changes back\n{since}the conversation before is /resume {left}"
         ));
+        if images > images_in(&draft).len() {
+            self.say("images that came with that prompt do not come back with it: mention them again");
+        }
         self.draft.set(&draft);
         self.changed_draft();
     }

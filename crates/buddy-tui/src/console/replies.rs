@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use buddy_protocol::{Command, Content, TurnOutcome};
+use buddy_protocol::{Command, Content, SessionId, TurnOutcome};
 
 use super::effect::{Effect, Reply};
 use super::items;
@@ -25,13 +25,7 @@ impl Console {
                 self.front_mut().unseen = 0;
                 self.complain(&format!("buddy: {text}"));
             }
-            Reply::Unsent { text, reason } => {
-                self.front_mut().unseen = 0;
-                self.complain(&format!("buddy: {reason}"));
-                if self.draft.is_empty() {
-                    self.draft.set(&text);
-                }
-            }
+            Reply::Unsent { session, text, reason } => self.unsent(&session, &text, &reason),
             Reply::PastedImage(path) => {
                 self.mention(&(mention(&path) + " "));
                 self.changed_draft();
@@ -82,6 +76,21 @@ impl Console {
                     self.changed_draft();
                 }
             }
+        }
+    }
+
+    /// A prompt was refused: it comes back into the draft, and a task that was to begin with it is gone.
+    fn unsent(&mut self, session: &SessionId, text: &str, reason: &str) {
+        self.complain(&format!("buddy: {reason}"));
+        if self.draft.is_empty() {
+            self.draft.set(text);
+        }
+        let Some(place) = self.tasks.iter().position(|task| task.session == *session) else { return };
+        let task = &mut self.tasks[place];
+        task.unseen = task.unseen.saturating_sub(1);
+        if place > 0 && task.is_idle() {
+            self.tasks.remove(place);
+            self.effect(Effect::Leave(session.clone()));
         }
     }
 

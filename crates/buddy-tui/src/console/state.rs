@@ -42,6 +42,8 @@ pub(super) struct Console {
     pub(super) asking: Option<Asking>,
     /// What the person here wanted last to be allowed for longer.
     pub(super) wished: Option<GrantWish>,
+    /// The paths of images that the person named.
+    pub(super) mentioned: Vec<String>,
     pub(super) picker: Option<Picker>,
     pub(super) surroundings: Surroundings,
     pub(super) status_parts: Vec<StatusPart>,
@@ -126,6 +128,7 @@ impl Console {
             completion: None,
             asking: None,
             wished: None,
+            mentioned: Vec::new(),
             picker: None,
             surroundings: Surroundings::default(),
             status_parts: StatusPart::USUAL.to_vec(),
@@ -399,8 +402,10 @@ impl Console {
 
     /// The target that a session works on.
     pub(super) fn target_of(&self, session: &SessionId) -> SessionTarget {
-        let task = self.tasks.iter().find(|task| task.session == *session).unwrap_or_else(|| self.front());
-        default_target(task.reader.transcript())
+        let known = self.tasks.iter().find(|task| task.session == *session);
+        // A task that has just begun works where the conversation does that it comes from.
+        let known = known.filter(|task| task.reader.transcript().started().is_some());
+        default_target(known.unwrap_or_else(|| self.front()).reader.transcript())
     }
 
     /// The model of the conversation, as its provider names it.

@@ -566,7 +566,11 @@ fn files_that_are_dragged_are_mentioned_apart_from_the_words() {
 #[test]
 fn a_prompt_that_was_refused_comes_back_unless_something_else_is_written() {
     let mut seat = Seat::new();
-    let refused = || Reply::Unsent { text: "see @a.png".to_owned(), reason: "too large".to_owned() };
+    let refused = || Reply::Unsent {
+        session: session(1),
+        text: "see @a.png".to_owned(),
+        reason: "too large".to_owned(),
+    };
     seat.take(Input::Reply(refused()));
     assert_eq!(seat.draft(), "see @a.png");
     assert!(seat.rows().iter().any(|row| row == "buddy: too large"));
@@ -592,4 +596,41 @@ fn arrows_go_through_the_answers_that_a_question_offers() {
         assert_eq!(said(seat.press(key)), None);
     }
     assert_eq!(said(seat.press("enter")).as_deref(), Some("green"));
+}
+
+#[test]
+fn images_that_only_a_paste_names_are_not_given() {
+    let mut seat = Seat::new();
+    seat.write("see @mine.png ");
+    seat.take(Input::Paste("a line\n".repeat(20) + "of @theirs.png\n"));
+    let effects = seat.touch("enter");
+    let said = effects.iter().find_map(|effect| match effect {
+        Effect::Send(_, Command::Prompt { text, .. }) => Some(text.clone()),
+        _ => None,
+    });
+    let said = said.unwrap();
+    assert!(said.contains("@theirs.png"));
+    assert_eq!(seat.console.named_images(&said), ["mine.png"]);
+}
+
+#[test]
+fn a_task_whose_prompt_was_refused_is_gone() {
+    let mut seat = Seat::new();
+    let prompt = "look @broken.png".to_owned();
+    seat.take(Input::Reply(Reply::Begun { session: session(2), head: 0, prompt: prompt.clone() }));
+    assert_eq!(seat.console.tasks.len(), 2);
+    assert_eq!(seat.console.target_of(&session(2)), seat.console.target_of(&session(1)));
+    let unsent = Reply::Unsent { session: session(2), text: prompt, reason: "broken".to_owned() };
+    let effects = seat.take(Input::Reply(unsent));
+    assert!(effects.contains(&Effect::Leave(session(2))), "{effects:?}");
+    assert_eq!(seat.console.tasks.len(), 1);
+}
+
+#[test]
+fn every_letter_that_was_written_at_a_question_is_in_the_draft() {
+    let mut seat = Seat::new();
+    seat.fact(1, asked("mkdir a"));
+    seat.wait(3000);
+    seat.write("11 files");
+    assert_eq!(seat.draft(), "11 files");
 }

@@ -71,7 +71,8 @@ impl Draft {
     /// Takes the text out and starts afresh.
     pub(crate) fn take(&mut self) -> String {
         let whole = self.whole();
-        let cut = std::mem::take(&mut self.cut);
+        // What stands for a paste means nothing without it.
+        let cut = self.pastes.expand(&self.cut);
         *self = Self { cut, ..Self::default() };
         whole
     }

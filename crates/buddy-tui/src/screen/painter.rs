@@ -109,6 +109,8 @@ impl Painter {
         let rows = finished.iter().chain(&frame.rows);
         for (index, row) in rows.enumerate() {
             let row = row.cut(self.columns, "");
+            // What is higher than the window would be drawn over what is below it.
+            let row = if row.drawn_rows() > self.height { row.undrawn() } else { row };
             match self.shown.rows.get(index) {
                 Some(old) if *old == row => {}
                 Some(old) => {

@@ -90,6 +90,18 @@ impl Line {
         rows
     }
 
+    /// The line without what is drawn on it.
+    #[must_use]
+    pub(crate) fn undrawn(mut self) -> Self {
+        self.picture = None;
+        self
+    }
+
+    /// On how many rows something is drawn that ends on it; none for a line of text.
+    pub(crate) fn drawn_rows(&self) -> usize {
+        self.picture.as_ref().map_or(0, Picture::rows)
+    }
+
     /// What is drawn on it.
     pub(super) fn drawn(&self) -> Option<&Picture> {
         self.picture.as_ref()

@@ -23,7 +23,7 @@ const DENSITY: u32 = 2;
 /// The most pixels on one side that are decoded at all.
 const MAX_SIDE: u32 = 20_000;
 /// The most memory that decoding may take.
-const MAX_MEMORY: u64 = 256 * 1024 * 1024;
+const MAX_MEMORY: u64 = 64 * 1024 * 1024;
 /// How much of a picture goes in one piece.
 const PIECE: usize = 4096;
 
@@ -44,6 +44,7 @@ pub enum Pictures {
 pub(crate) struct Picture {
     /// A PNG as base64 text, made here: it has nothing in it that steers a terminal.
     data: Arc<str>,
+    columns: usize,
     rows: usize,
 }
 
@@ -61,7 +62,9 @@ impl Picture {
         let columns = u32::try_from(width).ok()?.min(MAX_COLUMNS);
         let (most_wide, most_high) = (columns * CELL_WIDTH, MAX_ROWS * CELL_HEIGHT);
         let is_large = whole.width() > most_wide || whole.height() > most_high;
-        let high = if is_large { whole.thumbnail(most_wide, most_high).height() } else { whole.height() };
+        let small = if is_large { Some(whole.thumbnail(most_wide, most_high)) } else { None };
+        let (wide, high) =
+            small.as_ref().map_or((whole.width(), whole.height()), |small| (small.width(), small.height()));
         let sent = if whole.width() > most_wide * DENSITY || whole.height() > most_high * DENSITY {
             whole.thumbnail(most_wide * DENSITY, most_high * DENSITY)
         } else {
@@ -69,8 +72,11 @@ impl Picture {
         };
         let mut png = Vec::new();
         sent.write_to(&mut Cursor::new(&mut png), ImageFormat::Png).ok()?;
-        let rows = usize::try_from(high.div_ceil(CELL_HEIGHT)).ok()?.max(1);
-        Some(Self { data: STANDARD.encode(png).into(), rows })
+        let cells = |pixels: u32, cell: u32| {
+            usize::try_from((pixels + cell / 2) / cell).ok().map(|count| count.max(1))
+        };
+        let (columns, rows) = (cells(wide, CELL_WIDTH)?, cells(high, CELL_HEIGHT)?);
+        Some(Self { data: STANDARD.encode(png).into(), columns, rows })
     }
 
     /// On how many rows it stands.
@@ -91,10 +97,10 @@ impl Picture {
         match pictures {
             Pictures::Kitty => self.encode_kitty(out),
             Pictures::Iterm | Pictures::None => {
-                let (rows, data) = (self.rows, &self.data);
+                let Self { data, columns, rows } = self;
                 let _ = write!(
                     out,
-                    "\u{1b}]1337;File=inline=1;height={rows};preserveAspectRatio=1;doNotMoveCursor=1:{data}\u{7}"
+                    "\u{1b}]1337;File=inline=1;width={columns};height={rows};preserveAspectRatio=1;doNotMoveCursor=1:{data}\u{7}"
                 );
             }
         }
@@ -103,8 +109,8 @@ impl Picture {
 
     fn encode_kitty(&self, out: &mut String) {
         let mut rest: &str = &self.data;
-        // Shown at once, as a PNG, on so many rows, without moving the cursor and without an answer.
-        let mut head = format!("a=T,f=100,r={},C=1,q=2,", self.rows);
+        // Shown at once, as a PNG, on so many columns and rows, without moving the cursor and without an answer.
+        let mut head = format!("a=T,f=100,c={},r={},C=1,q=2,", self.columns, self.rows);
         while !rest.is_empty() {
             let (piece, next) = rest.split_at(rest.len().min(PIECE));
             let more = u8::from(!next.is_empty());
@@ -142,6 +148,8 @@ mod tests {
         assert_eq!(rows(100, 50, 80), 3);
         assert_eq!(rows(500, 4_000, 80), 14);
         assert_eq!(rows(4_000, 200, 80), 2);
+        let wide = Picture::of(&drawn(4_000, 200), 80).unwrap();
+        assert_eq!(wide.columns, 60);
         assert_eq!(rows(400, 400, 20), 10, "a narrow window makes it smaller");
     }
 
@@ -149,10 +157,10 @@ mod tests {
     fn each_terminal_is_told_in_its_own_words_and_the_cursor_stays() {
         let picture = Picture::of(&drawn(100, 50), 80).unwrap();
         let kitty = encoded(&picture, Pictures::Kitty);
-        assert!(kitty.starts_with("\u{1b}7\u{1b}[2A\u{1b}_Ga=T,f=100,r=3,C=1,q=2,m=0;"), "{kitty}");
+        assert!(kitty.starts_with("\u{1b}7\u{1b}[2A\u{1b}_Ga=T,f=100,c=10,r=3,C=1,q=2,m=0;"), "{kitty}");
         assert!(kitty.ends_with("\u{1b}\\\u{1b}8"));
         let iterm = encoded(&picture, Pictures::Iterm);
-        assert!(iterm.starts_with("\u{1b}7\u{1b}[2A\u{1b}]1337;File=inline=1;height=3;"), "{iterm}");
+        assert!(iterm.starts_with("\u{1b}7\u{1b}[2A\u{1b}]1337;File=inline=1;width=10;height=3;"), "{iterm}");
         assert!(iterm.ends_with("\u{7}\u{1b}8"));
         assert_eq!(encoded(&picture, Pictures::None), "");
     }

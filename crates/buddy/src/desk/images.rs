@@ -29,10 +29,11 @@ const CLIPBOARDS: [(&str, &[&str]); 3] = [
 /// A file of this machine, to be given with a prompt.
 pub(crate) fn local(path: &Path) -> Result<Attachment, String> {
     let failed = |error: std::io::Error| format!("cannot read `{}`: {error}", path.display());
-    let file = File::open(path).map_err(failed)?;
-    if !file.metadata().map_err(failed)?.is_file() {
+    // Whoever opens a pipe may wait for ever.
+    if !path.metadata().map_err(failed)?.is_file() {
         return Err(format!("`{}` is not a file", path.display()));
     }
+    let file = File::open(path).map_err(failed)?;
     let mut bytes = Vec::new();
     file.take(MAX_IMAGE_BYTES as u64 + 1).read_to_end(&mut bytes).map_err(failed)?;
     attachment(path, &bytes)
@@ -42,7 +43,7 @@ pub(crate) fn local(path: &Path) -> Result<Attachment, String> {
 pub(super) async fn remote(target: &dyn Target, path: &Path) -> Result<Option<Attachment>, String> {
     match target.read(&Bounds::open(), path, MAX_IMAGE_BYTES as u64 + 1).await {
         Ok(found) => attachment(path, &found.bytes).map(Some),
-        Err(TargetError::NotFound { .. }) => Ok(None),
+        Err(TargetError::NotFound { .. } | TargetError::NotADirectory { .. }) => Ok(None),
         Err(error) => Err(error.to_string()),
     }
 }
@@ -64,6 +65,9 @@ pub(super) async fn pasted(environment: &Environment, here: &dyn Target) -> Resu
         }
         let bytes = printed(environment, here, argv).await;
         if let Some(bytes) = bytes.filter(|bytes| bytes.starts_with(b"\x89PNG")) {
+            if bytes.len() > MAX_IMAGE_BYTES {
+                return Err(format!("the image on the clipboard has more than {MAX_IMAGE_BYTES} bytes"));
+            }
             let environment = environment.clone();
             let kept = tokio::task::spawn_blocking(move || keep(&environment, &bytes)).await;
             return kept.map_err(|error| error.to_string())?.map_err(|error| error.to_string());
@@ -82,7 +86,7 @@ async fn printed(environment: &Environment, here: &dyn Target, argv: &[&str]) ->
         stdin: Stdin::Null,
         pty: None,
         timeout: Some(CLIPBOARD_LIMIT),
-        output: OutputLimits { keep_head: MAX_IMAGE_BYTES, keep_tail: 0, log: None },
+        output: OutputLimits { keep_head: MAX_IMAGE_BYTES + 1, keep_tail: 0, log: None },
         bounds: Bounds::open(),
     };
     let exit = here.start(exec).await.ok()?.wait().await.ok()?;
