@@ -145,6 +145,19 @@ async fn changes_in_an_added_directory_ask_like_others_and_can_be_undone() {
 }
 
 #[tokio::test]
+async fn what_a_command_changed_in_an_added_directory_can_be_undone() {
+    let stage = Stage::apart([run("echo new > ../beside/kept; echo new > ../beside/made"), done()]).await;
+    let beside = stage.home.path().join("beside");
+    std::fs::create_dir(&beside).unwrap();
+    std::fs::write(beside.join("kept"), "old\n").unwrap();
+    stage.exec(["--trust", "go", "--add-dir", "../beside"]).run().await.expect_code(0);
+    let kept = || std::fs::read_to_string(beside.join("kept")).unwrap();
+    assert_eq!((kept().as_str(), beside.join("made").exists()), ("new\n", true), "{:#?}", stage.results());
+    stage.buddy(["undo", "--yes"]).run().await.expect_code(0);
+    assert_eq!((kept().as_str(), beside.join("made").exists()), ("old\n", false));
+}
+
+#[tokio::test]
 async fn a_conversation_has_added_directories_too() {
     let stage = Stage::apart([writing("../beside/edited"), done()]).await;
     std::fs::create_dir(stage.home.path().join("beside")).unwrap();
