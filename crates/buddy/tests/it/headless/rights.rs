@@ -158,6 +158,29 @@ async fn what_a_command_changed_in_an_added_directory_can_be_undone() {
 }
 
 #[tokio::test]
+async fn project_files_below_an_added_directory_are_guarded() {
+    // Commands whose text names nothing that is guarded, as a build has them.
+    for is_own in [true, false] {
+        let project = if is_own { "work" } else { "other" };
+        let build =
+            format!("for f in .git/hooks/x .buddy/rules.toml plain; do echo x > ../{project}/$f; done");
+        let stage = Stage::apart([run("sh ../build"), done()]).await;
+        let home = stage.home.path();
+        std::fs::write(home.join("build"), build).unwrap();
+        for directory in [".git/hooks", ".buddy"] {
+            std::fs::create_dir_all(home.join(project).join(directory)).unwrap();
+        }
+        if !is_own {
+            stage.buddy(["trust", "../other"]).run().await.expect_code(0);
+        }
+        stage.exec(["go", "--add-dir", ".."]).run().await;
+        let made = |name: &str| home.join(project).join(name).exists();
+        assert!(made("plain"), "{:#?}", stage.results());
+        assert!(!made(".git/hooks/x") && !made(".buddy/rules.toml"), "{project}: {:#?}", stage.results());
+    }
+}
+
+#[tokio::test]
 async fn a_conversation_has_added_directories_too() {
     let stage = Stage::apart([writing("../beside/edited"), done()]).await;
     std::fs::create_dir(stage.home.path().join("beside")).unwrap();
