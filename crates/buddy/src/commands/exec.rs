@@ -126,11 +126,11 @@ async fn carry_out(invocation: Invocation<'_>, wanted: Wanted) -> anyhow::Result
     });
     let commands = is_steered.then(|| Box::new(BufReader::new(tokio::io::stdin())) as CommandInput);
     let run = async {
-        let outcome = run_exec(buddy.hub.clone(), request, commands, &mut printer()).await;
-        buddy.close().await?;
+        let outcome = run_exec(buddy.hub.clone(), request, commands, printer()).await;
+        let closed = buddy.close().await;
         setup.models.settle().await;
         hosts.rest().await;
-        Ok(outcome?)
+        Ok(closing(outcome?, closed))
     };
     tokio::select! {
         outcome = run => outcome,
@@ -139,6 +139,14 @@ async fn carry_out(invocation: Invocation<'_>, wanted: Wanted) -> anyhow::Result
             Ok(ExecOutcome { exit: Exit::Interrupted, last_message: String::new() })
         }
     }
+}
+
+/// The outcome of a run whose store was closed like this. That it could not be is told, and takes no answer away.
+fn closing(outcome: ExecOutcome, closed: anyhow::Result<()>) -> ExecOutcome {
+    let Err(error) = closed else { return outcome };
+    printer().status(&format!("buddy: {error:#}"));
+    let exit = if outcome.exit == Exit::Ok { Exit::Failed } else { outcome.exit };
+    ExecOutcome { exit, ..outcome }
 }
 
 /// The schema in a file.

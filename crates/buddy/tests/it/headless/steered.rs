@@ -193,6 +193,32 @@ async fn a_session_that_is_ended_takes_nothing_more() {
 }
 
 #[tokio::test]
+async fn an_end_during_a_call_is_told_to_its_last_event() {
+    let stage = Stage::new([run("touch began; sleep 60"), done()]).await;
+    let mut started = stage.buddy(FLAGS).args(["--approve", "all", "go"]).converse();
+    crate::exec_stops::begun(&stage).await;
+    say(&mut started, json!({"type": "end"})).await;
+    let finished = started.finish_with_open_input().await.expect_code(130);
+    let results = told(&finished);
+    assert_eq!((results.len(), &results[0]["status"]), (1, &json!("interrupted")), "{finished}");
+    assert_eq!(events(&finished.text()), stage.only_log().await.events, "every event is printed once");
+}
+
+#[tokio::test]
+async fn a_reader_that_leaves_stops_the_persons_own_command_too() {
+    let stage = Stage::new([turn().text("One.")]).await;
+    let mut started = stage.buddy(FLAGS).converse();
+    say(&mut started, json!({"type": "run", "command": "touch began; sleep 60"})).await;
+    crate::exec_stops::begun(&stage).await;
+    started.leave_outputs().await;
+    // What is said now finds nobody who reads it.
+    say(&mut started, saying("first")).await;
+    let finished = started.finish_with_open_input().await.expect_code(141);
+    assert!(finished.took < std::time::Duration::from_secs(20), "{finished}");
+    assert_eq!(stage.only_log().await.transcript.open_items().count(), 0);
+}
+
+#[tokio::test]
 async fn a_line_that_is_no_command_is_answered_and_nothing_is_lost() {
     let stage = Stage::new([turn().text("One.")]).await;
     let long = "x".repeat(4 * 1024 * 1024 + 1);
