@@ -28,7 +28,7 @@ use crate::exit::Exit;
 use crate::printer::Printer;
 use crate::report::{Report, Stop};
 use crate::visible::one_line;
-use lines::BoundedLines;
+use lines::{BoundedLines, MAX_LINE};
 use outlet::Outlet;
 pub use schema::{AnswerSchema, SchemaError};
 use schema::{CORRECTIONS, missed};
@@ -80,8 +80,8 @@ pub struct ExecRequest {
     pub images: Vec<Attachment>,
     /// What the answer has to fit.
     pub schema: Option<AnswerSchema>,
-    /// Whether the agent only reads and plans.
-    pub plan_only: bool,
+    /// Whether the agent only reads and plans; none leaves that to the session.
+    pub plan_only: Option<bool>,
     /// How much is told of what goes on.
     pub details: Details,
     /// How to print.
@@ -137,8 +137,10 @@ pub async fn run_exec(
 ) -> Result<ExecOutcome, SessionsError> {
     let began = Instant::now();
     let (session, head) = open(&*sessions, &request).await?;
-    if request.plan_only {
-        let change = Change { plan_only: Some(true), ..Change::default() };
+    // A new session plans only when that is wished; one that goes on may have been left planning.
+    let is_new = matches!(request.target, ExecTarget::New(_));
+    if let Some(is_on) = request.plan_only.filter(|is_on| *is_on || !is_new) {
+        let change = Change { plan_only: Some(is_on), ..Change::default() };
         sessions.send(&request.who, &session, Command::Change(change)).await?;
     }
     let events = sessions.subscribe(&request.who, &session, head).await?;
@@ -163,7 +165,7 @@ pub async fn run_exec(
         run.obey(Command::Prompt { text, images: request.images.clone() }).await?;
     }
     let no_commands: CommandInput = Box::new(tokio::io::empty());
-    let commands = BoundedLines::new(commands.unwrap_or(no_commands));
+    let commands = BoundedLines::new(commands.unwrap_or(no_commands), MAX_LINE);
     if let Err(error) = run.follow(events, commands).await {
         run.report.break_off(failure(error));
     }

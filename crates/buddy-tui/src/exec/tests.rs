@@ -122,7 +122,7 @@ async fn a_run_that_fell_behind_goes_on_where_it_was() {
         prompt: Some("go".to_owned()),
         images: Vec::new(),
         schema: None,
-        plan_only: false,
+        plan_only: None,
         details: Details::default(),
         format: OutputFormat::StreamJson,
         include_deltas: false,

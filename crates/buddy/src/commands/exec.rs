@@ -36,15 +36,15 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
     if is_steered && format != OutputFormat::StreamJson {
         return Err(UsageError::new("--input-format stream-json needs --output-format stream-json").into());
     }
-    if exec.prompt.is_none() && is_steered && !exec.image.is_empty() {
+    // The standard input has commands then, and no prompt.
+    let mut prompt = exec.prompt.clone().filter(|text| text != "-");
+    if prompt.is_none() && is_steered && !exec.image.is_empty() {
         return Err(UsageError::new("--image needs a prompt; commands bring their own images").into());
     }
     let images: Result<Vec<Attachment>, String> = exec.image.iter().map(|path| local_image(path)).collect();
     let images = images.map_err(UsageError::new)?;
     let schema = exec.output_schema.as_deref().map(schema).transpose()?;
     let last_message = exec.output_last_message.as_deref().map(LastMessage::at).transpose()?;
-    // The standard input has commands then, and no prompt.
-    let mut prompt = exec.prompt.clone().filter(|text| text != "-");
     if !is_steered {
         prompt = prompt_in_time(&exec).await?;
         if prompt.is_none() {
@@ -109,7 +109,7 @@ async fn carry_out(invocation: Invocation<'_>, wanted: Wanted) -> anyhow::Result
         images,
         schema,
         details: details(&setup.loaded.config.display),
-        plan_only: invocation.policy.is_plan_only,
+        plan_only: invocation.policy.plan,
         format,
         include_deltas: exec.include_deltas,
         timeout: timeout.map(|timeout| timeout.saturating_sub(began.elapsed())),

@@ -31,6 +31,16 @@ async fn a_mode_says_what_goes_on() {
 }
 
 #[tokio::test]
+async fn a_mode_leaves_the_plan_of_a_session_that_goes_on() {
+    let stage = Stage::new([done(), writing("planned"), done(), writing("edited"), done()]).await;
+    stage.buddy(["exec", "--trust", "go", "--plan"]).run().await.expect_code(0);
+    stage.exec(["go", "--last"]).run().await.expect_code(5);
+    stage.buddy(["exec", "go", "--last", "--permission-mode", "edits"]).run().await.expect_code(0);
+    let made = |name: &str| stage.home.work().join(name).exists();
+    assert!(!made("planned") && made("edited"), "{:#?}", stage.results());
+}
+
+#[tokio::test]
 async fn a_mode_stands_alone() {
     let stage = Stage::new([]).await;
     for arguments in [
