@@ -163,6 +163,11 @@ impl Driver {
                 return Ok(());
             }
             Command::Interrupt => self.feed(Input::Interrupted).await?,
+            Command::Compact if !self.machine.is_idle() => {
+                let reason = "a turn runs; room is made when it has ended".to_owned();
+                let _ = done.send(Err(refused(reason)));
+                return Ok(());
+            }
             Command::Compact => {
                 self.models.ready().await;
                 let window = self.models.window();

@@ -3,7 +3,7 @@
 //! Everything that can open the gate lives here and not in the conversation, so that nothing the model reads or forgets
 //! moves it. Times run on the monotonic clock: setting the machine's clock keeps no window open.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -59,6 +59,8 @@ struct State {
 pub(crate) struct Judged {
     pub(crate) decision: Decision,
     pub(crate) bounds: Bounds,
+    /// The directories that the call may work in, without places for temporary files.
+    pub(crate) workspace: Vec<PathBuf>,
     /// Whether it is denied only because nobody is asked.
     pub(crate) is_unasked: bool,
 }
@@ -83,7 +85,7 @@ impl Gate {
             && decision.verdict == Verdict::Deny
             && judge(Approvals::Ask).verdict == Verdict::Ask;
         let bounds = ground.source.bounds(&policy, decision.is_read_only);
-        Ok(Judged { decision, bounds, is_unasked })
+        Ok(Judged { decision, bounds, workspace: policy.places.workspace.clone(), is_unasked })
     }
 
     /// The policy and the grants that hold now on this ground.

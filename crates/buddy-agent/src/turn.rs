@@ -158,6 +158,11 @@ impl Machine {
         self.targets = targets;
     }
 
+    /// Whether no turn runs.
+    pub(crate) fn is_idle(&self) -> bool {
+        matches!(self.state, State::Idle)
+    }
+
     /// The target that a call means: the one that it names, else the default.
     fn target(&self, name: &str, input: &Value) -> Option<String> {
         let named = registry::named_target(name, input, &self.targets);

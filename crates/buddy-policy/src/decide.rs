@@ -96,7 +96,7 @@ fn fetch(address: &str, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
     let url = url::Url::parse(address).ok();
     let Some(host) = url.as_ref().and_then(url::Url::host_str) else { return };
     let host = host.trim_end_matches('.');
-    let is_allowed = file::rule(Thing::Fetch(host), policy, sheet);
+    let is_allowed = file::rule(Thing::Fetch(host), policy, sheet) != file::Allowed::No;
     let is_granted = now.grants.iter().any(|grant| grant.covers_fetch(host, &policy.places));
     if policy.fetch_confirm && !is_allowed && !is_granted {
         sheet.ask(Weight::Soft, Risk::Low, format!("it fetches from `{host}`"));

@@ -5,6 +5,7 @@
 //! who can answer.
 
 mod lines;
+mod outlet;
 mod schema;
 mod steered;
 #[cfg(test)]
@@ -14,8 +15,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use buddy_protocol::{
-    Attachment, Change, Command, Content, Event, Fact, Item, ItemStatus, NewSession, NoticeLevel, Principal,
-    SessionId, Sessions, SessionsError, Subscription, SubscriptionError, Usage,
+    Attachment, Change, Command, Content, Event, Fact, Failure, FailureKind, Item, ItemStatus, NewSession,
+    NoticeLevel, Principal, SessionId, Sessions, SessionsError, Subscription, SubscriptionError, Usage,
 };
 use futures::StreamExt;
 use tokio::io::AsyncBufRead;
@@ -24,16 +25,19 @@ use tokio_util::sync::CancellationToken;
 
 use crate::details::Details;
 use crate::exit::Exit;
-use crate::printer::{OutputClosed, Printer};
+use crate::printer::Printer;
 use crate::report::{Report, Stop};
 use crate::visible::one_line;
-use lines::BoundedLines;
+use lines::{BoundedLines, MAX_LINE};
+use outlet::Outlet;
 pub use schema::{AnswerSchema, SchemaError};
 use schema::{CORRECTIONS, missed};
 use steered::Steering;
 
 /// How long an interrupted turn may take to come to its end.
 const STOP_WITHIN: Duration = Duration::from_secs(15);
+/// How long a reader may take for what is left to print once a run was stopped.
+const READ_WITHIN: Duration = Duration::from_secs(5);
 /// Characters of a call's title on a status line.
 const TITLE: usize = 120;
 
@@ -76,8 +80,8 @@ pub struct ExecRequest {
     pub images: Vec<Attachment>,
     /// What the answer has to fit.
     pub schema: Option<AnswerSchema>,
-    /// Whether the agent only reads and plans.
-    pub plan_only: bool,
+    /// Whether the agent only reads and plans; none leaves that to the session.
+    pub plan_only: Option<bool>,
     /// How much is told of what goes on.
     pub details: Details,
     /// How to print.
@@ -106,9 +110,11 @@ struct Run<'a> {
     sessions: Arc<dyn Sessions>,
     request: &'a ExecRequest,
     session: SessionId,
-    printer: &'a mut Printer,
+    outlet: Outlet,
     report: Report,
     stop: Option<Stop>,
+    /// When the run is stopped; once it is being stopped, when that is waited for no longer.
+    deadline: Option<Instant>,
     /// How often the model was asked again for an answer that fits.
     corrections: u32,
     /// Whether commands steer the run.
@@ -121,27 +127,33 @@ struct Run<'a> {
 }
 
 /// Runs one prompt to the end of its turn; with commands, until those have ended and nothing runs any more.
+///
+/// What goes wrong before the prompt is taken is an error. From then on it is how the run ended.
 pub async fn run_exec(
     sessions: Arc<dyn Sessions>,
     request: ExecRequest,
     commands: Option<CommandInput>,
-    printer: &mut Printer,
+    printer: Printer,
 ) -> Result<ExecOutcome, SessionsError> {
     let began = Instant::now();
     let (session, head) = open(&*sessions, &request).await?;
-    if request.plan_only {
-        let change = Change { plan_only: Some(true), ..Change::default() };
+    // A new session plans only when that is wished; one that goes on may have been left planning.
+    let is_new = matches!(request.target, ExecTarget::New(_));
+    if let Some(is_on) = request.plan_only.filter(|is_on| *is_on || !is_new) {
+        let change = Change { plan_only: Some(is_on), ..Change::default() };
         sessions.send(&request.who, &session, Command::Change(change)).await?;
     }
     let events = sessions.subscribe(&request.who, &session, head).await?;
     let is_steered = commands.is_some();
+    let outlet = Outlet::start(printer).map_err(|error| SessionsError::Conflict(error.to_string()))?;
     let mut run = Run {
         sessions,
         request: &request,
         session,
-        printer,
+        outlet,
         report: Report::default(),
         stop: None,
+        deadline: request.timeout.map(|timeout| began + timeout),
         corrections: 0,
         is_steered,
         steering: Steering::new(is_steered),
@@ -153,8 +165,19 @@ pub async fn run_exec(
         run.obey(Command::Prompt { text, images: request.images.clone() }).await?;
     }
     let no_commands: CommandInput = Box::new(tokio::io::empty());
-    run.follow(events, BoundedLines::new(commands.unwrap_or(no_commands))).await?;
-    Ok(run.finish())
+    let commands = BoundedLines::new(commands.unwrap_or(no_commands), MAX_LINE);
+    if let Err(error) = run.follow(events, commands).await {
+        run.report.break_off(failure(error));
+    }
+    Ok(run.finish().await)
+}
+
+/// What a run failed of that could not be followed to its end.
+fn failure(error: SessionsError) -> Failure {
+    match error {
+        SessionsError::Agent(failure) => failure,
+        other => Failure { kind: FailureKind::Internal, message: other.to_string(), hint: None },
+    }
 }
 
 async fn open(sessions: &dyn Sessions, request: &ExecRequest) -> Result<(SessionId, u64), SessionsError> {
@@ -176,30 +199,34 @@ impl Run<'_> {
         mut events: Subscription,
         mut commands: BoundedLines<CommandInput>,
     ) -> Result<(), SessionsError> {
-        let mut deadline = self.request.timeout.map(|timeout| self.began + timeout);
+        let closed = self.outlet.closed();
         while !(self.is_steered && self.is_over()) {
             tokio::select! {
                 // What has happened is seen before the next command, so that a run is not over too early.
                 biased;
-                () = until(deadline) => {
-                    if self.stop.is_some() {
+                () = until(self.deadline) => {
+                    if self.stop.is_some() || self.steering.has_ended {
                         return Ok(());
                     }
-                    deadline = Some(self.interrupt(Stop::Timeout).await?);
+                    self.interrupt(Stop::Timeout).await?;
                 }
                 () = self.request.interrupt.cancelled(), if self.stop.is_none() => {
-                    deadline = Some(self.interrupt(Stop::Signal).await?);
+                    self.interrupt(Stop::Signal).await?;
                 }
-                event = events.next() => match event {
+                () = closed.cancelled(), if self.stop.is_none() => self.interrupt(Stop::OutputClosed).await?,
+                () = self.outlet.pass_on(), if !self.outlet.is_drained() => {}
+                event = events.next(), if self.may_go_on() => match event {
                     Some(Ok(event)) if self.take(&event).await? && self.settle().await? => return Ok(()),
                     Some(Ok(_)) => {}
                     Some(Err(SubscriptionError::Lagged { resume_after })) => {
                         events = self.sessions.subscribe(&self.request.who, &self.session, resume_after).await?;
                     }
                     Some(Err(error)) => return Err(SessionsError::Conflict(error.to_string())),
+                    // The last word of a session that was ended for good.
+                    None if self.steering.has_ended => return Ok(()),
                     None => return Err(SessionsError::Closed),
                 },
-                line = commands.next(), if self.steering.is_open => match line {
+                line = commands.next(), if self.steering.is_open && self.outlet.is_drained() => match line {
                     Ok(Some(line)) => self.hear(line).await?,
                     Ok(None) | Err(_) => self.stop_hearing().await?,
                 },
@@ -208,21 +235,34 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Stops the turn; returns how long to wait for its end.
-    async fn interrupt(&mut self, stop: Stop) -> Result<Instant, SessionsError> {
+    /// Whether the next event may be looked at: what the last one said has found its way out.
+    fn may_go_on(&self) -> bool {
+        self.outlet.is_drained() || (self.stop.is_some() && self.outlet.has_room())
+    }
+
+    /// Stops what runs, and waits for its end only so long.
+    async fn interrupt(&mut self, stop: Stop) -> Result<(), SessionsError> {
         self.stop = Some(stop);
         self.steering.is_open = false;
+        self.stop_soon();
+        if self.steering.has_ended {
+            return Ok(());
+        }
         self.sessions.send(&self.request.who, &self.session, Command::Interrupt).await?;
-        Ok(Instant::now() + STOP_WITHIN)
+        self.stop_person().await
+    }
+
+    fn stop_soon(&mut self) {
+        self.deadline = Some(Instant::now() + STOP_WITHIN);
     }
 
     async fn take(&mut self, event: &Event) -> Result<bool, SessionsError> {
-        if self.print(event).is_err() && self.stop.is_none() {
-            self.interrupt(Stop::OutputClosed).await?;
-        }
+        self.print(event);
         self.steering.note(event);
         match &event.fact {
             Fact::Asked(asked) if !self.steering.is_open => self.deny(asked.ask.id.clone()).await?,
+            Fact::ItemStarted(_) if self.stop.is_some() => self.stop_person().await?,
+            Fact::SessionEnded(_) => self.stop_soon(),
             Fact::TurnStarted(_) if self.is_steered => self.began = Instant::now(),
             _ => {}
         }
@@ -239,7 +279,7 @@ impl Run<'_> {
                 Ok(fitting) => self.report.accept(fitting.text, fitting.value),
                 Err(mismatch) if self.corrections < CORRECTIONS => {
                     self.corrections += 1;
-                    self.printer.status(&format!(
+                    self.outlet.status(format!(
                         "the answer does not fit the schema, and is asked for again: {mismatch}"
                     ));
                     self.report.next_turn();
@@ -256,60 +296,72 @@ impl Run<'_> {
         Ok(!self.is_steered)
     }
 
-    fn print(&mut self, event: &Event) -> Result<(), OutputClosed> {
+    fn print(&mut self, event: &Event) {
         if self.stop == Some(Stop::OutputClosed) {
-            return Ok(());
+            return;
         }
         if self.request.format == OutputFormat::StreamJson {
             if event.seq.is_some() || self.request.include_deltas {
-                let line = event.to_json().unwrap_or_default();
-                return self.printer.line(&line);
+                self.outlet.line(event.to_json().unwrap_or_default());
             }
-            return Ok(());
+            return;
         }
         if let Some(line) = status_line(event, self.request.details) {
-            self.printer.status(&line);
+            self.outlet.status(line);
         }
-        Ok(())
     }
 
     /// How it all ended. A run that is steered tells of each turn when it ends; of a turn that does not, it tells here.
-    fn finish(mut self) -> ExecOutcome {
-        if !self.is_steered || self.report.is_running() {
-            return self.conclude();
-        }
-        let exit = self.stop.map(|stop| self.report.exit(Some(stop)));
-        let last = self.last.unwrap_or(ExecOutcome { exit: Exit::Ok, last_message: String::new() });
-        ExecOutcome { exit: exit.unwrap_or(last.exit), ..last }
+    async fn finish(mut self) -> ExecOutcome {
+        let outcome = if !self.is_steered || self.report.is_running() || self.report.failure().is_some() {
+            self.conclude()
+        } else {
+            let exit = self.stop.map(|stop| self.report.exit(Some(stop)));
+            let last = self.last.take();
+            let last = last.unwrap_or(ExecOutcome { exit: Exit::Ok, last_message: String::new() });
+            ExecOutcome { exit: exit.unwrap_or(last.exit), ..last }
+        };
+        let deadline = if self.stop.is_some() || self.steering.has_ended {
+            Some(Instant::now() + READ_WITHIN)
+        } else {
+            self.deadline
+        };
+        let exit = tokio::select! {
+            biased;
+            is_printed = self.outlet.finish() => if is_printed { outcome.exit } else { Exit::OutputClosed },
+            // It ended in time, and nobody read how.
+            () = self.request.interrupt.cancelled(), if self.stop.is_none() => Exit::Interrupted,
+            () = until(deadline) => if self.stop.is_some() { outcome.exit } else { Exit::Timeout },
+        };
+        ExecOutcome { exit, ..outcome }
     }
 
     /// Tells how the turn ended.
     fn conclude(&mut self) -> ExecOutcome {
         let exit = self.report.exit(self.stop);
         if let Some(failure) = self.report.failure() {
-            self.printer.status(&format!("buddy: {}", failure.message));
+            self.outlet.status(format!("buddy: {}", failure.message));
             if let Some(hint) = &failure.hint {
-                self.printer.status(&format!("  {hint}"));
+                self.outlet.status(format!("  {hint}"));
             }
         }
         if let Some(text) = self.request.details.tokens(&Usage::default(), &self.report.usage()) {
-            self.printer.status(&text);
+            self.outlet.status(text);
         }
         if exit == Exit::Timeout {
-            self.printer.status("buddy: the time limit was reached");
+            self.outlet.status("buddy: the time limit was reached");
         }
         let duration_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         // Who wants JSON that fits has no use for anything else.
         let is_usable = self.request.schema.is_none() || self.report.is_accepted();
         let last_message = if is_usable { with_newline(self.report.text()) } else { String::new() };
-        let printed = match self.request.format {
-            OutputFormat::Text => self.printer.answer(&last_message),
+        match self.request.format {
+            OutputFormat::Text => self.outlet.answer(last_message.clone()),
             OutputFormat::Json | OutputFormat::StreamJson => {
                 let result = self.report.result(&self.session, exit, duration_ms);
-                self.printer.line(&serde_json::to_string(&result).unwrap_or_default())
+                self.outlet.line(serde_json::to_string(&result).unwrap_or_default());
             }
-        };
-        let exit = if printed.is_err() { Exit::OutputClosed } else { exit };
+        }
         ExecOutcome { exit, last_message }
     }
 }

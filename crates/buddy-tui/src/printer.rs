@@ -3,7 +3,7 @@
 use std::io::{self, IsTerminal, Write};
 
 use crate::text::{Line, wrap};
-use crate::visible::visible;
+use crate::visible::{visible, visible_json};
 
 /// The output takes nothing more: nobody reads it, or, as was told then, it could not be written.
 #[derive(Debug, thiserror::Error)]
@@ -29,9 +29,10 @@ impl Printer {
         if self.is_terminal { self.write(&visible(text)) } else { self.write(text) }
     }
 
-    /// Prints a line of the answer exactly as it is. For JSON, which has no raw control characters.
+    /// Prints a line of the answer as it is; on a terminal what steers or hides is written as JSON escapes it.
     pub fn line(&mut self, text: &str) -> Result<(), OutputClosed> {
-        self.write(&format!("{text}\n"))
+        let shown = if self.is_terminal { visible_json(text) } else { text.to_owned() };
+        self.write(&format!("{shown}\n"))
     }
 
     fn write(&mut self, text: &str) -> Result<(), OutputClosed> {

@@ -22,6 +22,8 @@ pub(crate) struct Report {
     steps_before: u32,
     was_denied: bool,
     ended: Option<TurnEnded>,
+    /// What the run failed of, where it broke off.
+    broken: Option<Failure>,
     /// What an answer says that fits the schema.
     structured: Option<Value>,
 }
@@ -120,6 +122,12 @@ impl Report {
         }
     }
 
+    /// The run cannot be followed to its end. What was said until then is no answer.
+    pub(crate) fn break_off(&mut self, failure: Failure) {
+        self.text.clear();
+        self.broken = Some(failure);
+    }
+
     pub(crate) fn text(&self) -> &str {
         &self.text
     }
@@ -129,13 +137,14 @@ impl Report {
     }
 
     pub(crate) fn failure(&self) -> Option<&Failure> {
-        self.ended.as_ref().and_then(|ended| ended.failure.as_ref())
+        self.broken.as_ref().or_else(|| self.ended.as_ref().and_then(|ended| ended.failure.as_ref()))
     }
 
     pub(crate) fn exit(&self, stop: Option<Stop>) -> Exit {
         match (stop, &self.ended) {
             (Some(Stop::Timeout), _) => Exit::Timeout,
             (Some(Stop::OutputClosed), _) => Exit::OutputClosed,
+            (None, _) if self.broken.is_some() => Exit::Failed,
             (None, Some(TurnEnded { failure: Some(failure), .. })) => Exit::of(failure.kind),
             (None, Some(TurnEnded { outcome: TurnOutcome::Completed, .. })) if self.was_denied => {
                 Exit::ApprovalNeeded

@@ -1,10 +1,26 @@
 //! Text from models, tools and hosts, made safe to show: whatever could steer a terminal or hide a part of the text is
 //! shown as an escape.
 
+use std::fmt::Write;
+
 use buddy_protocol::is_hidden;
 
 /// The text with line breaks and tabs kept and every other control, bidi or invisible character made visible.
 pub(crate) fn visible(text: &str) -> String {
+    shown(text, |character, shown| shown.extend(character.escape_unicode()))
+}
+
+/// JSON that says the same, with the same characters as escapes of JSON.
+pub(crate) fn visible_json(text: &str) -> String {
+    shown(text, |character, shown| {
+        for unit in character.encode_utf16(&mut [0; 2]) {
+            // Writing into a text cannot fail.
+            let _ = write!(shown, "\\u{unit:04x}");
+        }
+    })
+}
+
+fn shown(text: &str, escape: impl Fn(char, &mut String)) -> String {
     let mut shown = String::with_capacity(text.len());
     let mut before = ' ';
     let mut characters = text.chars().peekable();
@@ -13,7 +29,7 @@ pub(crate) fn visible(text: &str) -> String {
         if character == '\n' || character == '\t' || !is_hidden(character) || joins(before, character, next) {
             shown.push(character);
         } else {
-            shown.extend(character.escape_unicode());
+            escape(character, &mut shown);
         }
         before = character;
     }
@@ -53,6 +69,14 @@ mod tests {
         assert_eq!(visible("a\tb\nç 漢"), "a\tb\nç 漢");
         assert_eq!(visible("\u{1b}[2K\r\u{8}"), "\\u{1b}[2K\\u{d}\\u{8}");
         assert_eq!(visible("rm \u{202e}txt\u{200b}"), "rm \\u{202e}txt\\u{200b}");
+    }
+
+    #[test]
+    fn json_stays_json_that_says_the_same() {
+        let text = serde_json::Value::from("a\u{9b}31m\u{7f} \u{202e}b\u{e0041}ç\u{1b}");
+        let shown = visible_json(&text.to_string());
+        assert_eq!(shown, "\"a\\u009b31m\\u007f \\u202eb\\udb40\\udc41ç\\u001b\"");
+        assert_eq!(serde_json::from_str::<serde_json::Value>(&shown).unwrap(), text);
     }
 
     #[test]

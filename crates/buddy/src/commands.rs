@@ -128,7 +128,8 @@ async fn dispatch(
     if cli.trust && is_here(&hosts) {
         TrustStore::new(&environment.data).add(&cwd)?;
     }
-    let (approve, is_plan_only) = cli.permission_mode.map_or((cli.approve, cli.plan), PermissionMode::parts);
+    let (approve, plan) =
+        cli.permission_mode.map_or((cli.approve, cli.plan.then_some(true)), PermissionMode::parts);
     match &cli.command {
         Some(Action::Exec(exec)) => rules.extend(exec.rules.clone()),
         Some(Action::Resume(resume)) => rules.extend(resume.rules.clone()),
@@ -143,7 +144,7 @@ async fn dispatch(
         is_trusted: cli.trust,
         is_remote_only: cli.remote_only,
         model: cli.model,
-        policy: PolicyWish { approve, is_plan_only, rules, added },
+        policy: PolicyWish { approve, plan, rules, added },
         tmux,
     };
     match cli.command {

@@ -59,7 +59,7 @@ impl PaneMaker {
             session: session.unwrap_or_else(|| session_name(&config.agent.name)),
             is_wanted,
             is_bounded: config.agent.environment == WorkEnvironment::Development
-                || invocation.policy.is_plan_only,
+                || invocation.policy.is_plan_only(),
         })
     }
 

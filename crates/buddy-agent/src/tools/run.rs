@@ -265,6 +265,7 @@ impl Pipeline {
             place: ready.target.place.clone(),
             web: self.parts.web.clone(),
             bounds: judged.bounds,
+            workspace: judged.workspace,
             is_read_only: judged.decision.is_read_only,
             execution: judged.decision.execution,
             person: self.person(Some(item)),

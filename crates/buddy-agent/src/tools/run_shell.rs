@@ -252,12 +252,21 @@ pub(crate) fn argv(execution: &Execution, shell: &str, command: String) -> Vec<S
 /// everything, which nobody can keep.
 async fn snapshot(context: &ToolContext) -> Result<(), ToolFailure> {
     let Reach::Beneath(roots) = &context.bounds.write else { return Ok(()) };
-    let cwd = &context.place.cwd;
-    let workspace: Vec<PathBuf> =
-        roots.iter().any(|root| cwd.starts_with(root)).then(|| cwd.clone()).into_iter().collect();
-    let elsewhere = roots.iter().filter(|root| *root != cwd).cloned().collect();
+    let workspace = covered(roots, &context.workspace, &context.place.cwd);
+    let elsewhere = roots.iter().filter(|root| !workspace.contains(root)).cloned().collect();
     let kept = context.recorder.before_command(workspace, elsewhere).await;
     kept.map_err(|error| target_failure(&error))
+}
+
+/// The directories that a snapshot is taken of: those to work in, and that of the session wherever it may be written. One
+/// beneath another is part of it.
+fn covered(roots: &[PathBuf], workspace: &[PathBuf], cwd: &PathBuf) -> Vec<PathBuf> {
+    let is_writable = |path: &PathBuf| roots.iter().any(|root| path.starts_with(root));
+    let mut covered: Vec<PathBuf> =
+        workspace.iter().chain([cwd]).filter(|path| is_writable(path)).cloned().collect();
+    covered.sort();
+    covered.dedup_by(|inner, outer| inner.starts_with(&*outer));
+    covered
 }
 
 /// How long to wait; none for not at all.

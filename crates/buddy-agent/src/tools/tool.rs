@@ -154,6 +154,8 @@ pub(crate) struct ToolContext {
     pub(crate) web: Arc<Web>,
     /// What the call may touch.
     pub(crate) bounds: Bounds,
+    /// The directories that it may work in, without places for temporary files.
+    pub(crate) workspace: Vec<PathBuf>,
     /// Whether everything that the call does is known to only read.
     pub(crate) is_read_only: bool,
     /// How a command is to be run.

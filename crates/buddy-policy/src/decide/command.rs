@@ -4,7 +4,7 @@ use std::path::Path;
 
 use buddy_protocol::Risk;
 
-use super::file::{decides_what_runs, holds_a_root, is_open, is_untrusted, rule, untrusted};
+use super::file::{Allowed, decides_what_runs, holds_a_root, is_open, is_untrusted, rule, untrusted};
 use super::sheet::{Sheet, Weight};
 use crate::effect::{Access, Class, Effect, Examination, Leaf, Reach, Touch, examine, examine_words};
 use crate::grant::offers;
@@ -133,7 +133,7 @@ impl Judge<'_> {
     fn is_allowed(&self, leaf: &Leaf, sheet: &mut Sheet) -> bool {
         let thing =
             Thing::Command { program: &leaf.program, words: &leaf.words, is_foreign: leaf.is_foreign };
-        rule(thing, self.policy, sheet)
+        rule(thing, self.policy, sheet) != Allowed::No
             || self.now.grants.iter().any(|grant| grant.covers_command(leaf, &self.policy.places))
     }
 
@@ -186,9 +186,9 @@ impl Judge<'_> {
     fn reading(&self, reach: &Reach, sheet: &mut Sheet) -> bool {
         let places = &self.policy.places;
         let Some(path) = reach.path() else { return false };
-        let is_allowed = rule(Thing::Read(path), self.policy, sheet);
+        let allowed = rule(Thing::Read(path), self.policy, sheet);
         let is_pattern = matches!(reach, Reach::Beneath(_));
-        if is_secret(path, places) && !is_allowed {
+        if is_secret(path, places) && allowed != Allowed::Always {
             sheet.ask(
                 Weight::Hard,
                 Risk::High,

@@ -9,12 +9,12 @@ use crate::grant::write_offer;
 use crate::guarded::{is_guarded, is_secret};
 use crate::path::{clean, is_beneath_any, shown};
 use crate::rules::Thing;
-use crate::{Mode, Now, Places, Policy, RuleAction};
+use crate::{Mode, Now, Places, Policy, RuleAction, RuleTier};
 
 pub(crate) fn read(path: &Path, policy: &Policy, sheet: &mut Sheet) {
     let path = clean(path);
-    let is_allowed = rule(Thing::Read(&path), policy, sheet);
-    if is_secret(&path, &policy.places) && !is_allowed {
+    let allowed = rule(Thing::Read(&path), policy, sheet);
+    if is_secret(&path, &policy.places) && allowed != Allowed::Always {
         sheet.ask(Weight::Hard, Risk::High, format!("it reads `{}`, which can hold secrets", shown(&path)));
     }
 }
@@ -26,7 +26,7 @@ pub(crate) fn write(path: &Path, is_edit: bool, policy: &Policy, now: &Now<'_>, 
         sheet.deny(format!("plan mode: nothing is written, and it writes `{}`", shown(&path)));
         return;
     }
-    let is_allowed = rule(Thing::Write(&path), policy, sheet);
+    let allowed = rule(Thing::Write(&path), policy, sheet);
     let is_granted = now.grants.iter().any(|grant| grant.covers_write(&path, &policy.places));
     if policy.mode == Mode::Development && is_untrusted(&path, &policy.places) {
         return sheet.deny(untrusted("write", &path));
@@ -36,7 +36,7 @@ pub(crate) fn write(path: &Path, is_edit: bool, policy: &Policy, now: &Now<'_>, 
     }
     match (policy.mode, is_open(&path, &policy.places)) {
         (Mode::Development | Mode::Plan, false) => sheet.deny(outside("write", &path)),
-        (Mode::Development | Mode::Plan, true) if !is_allowed && !is_granted => {
+        (Mode::Development | Mode::Plan, true) if allowed == Allowed::No && !is_granted => {
             let is_at_work = is_beneath_any(&path, &policy.places.workspace);
             let weight = if is_edit && is_at_work { Weight::Edit } else { Weight::Soft };
             sheet.ask(weight, Risk::Medium, format!("it writes `{}`", shown(&path)));
@@ -44,7 +44,7 @@ pub(crate) fn write(path: &Path, is_edit: bool, policy: &Policy, now: &Now<'_>, 
                 sheet.offer(offer);
             }
         }
-        (Mode::Production, false) if !is_allowed => {
+        (Mode::Production, false) if allowed != Allowed::Always => {
             let reason = format!("it writes `{}`, outside the workspace", shown(&path));
             sheet.ask(Weight::Hard, Risk::Medium, reason);
         }
@@ -59,7 +59,7 @@ pub(crate) fn delete(path: &Path, policy: &Policy, sheet: &mut Sheet) {
         sheet.deny(format!("plan mode: nothing is removed, and it removes `{}`", shown(&path)));
         return;
     }
-    let is_allowed = rule(Thing::Delete(&path), policy, sheet);
+    let allowed = rule(Thing::Delete(&path), policy, sheet);
     let places = &policy.places;
     if policy.mode == Mode::Development && is_untrusted(&path, places) {
         sheet.deny(untrusted("remove", &path));
@@ -76,7 +76,7 @@ pub(crate) fn delete(path: &Path, policy: &Policy, sheet: &mut Sheet) {
             ),
             Mode::Development | Mode::Plan => sheet.deny(outside("remove", &path)),
         }
-    } else if policy.mode == Mode::Development && !is_allowed {
+    } else if policy.mode == Mode::Development && allowed == Allowed::No {
         sheet.ask(Weight::Firm, Risk::High, format!("it removes `{}`", shown(&path)));
     }
 }
@@ -117,13 +117,24 @@ pub(crate) fn untrusted(verb: &str, path: &Path) -> String {
     )
 }
 
-/// Notes what the rules say. True where they allow it.
-pub(crate) fn rule(thing: Thing<'_>, policy: &Policy, sheet: &mut Sheet) -> bool {
-    let Some(finding) = policy.rules.find(thing, &policy.places) else { return false };
+/// Whether rules allow something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Allowed {
+    No,
+    /// By a rule of this run alone, which lifts no question of weight `Hard`: a line of a script is no thought about keys.
+    ThisRun,
+    /// By a rule that somebody wrote down to last.
+    Always,
+}
+
+/// Notes what the rules say, and whether they allow it.
+pub(crate) fn rule(thing: Thing<'_>, policy: &Policy, sheet: &mut Sheet) -> Allowed {
+    let Some(finding) = policy.rules.find(thing, &policy.places) else { return Allowed::No };
     match finding.action {
         RuleAction::Deny => sheet.deny(finding.reason),
         RuleAction::Ask => sheet.ask(Weight::Hard, Risk::Medium, finding.reason),
-        RuleAction::Allow => return true,
+        RuleAction::Allow if finding.tier == RuleTier::Run => return Allowed::ThisRun,
+        RuleAction::Allow => return Allowed::Always,
     }
-    false
+    Allowed::No
 }

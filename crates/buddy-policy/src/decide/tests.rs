@@ -1,5 +1,5 @@
 use super::*;
-use crate::{Approvals, Claims, Verdict};
+use crate::{Approvals, Claims, RuleSet, RuleTier, Rules, Verdict};
 
 fn check(intent: &Intent, approvals: Approvals, verdict: Verdict, risk: Risk) {
     let decision = decide(intent, &Policy::plain("/w".into()), &Now::with(approvals));
@@ -149,4 +149,36 @@ fn in_a_folder_that_is_not_trusted_what_would_change_it_is_refused_with_that_rea
     assert!(make.reasons.join("; ").contains("can change nothing in it; /trust changes that"), "{make:?}");
     assert_eq!(judge(&run("echo x > /tmp/a", None), &policy).0, Verdict::Allow, "scratch places stay open");
     assert_eq!(judge(&run("cat a", None), &policy).0, Verdict::Allow);
+}
+
+#[test]
+fn a_rule_of_this_run_lifts_no_hard_question() {
+    let allowing = |tiers: &[RuleTier]| {
+        let allow = |text: &str| toml::from_str::<Rules>(text).unwrap();
+        let rules = allow(
+            "allow = [\"cat *\", \"cp *\", { read = \"/w/.ssh/id\" }, { read = \"/own/**\" }, { write = \"/elsewhere/**\" }]",
+        );
+        tiers.iter().fold(RuleSet::default(), |set, tier| set.with(*tier, rules.clone()))
+    };
+    let judge = |mode, tiers: &[RuleTier], intent: &Intent| {
+        let mut policy = Policy { mode, rules: allowing(tiers), ..Policy::plain("/w".into()) };
+        policy.places.own = vec!["/own".into()];
+        decide(intent, &policy, &Now::with(Approvals::Ask)).verdict
+    };
+    for (mode, intent) in [
+        (Mode::Development, Intent::of(Action::Read("/w/.ssh/id".into()))),
+        (Mode::Development, Intent::of(Action::Read("/own/grants.json".into()))),
+        (Mode::Development, run("cat .ssh/id", None)),
+        (Mode::Development, run("cat /own/grants.json", None)),
+        (Mode::Production, Intent::of(Action::Write("/elsewhere/a".into()))),
+    ] {
+        for (tiers, verdict) in [
+            (&[][..], Verdict::Ask),
+            (&[RuleTier::Run], Verdict::Ask),
+            (&[RuleTier::User], Verdict::Allow),
+            (&[RuleTier::Run, RuleTier::User], Verdict::Allow),
+        ] {
+            assert_eq!(judge(mode, tiers, &intent), verdict, "{intent:?} {tiers:?}");
+        }
+    }
 }

@@ -55,6 +55,8 @@ pub struct RuleSet {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finding {
     pub(crate) action: Action,
+    /// Who made the rule.
+    pub(crate) tier: RuleTier,
     pub(crate) reason: String,
 }
 
@@ -101,9 +103,10 @@ impl RuleSet {
                 list.iter().filter_map(move |rule| judge(rule, action, *tier, thing, places))
             })
         });
-        // The first of the strictest.
+        // The first of the strictest; what a run allows counts for less than what somebody allows who wrote it down to last.
+        let rank = |finding: &Finding| (finding.action, finding.tier != RuleTier::Run);
         findings.fold(None, |strictest: Option<Finding>, finding| match strictest {
-            Some(known) if known.action >= finding.action => Some(known),
+            Some(known) if rank(&known) >= rank(&finding) => Some(known),
             _ => Some(finding),
         })
     }
@@ -142,7 +145,7 @@ fn judge(rule: &Rule, action: Action, tier: RuleTier, thing: Thing<'_>, places: 
         reason.push_str(": ");
         reason.push_str(&crate::display_command(why));
     }
-    Some(Finding { action, reason })
+    Some(Finding { action, tier, reason })
 }
 
 /// Whether the host of an address is the one of a rule.

@@ -2,14 +2,17 @@
 
 use std::io;
 
+use buddy_protocol::MAX_IMAGES_BYTES;
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 
-/// The longest line, in bytes. A prompt that is an argument may have as much.
-pub(super) const MAX_LINE: usize = 4 * 1024 * 1024;
+/// The longest line, in bytes: all the images that a prompt may have, in base64, and its text with the escapes of JSON.
+pub(super) const MAX_LINE: usize = MAX_IMAGES_BYTES / 3 * 4 + 8 * 1024 * 1024;
 
 /// An input, read by lines.
 pub(super) struct BoundedLines<R> {
     input: R,
+    /// The longest line, in bytes.
+    longest: usize,
     line: Vec<u8>,
     /// Whether the line that is being read is longer than what is kept of it.
     is_too_long: bool,
@@ -26,8 +29,8 @@ pub(super) struct NumberedLine {
 }
 
 impl<R: AsyncBufRead + Unpin> BoundedLines<R> {
-    pub(super) fn new(input: R) -> Self {
-        Self { input, line: Vec::new(), is_too_long: false, number: 0 }
+    pub(super) fn new(input: R, longest: usize) -> Self {
+        Self { input, longest, line: Vec::new(), is_too_long: false, number: 0 }
     }
 
     /// The next line; none at the end of the input.
@@ -42,7 +45,7 @@ impl<R: AsyncBufRead + Unpin> BoundedLines<R> {
             let end = available.iter().position(|byte| *byte == b'\n');
             let piece = available.get(..end.unwrap_or(available.len())).unwrap_or_default();
             let used = end.map_or(available.len(), |end| end + 1);
-            if self.is_too_long || self.line.len() + piece.len() > MAX_LINE {
+            if self.is_too_long || self.line.len() + piece.len() > self.longest {
                 self.is_too_long = true;
                 self.line.clear();
             } else {
@@ -67,9 +70,11 @@ impl<R: AsyncBufRead + Unpin> BoundedLines<R> {
 mod tests {
     use super::*;
 
+    const LONGEST: usize = 100;
+
     async fn lines(input: &[u8]) -> Vec<Option<Vec<u8>>> {
         // A small buffer, so that lines come in pieces.
-        let mut lines = BoundedLines::new(tokio::io::BufReader::with_capacity(7, input));
+        let mut lines = BoundedLines::new(tokio::io::BufReader::with_capacity(7, input), LONGEST);
         let mut found = Vec::new();
         while let Some(line) = lines.next().await.unwrap() {
             assert_eq!(line.number, found.len() as u64 + 1);
@@ -87,11 +92,11 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_too_long_is_left_out_and_the_next_line_is_read() {
-        let long = vec![b'x'; MAX_LINE + 1];
-        let input = [&long[..], b"\nnext\n", &long[..MAX_LINE], b"\n", &long[..]].concat();
+        let long = [b'x'; LONGEST + 1];
+        let input = [&long[..], b"\nnext\n", &long[..LONGEST], b"\n", &long[..]].concat();
         let found = lines(&input).await;
         assert_eq!(found.len(), 4);
         assert_eq!((&found[0], &found[1], &found[3]), (&None, &Some(b"next".to_vec()), &None));
-        assert_eq!(found[2].as_ref().map(Vec::len), Some(MAX_LINE));
+        assert_eq!(found[2].as_ref().map(Vec::len), Some(LONGEST));
     }
 }

@@ -3,12 +3,11 @@
 //! Nothing that comes in is lost in silence: each line is a command that was accepted, or is answered by a line that says
 //! why not. What waits for a person waits for an answer as long as the input lasts, and is denied when it has ended.
 
-use buddy_protocol::{Answer, AskId, Command, Content, Event, Fact, SessionsError};
+use buddy_protocol::{Answer, AskId, Command, Content, Event, Fact, ItemId, SessionsError};
 use serde::Serialize;
 
 use super::Run;
 use super::lines::{MAX_LINE, NumberedLine};
-use crate::report::Stop;
 
 /// A line of the output that answers a line of the input which was not carried out.
 #[derive(Debug, Serialize)]
@@ -29,8 +28,10 @@ pub(super) struct Steering {
     unseen: usize,
     /// What waits for an answer.
     asks: Vec<AskId>,
-    /// Whether the session has ended for good.
-    has_ended: bool,
+    /// The command of the person's own that runs.
+    person: Option<ItemId>,
+    /// Whether the session has ended for good. What stopped with it is still told.
+    pub(super) has_ended: bool,
 }
 
 impl Steering {
@@ -42,12 +43,19 @@ impl Steering {
     /// Takes note of what goes on.
     pub(super) fn note(&mut self, event: &Event) {
         match &event.fact {
+            Fact::ItemStarted(started) if matches!(started.item.content, Content::UserMessage { .. }) => {
+                self.person = Some(started.item.id.clone());
+            }
             Fact::ItemEnded(ended) if matches!(ended.item.content, Content::UserMessage { .. }) => {
                 self.unseen = self.unseen.saturating_sub(1);
+                self.person.take_if(|person| *person == ended.item.id);
             }
             Fact::Asked(asked) => self.asks.push(asked.ask.id.clone()),
             Fact::Answered(answered) => self.asks.retain(|ask| *ask != answered.ask),
-            Fact::SessionEnded(_) => self.has_ended = true,
+            Fact::SessionEnded(_) => {
+                self.has_ended = true;
+                self.is_open = false;
+            }
             _ => {}
         }
     }
@@ -57,7 +65,7 @@ impl Run<'_> {
     /// Whether nothing runs and nothing more can come.
     pub(super) fn is_over(&self) -> bool {
         let steering = &self.steering;
-        steering.has_ended || (!steering.is_open && steering.unseen == 0 && !self.report.is_running())
+        !steering.has_ended && !steering.is_open && steering.unseen == 0 && !self.report.is_running()
     }
 
     /// Carries out a line of the input.
@@ -76,10 +84,7 @@ impl Run<'_> {
             Err(message) => message,
         };
         let refusal = Refusal { r#type: "error", line: line.number, message: &refusal };
-        let text = serde_json::to_string(&refusal).unwrap_or_default();
-        if self.printer.line(&text).is_err() && self.stop.is_none() {
-            self.interrupt(Stop::OutputClosed).await?;
-        }
+        self.outlet.line(serde_json::to_string(&refusal).unwrap_or_default());
         Ok(())
     }
 
@@ -98,6 +103,15 @@ impl Run<'_> {
             self.deny(ask).await?;
         }
         Ok(())
+    }
+
+    /// Stops the command of the person's own that runs. That it has ended meanwhile is as good.
+    pub(super) async fn stop_person(&mut self) -> Result<(), SessionsError> {
+        let Some(item) = self.steering.person.take() else { return Ok(()) };
+        match self.sessions.send(&self.request.who, &self.session, Command::Stop { item }).await {
+            Err(SessionsError::Agent(_)) => Ok(()),
+            sent => sent,
+        }
     }
 
     /// Denies what waits. That it was answered meanwhile is as good.

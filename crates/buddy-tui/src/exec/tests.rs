@@ -122,15 +122,15 @@ async fn a_run_that_fell_behind_goes_on_where_it_was() {
         prompt: Some("go".to_owned()),
         images: Vec::new(),
         schema: None,
-        plan_only: false,
+        plan_only: None,
         details: Details::default(),
         format: OutputFormat::StreamJson,
         include_deltas: false,
         timeout: None,
         interrupt: CancellationToken::new(),
     };
-    let mut printer = Printer::new(Box::new(written.clone()), Box::new(io::sink()), false);
-    let outcome = run_exec(sessions.clone(), request, None, &mut printer).await.unwrap();
+    let printer = Printer::new(Box::new(written.clone()), Box::new(io::sink()), false);
+    let outcome = run_exec(sessions.clone(), request, None, printer).await.unwrap();
     assert_eq!(outcome.exit, Exit::Ok);
     assert_eq!(*sessions.asked_after.lock().unwrap(), [0, 1]);
     let text = String::from_utf8(written.0.lock().unwrap().clone()).unwrap();

@@ -6,7 +6,7 @@
 
 use std::ffi::{OsStr, OsString};
 
-use clap::Parser;
+use clap::{Arg, Command, CommandFactory, Parser};
 
 use super::Cli;
 
@@ -22,12 +22,38 @@ pub(crate) fn arguments(words: Vec<OsString>) -> Vec<OsString> {
         // What stands before it makes sense by itself: options, or a command that has `-p` or has it not.
         Ok(cli) if cli.command.is_none() => meant,
         Ok(_) => words,
+        // A command stays one, also where something is missing or wrong about it: its name is never sent to the model.
+        Err(_) if names_a_command(before) => words,
         // Options of `exec` do so only after `exec`.
         Err(_) => match Cli::try_parse_from(meant.get(..=place).unwrap_or_default()) {
             Ok(_) => meant,
             Err(_) => words,
         },
     }
+}
+
+/// Whether the first word that is neither an option nor the value of one is the name of a command.
+fn names_a_command(words: &[OsString]) -> bool {
+    let cli = Cli::command();
+    let exec = cli.find_subcommand("exec");
+    let options: Vec<&Arg> =
+        cli.get_arguments().chain(exec.into_iter().flat_map(Command::get_arguments)).collect();
+    let mut words = words.iter().skip(1).filter_map(|word| word.to_str());
+    while let Some(word) = words.next() {
+        if !word.starts_with('-') {
+            return cli.find_subcommand(word).is_some();
+        }
+        let is_meant = |option: &&&Arg| {
+            let is_long = word.strip_prefix("--").is_some_and(|name| option.get_long() == Some(name));
+            is_long || option.get_short().is_some_and(|short| word == format!("-{short}"))
+        };
+        let takes_next =
+            |option: &&Arg| option.get_action().takes_values() && !option.is_require_equals_set();
+        if options.iter().find(is_meant).is_some_and(takes_next) {
+            words.next();
+        }
+    }
+    false
 }
 
 fn is_print(word: &OsStr) -> bool {
@@ -52,6 +78,19 @@ mod tests {
         check("buddy --json -p hello", "buddy exec --json hello");
         check("buddy hello -p", "buddy exec hello");
         check("buddy -p sessions", "buddy exec sessions");
+        check("buddy --json -m show -p hello", "buddy exec --json -m show hello");
+    }
+
+    #[test]
+    fn no_command_is_taken_for_a_prompt() {
+        let cli = Cli::command();
+        let names: Vec<&str> = cli.get_subcommands().map(Command::get_name).collect();
+        assert!(names.contains(&"resume") && names.contains(&"undo"), "{names:?}");
+        for name in names {
+            for line in [format!("buddy {name} -p"), format!("buddy --json {name} x -p hello")] {
+                check(&line, &line);
+            }
+        }
     }
 
     #[test]
@@ -60,6 +99,8 @@ mod tests {
         check("buddy exec -p", "buddy exec -p");
         check("buddy exec -- -p", "buddy exec -- -p");
         check("buddy -m -p hello", "buddy -m -p hello");
+        check("buddy --json resume -p hello", "buddy --json resume -p hello");
+        check("buddy --timeout 2m -m resume show -p", "buddy --timeout 2m -m resume show -p");
         check("buddy", "buddy");
     }
 }

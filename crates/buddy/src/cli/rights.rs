@@ -55,15 +55,16 @@ pub(crate) enum PermissionMode {
 }
 
 impl PermissionMode {
-    /// The same in the words of `--approve` and `--plan`.
-    pub(crate) fn parts(self) -> (Option<Approve>, bool) {
-        match self {
-            Self::Ask => (Some(Approve::Ask), false),
-            Self::Edits => (Some(Approve::Edits), false),
-            Self::Plan => (None, true),
-            Self::None => (Some(Approve::None), false),
-            Self::All => (Some(Approve::All), false),
-        }
+    /// The same in the words of `--approve` and `--plan`. Every mode says whether only plans are made.
+    pub(crate) fn parts(self) -> (Option<Approve>, Option<bool>) {
+        let approve = match self {
+            Self::Ask => Some(Approve::Ask),
+            Self::Edits => Some(Approve::Edits),
+            Self::Plan => None,
+            Self::None => Some(Approve::None),
+            Self::All => Some(Approve::All),
+        };
+        (approve, Some(self == Self::Plan))
     }
 }
 

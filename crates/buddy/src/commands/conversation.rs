@@ -58,7 +58,7 @@ pub(crate) async fn start(invocation: Invocation<'_>, prompt: Option<String>) ->
     let buddy = wire(invocation.environment, setup.wishes(&invocation, hosts.clone())?)?;
     let new = NewSession { agent: BuddyAgent::NAME.to_owned(), cwd, model, parent: None, targets };
     let session = buddy.hub.create(&buddy.who, new).await?;
-    begin(&invocation, &setup, &buddy, &session).await?;
+    begin(&invocation, &setup, &buddy, &session, Age::New).await?;
     let hint =
         if is_here(&invocation.hosts) { import::hint(&buddy.store, &invocation.cwd).await } else { None };
     let approvals = setup.approval_policy(invocation.policy.approve);
@@ -87,11 +87,18 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
             .send(&buddy.who, &summary.id, Command::Change(Change { model, ..Change::default() }))
             .await?;
     }
-    begin(&invocation, &setup, &buddy, &summary.id).await?;
+    begin(&invocation, &setup, &buddy, &summary.id, Age::Old).await?;
     let approvals = setup.approval_policy(invocation.policy.approve);
     let environment = invocation.environment;
     let talk = Talk { setup: &setup, environment, approvals, desk, hosts, hint: None, prompt: None };
     talk.run(buddy, summary.id, summary.head).await
+}
+
+/// Whether a session was there before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Age {
+    New,
+    Old,
 }
 
 /// What the command line wants of the session before anything is said.
@@ -100,11 +107,14 @@ async fn begin(
     setup: &Setup,
     buddy: &Buddy,
     session: &SessionId,
+    age: Age,
 ) -> anyhow::Result<()> {
+    let is_old = age == Age::Old;
     // That something runs unasked stands in the log, for whoever reads it and for the line that shows the mode.
     let approvals = Some(setup.approval_policy(invocation.policy.approve));
     let approvals = approvals.filter(|policy| *policy != ApprovalPolicy::Ask);
-    let plan_only = invocation.policy.is_plan_only.then_some(true);
+    // A new session plans only when that is wished; one that goes on may have been left planning.
+    let plan_only = invocation.policy.plan.filter(|is_on| *is_on || is_old);
     if approvals.is_some() || plan_only.is_some() {
         let change = Change { approvals, plan_only, ..Change::default() };
         buddy.hub.send(&buddy.who, session, Command::Change(change)).await?;

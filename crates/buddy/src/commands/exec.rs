@@ -36,15 +36,15 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
     if is_steered && format != OutputFormat::StreamJson {
         return Err(UsageError::new("--input-format stream-json needs --output-format stream-json").into());
     }
-    if exec.prompt.is_none() && is_steered && !exec.image.is_empty() {
+    // The standard input has commands then, and no prompt.
+    let mut prompt = exec.prompt.clone().filter(|text| text != "-");
+    if prompt.is_none() && is_steered && !exec.image.is_empty() {
         return Err(UsageError::new("--image needs a prompt; commands bring their own images").into());
     }
     let images: Result<Vec<Attachment>, String> = exec.image.iter().map(|path| local_image(path)).collect();
     let images = images.map_err(UsageError::new)?;
     let schema = exec.output_schema.as_deref().map(schema).transpose()?;
     let last_message = exec.output_last_message.as_deref().map(LastMessage::at).transpose()?;
-    // The standard input has commands then, and no prompt.
-    let mut prompt = exec.prompt.clone().filter(|text| text != "-");
     if !is_steered {
         prompt = prompt_in_time(&exec).await?;
         if prompt.is_none() {
@@ -109,7 +109,7 @@ async fn carry_out(invocation: Invocation<'_>, wanted: Wanted) -> anyhow::Result
         images,
         schema,
         details: details(&setup.loaded.config.display),
-        plan_only: invocation.policy.is_plan_only,
+        plan_only: invocation.policy.plan,
         format,
         include_deltas: exec.include_deltas,
         timeout: timeout.map(|timeout| timeout.saturating_sub(began.elapsed())),
@@ -126,11 +126,11 @@ async fn carry_out(invocation: Invocation<'_>, wanted: Wanted) -> anyhow::Result
     });
     let commands = is_steered.then(|| Box::new(BufReader::new(tokio::io::stdin())) as CommandInput);
     let run = async {
-        let outcome = run_exec(buddy.hub.clone(), request, commands, &mut printer()).await;
-        buddy.close().await?;
+        let outcome = run_exec(buddy.hub.clone(), request, commands, printer()).await;
+        let closed = buddy.close().await;
         setup.models.settle().await;
         hosts.rest().await;
-        Ok(outcome?)
+        Ok(closing(outcome?, closed))
     };
     tokio::select! {
         outcome = run => outcome,
@@ -139,6 +139,14 @@ async fn carry_out(invocation: Invocation<'_>, wanted: Wanted) -> anyhow::Result
             Ok(ExecOutcome { exit: Exit::Interrupted, last_message: String::new() })
         }
     }
+}
+
+/// The outcome of a run whose store was closed like this. That it could not be is told, and takes no answer away.
+fn closing(outcome: ExecOutcome, closed: anyhow::Result<()>) -> ExecOutcome {
+    let Err(error) = closed else { return outcome };
+    printer().status(&format!("buddy: {error:#}"));
+    let exit = if outcome.exit == Exit::Ok { Exit::Failed } else { outcome.exit };
+    ExecOutcome { exit, ..outcome }
 }
 
 /// The schema in a file.

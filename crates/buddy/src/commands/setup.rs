@@ -52,11 +52,19 @@ pub(crate) enum TmuxWish {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PolicyWish {
     pub(crate) approve: Option<Approve>,
-    pub(crate) is_plan_only: bool,
+    /// Whether the agent only reads and plans; none where that was not said.
+    pub(crate) plan: Option<bool>,
     /// Rules of this run.
     pub(crate) rules: RunRules,
     /// Further directories of this machine to work in, by their names without links.
     pub(crate) added: Vec<PathBuf>,
+}
+
+impl PolicyWish {
+    /// Whether only reading and planning was asked for.
+    pub(crate) fn is_plan_only(&self) -> bool {
+        self.plan == Some(true)
+    }
 }
 
 /// What is told on the standard error.
@@ -106,7 +114,7 @@ impl Invocation<'_> {
             printer.status(&format!("warning: {warning}"));
         }
         let is_open =
-            loaded.config.agent.environment == WorkEnvironment::Production && !self.policy.is_plan_only;
+            loaded.config.agent.environment == WorkEnvironment::Production && !self.policy.is_plan_only();
         if is_open && notes == Notes::Shown {
             printer.status(FULL_ACCESS);
         }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use buddy_exec::{Bounds, Reach};
-use buddy_policy::{Mode, Policy};
+use buddy_policy::{Mode, Places, Policy};
 
 use crate::environment::Environment;
 use crate::host::Host;
@@ -87,14 +87,21 @@ pub(super) fn bounds(ground: &Ground, policy: &Policy, is_read_only: bool, netwo
         .cloned()
         .chain(KEYS.iter().filter_map(|name| in_home(name)))
         .chain(SOCKETS.iter().map(PathBuf::from));
-    // Named in the workspace alone: places for temporary files are shared with programs that have nothing to do with it.
-    let workspace = policy.places.workspace.iter();
-    let guarded = workspace.flat_map(|root| GUARDED.iter().map(move |name| root.join(name)));
+    // Named in the workspace and in the session's directory, which may lie in one that can be written without being trusted
+    // itself. Places for temporary files are shared with programs that have nothing to do with it.
+    let Places { workspace, untrusted, scratch, .. } = &policy.places;
+    let is_writable = |path: &&PathBuf| workspace.iter().chain(scratch).any(|root| path.starts_with(root));
+    let guarded = workspace.iter().chain(untrusted.iter().filter(is_writable));
     Bounds {
         write,
         hidden: hidden.collect(),
-        guarded: guarded.collect(),
+        guarded: guarded_in(guarded),
         network: network && policy.mode != Mode::Plan,
         ..Bounds::open()
     }
+}
+
+/// What is guarded in these directories.
+pub(super) fn guarded_in<'a>(directories: impl IntoIterator<Item = &'a PathBuf>) -> Vec<PathBuf> {
+    directories.into_iter().flat_map(|root| GUARDED.iter().map(|name| root.join(name))).collect()
 }

@@ -11,7 +11,7 @@ use buddy_exec::Bounds;
 use buddy_policy::{CommandMode, CommandPattern, Grant, Mode, Places, Policy, RuleSet, Rules};
 use buddy_protocol::GrantScope;
 
-use super::bounds::{Ground, bounds};
+use super::bounds::{Ground, bounds, guarded_in};
 use super::grants::GrantBook;
 use super::guards::Guards;
 use super::rules::{FixedRules, RuleFiles};
@@ -117,6 +117,15 @@ impl Policies {
         self.remote.is_none() && self.trust.covers(cwd)
     }
 
+    /// Trusted directories that lie in ones to work in: their project files count as those of a workspace do. A list that
+    /// cannot be read trusts nothing.
+    fn trusted_within(&self, workspace: &[PathBuf]) -> Vec<PathBuf> {
+        let trusted = self.trust.list().unwrap_or_default().into_iter().map(|trusted| trusted.path);
+        trusted
+            .filter(|path| !workspace.contains(path) && workspace.iter().any(|root| path.starts_with(root)))
+            .collect()
+    }
+
     /// A directory by its name without links, which only the files of this machine tell.
     fn real(&self, cwd: &Path) -> PathBuf {
         let real = if self.remote.is_none() { cwd.canonicalize().ok() } else { None };
@@ -166,7 +175,11 @@ impl PolicySource for Policies {
     }
 
     fn bounds(&self, policy: &Policy, is_read_only: bool) -> Bounds {
-        bounds(&self.ground, policy, is_read_only, self.settings.network)
+        let mut bounds = bounds(&self.ground, policy, is_read_only, self.settings.network);
+        if self.remote.is_none() && !bounds.is_open() {
+            bounds.guarded.extend(guarded_in(&self.trusted_within(&policy.places.workspace)));
+        }
+        bounds
     }
 
     fn grants(&self, cwd: &Path) -> Vec<Grant> {

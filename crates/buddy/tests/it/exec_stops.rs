@@ -20,7 +20,7 @@ fn long_call() -> Turn {
     turn().call("run_shell", shell(LONG))
 }
 
-async fn begun(stage: &Stage) {
+pub(crate) async fn begun(stage: &Stage) {
     for _ in 0..2_000 {
         if stage.home.work().join("began").exists() {
             return;
@@ -64,6 +64,15 @@ async fn the_time_limit_ends_a_silent_model() {
     let finished = stage.exec(["go", "--timeout", "0.5"]).run().await;
     assert!(finished.took < STOPS_WITHIN, "{finished}");
     check_stopped(&stage, finished, 124).await;
+}
+
+#[tokio::test]
+async fn the_time_limit_is_heeded_although_nobody_reads_on() {
+    let stage = Stage::new([turn().text("x".repeat(1024 * 1024))]).await;
+    // The pipe is open at both ends and nothing is ever read from it.
+    let line = "mkfifo pipe; exec 3<>pipe; exec $BUDDY exec go --json --timeout 2s >&3";
+    let finished = stage.in_bash(line).run().await.expect_code(124);
+    assert!(finished.took < Duration::from_secs(20), "{finished}");
 }
 
 #[tokio::test]

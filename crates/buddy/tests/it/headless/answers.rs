@@ -34,6 +34,20 @@ async fn a_failed_run_leaves_no_older_answer() {
 }
 
 #[tokio::test]
+async fn a_run_that_breaks_off_leaves_no_older_answer_and_tells_how_it_ended() {
+    let stage = Stage::new([turn().text("x".repeat(1536 * 1024))]).await;
+    let file = stage.home.work().join("answer.txt");
+    std::fs::write(&file, "an older answer").unwrap();
+    // The log cannot take the answer: no file may have more than 1 MiB.
+    let line = "trap '' XFSZ; ulimit -f 1024; exec $BUDDY exec go -o answer.txt --output-format json";
+    let finished = stage.in_bash(line).run().await.expect_code(1).expect_stderr("buddy: ");
+    assert_eq!(std::fs::read_to_string(&file).unwrap(), "", "{finished}");
+    let result: serde_json::Value = serde_json::from_slice(&finished.stdout).unwrap();
+    assert_eq!((&result["status"], &result["text"]), (&json!("failed"), &json!("")), "{result}");
+    assert!(result["error"]["message"].is_string(), "{result}");
+}
+
+#[tokio::test]
 async fn a_place_that_cannot_be_written_is_told_before_the_model_is_called() {
     let stage = Stage::new([]).await;
     std::fs::write(stage.home.work().join("file"), "").unwrap();

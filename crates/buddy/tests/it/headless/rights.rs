@@ -31,6 +31,16 @@ async fn a_mode_says_what_goes_on() {
 }
 
 #[tokio::test]
+async fn a_mode_leaves_the_plan_of_a_session_that_goes_on() {
+    let stage = Stage::new([done(), writing("planned"), done(), writing("edited"), done()]).await;
+    stage.buddy(["exec", "--trust", "go", "--plan"]).run().await.expect_code(0);
+    stage.exec(["go", "--last"]).run().await.expect_code(5);
+    stage.buddy(["exec", "go", "--last", "--permission-mode", "edits"]).run().await.expect_code(0);
+    let made = |name: &str| stage.home.work().join(name).exists();
+    assert!(!made("planned") && made("edited"), "{:#?}", stage.results());
+}
+
+#[tokio::test]
 async fn a_mode_stands_alone() {
     let stage = Stage::new([]).await;
     for arguments in [
@@ -78,6 +88,12 @@ async fn an_allowance_loosens_no_denial_and_no_guard() {
     let rules = ["--allow", "touch *", "--allow", "sudo *", "--allow", "{ write = \".envrc\" }"];
     stage.buddy(["exec", "--trust", "go"]).args(rules).run().await.expect_code(5);
     assert_eq!(std::fs::read_dir(stage.home.work()).unwrap().count(), 0);
+    let results = stage.results();
+    for (result, why) in results.iter().zip(["a rule of yours denies", "more rights", ".envrc"]) {
+        let message = result["error"]["message"].as_str().unwrap_or_default();
+        assert!(result["ok"] == false && message.contains(why), "{result}");
+    }
+    assert_eq!(results.len(), 3);
 }
 
 #[tokio::test]
@@ -142,6 +158,42 @@ async fn changes_in_an_added_directory_ask_like_others_and_can_be_undone() {
     assert!(beside.join("edited").exists() && !beside.join("ran").exists());
     stage.buddy(["undo", "--yes"]).run().await.expect_code(0);
     assert!(!beside.join("edited").exists());
+}
+
+#[tokio::test]
+async fn what_a_command_changed_in_an_added_directory_can_be_undone() {
+    let stage = Stage::apart([run("echo new > ../beside/kept; echo new > ../beside/made"), done()]).await;
+    let beside = stage.home.path().join("beside");
+    std::fs::create_dir(&beside).unwrap();
+    std::fs::write(beside.join("kept"), "old\n").unwrap();
+    stage.exec(["--trust", "go", "--add-dir", "../beside"]).run().await.expect_code(0);
+    let kept = || std::fs::read_to_string(beside.join("kept")).unwrap();
+    assert_eq!((kept().as_str(), beside.join("made").exists()), ("new\n", true), "{:#?}", stage.results());
+    stage.buddy(["undo", "--yes"]).run().await.expect_code(0);
+    assert_eq!((kept().as_str(), beside.join("made").exists()), ("old\n", false));
+}
+
+#[tokio::test]
+async fn project_files_below_an_added_directory_are_guarded() {
+    // Commands whose text names nothing that is guarded, as a build has them.
+    for is_own in [true, false] {
+        let project = if is_own { "work" } else { "other" };
+        let build =
+            format!("for f in .git/hooks/x .buddy/rules.toml plain; do echo x > ../{project}/$f; done");
+        let stage = Stage::apart([run("sh ../build"), done()]).await;
+        let home = stage.home.path();
+        std::fs::write(home.join("build"), build).unwrap();
+        for directory in [".git/hooks", ".buddy"] {
+            std::fs::create_dir_all(home.join(project).join(directory)).unwrap();
+        }
+        if !is_own {
+            stage.buddy(["trust", "../other"]).run().await.expect_code(0);
+        }
+        stage.exec(["go", "--add-dir", ".."]).run().await;
+        let made = |name: &str| home.join(project).join(name).exists();
+        assert!(made("plain"), "{:#?}", stage.results());
+        assert!(!made(".git/hooks/x") && !made(".buddy/rules.toml"), "{project}: {:#?}", stage.results());
+    }
 }
 
 #[tokio::test]

@@ -181,6 +181,52 @@ async fn room_is_made_although_the_input_ends_at_once() {
 }
 
 #[tokio::test]
+async fn room_is_not_made_while_a_turn_runs_and_that_is_told() {
+    let (stage, mut started) = steered([turn().text("Wait").gate("held").text("ing.")]).await;
+    say(&mut started, saying("first")).await;
+    stage.server.gate("held").reached().await;
+    say(&mut started, json!({"type": "compact"})).await;
+    started.stdout.wait_for("\"type\":\"error\"", 1).await;
+    stage.server.gate("held").open();
+    started.stdout.wait_for(RESULT, 1).await;
+    let finished = started.finish().await.expect_code(0);
+    let told = told(&finished);
+    assert!(
+        told[0]["line"] == 2 && told[0]["message"].as_str().unwrap().contains("a turn runs"),
+        "{told:#?}"
+    );
+    assert_eq!(told[1]["text"], "Waiting.");
+}
+
+#[tokio::test]
+async fn a_prompt_brings_images_that_are_larger_than_a_text_may_be() {
+    let (stage, mut started) = steered([turn().text("Seen.")]).await;
+    let refused = json!({"type": "prompt", "text": "x".repeat(4 * 1024 * 1024 + 1)});
+    say(&mut started, refused).await;
+    // A file that is no image, to be seen by its refusal: the line itself is taken.
+    let data = "A".repeat(6 * 1024 * 1024);
+    say(&mut started, json!({"type": "prompt", "text": "look", "images": [{"name": "a.png", "data": data}]}))
+        .await;
+    say(&mut started, saying("look")).await;
+    started.stdout.wait_for(RESULT, 1).await;
+    let finished = started.finish().await.expect_code(0);
+    let told = told(&finished);
+    assert!(told[0]["message"].as_str().unwrap().contains("the prompt has 4194305 bytes"), "{told:#?}");
+    assert!(told[1]["line"] == 2 && told[1]["message"].as_str().unwrap().contains("a.png"), "{told:#?}");
+    assert_eq!((told.len(), stage.requests().len()), (3, 1));
+}
+
+#[tokio::test]
+async fn images_need_a_prompt_of_the_command_line() {
+    let stage = Stage::new([]).await;
+    for prompt in [&[][..], &["-"]] {
+        let program = stage.buddy(FLAGS).args(["--image", "a.png"]).args(prompt);
+        program.run().await.expect_code(2).expect_stderr("--image needs a prompt");
+    }
+    assert!(!stage.home.data().exists());
+}
+
+#[tokio::test]
 async fn a_session_that_is_ended_takes_nothing_more() {
     let (stage, mut started) = steered([turn().text("One.")]).await;
     say(&mut started, saying("first")).await;
@@ -193,9 +239,35 @@ async fn a_session_that_is_ended_takes_nothing_more() {
 }
 
 #[tokio::test]
+async fn an_end_during_a_call_is_told_to_its_last_event() {
+    let stage = Stage::new([run("touch began; sleep 60"), done()]).await;
+    let mut started = stage.buddy(FLAGS).args(["--approve", "all", "go"]).converse();
+    crate::exec_stops::begun(&stage).await;
+    say(&mut started, json!({"type": "end"})).await;
+    let finished = started.finish_with_open_input().await.expect_code(130);
+    let results = told(&finished);
+    assert_eq!((results.len(), &results[0]["status"]), (1, &json!("interrupted")), "{finished}");
+    assert_eq!(events(&finished.text()), stage.only_log().await.events, "every event is printed once");
+}
+
+#[tokio::test]
+async fn a_reader_that_leaves_stops_the_persons_own_command_too() {
+    let stage = Stage::new([turn().text("One.")]).await;
+    let mut started = stage.buddy(FLAGS).converse();
+    say(&mut started, json!({"type": "run", "command": "touch began; sleep 60"})).await;
+    crate::exec_stops::begun(&stage).await;
+    started.leave_outputs().await;
+    // What is said now finds nobody who reads it.
+    say(&mut started, saying("first")).await;
+    let finished = started.finish_with_open_input().await.expect_code(141);
+    assert!(finished.took < std::time::Duration::from_secs(20), "{finished}");
+    assert_eq!(stage.only_log().await.transcript.open_items().count(), 0);
+}
+
+#[tokio::test]
 async fn a_line_that_is_no_command_is_answered_and_nothing_is_lost() {
     let stage = Stage::new([turn().text("One.")]).await;
-    let long = "x".repeat(4 * 1024 * 1024 + 1);
+    let long = "x".repeat(88 * 1024 * 1024 + 1);
     let unknown =
         json!({"type": "answer", "ask": "ask_01jzzzzzzzzzzzzzzzzzzzzzzz", "answer": {"type": "allow"}});
     let input =
