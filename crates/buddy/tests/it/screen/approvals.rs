@@ -110,27 +110,28 @@ async fn edits_that_are_asked_for_together_show_what_each_would_change() {
 }
 
 #[tokio::test]
-async fn a_command_that_is_longer_than_the_screen_can_be_read_to_its_end() {
+async fn a_command_that_is_longer_than_the_screen_can_be_read_from_its_beginning() {
     let lines: Vec<String> = (1..=60).map(|number| format!("echo line {number} > made")).collect();
     let turns = [turn().call("run_shell", shell(&lines.join("\n"))), turn().text("So be it.")];
     let screen = Screen::start(turns, 80, 24).await;
     screen.line("run it");
     let shown = screen.wait_for_question("arrows and page keys show the others").await;
-    assert!(shown.contains("rows 1 to ") && !shown.contains("line 60 "), "{shown}");
-    assert!(shown.contains("runs    echo line 1\n"), "its parts are named: {shown}");
+    assert!(shown.contains("line 60 > made -- approve?"), "the end stands above the keys: {shown}");
+    assert!(!shown.contains("line 1 "), "{shown}");
     let mut seen = shown;
     for _ in 0..20 {
-        screen.keys(&["NPage"]);
+        screen.keys(&["PPage"]);
         sleep(LOOK).await;
         seen.push_str(&screen.screen());
     }
     for line in &lines {
         assert!(seen.contains(line), "`{line}` was never shown");
     }
-    screen.keys(&["Up"]);
-    screen
-        .wait_until("the rows before the last", |screen| !screen.contains("line 60 > made -- approve?"))
-        .await;
+    let shown = screen.wait_for("rows 1 to ").await;
+    assert!(!shown.contains("-- approve?"), "{shown}");
+    assert!(seen.contains("runs    echo line 1\n"), "its parts are named: {seen}");
+    screen.keys(&["Down"]);
+    screen.wait_for("rows 2 to ").await;
     screen.keys(&["d"]);
     screen.wait_for("So be it.").await;
 }
