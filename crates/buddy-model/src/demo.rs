@@ -120,7 +120,9 @@ fn shell(command: &str) -> (&'static str, Value) {
 
 fn say(text: &str, calls: Vec<(&str, Value)>) -> Reply {
     let stop = if calls.is_empty() { StopReason::End } else { StopReason::ToolUse };
-    let mut items = vec![ReplyItem::Text { text: format!("{BADGE} {text}"), private: None }];
+    // A block begins a line of its own.
+    let gap = if text.starts_with("```") { "\n\n" } else { " " };
+    let mut items = vec![ReplyItem::Text { text: format!("{BADGE}{gap}{text}"), private: None }];
     items.extend(calls.into_iter().map(|(name, arguments)| ReplyItem::ToolCall {
         id: format!("demo_{:016x}", rand::random::<u64>()),
         name: name.to_owned(),
@@ -147,7 +149,10 @@ fn greeting(results: &[(&str, &str)]) -> String {
     let entries =
         parsed("list_directory").and_then(|value| Some(value["result"]["entries"].as_array()?.len()));
     let weekday = parsed("time").and_then(|value| Some(value["result"]["weekday_utc"].as_str()?.to_owned()));
-    let here = entries.map_or_else(String::new, |count| format!("This directory has {count} entries. "));
+    let here = entries.map_or_else(String::new, |count| match count {
+        1 => "This directory has 1 entry. ".to_owned(),
+        count => format!("This directory has {count} entries. "),
+    });
     let today = weekday.map_or_else(String::new, |day| format!("The clock says it is {day}. "));
     format!("{here}{today}I am only a demo and cannot answer what you asked.\n\n{MENU}")
 }
@@ -163,6 +168,10 @@ fn report(name: &str, output: &str) -> String {
                 shown(value["result"]["stdout"].as_str().unwrap_or_default())
             )
         }
+        (Value::Bool(true), "read_file") if value["result"]["image"].is_string() => format!(
+            "It is an image of {} by {} pixels. A real model would see it.",
+            value["result"]["width"], value["result"]["height"]
+        ),
         (Value::Bool(true), "read_file") => shown(value["result"]["content"].as_str().unwrap_or_default()),
         (Value::Bool(true), _) => shown(&value["result"].to_string()),
         _ => format!(
@@ -213,6 +222,12 @@ mod tests {
         assert!(check(vec![user("hello")], &["list_directory", "time"]).contains("not a language model"));
         let looked = json!({"ok": true, "result": {"entries": [1, 2, 3]}});
         assert!(check(vec![user("hello"), done("list_directory", &looked)], &[]).contains("3 entries"));
+        let read = json!({"ok": true, "result": {"content": "a"}});
+        let shown = check(vec![user("read a.txt"), done("read_file", &read)], &[]);
+        assert!(shown.contains("\n\n```\n"), "a block begins a line: {shown}");
+        let image = json!({"ok": true, "result": {"image": "image/png", "width": 3, "height": 2}});
+        let told = check(vec![user("read a.png"), done("read_file", &image)], &[]);
+        assert!(told.contains("an image of 3 by 2 pixels"), "{told}");
     }
 
     #[test]
