@@ -57,7 +57,7 @@ async fn a_grant_in_other_words_is_judged_and_covers_what_they_say() {
     let refused = [
         ("s *", "names a program"),
         ("s mkdir three", "`mkdir three` does not cover what is asked for"),
-        ("p m* *", "`m* *` is more than can be allowed here; the most is `mkdir *`"),
+        ("p 2 m* *", "`m* *` is more than can be allowed here; the most is `mkdir *`"),
         ("s mkdir one; rm -rf ~", "a pattern is about one simple command"),
     ];
     for (count, (line, why)) in (1..).zip(refused) {

@@ -123,6 +123,9 @@ async fn a_panic_that_is_caught_leaves_a_screen_that_works() {
         1,
         "nothing is echoed beside what is painted: {shown}"
     );
+    // The end of the turn looks around again. A key that comes while the terminal is given back is nobody's.
+    let is_told = |shown: &str| shown.matches("panicked with message").count() > 1;
+    screen.wait_until("the next panic", is_told).await;
     screen.leave().await;
 }
 
