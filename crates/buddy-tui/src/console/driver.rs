@@ -1,6 +1,7 @@
 //! The one loop that reads the terminal and the sessions, performs effects, and paints.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use buddy_protocol::{
@@ -108,6 +109,7 @@ pub async fn run_console(
         events: StreamMap::new(),
         commands,
         urgent,
+        is_reading: Arc::default(),
         sessions: sessions.clone(),
         desk,
         who: request.who.clone(),
@@ -129,9 +131,15 @@ pub async fn run_console(
     }
     let (refusals, refused) = mpsc::channel(QUEUED_COMMANDS);
     let mut sender = JoinSet::new();
-    for lane in [inbox, urgent_inbox] {
-        let (sessions, desk, who) = (sessions.clone(), driver.desk.clone(), request.who.clone());
-        sender.spawn(send_all(sessions, desk, who, lane, refusals.clone()));
+    for inbox in [inbox, urgent_inbox] {
+        let lane = Lane {
+            sessions: sessions.clone(),
+            desk: driver.desk.clone(),
+            who: request.who.clone(),
+            is_reading: driver.is_reading.clone(),
+            refusals: refusals.clone(),
+        };
+        sender.spawn(lane.send_all(inbox));
     }
     drop(refusals);
     driver.open(request.session, request.head).await?;
@@ -149,27 +157,36 @@ pub async fn run_console(
     result.map(|exit| Left { exit, session, is_empty, stopped })
 }
 
-/// Sends commands one after the other, so that they arrive in the order in which they were given.
-async fn send_all(
+/// A way for commands to sessions.
+struct Lane {
     sessions: Arc<dyn Sessions>,
     desk: Arc<dyn Desk>,
     who: Principal,
-    mut inbox: mpsc::Receiver<Order>,
+    /// Whether images are under way with a prompt.
+    is_reading: Arc<AtomicBool>,
     refusals: mpsc::Sender<Refusal>,
-) {
-    while let Some(Order { session, target, images, mut command }) = inbox.recv().await {
-        let prompt = match &command {
-            Command::Prompt { text, .. } => Some(text.clone()),
-            _ => None,
-        };
-        let sent = match attach_images(&*desk, &target, images, &mut command).await {
-            Ok(()) => sessions.send(&who, &session, command).await,
-            Err(reason) => Err(SessionsError::Invalid(reason)),
-        };
-        if let Err(error) = sent
-            && refusals.send(Refusal { session, error, prompt }).await.is_err()
-        {
-            return;
+}
+
+impl Lane {
+    /// Sends commands one after the other, so that they arrive in the order in which they were given.
+    async fn send_all(self, mut inbox: mpsc::Receiver<Order>) {
+        while let Some(Order { session, target, images, mut command }) = inbox.recv().await {
+            let prompt = match &command {
+                Command::Prompt { text, .. } => Some(text.clone()),
+                _ => None,
+            };
+            let has_images = !images.is_empty();
+            self.is_reading.fetch_or(has_images, Ordering::Relaxed);
+            let sent = match attach_images(&*self.desk, &target, images, &mut command).await {
+                Ok(()) => self.sessions.send(&self.who, &session, command).await,
+                Err(reason) => Err(SessionsError::Invalid(reason)),
+            };
+            self.is_reading.fetch_and(!has_images, Ordering::Relaxed);
+            if let Err(error) = sent
+                && self.refusals.send(Refusal { session, error, prompt }).await.is_err()
+            {
+                return;
+            }
         }
     }
 }
@@ -199,8 +216,10 @@ struct Driver {
     jobs: JoinSet<Done>,
     events: StreamMap<SessionId, Subscription>,
     commands: mpsc::Sender<Order>,
-    /// Those that wait for nothing.
+    /// Those that do not wait for the images of a prompt.
     urgent: mpsc::Sender<Order>,
+    /// Whether images are under way with a prompt.
+    is_reading: Arc<AtomicBool>,
     sessions: Arc<dyn Sessions>,
     desk: Arc<dyn Desk>,
     who: Principal,
@@ -434,7 +453,11 @@ impl Driver {
         let target = self.console.target_of(&session);
         // Who answers or stops something does not wait for the files of a prompt.
         let lane = match command {
-            Command::Answer { .. } | Command::Interrupt | Command::Stop { .. } => &self.urgent,
+            Command::Answer { .. } | Command::Interrupt | Command::Stop { .. }
+                if self.is_reading.load(Ordering::Relaxed) =>
+            {
+                &self.urgent
+            }
             _ => &self.commands,
         };
         let images = match &command {
