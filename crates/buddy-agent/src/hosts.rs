@@ -20,6 +20,11 @@ pub trait Hosts: Send + Sync {
     /// Why no tool may touch a host, where that is so.
     fn forbidden(&self, host: &TargetHost) -> Option<String>;
 
+    /// Why this run cannot go on with a session on these hosts, where that is so.
+    fn unfit(&self, _hosts: &[TargetHost]) -> Option<String> {
+        None
+    }
+
     /// Reaches a host. The error says why it cannot be used.
     async fn attach(&self, wish: &TargetWish) -> Result<Host, String>;
 }

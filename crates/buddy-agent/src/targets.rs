@@ -90,6 +90,10 @@ impl Targets {
         if all.len() > MAX_TARGETS {
             return Err(format!("a session has at most {MAX_TARGETS} targets"));
         }
+        let on: Vec<_> = all.iter().map(|(wish, _)| wish.host.clone()).collect();
+        if let Some(reason) = targets.hosts.unfit(&on) {
+            return Err(reason);
+        }
         let mut slots = join_all(all.iter().map(|(wish, known)| targets.slot(wish, *known))).await;
         let mut facts = Vec::new();
         let where_are = |spec: &SessionTarget| (spec.name.clone(), spec.cwd.clone());

@@ -116,7 +116,7 @@ pub(crate) enum Action {
     /// Answer one prompt and exit.
     ///
     /// The answer goes to the standard output and nothing else does. Nothing waits for a person: what would need an
-    /// approval is denied unless `--approve all` is given.
+    /// approval is denied, unless `--permission-mode`, `--approve`, `--allow`, a rule or a grant lets it go on.
     ///
     /// Exit codes: 0 done; 1 the task or the model's API failed, or the answer does not fit `--output-schema`; 2 bad
     /// command line or configuration; 3 the limit on model calls was reached; 4 the budget is used up; 5 something needed

@@ -37,8 +37,9 @@ use buddy_tui::{Exit, OutputClosed, Printer};
 use crate::cli::{Action, Cli, ColorWish, PermissionMode};
 use crate::commands::setup::{Invocation, PolicyWish, TmuxWish};
 pub(crate) use crate::commands::usage::UsageError;
-use crate::config::{ConfigError, Request, TrustStore};
+use crate::config::{ConfigError, Request};
 use crate::environment::Environment;
+use crate::hosts::ADDED_ELSEWHERE;
 use crate::wiring::Buddy;
 
 /// Runs a command.
@@ -83,9 +84,7 @@ async fn begin(cli: Cli, environment: &Environment) -> anyhow::Result<Exit> {
 /// The further directories of this machine that the command line opens to be worked in.
 fn added(wished: &[PathBuf], hosts: &[TargetWish]) -> Result<Vec<PathBuf>, UsageError> {
     if !wished.is_empty() && !is_here(hosts) {
-        let message =
-            "--add-dir opens a directory of this machine, and the session works on other hosts alone";
-        return Err(UsageError::new(message));
+        return Err(UsageError::new(ADDED_ELSEWHERE));
     }
     let resolve = |path: &PathBuf| {
         let refused = |why: String| UsageError::new(format!("--add-dir `{}`: {why}", path.display()));
@@ -96,15 +95,16 @@ fn added(wished: &[PathBuf], hosts: &[TargetWish]) -> Result<Vec<PathBuf>, Usage
 }
 
 /// The hosts that the command line names. `-C` is about the first of them.
-fn hosts(cli: &Cli) -> anyhow::Result<Vec<TargetWish>> {
+fn hosts(cli: &Cli) -> Result<Vec<TargetWish>, UsageError> {
     let mut hosts = cli.hosts.0.clone();
     if let (Some(first), Some(directory)) = (hosts.first_mut(), &cli.directory)
         && first.host != TargetHost::Local
     {
         if first.directory.is_some() {
-            bail!("`{}` has a directory already, so -C has no meaning", first.host);
+            let message = format!("`{}` has a directory already, so -C has no meaning", first.host);
+            return Err(UsageError::new(message));
         }
-        let text = directory.to_str().context("the directory's name is not text")?;
+        let text = directory.to_str().ok_or_else(|| UsageError::new("the directory's name is not text"))?;
         first.directory = Some(text.to_owned());
     }
     Ok(hosts)
@@ -125,9 +125,6 @@ async fn dispatch(
         is_strict: cli.strict_config,
         is_user_ignored: cli.ignore_user_config,
     };
-    if cli.trust && is_here(&hosts) {
-        TrustStore::new(&environment.data).add(&cwd)?;
-    }
     let (approve, plan) =
         cli.permission_mode.map_or((cli.approve, cli.plan.then_some(true)), PermissionMode::parts);
     match &cli.command {
@@ -147,6 +144,10 @@ async fn dispatch(
         policy: PolicyWish { approve, plan, rules, added },
         tmux,
     };
+    // What makes no sense changes nothing, and what `exec` is given is looked at there.
+    if !matches!(cli.command, Some(Action::Exec(_))) {
+        invocation.keep_trust()?;
+    }
     match cli.command {
         None => conversation::start(invocation, cli.prompt).await,
         Some(Action::Exec(exec)) => exec::run(invocation, exec).await,
@@ -181,13 +182,11 @@ fn is_here(hosts: &[TargetWish]) -> bool {
     hosts.is_empty() || hosts.iter().any(|wish| wish.host == TargetHost::Local)
 }
 
-fn directory(wish: Option<&Path>) -> anyhow::Result<PathBuf> {
+fn directory(wish: Option<&Path>) -> Result<PathBuf, UsageError> {
     let path = wish.unwrap_or(Path::new("."));
-    let resolved = path.canonicalize().with_context(|| format!("cannot work in `{}`", path.display()))?;
-    if !resolved.is_dir() {
-        bail!("cannot work in `{}`: it is not a directory", path.display());
-    }
-    Ok(resolved)
+    let refused = |why: String| UsageError::new(format!("cannot work in `{}`: {why}", path.display()));
+    let resolved = path.canonicalize().map_err(|error| refused(error.to_string()))?;
+    if resolved.is_dir() { Ok(resolved) } else { Err(refused("it is not a directory".to_owned())) }
 }
 
 pub(crate) fn printer() -> Printer {

@@ -6,7 +6,7 @@
 
 mod ledger;
 
-use std::fs::{File, OpenOptions};
+use std::fs::{DirEntry, File, OpenOptions, TryLockError};
 use std::io;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
@@ -24,6 +24,8 @@ const LOCK: &str = "lock";
 /// before.
 const REMOVALS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(25);
+/// How often a lock is tried that others hold for a few steps, or while they remove what was left: ten seconds with the pauses.
+const LOCKINGS: u32 = 400;
 
 /// The place of one run.
 pub(crate) struct EphemeralPlace {
@@ -76,26 +78,37 @@ fn logs(data: &Path, name: &str) -> PathBuf {
     data.join("logs").join(format!("ephemeral-{name}"))
 }
 
-/// Removes what processes left that were killed. That it fails is no reason not to go on.
+/// Removes what processes left that were killed. That it fails is no reason not to go on, and who holds the lock is making a place
+/// or does the same: that is not waited for.
 pub(crate) fn sweep(data: &Path) {
     let places = places(data);
     if !places.exists() {
         return;
     }
     let swept = || -> io::Result<()> {
-        let _making = locked(&places.join(LOCK))?;
-        for entry in std::fs::read_dir(&places)? {
-            let entry = entry?;
-            if entry.file_type()?.is_dir() && is_left(&entry.path()) {
-                remove(&logs(data, &entry.file_name().to_string_lossy()))?;
-                remove(&entry.path())?;
+        let lock = open(&places.join(LOCK))?;
+        if lock.try_lock().is_err() {
+            return Ok(());
+        }
+        for entry in std::fs::read_dir(&places)?.flatten() {
+            if let Err(error) = sweep_one(data, &entry) {
+                tracing::warn!(%error, path = %entry.path().display(), "what an ephemeral run left cannot be removed");
             }
         }
         Ok(())
     };
     if let Err(error) = swept() {
-        tracing::warn!(%error, "what an ephemeral run left cannot be removed");
+        tracing::warn!(%error, "what ephemeral runs left cannot be looked for");
     }
+}
+
+fn sweep_one(data: &Path, entry: &DirEntry) -> io::Result<()> {
+    if !entry.file_type()?.is_dir() || !is_left(&entry.path()) {
+        return Ok(());
+    }
+    // The place last: as long as it is there, the next sweep finds what is left of either.
+    remove(&logs(data, &entry.file_name().to_string_lossy()))?;
+    remove(&entry.path())
 }
 
 fn remove_at_last(path: &Path) -> io::Result<()> {
@@ -122,10 +135,17 @@ fn is_left(place: &Path) -> bool {
     }
 }
 
-/// Held for a few steps, except by the run that owns a place, so waiting for it is short.
+/// Held for a few steps, except by the run that owns a place. It is waited for, but not for ever.
 fn locked(path: &Path) -> io::Result<File> {
     let file = open(path)?;
-    file.lock()?;
+    for _ in 1..LOCKINGS {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) => std::thread::sleep(PAUSE),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+    }
+    file.try_lock()?;
     Ok(file)
 }
 
@@ -161,5 +181,35 @@ mod tests {
         assert!(!left.session_data.exists() && !left.session_logs.exists());
         drop(place);
         assert!(!used.session_data.exists() && !used.session_logs.exists());
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_removed_keeps_no_other_one() {
+        let data = tempfile::tempdir().unwrap();
+        let left = [environment(data.path()), environment(data.path()), environment(data.path())];
+        for environment in &left {
+            std::fs::create_dir_all(&environment.session_data).unwrap();
+        }
+        // What cannot be removed as a directory: a file in the place of one.
+        std::fs::create_dir_all(data.path().join("logs")).unwrap();
+        for environment in &left[..2] {
+            std::fs::write(&environment.session_logs, "x").unwrap();
+        }
+        sweep(data.path());
+        assert!(left[0].session_data.exists() && left[1].session_data.exists());
+        assert!(!left[2].session_data.exists());
+    }
+
+    #[test]
+    fn a_sweep_waits_for_nobody() {
+        let data = tempfile::tempdir().unwrap();
+        let left = environment(data.path());
+        std::fs::create_dir_all(&left.session_data).unwrap();
+        let held = locked(&places(data.path()).join(LOCK)).unwrap();
+        sweep(data.path());
+        assert!(left.session_data.exists(), "it is left to whoever holds the lock");
+        drop(held);
+        sweep(data.path());
+        assert!(!left.session_data.exists());
     }
 }

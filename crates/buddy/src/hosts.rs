@@ -10,6 +10,7 @@ use buddy_agent::{Host as AgentHost, Hosts};
 use buddy_exec::TmuxTarget;
 use buddy_protocol::{SessionTarget, TargetHost, TargetWish};
 
+use crate::commands::UsageError;
 use crate::config::TrustStore;
 use crate::environment::Environment;
 use crate::host::Host;
@@ -20,6 +21,10 @@ use crate::wiring::undo_store;
 /// What a person is told who wants no tool to touch this machine and names no other host.
 const REMOTE_ONLY: &str = "no tool may touch this machine (`--remote-only`, or `tools.local = false`), so a session needs \
                            another host: name one with `--ssh DEST` or `--container NAME`, or allow this machine";
+
+/// What a person is told who opens a directory of this machine to a session that is not on it.
+pub(crate) const ADDED_ELSEWHERE: &str =
+    "--add-dir opens a directory of this machine, and the session works on other hosts alone";
 
 /// The hosts of this run.
 pub(crate) struct RunHosts {
@@ -57,7 +62,8 @@ impl RunHosts {
         let mut targets: Vec<SessionTarget> = Vec::new();
         for wish in &self.wanted {
             if targets.iter().any(|target| target.host == wish.host) {
-                bail!("`{}` is named twice on the command line", wish.host);
+                let message = format!("`{}` is named twice on the command line", wish.host);
+                return Err(UsageError::new(message).into());
             }
             if let Some(reason) = self.forbidden(&wish.host) {
                 bail!(reason);
@@ -173,6 +179,11 @@ impl Hosts for RunHosts {
 
     fn forbidden(&self, host: &TargetHost) -> Option<String> {
         (self.is_remote_only && *host == TargetHost::Local).then(|| REMOTE_ONLY.to_owned())
+    }
+
+    fn unfit(&self, hosts: &[TargetHost]) -> Option<String> {
+        let is_lost = !self.policy.added().is_empty() && !hosts.contains(&TargetHost::Local);
+        is_lost.then(|| ADDED_ELSEWHERE.to_owned())
     }
 
     async fn attach(&self, wish: &TargetWish) -> Result<AgentHost, String> {

@@ -21,6 +21,7 @@ pub(crate) fn interrupts() -> anyhow::Result<(mpsc::Receiver<Signalled>, JoinSet
         (SignalKind::interrupt(), Signalled::Interrupt),
         (SignalKind::terminate(), Signalled::End),
         (SignalKind::hangup(), Signalled::End),
+        (SignalKind::quit(), Signalled::End),
     ];
     for (kind, signalled) in kinds {
         let mut signals = signal(kind).context("cannot listen for signals")?;

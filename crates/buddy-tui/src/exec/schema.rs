@@ -52,8 +52,8 @@ impl AnswerSchema {
         Ok(Self { text: text.trim().to_owned(), validator })
     }
 
-    /// A prompt with the schema.
-    pub(super) fn asked(&self, prompt: &str) -> String {
+    /// A prompt with the schema, as it is sent.
+    pub fn asked(&self, prompt: &str) -> String {
         format!(
             "{prompt}\n\nYour last message must be one JSON value that fits this schema, and nothing else: no words around \
              it, no code fence.\n\n{}",
@@ -84,7 +84,7 @@ impl AnswerSchema {
             .take(TOLD)
             .map(|error| match error.instance_path().to_string() {
                 path if path.is_empty() => clipped(&error.to_string()),
-                path => format!("{path}: {}", clipped(&error.to_string())),
+                path => format!("{}: {}", clipped(&path), clipped(&error.to_string())),
             })
             .collect();
         if mismatches.is_empty() {
@@ -105,21 +105,17 @@ pub(super) fn missed(mismatch: &str) -> Failure {
     }
 }
 
-/// The JSON of an answer, without the one code fence that it may stand in.
+/// The JSON of an answer, without the one code fence that it may stand in. Words around a fence are no JSON.
 fn bare(answer: &str) -> &str {
     const FENCE: &str = "```";
     let answer = answer.trim();
-    let mut parts = answer.split(FENCE);
-    let (Some(_), Some(fenced), Some(_), None) = (parts.next(), parts.next(), parts.next(), parts.next())
-    else {
-        return answer;
+    let within = || {
+        let (first, rest) = answer.split_once('\n')?;
+        let (inner, last) = rest.rsplit_once('\n')?;
+        // The rest of the line that opens a fence names a language.
+        (first.starts_with(FENCE) && last.trim() == FENCE).then(|| inner.trim())
     };
-    // JSON may have a fence within a text; then it is no fence of its own.
-    if serde_json::from_str::<serde::de::IgnoredAny>(answer).is_ok() {
-        return answer;
-    }
-    // The rest of the line that opens a fence names a language.
-    fenced.split_once('\n').map_or(fenced, |(_, inner)| inner).trim()
+    within().unwrap_or(answer)
 }
 
 fn clipped(text: &str) -> String {
@@ -144,7 +140,7 @@ mod tests {
             json.to_owned(),
             format!("\n {json}\n"),
             format!("```json\n{json}\n```"),
-            format!("Here it is:\n\n```\n{json}\n```\n"),
+            format!("```\n{json}\n```\n"),
         ] {
             assert_eq!(fits(&answer), Ok(json.to_owned()), "{answer}");
         }
@@ -158,12 +154,29 @@ mod tests {
             ("There are three.", "not JSON"),
             ("{\"count\": \"three\"}", "/count"),
             ("{}", "count"),
+            ("Here it is:\n\n```\n{\"count\": 1}\n```", "not JSON"),
+            ("```\n{\"count\": 1}\n```\nThat is all.", "not JSON"),
             ("{\"count\": 1, \"more\": 2}", "more"),
             ("```\n{\"count\": 1}\n```\n```\n{\"count\": 2}\n```", "not JSON"),
         ] {
             let mismatch = fits(answer).unwrap_err();
             assert!(mismatch.contains(told), "{answer}: {mismatch}");
         }
+    }
+
+    #[test]
+    fn what_is_told_is_short_whatever_the_answer_holds() {
+        let schema = AnswerSchema::parse("{\"additionalProperties\": {\"type\": \"integer\"}}").unwrap();
+        let long = "x".repeat(100_000);
+        let mismatch = schema.fit(&format!("{{\"{long}\": \"{long}\"}}")).unwrap_err();
+        assert!(mismatch.len() <= 2 * TOLD_CHARS + 2, "{}", mismatch.len());
+    }
+
+    #[test]
+    fn a_fence_within_a_text_is_no_fence() {
+        let text = AnswerSchema::parse("{\"type\": \"string\"}").unwrap();
+        let fenced = format!("```json\n{}\n```", serde_json::json!("a\n```\nb"));
+        assert_eq!(text.fit(&fenced).unwrap().value, "a\n```\nb");
     }
 
     #[test]

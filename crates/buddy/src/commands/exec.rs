@@ -5,7 +5,6 @@ mod prompt;
 
 use std::path::Path;
 
-use anyhow::bail;
 use buddy_agent::BuddyAgent;
 use buddy_policy::Approvals;
 use buddy_protocol::{Attachment, NewSession};
@@ -26,7 +25,7 @@ use crate::hosts::Beginning;
 use crate::signals::interrupts;
 use crate::wiring::{Buddy, Wishes, wire};
 use last_message::LastMessage;
-use prompt::prompt_in_time;
+use prompt::{fits, prompt_in_time};
 
 /// Runs one prompt, or what commands bring.
 pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Result<Exit> {
@@ -35,6 +34,9 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
     let is_steered = exec.input_format == InputFormat::StreamJson;
     if is_steered && format != OutputFormat::StreamJson {
         return Err(UsageError::new("--input-format stream-json needs --output-format stream-json").into());
+    }
+    if exec.fork && exec.resume.is_none() && !exec.last {
+        return Err(UsageError::new("--fork needs a session: --resume ID or --last").into());
     }
     // The standard input has commands then, and no prompt.
     let mut prompt = exec.prompt.clone().filter(|text| text != "-");
@@ -52,6 +54,11 @@ pub(crate) async fn run(invocation: Invocation<'_>, exec: Exec) -> anyhow::Resul
             return Ok(Exit::Timeout);
         }
     }
+    // What the model is told about the schema is part of the prompt.
+    if let (Some(prompt), Some(schema)) = (&prompt, &schema) {
+        fits(&schema.asked(prompt))?;
+    }
+    invocation.keep_trust()?;
     let timeout = exec.timeout.map(|timeout| timeout.saturating_sub(began.elapsed()));
     let request = Wanted { exec, prompt, images, schema, format, timeout, is_steered };
     let mut environment = invocation.environment.clone();
@@ -182,7 +189,6 @@ async fn target(
     let summary = match beginning {
         None => find(buddy, exec.resume.as_deref().unwrap_or_default()).await?,
         Some(beginning) if exec.last => last(buddy, Some(Path::new(&beginning.cwd))).await?,
-        Some(_) if exec.fork => bail!("--fork needs a session: --resume ID or --last"),
         Some(Beginning { cwd, targets }) => {
             let agent = BuddyAgent::NAME.to_owned();
             return Ok(ExecTarget::New(NewSession { agent, cwd, model, parent: None, targets }));

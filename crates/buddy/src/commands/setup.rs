@@ -9,8 +9,8 @@ use buddy_policy::Approvals;
 use buddy_protocol::{Failure, MicroUsd, TargetWish};
 
 use crate::cli::{Approve, RunRules};
-use crate::commands::printer;
-use crate::config::{ApprovalPolicy, Loaded, Request, WorkEnvironment, load};
+use crate::commands::{is_here, printer};
+use crate::config::{ApprovalPolicy, Loaded, Request, TrustStore, WorkEnvironment, load};
 use crate::environment::Environment;
 use crate::hosts::RunHosts;
 use crate::models::{Keys, Lessons, Models, choose, local_servers};
@@ -85,6 +85,14 @@ pub(crate) struct Setup {
 }
 
 impl Invocation<'_> {
+    /// Keeps that the person trusts the directory here, where `--trust` says so.
+    pub(crate) fn keep_trust(&self) -> anyhow::Result<()> {
+        if self.is_trusted && is_here(&self.hosts) {
+            TrustStore::new(&self.environment.data).add(&self.cwd)?;
+        }
+        Ok(())
+    }
+
     /// Reads the configuration and tells its warnings.
     pub(crate) fn load(&self) -> anyhow::Result<Loaded> {
         let loaded = load(self.environment, &self.cwd, &self.request)?;

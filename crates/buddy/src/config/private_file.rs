@@ -5,10 +5,19 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// The mode of a file for the person alone.
-const PRIVATE: u32 = 0o600;
-/// The mode of any other new file, from which the mask of the process takes away.
-const USUAL: u32 = 0o666;
+/// The mode that a file gets.
+#[derive(Debug, Clone, Copy)]
+enum Mode {
+    /// This one.
+    Exactly(u32),
+    /// What the mask of the process leaves of this one.
+    Masked(u32),
+}
+
+/// That of a file for the person alone.
+const PRIVATE: Mode = Mode::Exactly(0o600);
+/// That of any other new file.
+const NEW: Mode = Mode::Masked(0o666);
 
 /// Makes a directory and those above it, for the person alone. One that is there stays as it is.
 pub(crate) fn make_directory(path: &Path) -> io::Result<()> {
@@ -28,25 +37,27 @@ pub(crate) fn replace(path: &Path, text: &str) -> io::Result<()> {
     replace_with(path, text, PRIVATE)
 }
 
-/// The same for a file that is as open as files of the person usually are.
+/// The same for a file that is as open as it was, or as files of the person usually are.
 pub(crate) fn replace_usual(path: &Path, text: &str) -> io::Result<()> {
-    replace_with(path, text, USUAL)
+    let mode = std::fs::metadata(path).map(|metadata| metadata.permissions().mode() & 0o777);
+    replace_with(path, text, mode.map_or(NEW, Mode::Exactly))
 }
 
-fn replace_with(path: &Path, text: &str, mode: u32) -> io::Result<()> {
+fn replace_with(path: &Path, text: &str, mode: Mode) -> io::Result<()> {
     let path = path.canonicalize().unwrap_or_else(|_| path.to_owned());
     let draft = draft(&path, text.as_bytes(), mode)?;
     std::fs::rename(&draft, &path).inspect_err(|_| drop(std::fs::remove_file(&draft)))
 }
 
-fn draft(path: &Path, content: &[u8], mode: u32) -> io::Result<PathBuf> {
+fn draft(path: &Path, content: &[u8], mode: Mode) -> io::Result<PathBuf> {
     let name = path.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_string_lossy();
     let draft = path.with_file_name(format!(".{name}.{}", uuid::Uuid::now_v7().simple()));
-    let mut file = OpenOptions::new().write(true).create_new(true).mode(mode).open(&draft)?;
+    let (Mode::Exactly(bits) | Mode::Masked(bits)) = mode;
+    let mut file = OpenOptions::new().write(true).create_new(true).mode(bits).open(&draft)?;
     let written = file.write_all(content).and_then(|()| {
         // The mask of the process can only take bits away, and a file of the person must be readable to the person.
-        if mode == PRIVATE {
-            file.set_permissions(std::fs::Permissions::from_mode(mode))?;
+        if let Mode::Exactly(bits) = mode {
+            file.set_permissions(std::fs::Permissions::from_mode(bits))?;
         }
         file.sync_all()
     });

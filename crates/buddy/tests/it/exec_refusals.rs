@@ -25,6 +25,13 @@ async fn bad_flags_are_named() {
         (&["exec", "hi", "--approve", "maybe"], "maybe"),
         (&["exec", "hi", "there"], "there"),
         (&["exec", "hi", "--frobnicate"], "--frobnicate"),
+        (&["exec", "hi", "--trust", "--fork"], "--fork needs a session"),
+        (&["exec", "--trust"], "there is no prompt"),
+        (&["exec", "hi", "--trust", "--output-schema", "missing"], "missing"),
+        (&["exec", "hi", "--trust", "-o", "missing/file"], "missing"),
+        (&["exec", "hi", "-C", "/missing"], "cannot work in `/missing`"),
+        (&["exec", "hi", "-C", "/there", "--ssh", "atlas:/here"], "has a directory already"),
+        (&["resume", "-p"], "-p"),
         (&["frobnicate"], "frobnicate"),
         (&["show"], "ID"),
         (&["resume"], "<ID>"),
@@ -36,7 +43,11 @@ async fn bad_flags_are_named() {
 
 /// The run fails before the model is called: no session is left behind.
 async fn check_failure(stage: &Stage, program: Program, hint: &str) {
-    let finished = program.run().await.expect_code(1).expect_stderr(hint);
+    check_refused(stage, program, 1, hint).await;
+}
+
+async fn check_refused(stage: &Stage, program: Program, code: i32, hint: &str) {
+    let finished = program.run().await.expect_code(code).expect_stderr(hint);
     assert!(finished.stdout.is_empty() && finished.stderr.starts_with("buddy: "), "{finished}");
     assert!(stage.requests().is_empty());
     if stage.home.data().exists() {
@@ -60,7 +71,7 @@ async fn an_empty_prompt_is_refused() {
     for (argument, input) in [(&[][..], ""), (&[], " \n\t\n"), (&["-"], ""), (&["  "], "")] {
         let stage = Stage::new([]).await;
         let program = stage.buddy(["exec"]).args(argument).input(input);
-        check_failure(&stage, program, "there is no prompt").await;
+        check_refused(&stage, program, 2, "there is no prompt").await;
         assert!(!stage.home.data().exists());
     }
 }
@@ -71,8 +82,18 @@ async fn a_prompt_that_is_too_long_is_refused() {
     for (arguments, length) in [(&[][..], LIMIT + 1), (&["look:"], LIMIT)] {
         let stage = Stage::new([]).await;
         let program = stage.buddy(["exec"]).args(arguments).input(vec![b'x'; length]);
-        check_failure(&stage, program, "bytes").await;
+        check_refused(&stage, program, 2, "bytes").await;
     }
+}
+
+#[tokio::test]
+async fn a_prompt_that_is_too_long_with_its_schema_is_refused() {
+    let stage = Stage::new([]).await;
+    let input = vec![b'x'; 4 * 1024 * 1024];
+    std::fs::write(stage.home.work().join("any.json"), "{}").unwrap();
+    let program = stage.buddy(["exec", "--trust", "--output-schema", "any.json"]).input(input);
+    check_refused(&stage, program, 2, "bytes").await;
+    assert!(!stage.home.data().exists());
 }
 
 #[tokio::test]
@@ -88,9 +109,9 @@ async fn an_unknown_session_is_named() {
 #[tokio::test]
 async fn a_directory_that_is_none_is_named() {
     let stage = Stage::new([]).await;
-    check_failure(&stage, stage.exec(["hi", "-C", "nowhere"]), "cannot work in `nowhere`").await;
+    check_refused(&stage, stage.exec(["hi", "-C", "nowhere"]), 2, "cannot work in `nowhere`").await;
     std::fs::write(stage.home.work().join("file"), "").unwrap();
-    check_failure(&stage, stage.exec(["hi", "-C", "file"]), "not a directory").await;
+    check_refused(&stage, stage.exec(["hi", "-C", "file"]), 2, "not a directory").await;
 }
 
 #[tokio::test]

@@ -118,6 +118,11 @@ async fn a_request_to_end_ends_the_run() {
 }
 
 #[tokio::test]
+async fn a_request_to_quit_ends_the_run() {
+    check_signal(Signal::QUIT).await;
+}
+
+#[tokio::test]
 async fn a_terminal_that_hangs_up_ends_the_run() {
     check_signal(Signal::HUP).await;
 }

@@ -73,7 +73,7 @@ async fn a_fork_goes_on_with_everything_and_leaves_the_old_session_alone() {
     stage.exec(["once more", "--resume", &first, "--fork"]).run().await.expect_code(0);
     assert_eq!(stage.log().await.len(), 3);
     assert_eq!(said(&stage.requests().pop().unwrap().body, "user")[1..], ["where is the boat?", "once more"]);
-    stage.exec(["alone", "--fork"]).run().await.expect_code(1).expect_stderr("--fork needs a session");
+    stage.exec(["alone", "--fork"]).run().await.expect_code(2).expect_stderr("--fork needs a session");
 }
 
 #[tokio::test]

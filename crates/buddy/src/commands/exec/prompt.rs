@@ -2,9 +2,10 @@
 
 use std::io::{IsTerminal, Read};
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 
 use crate::cli::Exec;
+use crate::commands::UsageError;
 
 /// How much a prompt may hold, in bytes, and so how much is read from the standard input.
 const MAX_INPUT: u64 = 4 * 1024 * 1024;
@@ -37,19 +38,28 @@ fn prompt(argument: Option<&str>) -> anyhow::Result<String> {
         (None, _) => input,
     };
     if prompt.trim().is_empty() {
-        bail!("there is no prompt: give it as an argument or on the standard input");
+        let message = "there is no prompt: give it as an argument or on the standard input";
+        return Err(UsageError::new(message).into());
     }
-    if prompt.len() as u64 > MAX_INPUT {
-        bail!("the prompt has {} bytes, {MAX_INPUT} are allowed", prompt.len());
-    }
+    fits(&prompt)?;
     Ok(prompt)
+}
+
+/// Whether a prompt is short enough, with everything that is sent with it.
+pub(super) fn fits(prompt: &str) -> Result<(), UsageError> {
+    if prompt.len() as u64 > MAX_INPUT {
+        let message = format!("the prompt has {} bytes, {MAX_INPUT} are allowed", prompt.len());
+        return Err(UsageError::new(message));
+    }
+    Ok(())
 }
 
 fn read_input() -> anyhow::Result<String> {
     let mut bytes = Vec::new();
     std::io::stdin().take(MAX_INPUT + 1).read_to_end(&mut bytes).context("cannot read the standard input")?;
     if bytes.len() as u64 > MAX_INPUT {
-        bail!("the standard input has more than {MAX_INPUT} bytes");
+        let message = format!("the standard input has more than {MAX_INPUT} bytes");
+        return Err(UsageError::new(message).into());
     }
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }

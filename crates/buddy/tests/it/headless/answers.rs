@@ -63,6 +63,40 @@ async fn a_place_that_cannot_be_written_is_told_before_the_model_is_called() {
 }
 
 #[tokio::test]
+async fn a_link_is_written_through_and_a_file_keeps_its_mode() {
+    let stage = Stage::new([done(), done(), done()]).await;
+    let work = stage.home.work();
+    std::fs::create_dir(work.join("there")).unwrap();
+    std::fs::write(work.join("there/open"), "old").unwrap();
+    std::fs::set_permissions(work.join("there/open"), std::fs::Permissions::from_mode(0o646)).unwrap();
+    for (link, target) in
+        [("old", "there/open"), ("new", "there/fresh"), ("lost", "nowhere/fresh"), ("round", "round")]
+    {
+        std::os::unix::fs::symlink(target, work.join(link)).unwrap();
+    }
+    for (link, target) in [("old", "there/open"), ("new", "there/fresh")] {
+        stage.exec(["go", "-o", link]).run().await.expect_code(0);
+        assert!(work.join(link).is_symlink());
+        assert_eq!(stage.home.text(target), "So be it.\n");
+    }
+    assert_eq!(std::fs::metadata(work.join("there/open")).unwrap().permissions().mode() & 0o777, 0o646);
+    for (link, why) in [("lost", "there is no directory `nowhere`"), ("round", "too many links")] {
+        stage.exec(["go", "-o", link]).run().await.expect_code(2).expect_stderr(why);
+    }
+    assert_eq!(stage.requests().len(), 2);
+}
+
+#[tokio::test]
+async fn the_standard_output_is_written_to_also_where_it_is_a_file() {
+    let stage = Stage::new([done(), done()]).await;
+    let line =
+        "$BUDDY exec --approve all go -o /dev/stdout > answers.txt; $BUDDY exec go -o /dev/stdout | cat";
+    let finished = stage.in_bash(line).run().await.expect_code(0);
+    let both = "So be it.\nSo be it.\n";
+    assert_eq!((stage.home.text("answers.txt").as_str(), finished.text().as_str()), (both, both));
+}
+
+#[tokio::test]
 async fn what_is_no_file_is_written_to_and_not_replaced() {
     let stage = Stage::new([done()]).await;
     stage.exec(["go", "-o", "/dev/null"]).run().await.expect_code(0);

@@ -29,6 +29,19 @@ async fn targets_are_there_again_without_being_named() {
 }
 
 #[tokio::test]
+async fn a_directory_of_this_machine_is_not_added_to_a_session_elsewhere() {
+    let machine = Machine::new();
+    let stage = Stage::new([turn().text("Begun."), turn().text("Here too.")]).await;
+    machine.known_to(stage.exec(["hi", "--ssh", &machine.flag()])).run().await.expect_code(0);
+    let session = stage.only_log().await.session.to_string();
+    let more = ["more", "--resume", &session, "--add-dir", "."];
+    let refused = machine.known_to(stage.exec(more)).run().await.expect_code(1);
+    refused.expect_stderr("works on other hosts alone");
+    assert_eq!(stage.requests().len(), 1);
+    machine.known_to(stage.exec(more).args(["--local"])).run().await.expect_code(0);
+}
+
+#[tokio::test]
 async fn a_host_that_is_named_when_a_session_goes_on_comes_first() {
     let machine = Machine::new();
     let stage = Stage::new([
