@@ -17,6 +17,7 @@ mod ground;
 mod help;
 mod items;
 mod keys;
+mod lanes;
 mod live;
 mod options;
 mod own_status;

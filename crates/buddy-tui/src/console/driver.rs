@@ -1,7 +1,6 @@
 //! The one loop that reads the terminal and the sessions, performs effects, and paints.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use buddy_protocol::{
@@ -19,17 +18,17 @@ use super::custom::CustomCommand;
 use super::desk::{Desk, DeskCommand};
 use super::effect::{Effect, Input, Reply};
 use super::ground::{Ground, Heard, QUESTION};
+use super::lanes::{Lanes, Order, Refusal};
 use super::live::SPINNER_MS;
 use super::own_status::OwnStatus;
 use super::past::{Branch, Branched, Purpose};
 use super::state::Console;
 use super::status::StatusPart;
 use super::terminal::{self, Terminal};
-use crate::branches::{Another, Opened, forked, opened, told};
+use crate::branches::{Another, Opened, forked, opened};
 use crate::editor::{Key, KeyStyle, Vim};
 use crate::exit::{Exit, Left, Signalled};
 use crate::markdown::load_syntaxes;
-use crate::mentions::attach_images;
 use crate::screen::Painter;
 use crate::text::{Colors, Look};
 
@@ -39,8 +38,6 @@ const FRAME: Duration = Duration::from_millis(33);
 const SECOND: Duration = Duration::from_secs(1);
 /// Events that are taken up before the screen is painted.
 const BATCH: usize = 512;
-/// Commands on their way to sessions.
-const QUEUED_COMMANDS: usize = 256;
 /// Conversations in a list.
 const LISTED: usize = 200;
 
@@ -98,8 +95,7 @@ pub async fn run_console(
     console.status_parts = request.status_parts;
     console.own_status = OwnStatus::new(request.has_own_status);
     request.greeting.iter().for_each(|line| console.say(line));
-    let (commands, inbox) = mpsc::channel(QUEUED_COMMANDS);
-    let (urgent, urgent_inbox) = mpsc::channel(QUEUED_COMMANDS);
+    let (lanes, refused) = Lanes::open(&sessions, &desk, &request.who);
     let asked = request.follows_ground.then(Instant::now);
     let mut driver = Driver {
         painter: Painter::new(request.look, columns, height),
@@ -107,9 +103,7 @@ pub async fn run_console(
         terminal,
         jobs: JoinSet::new(),
         events: StreamMap::new(),
-        commands,
-        urgent,
-        is_reading: Arc::default(),
+        lanes,
         sessions: sessions.clone(),
         desk,
         who: request.who.clone(),
@@ -129,19 +123,6 @@ pub async fn run_console(
             Done::Reply(Reply::Said(String::new()))
         });
     }
-    let (refusals, refused) = mpsc::channel(QUEUED_COMMANDS);
-    let mut sender = JoinSet::new();
-    for inbox in [inbox, urgent_inbox] {
-        let lane = Lane {
-            sessions: sessions.clone(),
-            desk: driver.desk.clone(),
-            who: request.who.clone(),
-            is_reading: driver.is_reading.clone(),
-            refusals: refusals.clone(),
-        };
-        sender.spawn(lane.send_all(inbox));
-    }
-    drop(refusals);
     driver.open(request.session, request.head).await?;
     if let Some(prompt) = request.prompt {
         driver.take(Input::Said(prompt)).await;
@@ -157,57 +138,6 @@ pub async fn run_console(
     result.map(|exit| Left { exit, session, is_empty, stopped })
 }
 
-/// A way for commands to sessions.
-struct Lane {
-    sessions: Arc<dyn Sessions>,
-    desk: Arc<dyn Desk>,
-    who: Principal,
-    /// Whether images are under way with a prompt.
-    is_reading: Arc<AtomicBool>,
-    refusals: mpsc::Sender<Refusal>,
-}
-
-impl Lane {
-    /// Sends commands one after the other, so that they arrive in the order in which they were given.
-    async fn send_all(self, mut inbox: mpsc::Receiver<Order>) {
-        while let Some(Order { session, target, images, mut command }) = inbox.recv().await {
-            let prompt = match &command {
-                Command::Prompt { text, .. } => Some(text.clone()),
-                _ => None,
-            };
-            let has_images = !images.is_empty();
-            self.is_reading.fetch_or(has_images, Ordering::Relaxed);
-            let sent = match attach_images(&*self.desk, &target, images, &mut command).await {
-                Ok(()) => self.sessions.send(&self.who, &session, command).await,
-                Err(reason) => Err(SessionsError::Invalid(reason)),
-            };
-            self.is_reading.fetch_and(!has_images, Ordering::Relaxed);
-            if let Err(error) = sent
-                && self.refusals.send(Refusal { session, error, prompt }).await.is_err()
-            {
-                return;
-            }
-        }
-    }
-}
-
-/// A command on its way to a session.
-struct Order {
-    session: SessionId,
-    /// Where the files are that a prompt names.
-    target: SessionTarget,
-    /// The images that go with it, by their paths.
-    images: Vec<String>,
-    command: Command,
-}
-
-/// A command that was not taken, and the prompt where it was one.
-struct Refusal {
-    session: SessionId,
-    error: SessionsError,
-    prompt: Option<String>,
-}
-
 struct Driver {
     console: Console,
     painter: Painter,
@@ -215,11 +145,7 @@ struct Driver {
     /// Effects that take their time.
     jobs: JoinSet<Done>,
     events: StreamMap<SessionId, Subscription>,
-    commands: mpsc::Sender<Order>,
-    /// Those that do not wait for the images of a prompt.
-    urgent: mpsc::Sender<Order>,
-    /// Whether images are under way with a prompt.
-    is_reading: Arc<AtomicBool>,
+    lanes: Lanes,
     sessions: Arc<dyn Sessions>,
     desk: Arc<dyn Desk>,
     who: Principal,
@@ -269,7 +195,7 @@ impl Driver {
                     None
                 }
                 Some(done) = self.jobs.join_next(), if !self.jobs.is_empty() => Some(self.finished(done)),
-                Some(refused) = refused.recv() => Some(refusal(refused)?),
+                Some(refused) = refused.recv() => Some(refused.told()?),
                 Some((session, event)) = self.events.next(), if !self.events.is_empty() => self.event(session, event)?,
                 () = at(tick), if tick.is_some() => Some(Input::Tick),
             };
@@ -451,20 +377,11 @@ impl Driver {
     /// Has a command sent. False when too many wait already.
     fn order(&self, session: SessionId, command: Command) -> bool {
         let target = self.console.target_of(&session);
-        // Who answers or stops something does not wait for the files of a prompt.
-        let lane = match command {
-            Command::Answer { .. } | Command::Interrupt | Command::Stop { .. }
-                if self.is_reading.load(Ordering::Relaxed) =>
-            {
-                &self.urgent
-            }
-            _ => &self.commands,
-        };
         let images = match &command {
             Command::Prompt { text, .. } => self.console.named_images(text),
             _ => Vec::new(),
         };
-        lane.try_send(Order { session, target, images, command }).is_ok()
+        self.lanes.give(Order { session, target, images, command })
     }
 
     fn create(&mut self, another: Another) {
@@ -674,20 +591,5 @@ async fn at(time: Option<Instant>) {
     match time {
         Some(time) => sleep_until(TokioInstant::from_std(time)).await,
         None => std::future::pending().await,
-    }
-}
-
-/// A refused command is told and the conversation goes on.
-fn refusal(refused: Refusal) -> Result<Input, SessionsError> {
-    let Refusal { session, error, prompt } = refused;
-    match error {
-        SessionsError::Closed | SessionsError::Store(_) => Err(error),
-        other => {
-            let reason = told(&other);
-            Ok(Input::Reply(match prompt {
-                Some(text) => Reply::Unsent { session, text, reason },
-                None => Reply::Refused(reason),
-            }))
-        }
     }
 }

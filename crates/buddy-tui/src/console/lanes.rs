@@ -1,0 +1,133 @@
+//! The ways of commands to sessions. They keep their order, but for those that answer or stop something while the images of
+//! a prompt are under way: nobody waits for a file to stop an agent.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use buddy_protocol::{Command, Principal, SessionId, SessionTarget, Sessions, SessionsError};
+use tokio::sync::mpsc;
+use tokio::task::JoinSet;
+
+use super::desk::Desk;
+use super::effect::{Input, Reply};
+use crate::branches::told;
+use crate::mentions::attach_images;
+
+/// Commands on their way to sessions.
+const QUEUED: usize = 256;
+
+/// Where commands are given. The tasks that send them end with it.
+pub(super) struct Lanes {
+    usual: mpsc::Sender<Order>,
+    /// For those that do not wait for the images of a prompt.
+    urgent: mpsc::Sender<Order>,
+    /// How many prompts with images are under way.
+    reading: Arc<AtomicUsize>,
+    _tasks: JoinSet<()>,
+}
+
+/// A command on its way to a session.
+pub(super) struct Order {
+    pub(super) session: SessionId,
+    /// Where the files are that a prompt names.
+    pub(super) target: SessionTarget,
+    /// The images that go with it, by their paths.
+    pub(super) images: Vec<String>,
+    pub(super) command: Command,
+}
+
+/// A command that was not taken, and the prompt where it was one.
+pub(super) struct Refusal {
+    session: SessionId,
+    error: SessionsError,
+    prompt: Option<String>,
+}
+
+impl Lanes {
+    /// Opens the ways to these sessions. What is refused comes back.
+    pub(super) fn open(
+        sessions: &Arc<dyn Sessions>,
+        desk: &Arc<dyn Desk>,
+        who: &Principal,
+    ) -> (Self, mpsc::Receiver<Refusal>) {
+        let (refusals, refused) = mpsc::channel(QUEUED);
+        let (usual, usual_inbox) = mpsc::channel(QUEUED);
+        let (urgent, urgent_inbox) = mpsc::channel(QUEUED);
+        let reading = Arc::<AtomicUsize>::default();
+        let mut tasks = JoinSet::new();
+        for inbox in [usual_inbox, urgent_inbox] {
+            let lane = Lane {
+                sessions: sessions.clone(),
+                desk: desk.clone(),
+                who: who.clone(),
+                reading: reading.clone(),
+                refusals: refusals.clone(),
+            };
+            tasks.spawn(lane.send_all(inbox));
+        }
+        (Self { usual, urgent, reading, _tasks: tasks }, refused)
+    }
+
+    /// Has a command sent. False when too many wait already.
+    pub(super) fn give(&self, order: Order) -> bool {
+        let is_urgent =
+            matches!(order.command, Command::Answer { .. } | Command::Interrupt | Command::Stop { .. });
+        let lane =
+            if is_urgent && self.reading.load(Ordering::SeqCst) > 0 { &self.urgent } else { &self.usual };
+        let Ok(place) = lane.try_reserve() else { return false };
+        if !order.images.is_empty() {
+            self.reading.fetch_add(1, Ordering::SeqCst);
+        }
+        place.send(order);
+        true
+    }
+}
+
+/// One way.
+struct Lane {
+    sessions: Arc<dyn Sessions>,
+    desk: Arc<dyn Desk>,
+    who: Principal,
+    reading: Arc<AtomicUsize>,
+    refusals: mpsc::Sender<Refusal>,
+}
+
+impl Lane {
+    /// Sends commands one after the other.
+    async fn send_all(self, mut inbox: mpsc::Receiver<Order>) {
+        while let Some(Order { session, target, images, mut command }) = inbox.recv().await {
+            let prompt = match &command {
+                Command::Prompt { text, .. } => Some(text.clone()),
+                _ => None,
+            };
+            let has_images = !images.is_empty();
+            let sent = match attach_images(&*self.desk, &target, images, &mut command).await {
+                Ok(()) => self.sessions.send(&self.who, &session, command).await,
+                Err(reason) => Err(SessionsError::Invalid(reason)),
+            };
+            if has_images {
+                self.reading.fetch_sub(1, Ordering::SeqCst);
+            }
+            if let Err(error) = sent
+                && self.refusals.send(Refusal { session, error, prompt }).await.is_err()
+            {
+                return;
+            }
+        }
+    }
+}
+
+impl Refusal {
+    /// A refused command is told and the conversation goes on, unless there are no sessions any more.
+    pub(super) fn told(self) -> Result<Input, SessionsError> {
+        let Self { session, error, prompt } = self;
+        if matches!(error, SessionsError::Closed | SessionsError::Store(_)) {
+            return Err(error);
+        }
+        let reason = told(&error);
+        Ok(Input::Reply(match prompt {
+            Some(text) => Reply::Unsent { session, text, reason },
+            None => Reply::Refused(reason),
+        }))
+    }
+}
