@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use buddy_protocol::NameSet;
 use serde::{Deserialize, Serialize};
 
 /// What a call may touch. Enforced where the access happens and not by reading what the call says.
@@ -17,6 +18,12 @@ pub struct Bounds {
     /// Read but not written, also where they do not exist yet: what would make another program run something later, such
     /// as hooks. Absolute, or relative to every root of `write`.
     pub guarded: Vec<PathBuf>,
+    /// Read but not written wherever they stand beneath a root of `write`, also where they do not exist yet.
+    pub guarded_names: NameSet,
+    /// Files that hold secrets, wherever they stand: they are seen and listed, and their contents are not read.
+    pub sealed_names: NameSet,
+    /// Files that this call may read although they are hidden or sealed, because a person or a rule opened them.
+    pub opened: Vec<PathBuf>,
     /// Whether commands reach the network.
     pub network: bool,
 }
@@ -41,6 +48,9 @@ impl Bounds {
             write: Reach::Anywhere,
             hidden: Vec::new(),
             guarded: Vec::new(),
+            guarded_names: NameSet::default(),
+            sealed_names: NameSet::default(),
+            opened: Vec::new(),
             network: true,
         }
     }

@@ -26,7 +26,6 @@ pub(crate) use ignored::Ignored;
 pub(crate) use list::list;
 pub use list::{Entry, EntryKind, ListOptions, Listing};
 pub(crate) use make_directory::make_directory;
-pub(crate) use protected::fold;
 pub use read::{FileContent, LineRange, Lines};
 pub(crate) use read::{read, read_lines};
 pub(crate) use rename::rename;

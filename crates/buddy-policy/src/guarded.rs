@@ -1,105 +1,69 @@
-//! Places that decide what runs later, or who may say yes. Writing there always asks, one by one, and no grant covers it.
+//! Places that decide what runs later or who may say yes, and places that hold secrets.
 //!
-//! Names are compared folded, so `.GIT/hooks` is `.git/hooks` whatever the file system makes of it.
+//! Changing the first and reading the second always asks, one by one, and no grant covers it. Both come from one table, from
+//! which the bounds of commands are made too.
+
+mod table;
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
+use buddy_protocol::NameSet;
+
+pub use self::table::{GIT_ORDERS, Keeps, PROTECTED, ProtectedRow};
 use crate::Places;
-use crate::path::{clean, folded_names, is_beneath_any, touches_any};
+use crate::path::{clean, is_beneath_any, touches_any};
 
-/// Names that are guarded wherever they stand, with all that is in them.
-const NAMES: &[&[&str]] = &[
-    &[".git"],
-    &[".gitmodules"],
-    &[".gitconfig"],
-    &[".config", "git"],
-    &[".husky"],
-    &[".ssh"],
-    &[".gnupg"],
-    &[".buddy"],
-    &["buddy.toml"],
-    &[".config", "buddy"],
-    &[".mcp.json"],
-    &[".claude"],
-    &[".codex"],
-    &[".cursor"],
-    &[".gemini"],
-    &[".vscode", "settings.json"],
-    &[".vscode", "tasks.json"],
-    &[".vscode", "launch.json"],
-    &[".idea", "workspace.xml"],
-    &[".envrc"],
-    &[".bashrc"],
-    &[".bash_profile"],
-    &[".bash_login"],
-    &[".bash_logout"],
-    &[".bash_aliases"],
-    &[".profile"],
-    &[".zshrc"],
-    &[".zshenv"],
-    &[".zprofile"],
-    &[".zlogin"],
-    &[".zlogout"],
-    &[".kshrc"],
-    &[".cshrc"],
-    &[".tcshrc"],
-    &[".inputrc"],
-    &[".xinitrc"],
-    &[".xprofile"],
-    &[".tmux.conf"],
-    &[".config", "tmux"],
-    &[".config", "fish"],
-    &[".config", "autostart"],
-    &[".config", "systemd"],
-    &[".config", "environment.d"],
-    &[".local", "share", "systemd"],
-    &[".cargo", "config.toml"],
-    &[".cargo", "config"],
-    &["library", "launchagents"],
-];
+/// Names that programs take orders from, wherever they stand.
+pub fn order_names() -> &'static NameSet {
+    static NAMES: LazyLock<NameSet> = LazyLock::new(|| {
+        NameSet::trees(anywhere(|keeps| matches!(keeps, Keeps::Orders | Keeps::OrdersIn(_))))
+    });
+    &NAMES
+}
 
-/// Directories of the system that are guarded with all that is in them.
-const SYSTEM: &[&str] =
-    &["/etc", "/boot", "/var/spool/cron", "/var/spool/at", "/usr/lib/systemd", "/lib/systemd"];
+/// Names that hold secrets, wherever they stand.
+pub fn secret_names() -> &'static NameSet {
+    static NAMES: LazyLock<NameSet> = LazyLock::new(|| {
+        NameSet::trees(anywhere(|keeps| keeps == Keeps::Secrets))
+            .with_files(anywhere(|keeps| keeps == Keeps::SecretFiles))
+            .without(anywhere(|keeps| keeps == Keeps::NoSecrets))
+    });
+    &NAMES
+}
 
-/// Names that hold secrets. Reading them asks.
-const SECRETS: &[&[&str]] = &[
-    &[".ssh"],
-    &[".gnupg"],
-    &[".aws"],
-    &[".azure"],
-    &[".kube"],
-    &[".docker", "config.json"],
-    &[".config", "gcloud"],
-    &[".config", "gh"],
-    &[".netrc"],
-    &[".npmrc"],
-    &[".pypirc"],
-    &[".git-credentials"],
-    &[".password-store"],
-];
+/// Places of the system that hold secrets.
+pub fn secret_places() -> impl Iterator<Item = &'static Path> {
+    at_one_place(|keeps| keeps == Keeps::Secrets)
+}
 
-/// Files of the system that hold secrets.
-const SYSTEM_SECRETS: &[&str] =
-    &["/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/etc/sudoers.d", "/etc/ssl/private"];
+fn anywhere(is_wanted: impl Fn(Keeps) -> bool) -> impl Iterator<Item = &'static str> {
+    let rows = PROTECTED.iter().filter(move |row| is_wanted(row.keeps));
+    rows.map(|row| row.name).filter(|name| !name.starts_with('/'))
+}
+
+fn at_one_place(is_wanted: impl Fn(Keeps) -> bool) -> impl Iterator<Item = &'static Path> {
+    let rows = PROTECTED.iter().filter(move |row| is_wanted(row.keeps));
+    rows.map(|row| row.name).filter(|name| name.starts_with('/')).map(Path::new)
+}
 
 /// Whether changing this path always asks.
 pub(crate) fn is_guarded(path: &Path, places: &Places) -> bool {
     let path = clean(path);
     touches_any(&path, &places.own)
-        || SYSTEM.iter().any(|place| path.starts_with(place))
-        || holds(&below_root(&path, places), NAMES)
+        || at_one_place(|keeps| keeps == Keeps::Orders).any(|place| path.starts_with(place))
+        || order_names().covers(&below_root(&path, places))
 }
 
 /// Whether reading this path asks.
 pub(crate) fn is_secret(path: &Path, places: &Places) -> bool {
     let path = clean(path);
     is_beneath_any(&path, &places.own)
-        || SYSTEM_SECRETS.iter().any(|place| path.starts_with(place))
+        || secret_places().any(|place| path.starts_with(place))
         || (path.starts_with("/dev")
             && !["/dev/null", "/dev/zero"].iter().any(|plain| path == Path::new(plain)))
         || is_of_a_process(&path)
-        || holds(&path, SECRETS)
+        || secret_names().covers(&below_root(&path, places))
 }
 
 /// `/proc/self/…` and `/proc/<number>/…`: memory, environment, and other ways round to any file.
@@ -117,13 +81,6 @@ fn below_root(path: &Path, places: &Places) -> PathBuf {
     let roots = places.workspace.iter().chain(&places.scratch).map(|root| clean(root));
     let below = roots.filter_map(|root| path.strip_prefix(root).ok().map(Path::to_path_buf));
     below.min_by_key(|rest| rest.components().count()).unwrap_or_else(|| path.to_path_buf())
-}
-
-fn holds(path: &Path, names: &[&[&str]]) -> bool {
-    let parts = folded_names(path);
-    names
-        .iter()
-        .any(|name| parts.windows(name.len()).any(|window| window.iter().zip(*name).all(|(a, b)| a == b)))
 }
 
 #[cfg(test)]
@@ -186,10 +143,33 @@ mod tests {
 
     #[test]
     fn secrets_are_not_read_by_themselves() {
-        for path in ["/home/u/.ssh/id", "/etc/shadow", "/proc/1/environ", "/proc/self/root/x", "/dev/sda"] {
+        for path in [
+            "/home/u/.ssh/id",
+            "/etc/shadow",
+            "/proc/1/environ",
+            "/proc/self/root/x",
+            "/dev/sda",
+            "/w/.env",
+            "/w/app/.env.production",
+            "/w/config/secrets.yml",
+            "/w/deploy/id_ed25519",
+            "/home/u/.mozilla/firefox/x.default/logins.json",
+            "/home/u/.cargo/credentials.toml",
+        ] {
             assert!(is_secret(Path::new(path), &places()), "{path}");
         }
-        for path in ["/w/a", "/etc/hosts", "/proc/cpuinfo", "/dev/null", "/w/.git/config"] {
+        for path in [
+            "/w/a",
+            "/etc/hosts",
+            "/proc/cpuinfo",
+            "/dev/null",
+            "/w/.git/config",
+            "/w/.env.example",
+            "/w/.env/bin/python",
+            "/w/src/secrets.rs",
+            "/w/deploy/id_ed25519.pub",
+            "/home/u/.cargo/registry/x",
+        ] {
             assert!(!is_secret(Path::new(path), &places()), "{path}");
         }
     }

@@ -21,6 +21,7 @@ pub use decide::decide;
 pub use decision::{Decision, Execution, Verdict};
 pub use display::display_command;
 pub use grant::{Grant, Offer, Scope};
+pub use guarded::{GIT_ORDERS, Keeps, PROTECTED, ProtectedRow, order_names, secret_names, secret_places};
 pub use intent::{Action, Claims, Intent, Tier, Typing};
 pub use policy::{Approvals, CommandMode, Mode, Now, Places, Policy};
 pub use reword::{RewordError, reword};

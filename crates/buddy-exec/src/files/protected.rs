@@ -5,9 +5,9 @@
 //! of a hidden directory under another name is still hidden.
 
 use std::os::unix::fs::MetadataExt;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
-use unicode_normalization::UnicodeNormalization;
+use buddy_protocol::fold_path;
 
 use super::roots::Root;
 use crate::{Bounds, TargetError};
@@ -40,7 +40,7 @@ impl Protected {
 
     /// Refuses a path by its name alone, before anything is opened: whether a hidden path exists is nobody's business.
     pub(super) fn check_name(&self, path: &Path) -> Result<(), TargetError> {
-        if covers_name(&self.hidden, &fold(path)) {
+        if covers_name(&self.hidden, &fold_path(path)) {
             return Err(TargetError::Hidden { path: path.to_owned() });
         }
         Ok(())
@@ -49,7 +49,7 @@ impl Protected {
     /// Refuses to change a path by its name alone, before anything is made on the way to it.
     pub(super) fn check_write_name(&self, named: &Path, path: &Path) -> Result<(), TargetError> {
         self.check_name(path)?;
-        if covers_name(&self.guarded, &fold(path)) {
+        if covers_name(&self.guarded, &fold_path(path)) {
             return Err(TargetError::Guarded { path: named.to_owned() });
         }
         Ok(())
@@ -74,7 +74,7 @@ impl Protected {
 
     /// Refuses to put something other than a directory where protected paths are, or would be, further down.
     pub(super) fn check_replace(&self, named: &Path, real: &Path) -> Result<(), TargetError> {
-        let names = fold(real);
+        let names = fold_path(real);
         let is_above = |place: &&Place| place.names.len() > names.len() && place.names.starts_with(&names);
         match self.hidden.iter().chain(&self.guarded).find(is_above) {
             Some(_) => Err(TargetError::Guarded { path: named.to_owned() }),
@@ -84,7 +84,7 @@ impl Protected {
 
     /// Whether a path of a walk is hidden by its name.
     pub(super) fn hides(&self, real: &Path) -> bool {
-        !self.hidden.is_empty() && covers_name(&self.hidden, &fold(real))
+        !self.hidden.is_empty() && covers_name(&self.hidden, &fold_path(real))
     }
 
     /// Whether an object of a walk, by its device and number, is a hidden one.
@@ -97,7 +97,7 @@ impl Protected {
         if self.hidden.is_empty() {
             return false;
         }
-        let names = fold(real);
+        let names = fold_path(real);
         self.hidden.iter().any(|place| place.names.starts_with(&names))
     }
 }
@@ -106,8 +106,8 @@ impl Protected {
 fn places(path: &Path) -> Vec<Place> {
     let real = real_as_far_as_there(path);
     let object = std::fs::metadata(&real).ok().map(|metadata| (metadata.dev(), metadata.ino()));
-    let mut places = vec![Place { names: fold(path), object }];
-    let names = fold(&real);
+    let mut places = vec![Place { names: fold_path(path), object }];
+    let names = fold_path(&real);
     if places.iter().all(|place| place.names != names) {
         places.push(Place { names, object });
     }
@@ -130,7 +130,7 @@ fn covers(places: &[Place], real: &Path) -> bool {
     if places.is_empty() {
         return false;
     }
-    if covers_name(places, &fold(real)) {
+    if covers_name(places, &fold_path(real)) {
         return true;
     }
     let mut objects = real.ancestors().filter_map(|ancestor| std::fs::symlink_metadata(ancestor).ok());
@@ -142,35 +142,6 @@ fn covers(places: &[Place], real: &Path) -> bool {
 
 fn covers_name(places: &[Place], names: &[String]) -> bool {
     places.iter().any(|place| names.starts_with(&place.names))
-}
-
-/// The names of a path in the form in which they are compared, with `.` and `..` taken out.
-pub(crate) fn fold(path: &Path) -> Vec<String> {
-    let mut names: Vec<String> = Vec::new();
-    for component in path.components() {
-        match component {
-            Component::Normal(name) => names.push(fold_name(&name.to_string_lossy())),
-            Component::ParentDir => {
-                names.pop();
-            }
-            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
-        }
-    }
-    names
-}
-
-/// One name without differences of case, of composition and of width, and without characters that some file systems
-/// ignore.
-pub(super) fn fold_name(name: &str) -> String {
-    if name.is_ascii() {
-        return name.to_ascii_lowercase();
-    }
-    name.nfkc().filter(|&letter| !is_ignored(letter)).flat_map(char::to_lowercase).nfkc().collect()
-}
-
-/// Code points without width that HFS+ leaves out of a comparison.
-fn is_ignored(letter: char) -> bool {
-    matches!(letter, '\u{200c}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{206a}'..='\u{206f}' | '\u{feff}')
 }
 
 #[cfg(test)]

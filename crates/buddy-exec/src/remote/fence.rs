@@ -5,7 +5,8 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use crate::files::fold;
+use buddy_protocol::fold_path;
+
 use crate::{Bounds, Reach, TargetError};
 
 /// What is wanted of a path.
@@ -87,7 +88,7 @@ impl Fence {
         let (read, write) = (way(&bounds.read), way(&bounds.write));
         let mut both = |paths: &[PathBuf]| -> Vec<Vec<String>> {
             let real: Vec<PathBuf> = real.by_ref().take(paths.len()).collect();
-            paths.iter().chain(&real).map(|path| fold(path)).collect()
+            paths.iter().chain(&real).map(|path| fold_path(path)).collect()
         };
         let hidden = both(&bounds.hidden);
         let guarded = both(&guarded(bounds));
@@ -123,7 +124,7 @@ impl Fence {
 
     /// Refuses to put a file where protected paths are, or would be, further down, and to remove what holds them.
     pub(super) fn check_replace(&self, named: &Path, real: &Path) -> Result<(), TargetError> {
-        let names = fold(real);
+        let names = fold_path(real);
         let is_above = |place: &&Vec<String>| place.len() > names.len() && place.starts_with(&names);
         match self.hidden.iter().chain(&self.guarded).find(is_above) {
             Some(_) => Err(TargetError::Guarded { path: named.to_owned() }),
@@ -174,7 +175,7 @@ fn lexical(path: &Path) -> PathBuf {
 }
 
 fn covers(places: &[Vec<String>], path: &Path) -> bool {
-    let names = fold(path);
+    let names = fold_path(path);
     places.iter().any(|place| names.starts_with(place))
 }
 

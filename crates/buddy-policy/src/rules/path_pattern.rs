@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use buddy_protocol::{fold_name, fold_path};
+
 use crate::Places;
-use crate::path::{clean, folded, folded_names};
+use crate::path::clean;
 use crate::rules::pattern::matches_star;
 
 /// A pattern of paths. An absolute one, or one from `~`, is about that place; one with a slash in it is about the
@@ -37,7 +39,7 @@ impl PathPattern {
             (Root::Anywhere, text)
         };
         let parts: Vec<String> =
-            rest.split('/').filter(|part| !part.is_empty() && *part != ".").map(folded).collect();
+            rest.split('/').filter(|part| !part.is_empty() && *part != ".").map(fold_name).collect();
         (!parts.iter().any(|part| part == "..")).then_some(Self { root, parts })
     }
 
@@ -45,14 +47,14 @@ impl PathPattern {
     pub(crate) fn matches(&self, path: &Path, places: &Places) -> bool {
         let path = clean(path);
         let under = |root: &Path| {
-            path.strip_prefix(clean(root)).is_ok_and(|rest| matches_parts(&self.parts, &folded_names(rest)))
+            path.strip_prefix(clean(root)).is_ok_and(|rest| matches_parts(&self.parts, &fold_path(rest)))
         };
         match self.root {
             Root::System => under(Path::new("/")),
             Root::Home => places.home.as_deref().is_some_and(under),
             Root::Workspace => places.workspace.iter().any(|root| under(root)),
             Root::Anywhere => {
-                let names = folded_names(&path);
+                let names = fold_path(&path);
                 (0..names.len())
                     .any(|from| names.get(from..).is_some_and(|rest| matches_parts(&self.parts, rest)))
             }

@@ -1,0 +1,202 @@
+//! Sets of file names that mean something wherever they stand, such as `.git/hooks` or `.env*`.
+//!
+//! Policy judges paths by them, and the host holds files to them, so both compare names in the same way: without case,
+//! composition and width, and without characters that some file systems ignore.
+
+use std::path::{Component, Path};
+
+use serde::{Deserialize, Serialize};
+use unicode_normalization::UnicodeNormalization;
+
+/// One or more names in a row, as they stand in a path. A `*` in a name stands for any characters of that name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(from = "String", into = "String")]
+pub struct NamePattern {
+    names: Vec<String>,
+}
+
+/// Names of files and of whole directories, with exceptions.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct NameSet {
+    /// A path that has one of these in it is in the set, with everything below.
+    pub trees: Vec<NamePattern>,
+    /// A path that ends with one of these is in the set, and nothing below.
+    pub files: Vec<NamePattern>,
+    /// A path whose last name matches one of these is not in the set.
+    pub except: Vec<NamePattern>,
+}
+
+impl NamePattern {
+    /// A pattern such as `.git/hooks` or `*.pem`.
+    pub fn new(text: &str) -> Self {
+        Self { names: text.split('/').filter(|name| !name.is_empty()).map(fold_name).collect() }
+    }
+
+    /// Where in these folded names the pattern ends first: the index behind its last name.
+    pub fn end_in(&self, names: &[String]) -> Option<usize> {
+        if self.names.is_empty() {
+            return None;
+        }
+        let fits = |window: &[String]| {
+            window.iter().zip(&self.names).all(|(name, pattern)| fits_name(pattern, name))
+        };
+        names.windows(self.names.len()).position(fits).map(|start| start + self.names.len())
+    }
+
+    /// Whether the pattern fits the end of these folded names.
+    pub fn ends(&self, names: &[String]) -> bool {
+        let Some(start) = names.len().checked_sub(self.names.len()) else { return false };
+        self.end_in(names.get(start..).unwrap_or_default()).is_some()
+    }
+}
+
+impl NameSet {
+    /// A set of names with everything below them.
+    pub fn trees<'a>(patterns: impl IntoIterator<Item = &'a str>) -> Self {
+        Self { trees: patterns.into_iter().map(NamePattern::new).collect(), ..Self::default() }
+    }
+
+    /// The same set with these names too, without anything below them.
+    #[must_use]
+    pub fn with_files<'a>(mut self, files: impl IntoIterator<Item = &'a str>) -> Self {
+        self.files.extend(files.into_iter().map(NamePattern::new));
+        self
+    }
+
+    /// The same set without paths whose last name matches one of these.
+    #[must_use]
+    pub fn without<'a>(mut self, except: impl IntoIterator<Item = &'a str>) -> Self {
+        self.except.extend(except.into_iter().map(NamePattern::new));
+        self
+    }
+
+    /// How many of these folded names it takes until the path is in the set; none where it is not.
+    pub fn end_in(&self, names: &[String]) -> Option<usize> {
+        let is_excepted = |end: usize| {
+            names.get(..end).is_some_and(|names| self.except.iter().any(|pattern| pattern.ends(names)))
+        };
+        let trees = self.trees.iter().filter_map(|pattern| pattern.end_in(names));
+        let files = self.files.iter().filter(|pattern| pattern.ends(names)).map(|_| names.len());
+        trees.chain(files).filter(|end| !is_excepted(*end)).min()
+    }
+
+    /// Whether a path is in the set.
+    pub fn covers(&self, path: &Path) -> bool {
+        self.end_in(&fold_path(path)).is_some()
+    }
+
+    /// Whether nothing is in the set.
+    pub fn is_empty(&self) -> bool {
+        self.trees.is_empty() && self.files.is_empty()
+    }
+}
+
+impl From<String> for NamePattern {
+    fn from(text: String) -> Self {
+        Self::new(&text)
+    }
+}
+
+impl From<NamePattern> for String {
+    fn from(pattern: NamePattern) -> Self {
+        pattern.names.join("/")
+    }
+}
+
+/// The names of a path in the form in which they are compared, with `.` and `..` taken out.
+pub fn fold_path(path: &Path) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for component in path.components() {
+        match component {
+            Component::Normal(name) => names.push(fold_name(&name.to_string_lossy())),
+            Component::ParentDir => {
+                names.pop();
+            }
+            Component::CurDir | Component::RootDir | Component::Prefix(_) => {}
+        }
+    }
+    names
+}
+
+/// One name without differences of case, of composition and of width, and without characters that nobody sees.
+pub fn fold_name(name: &str) -> String {
+    if name.is_ascii() {
+        return name.to_ascii_lowercase();
+    }
+    let is_seen = |letter: &char| !crate::is_hidden(*letter);
+    name.nfkc().filter(is_seen).flat_map(char::to_lowercase).nfkc().collect()
+}
+
+/// Whether a folded name fits a folded pattern with stars.
+fn fits_name(pattern: &str, name: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
+    let Some(mut left) = name.strip_prefix(first) else { return false };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let last = parts.pop().unwrap_or_default();
+    for part in parts {
+        match left.split_once(part) {
+            Some((_, behind)) => left = behind,
+            None => return false,
+        }
+    }
+    left.ends_with(last)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn covers(set: &NameSet, path: &str) -> bool {
+        set.covers(Path::new(path))
+    }
+
+    #[test]
+    fn names_are_found_wherever_they_stand() {
+        let set = NameSet::trees([".git/hooks"]).with_files([".env*", "*.pem"]);
+        for path in [
+            "/w/.git/hooks",
+            "/w/sub/.GIT/Hooks/pre-commit",
+            "/w/.env",
+            "/w/a/.env.local",
+            "/w/x.pem",
+            "/w/．env",
+        ] {
+            assert!(covers(&set, path), "{path}");
+        }
+        for path in ["/w/.git/config", "/w/git/hooks", "/w/env", "/w/x.pemx", "/w/.gitx/hooks"] {
+            assert!(!covers(&set, path), "{path}");
+        }
+    }
+
+    #[test]
+    fn exceptions_are_about_the_name_that_matched() {
+        let set =
+            NameSet::trees([".ssh"]).with_files([".env*", "id_rsa*"]).without([".env.example", "*.pub"]);
+        assert!(!covers(&set, "/w/.env.example") && !covers(&set, "/w/id_rsa.pub"));
+        assert!(covers(&set, "/w/.env") && covers(&set, "/w/id_rsa"));
+        assert!(covers(&set, "/w/.ssh/x.pub"), "everything below a tree of the set is in the set");
+        assert!(!covers(&set, "/w/.env/bin/python"), "nothing below a file of the set is");
+    }
+
+    #[test]
+    fn spellings_of_one_name_are_one_name() {
+        assert_eq!(fold_name(".GIT"), ".git");
+        assert_eq!(fold_name("e\u{301}"), fold_name("\u{c9}"));
+        assert_eq!(fold_name(".g\u{200c}it"), ".git");
+    }
+
+    #[test]
+    fn a_star_stands_for_any_part_of_one_name() {
+        for (pattern, name, fits) in [
+            ("*", "x", true),
+            ("a*c", "abc", true),
+            ("a*c", "ac", true),
+            ("a*b*c", "a-b-b-c", true),
+            ("a*b", "ab/c", false),
+            ("*.key", ".key", true),
+            ("a*a", "a", false),
+        ] {
+            assert_eq!(fits_name(pattern, name), fits, "{pattern} {name}");
+        }
+    }
+}
