@@ -16,14 +16,16 @@ mod policy;
 mod reword;
 mod rules;
 mod shell;
+mod trail;
 
 pub use decide::decide;
 pub use decision::{Decision, Execution, Verdict};
 pub use display::display_command;
 pub use grant::{Grant, Offer, Scope};
 pub use intent::{Action, Claims, Intent, Tier, Typing};
-pub use policy::{Approvals, CommandMode, Mode, Now, Places, Policy};
+pub use policy::{Approvals, Attendance, CommandMode, Mode, Now, Places, Policy};
 pub use reword::{RewordError, reword};
 pub use rules::{
     CommandPattern, GuardError, PatternError, Rule, RuleAction, RuleSet, RuleTier, Rules, guards_from_json,
 };
+pub use trail::Trail;
