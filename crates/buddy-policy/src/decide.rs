@@ -3,6 +3,7 @@
 mod command;
 mod egress;
 mod file;
+mod secrets;
 mod sheet;
 
 #[cfg(test)]

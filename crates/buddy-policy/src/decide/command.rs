@@ -6,6 +6,7 @@ use buddy_protocol::Risk;
 
 use super::egress::{self, is_this_machine};
 use super::file::{Allowed, decides_what_runs, holds_a_root, is_open, is_untrusted, rule, secret, untrusted};
+use super::secrets::disclosed;
 use super::sheet::{Sheet, Weight};
 use crate::effect::{
     Access, Class, Effect, Examination, Leaf, Reach, Touch, destinations, examine, examine_words, socket,
@@ -98,6 +99,10 @@ impl Judge<'_> {
             if !is_allowed && !only_reads(leaf) {
                 uncovered.push(leaf);
             }
+        }
+        for path in examination.leaves.iter().flat_map(|leaf| disclosed(leaf, &self.policy.places)) {
+            let allowed = rule(Thing::Read(&path), self.policy, sheet);
+            secret(&path, allowed, self.policy, sheet);
         }
         self.reached(&examination, sheet);
         sheet.pin(examination.pins);
