@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use buddy_exec::managed::Owner;
-use buddy_policy::Approvals;
+use buddy_policy::{Approvals, Attendance};
 use buddy_protocol::{
     Agent, AgentError, AgentSession, ApprovalPolicy, Attachment, Clock, Command, Content, EventSink, Fact,
     Failure, FailureKind, Ids, Image, Item, Ledger, Opening, Principal, SessionChanged, SessionTarget,
@@ -25,6 +25,7 @@ use crate::images::all_attached;
 use crate::models::{Meter, ModelSource, Models};
 use crate::targets::Targets;
 use crate::tools::{Pipeline, PipelineParts, TextLimits};
+use crate::trail::retrace;
 use crate::turn::Machine;
 
 /// Commands that may wait for a driver.
@@ -42,6 +43,8 @@ pub struct AgentSettings {
     pub logs: PathBuf,
     /// What becomes of calls that a person would have to approve.
     pub approvals: Approvals,
+    /// Whether a person can be asked.
+    pub attendance: Attendance,
     /// For how long what is not dangerous is taken as approved, from the start of a session.
     pub window: Option<Duration>,
     /// How long a person has to answer; none means for ever.
@@ -124,8 +127,11 @@ async fn driver(
 ) -> Result<Driver, AgentError> {
     let started = opening.transcript.started().ok_or_else(|| closed("the session has no beginning"))?;
     let targets = targets(settings, &opening, &started.cwd, &*sink).await?;
-    let gate = Arc::new(Gate::new(settings.approvals, opening.transcript.is_plan_only()));
+    let gate =
+        Arc::new(Gate::new(settings.approvals, settings.attendance, opening.transcript.is_plan_only()));
     gate.open_window(settings.window);
+    let trail = retrace(opening.transcript.items(), &targets);
+    gate.trace(|blank| *blank = trail);
     // What was approved for longer does not outlive a run, and the log says so.
     let approvals = begins_with(settings.approvals);
     if opening.transcript.approvals().is_some_and(|recorded| recorded != approvals) {
@@ -161,7 +167,8 @@ async fn driver(
         ledger: settings.ledger.clone(),
         session: opening.session.clone(),
         owner: started.owner.name.clone(),
-        is_attended: matches!(settings.approvals, Approvals::Ask | Approvals::Edits),
+        is_attended: settings.attendance == Attendance::Somebody
+            && matches!(settings.approvals, Approvals::Ask | Approvals::Edits),
         ids: settings.ids.clone(),
         place: targets.all().first().map(|slot| place(slot.spec())).unwrap_or_default(),
         cwd: started.cwd.clone(),

@@ -150,6 +150,7 @@ impl Driver {
         let Order { by, command, images, done } = order;
         match command {
             Command::Prompt { text, .. } => {
+                self.gate.trace(|trail| trail.person_wrote(&text));
                 let said = Content::UserMessage { text, images, ran: None };
                 self.feed(Input::Prompted { by, said }).await?;
             }

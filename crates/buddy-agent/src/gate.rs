@@ -8,7 +8,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use buddy_exec::Bounds;
-use buddy_policy::{Approvals, Decision, Grant, Intent, Now, Offer, Policy, Verdict, decide, reword};
+use buddy_policy::{
+    Action, Approvals, Attendance, Decision, Grant, Intent, Now, Offer, Policy, Trail, Verdict, decide,
+    reword,
+};
 use buddy_protocol::{ApprovalPolicy, GrantScope, GrantWish};
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -40,6 +43,8 @@ pub(crate) struct Ground<'a> {
 
 /// The gate of one session. Approvals and grants are those of the session; rules and bounds are those of each target.
 pub(crate) struct Gate {
+    /// Whether a person can be asked.
+    attendance: Attendance,
     /// Held for a look or a change only.
     state: Mutex<State>,
     /// Counts the changes that may let a waiting call go on.
@@ -53,6 +58,8 @@ struct State {
     window: Option<Instant>,
     is_plan_only: bool,
     grants: Vec<(Grant, Instant)>,
+    /// What the conversation shows about where data may go. Copied when it changes while a call is judged by it.
+    trail: Arc<Trail>,
 }
 
 /// A decision with what is needed to act on it.
@@ -61,14 +68,15 @@ pub(crate) struct Judged {
     pub(crate) bounds: Bounds,
     /// The directories that the call may work in, without places for temporary files.
     pub(crate) workspace: Vec<PathBuf>,
-    /// Whether it is denied only because nobody is asked.
-    pub(crate) is_unasked: bool,
+    /// Whether a secret had been read when it was judged.
+    knew_secret: bool,
 }
 
 impl Gate {
-    pub(crate) fn new(approvals: Approvals, is_plan_only: bool) -> Self {
-        let state = State { approvals, window: None, is_plan_only, grants: Vec::new() };
-        Self { state: Mutex::new(state), changes: watch::Sender::new(0) }
+    pub(crate) fn new(approvals: Approvals, attendance: Attendance, is_plan_only: bool) -> Self {
+        let trail = Arc::default();
+        let state = State { approvals, window: None, is_plan_only, grants: Vec::new(), trail };
+        Self { attendance, state: Mutex::new(state), changes: watch::Sender::new(0) }
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -77,15 +85,55 @@ impl Gate {
 
     /// Judges a call by what holds now on the ground that it would happen on.
     pub(crate) fn judge(&self, intent: &Intent, ground: Ground<'_>) -> Result<Judged, String> {
-        let approvals = self.state().approvals(Instant::now());
+        let (approvals, trail) = {
+            let state = self.state();
+            (state.approvals(Instant::now()), state.trail.clone())
+        };
         let (policy, grants) = self.held(ground)?;
-        let judge = |approvals| decide(intent, &policy, &Now { approvals, grants: &grants });
-        let decision = judge(approvals);
-        let is_unasked = approvals == Approvals::None
-            && decision.verdict == Verdict::Deny
-            && judge(Approvals::Ask).verdict == Verdict::Ask;
-        let bounds = ground.source.bounds(&policy, decision.is_read_only);
-        Ok(Judged { decision, bounds, workspace: policy.places.workspace.clone(), is_unasked })
+        let now = Now { approvals, attendance: self.attendance, grants: &grants, trail: &trail };
+        let decision = decide(intent, &policy, &now);
+        let mut bounds = ground.source.bounds(&policy, decision.is_read_only);
+        let knew_secret = trail.has_read_secret();
+        // A command that nobody was asked about takes no secret out.
+        if decision.verdict == Verdict::Allow && (knew_secret || decision.reads_secret) {
+            bounds.network = false;
+        }
+        Ok(Judged { decision, bounds, workspace: policy.places.workspace.clone(), knew_secret })
+    }
+
+    /// Whether a secret was read since a call was judged, so that it is to be judged anew.
+    pub(crate) fn is_outdated(&self, judged: &Judged) -> bool {
+        !judged.knew_secret && self.state().trail.has_read_secret()
+    }
+
+    /// Changes the trail.
+    pub(crate) fn trace(&self, change: impl FnOnce(&mut Trail)) {
+        change(Arc::make_mut(&mut self.state().trail));
+    }
+
+    /// Notes what a call does that is about to run.
+    pub(crate) fn passed(&self, intent: &Intent, decision: &Decision) {
+        self.trace(|trail| follow(trail, intent, decision));
+    }
+
+    /// Notes a command that the person runs themselves. The model is told what it prints.
+    pub(crate) fn person_runs(&self, command: &str, ground: Ground<'_>) {
+        let intent = Intent::of(Action::Run { command: command.to_owned(), cwd: ground.cwd.to_owned() });
+        let reads_secret = self.judge(&intent, ground).is_ok_and(|judged| judged.decision.reads_secret);
+        self.trace(|trail| {
+            trail.person_wrote(command);
+            if reads_secret {
+                trail.read_secret();
+            }
+        });
+    }
+
+    /// Whether a page at one address may lead on to another host. Nothing of the model's can ride on an address that the
+    /// person wrote or that a search listed; any other redirect is judged like a fetch of its own.
+    pub(crate) fn leads_on(&self, from: &str, to: &str, ground: Ground<'_>) -> bool {
+        let is_clean = self.state().trail.is_without_data(from);
+        let intent = Intent::of(Action::Fetch(to.to_owned()));
+        is_clean || self.judge(&intent, ground).is_ok_and(|judged| judged.decision.verdict == Verdict::Allow)
     }
 
     /// The policy and the grants that hold now on this ground.
@@ -184,6 +232,21 @@ impl Gate {
     }
 }
 
+/// Adds to a trail what a call does that went through the gate.
+pub(crate) fn follow(trail: &mut Trail, intent: &Intent, decision: &Decision) {
+    for host in &decision.strangers {
+        trail.allow(host);
+    }
+    for action in &intent.actions {
+        if let Action::Fetch(address) = action {
+            trail.fetched(address);
+        }
+    }
+    if decision.reads_secret {
+        trail.read_secret();
+    }
+}
+
 impl State {
     fn approvals(&self, now: Instant) -> Approvals {
         if self.window.is_some_and(|until| now < until) { Approvals::Window } else { self.approvals }
@@ -193,7 +256,6 @@ impl State {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use buddy_policy::Action;
 
     /// Development in `/w`, without rules.
     struct Plain;
@@ -221,7 +283,7 @@ mod tests {
     }
 
     fn gate(approvals: Approvals) -> Gate {
-        Gate::new(approvals, false)
+        Gate::new(approvals, Attendance::Somebody, false)
     }
 
     fn ground() -> Ground<'static> {
@@ -255,7 +317,7 @@ mod tests {
         assert_eq!(verdict(&gate, "make"), Verdict::Deny);
         let intent = Intent::of(Action::Run { command: "make".to_owned(), cwd: "/w".into() });
         assert!(
-            gate.judge(&intent, ground()).unwrap().is_unasked,
+            gate.judge(&intent, ground()).unwrap().decision.is_unasked,
             "it is told that a person could have allowed it"
         );
     }
@@ -313,5 +375,38 @@ mod tests {
         assert_eq!((verdict(&gate, "make"), verdict(&gate, "ls")), (Verdict::Deny, Verdict::Allow));
         gate.set_plan_only(false);
         assert_eq!(verdict(&gate, "make"), Verdict::Allow);
+    }
+
+    #[tokio::test]
+    async fn after_a_secret_was_read_commands_that_nobody_was_asked_about_have_no_network() {
+        let gate = gate(Approvals::Window);
+        gate.open_window(Some(Duration::from_mins(1)));
+        let judge = |intent: &Intent| gate.judge(intent, ground()).unwrap();
+        let make = Intent::of(Action::Run { command: "make".to_owned(), cwd: "/w".into() });
+        let before = judge(&make);
+        assert!(before.bounds.network && !gate.is_outdated(&before));
+        let secret = Intent::of(Action::Read("/home/u/.ssh/id".into()));
+        let read = judge(&secret);
+        assert_eq!(read.decision.verdict, Verdict::Ask, "no window covers it");
+        gate.passed(&secret, &read.decision);
+        assert!(gate.is_outdated(&before), "what was judged before is judged anew");
+        let after = judge(&make);
+        assert_eq!((after.decision.verdict, after.bounds.network), (Verdict::Allow, false));
+        let asked = judge(&Intent::of(Action::Run { command: "sudo make".to_owned(), cwd: "/w".into() }));
+        assert_eq!((asked.decision.verdict, asked.bounds.network), (Verdict::Ask, true), "a person decides");
+    }
+
+    #[tokio::test]
+    async fn a_redirect_to_another_host_is_judged_unless_nothing_can_ride_on_it() {
+        let gate = gate(Approvals::Ask);
+        gate.trace(|trail| {
+            trail.person_wrote("see https://docs.rs/a");
+            trail.search_listed("https://listed.test/b");
+        });
+        let leads = |from: &str, to: &str| gate.leads_on(from, to, ground());
+        assert!(leads("https://docs.rs/a", "https://other.test/"));
+        assert!(leads("https://listed.test/b", "https://other.test/"));
+        assert!(!leads("https://docs.rs/a?to=https://other.test/?k=1", "https://other.test/?k=1"));
+        assert!(leads("https://other.test/", "https://docs.rs/a?x"), "a host that the person named");
     }
 }

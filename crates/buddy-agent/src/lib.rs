@@ -20,6 +20,7 @@ mod repeat;
 mod summarise;
 mod targets;
 mod tools;
+mod trail;
 mod turn;
 
 pub use agent::{AgentSettings, BuddyAgent, TextSettings};

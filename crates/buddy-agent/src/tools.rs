@@ -23,7 +23,7 @@ pub(crate) mod registry;
 mod run;
 mod run_shell;
 mod search_youtube;
-mod target_field;
+pub(crate) mod target_field;
 #[cfg(test)]
 mod tests;
 mod text_file;

@@ -117,8 +117,8 @@ impl Actor {
 
     fn ask(&mut self, ask: Ask, asker: oneshot::Sender<Answer>) {
         if self.state.asks.is_full() {
-            let reason = Some("too many asks wait in this session".to_owned());
-            let _ = asker.send(Answer::Deny { reason });
+            let reason = "too many asks wait in this session".to_owned();
+            let _ = asker.send(Answer::Unanswered { reason });
             return;
         }
         self.state.asks.open(&ask, self.clock.now(), asker);
@@ -143,6 +143,8 @@ impl Actor {
             let _ = done.send(Err(refusal));
             return;
         }
+        // That nobody is there is no person's decision, whoever reports it.
+        let by = if matches!(answer, Answer::Unanswered { .. }) { Principal::system() } else { by };
         self.state.staged.push(Fact::Answered(Answered { ask: ask.clone(), answer: answer.clone(), by }));
         self.state.waiters.push(Waiter::Answered { ask, answer, done: Some(done) });
     }

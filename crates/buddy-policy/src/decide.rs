@@ -1,7 +1,9 @@
 //! The decision: an intent held against the policy.
 
 mod command;
+mod egress;
 mod file;
+mod secrets;
 mod sheet;
 
 #[cfg(test)]
@@ -9,9 +11,8 @@ mod tests;
 
 use buddy_protocol::Risk;
 
-use crate::grant::fetch_offer;
-use crate::rules::Thing;
 use crate::{Action, Decision, Intent, Mode, Now, Policy, Tier, Typing};
+pub(crate) use egress::Destination;
 use sheet::{Sheet, Weight};
 
 /// Judges an intent.
@@ -25,7 +26,7 @@ pub fn decide(intent: &Intent, policy: &Policy, now: &Now<'_>) -> Decision {
             Action::Read(path) => file::read(path, policy, &mut sheet),
             Action::Write(path) => file::write(path, intent.is_edit, policy, now, &mut sheet),
             Action::Delete(path) => file::delete(path, policy, &mut sheet),
-            Action::Fetch(address) => fetch(address, policy, now, &mut sheet),
+            Action::Fetch(address) => egress::fetch(address, policy, now, &mut sheet),
             Action::Run { command, cwd } => command::run(command, Some(cwd), policy, now, &mut sheet),
             Action::Terminal { typing, .. } => terminal(typing, policy, now, &mut sheet),
         }
@@ -40,7 +41,7 @@ pub fn decide(intent: &Intent, policy: &Policy, now: &Now<'_>) -> Decision {
         sheet.changes_something();
     }
     claims(intent, &mut sheet);
-    sheet.decide(now.approvals)
+    sheet.decide(policy.mode, now)
 }
 
 fn claims(intent: &Intent, sheet: &mut Sheet) {
@@ -79,6 +80,10 @@ fn terminal(typing: &Typing, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) 
         }
     }
     sheet.changes_something();
+    if now.trail.has_read_secret() && *typing != Typing::Nothing {
+        let reason = "this session has read a secret, and a terminal that is open keeps its network";
+        sheet.ask(Weight::Boundary, Risk::High, reason);
+    }
     if policy.mode != Mode::Production && sheet.is_clear() {
         sheet.ask(Weight::Soft, Risk::Low, "it uses the terminal that you share");
     }
@@ -89,17 +94,4 @@ fn recalls(text: &str) -> bool {
     let mut marks = text.match_indices('!').filter_map(|(at, mark)| text.get(at + mark.len()..));
     let is_recalling = |rest: &str| !rest.starts_with(|next: char| next.is_whitespace() || next == '=');
     marks.any(|rest| !rest.is_empty() && is_recalling(rest)) || text.lines().any(|line| line.starts_with('^'))
-}
-
-fn fetch(address: &str, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
-    // What is no address is refused by whoever fetches, with the same parser.
-    let url = url::Url::parse(address).ok();
-    let Some(host) = url.as_ref().and_then(url::Url::host_str) else { return };
-    let host = host.trim_end_matches('.');
-    let is_allowed = file::rule(Thing::Fetch(host), policy, sheet) != file::Allowed::No;
-    let is_granted = now.grants.iter().any(|grant| grant.covers_fetch(host, &policy.places));
-    if policy.fetch_confirm && !is_allowed && !is_granted {
-        sheet.ask(Weight::Soft, Risk::Low, format!("it fetches from `{host}`"));
-        sheet.offer(fetch_offer(host, &policy.places));
-    }
 }

@@ -37,6 +37,14 @@ pub struct Decision {
     pub risk: Risk,
     /// Why it asks or is denied, one sentence part each, for people.
     pub reasons: Vec<String>,
+    /// Whether it is denied only because nobody can be asked.
+    pub is_unasked: bool,
+    /// Where it is denied for that reason: how a person allows it beforehand, one way each.
+    pub ways: Vec<String>,
+    /// Whether it would read a secret.
+    pub reads_secret: bool,
+    /// Hosts that it would reach and that needed a question, so that an answer is about them.
+    pub strangers: Vec<String>,
     /// The simple commands that it is made of, as they were read, where it runs commands. The first of many.
     pub parts: Vec<String>,
     /// Grants that would let this, and what each says, go on without being asked for.

@@ -5,6 +5,7 @@ mod find;
 mod flags;
 mod git;
 mod guards;
+mod hosts;
 mod interpreters;
 mod names;
 mod readers;
@@ -18,6 +19,7 @@ use std::path::{Path, PathBuf};
 use crate::shell::Word;
 
 pub(crate) use examine::{examine, examine_words};
+pub(crate) use hosts::{destinations, socket};
 pub(crate) use interpreters::is_interpreter;
 pub(crate) use wrappers::is_wrapper;
 

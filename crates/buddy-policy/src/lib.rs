@@ -16,6 +16,7 @@ mod policy;
 mod reword;
 mod rules;
 mod shell;
+mod trail;
 
 pub use decide::decide;
 pub use decision::{Decision, Execution, Verdict};
@@ -23,8 +24,9 @@ pub use display::display_command;
 pub use grant::{Grant, Offer, Scope};
 pub use guarded::{GIT_ORDERS, Keeps, PROTECTED, ProtectedRow, order_names, secret_names, secret_places};
 pub use intent::{Action, Claims, Intent, Tier, Typing};
-pub use policy::{Approvals, CommandMode, Mode, Now, Places, Policy};
+pub use policy::{Approvals, Attendance, CommandMode, Mode, Now, Places, Policy};
 pub use reword::{RewordError, reword};
 pub use rules::{
     CommandPattern, GuardError, PatternError, Rule, RuleAction, RuleSet, RuleTier, Rules, guards_from_json,
 };
+pub use trail::Trail;

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{CommandPattern, Grant, RuleSet};
+use crate::trail::BLANK;
+use crate::{CommandPattern, Grant, RuleSet, Trail};
 
 /// How much a session may do by itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -59,8 +60,12 @@ pub struct Policy {
     pub rules: RuleSet,
     /// How commands are run.
     pub commands: CommandMode,
-    /// Whether fetches ask.
+    /// Whether every fetch asks.
     pub fetch_confirm: bool,
+    /// Whether nothing may reach the network.
+    pub is_offline: bool,
+    /// Hosts that the configuration names, in lower case.
+    pub known_hosts: Vec<String>,
 }
 
 impl Policy {
@@ -88,18 +93,32 @@ pub enum Approvals {
     Edits,
 }
 
+/// Whether a person can be asked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Attendance {
+    /// Somebody can answer.
+    #[default]
+    Somebody,
+    /// Nobody can: a question is a denial.
+    Nobody,
+}
+
 /// What holds at the moment of a decision. The caller has the clock.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct Now<'a> {
     /// What becomes of calls that a person would have to approve.
     pub approvals: Approvals,
+    /// Whether a person can be asked.
+    pub attendance: Attendance,
     /// The grants that hold now.
     pub grants: &'a [Grant],
+    /// What the conversation shows about where data may go.
+    pub trail: &'a Trail,
 }
 
 impl Now<'_> {
-    /// This policy on approvals, without grants.
+    /// This policy on approvals, without grants, in a conversation in which nothing was said.
     pub fn with(approvals: Approvals) -> Self {
-        Self { approvals, grants: &[] }
+        Self { approvals, attendance: Attendance::Somebody, grants: &[], trail: &BLANK }
     }
 }

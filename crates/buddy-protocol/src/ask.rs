@@ -23,6 +23,17 @@ pub struct Ask {
     pub expires: Option<UnixMillis>,
 }
 
+impl Ask {
+    /// The items that the ask is about: one, or those of a batch.
+    pub fn items(&self) -> impl Iterator<Item = &ItemId> {
+        let batch = match &self.question {
+            Question::Batch { approvals } => approvals.as_slice(),
+            _ => &[],
+        };
+        self.item.iter().chain(batch.iter().filter_map(|approval| approval.item.as_ref()))
+    }
+}
+
 /// What is asked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
@@ -181,6 +192,11 @@ pub enum Answer {
         /// The text, or the option that was picked.
         text: String,
     },
+    /// Nobody can answer: no person is there any more. A face says so, and the log names no person for it.
+    Unanswered {
+        /// Why nobody can.
+        reason: String,
+    },
     /// Nobody answered in time. Only the hub gives this answer.
     Expired,
     /// The asker no longer wants to know. Only the hub gives this answer.
@@ -231,11 +247,11 @@ pub enum Misfit {
 }
 
 impl Question {
-    /// Whether a person may answer so.
+    /// Whether a face may answer so.
     pub fn accepts(&self, answer: &Answer) -> Result<(), Misfit> {
         match (self, answer) {
             (Self::Approval(_) | Self::Batch { .. }, Answer::Allow { grant: None, edit: None })
-            | (_, Answer::Deny { .. })
+            | (_, Answer::Deny { .. } | Answer::Unanswered { .. })
             | (Self::Approval(_) | Self::Text { .. }, Answer::Reply { .. }) => Ok(()),
             (Self::Approval(approval), Answer::Allow { grant: Some(wish), edit: None }) => {
                 approval.grants(wish)

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use crate::{
     Answered, ApprovalPolicy, Ask, AskId, Bill, Content, DeltaStream, Event, Fact, Item, ItemDelta, ItemId,
-    ItemStatus, SessionChanged, SessionStarted, SessionTarget, TurnEnded, TurnId, Usage, UsageReported,
+    ItemStatus, Principal, SessionChanged, SessionStarted, SessionTarget, TurnEnded, TurnId, Usage,
+    UsageReported,
 };
 
 /// Live output kept for one running tool call. Its whole output is in its result and its log.
@@ -25,6 +26,7 @@ pub struct Transcript {
     open_items: Vec<ItemId>,
     live_output: HashMap<ItemId, String>,
     asks: Vec<Ask>,
+    decided: HashMap<ItemId, Principal>,
     turn: Option<TurnId>,
     last_turn: Option<TurnEnded>,
     turns: u64,
@@ -194,6 +196,10 @@ impl Transcript {
     }
 
     fn answer(&mut self, answered: &Answered) {
+        if let Some(ask) = self.asks.iter().find(|ask| ask.id == answered.ask) {
+            let items: Vec<ItemId> = ask.items().cloned().collect();
+            self.decided.extend(items.into_iter().map(|item| (item, answered.by.clone())));
+        }
         self.asks.retain(|ask| ask.id != answered.ask);
     }
 
@@ -205,6 +211,11 @@ impl Transcript {
     /// The number of the last durable event that was folded; 0 before the first.
     pub fn head(&self) -> u64 {
         self.head
+    }
+
+    /// Who answered the last ask about an item; none where nobody was asked.
+    pub fn decided_by(&self, item: &ItemId) -> Option<&Principal> {
+        self.decided.get(item)
     }
 
     /// What the session started with.

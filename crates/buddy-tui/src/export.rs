@@ -7,8 +7,7 @@ use buddy_protocol::{
 };
 use serde_json::Value;
 
-use crate::show::image_label;
-use crate::show::local_time;
+use crate::show::{decided, image_label, local_time, person};
 use crate::visible::one_line;
 
 /// Characters of a call's title above its folded output.
@@ -17,9 +16,8 @@ const TITLE: usize = 160;
 /// The session as one document.
 pub fn markdown(summary: &SessionSummary, transcript: &Transcript) -> String {
     let mut text = head(summary, transcript);
-    let has_targets = transcript.targets().len() > 1;
     for item in transcript.items() {
-        if let Some(part) = part(item, has_targets) {
+        if let Some(part) = part(item, transcript) {
             let _ = write!(text, "\n{}\n", part.trim_end());
         }
     }
@@ -49,7 +47,7 @@ fn head(summary: &SessionSummary, transcript: &Transcript) -> String {
     text
 }
 
-fn part(item: &Item, has_targets: bool) -> Option<String> {
+fn part(item: &Item, transcript: &Transcript) -> Option<String> {
     let cut = if item.status == ItemStatus::Interrupted { "\n\n*(interrupted)*" } else { "" };
     match &item.content {
         Content::UserMessage { ran: Some(ran), .. } => Some(format!("## Command\n\n{}", own_command(ran))),
@@ -61,7 +59,7 @@ fn part(item: &Item, has_targets: bool) -> Option<String> {
         Content::AgentMessage { text } => Some(format!("{}{cut}", text.trim_end())),
         Content::Reasoning { text } if text.trim().is_empty() => None,
         Content::Reasoning { text } => Some(folded("Reasoning", &quoted(text))),
-        Content::ToolCall(call) => Some(tool_call(call, item.status, has_targets)),
+        Content::ToolCall(call) => Some(tool_call(call, item, transcript)),
         Content::FileChange(change) => {
             Some(format!("{}\n\n{}", code(&change.path), fenced("diff", &change.diff)))
         }
@@ -86,15 +84,18 @@ fn own_command(ran: &Ran) -> String {
     text
 }
 
-fn tool_call(call: &ToolCall, status: ItemStatus, has_targets: bool) -> String {
-    let outcome = match status {
-        ItemStatus::Completed => "",
-        ItemStatus::Failed => ", failed",
-        ItemStatus::Denied => ", not allowed",
-        ItemStatus::Interrupted => ", interrupted",
-        ItemStatus::Pending | ItemStatus::Running => ", open",
+fn tool_call(call: &ToolCall, item: &Item, transcript: &Transcript) -> String {
+    let outcome = match item.status {
+        ItemStatus::Completed => String::new(),
+        ItemStatus::Failed => ", failed".to_owned(),
+        ItemStatus::Denied => format!(", not allowed{}", escaped(&decided(item, transcript))),
+        ItemStatus::Interrupted => ", interrupted".to_owned(),
+        ItemStatus::Pending | ItemStatus::Running => ", open".to_owned(),
     };
-    let target = call.target.as_ref().filter(|_| has_targets);
+    let is_allowed = matches!(item.status, ItemStatus::Completed | ItemStatus::Failed);
+    let allowed = person(item, transcript).filter(|_| is_allowed);
+    let outcome = allowed.map_or(String::new(), |name| format!(", allowed by {}", escaped(&name))) + &outcome;
+    let target = call.target.as_ref().filter(|_| transcript.targets().len() > 1);
     let on = target.map(|target| format!(" on {}", escaped(target))).unwrap_or_default();
     let name = escaped(&call.name);
     let title = escaped(&one_line(&call.title, TITLE));

@@ -215,7 +215,8 @@ impl Repl<'_> {
                 return Ok(Exit::Ok);
             }
             if !is_open {
-                self.deny_all("the input has ended").await?;
+                let reason = "the input has ended".to_owned();
+                self.settle_all(&Answer::Unanswered { reason }).await?;
             }
             self.put_prompt();
         }
@@ -232,7 +233,7 @@ impl Repl<'_> {
         self.fold(&event)?;
         self.notice_prompt(&event);
         if self.is_denying {
-            self.deny_all(DENIED_ALL).await?;
+            self.deny_all().await?;
         }
         Ok(self.draw(&event).is_err().then_some(Exit::OutputClosed))
     }
@@ -381,7 +382,7 @@ impl Repl<'_> {
     async fn answer(&mut self, ask: &Ask, line: &str) -> Result<(), SessionsError> {
         if line == DENY_ALL {
             self.is_denying = true;
-            return self.deny_all(DENIED_ALL).await;
+            return self.deny_all().await;
         }
         let answer = match read(&ask.question, line) {
             Said::Answer(answer) => answer,
@@ -395,13 +396,17 @@ impl Repl<'_> {
         self.forgive(sent)
     }
 
-    async fn deny_all(&mut self, reason: &str) -> Result<(), SessionsError> {
+    async fn deny_all(&mut self) -> Result<(), SessionsError> {
+        self.settle_all(&Answer::Deny { reason: Some(DENIED_ALL.to_owned()) }).await
+    }
+
+    /// Gives one answer to everything that waits.
+    async fn settle_all(&mut self, answer: &Answer) -> Result<(), SessionsError> {
         for ask in self.transcript.asks().to_vec() {
             if !self.denied.insert(ask.id.clone()) {
                 continue;
             }
-            let answer = Answer::Deny { reason: Some(reason.to_owned()) };
-            let sent = self.send(Command::Answer { ask: ask.id, answer }).await;
+            let sent = self.send(Command::Answer { ask: ask.id, answer: answer.clone() }).await;
             self.forgive(sent)?;
         }
         Ok(())

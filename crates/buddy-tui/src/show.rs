@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use buddy_protocol::{
-    Content, Found, Image, Item, ItemStatus, Ran, SessionState, SessionSummary, Transcript, UnixMillis,
-    WaitingAsk,
+    Content, Found, Image, Item, ItemStatus, PrincipalKind, Ran, SessionState, SessionSummary, Transcript,
+    UnixMillis, WaitingAsk,
 };
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -88,14 +88,15 @@ pub fn show_asks(asks: &[WaitingAsk], printer: &mut Printer) -> Result<(), Outpu
 /// Prints what was said and done in a session.
 pub fn show_transcript(transcript: &Transcript, printer: &mut Printer) -> Result<(), OutputClosed> {
     for item in transcript.items() {
-        if let Some(text) = item_text(item, transcript.targets().len() > 1) {
+        if let Some(text) = item_text(item, transcript) {
             printer.answer(&format!("{text}\n"))?;
         }
     }
     Ok(())
 }
 
-fn item_text(item: &Item, has_targets: bool) -> Option<String> {
+fn item_text(item: &Item, transcript: &Transcript) -> Option<String> {
+    let has_targets = transcript.targets().len() > 1;
     let cut = if item.status == ItemStatus::Interrupted { " [interrupted]" } else { "" };
     match &item.content {
         Content::UserMessage { ran: Some(ran), .. } => Some(format!("> ! {}\n{}", ran.command, printed(ran))),
@@ -110,18 +111,42 @@ fn item_text(item: &Item, has_targets: bool) -> Option<String> {
         Content::AgentMessage { text } => Some(format!("{text}{cut}\n")),
         Content::ToolCall(call) => {
             let outcome = match item.status {
-                ItemStatus::Completed => "",
-                ItemStatus::Failed => " [failed]",
-                ItemStatus::Denied => " [not allowed]",
-                ItemStatus::Interrupted => " [interrupted]",
-                ItemStatus::Pending | ItemStatus::Running => " [open]",
+                ItemStatus::Completed => String::new(),
+                ItemStatus::Failed => " [failed]".to_owned(),
+                ItemStatus::Denied => format!(" [not allowed{}]", decided(item, transcript)),
+                ItemStatus::Interrupted => " [interrupted]".to_owned(),
+                ItemStatus::Pending | ItemStatus::Running => " [open]".to_owned(),
             };
+            let is_allowed = matches!(item.status, ItemStatus::Completed | ItemStatus::Failed);
+            let allowed = person(item, transcript).filter(|_| is_allowed);
+            let outcome = allowed.map_or(String::new(), |name| format!(" [allowed by {name}]")) + &outcome;
             let target = call.target.as_ref().filter(|_| has_targets);
             let on = target.map(|target| format!(" on {target}")).unwrap_or_default();
             Some(format!("▶ {}{on}: {}{outcome}", call.name, one_line(&call.title, CALL)))
         }
         Content::Compaction { .. } => Some("(earlier conversation summarised)".to_owned()),
         _ => None,
+    }
+}
+
+/// The person who answered for a call, where one did.
+pub(crate) fn person(item: &Item, transcript: &Transcript) -> Option<String> {
+    let by = transcript.decided_by(&item.id).filter(|by| by.kind == PrincipalKind::Person)?;
+    Some(one_line(&by.name, TITLE))
+}
+
+/// Who decided that a call does not run, to follow the words that it was not allowed.
+pub(crate) fn decided(item: &Item, transcript: &Transcript) -> String {
+    if let Some(name) = person(item, transcript) {
+        return format!(" by {name}");
+    }
+    let Content::ToolCall(call) = &item.content else { return String::new() };
+    let code = call.output.as_ref().and_then(|output| output.error.as_ref()).map(|error| error.code.as_str());
+    match (transcript.decided_by(&item.id), code) {
+        (Some(_), _) => ": nobody answered".to_owned(),
+        (None, Some("approval_needed")) => ": nobody could be asked".to_owned(),
+        (None, Some("forbidden")) => " by policy".to_owned(),
+        (None, _) => String::new(),
     }
 }
 

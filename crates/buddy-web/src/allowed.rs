@@ -18,6 +18,11 @@ pub struct AllowedHost {
 pub struct BadAllowedHost(String);
 
 impl AllowedHost {
+    /// The host, without its ports.
+    pub fn host(&self) -> &str {
+        &self.host
+    }
+
     /// Whether an address is on this host. Names are compared as names: one that resolves to the same machine is another.
     pub(crate) fn covers(&self, url: &WebUrl) -> bool {
         url.host() == self.host && self.ports.contains(&url.port())

@@ -53,6 +53,14 @@ pub enum FetchError {
         /// What is wrong with where it leads.
         source: Box<FetchError>,
     },
+    /// A redirect led to a host that nobody allowed.
+    #[error("{from} redirects to {to}, on another host, which was not fetched")]
+    LeadsElsewhere {
+        /// The page that redirects.
+        from: String,
+        /// Where it leads.
+        to: String,
+    },
     /// A wait came to its end.
     #[error("{what} took longer than {} s", limit.as_secs_f64())]
     TimedOut {

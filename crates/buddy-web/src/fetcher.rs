@@ -64,6 +64,9 @@ pub struct Fetched {
     pub is_cut: bool,
 }
 
+/// Whether a redirect may be followed to an address on another host.
+pub type Redirects = Arc<dyn Fn(&WebUrl) -> bool + Send + Sync>;
+
 /// Fetches from the web, and from nowhere else. Dropping a fetch ends it.
 pub struct Fetcher {
     settings: FetchSettings,
@@ -92,19 +95,38 @@ impl Fetcher {
         Self { settings, gate, clients }
     }
 
-    /// Fetches an address.
+    /// Fetches an address, over redirects to any host.
     pub async fn get(&self, url: WebUrl) -> Result<Fetched, FetchError> {
         self.get_with(url, HeaderMap::new()).await
     }
 
+    /// Fetches an address. A redirect to another host is followed only where that is allowed, because data that was meant
+    /// for the first host can ride on it.
+    pub async fn get_within(&self, url: WebUrl, redirects: &Redirects) -> Result<Fetched, FetchError> {
+        self.bounded(self.follow(url, HeaderMap::new(), redirects)).await
+    }
+
     /// Fetches an address with further headers. They go to its origin only, and not along with a redirect to another one.
     pub async fn get_with(&self, url: WebUrl, headers: HeaderMap) -> Result<Fetched, FetchError> {
+        let anywhere: Redirects = Arc::new(|_| true);
+        self.bounded(self.follow(url, headers, &anywhere)).await
+    }
+
+    async fn bounded(
+        &self,
+        fetch: impl Future<Output = Result<Fetched, FetchError>>,
+    ) -> Result<Fetched, FetchError> {
         let limit = self.settings.total_timeout;
-        let fetched = timeout(limit, self.follow(url, headers)).await;
+        let fetched = timeout(limit, fetch).await;
         fetched.unwrap_or(Err(FetchError::TimedOut { what: "the fetch", limit }))
     }
 
-    async fn follow(&self, mut url: WebUrl, mut headers: HeaderMap) -> Result<Fetched, FetchError> {
+    async fn follow(
+        &self,
+        mut url: WebUrl,
+        mut headers: HeaderMap,
+        redirects: &Redirects,
+    ) -> Result<Fetched, FetchError> {
         let mut checked = self.gate.check(&url).await?;
         for _ in 0..=MAX_REDIRECTS {
             let response = self.exchange(&url, &checked, &headers).await?;
@@ -114,6 +136,9 @@ impl Fetcher {
             let refused =
                 |source| FetchError::BadRedirect { from: url.to_string(), source: Box::new(source) };
             let next = next.map_err(refused)?;
+            if next.host() != url.host() && !redirects(&next) {
+                return Err(FetchError::LeadsElsewhere { from: url.to_string(), to: next.to_string() });
+            }
             checked = self.gate.check(&next).await.map_err(refused)?;
             if !next.is_same_origin(&url) {
                 headers.clear();

@@ -25,7 +25,7 @@ mod tests;
 pub use address::is_global;
 pub use allowed::{AllowedHost, BadAllowedHost};
 pub use error::FetchError;
-pub use fetcher::{FetchSettings, Fetched, Fetcher};
+pub use fetcher::{FetchSettings, Fetched, Fetcher, Redirects};
 pub use page::Page;
 pub use search::{MAX_RESULTS, SEARCH_ENDPOINT, SearchError, SearchResult, search};
 pub use web::{Endpoints, Web};

@@ -4,7 +4,7 @@ use dom_query::{Document, Selection};
 
 use crate::charset::decode;
 use crate::shape::Shape;
-use crate::{FetchError, Fetched, Fetcher, WebUrl};
+use crate::{FetchError, Fetched, Fetcher, Redirects, WebUrl};
 
 /// Results given at most.
 pub const MAX_RESULTS: usize = 8;
@@ -47,8 +47,12 @@ pub enum SearchError {
 }
 
 /// Fetches the results of a search. No result at all is an answer and not an error.
-pub async fn search(fetcher: &Fetcher, url: WebUrl) -> Result<Vec<SearchResult>, SearchError> {
-    let fetched = fetcher.get(url).await?;
+pub async fn search(
+    fetcher: &Fetcher,
+    url: WebUrl,
+    redirects: &Redirects,
+) -> Result<Vec<SearchResult>, SearchError> {
+    let fetched = fetcher.get_within(url, redirects).await?;
     read(&page(&fetched)?)
 }
 

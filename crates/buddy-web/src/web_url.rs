@@ -75,7 +75,7 @@ impl WebUrl {
     }
 
     /// The host: a name in punycode, or an address in its usual spelling, IPv6 in brackets.
-    pub(crate) fn host(&self) -> String {
+    pub fn host(&self) -> String {
         self.host.to_string()
     }
 

@@ -4,7 +4,7 @@ use serde::Deserialize as _;
 use serde_json::Value;
 
 use crate::search::page;
-use crate::{Fetcher, SearchError, WebUrl};
+use crate::{Fetcher, Redirects, SearchError, WebUrl};
 
 /// Videos given at most.
 pub const MAX_VIDEOS: usize = 5;
@@ -32,8 +32,12 @@ pub struct Video {
 }
 
 /// Fetches the results of a search for videos. No result at all is an answer and not an error.
-pub async fn search_youtube(fetcher: &Fetcher, url: WebUrl) -> Result<Vec<Video>, SearchError> {
-    let fetched = fetcher.get(url).await?;
+pub async fn search_youtube(
+    fetcher: &Fetcher,
+    url: WebUrl,
+    redirects: &Redirects,
+) -> Result<Vec<Video>, SearchError> {
+    let fetched = fetcher.get_within(url, redirects).await?;
     read(&page(&fetched)?)
 }
 

@@ -12,7 +12,7 @@ use buddy_exec::undo::{UndoSettings, UndoStore};
 use buddy_exec::warden::WARD;
 use buddy_exec::{DEFAULT_GRACE, Description, Limits, LocalSettings, LocalTarget, SupervisorCommand};
 use buddy_hub::{Hub, HubParts};
-use buddy_policy::Approvals;
+use buddy_policy::{Approvals, Attendance};
 use buddy_protocol::{Ids, Ledger, Principal};
 use buddy_store::{Role, SqliteStore, StoreSettings};
 use buddy_web::{FetchSettings, Web};
@@ -30,6 +30,8 @@ pub(crate) const STOP_GRACE: Duration = Duration::from_secs(1);
 /// What differs from one way of running to another.
 pub(crate) struct Wishes {
     pub(crate) approvals: Approvals,
+    /// Whether a person can be asked.
+    pub(crate) attendance: Attendance,
     /// For how long what is not dangerous is approved, from the start of the session.
     pub(crate) window: Option<Duration>,
     pub(crate) name: String,
@@ -50,6 +52,7 @@ impl Wishes {
     pub(crate) fn reading() -> anyhow::Result<Self> {
         Ok(Self {
             approvals: Approvals::None,
+            attendance: Attendance::Nobody,
             window: None,
             name: BuddyAgent::NAME.to_owned(),
             max_steps: 1,
@@ -110,6 +113,7 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
         web: Arc::new(wishes.web),
         logs: environment.session_logs.clone(),
         approvals: wishes.approvals,
+        attendance: wishes.attendance,
         window: wishes.window,
         name: wishes.name,
         ask_within: wishes.ask_within,

@@ -4,6 +4,7 @@ use buddy_protocol::{AgentError, Fact, Item, ItemId, ItemStarted, SinkClosed};
 use tokio::task::JoinError;
 
 use super::{Driver, refused};
+use crate::gate::Ground;
 use crate::person_run::PersonRun;
 use crate::turn::Input;
 
@@ -23,6 +24,8 @@ impl Driver {
             Ok(target) => target,
             Err(failure) => return Ok(Err(refused(failure.message))),
         };
+        let ground = Ground { source: &*target.host.policy, cwd: &target.place.cwd };
+        self.gate.person_runs(&command, ground);
         let run = PersonRun::new(command, target, &self.pipeline.parts);
         // What runs has been written down before it does.
         self.sink.commit(vec![Fact::ItemStarted(ItemStarted { item: run.item().clone() })]).await?;

@@ -39,7 +39,8 @@ impl Share {
             Answer::Each { answers } => answers.into_iter().nth(self.place),
             other => Some(other),
         };
-        Ok(answer.unwrap_or(Answer::Deny { reason: None }))
+        let lost = || Answer::Unanswered { reason: "the answer has no part for this call".to_owned() };
+        Ok(answer.unwrap_or_else(lost))
     }
 }
 
@@ -289,6 +290,12 @@ fn refusal(answer: &Answer) -> Option<Refusal> {
         Answer::Deny { reason: None } | Answer::Each { .. } => denied("the person said no".to_owned()),
         Answer::Reply { text } => denied(format!("the person said, instead of allowing it: {text}")),
         Answer::Expired => denied("nobody answered in time".to_owned()),
+        Answer::Unanswered { reason } => {
+            let message = format!("this needs a person's approval and nobody answered: {reason}");
+            let failure = ToolFailure::new("approval_needed", message)
+                .hint("go on without it, or say what you would have done");
+            Some(Refusal::Denied(failure))
+        }
         Answer::Withdrawn => Some(Refusal::Interrupted),
     }
 }
@@ -299,8 +306,12 @@ fn no_policy(why: &str) -> ToolFailure {
 
 fn forbidden(judged: &Judged) -> ToolFailure {
     let reasons = judged.decision.reasons.join("; ");
-    if judged.is_unasked {
-        let message = format!("this needs a person's approval and nobody is there to ask: {reasons}");
+    if judged.decision.is_unasked {
+        let mut message = format!("this needs a person's approval and nobody is there to ask: {reasons}");
+        for way in &judged.decision.ways {
+            message.push_str("; the person can allow it with ");
+            message.push_str(way);
+        }
         return ToolFailure::new("approval_needed", message)
             .hint("go on without it, or say what you would have done");
     }

@@ -62,6 +62,7 @@ impl Tool for AskUser {
         match context.person.ask(Question::Text { text: question, options }).await {
             Some(Answer::Reply { text }) => Ok(json!({ "answer": text })),
             Some(Answer::Deny { reason: Some(reason) }) => Err(unanswered(&format!("no answer: {reason}"))),
+            Some(Answer::Unanswered { reason }) => Err(unanswered(&format!("nobody answered: {reason}"))),
             Some(Answer::Expired) => Err(unanswered("nobody answered in time")),
             _ => Err(unanswered("the person did not answer")),
         }

@@ -93,6 +93,9 @@ pub(crate) fn fetch_failure(error: &FetchError) -> ToolFailure {
             "refused",
             Some("the person can allow a host in `web.allowed_hosts`; do not look for a way around"),
         ),
+        FetchError::LeadsElsewhere { .. } => {
+            ("redirected", Some("fetch the address that it leads to, if that is what you want"))
+        }
         FetchError::Unresolved { .. } => ("not_found", None),
         FetchError::TimedOut { .. } => ("timed_out", None),
         _ => ("failed", None),

@@ -44,7 +44,7 @@ impl Tool for FetchUrl {
     async fn run(input: FetchUrlInput, context: &ToolContext) -> Result<Value, ToolFailure> {
         let url = WebUrl::parse(&input.url).map_err(|error| fetch_failure(&error))?;
         let fetched = tokio::select! {
-            fetched = context.web.fetcher.get(url) => fetched,
+            fetched = context.web.fetcher.get_within(url, &context.redirects) => fetched,
             () = context.cancel.cancelled() => return Err(interrupted()),
         };
         let fetched = fetched.map_err(|error| fetch_failure(&error))?;

@@ -9,12 +9,12 @@ use std::time::Duration;
 use buddy_exec::managed::Owner;
 use buddy_exec::undo::Header;
 use buddy_exec::{Kept, Recorder};
-use buddy_policy::Intent;
+use buddy_policy::{Action, Intent};
 use buddy_protocol::{
     Clock, Content, DeltaStream, Envelope, EventSink, Fact, Ids, Image, Item, ItemChanged, ItemDelta,
     ItemEnded, ItemId, ItemStatus, SinkClosed, ToolFailure, ToolKind, UnixMillis,
 };
-use buddy_web::Web;
+use buddy_web::{Redirects, Web};
 use fail::fail_point;
 use serde_json::Value;
 use tokio::sync::{mpsc, watch};
@@ -30,6 +30,7 @@ use crate::tools::person::Person;
 use crate::tools::registry;
 use crate::tools::target_field;
 use crate::tools::tool::{CommandField, Prepared, Spec, ToolContext};
+use crate::trail::note_result;
 
 /// Live output that may wait for the session's actor before more of it is dropped.
 const LIVE_QUEUE: usize = 64;
@@ -125,6 +126,13 @@ impl Outcome {
 
     fn denied(failure: ToolFailure) -> Self {
         Self { status: ItemStatus::Denied, result: Err(failure), images: Vec::new() }
+    }
+
+    fn refused(refusal: Refusal, ready: &Ready) -> Self {
+        match refusal {
+            Refusal::Denied(failure) => Self::denied(with_edit(failure, ready.edit.as_deref())),
+            Refusal::Interrupted => Self::interrupted(),
+        }
     }
 
     fn interrupted() -> Self {
@@ -227,17 +235,22 @@ impl Pipeline {
         after: Vec<watch::Receiver<bool>>,
         cancel: CancellationToken,
     ) -> Result<Outcome, SinkClosed> {
-        let judged = match self.pass(item, &mut ready, share, &cancel).await? {
+        let mut judged = match self.pass(item, &mut ready, share, &cancel).await? {
             Passage::Open(judged) => *judged,
-            Passage::Closed(Refusal::Denied(failure)) => {
-                return Ok(Outcome::denied(with_edit(failure, ready.edit.as_deref())));
-            }
-            Passage::Closed(Refusal::Interrupted) => return Ok(Outcome::interrupted()),
+            Passage::Closed(refusal) => return Ok(Outcome::refused(refusal, &ready)),
         };
         tokio::select! {
             () = all_ended(after) => {}
             () = cancel.cancelled() => return Ok(Outcome::interrupted()),
         }
+        // A call that ran before this one may have read a secret, which is so from then on.
+        if self.parts.gate.is_outdated(&judged) {
+            judged = match self.pass(item, &mut ready, None, &cancel).await? {
+                Passage::Open(judged) => *judged,
+                Passage::Closed(refusal) => return Ok(Outcome::refused(refusal, &ready)),
+            };
+        }
+        self.parts.gate.passed(&ready.intent, &judged.decision);
         item.status = ItemStatus::Running;
         self.parts.sink.commit(vec![Fact::ItemChanged(ItemChanged { item: item.clone() })]).await?;
         fail_point!("tool.intent");
@@ -264,6 +277,7 @@ impl Pipeline {
             target: ready.target.host.target.clone(),
             place: ready.target.place.clone(),
             web: self.parts.web.clone(),
+            redirects: self.redirects(&ready),
             bounds: judged.bounds,
             workspace: judged.workspace,
             is_read_only: judged.decision.is_read_only,
@@ -299,6 +313,19 @@ impl Pipeline {
             Err(_) => ItemStatus::Failed,
         };
         Outcome { status, result: clipped(result, self.parts.limits.of(spec.text)), images }
+    }
+
+    /// Which redirects a fetch of this call may follow to other hosts.
+    fn redirects(&self, ready: &Ready) -> Redirects {
+        let (gate, target) = (self.parts.gate.clone(), ready.target.clone());
+        let fetched = ready.intent.actions.iter().find_map(|action| match action {
+            Action::Fetch(address) => Some(address.clone()),
+            _ => None,
+        });
+        Arc::new(move |to| {
+            let ground = Ground { source: &*target.host.policy, cwd: &target.place.cwd };
+            fetched.as_deref().is_some_and(|from| gate.leads_on(from, to.as_str(), ground))
+        })
     }
 
     /// A result that says which target it is of, where there are several, and whether a change on another host can be
@@ -345,6 +372,9 @@ impl Pipeline {
             call.images = outcome.images;
         }
         let item = item.with_output(Envelope::new(self.parts.clock.now(), outcome.result));
+        if let Content::ToolCall(call) = &item.content {
+            self.parts.gate.trace(|trail| note_result(trail, call));
+        }
         // A closed sink means that the session is going down; recovery closes the item when it is taken up again.
         let _ = self.parts.sink.commit(vec![Fact::ItemEnded(ItemEnded { item: item.clone() })]).await;
         fail_point!("tool.recorded");

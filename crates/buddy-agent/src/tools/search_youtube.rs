@@ -44,7 +44,7 @@ impl Tool for SearchYoutube {
     async fn run(input: SearchYoutubeInput, context: &ToolContext) -> Result<Value, ToolFailure> {
         let url = context.place.endpoints.youtube_url(&input.query);
         let videos = tokio::select! {
-            videos = buddy_web::search_youtube(&context.web.fetcher, url) => videos,
+            videos = buddy_web::search_youtube(&context.web.fetcher, url, &context.redirects) => videos,
             () = context.cancel.cancelled() => return Err(interrupted()),
         };
         let videos = videos.map_err(|error| search_failure(&error))?;

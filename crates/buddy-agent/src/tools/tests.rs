@@ -98,6 +98,7 @@ impl Yard {
         let context = ToolContext {
             target: Arc::new(LocalTarget::new(settings)),
             place: Place { cwd, home: None, endpoints: Endpoints::usual().unwrap() },
+            redirects: Arc::new(|_| true),
             web: Arc::new(Web::new(FetchSettings::default()).unwrap()),
             bounds: self.bounds.clone(),
             workspace: Vec::new(),

@@ -9,7 +9,7 @@ use buddy_exec::{Bounds, Recorder, Target};
 use buddy_model::ToolDefinition;
 use buddy_policy::{Execution, Intent, Tier};
 use buddy_protocol::{Clock, DeltaStream, Image, ToolFailure, ToolKind};
-use buddy_web::{Endpoints, Web};
+use buddy_web::{Endpoints, Redirects, Web};
 use futures::future::BoxFuture;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
@@ -152,6 +152,8 @@ pub(crate) struct ToolContext {
     pub(crate) place: Place,
     /// The web.
     pub(crate) web: Arc<Web>,
+    /// Which redirects to other hosts a fetch may follow.
+    pub(crate) redirects: Redirects,
     /// What the call may touch.
     pub(crate) bounds: Bounds,
     /// The directories that it may work in, without places for temporary files.

@@ -44,7 +44,7 @@ impl Tool for WebSearch {
     async fn run(input: WebSearchInput, context: &ToolContext) -> Result<Value, ToolFailure> {
         let url = context.place.endpoints.search_url(&input.query);
         let results = tokio::select! {
-            results = search(&context.web.fetcher, url) => results,
+            results = search(&context.web.fetcher, url, &context.redirects) => results,
             () = context.cancel.cancelled() => return Err(interrupted()),
         };
         let results = results.map_err(|error| search_failure(&error))?;

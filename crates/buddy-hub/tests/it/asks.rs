@@ -49,6 +49,19 @@ async fn the_first_answer_wins_and_the_others_are_told() {
 }
 
 #[tokio::test]
+async fn a_face_that_reports_that_nobody_is_there_is_not_named_for_it() {
+    let bench = Bench::new();
+    let session = bench.session().await;
+    let mut events = bench.subscribe(&session, 0).await;
+    bench.prompt(&session, "ask").await;
+    let ask = asked(&mut events).await;
+    let nobody = Answer::Unanswered { reason: "the input has ended".to_owned() };
+    bench.answer(&bench.ann, &session, &ask, nobody.clone()).await.unwrap();
+    let Fact::Answered(answered) = &next(&mut events).await.fact else { panic!("it was not answered") };
+    assert_eq!((&answered.answer, answered.by.kind), (&nobody, PrincipalKind::System));
+}
+
+#[tokio::test]
 async fn an_ask_that_nobody_answers_expires() {
     let bench = Bench::new();
     let session = bench.session().await;

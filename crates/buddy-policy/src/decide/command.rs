@@ -4,15 +4,19 @@ use std::path::Path;
 
 use buddy_protocol::Risk;
 
-use super::file::{Allowed, decides_what_runs, holds_a_root, is_open, is_untrusted, rule, untrusted};
+use super::egress::{self, is_this_machine};
+use super::file::{Allowed, decides_what_runs, holds_a_root, is_open, is_untrusted, rule, secret, untrusted};
+use super::secrets::disclosed;
 use super::sheet::{Sheet, Weight};
-use crate::effect::{Access, Class, Effect, Examination, Leaf, Reach, Touch, examine, examine_words};
+use crate::effect::{
+    Access, Class, Effect, Examination, Leaf, Reach, Touch, destinations, examine, examine_words, socket,
+};
 use crate::grant::offers;
-use crate::guarded::{is_guarded, is_secret};
+use crate::guarded::is_guarded;
 use crate::path::{is_beneath_any, shown, touches_any};
 use crate::rules::{Match, Thing};
 use crate::shell::{Unreadable, Word};
-use crate::{CommandMode, CommandPattern, Execution, Mode, Now, Places, Policy};
+use crate::{CommandMode, CommandPattern, Execution, Mode, Now, Places, Policy, Scope};
 
 /// What is said of a command in a directory that the person does not trust.
 const UNTRUSTED: &str =
@@ -96,12 +100,36 @@ impl Judge<'_> {
                 uncovered.push(leaf);
             }
         }
+        for path in examination.leaves.iter().flat_map(|leaf| disclosed(leaf, &self.policy.places)) {
+            let allowed = rule(Thing::Read(&path), self.policy, sheet);
+            secret(&path, allowed, self.policy, sheet);
+        }
+        self.reached(&examination, sheet);
         sheet.pin(examination.pins);
         if examination.concerns.is_empty() && touches_safely && examination.leaves.iter().all(only_reads) {
             return;
         }
         sheet.changes_something();
+        if self.now.trail.has_read_secret() && self.policy.places.remote {
+            let target = &self.policy.places.target;
+            let reason = format!("this session has read a secret, and `{target}` keeps its network");
+            sheet.ask(Weight::Boundary, Risk::High, reason);
+        }
         self.by_mode(&uncovered, examination.leaves.is_empty(), sheet);
+    }
+
+    /// Judges the hosts that can be read off the words. Data that goes to this machine itself does not leave it.
+    fn reached(&self, examination: &Examination, sheet: &mut Sheet) {
+        let words = examination.leaves.iter().flat_map(|leaf| destinations(&leaf.program, &leaf.words));
+        let paths = examination.touches.iter().filter_map(|touch| touch.reach.path()).filter_map(socket);
+        for destination in words.chain(paths) {
+            let is_here = destination.host.as_deref().is_some_and(is_this_machine);
+            let is_granted = destination.host.is_some() && self.is_granted_to_the_letter();
+            if is_granted || is_here && !self.now.trail.has_read_secret() {
+                continue;
+            }
+            egress::judge(&destination, self.policy, self.now, sheet);
+        }
     }
 
     fn by_mode(&self, uncovered: &[&Leaf], is_empty: bool, sheet: &mut Sheet) {
@@ -116,9 +144,21 @@ impl Judge<'_> {
                 if self.cwd.is_some_and(|cwd| is_untrusted(cwd, &self.policy.places)) {
                     sheet.ask(Weight::Soft, Risk::Medium, UNTRUSTED);
                 }
+                if self.now.trail.has_read_secret() && !self.policy.is_offline {
+                    let reason = "this session has read a secret, and the command can reach the network";
+                    sheet.ask(Weight::Soft, Risk::Medium, reason);
+                }
                 let Some(cwd) = self.cwd else { return };
-                for offer in offers(self.command, cwd, uncovered, &self.policy.places) {
-                    sheet.offer(offer);
+                let offers = offers(self.command, cwd, uncovered, &self.policy.places);
+                // A grant of the host alone would ask again for the command, and a pattern of the command for the host.
+                let is_sending = sheet.has_strangers();
+                if is_sending {
+                    sheet.offer_nothing();
+                }
+                for offer in offers {
+                    if !is_sending || matches!(offer.grant.scope, Scope::Command { .. }) {
+                        sheet.offer(offer);
+                    }
                 }
             }
         }
@@ -188,12 +228,7 @@ impl Judge<'_> {
         let Some(path) = reach.path() else { return false };
         let allowed = rule(Thing::Read(path), self.policy, sheet);
         let is_pattern = matches!(reach, Reach::Beneath(_));
-        if is_secret(path, places) && allowed != Allowed::Always {
-            sheet.ask(
-                Weight::Hard,
-                Risk::High,
-                format!("it reads `{}`, which can hold secrets", shown(path)),
-            );
+        if secret(path, allowed, self.policy, sheet) && allowed != Allowed::Always {
             return false;
         }
         !(is_pattern && (touches_any(path, &places.own) || is_system_wide(path)))

@@ -14,9 +14,28 @@ use crate::{Mode, Now, Places, Policy, RuleAction, RuleTier};
 pub(crate) fn read(path: &Path, policy: &Policy, sheet: &mut Sheet) {
     let path = clean(path);
     let allowed = rule(Thing::Read(&path), policy, sheet);
-    if is_secret(&path, &policy.places) && allowed != Allowed::Always {
-        sheet.ask(Weight::Hard, Risk::High, format!("it reads `{}`, which can hold secrets", shown(&path)));
+    secret(&path, allowed, policy, sheet);
+}
+
+/// Notes that a secret place would be read, and asks unless a rule that lasts allows it. True where it is one.
+pub(crate) fn secret(path: &Path, allowed: Allowed, policy: &Policy, sheet: &mut Sheet) -> bool {
+    if !is_secret(path, &policy.places) {
+        return false;
     }
+    sheet.reads_secret();
+    if allowed != Allowed::Always {
+        let shown = shown(path);
+        sheet.ask(Weight::Boundary, Risk::High, format!("it reads `{shown}`, which can hold secrets"));
+        sheet.way(by_rule("read", &shown));
+    }
+    true
+}
+
+/// How a person allows something that no answer given beforehand covers.
+fn by_rule(kind: &str, shown: &str) -> String {
+    format!(
+        "`{{ {kind} = \"{shown}\" }}` under `allow` in your own rules.toml, or production mode with `--approve all`"
+    )
 }
 
 pub(crate) fn write(path: &Path, is_edit: bool, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
@@ -32,7 +51,7 @@ pub(crate) fn write(path: &Path, is_edit: bool, policy: &Policy, now: &Now<'_>, 
         return sheet.deny(untrusted("write", &path));
     }
     if is_guarded(&path, &policy.places) {
-        return sheet.ask(Weight::Hard, Risk::High, decides_what_runs("writes", &path));
+        return guarded("writes", &path, sheet);
     }
     match (policy.mode, is_open(&path, &policy.places)) {
         (Mode::Development | Mode::Plan, false) => sheet.deny(outside("write", &path)),
@@ -66,7 +85,7 @@ pub(crate) fn delete(path: &Path, policy: &Policy, sheet: &mut Sheet) {
     } else if holds_a_root(&path, places) {
         sheet.deny(format!("it would remove `{}` with all that is worked on", shown(&path)));
     } else if is_guarded(&path, places) {
-        sheet.ask(Weight::Hard, Risk::High, decides_what_runs("removes", &path));
+        guarded("removes", &path, sheet);
     } else if !is_open(&path, places) {
         match policy.mode {
             Mode::Production => sheet.ask(
@@ -90,6 +109,12 @@ pub(crate) fn is_open(path: &Path, places: &Places) -> bool {
 pub(crate) fn holds_a_root(path: &Path, places: &Places) -> bool {
     let mut roots = places.workspace.iter().chain(&places.home);
     path.parent().is_none() || roots.any(|root| clean(root).starts_with(path))
+}
+
+/// Asks about a change by a tool of what the kernel keeps commands from.
+fn guarded(verb: &str, path: &Path, sheet: &mut Sheet) {
+    sheet.ask(Weight::Boundary, Risk::High, decides_what_runs(verb, path));
+    sheet.way("production mode with `--approve all`, or a change of your own".to_owned());
 }
 
 pub(crate) fn decides_what_runs(verb: &str, path: &Path) -> String {
@@ -121,7 +146,7 @@ pub(crate) fn untrusted(verb: &str, path: &Path) -> String {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Allowed {
     No,
-    /// By a rule of this run alone, which lifts no question of weight `Hard`: a line of a script is no thought about keys.
+    /// By a rule of this run alone, which lifts no question about secrets and places outside: a line of a script is no thought about keys.
     ThisRun,
     /// By a rule that somebody wrote down to last.
     Always,

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use buddy_protocol::Risk;
 
-use crate::{Approvals, Decision, Execution, Offer, Tier, Verdict};
+use crate::{Approvals, Attendance, Decision, Execution, Mode, Now, Offer, Tier, Verdict};
 
 /// How much it takes to let something go on without asking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -15,8 +15,34 @@ pub(crate) enum Weight {
     Soft,
     /// No grant; a window of time that a person opened.
     Firm,
-    /// A person, each time.
+    /// A person, each time; or `all`.
     Hard,
+    /// It crosses the boundary of the jail and the workspace: it reads a secret, changes what decides who may say yes, or
+    /// sends to a host that nobody named. A person, each time; `all` only in production.
+    Boundary,
+}
+
+/// What becomes of something of this weight where no rule denies it.
+fn verdict(weight: Weight, approvals: Approvals, mode: Mode) -> Verdict {
+    match (approvals, weight, mode) {
+        (Approvals::All, Weight::Boundary, Mode::Production)
+        | (Approvals::All, Weight::Edit | Weight::Soft | Weight::Firm | Weight::Hard, _)
+        | (Approvals::Window, Weight::Edit | Weight::Soft | Weight::Firm, _)
+        | (Approvals::Edits, Weight::Edit, _) => Verdict::Allow,
+        (Approvals::None, _, _) => Verdict::Deny,
+        (Approvals::All, Weight::Boundary, Mode::Development | Mode::Plan)
+        | (Approvals::Window, Weight::Hard | Weight::Boundary, _)
+        | (Approvals::Edits, Weight::Soft | Weight::Firm | Weight::Hard | Weight::Boundary, _)
+        | (Approvals::Ask, _, _) => Verdict::Ask,
+    }
+}
+
+/// Why a person decides.
+struct Concern {
+    weight: Weight,
+    reason: String,
+    /// Whether one of the offers settles it.
+    has_offer: bool,
 }
 
 /// The most simple commands that are named.
@@ -25,7 +51,8 @@ const MAX_PARTS: usize = 50;
 /// What was found.
 pub(crate) struct Sheet {
     denials: Vec<String>,
-    asks: Vec<(Weight, String)>,
+    asks: Vec<Concern>,
+    ways: Vec<String>,
     tier: Tier,
     risk: Risk,
     parts: Vec<String>,
@@ -33,6 +60,8 @@ pub(crate) struct Sheet {
     execution: Execution,
     pins: Vec<PathBuf>,
     is_read_only: bool,
+    reads_secret: bool,
+    strangers: Vec<Option<String>>,
 }
 
 impl Sheet {
@@ -40,6 +69,7 @@ impl Sheet {
         Self {
             denials: Vec::new(),
             asks: Vec::new(),
+            ways: Vec::new(),
             tier,
             risk: Risk::Low,
             parts: Vec::new(),
@@ -47,6 +77,8 @@ impl Sheet {
             execution: Execution::Shell,
             pins: Vec::new(),
             is_read_only: true,
+            reads_secret: false,
+            strangers: Vec::new(),
         }
     }
 
@@ -55,13 +87,29 @@ impl Sheet {
     }
 
     pub(crate) fn ask(&mut self, weight: Weight, risk: Risk, reason: impl Into<String>) {
+        self.concern(Concern { weight, reason: reason.into(), has_offer: weight <= Weight::Soft }, risk);
+    }
+
+    /// Asks for what a grant of its own settles, whatever its weight.
+    pub(crate) fn ask_with_offer(&mut self, weight: Weight, risk: Risk, reason: String, offer: Offer) {
+        self.concern(Concern { weight, reason, has_offer: true }, risk);
+        self.offer(offer);
+    }
+
+    fn concern(&mut self, concern: Concern, risk: Risk) {
         self.raise(risk);
-        if weight == Weight::Hard {
+        if concern.weight >= Weight::Hard {
             self.tier = Tier::Individual;
         }
-        let reason = reason.into();
-        if !self.asks.iter().any(|(_, known)| *known == reason) {
-            self.asks.push((weight, reason));
+        if !self.asks.iter().any(|known| known.reason == concern.reason) {
+            self.asks.push(concern);
+        }
+    }
+
+    /// Names a way to allow it beforehand, for whoever reads that it was denied because nobody could be asked.
+    pub(crate) fn way(&mut self, way: String) {
+        if !self.ways.contains(&way) {
+            self.ways.push(way);
         }
     }
 
@@ -101,36 +149,111 @@ impl Sheet {
         self.is_read_only
     }
 
+    /// Notes that a secret would be read.
+    pub(crate) fn reads_secret(&mut self) {
+        self.reads_secret = true;
+    }
+
+    /// Notes a host that is asked about; none where it is not known.
+    pub(crate) fn reaches_stranger(&mut self, host: Option<String>) {
+        self.strangers.push(host);
+    }
+
+    pub(crate) fn has_strangers(&self) -> bool {
+        !self.strangers.is_empty()
+    }
+
     /// Whether nothing speaks against it so far.
     pub(crate) fn is_clear(&self) -> bool {
         self.asks.is_empty() && self.denials.is_empty()
     }
 
-    pub(crate) fn decide(mut self, approvals: Approvals) -> Decision {
-        let heaviest = self.asks.iter().map(|(weight, _)| *weight).max();
-        let verdict = match (self.denials.is_empty(), heaviest, approvals) {
-            (false, _, _) | (true, Some(_), Approvals::None) => Verdict::Deny,
-            (true, None, _)
-            | (true, Some(_), Approvals::All)
-            | (true, Some(Weight::Edit | Weight::Soft | Weight::Firm), Approvals::Window)
-            | (true, Some(Weight::Edit), Approvals::Edits) => Verdict::Allow,
-            (true, Some(_), Approvals::Ask | Approvals::Window | Approvals::Edits) => Verdict::Ask,
+    /// The verdict on all of it: the strictest on anything that was found.
+    pub(crate) fn decide(mut self, mode: Mode, now: &Now<'_>) -> Decision {
+        let heaviest = self.asks.iter().map(|concern| concern.weight).max();
+        let by_weight = heaviest.map_or(Verdict::Allow, |weight| verdict(weight, now.approvals, mode));
+        let is_asked = self.denials.is_empty() && by_weight == Verdict::Ask;
+        let is_unasked = self.denials.is_empty()
+            && (by_weight == Verdict::Deny || (is_asked && now.attendance == Attendance::Nobody));
+        let verdict = match (self.denials.is_empty(), is_unasked) {
+            (false, _) | (true, true) => Verdict::Deny,
+            (true, false) => by_weight,
         };
         // The heaviest first: that is what a person reads.
-        self.asks.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
+        self.asks.sort_by_key(|concern| std::cmp::Reverse(concern.weight));
+        let may_offer = verdict == Verdict::Ask && self.asks.iter().all(|concern| concern.has_offer);
         let reasons =
-            self.denials.into_iter().chain(self.asks.into_iter().map(|(_, reason)| reason)).collect();
-        let may_offer = verdict == Verdict::Ask && heaviest <= Some(Weight::Soft);
+            self.denials.into_iter().chain(self.asks.into_iter().map(|concern| concern.reason)).collect();
         Decision {
             verdict,
             tier: self.tier,
             risk: self.risk,
             reasons,
+            ways: if is_unasked { self.ways } else { Vec::new() },
+            is_unasked,
             parts: self.parts,
             offers: if may_offer { self.offers } else { Vec::new() },
             execution: self.execution,
             pins: self.pins,
             is_read_only: self.is_read_only,
+            reads_secret: self.reads_secret,
+            strangers: self.strangers.into_iter().flatten().collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Verdicts by weight, from `Edit` to `Boundary`: allow, ask, deny.
+    #[track_caller]
+    fn check(approvals: Approvals, mode: Mode, verdicts: &str) {
+        let weights = [Weight::Edit, Weight::Soft, Weight::Firm, Weight::Hard, Weight::Boundary];
+        let letter = |weight| match verdict(weight, approvals, mode) {
+            Verdict::Allow => 'a',
+            Verdict::Ask => '?',
+            Verdict::Deny => 'd',
+        };
+        assert_eq!(weights.into_iter().map(letter).collect::<String>(), verdicts, "{approvals:?} {mode:?}");
+    }
+
+    #[test]
+    fn every_cell_of_the_table_of_verdicts() {
+        for mode in [Mode::Development, Mode::Plan, Mode::Production] {
+            check(Approvals::Ask, mode, "?????");
+            check(Approvals::Edits, mode, "a????");
+            check(Approvals::Window, mode, "aaa??");
+            check(Approvals::None, mode, "ddddd");
+        }
+        check(Approvals::All, Mode::Development, "aaaa?");
+        check(Approvals::All, Mode::Plan, "aaaa?");
+        check(Approvals::All, Mode::Production, "aaaaa");
+    }
+
+    #[test]
+    fn where_nobody_can_be_asked_a_question_is_a_denial_that_says_so() {
+        for (approvals, is_unasked) in
+            [(Approvals::Ask, true), (Approvals::Edits, true), (Approvals::All, false)]
+        {
+            let mut sheet = Sheet::new(Tier::Auto);
+            sheet.ask(Weight::Soft, Risk::Low, "it writes");
+            sheet.way("a rule".to_owned());
+            let now = Now { attendance: Attendance::Nobody, ..Now::with(approvals) };
+            let decision = sheet.decide(Mode::Development, &now);
+            assert_eq!(decision.is_unasked, is_unasked, "{approvals:?}");
+            assert_eq!(decision.verdict, if is_unasked { Verdict::Deny } else { Verdict::Allow });
+            assert_eq!(decision.ways.is_empty(), !is_unasked);
+        }
+    }
+
+    #[test]
+    fn a_denial_by_a_rule_is_not_for_want_of_a_person() {
+        let mut sheet = Sheet::new(Tier::Auto);
+        sheet.deny("a rule");
+        sheet.ask(Weight::Boundary, Risk::High, "it reads a secret");
+        let now = Now { attendance: Attendance::Nobody, ..Now::with(Approvals::All) };
+        let decision = sheet.decide(Mode::Production, &now);
+        assert_eq!((decision.verdict, decision.is_unasked), (Verdict::Deny, false));
     }
 }

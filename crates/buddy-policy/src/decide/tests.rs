@@ -182,3 +182,17 @@ fn a_rule_of_this_run_lifts_no_hard_question() {
         }
     }
 }
+
+#[test]
+fn secrets_of_the_workspace_cross_the_boundary_as_all_others_do() {
+    let policy = Policy::plain("/w".into());
+    for name in [".env", ".env.local", "key.pem", ".ssh/id", "src/main.rs"] {
+        let path = std::path::Path::new("/w").join(name);
+        let is_secret = crate::guarded::is_secret(&path, &policy.places);
+        for intent in [Intent::of(Action::Read(path.clone())), run(&format!("cat {name}"), None)] {
+            let decision = decide(&intent, &policy, &Now::with(Approvals::All));
+            assert_eq!(decision.reads_secret, is_secret, "{intent:?}");
+            assert_eq!(decision.verdict, if is_secret { Verdict::Ask } else { Verdict::Allow }, "{intent:?}");
+        }
+    }
+}

@@ -1,6 +1,8 @@
 //! What the modes, the approvals and the places make of files, fetches and commands.
 
-use buddy_policy::{Action, Approvals, CommandMode, Execution, Intent, Mode, Now, Tier, Verdict, decide};
+use buddy_policy::{
+    Action, Approvals, CommandMode, Execution, Intent, Mode, Now, Policy, Tier, Verdict, decide,
+};
 use buddy_protocol::Risk;
 
 use crate::stage::{ask, check, pattern, policy, run, with_grants};
@@ -119,8 +121,9 @@ fn accepted_edits_are_files_of_the_workspace_and_nothing_else() {
 #[test]
 fn fetches_ask_where_they_are_to_be_confirmed() {
     let fetch = Intent::of(Action::Fetch("https://docs.rs/x".to_owned()));
-    assert_eq!(ask(&fetch, &policy(Mode::Plan)).verdict, Verdict::Allow);
-    let mut confirming = policy(Mode::Development);
+    let known = |policy: Policy| Policy { known_hosts: vec!["docs.rs".to_owned()], ..policy };
+    assert_eq!(ask(&fetch, &known(policy(Mode::Plan))).verdict, Verdict::Allow);
+    let mut confirming = known(policy(Mode::Development));
     confirming.fetch_confirm = true;
     let decision = ask(&fetch, &confirming);
     assert_eq!(decision.verdict, Verdict::Ask);

@@ -119,7 +119,7 @@ fn rules_can_be_about_a_host_or_a_target() {
     assert_eq!(fetch("https://a.evil.test/x"), Verdict::Deny);
     assert_eq!(fetch("https://A.EVIL.test./x"), Verdict::Deny);
     assert_eq!(fetch("https://x@a.evil.test:8443/"), Verdict::Deny);
-    assert_eq!(fetch("https://evil.test/"), Verdict::Allow);
+    assert_eq!(fetch("https://evil.test/"), Verdict::Ask, "a host that nobody named");
     assert_eq!(fetch("https://docs.rs/a"), Verdict::Ask);
     check(&policy, "npm test", Verdict::Allow);
 }

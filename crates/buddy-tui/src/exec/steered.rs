@@ -116,8 +116,8 @@ impl Run<'_> {
 
     /// Denies what waits. That it was answered meanwhile is as good.
     pub(super) async fn deny(&self, ask: AskId) -> Result<(), SessionsError> {
-        let reason = Some("nobody is there to ask".to_owned());
-        let answer = Command::Answer { ask, answer: Answer::Deny { reason } };
+        let reason = "nobody is there to ask".to_owned();
+        let answer = Command::Answer { ask, answer: Answer::Unanswered { reason } };
         match self.sessions.send(&self.request.who, &self.session, answer).await {
             Err(SessionsError::Conflict(_)) => Ok(()),
             sent => sent,

@@ -1,9 +1,11 @@
 //! Redirects: each is followed by hand, and each hop is judged as if it came first.
 
+use std::sync::Arc;
+
 use reqwest::header::{AUTHORIZATION, COOKIE, HeaderMap, HeaderValue};
 
 use crate::tests::stage::{Private, Server, answer, fetcher, get, settings, usual_names};
-use crate::{FetchError, WebUrl};
+use crate::{FetchError, Redirects, WebUrl};
 
 async fn redirecting(status: &'static str, to: String) -> Server {
     Server::start(move |path| match path {
@@ -109,4 +111,30 @@ async fn secrets_stay_with_the_origin_that_they_are_for() {
     assert!(heads.iter().all(|head| !head.contains("planted")), "{heads:?}");
     let heads = other.heads();
     assert!(heads.len() == 1 && !heads[0].contains("secret") && !heads[0].contains("referer"), "{heads:?}");
+}
+
+#[tokio::test]
+async fn a_redirect_to_another_host_carries_nothing_there_unless_that_is_allowed() {
+    let other = Server::start(|_| answer("200 OK", "", "end")).await;
+    for (is_allowed, connections) in [(false, 0), (true, 1)] {
+        let away = other.url("other.test", "/?k=secret");
+        let server = Server::start(move |path| match path {
+            "/start" => answer("302 Found", "location: /same\r\n", ""),
+            _ => answer("302 Found", &format!("location: {away}\r\n"), ""),
+        })
+        .await;
+        let redirects: Redirects = Arc::new(move |to| {
+            assert_eq!(to.host(), "other.test", "the same host needs no leave");
+            is_allowed
+        });
+        let url = WebUrl::parse(&server.url("public.test", "/start")).unwrap();
+        let fetched = fetcher(&usual_names(), settings()).get_within(url, &redirects).await;
+        assert_eq!((fetched.is_ok(), other.heads().len()), (is_allowed, connections), "{fetched:?}");
+        if let Err(error) = fetched {
+            assert!(
+                matches!(&error, FetchError::LeadsElsewhere { to, .. } if to.contains("/?k=secret")),
+                "{error}"
+            );
+        }
+    }
 }

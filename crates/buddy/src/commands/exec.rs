@@ -6,7 +6,7 @@ mod prompt;
 use std::path::Path;
 
 use buddy_agent::BuddyAgent;
-use buddy_policy::Approvals;
+use buddy_policy::{Approvals, Attendance};
 use buddy_protocol::{Attachment, NewSession};
 use buddy_tui::{
     AnswerSchema, CommandInput, ExecOutcome, ExecRequest, ExecTarget, Exit, OutputFormat, run_exec,
@@ -97,6 +97,7 @@ async fn carry_out(invocation: Invocation<'_>, wanted: Wanted) -> anyhow::Result
     let wishes = Wishes {
         budget,
         approvals: if is_steered { wishes.approvals } else { approvals(wishes.approvals) },
+        attendance: if is_steered { Attendance::Somebody } else { Attendance::Nobody },
         max_steps: exec.max_turns.unwrap_or(wishes.max_steps),
         ..wishes
     };

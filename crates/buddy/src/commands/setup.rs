@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use buddy_agent::{Budget, Limit, TextSettings};
-use buddy_policy::Approvals;
+use buddy_policy::{Approvals, Attendance};
 use buddy_protocol::{Failure, MicroUsd, TargetWish};
 
 use crate::cli::{Approve, RunRules};
@@ -178,6 +178,7 @@ impl Setup {
         let texts = TextSettings::default();
         Ok(Wishes {
             approvals,
+            attendance: Attendance::Somebody,
             window,
             name: config.agent.name.clone(),
             max_steps: config.agent.max_iterations,

@@ -49,12 +49,7 @@ impl Default for WebSection {
 impl WebSection {
     /// The web as this section wants it.
     pub(crate) fn web(&self) -> Result<Web, FetchError> {
-        let usual = Endpoints::usual()?;
-        let chosen = |address: &Option<Text<Address>>| address.as_ref().map(|text| text.0.0.clone());
-        let endpoints = Endpoints {
-            search: chosen(&self.search_endpoint).unwrap_or(usual.search),
-            youtube: chosen(&self.youtube_endpoint).unwrap_or(usual.youtube),
-        };
+        let endpoints = self.endpoints()?;
         let fetcher = Fetcher::new(FetchSettings {
             allowed_hosts: self.allowed_hosts.iter().map(|text| text.0.clone()).collect(),
             max_bytes: self.max_bytes,
@@ -64,6 +59,22 @@ impl WebSection {
             ..FetchSettings::default()
         });
         Ok(Web { fetcher, endpoints })
+    }
+
+    /// The hosts that the configuration names: those of searches, and those that may be fetched from.
+    pub(crate) fn hosts(&self) -> Result<Vec<String>, FetchError> {
+        let Endpoints { search, youtube } = self.endpoints()?;
+        let allowed = self.allowed_hosts.iter().map(|text| text.0.host().to_owned());
+        Ok([search.host(), youtube.host()].into_iter().chain(allowed).collect())
+    }
+
+    fn endpoints(&self) -> Result<Endpoints, FetchError> {
+        let usual = Endpoints::usual()?;
+        let chosen = |address: &Option<Text<Address>>| address.as_ref().map(|text| text.0.0.clone());
+        Ok(Endpoints {
+            search: chosen(&self.search_endpoint).unwrap_or(usual.search),
+            youtube: chosen(&self.youtube_endpoint).unwrap_or(usual.youtube),
+        })
     }
 }
 

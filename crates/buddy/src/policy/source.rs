@@ -43,6 +43,8 @@ pub(crate) struct PolicySettings {
     denylist: Vec<CommandPattern>,
     fetch_confirm: bool,
     network: bool,
+    /// Hosts that the configuration names.
+    known_hosts: Vec<String>,
     /// Rules of this run.
     rules: Rules,
     /// Further directories of this machine that the person opened to be worked on.
@@ -67,6 +69,7 @@ impl PolicySettings {
             denylist: patterns("tools.shell_denylist", &tools.shell_denylist)?,
             fetch_confirm: tools.fetch_confirm,
             network: tools.network,
+            known_hosts: loaded.config.web.hosts()?,
             rules: Rules {
                 allow: wish.rules.allow.clone(),
                 deny: wish.rules.deny.clone(),
@@ -171,6 +174,8 @@ impl PolicySource for Policies {
             rules: (*rules).clone(),
             commands: self.settings.commands.clone(),
             fetch_confirm: self.settings.fetch_confirm,
+            is_offline: !self.settings.network,
+            known_hosts: self.settings.known_hosts.clone(),
         }))
     }
 

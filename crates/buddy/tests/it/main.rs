@@ -12,6 +12,7 @@ mod crash;
 mod day;
 mod demo;
 mod doctor;
+mod egress;
 mod exec;
 mod exec_refusals;
 mod exec_stops;

@@ -1,0 +1,133 @@
+//! Egress: whether data may go to a host. One judgement for the tools that fetch and for commands.
+//!
+//! A host needs no question when a rule or a grant covers it, when the person named it, or when somebody allowed it in this
+//! conversation. After a secret was read, a name is not enough.
+
+use std::net::IpAddr;
+
+use buddy_protocol::Risk;
+use url::Url;
+
+use super::file::{Allowed, rule};
+use super::sheet::{Sheet, Weight};
+use crate::grant::fetch_offer;
+use crate::rules::Thing;
+use crate::trail::host_of;
+use crate::{Now, Policy};
+
+/// Somewhere that data would go.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Destination {
+    /// The host; none where it cannot be read.
+    pub(crate) host: Option<String>,
+    /// The whole address, where there is one.
+    pub(crate) address: Option<Url>,
+    /// Whether a body goes along.
+    pub(crate) has_body: bool,
+}
+
+impl Destination {
+    pub(crate) fn unknown() -> Self {
+        Self { host: None, address: None, has_body: false }
+    }
+
+    pub(crate) fn host(host: String) -> Self {
+        Self { host: Some(host), ..Self::unknown() }
+    }
+
+    pub(crate) fn address(address: Url) -> Self {
+        Self { host: host_of(&address), address: Some(address), has_body: false }
+    }
+}
+
+/// Judges a fetch by a tool.
+pub(crate) fn fetch(address: &str, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
+    if policy.is_offline {
+        return sheet.deny("the network is off: `tools.network` is false");
+    }
+    // What is no address is refused by whoever fetches, with the same parser.
+    let Some(destination) = Url::parse(address).ok().map(Destination::address) else { return };
+    let Some(host) = destination.host.clone() else { return };
+    let is_clear = judge(&destination, policy, now, sheet);
+    if is_clear && policy.fetch_confirm && !covers(&host, policy, now, sheet) {
+        sheet.ask(Weight::Soft, Risk::Low, format!("it fetches from `{host}`"));
+        sheet.offer(fetch_offer(&host, &policy.places));
+    }
+}
+
+/// Judges one destination. True where it needs no question.
+pub(crate) fn judge(destination: &Destination, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) -> bool {
+    let Some(host) = &destination.host else {
+        sheet.reaches_stranger(None);
+        sheet.ask(Weight::Boundary, Risk::Medium, "it is not known which host it reaches");
+        return false;
+    };
+    if covers(host, policy, now, sheet) || is_open(host, destination, policy, now) {
+        return true;
+    }
+    let (risk, mut reason) = if now.trail.has_read_secret() {
+        (Risk::High, format!("it reaches `{host}`, and this session has read a secret"))
+    } else {
+        (Risk::Medium, format!("it reaches `{host}`, which you did not name"))
+    };
+    let data = data(destination, now);
+    if !data.is_empty() {
+        reason = format!("{reason}; data can leave in {}", data.join(", "));
+    }
+    sheet.reaches_stranger(Some(host.clone()));
+    sheet.ask_with_offer(Weight::Boundary, risk, reason, fetch_offer(host, &policy.places));
+    sheet.way(format!(
+        "`--allow '{{ fetch = \"{host}\" }}'`, or `{{ fetch = \"{host}\" }}` under `allow` in rules.toml"
+    ));
+    false
+}
+
+/// Whether a host is this machine itself, which data does not leave.
+pub(crate) fn is_this_machine(host: &str) -> bool {
+    let literal = host.trim_start_matches('[').trim_end_matches(']');
+    host == "localhost" || literal.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
+}
+
+/// Whether a rule or a grant covers a host, whatever was read.
+fn covers(host: &str, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) -> bool {
+    rule(Thing::Fetch(host), policy, sheet) != Allowed::No
+        || now.grants.iter().any(|grant| grant.covers_fetch(host, &policy.places))
+}
+
+/// Whether the conversation or the configuration opens the way to a host.
+fn is_open(host: &str, destination: &Destination, policy: &Policy, now: &Now<'_>) -> bool {
+    let trail = now.trail;
+    let is = |held: fn(&crate::Trail, &str) -> bool| {
+        destination.address.as_ref().is_some_and(|address| held(trail, address.as_str()))
+            && !destination.has_body
+    };
+    if trail.is_allowed(host) {
+        return true;
+    }
+    if trail.has_read_secret() {
+        // Nothing of the secret can be in an address that was fetched before it was read.
+        return is(crate::Trail::is_used);
+    }
+    trail.is_named(host)
+        || policy.known_hosts.iter().any(|known| known == host)
+        || is(crate::Trail::is_listed)
+}
+
+/// Parts of a destination that can carry data, in words for people.
+fn data(destination: &Destination, now: &Now<'_>) -> Vec<&'static str> {
+    let mut parts = Vec::new();
+    if let Some(address) = &destination.address {
+        let is_written = now.trail.is_written(address.as_str());
+        let carries = [
+            (!address.username().is_empty() || address.password().is_some(), "its user info"),
+            (address.path().len() > 1, "its path"),
+            (address.query().is_some(), "its query string"),
+            (address.fragment().is_some(), "its fragment"),
+        ];
+        parts.extend(carries.iter().filter(|(is_there, _)| *is_there && !is_written).map(|(_, part)| *part));
+    }
+    if destination.has_body {
+        parts.push("its body");
+    }
+    parts
+}
