@@ -4,6 +4,7 @@
 //! comments of the template all come from them. Layers are merged key by key, and each key keeps its [`Origin`].
 
 mod catalogue;
+mod control_files;
 mod display;
 mod document;
 mod edit;
@@ -17,13 +18,13 @@ mod search;
 mod secret;
 mod settings;
 mod show;
-mod steering;
 mod template;
 mod trust;
 mod variables;
 mod wait;
 mod web;
 
+pub(crate) use control_files::{FileChange, RULES_FILE};
 pub(crate) use display::{DisplaySection, ImageChoice, ThemeChoice};
 pub(crate) use document::ConfigError;
 pub(crate) use edit::{set, unset};
@@ -37,7 +38,6 @@ pub(crate) use search::{text_of, user_file};
 pub(crate) use secret::Secret;
 pub(crate) use settings::{ApprovalPolicy, Config, TmuxSection, WorkEnvironment};
 pub(crate) use show::{as_json, as_text};
-pub(crate) use steering::{FileChange, RULES_FILE};
 pub(crate) use template::{builtin, create};
 pub(crate) use trust::TrustStore;
 pub(crate) use variables::ENVIRONMENT_PROFILE;

@@ -124,7 +124,7 @@ pub(crate) async fn offer(invocation: &Invocation<'_>) -> anyhow::Result<Offered
     Ok(Offered::Settled)
 }
 
-/// Shows a person at a terminal what changed in the steering files of a trusted directory, and asks whether that takes effect.
+/// Shows a person at a terminal what changed in the control files of a trusted directory, and asks whether that takes effect.
 pub(crate) async fn review(invocation: &Invocation<'_>) -> anyhow::Result<Offered> {
     let cwd = &invocation.cwd;
     let store = TrustStore::new(&invocation.environment.data);

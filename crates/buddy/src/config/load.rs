@@ -8,6 +8,7 @@ use buddy_policy::Rules;
 use serde_json::Value;
 
 use super::catalogue::catalogue;
+use super::control_files::{FileChange, RULES_FILE};
 use super::document::{self, ConfigError, Contents};
 use super::keys::written;
 use super::layers::{Effective, Origin, Setting, check};
@@ -15,7 +16,6 @@ use super::profile::KEY_SOURCES;
 use super::project_keys::{ProjectMay, Ruling, project_may};
 use super::search::{Found, Role, search, text_of};
 use super::settings::Config;
-use super::steering::{FileChange, RULES_FILE};
 use super::trust::TrustStore;
 use super::variables::ENVIRONMENT_PROFILE;
 use super::{edit, template, variables};
@@ -81,7 +81,7 @@ pub(crate) fn load(environment: &Environment, cwd: &Path, request: &Request) -> 
         }
     }
     let has_project_file = named.is_none() && environment.named_config().is_none();
-    loader.steering(&TrustStore::new(&environment.data), cwd, has_project_file)?;
+    loader.control_files(&TrustStore::new(&environment.data), cwd, has_project_file)?;
     loader.effective.add(variables::settings(environment))?;
     let key_home = key_home(&loader.effective.config()?);
     loader.overrides(&request.overrides)?;
@@ -92,7 +92,14 @@ pub(crate) fn load(environment: &Environment, cwd: &Path, request: &Request) -> 
     } else {
         loader.catalogue(environment)?
     };
-    Ok(Loaded { config, effective: loader.effective, warnings: loader.warnings, key_home, catalogue, ignored: loader.ignored })
+    Ok(Loaded {
+        config,
+        effective: loader.effective,
+        warnings: loader.warnings,
+        key_home,
+        catalogue,
+        ignored: loader.ignored,
+    })
 }
 
 #[derive(Default)]
@@ -166,7 +173,7 @@ impl Loader {
     fn rule_model(&self, held: &Config, setting: &Setting) -> Ruling {
         let is_chosen = self.effective.origin(&["agent", "model"]) != Origin::Default;
         let mut wanted = held.clone();
-        wanted.agent.model = setting.value.as_str().unwrap_or_default().to_owned();
+        setting.value.as_str().unwrap_or_default().clone_into(&mut wanted.agent.model);
         let home = key_home(held);
         if is_chosen && home.is_some() && home == key_home(&wanted) {
             return Ruling::Holds(setting.value.clone());
@@ -186,7 +193,12 @@ impl Loader {
     }
 
     /// Tells which files of a trusted project are not what was trusted, and which of its rules have no effect.
-    fn steering(&mut self, trust: &TrustStore, cwd: &Path, has_project_file: bool) -> Result<(), ConfigError> {
+    fn control_files(
+        &mut self,
+        trust: &TrustStore,
+        cwd: &Path,
+        has_project_file: bool,
+    ) -> Result<(), ConfigError> {
         // A list that cannot be read trusts nothing, and whoever changes it is told why.
         let changes = trust.changes(cwd).unwrap_or_default();
         let is_told = |change: &&FileChange| has_project_file || change.name == RULES_FILE;

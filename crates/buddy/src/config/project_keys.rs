@@ -233,17 +233,19 @@ fn added(held: &Value, wanted: &Value) -> Ruling {
 
 /// The keys that a project's file may set, as a table in Markdown.
 pub(crate) fn project_keys_table() -> String {
-    let mut table = "| key | a project may |\n|---|---|\n".to_owned();
-    for (key, may) in PROJECT_KEYS {
+    let rows = PROJECT_KEYS.iter().filter_map(|(key, may)| {
         let said = match may {
             Freely => "set it".to_owned(),
             Tighten(order) => format!("tighten it: {}", order.described()),
-            ChooseModel => "choose another model at the address of the one that your own file chooses".to_owned(),
-            Never(_) => continue,
+            ChooseModel => {
+                "choose another model at the address of the one that your own file chooses".to_owned()
+            }
+            Never(_) => return None,
         };
-        table.push_str(&format!("| `{key}` | {said} |\n"));
-    }
-    table
+        Some(format!("| `{key}` | {said} |"))
+    });
+    let head = ["| key | a project may |", "|---|---|"].map(str::to_owned);
+    head.into_iter().chain(rows).map(|row| row + "\n").collect()
 }
 
 #[cfg(test)]

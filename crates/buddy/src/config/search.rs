@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use buddy_exec::jail::is_placeholder_at;
 
+use super::control_files::CONFIG_FILES;
 use super::document::ConfigError;
-use super::steering::CONFIG_FILES;
 use super::trust::TrustStore;
 use crate::environment::Environment;
 
@@ -58,7 +58,8 @@ fn project(trust: &TrustStore, cwd: &Path) -> Result<Option<Found>, ConfigError>
     }
     for (name, path) in files {
         let text = trust.trusted_text(cwd, name).map_err(|error| {
-            let message = format!("the version that you trusted is lost: {error:#}. Trust it again: buddy trust");
+            let message =
+                format!("the version that you trusted is lost: {error:#}. Trust it again: buddy trust");
             ConfigError::new(path.display().to_string(), message)
         })?;
         if let Some(text) = text {

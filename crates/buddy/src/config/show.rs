@@ -17,7 +17,7 @@ pub(crate) fn as_text(loaded: &Loaded, with_origins: bool) -> String {
         text.extend([line, origin.unwrap_or_default(), "\n".to_owned()]);
     }
     for Ignored { key, origin, reason } in loaded.ignored.iter().filter(|_| with_origins) {
-        text.push_str(&format!("# ignored: {key} of {origin}: {reason}\n"));
+        text.extend(["# ignored: ".to_owned(), format!("{key} of {origin}: {reason}"), "\n".to_owned()]);
     }
     text
 }

@@ -3,7 +3,7 @@
 //! A directory is known by its real path and by its device and inode: another directory that is later put in the same
 //! place is not trusted, and neither is a trusted one that is reached by way of a link of somebody else's making.
 //!
-//! The files by which a project steers buddy take effect as the person trusted them: from a copy, known by its digest. A file
+//! The files by which a project controls buddy take effect as the person trusted them: from a copy, known by its digest. A file
 //! that was changed since, by whomever, has no effect before the person accepts the change.
 
 use std::io;
@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 
+use super::control_files::{CONTROL_FILES, Content, FileChange, Folder, RULES_FILE, digest};
 use super::private_file;
-use super::steering::{Content, FileChange, Folder, RULES_FILE, STEERING_FILES, digest};
 
 /// The form of the file that this program writes.
 const VERSION: u32 = 1;
@@ -22,7 +22,7 @@ const VERSION: u32 = 1;
 #[derive(Debug, Clone)]
 pub(crate) struct TrustStore {
     path: PathBuf,
-    /// Copies of steering files as they were trusted, named by their digest.
+    /// Copies of control files as they were trusted, named by their digest.
     copies: PathBuf,
 }
 
@@ -33,12 +33,12 @@ pub(crate) struct Trusted {
     pub(crate) path: PathBuf,
     device: u64,
     inode: u64,
-    /// Its steering files as they were trusted. Trust from before they were kept has none, so none of its files is used.
+    /// Its control files as they were trusted. Trust from before they were kept has none, so none of its files is used.
     #[serde(default)]
     files: Vec<TrustedFile>,
 }
 
-/// A steering file as it was trusted.
+/// A control file as it was trusted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct TrustedFile {
     name: String,
@@ -89,7 +89,7 @@ impl TrustStore {
         Ok(self.read()?.directories)
     }
 
-    /// The text of a steering file that takes effect: the one that the person trusted.
+    /// The text of a control file that takes effect: the one that the person trusted.
     pub(crate) fn trusted_text(&self, directory: &Path, name: &str) -> anyhow::Result<Option<String>> {
         let list = self.list()?;
         let folder = Folder::open(directory)?;
@@ -97,13 +97,13 @@ impl TrustStore {
         file.map(|file| self.copy(file)).transpose()
     }
 
-    /// The steering files of a directory that are not what the person trusted. Where only a directory above it is trusted, its
+    /// The control files of a directory that are not what the person trusted. Where only a directory above it is trusted, its
     /// rules are looked at alone, and they were never trusted.
     pub(crate) fn changes(&self, directory: &Path) -> anyhow::Result<Vec<FileChange>> {
         let list = self.list()?;
         let folder = Folder::open(directory)?;
         match find(&list, &folder) {
-            Some(trusted) => Ok(self.compare(&folder, Some(trusted), &STEERING_FILES)),
+            Some(trusted) => Ok(self.compare(&folder, Some(trusted), &CONTROL_FILES)),
             None if self.covers(directory) => Ok(self.compare(&folder, None, &[RULES_FILE])),
             None => Ok(Vec::new()),
         }
@@ -134,7 +134,8 @@ impl TrustStore {
     /// The copy of a file, which must be what was trusted.
     fn copy(&self, file: &TrustedFile) -> anyhow::Result<String> {
         let path = self.copies.join(&file.sha256);
-        let text = std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        let text =
+            std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
         if digest(&text) != file.sha256 {
             bail!("{} is damaged", path.display());
         }
@@ -157,11 +158,11 @@ impl TrustStore {
         Ok(file)
     }
 
-    /// Trusts a directory from now on, with its steering files as they are, and returns its real path.
+    /// Trusts a directory from now on, with its control files as they are, and returns its real path.
     pub(crate) fn add(&self, directory: &Path) -> anyhow::Result<PathBuf> {
         let folder = Folder::open(directory).with_context(|| cannot_trust(directory))?;
         let list = self.list()?;
-        let changes = self.compare(&folder, find(&list, &folder), &STEERING_FILES);
+        let changes = self.compare(&folder, find(&list, &folder), &CONTROL_FILES);
         self.keep(&folder, &changes)
     }
 

@@ -120,7 +120,8 @@ impl GrantBook {
 
     /// Changes the grants that hold; those that ended are dropped on the way.
     fn change(&self, change: impl FnOnce(&mut Vec<Kept>)) -> anyhow::Result<()> {
-        let _lock = private_file::lock(&self.path).with_context(|| format!("cannot lock {}", self.path.display()))?;
+        let _lock =
+            private_file::lock(&self.path).with_context(|| format!("cannot lock {}", self.path.display()))?;
         let mut grants = self.list()?;
         change(&mut grants);
         if grants.len() > MAX_GRANTS {

@@ -159,7 +159,7 @@ async fn an_untrusted_project_changes_nothing_and_gets_no_key() {
 async fn trust_is_listed_and_taken_back_and_an_address_of_a_project_is_not_used() {
     let (home, good, other) = (Home::new(), answering().await, answering().await);
     write(&home, USER, &own(&good));
-    let project = format!("agent.name = 'of the project'\nmodels.own.api_base_url = '{}/v1'\n", other.url());
+    let project = format!("agent.name = 'Herbert'\nmodels.own.api_base_url = '{}/v1'\n", other.url());
     write(&home, "work/buddy.toml", &project);
     bare(&home, ["trust"]).run().await.expect_code(0);
     let listed = bare(&home, ["trust", "--list"]).run().await.expect_code(0).text();
@@ -169,10 +169,10 @@ async fn trust_is_listed_and_taken_back_and_an_address_of_a_project_is_not_used(
     finished.expect_stderr("a project cannot set `models.own.api_base_url`");
     assert_eq!(other.connections(), 0);
     assert_eq!(header(&good, "authorization").as_deref(), Some("Bearer sk-own"));
-    assert!(good.requests()[0].body.to_string().contains("of the project"), "the rest of the file is read");
+    assert!(good.requests()[0].body.to_string().contains("Herbert"), "the rest of the file is read");
     bare(&home, ["trust", "--remove"]).run().await.expect_code(0);
     bare(&home, ["exec", "hi"]).run().await.expect_code(0);
-    assert!(!good.requests()[1].body.to_string().contains("of the project"));
+    assert!(!good.requests()[1].body.to_string().contains("Herbert"));
 }
 
 #[tokio::test]

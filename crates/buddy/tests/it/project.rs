@@ -36,7 +36,8 @@ async fn trusted(turns: impl Into<Vec<Turn>>, files: &[(&str, &str)]) -> Stage {
 /// buddy in the home of a stage, with no variable that names a model.
 fn bare<'a>(stage: &Stage, arguments: impl AsRef<[&'a str]>) -> Program {
     let home = &stage.home;
-    let program = Program::new(BUDDY).cwd(home.work()).env("HOME", home.path()).env("BUDDY_HOME", home.data());
+    let program =
+        Program::new(BUDDY).cwd(home.work()).env("HOME", home.path()).env("BUDDY_HOME", home.data());
     program.args(arguments.as_ref())
 }
 
@@ -64,7 +65,8 @@ async fn no_command_and_no_address_of_a_trusted_project_is_used() {
     assert_eq!((evil.connections(), requests.len(), sentinel.exists()), (0, 1, false), "{finished}");
     assert_eq!(requests[0].headers.get("authorization").map(String::as_str), Some("Bearer sk-own"));
     assert!(!requests[0].headers.contains_key("x-evil"));
-    for key in ["models.own.api_key_command", "models.evil.api_base_url", "web.allowed_hosts", "agent.model"] {
+    for key in ["models.own.api_key_command", "models.evil.api_base_url", "web.allowed_hosts", "agent.model"]
+    {
         let told = finished.stderr.matches(&format!("`{key}`")).count();
         assert_eq!(told, 1, "{key}: {finished}");
     }
@@ -105,7 +107,8 @@ async fn a_project_that_switches_approvals_off_changes_nothing() {
 async fn a_project_tightens_what_the_person_allows() {
     let turns = [run("mkdir one"), run("touch two"), done()];
     let config = "tools.shell_denylist = ['mkdir *']\napprovals.policy = 'none'\n";
-    let stage = trusted(turns, &[("buddy.toml", config), (".buddy/rules.toml", "deny = ['touch *']\n")]).await;
+    let stage =
+        trusted(turns, &[("buddy.toml", config), (".buddy/rules.toml", "deny = ['touch *']\n")]).await;
     stage.exec(["go"]).run().await.expect_code(5);
     assert!(!stage.home.work().join("one").exists() && !stage.home.work().join("two").exists());
 }
@@ -121,7 +124,11 @@ async fn a_change_after_trust_has_no_effect_until_it_is_trusted() {
     let finished = stage.exec(["go"]).run().await.expect_code(5);
     assert!(!work.join("one").exists(), "{finished}");
     for name in ["rules.toml", "buddy.toml"] {
-        assert_eq!(finished.stderr.matches(&format!("{name} changed since you trusted")).count(), 1, "{finished}");
+        assert_eq!(
+            finished.stderr.matches(&format!("{name} changed since you trusted")).count(),
+            1,
+            "{finished}"
+        );
     }
     let shown = stage.buddy(["config", "show"]).run().await.expect_code(0).text();
     assert!(shown.contains("agent.max_iterations = 7"), "{shown}");
@@ -151,7 +158,8 @@ async fn a_change_while_a_session_runs_has_no_effect_on_the_next_call() {
 
 #[tokio::test]
 async fn a_write_that_was_approved_is_not_trusted_by_that() {
-    let writing = turn().call("write_file", json!({"path": "buddy.toml", "content": "agent.max_iterations = 3\n"}));
+    let writing =
+        turn().call("write_file", json!({"path": "buddy.toml", "content": "agent.max_iterations = 3\n"}));
     let stage = trusted([writing, done()], &[("buddy.toml", "agent.max_iterations = 7\n")]).await;
     stage.exec(["go"]).env("BUDDY_ENV", "production").run().await.expect_code(0);
     assert_eq!(stage.home.text("buddy.toml"), "agent.max_iterations = 3\n");
@@ -183,7 +191,8 @@ async fn a_link_out_of_the_project_is_not_followed() {
     let (home, work) = (stage.home.path(), stage.home.work());
     write(&home.join("elsewhere/rules.toml"), "deny = ['mkdir *']\n");
     write(&home.join("other.toml"), "agent.max_iterations = 3\n");
-    symlink(home.join("elsewhere"), work.join(".buddy")).unwrap();
+    std::fs::create_dir(work.join(".buddy")).unwrap();
+    symlink(home.join("elsewhere/rules.toml"), work.join(".buddy/rules.toml")).unwrap();
     symlink("../other.toml", work.join("buddy.toml")).unwrap();
     stage.buddy(["trust"]).run().await.expect_code(0);
     let shown = stage.buddy(["config", "show"]).run().await.expect_code(0);

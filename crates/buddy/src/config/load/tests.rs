@@ -198,7 +198,11 @@ fn a_login_is_read_from_the_persons_own_file_only() {
     let loaded = stage.load().unwrap();
     assert_eq!(loaded.config.login["acme"].token_url, "https://id/token");
     assert_eq!(loaded.config.agent.name, "p");
-    assert!(loaded.warnings.iter().any(|warning| warning.contains("`login.acme.token_url`")), "{:?}", loaded.warnings);
+    assert!(
+        loaded.warnings.iter().any(|warning| warning.contains("`login.acme.token_url`")),
+        "{:?}",
+        loaded.warnings
+    );
 }
 
 #[test]

@@ -101,7 +101,9 @@ fn values(key: &str, may: ProjectMay, node: &Value) -> (String, String) {
         (_, "display.keys") => pair("'vim'", "'readline'"),
         (_, "display.status") => pair("['mode']", "['model']"),
         (_, "web.allowed_hosts") => pair("['one.internal:1']", "['two.internal:1']"),
-        (_, "web.search_endpoint" | "web.youtube_endpoint") => pair("'https://one.example'", "'https://two.example'"),
+        (_, "web.search_endpoint" | "web.youtube_endpoint") => {
+            pair("'https://one.example'", "'https://two.example'")
+        }
         _ if key.ends_with("timeout") => pair("'7s'", "'9s'"),
         _ => by_type(key, node),
     }
@@ -199,7 +201,10 @@ fn a_project_chooses_a_model_only_at_the_address_that_the_person_chose() {
 fn the_table_in_the_documentation_is_the_one_of_the_code() {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/configuration.md");
     let page = std::fs::read_to_string(path).unwrap();
-    let block = page.split("<!-- project-keys -->\n").nth(1).and_then(|rest| rest.split("<!-- /project-keys -->").next());
+    let block = page
+        .split("<!-- project-keys -->\n")
+        .nth(1)
+        .and_then(|rest| rest.split("<!-- /project-keys -->").next());
     let is_same = block.is_some_and(|block| block.trim() == project_keys_table().trim());
     assert!(is_same, "docs/configuration.md is out of date: run `cargo xtask codegen`");
 }

@@ -141,13 +141,19 @@ fn a_link_is_read_within_the_folder_only() {
     assert_eq!((text("agent.toml"), text(RULES_FILE)), (None, None));
     let refused = store.changes(&project).unwrap();
     assert!(refused.len() == 2 && refused.iter().all(|change| !change.is_acceptable()), "{refused:?}");
+    std::fs::remove_dir_all(project.join(".buddy")).unwrap();
+    std::fs::write(home.path().join("rules.toml"), "deny = []").unwrap();
+    std::os::unix::fs::symlink(home.path(), project.join(".buddy")).unwrap();
+    store.add(&project).unwrap();
+    assert_eq!(store.trusted_text(&project, RULES_FILE).unwrap(), None, "nor by a directory that is a link");
 }
 
 #[test]
 fn files_that_are_none_are_not_waited_for() {
     let (_home, store, project) = project(&[]);
     let pipe = project.join("buddy.toml");
-    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0).unwrap();
+    rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0)
+        .unwrap();
     std::fs::write(project.join("agent.toml"), "x".repeat(2 * 1024 * 1024)).unwrap();
     std::fs::write(project.join(RULES_FILE), [0xff, 0xfe]).unwrap();
     store.add(&project).unwrap();

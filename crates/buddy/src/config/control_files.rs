@@ -1,10 +1,11 @@
-//! The files by which a project steers buddy, as they are in its folder now.
+//! The files by which a project controls buddy, as they are in its folder now.
 //!
 //! They are read to be compared and shown, never to take effect: that does the copy of what the person trusted
 //! ([`TrustStore`](super::TrustStore)). The folder is opened once, and the kernel resolves each name beneath it, so that a link
 //! leads nowhere else. `AGENTS.md` and the project's own commands are not among them: they are words for the model, which give
 //! no rights.
 
+use std::fmt::Write;
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::fd::OwnedFd;
@@ -22,7 +23,7 @@ pub(crate) const CONFIG_FILES: [&str; 2] = ["buddy.toml", "agent.toml"];
 /// The rules of a project.
 pub(crate) const RULES_FILE: &str = ".buddy/rules.toml";
 /// All of them.
-pub(super) const STEERING_FILES: [&str; 3] = [CONFIG_FILES[0], CONFIG_FILES[1], RULES_FILE];
+pub(super) const CONTROL_FILES: [&str; 3] = [CONFIG_FILES[0], CONFIG_FILES[1], RULES_FILE];
 
 /// The largest file; people write kilobytes.
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -31,7 +32,7 @@ const TRIES: usize = 128;
 /// The most lines of a change that are shown at once.
 const MAX_LINES: usize = 60;
 
-/// What is at the name of a steering file.
+/// What is at the name of a control file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Content {
     /// Nothing.
@@ -42,7 +43,7 @@ pub(crate) enum Content {
     Refused(String),
 }
 
-/// A steering file that is not what the person trusted.
+/// A control file that is not what the person trusted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FileChange {
     /// Its name in the folder.
@@ -101,7 +102,11 @@ impl FileChange {
 
 /// The name of a text by its content.
 pub(super) fn digest(text: &str) -> String {
-    Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
+    Sha256::digest(text.as_bytes()).iter().fold(String::new(), |mut name, byte| {
+        // A text takes whatever is written to it.
+        let _ = write!(name, "{byte:02x}");
+        name
+    })
 }
 
 /// A folder, opened once.
