@@ -8,19 +8,33 @@ use buddy_protocol::event_schema;
 use crate::place;
 use crate::run::cargo;
 
-/// Writes what is under `api/`. Tests of the crates that own it fail when it is out of date.
+/// Writes what is under `api/` and the generated parts of pages. Tests of the crates that own it fail when it is out of date.
 pub(crate) fn codegen() -> Result<()> {
     fs::create_dir_all(place::root().join("api"))?;
     write("events.schema.json", &(serde_json::to_string_pretty(&event_schema())? + "\n"))?;
-    write("config.schema.json", &config_schema()?)
+    write("config.schema.json", &config("schema")?)?;
+    write_block("docs/configuration.md", "project-keys", &config("project-keys")?)
 }
 
 /// As buddy prints it: the keys are its own affair, and it has no library to ask.
-fn config_schema() -> Result<String> {
-    let mut buddy = cargo(&["run", "--quiet", "--locked", "--package", "buddy", "--", "config", "schema"])?;
+fn config(what: &str) -> Result<String> {
+    let mut buddy = cargo(&["run", "--quiet", "--locked", "--package", "buddy", "--", "config", what])?;
     let output = buddy.stderr(std::process::Stdio::inherit()).output().context("cannot run buddy")?;
-    ensure!(output.status.success(), "`buddy config schema` failed with {}", output.status);
+    ensure!(output.status.success(), "`buddy config {what}` failed with {}", output.status);
     Ok(String::from_utf8(output.stdout)?)
+}
+
+/// Replaces what stands between the two comments of this name in a page.
+fn write_block(page: &str, name: &str, text: &str) -> Result<()> {
+    let path = place::root().join(page);
+    let old = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let (begin, end) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
+    let parts = old.split_once(&begin).and_then(|(head, rest)| Some((head, rest.split_once(&end)?.1)));
+    let (head, tail) = parts.with_context(|| format!("{page} has no block `{name}`"))?;
+    fs::write(&path, format!("{head}{begin}{text}{end}{tail}"))
+        .with_context(|| format!("cannot write {}", path.display()))?;
+    println!("wrote {name} in {page}");
+    Ok(())
 }
 
 fn write(name: &str, text: &str) -> Result<()> {

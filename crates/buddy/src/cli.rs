@@ -255,6 +255,8 @@ pub(crate) enum ConfigAction {
     },
     /// Print the JSON Schema of the file.
     Schema,
+    /// Print the keys that a project's file may set, as a Markdown table.
+    ProjectKeys,
 }
 
 #[derive(Debug, Args)]

@@ -4,6 +4,7 @@
 //! comments of the template all come from them. Layers are merged key by key, and each key keeps its [`Origin`].
 
 mod catalogue;
+mod control_files;
 mod display;
 mod document;
 mod edit;
@@ -12,6 +13,7 @@ mod layers;
 mod load;
 pub(crate) mod private_file;
 mod profile;
+mod project_keys;
 mod search;
 mod secret;
 mod settings;
@@ -22,6 +24,7 @@ mod variables;
 mod wait;
 mod web;
 
+pub(crate) use control_files::{FileChange, RULES_FILE};
 pub(crate) use display::{DisplaySection, ImageChoice, ThemeChoice};
 pub(crate) use document::ConfigError;
 pub(crate) use edit::{set, unset};
@@ -30,6 +33,7 @@ pub(crate) use layers::{Effective, Origin};
 pub(crate) use load::{Loaded, Request, is_open, load};
 pub(crate) use private_file::replace;
 pub(crate) use profile::{Api, AuthKind, KeySource, Profile};
+pub(crate) use project_keys::project_keys_table;
 pub(crate) use search::{text_of, user_file};
 pub(crate) use secret::Secret;
 pub(crate) use settings::{ApprovalPolicy, Config, TmuxSection, WorkEnvironment};

@@ -7,7 +7,7 @@ mod keys;
 mod look;
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -18,7 +18,7 @@ use buddy_protocol::{Attachment, ItemId, SessionId, SessionTarget, TargetHost};
 use buddy_tui::{CustomCommand, Desk, DeskCommand, ModelChoice, Surroundings, UNKNOWN_FILE};
 
 use crate::commands::setup::{Invocation, Setup};
-use crate::config::{Origin, Request, TrustStore, as_text, load, private_file, user_file};
+use crate::config::{FileChange, Origin, Request, TrustStore, as_text, load, private_file, user_file};
 use crate::environment::Environment;
 use crate::hosts::RunHosts;
 use crate::models::{Models, Row};
@@ -53,6 +53,8 @@ pub(crate) struct HomeDesk {
     settings: String,
     /// What says which configuration this run has, for buddy's own commands.
     config_flags: Vec<String>,
+    /// Changes of the project's files that the person was shown last; held for a look only.
+    seen: Mutex<Vec<FileChange>>,
 }
 
 /// The flags of a command line that say which configuration is read.
@@ -75,6 +77,7 @@ impl HomeDesk {
             status_command,
             settings: as_text(&setup.loaded, true),
             config_flags: config_flags(&invocation.request),
+            seen: Mutex::default(),
         }
     }
 
@@ -85,7 +88,10 @@ impl HomeDesk {
         let is_here = self.hosts.wanted.is_empty();
         let is_trusted = is_here && TrustStore::new(&self.environment.data).covers(cwd);
         let project = is_trusted.then(|| cwd.join(".buddy/commands"));
-        let directories: Vec<&Path> = user.iter().chain(&project).map(PathBuf::as_path).collect();
+        // A link does not bring in files from elsewhere.
+        let project = project.filter(|folder| folder.canonicalize().is_ok_and(|real| real.starts_with(cwd)));
+        // A project does not take the name of a command of the person's own.
+        let directories: Vec<&Path> = project.iter().chain(&user).map(PathBuf::as_path).collect();
         custom::custom_commands(&directories)
     }
 
@@ -172,16 +178,34 @@ impl HomeDesk {
         Ok(listed.iter().find(is_wanted).map(|entry| entry.header.id.clone()))
     }
 
-    /// Trusts the directory of a session on this machine, or no longer.
+    /// Trusts the directory of a session on this machine, or no longer. Where it is trusted already and its files changed, the
+    /// changes are shown first, and `yes` accepts what was shown.
     async fn trust(&self, target: &SessionTarget, wish: &str) -> Result<String, String> {
         if target.host != TargetHost::Local {
             return Err("a directory on another host is trusted with --trust at the start".to_owned());
         }
+        let store = TrustStore::new(&self.environment.data);
+        let cwd = Path::new(&target.cwd);
         let mut words = vec!["trust".to_owned(), target.cwd.clone()];
         match wish {
-            "" => {}
+            "" => {
+                let changes = store.reviewable(cwd);
+                if !changes.is_empty() {
+                    let diff: Vec<String> = changes.iter().flat_map(FileChange::diff).collect();
+                    *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = changes;
+                    return Ok(format!("{}\nLet the changes take effect with: /trust yes", diff.join("\n")));
+                }
+            }
+            "yes" => {
+                let changes = std::mem::take(&mut *self.seen.lock().unwrap_or_else(PoisonError::into_inner));
+                if changes.is_empty() {
+                    return Err("no change was shown; say /trust first".to_owned());
+                }
+                store.accept(cwd, &changes).map_err(|error| format!("{error:#}"))?;
+                return Ok("the rules hold from the next call, and buddy.toml from the next start".to_owned());
+            }
             "off" => words.push("--remove".to_owned()),
-            _ => return Err("say /trust or /trust off".to_owned()),
+            _ => return Err("say /trust, /trust yes or /trust off".to_owned()),
         }
         let said = self.own(words).await?;
         Ok(format!("{said}its buddy.toml and its own commands count from the next start"))

@@ -152,6 +152,32 @@ fn in_a_folder_that_is_not_trusted_what_would_change_it_is_refused_with_that_rea
 }
 
 #[test]
+fn a_rule_of_a_project_lifts_no_question_at_all() {
+    let rules: Rules = toml::from_str(
+        "allow = [\"make *\", { read = \"/w/.ssh/id\" }, { write = \"/w/**\" }, { delete = \"/w/**\" }, { fetch = \"docs.rs\" }]\n\
+         ask = [\"git push *\"]\ndeny = [\"git tag *\"]",
+    )
+    .unwrap();
+    let judge = |tier, intent: &Intent| {
+        let rules = RuleSet::default().with(tier, rules.clone());
+        let policy = Policy { rules, fetch_confirm: true, ..Policy::plain("/w".into()) };
+        decide(intent, &policy, &Now::with(Approvals::Ask)).verdict
+    };
+    for intent in [
+        run("make all", None),
+        Intent::of(Action::Read("/w/.ssh/id".into())),
+        Intent::of(Action::Write("/w/a".into())),
+        Intent::of(Action::Delete("/w/a".into())),
+        Intent::of(Action::Fetch("https://docs.rs/x".into())),
+    ] {
+        assert_eq!(judge(RuleTier::Project, &intent), Verdict::Ask, "{intent:?}");
+        assert_eq!(judge(RuleTier::User, &intent), Verdict::Allow, "{intent:?}");
+    }
+    assert_eq!(judge(RuleTier::Project, &run("git push origin", None)), Verdict::Ask);
+    assert_eq!(judge(RuleTier::Project, &run("git tag v1", None)), Verdict::Deny);
+}
+
+#[test]
 fn a_rule_of_this_run_lifts_no_hard_question() {
     let allowing = |tiers: &[RuleTier]| {
         let allow = |text: &str| toml::from_str::<Rules>(text).unwrap();

@@ -76,8 +76,12 @@ pub(crate) enum Thing<'a> {
 }
 
 impl RuleSet {
-    /// Adds rules of a tier.
-    pub fn add(&mut self, tier: RuleTier, rules: Rules) {
+    /// Adds rules of a tier. A project has no allow rules: its files come from whoever wrote it, and a question that nobody else
+    /// lifts is for the person to answer.
+    pub fn add(&mut self, tier: RuleTier, mut rules: Rules) {
+        if tier == RuleTier::Project {
+            rules.allow.clear();
+        }
         self.tiers.push((tier, rules));
     }
 

@@ -9,7 +9,9 @@ use buddy_tui::Exit;
 use crate::cli::ConfigAction;
 use crate::commands::printer;
 use crate::commands::setup::Invocation;
-use crate::config::{as_json, as_text, create, replace, schema, set, text_of, unset, user_file};
+use crate::config::{
+    as_json, as_text, create, project_keys_table, replace, schema, set, text_of, unset, user_file,
+};
 
 /// Shows or changes the configuration.
 pub(crate) fn run(invocation: &Invocation<'_>, action: ConfigAction) -> anyhow::Result<Exit> {
@@ -23,6 +25,7 @@ pub(crate) fn run(invocation: &Invocation<'_>, action: ConfigAction) -> anyhow::
         }
         ConfigAction::Path => printer.line(&file(invocation)?.to_string_lossy())?,
         ConfigAction::Schema => printer.line(&serde_json::to_string_pretty(schema())?)?,
+        ConfigAction::ProjectKeys => printer.answer(&project_keys_table())?,
         ConfigAction::Set { key, value } => {
             let path = file(invocation)?;
             let text = current(invocation, &path)?;

@@ -70,6 +70,16 @@ pub(crate) async fn start(invocation: Invocation<'_>, prompt: Option<String>) ->
 /// Goes on with an old one.
 pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyhow::Result<Exit> {
     panes::refuse_inside(invocation.environment)?;
+    if is_here(&invocation.hosts) {
+        match unless_interrupted(Box::pin(trust::review(&invocation))).await? {
+            Some(Offered::Settled) => {}
+            Some(Offered::Left) => {
+                printer().status("buddy: interrupted");
+                return Ok(Exit::Interrupted);
+            }
+            None => return Ok(Exit::Interrupted),
+        }
+    }
     let setup = invocation.prepare(Notes::Shown).await?;
     let model = setup.session_model(&invocation)?;
     let hosts = setup.hosts(&invocation, PaneMaker::new(&invocation, &setup.loaded.config))?;

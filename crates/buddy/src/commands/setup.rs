@@ -85,10 +85,12 @@ pub(crate) struct Setup {
 }
 
 impl Invocation<'_> {
-    /// Keeps that the person trusts the directory here, where `--trust` says so.
+    /// Keeps that the person trusts the directory here, where `--trust` says so. One that is trusted already stays as it was:
+    /// an option of every start is no look at what changed in it.
     pub(crate) fn keep_trust(&self) -> anyhow::Result<()> {
-        if self.is_trusted && is_here(&self.hosts) {
-            TrustStore::new(&self.environment.data).add(&self.cwd)?;
+        let store = TrustStore::new(&self.environment.data);
+        if self.is_trusted && is_here(&self.hosts) && !store.trusts(&self.cwd) {
+            store.add(&self.cwd)?;
         }
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! `buddy trust`.
 
-use std::io::{BufRead, IsTerminal, Read, Write};
+use std::io::{BufRead, IsTerminal, Read};
 use std::path::Path;
 
 use buddy_tui::{Alternatives, Chosen, Exit, Look, choose};
@@ -9,7 +9,7 @@ use crate::cli::Trust;
 use crate::commands::login::has_screen;
 use crate::commands::setup::Invocation;
 use crate::commands::{listing, printer};
-use crate::config::{TrustStore, load};
+use crate::config::{FileChange, TrustStore, load};
 use crate::desk::look;
 use crate::environment::Environment;
 
@@ -17,6 +17,8 @@ use crate::environment::Environment;
 const MAX_TRIES: usize = 20;
 /// The longest line that is read as an answer.
 const MAX_ANSWER: u64 = 1024;
+/// The question about changes that are shown above it.
+const ACCEPT: &str = "Let the changes take effect?";
 
 /// Gives, takes or lists trust.
 pub(crate) fn run(environment: &Environment, trust: &Trust, cwd: &Path) -> anyhow::Result<Exit> {
@@ -32,13 +34,43 @@ pub(crate) fn run(environment: &Environment, trust: &Trust, cwd: &Path) -> anyho
         let verdict = if is_removed { "no longer trusted" } else { "was not trusted" };
         printer.status(&format!("{}: {verdict}", directory.display()));
     } else {
-        let path = store.add(&directory)?;
-        printer.status(&format!(
-            "{}: its project files are read from now on, and files in it can be changed",
-            path.display()
-        ));
+        return give(&store, &directory);
     }
     Ok(Exit::Ok)
+}
+
+/// Trusts a directory with its files as they are. Changes since it was trusted are shown, and a person at a terminal is asked.
+fn give(store: &TrustStore, directory: &Path) -> anyhow::Result<Exit> {
+    let mut printer = printer();
+    let changes = store.reviewable(directory);
+    let path = if changes.is_empty() {
+        store.add(directory)?
+    } else {
+        show(&changes);
+        if is_terminal() {
+            printer.prompt(&format!("{ACCEPT} y or n, enter alone is n: "));
+            let mut line = String::new();
+            std::io::stdin().lock().take(MAX_ANSWER).read_line(&mut line)?;
+            if !matches!(line.trim(), "y" | "yes") {
+                printer.status("Nothing changed: the version that you trusted stays in effect.");
+                return Ok(Exit::Failed);
+            }
+        }
+        store.accept(directory, &changes)?
+    };
+    printer.status(&format!(
+        "{}: its project files are read from now on, and files in it can be changed",
+        path.display()
+    ));
+    Ok(Exit::Ok)
+}
+
+/// Shows changes, so that they stay in view above the question.
+fn show(changes: &[FileChange]) {
+    let mut printer = printer();
+    for line in changes.iter().flat_map(FileChange::diff) {
+        printer.status(&line);
+    }
 }
 
 /// What became of the question.
@@ -50,22 +82,38 @@ pub(crate) enum Offered {
     Left,
 }
 
-/// Asks a person at a terminal whether they trust a directory about which they said nothing yet. Without a terminal nothing
-/// is asked, and so nothing is trusted.
+/// A question with yes and no. Enter alone, and Esc, is no.
+struct Question {
+    lines: Vec<String>,
+    ask: &'static str,
+    no: (&'static str, &'static str),
+    yes: (&'static str, &'static str),
+    escape: &'static str,
+}
+
+/// Asks a person at a terminal whether they trust a directory about which they said nothing yet, and whether they accept what
+/// changed in one that they trust. Without a terminal nothing is asked, and so nothing is trusted.
 pub(crate) async fn offer(invocation: &Invocation<'_>) -> anyhow::Result<Offered> {
     let (environment, cwd) = (invocation.environment, &invocation.cwd);
     let store = TrustStore::new(&environment.data);
-    let is_terminal = std::io::stdin().is_terminal() && std::io::stderr().is_terminal();
-    if store.covers(cwd) || store.is_read_only(cwd) || !is_terminal {
+    if store.covers(cwd) {
+        return review(invocation).await;
+    }
+    if store.is_read_only(cwd) || !is_terminal() {
         return Ok(Offered::Settled);
     }
-    // A configuration that cannot be read is told when it is needed.
-    let display = load(environment, cwd, &invocation.request).ok().map(|loaded| loaded.config.display);
-    let chosen = match display.filter(|display| has_screen(environment, display.screen_reader)) {
-        Some(display) => by_key(cwd, &look(environment, &display), environment).await?,
-        None => by_line(cwd).await?,
+    let question = Question {
+        lines: vec![
+            format!("{} is new to buddy.", cwd.display()),
+            "If you trust it, its AGENTS.md, rules and buddy.toml are read, and files in it can be changed."
+                .to_owned(),
+        ],
+        ask: "Do you trust it?",
+        no: ("No, only read it", "nothing in it is changed"),
+        yes: ("Yes, I trust it", ""),
+        escape: "only reads it",
     };
-    match chosen {
+    match question.put(invocation).await? {
         Some(true) => drop(store.add(cwd)?),
         Some(false) => {
             store.refuse(cwd)?;
@@ -76,53 +124,85 @@ pub(crate) async fn offer(invocation: &Invocation<'_>) -> anyhow::Result<Offered
     Ok(Offered::Settled)
 }
 
-fn words(cwd: &Path) -> [String; 2] {
-    [
-        format!("{} is new to buddy.", cwd.display()),
-        "If you trust it, its AGENTS.md, rules and buddy.toml are read, and files in it can be changed."
-            .to_owned(),
-    ]
-}
-
-/// One key answers. None if the person wants to leave.
-async fn by_key(cwd: &Path, look: &Look, environment: &Environment) -> anyhow::Result<Option<bool>> {
-    let [new, trust] = words(cwd);
-    let answers = [("No, only read it", "nothing in it is changed"), ("Yes, I trust it", "")];
-    let question = Alternatives {
-        lines: vec![String::new(), new, trust, "Do you trust it?".to_owned()],
-        answers: answers.map(|(name, note)| (name.to_owned(), note.to_owned())).to_vec(),
-        letters: &['n', 'y'],
-        escape: "only reads it",
-    };
-    Ok(match choose(&question, look, environment.get("TMUX").is_some()).await? {
-        Chosen::At(place) => Some(place == 1),
-        Chosen::Escape => Some(false),
-        Chosen::Leave => None,
-    })
-}
-
-/// A line answers, where rows cannot be painted over. What is no answer is asked for again; an input that ends leaves.
-async fn by_line(cwd: &Path) -> anyhow::Result<Option<bool>> {
-    let mut printer = printer();
-    printer.status("");
-    for line in words(cwd) {
-        printer.tell(&line);
+/// Shows a person at a terminal what changed in the control files of a trusted directory, and asks whether that takes effect.
+pub(crate) async fn review(invocation: &Invocation<'_>) -> anyhow::Result<Offered> {
+    let cwd = &invocation.cwd;
+    let store = TrustStore::new(&invocation.environment.data);
+    let changes = store.reviewable(cwd);
+    if changes.is_empty() || !is_terminal() {
+        return Ok(Offered::Settled);
     }
-    for _ in 0..MAX_TRIES {
-        let mut status = std::io::stderr();
-        write!(status, "Do you trust it? y or n, enter alone is n: ")?;
-        status.flush()?;
-        let reading = tokio::task::spawn_blocking(|| {
-            let mut line = String::new();
-            std::io::stdin().lock().take(MAX_ANSWER).read_line(&mut line).map(|count| (count, line))
-        });
-        let (count, line) = reading.await??;
-        match line.trim() {
-            _ if count == 0 => return Ok(None),
-            "y" | "yes" => return Ok(Some(true)),
-            "n" | "no" | "" => return Ok(Some(false)),
-            other => printer.tell(&format!("`{other}` is no answer.")),
+    show(&changes);
+    let question = Question {
+        lines: vec!["Files of this project changed since you trusted it.".to_owned()],
+        ask: ACCEPT,
+        no: ("No, not now", "the version that you trusted stays in effect"),
+        yes: ("Yes, I have read them", ""),
+        escape: "keeps the trusted version",
+    };
+    match question.put(invocation).await? {
+        Some(true) => drop(store.accept(cwd, &changes)?),
+        Some(false) => {}
+        None => return Ok(Offered::Left),
+    }
+    Ok(Offered::Settled)
+}
+
+fn is_terminal() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
+impl Question {
+    /// The answer; none if the person wants to leave.
+    async fn put(self, invocation: &Invocation<'_>) -> anyhow::Result<Option<bool>> {
+        let environment = invocation.environment;
+        // A configuration that cannot be read is told when it is needed.
+        let loaded = load(environment, &invocation.cwd, &invocation.request).ok();
+        let display = loaded.map(|loaded| loaded.config.display);
+        match display.filter(|display| has_screen(environment, display.screen_reader)) {
+            Some(display) => self.by_key(&look(environment, &display), environment).await,
+            None => self.by_line().await,
         }
     }
-    Ok(None)
+
+    /// One key answers.
+    async fn by_key(mut self, look: &Look, environment: &Environment) -> anyhow::Result<Option<bool>> {
+        self.lines.insert(0, String::new());
+        self.lines.push(self.ask.to_owned());
+        let question = Alternatives {
+            lines: self.lines,
+            answers: [self.no, self.yes].map(|(name, note)| (name.to_owned(), note.to_owned())).to_vec(),
+            letters: &['n', 'y'],
+            escape: self.escape,
+        };
+        Ok(match choose(&question, look, environment.get("TMUX").is_some()).await? {
+            Chosen::At(place) => Some(place == 1),
+            Chosen::Escape => Some(false),
+            Chosen::Leave => None,
+        })
+    }
+
+    /// A line answers, where rows cannot be painted over. What is no answer is asked for again; an input that ends leaves.
+    async fn by_line(self) -> anyhow::Result<Option<bool>> {
+        let mut printer = printer();
+        printer.status("");
+        for line in &self.lines {
+            printer.tell(line);
+        }
+        for _ in 0..MAX_TRIES {
+            printer.prompt(&format!("{} y or n, enter alone is n: ", self.ask));
+            let reading = tokio::task::spawn_blocking(|| {
+                let mut line = String::new();
+                std::io::stdin().lock().take(MAX_ANSWER).read_line(&mut line).map(|count| (count, line))
+            });
+            let (count, line) = reading.await??;
+            match line.trim() {
+                _ if count == 0 => return Ok(None),
+                "y" | "yes" => return Ok(Some(true)),
+                "n" | "no" | "" => return Ok(Some(false)),
+                other => printer.tell(&format!("`{other}` is no answer.")),
+            }
+        }
+        Ok(None)
+    }
 }

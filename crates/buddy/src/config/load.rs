@@ -4,14 +4,19 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use buddy_model::{Catalogue, Endpoint};
+use buddy_policy::Rules;
+use serde_json::Value;
 
 use super::catalogue::catalogue;
+use super::control_files::{FileChange, RULES_FILE};
 use super::document::{self, ConfigError, Contents};
 use super::keys::written;
-use super::layers::{Effective, Origin, Setting};
+use super::layers::{Effective, Origin, Setting, check};
 use super::profile::KEY_SOURCES;
-use super::search::{Role, search, text_of};
+use super::project_keys::{ProjectMay, Ruling, project_may};
+use super::search::{Found, Role, search, text_of};
 use super::settings::Config;
+use super::trust::TrustStore;
 use super::variables::ENVIRONMENT_PROFILE;
 use super::{edit, template, variables};
 use crate::environment::Environment;
@@ -41,6 +46,19 @@ pub(crate) struct Loaded {
     pub(crate) key_home: Option<String>,
     /// What is known about models by their names: the person's own rules, then the built-in ones.
     pub(crate) catalogue: Catalogue,
+    /// What a project set and may not.
+    pub(crate) ignored: Vec<Ignored>,
+}
+
+/// A setting of a project that has no effect.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Ignored {
+    /// The key, as people write it.
+    pub(crate) key: String,
+    /// Where it is set.
+    pub(crate) origin: Origin,
+    /// Why it has no effect.
+    pub(crate) reason: String,
 }
 
 /// Reads it for a directory to work in. Makes the person's file when there is none.
@@ -51,16 +69,19 @@ pub(crate) fn load(environment: &Environment, cwd: &Path, request: &Request) -> 
     if named.is_none() && environment.named_config().is_none() && !request.is_user_ignored {
         loader.warnings.extend(template::create(environment));
     }
-    for found in search(environment, cwd, named) {
-        match found.role {
+    for Found { path, role } in search(environment, cwd, named)? {
+        match role {
             Role::Untrusted => loader.warnings.push(format!(
                 "{} is not read, as nobody trusted this directory; if you do: buddy trust",
-                found.path.display()
+                path.display()
             )),
             Role::User if request.is_user_ignored => {}
-            Role::Named | Role::User | Role::Project => loader.file(&found.path, found.role)?,
+            Role::Named | Role::User => loader.file(&path)?,
+            Role::Project(text) => loader.project(&path, &text)?,
         }
     }
+    let has_project_file = named.is_none() && environment.named_config().is_none();
+    loader.control_files(&TrustStore::new(&environment.data), cwd, has_project_file)?;
     loader.effective.add(variables::settings(environment))?;
     let key_home = key_home(&loader.effective.config()?);
     loader.overrides(&request.overrides)?;
@@ -71,48 +92,31 @@ pub(crate) fn load(environment: &Environment, cwd: &Path, request: &Request) -> 
     } else {
         loader.catalogue(environment)?
     };
-    Ok(Loaded { config, effective: loader.effective, warnings: loader.warnings, key_home, catalogue })
+    Ok(Loaded {
+        config,
+        effective: loader.effective,
+        warnings: loader.warnings,
+        key_home,
+        catalogue,
+        ignored: loader.ignored,
+    })
 }
-
-/// What a project has no say in. A login could have the person's own tokens sent to a stranger; a status line is a
-/// command that runs by itself; the others say what an agent may do, which a project can only tighten, by rules.
-const PERSONAL: &[&[&str]] = &[
-    &["login"],
-    &["agent", "environment"],
-    &["approvals"],
-    &["tools", "shell_confirm"],
-    &["tools", "shell_denylist"],
-    &["tools", "shell_allowlist"],
-    &["tools", "network"],
-    &["tools", "local"],
-    &["update"],
-    &["display", "status_command"],
-];
 
 #[derive(Default)]
 struct Loader {
     effective: Effective,
     warnings: Vec<String>,
+    ignored: Vec<Ignored>,
     is_strict: bool,
 }
 
 impl Loader {
-    fn file(&mut self, path: &Path, role: Role) -> Result<(), ConfigError> {
-        let contents = document::read(path, &text_of(path)?)?;
-        self.unknown(&contents, |number| format!("{}:{number}", path.display()))?;
-        let origin = |line| Origin::File { path: path.to_owned(), line };
-        let mut layer: Vec<Setting> = contents
-            .lines
-            .into_iter()
-            .map(|line| Setting { path: line.path, value: line.value, origin: origin(line.number) })
-            .collect();
+    fn file(&mut self, path: &Path) -> Result<(), ConfigError> {
+        let layer = self.layer(path, &text_of(path)?)?;
         if let Some(reserved) = layer.iter().find(|setting| is_reserved(&setting.path)) {
             let key = written(&reserved.path);
             let message = format!("`{key}` comes from the environment alone, as BUDDY_BASE_URL does");
             return Err(ConfigError::new(reserved.origin.to_string(), message));
-        }
-        if role == Role::Project {
-            self.drop_personal(path, &mut layer);
         }
         let has_key = layer.iter().any(|setting| setting.path.last().is_some_and(|key| key == "api_key"));
         if has_key && is_open(path) {
@@ -122,19 +126,95 @@ impl Loader {
         self.effective.add(layer)
     }
 
-    /// Takes out what a project has no say in.
-    fn drop_personal(&mut self, path: &Path, layer: &mut Vec<Setting>) {
-        for personal in PERSONAL {
-            let is_personal = |setting: &Setting| {
-                setting.path.len() >= personal.len()
-                    && personal.iter().zip(&setting.path).all(|(name, found)| name == found)
-            };
-            if layer.iter().any(is_personal) {
-                layer.retain(|setting| !is_personal(setting));
-                let key = personal.join(".");
-                self.warnings.push(format!("{}: `{key}` is read from your own file only", path.display()));
+    fn layer(&mut self, path: &Path, text: &str) -> Result<Vec<Setting>, ConfigError> {
+        let contents = document::read(path, text)?;
+        self.unknown(&contents, |number| format!("{}:{number}", path.display()))?;
+        let origin = |line| Origin::File { path: path.to_owned(), line };
+        let lines = contents.lines.into_iter();
+        Ok(lines
+            .map(|line| Setting { path: line.path, value: line.value, origin: origin(line.number) })
+            .collect())
+    }
+
+    /// Takes from a project's file what a project may set.
+    fn project(&mut self, path: &Path, text: &str) -> Result<(), ConfigError> {
+        let held = self.effective.config()?;
+        let values = serde_json::to_value(&held).unwrap_or_default();
+        let mut layer = Vec::new();
+        for setting in self.layer(path, text)? {
+            match self.rule(&held, &values, &setting)? {
+                Ruling::Holds(value) => layer.push(Setting { value, ..setting }),
+                Ruling::Same => {}
+                Ruling::Refused(reason) => self.ignore(&setting, reason)?,
             }
         }
+        self.effective.add(layer)
+    }
+
+    /// What becomes of one setting of a project where these values hold.
+    fn rule(&self, held: &Config, values: &Value, setting: &Setting) -> Result<Ruling, ConfigError> {
+        let may = project_may(&setting.path);
+        if !matches!(may, ProjectMay::Never(_)) {
+            check(setting)?;
+        }
+        Ok(match may {
+            ProjectMay::Never(reason) => Ruling::Refused(reason.to_owned()),
+            ProjectMay::Freely => Ruling::Holds(setting.value.clone()),
+            ProjectMay::Tighten(order) => {
+                let found = setting.path.iter().try_fold(values, |node, name| node.get(name));
+                order.rule(found.unwrap_or(&Value::Null), &setting.value)
+            }
+            ProjectMay::ChooseModel => self.rule_model(held, setting),
+        })
+    }
+
+    /// A project chooses among the models at the address that the person chose. Where the person chose none, the address is not
+    /// known yet, and a choice would send the key of one server to another.
+    fn rule_model(&self, held: &Config, setting: &Setting) -> Ruling {
+        let is_chosen = self.effective.origin(&["agent", "model"]) != Origin::Default;
+        let mut wanted = held.clone();
+        setting.value.as_str().unwrap_or_default().clone_into(&mut wanted.agent.model);
+        let home = key_home(held);
+        if is_chosen && home.is_some() && home == key_home(&wanted) {
+            return Ruling::Holds(setting.value.clone());
+        }
+        Ruling::Refused("it is not at the address of the model that your own file chooses".to_owned())
+    }
+
+    fn ignore(&mut self, setting: &Setting, reason: String) -> Result<(), ConfigError> {
+        let (key, origin) = (written(&setting.path), setting.origin.clone());
+        let message = format!("a project cannot set `{key}` like this: {reason}");
+        if self.is_strict {
+            return Err(ConfigError::new(origin.to_string(), message));
+        }
+        self.warnings.push(format!("{origin}: {message}"));
+        self.ignored.push(Ignored { key, origin, reason });
+        Ok(())
+    }
+
+    /// Tells which files of a trusted project are not what was trusted, and which of its rules have no effect.
+    fn control_files(
+        &mut self,
+        trust: &TrustStore,
+        cwd: &Path,
+        has_project_file: bool,
+    ) -> Result<(), ConfigError> {
+        // A list that cannot be read trusts nothing, and whoever changes it is told why.
+        let changes = trust.changes(cwd).unwrap_or_default();
+        let is_told = |change: &&FileChange| has_project_file || change.name == RULES_FILE;
+        self.warnings.extend(changes.iter().filter(is_told).map(|change| change.warning(cwd)));
+        let rules = trust.trusted_text(cwd, RULES_FILE).ok().flatten();
+        // Rules that are none are told by whoever needs them.
+        let rules = rules.and_then(|text| toml::from_str::<Rules>(&text).ok());
+        if rules.is_some_and(|rules| !rules.allow.is_empty()) {
+            let place = cwd.join(RULES_FILE).display().to_string();
+            let message = "its allow rules have no effect, as a project can only ask and deny";
+            if self.is_strict {
+                return Err(ConfigError::new(place, message));
+            }
+            self.warnings.push(format!("{place}: {message}"));
+        }
+        Ok(())
     }
 
     fn catalogue(&mut self, environment: &Environment) -> Result<Catalogue, ConfigError> {

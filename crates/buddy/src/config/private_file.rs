@@ -1,9 +1,11 @@
 //! Files that are written in one step, most of them for the person's eyes only.
 
-use std::fs::{DirBuilder, OpenOptions};
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+
+use rustix::fs::OFlags;
 
 /// The mode that a file gets.
 #[derive(Debug, Clone, Copy)]
@@ -22,6 +24,22 @@ const NEW: Mode = Mode::Masked(0o666);
 /// Makes a directory and those above it, for the person alone. One that is there stays as it is.
 pub(crate) fn make_directory(path: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(path)
+}
+
+/// Locks the file `NAME.lock` beside a file, for one small change of it, so that waiting for it is short.
+pub(crate) fn lock(path: &Path) -> io::Result<File> {
+    if let Some(directory) = path.parent() {
+        make_directory(directory)?;
+    }
+    let lock = OpenOptions::new()
+        .write(true)
+        .create(true)
+        .truncate(false)
+        .mode(0o600)
+        .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
+        .open(path.with_extension("lock"))?;
+    lock.lock()?;
+    Ok(lock)
 }
 
 /// Makes a file. Whoever comes second fails with `AlreadyExists`, and nobody ever sees half of it.

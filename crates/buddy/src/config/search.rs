@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use buddy_exec::jail::is_placeholder_at;
 
+use super::control_files::CONFIG_FILES;
 use super::document::ConfigError;
 use super::trust::TrustStore;
 use crate::environment::Environment;
@@ -14,14 +15,14 @@ use crate::environment::Environment;
 const MAX_BYTES: u64 = 1024 * 1024;
 
 /// What a file is for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Role {
     /// Named by the person; no other file is read.
     Named,
     /// The person's own.
     User,
-    /// Of the directory to work in, which is trusted.
-    Project,
+    /// Of the directory to work in, which is trusted, with the text that was trusted.
+    Project(String),
     /// Of the directory to work in, which nobody trusted. It is not read.
     Untrusted,
 }
@@ -34,17 +35,38 @@ pub(crate) struct Found {
 }
 
 /// The files, lowest first. A named one is listed whether it is there or not.
-pub(crate) fn search(environment: &Environment, cwd: &Path, named: Option<&Path>) -> Vec<Found> {
+pub(crate) fn search(
+    environment: &Environment,
+    cwd: &Path,
+    named: Option<&Path>,
+) -> Result<Vec<Found>, ConfigError> {
     if let Some(path) = named.map(Path::to_owned).or_else(|| environment.named_config()) {
-        return vec![Found { path: cwd.join(path), role: Role::Named }];
+        return Ok(vec![Found { path: cwd.join(path), role: Role::Named }]);
     }
     let user = user_file(environment).filter(|path| path.exists()).or_else(|| legacy_user_file(environment));
-    let project = project_file(cwd).filter(|path| user.as_ref().is_none_or(|user| !is_same(path, user)));
-    let project = project.map(|path| {
-        let is_trusted = TrustStore::new(&environment.data).trusts(cwd);
-        Found { path, role: if is_trusted { Role::Project } else { Role::Untrusted } }
-    });
-    user.map(|path| Found { path, role: Role::User }).into_iter().chain(project).collect()
+    let project = project(&TrustStore::new(&environment.data), cwd)?;
+    let project = project.filter(|found| user.as_ref().is_none_or(|user| !is_same(&found.path, user)));
+    Ok(user.map(|path| Found { path, role: Role::User }).into_iter().chain(project).collect())
+}
+
+/// The file of the directory to work in: as it was trusted, or that there is one where nobody trusted it.
+fn project(trust: &TrustStore, cwd: &Path) -> Result<Option<Found>, ConfigError> {
+    let files = CONFIG_FILES.map(|name| (name, cwd.join(name)));
+    if !trust.trusts(cwd) {
+        let found = files.into_iter().find(|(_, path)| is_there(path));
+        return Ok(found.map(|(_, path)| Found { path, role: Role::Untrusted }));
+    }
+    for (name, path) in files {
+        let text = trust.trusted_text(cwd, name).map_err(|error| {
+            let message =
+                format!("the version that you trusted is lost: {error:#}. Trust it again: buddy trust");
+            ConfigError::new(path.display().to_string(), message)
+        })?;
+        if let Some(text) = text {
+            return Ok(Some(Found { path, role: Role::Project(text) }));
+        }
+    }
+    Ok(None)
 }
 
 /// The person's file, whether it is there or not.
@@ -56,10 +78,6 @@ pub(crate) fn user_file(environment: &Environment) -> Option<PathBuf> {
 pub(crate) fn legacy_user_file(environment: &Environment) -> Option<PathBuf> {
     let path = environment.home.as_ref()?.join(".config/agent/agent.toml");
     path.exists().then_some(path)
-}
-
-fn project_file(cwd: &Path) -> Option<PathBuf> {
-    ["buddy.toml", "agent.toml"].map(|name| cwd.join(name)).into_iter().find(|path| is_there(path))
 }
 
 /// What only holds a place for the jail of a shared terminal is no file of the project.

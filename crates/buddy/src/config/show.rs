@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::keys::{shown, written};
-use super::load::Loaded;
+use super::load::{Ignored, Loaded};
 
 /// One `key = value` a line; with origins, who set it. What is not set is left out.
 pub(crate) fn as_text(loaded: &Loaded, with_origins: bool) -> String {
@@ -16,15 +16,21 @@ pub(crate) fn as_text(loaded: &Loaded, with_origins: bool) -> String {
         let origin = with_origins.then(|| format!("  # {}", origin(loaded, &path)));
         text.extend([line, origin.unwrap_or_default(), "\n".to_owned()]);
     }
+    for Ignored { key, origin, reason } in loaded.ignored.iter().filter(|_| with_origins) {
+        text.extend(["# ignored: ".to_owned(), format!("{key} of {origin}: {reason}"), "\n".to_owned()]);
+    }
     text
 }
 
-/// A list of keys with value and origin.
+/// A list of keys with value and origin, and with what a project set in vain.
 pub(crate) fn as_json(loaded: &Loaded) -> Value {
     let entries = values(loaded).into_iter();
-    entries
-        .map(|(path, value)| json!({"key": written(&path), "value": value, "origin": origin(loaded, &path)}))
-        .collect()
+    let held = entries
+        .map(|(path, value)| json!({"key": written(&path), "value": value, "origin": origin(loaded, &path)}));
+    let ignored = loaded.ignored.iter().map(|ignored| {
+        json!({"key": ignored.key, "origin": ignored.origin.to_string(), "ignored": ignored.reason})
+    });
+    held.chain(ignored).collect()
 }
 
 fn origin(loaded: &Loaded, path: &[String]) -> String {

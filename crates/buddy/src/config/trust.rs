@@ -1,23 +1,29 @@
-//! Directories whose project files the person trusts.
+//! Directories whose project files the person trusts, and what was in those files then.
 //!
 //! A directory is known by its real path and by its device and inode: another directory that is later put in the same
 //! place is not trusted, and neither is a trusted one that is reached by way of a link of somebody else's making.
+//!
+//! The files by which a project controls buddy take effect as the person trusted them: from a copy, known by its digest. A file
+//! that was changed since, by whomever, has no effect before the person accepts the change.
 
 use std::io;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 
+use super::control_files::{CONTROL_FILES, Content, FileChange, Folder, RULES_FILE, digest};
 use super::private_file;
 
 /// The form of the file that this program writes.
 const VERSION: u32 = 1;
 
 /// The list of trusted directories.
+#[derive(Debug, Clone)]
 pub(crate) struct TrustStore {
     path: PathBuf,
+    /// Copies of control files as they were trusted, named by their digest.
+    copies: PathBuf,
 }
 
 /// A directory that is trusted.
@@ -27,6 +33,16 @@ pub(crate) struct Trusted {
     pub(crate) path: PathBuf,
     device: u64,
     inode: u64,
+    /// Its control files as they were trusted. Trust from before they were kept has none, so none of its files is used.
+    #[serde(default)]
+    files: Vec<TrustedFile>,
+}
+
+/// A control file as it was trusted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct TrustedFile {
+    name: String,
+    sha256: String,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -41,31 +57,89 @@ struct TrustFile {
 impl TrustStore {
     /// The list in a data directory. Nothing is read yet.
     pub(crate) fn new(data: &Path) -> Self {
-        Self { path: data.join("trusted.json") }
+        Self { path: data.join("trusted.json"), copies: data.join("trusted") }
+    }
+
+    /// The file that changes whenever something is trusted, or no longer.
+    pub(crate) fn file(&self) -> &Path {
+        &self.path
     }
 
     /// Whether a directory is trusted. A list that cannot be read trusts nothing.
     pub(crate) fn trusts(&self, directory: &Path) -> bool {
         let list = self.list().unwrap_or_default();
-        identify(directory).is_ok_and(|identity| list.contains(&identity))
+        Folder::open(directory).is_ok_and(|folder| find(&list, &folder).is_some())
     }
 
     /// Whether a directory or one above it is trusted.
     pub(crate) fn covers(&self, directory: &Path) -> bool {
         let list = self.list().unwrap_or_default();
         let Ok(path) = directory.canonicalize() else { return false };
-        path.ancestors().any(|above| identify(above).is_ok_and(|identity| list.contains(&identity)))
+        path.ancestors().any(|above| Folder::open(above).is_ok_and(|folder| find(&list, &folder).is_some()))
     }
 
     /// Whether the person said that this very directory is to be read only.
     pub(crate) fn is_read_only(&self, directory: &Path) -> bool {
         let read_only = self.read().map(|file| file.read_only).unwrap_or_default();
-        identify(directory).is_ok_and(|identity| read_only.contains(&identity))
+        Folder::open(directory).is_ok_and(|folder| find(&read_only, &folder).is_some())
     }
 
     /// All of them.
     pub(crate) fn list(&self) -> anyhow::Result<Vec<Trusted>> {
         Ok(self.read()?.directories)
+    }
+
+    /// The text of a control file that takes effect: the one that the person trusted.
+    pub(crate) fn trusted_text(&self, directory: &Path, name: &str) -> anyhow::Result<Option<String>> {
+        let list = self.list()?;
+        let folder = Folder::open(directory)?;
+        let file = find(&list, &folder).and_then(|trusted| trusted.file(name));
+        file.map(|file| self.copy(file)).transpose()
+    }
+
+    /// The control files of a directory that are not what the person trusted. Where only a directory above it is trusted, its
+    /// rules are looked at alone, and they were never trusted.
+    pub(crate) fn changes(&self, directory: &Path) -> anyhow::Result<Vec<FileChange>> {
+        let list = self.list()?;
+        let folder = Folder::open(directory)?;
+        match find(&list, &folder) {
+            Some(trusted) => Ok(self.compare(&folder, Some(trusted), &CONTROL_FILES)),
+            None if self.covers(directory) => Ok(self.compare(&folder, None, &[RULES_FILE])),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// The changes that the person can accept. A list that cannot be read trusts nothing, so that there are none.
+    pub(crate) fn reviewable(&self, directory: &Path) -> Vec<FileChange> {
+        let changes = self.changes(directory).unwrap_or_default();
+        changes.into_iter().filter(FileChange::is_acceptable).collect()
+    }
+
+    fn compare(&self, folder: &Folder, trusted: Option<&Trusted>, names: &[&'static str]) -> Vec<FileChange> {
+        let compare = |name: &&'static str| {
+            let file = trusted.and_then(|trusted| trusted.file(name));
+            // A copy that is damaged is a change too: accepting one makes it anew.
+            let trusted = file.and_then(|file| self.copy(file).ok());
+            let now = folder.read(name);
+            let is_same = match (&now, &trusted) {
+                (Content::Text(now), Some(trusted)) => now == trusted,
+                (Content::Absent, None) => file.is_none(),
+                _ => false,
+            };
+            (!is_same).then_some(FileChange { name, trusted, now })
+        };
+        names.iter().filter_map(compare).collect()
+    }
+
+    /// The copy of a file, which must be what was trusted.
+    fn copy(&self, file: &TrustedFile) -> anyhow::Result<String> {
+        let path = self.copies.join(&file.sha256);
+        let text =
+            std::fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+        if digest(&text) != file.sha256 {
+            bail!("{} is damaged", path.display());
+        }
+        Ok(text)
     }
 
     fn read(&self) -> anyhow::Result<TrustFile> {
@@ -84,134 +158,127 @@ impl TrustStore {
         Ok(file)
     }
 
-    /// Trusts a directory from now on and returns its real path.
+    /// Trusts a directory from now on, with its control files as they are, and returns its real path.
     pub(crate) fn add(&self, directory: &Path) -> anyhow::Result<PathBuf> {
-        let identity =
-            identify(directory).with_context(|| format!("cannot trust `{}`", directory.display()))?;
-        let mut file = self.read()?;
-        file.forget(&identity.path);
-        file.directories.push(identity.clone());
-        self.write(&file)?;
-        Ok(identity.path)
+        let folder = Folder::open(directory).with_context(|| cannot_trust(directory))?;
+        let list = self.list()?;
+        let changes = self.compare(&folder, find(&list, &folder), &CONTROL_FILES);
+        self.keep(&folder, &changes)
+    }
+
+    /// Lets changes take effect that the person has seen, exactly as they were seen, and trusts the directory.
+    pub(crate) fn accept(&self, directory: &Path, changes: &[FileChange]) -> anyhow::Result<PathBuf> {
+        let folder = Folder::open(directory).with_context(|| cannot_trust(directory))?;
+        self.keep(&folder, changes)
+    }
+
+    fn keep(&self, folder: &Folder, changes: &[FileChange]) -> anyhow::Result<PathBuf> {
+        self.change(|file| {
+            let known = find(&file.directories, folder).cloned();
+            let mut trusted = known.unwrap_or_else(|| Trusted::new(folder));
+            for change in changes {
+                let text = match &change.now {
+                    Content::Text(text) => Some(text),
+                    Content::Absent => None,
+                    Content::Refused(_) => continue,
+                };
+                trusted.files.retain(|known| known.name != change.name);
+                if let Some(text) = text {
+                    trusted.files.push(self.keep_copy(change.name, text)?);
+                }
+            }
+            file.forget(&folder.path);
+            file.directories.push(trusted);
+            Ok(folder.path.clone())
+        })
+    }
+
+    fn keep_copy(&self, name: &str, text: &str) -> anyhow::Result<TrustedFile> {
+        let file = TrustedFile { name: name.to_owned(), sha256: digest(text) };
+        let path = self.copies.join(&file.sha256);
+        private_file::make_directory(&self.copies)
+            .and_then(|()| private_file::replace(&path, text))
+            .with_context(|| format!("cannot write {}", path.display()))?;
+        Ok(file)
     }
 
     /// Remembers that a directory is to be read only. It is not trusted then.
     pub(crate) fn refuse(&self, directory: &Path) -> anyhow::Result<()> {
-        let identity = identify(directory)?;
-        let mut file = self.read()?;
-        file.forget(&identity.path);
-        file.read_only.push(identity);
-        self.write(&file)
+        let folder = Folder::open(directory)?;
+        self.change(|file| {
+            file.forget(&folder.path);
+            file.read_only.push(Trusted::new(&folder));
+            Ok(())
+        })
     }
 
     /// Trusts a directory no longer; false when it was not trusted. One that is gone can be named by its path. What was said
     /// about it is forgotten, so that it is asked for again.
     pub(crate) fn remove(&self, directory: &Path) -> anyhow::Result<bool> {
         let path = directory.canonicalize().or_else(|_| std::path::absolute(directory))?;
-        let mut file = self.read()?;
-        let is_trusted = file.directories.iter().any(|known| known.path == path);
-        if file.forget(&path) {
-            self.write(&file)?;
+        if !self.path.exists() {
+            return Ok(false);
         }
-        Ok(is_trusted)
+        self.change(|file| {
+            let is_trusted = file.directories.iter().any(|known| known.path == path);
+            file.forget(&path);
+            Ok(is_trusted)
+        })
     }
 
-    fn write(&self, file: &TrustFile) -> anyhow::Result<()> {
-        if let Some(data) = self.path.parent() {
-            private_file::make_directory(data)?;
-        }
-        let text = serde_json::to_string_pretty(file)?;
+    /// Changes the list, and removes the copies that it names no longer.
+    fn change<T>(&self, change: impl FnOnce(&mut TrustFile) -> anyhow::Result<T>) -> anyhow::Result<T> {
+        let _lock =
+            private_file::lock(&self.path).with_context(|| format!("cannot lock {}", self.path.display()))?;
+        let mut file = self.read()?;
+        let changed = change(&mut file)?;
+        let text = serde_json::to_string_pretty(&file)?;
         private_file::replace(&self.path, &format!("{text}\n"))
-            .with_context(|| format!("cannot write {}", self.path.display()))
+            .with_context(|| format!("cannot write {}", self.path.display()))?;
+        self.sweep(&file);
+        Ok(changed)
+    }
+
+    /// A copy that stays behind does no harm, so that a failure is none.
+    fn sweep(&self, file: &TrustFile) {
+        let Ok(entries) = std::fs::read_dir(&self.copies) else { return };
+        for entry in entries.flatten() {
+            let name = entry.file_name();
+            let mut files = file.directories.iter().flat_map(|trusted| &trusted.files);
+            if !files.any(|file| name == file.sha256.as_str()) {
+                let _ = std::fs::remove_file(entry.path());
+            }
+        }
+    }
+}
+
+impl Trusted {
+    fn new(folder: &Folder) -> Self {
+        Self { path: folder.path.clone(), device: folder.device, inode: folder.inode, files: Vec::new() }
+    }
+
+    fn file(&self, name: &str) -> Option<&TrustedFile> {
+        self.files.iter().find(|file| file.name == name)
     }
 }
 
 impl TrustFile {
-    /// Takes out what was said about a path. True if something was.
-    fn forget(&mut self, path: &Path) -> bool {
-        let before = self.directories.len() + self.read_only.len();
+    /// Takes out what was said about a path.
+    fn forget(&mut self, path: &Path) {
         self.directories.retain(|known| known.path != path);
         self.read_only.retain(|known| known.path != path);
-        self.directories.len() + self.read_only.len() < before
     }
 }
 
-fn identify(directory: &Path) -> io::Result<Trusted> {
-    let path = directory.canonicalize()?;
-    let metadata = std::fs::metadata(&path)?;
-    if !metadata.is_dir() {
-        return Err(io::ErrorKind::NotADirectory.into());
-    }
-    Ok(Trusted { path, device: metadata.dev(), inode: metadata.ino() })
+/// What was said about this very folder.
+fn find<'a>(list: &'a [Trusted], folder: &Folder) -> Option<&'a Trusted> {
+    let identity = (&folder.path, folder.device, folder.inode);
+    list.iter().find(|known| (&known.path, known.device, known.inode) == identity)
+}
+
+fn cannot_trust(directory: &Path) -> String {
+    format!("cannot trust `{}`", directory.display())
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn trust_is_given_kept_and_taken() {
-        let home = tempfile::tempdir().unwrap();
-        let (project, other) = (home.path().join("project"), home.path().join("other"));
-        std::fs::create_dir(&project).unwrap();
-        std::fs::create_dir(&other).unwrap();
-        let store = TrustStore::new(&home.path().join("data"));
-        assert!(!store.trusts(&project));
-        store.add(&project).unwrap();
-        store.add(&project).unwrap();
-        assert!(store.trusts(&project) && !store.trusts(&other));
-        std::fs::create_dir(project.join("sub")).unwrap();
-        assert!(store.covers(&project.join("sub")) && !store.covers(&other) && !store.covers(home.path()));
-        assert_eq!(store.list().unwrap().len(), 1);
-        assert!(store.remove(&project).unwrap() && !store.remove(&project).unwrap());
-        assert!(!store.trusts(&project));
-    }
-
-    #[test]
-    fn a_no_is_remembered_for_that_directory_alone_and_trusts_nothing() {
-        let home = tempfile::tempdir().unwrap();
-        let project = home.path().join("project");
-        std::fs::create_dir_all(project.join("sub")).unwrap();
-        let store = TrustStore::new(&home.path().join("data"));
-        store.add(&project).unwrap();
-        store.refuse(&project).unwrap();
-        assert!(store.is_read_only(&project) && !store.is_read_only(&project.join("sub")));
-        assert!(!store.trusts(&project) && !store.covers(&project));
-        store.add(&project).unwrap();
-        assert!(store.trusts(&project) && !store.is_read_only(&project));
-        store.refuse(&project).unwrap();
-        assert!(!store.remove(&project).unwrap() && !store.is_read_only(&project), "it is asked for again");
-    }
-
-    #[test]
-    fn a_list_without_refusals_is_read() {
-        let home = tempfile::tempdir().unwrap();
-        let store = TrustStore::new(home.path());
-        std::fs::write(home.path().join("trusted.json"), r#"{"version": 1, "directories": []}"#).unwrap();
-        assert!(!store.is_read_only(home.path()));
-        store.add(home.path()).unwrap();
-        assert!(store.trusts(home.path()));
-    }
-
-    #[test]
-    fn another_directory_in_the_same_place_is_not_trusted() {
-        let home = tempfile::tempdir().unwrap();
-        let (project, moved) = (home.path().join("project"), home.path().join("moved"));
-        std::fs::create_dir(&project).unwrap();
-        let store = TrustStore::new(home.path());
-        store.add(&project).unwrap();
-        std::fs::rename(&project, &moved).unwrap();
-        std::fs::create_dir(&project).unwrap();
-        assert!(!store.trusts(&project) && !store.trusts(&moved));
-    }
-
-    #[test]
-    fn a_damaged_list_trusts_nothing_and_is_not_overwritten() {
-        let home = tempfile::tempdir().unwrap();
-        let store = TrustStore::new(home.path());
-        store.add(home.path()).unwrap();
-        std::fs::write(home.path().join("trusted.json"), "{").unwrap();
-        assert!(!store.trusts(home.path()));
-        assert!(store.add(home.path()).is_err());
-    }
-}
+mod tests;

@@ -18,7 +18,9 @@ const OWN_DATA: &[&str] = &[
     "grants.lock",
     "processes",
     "run",
+    "trusted",
     "trusted.json",
+    "trusted.lock",
     "undo",
 ];
 

@@ -3,9 +3,7 @@
 //! A grant ends by the wall clock and, until the machine is started again, by the time since the start, so that setting
 //! the clock back does not prolong it.
 
-use std::fs::{File, OpenOptions};
 use std::io;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +11,6 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use buddy_policy::Grant;
 use buddy_protocol::{Clock, UnixMillis};
-use rustix::fs::OFlags;
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
@@ -123,7 +120,8 @@ impl GrantBook {
 
     /// Changes the grants that hold; those that ended are dropped on the way.
     fn change(&self, change: impl FnOnce(&mut Vec<Kept>)) -> anyhow::Result<()> {
-        let _lock = self.lock().with_context(|| format!("cannot lock {}", self.path.display()))?;
+        let _lock =
+            private_file::lock(&self.path).with_context(|| format!("cannot lock {}", self.path.display()))?;
         let mut grants = self.list()?;
         change(&mut grants);
         if grants.len() > MAX_GRANTS {
@@ -132,22 +130,6 @@ impl GrantBook {
         let text = serde_json::to_string_pretty(&GrantFile { version: VERSION, grants })?;
         private_file::replace(&self.path, &format!("{text}\n"))
             .with_context(|| format!("cannot write {}", self.path.display()))
-    }
-
-    fn lock(&self) -> io::Result<File> {
-        if let Some(data) = self.path.parent() {
-            private_file::make_directory(data)?;
-        }
-        let lock = OpenOptions::new()
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .mode(0o600)
-            .custom_flags(OFlags::NOFOLLOW.bits().cast_signed())
-            .open(self.path.with_extension("lock"))?;
-        // Held for one small write only, so waiting for it is short.
-        lock.lock()?;
-        Ok(lock)
     }
 
     fn read(&self) -> anyhow::Result<Vec<Kept>> {

@@ -1,4 +1,4 @@
-//! Files of rules, one a tier, read anew when they change.
+//! Files of rules, one a tier, read anew when they change. Those of a project are the version that the person trusted.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use anyhow::Context;
 use buddy_policy::{CommandPattern, RuleSet, RuleTier, Rules, guards_from_json};
 
 use super::guards::Guards;
-use crate::config::text_of;
+use crate::config::{RULES_FILE, TrustStore, text_of};
 
 /// The rules of whoever manages the machine.
 const MANAGED: &str = "/etc/buddy/rules.toml";
@@ -16,10 +16,17 @@ const MANAGED: &str = "/etc/buddy/rules.toml";
 /// The rules that hold in one directory, kept as long as no file changes.
 pub(super) struct RuleFiles {
     files: Vec<(RuleTier, PathBuf)>,
+    project: Option<ProjectRules>,
     guards: Guards,
     fixed: FixedRules,
     /// Held for a look, or to read the files.
     known: Mutex<Option<(Stamp, Arc<RuleSet>)>>,
+}
+
+/// The rules of a project that is trusted.
+pub(super) struct ProjectRules {
+    pub(super) directory: PathBuf,
+    pub(super) trust: TrustStore,
 }
 
 /// Rules that stay the same as long as buddy runs.
@@ -38,16 +45,15 @@ impl RuleFiles {
     /// The rules of this machine, of the person, and of a project that is trusted.
     pub(super) fn new(
         user: Option<&Path>,
-        project: Option<&Path>,
+        project: Option<ProjectRules>,
         guards: Guards,
         fixed: FixedRules,
     ) -> Self {
         let file = |tier, directory: &Path| (tier, directory.join("rules.toml"));
         let managed = (RuleTier::Managed, PathBuf::from(MANAGED));
         let user = user.map(|directory| file(RuleTier::User, directory));
-        let project = project.map(|directory| file(RuleTier::Project, &directory.join(".buddy")));
-        let files = std::iter::once(managed).chain(user).chain(project).collect();
-        Self { files, guards, fixed, known: Mutex::default() }
+        let files = std::iter::once(managed).chain(user).collect();
+        Self { files, project, guards, fixed, known: Mutex::default() }
     }
 
     /// The rules as the files have them now.
@@ -78,7 +84,9 @@ impl RuleFiles {
     }
 
     fn stamp(&self) -> Stamp {
-        let paths = self.files.iter().map(|(_, path)| path.as_path()).chain([self.guards.approved_file()]);
+        let trust = self.project.iter().map(|project| project.trust.file());
+        let paths = self.files.iter().map(|(_, path)| path.as_path()).chain(trust);
+        let paths = paths.chain([self.guards.approved_file()]);
         let stamp = |path: &Path| {
             let found = std::fs::metadata(path).ok()?;
             Some((found.dev(), found.ino(), found.mtime(), found.mtime_nsec(), found.size()))
@@ -95,6 +103,9 @@ impl RuleFiles {
                 rules.add(*tier, of_file);
             }
         }
+        if let Some(project) = &self.project {
+            rules.add(RuleTier::Project, project.rules()?);
+        }
         if let Some(text) = self.guards.standing()?.approved {
             rules.add(RuleTier::User, check_guards(&text)?);
         }
@@ -103,6 +114,18 @@ impl RuleFiles {
         }
         rules.add(RuleTier::Run, self.fixed.run.clone());
         Ok(rules)
+    }
+}
+
+impl ProjectRules {
+    fn rules(&self) -> anyhow::Result<Rules> {
+        let path = self.directory.join(RULES_FILE);
+        let text = self.trust.trusted_text(&self.directory, RULES_FILE).with_context(|| {
+            format!("the version of {} that you trusted is lost. Trust it again: buddy trust", path.display())
+        })?;
+        toml::from_str(&text.unwrap_or_default()).with_context(|| {
+            format!("{} is not a file of rules. Mend it and trust it again: buddy trust", path.display())
+        })
     }
 }
 
@@ -127,10 +150,17 @@ mod tests {
             for directory in ["user", "project/.buddy"] {
                 std::fs::create_dir_all(home.path().join(directory)).unwrap();
             }
-            let (user, project) = (home.path().join("user"), home.path().join("project"));
+            let (user, directory) = (home.path().join("user"), home.path().join("project"));
+            let project = ProjectRules { directory, trust: TrustStore::new(&home.path().join("data")) };
             let files =
-                RuleFiles::new(Some(&user), Some(&project), Guards::new(home.path()), FixedRules::default());
+                RuleFiles::new(Some(&user), Some(project), Guards::new(home.path()), FixedRules::default());
             Self { home, files }
+        }
+
+        /// Trusts the project as it is.
+        fn trust(&self) {
+            let project = self.files.project.as_ref().unwrap();
+            project.trust.add(&project.directory).unwrap();
         }
 
         /// With these rules of the run.
@@ -159,10 +189,11 @@ mod tests {
             "project/.buddy/rules.toml",
             "allow = [\"ninja *\", \"meson *\"]\ndeny = [\"make install *\"]\n",
         );
+        stage.trust();
         assert_eq!(stage.verdict("make all"), Verdict::Allow);
         assert_eq!(stage.verdict("make install x"), Verdict::Deny);
         assert_eq!(stage.verdict("ninja all"), Verdict::Ask);
-        assert_eq!(stage.verdict("meson setup"), Verdict::Allow);
+        assert_eq!(stage.verdict("meson setup"), Verdict::Ask);
     }
 
     #[test]
@@ -174,6 +205,7 @@ mod tests {
             "allow = [\"cmake *\"]\nask = [\"ninja *\"]\ndeny = [\"make install *\"]\n",
         );
         stage.write("project/.buddy/rules.toml", "deny = [\"meson install *\"]\n");
+        stage.trust();
         assert_eq!(stage.verdict("make all"), Verdict::Allow);
         assert_eq!(stage.verdict("make install x"), Verdict::Deny);
         assert_eq!(stage.verdict("meson install x"), Verdict::Deny);
@@ -191,6 +223,31 @@ mod tests {
         assert_eq!(stage.verdict("make all"), Verdict::Allow, "what was understood last stays");
         stage.write("user/rules.toml", "deny = [\"make *\"]\n");
         assert_eq!(stage.verdict("make all"), Verdict::Deny);
+    }
+
+    #[test]
+    fn the_rules_of_a_project_hold_as_they_were_trusted() {
+        let stage = Stage::new();
+        stage.write("user/rules.toml", "allow = [\"make *\"]\n");
+        stage.write("project/.buddy/rules.toml", "deny = [\"make *\"]\n");
+        assert_eq!(stage.verdict("make all"), Verdict::Allow, "nobody trusted them");
+        stage.trust();
+        assert_eq!(stage.verdict("make all"), Verdict::Deny);
+        stage.write("project/.buddy/rules.toml", "");
+        assert_eq!(stage.verdict("make all"), Verdict::Deny, "nobody saw the change");
+        stage.trust();
+        assert_eq!(stage.verdict("make all"), Verdict::Allow);
+    }
+
+    #[test]
+    fn a_trusted_version_that_is_lost_is_an_error() {
+        let stage = Stage::new();
+        stage.write("project/.buddy/rules.toml", "deny = [\"make *\"]\n");
+        stage.trust();
+        for copy in std::fs::read_dir(stage.home.path().join("data/trusted")).unwrap() {
+            std::fs::write(copy.unwrap().path(), "deny = []\n").unwrap();
+        }
+        assert!(format!("{:#}", stage.files.rules().unwrap_err()).contains("is damaged"));
     }
 
     #[test]

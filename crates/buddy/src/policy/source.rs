@@ -14,7 +14,7 @@ use buddy_protocol::GrantScope;
 use super::bounds::{Ground, bounds, guarded_in};
 use super::grants::GrantBook;
 use super::guards::Guards;
-use super::rules::{FixedRules, RuleFiles};
+use super::rules::{FixedRules, ProjectRules, RuleFiles};
 use crate::commands::setup::PolicyWish;
 use crate::config::{Loaded, TrustStore, WorkEnvironment, user_file};
 use crate::environment::Environment;
@@ -138,9 +138,9 @@ impl Policies {
     fn files(&self, cwd: &Path, is_trusted: bool) -> RuleFiles {
         let user = user_file(&self.environment);
         let user = user.as_deref().and_then(Path::parent);
-        let project = is_trusted.then_some(cwd);
+        let project = || ProjectRules { directory: cwd.to_owned(), trust: self.trust.clone() };
         let fixed = FixedRules { run: self.settings.rules.clone(), denylist: self.settings.denylist.clone() };
-        RuleFiles::new(user, project, Guards::new(&self.environment.data), fixed)
+        RuleFiles::new(user, is_trusted.then(project), Guards::new(&self.environment.data), fixed)
     }
 }
 

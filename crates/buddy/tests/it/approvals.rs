@@ -234,7 +234,7 @@ async fn a_project_cannot_loosen_what_the_person_decides() {
     std::fs::write(stage.home.work().join("buddy.toml"), config).unwrap();
     stage.buddy(["trust"]).run().await.expect_code(0);
     let finished = stage.buddy(["exec", "go"]).run().await.expect_code(5);
-    assert!(finished.stderr.contains("`approvals` is read from your own file only"), "{finished}");
+    assert!(finished.stderr.contains("a project cannot set `approvals.policy`"), "{finished}");
     assert!(!stage.home.work().join("one").exists());
 }
 

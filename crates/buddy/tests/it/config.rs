@@ -156,20 +156,23 @@ async fn an_untrusted_project_changes_nothing_and_gets_no_key() {
 }
 
 #[tokio::test]
-async fn a_trusted_project_is_read_but_a_key_stays_with_its_address() {
+async fn trust_is_listed_and_taken_back_and_an_address_of_a_project_is_not_used() {
     let (home, good, other) = (Home::new(), answering().await, answering().await);
     write(&home, USER, &own(&good));
-    write(&home, "work/buddy.toml", &format!("models.own.api_base_url = '{}/v1'\n", other.url()));
+    let project = format!("agent.name = 'Herbert'\nmodels.own.api_base_url = '{}/v1'\n", other.url());
+    write(&home, "work/buddy.toml", &project);
     bare(&home, ["trust"]).run().await.expect_code(0);
     let listed = bare(&home, ["trust", "--list"]).run().await.expect_code(0).text();
     assert_eq!(listed.trim_end(), home.work().to_str().unwrap());
     assert_eq!(mode(&home.data().join("trusted.json")), 0o600);
     let finished = bare(&home, ["exec", "hi"]).run().await.expect_code(0);
-    finished.expect_stderr("its key stays with the old one");
-    assert_eq!((good.connections(), header(&other, "authorization")), (0, None));
+    finished.expect_stderr("a project cannot set `models.own.api_base_url`");
+    assert_eq!(other.connections(), 0);
+    assert_eq!(header(&good, "authorization").as_deref(), Some("Bearer sk-own"));
+    assert!(good.requests()[0].body.to_string().contains("Herbert"), "the rest of the file is read");
     bare(&home, ["trust", "--remove"]).run().await.expect_code(0);
     bare(&home, ["exec", "hi"]).run().await.expect_code(0);
-    assert_eq!(header(&good, "authorization").as_deref(), Some("Bearer sk-own"));
+    assert!(!good.requests()[1].body.to_string().contains("Herbert"));
 }
 
 #[tokio::test]

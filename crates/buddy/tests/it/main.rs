@@ -30,6 +30,7 @@ mod panes;
 mod past;
 mod person;
 mod processes;
+mod project;
 mod repl;
 mod screen;
 mod security;

@@ -15,6 +15,7 @@ mod scenes;
 mod shared;
 mod size;
 mod status;
+mod trust;
 mod turns;
 mod window;
 

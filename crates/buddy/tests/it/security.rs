@@ -129,6 +129,7 @@ async fn an_agent_cannot_change_what_it_may_do() {
         data.join("config/guards.approved.json"),
         data.join("grants.json"),
         data.join("trusted.json"),
+        data.join("trusted/copy"),
         home.join(".config/buddy/rules.toml"),
         home.join(".config/buddy/buddy.toml"),
         home.join(".bashrc"),

@@ -157,7 +157,7 @@ fn older_names_are_fallbacks() {
 
     let stage = Stage::new().file("work/agent.toml", "agent.name = 'old'").trusted();
     assert_eq!(stage.loaded().config.agent.name, "old");
-    assert_eq!(stage.project("agent.name = 'new'").loaded().config.agent.name, "new");
+    assert_eq!(stage.project("agent.name = 'new'").trusted().loaded().config.agent.name, "new");
 
     let stage = Stage::new().with("AGENT_MODEL", "claude");
     let loaded = stage.loaded();
@@ -198,7 +198,11 @@ fn a_login_is_read_from_the_persons_own_file_only() {
     let loaded = stage.load().unwrap();
     assert_eq!(loaded.config.login["acme"].token_url, "https://id/token");
     assert_eq!(loaded.config.agent.name, "p");
-    assert!(loaded.warnings.iter().any(|warning| warning.contains("`login`")), "{:?}", loaded.warnings);
+    assert!(
+        loaded.warnings.iter().any(|warning| warning.contains("`login.acme.token_url`")),
+        "{:?}",
+        loaded.warnings
+    );
 }
 
 #[test]

@@ -1,0 +1,173 @@
+//! The files by which a project controls buddy, as they are in its folder now.
+//!
+//! They are read to be compared and shown, never to take effect: that does the copy of what the person trusted
+//! ([`TrustStore`](super::TrustStore)). The folder is opened once, and the kernel resolves each name beneath it, so that a link
+//! leads nowhere else. `AGENTS.md` and the project's own commands are not among them: they are words for the model, which give
+//! no rights.
+
+use std::fmt::Write;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+
+use buddy_exec::jail::is_placeholder_at;
+use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
+use rustix::io::Errno;
+use sha2::{Digest, Sha256};
+use similar::TextDiff;
+
+/// The names of a project's configuration; the first that there is counts.
+pub(crate) const CONFIG_FILES: [&str; 2] = ["buddy.toml", "agent.toml"];
+/// The rules of a project.
+pub(crate) const RULES_FILE: &str = ".buddy/rules.toml";
+/// All of them.
+pub(super) const CONTROL_FILES: [&str; 3] = [CONFIG_FILES[0], CONFIG_FILES[1], RULES_FILE];
+
+/// The largest file; people write kilobytes.
+const MAX_BYTES: u64 = 1024 * 1024;
+/// How often an open is tried again when the kernel could not be sure because of a rename at the same time.
+const TRIES: usize = 128;
+/// The most lines of a change that are shown at once.
+const MAX_LINES: usize = 60;
+
+/// What is at the name of a control file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// Nothing.
+    Absent,
+    /// This text.
+    Text(String),
+    /// Something that is not read, for this reason.
+    Refused(String),
+}
+
+/// A control file that is not what the person trusted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct FileChange {
+    /// Its name in the folder.
+    pub(crate) name: &'static str,
+    /// The text that the person trusted and that takes effect.
+    pub(crate) trusted: Option<String>,
+    /// What is there now.
+    pub(crate) now: Content,
+}
+
+impl FileChange {
+    /// Whether the person can let it take effect.
+    pub(crate) fn is_acceptable(&self) -> bool {
+        !matches!(self.now, Content::Refused(_))
+    }
+
+    /// What holds and why, for the standard error.
+    pub(crate) fn warning(&self, folder: &Path) -> String {
+        let path = folder.join(self.name);
+        let path = path.display();
+        let next = "Review it with: buddy trust";
+        match (&self.trusted, &self.now) {
+            (Some(_), Content::Refused(why)) => {
+                format!("{path} is not used, as {why}. The version that you trusted stays in effect.")
+            }
+            (None, Content::Refused(why)) => format!("{path} is not used, as {why}."),
+            (Some(_), Content::Absent) => format!(
+                "{path} was removed since you trusted this folder. The version that you trusted stays in effect. {next}"
+            ),
+            (Some(_), Content::Text(_)) => format!(
+                "{path} changed since you trusted this folder. The version that you trusted stays in effect. {next}"
+            ),
+            (None, _) => format!("{path} is not used, as you have not reviewed it. {next}"),
+        }
+    }
+
+    /// The change, line by line, and how much of a long one was left out.
+    pub(crate) fn diff(&self) -> Vec<String> {
+        let now = match &self.now {
+            Content::Text(text) => text.as_str(),
+            Content::Absent | Content::Refused(_) => "",
+        };
+        let trusted = self.trusted.as_deref().unwrap_or_default();
+        let before = format!("{} (trusted)", self.name);
+        let after = format!("{} (now)", self.name);
+        let diff = TextDiff::from_lines(trusted, now).unified_diff().header(&before, &after).to_string();
+        let mut lines: Vec<String> = diff.lines().map(str::to_owned).collect();
+        let more = lines.len().saturating_sub(MAX_LINES);
+        if more > 0 {
+            lines.truncate(MAX_LINES);
+            lines.push(format!("… and {more} more lines"));
+        }
+        lines
+    }
+}
+
+/// The name of a text by its content.
+pub(super) fn digest(text: &str) -> String {
+    Sha256::digest(text.as_bytes()).iter().fold(String::new(), |mut name, byte| {
+        // A text takes whatever is written to it.
+        let _ = write!(name, "{byte:02x}");
+        name
+    })
+}
+
+/// A folder, opened once.
+pub(super) struct Folder {
+    /// Its real path.
+    pub(super) path: PathBuf,
+    pub(super) device: u64,
+    pub(super) inode: u64,
+    handle: OwnedFd,
+}
+
+impl Folder {
+    pub(super) fn open(directory: &Path) -> io::Result<Self> {
+        let path = directory.canonicalize()?;
+        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+        let handle = File::from(rustix::fs::open(&path, flags, Mode::empty())?);
+        let metadata = handle.metadata()?;
+        Ok(Self { path, device: metadata.dev(), inode: metadata.ino(), handle: handle.into() })
+    }
+
+    /// What is at a name in it.
+    pub(super) fn read(&self, name: &str) -> Content {
+        // A place that is held for the jail of a shared terminal is no file of the project.
+        if is_placeholder_at(&self.path.join(name)) {
+            return Content::Absent;
+        }
+        match self.text(name) {
+            Ok(text) => Content::Text(text),
+            Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+                Content::Absent
+            }
+            Err(error) => Content::Refused(match Errno::from_io_error(&error) {
+                Some(Errno::XDEV) => "a link leads out of this folder".to_owned(),
+                Some(Errno::LOOP) => "it is a link that leads nowhere".to_owned(),
+                _ => format!("it cannot be read: {error}"),
+            }),
+        }
+    }
+
+    fn text(&self, name: &str) -> io::Result<String> {
+        let file = File::from(self.beneath(name)?);
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::other("it is not a regular file"));
+        }
+        let mut text = String::new();
+        file.take(MAX_BYTES + 1).read_to_string(&mut text)?;
+        if text.len() as u64 > MAX_BYTES {
+            return Err(io::Error::other(format!("it has more than {MAX_BYTES} bytes")));
+        }
+        Ok(text)
+    }
+
+    fn beneath(&self, name: &str) -> io::Result<OwnedFd> {
+        let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::NOCTTY;
+        let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_MAGICLINKS;
+        let mut tried = 0;
+        loop {
+            match openat2(&self.handle, name, flags, Mode::empty(), resolve) {
+                Err(Errno::AGAIN | Errno::INTR) if tried < TRIES => tried += 1,
+                opened => return Ok(opened?),
+            }
+        }
+    }
+}
