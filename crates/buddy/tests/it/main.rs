@@ -9,6 +9,7 @@ mod commands;
 mod compaction;
 mod config;
 mod crash;
+mod cut_answers;
 mod day;
 mod demo;
 mod doctor;
