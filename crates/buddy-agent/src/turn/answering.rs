@@ -139,18 +139,19 @@ pub(super) fn given_up(why: &str) -> Failure {
 
 /// What people should know about how an answer ended.
 fn remark(reply: &Reply) -> Option<Fact> {
+    let warning = |text: String| notice(NoticeLevel::Warning, "answer_incomplete", text);
+    if let Some(why) = why_not_run(reply) {
+        return Some(warning(format!("{why}, so none of its tool calls was run")));
+    }
     let text = match &reply.stop {
         StopReason::Length => "the answer was cut at the model's output limit",
         StopReason::Refusal => "the model refused to answer",
         StopReason::Filter => "the provider's content filter stopped the answer",
         StopReason::Paused => "the provider paused again and again in the middle of the answer",
-        StopReason::Other(_) if why_not_run(reply).is_some() => {
-            "the answer ended for a reason that buddy does not know"
-        }
         _ if reply.items.is_empty() => "the model gave an empty answer",
         _ => return None,
     };
-    Some(notice(NoticeLevel::Warning, "answer_incomplete", text.to_owned()))
+    Some(warning(text.to_owned()))
 }
 
 /// Whether a call of this kind may run with arguments that had to be mended.

@@ -35,6 +35,7 @@ mod screen;
 mod security;
 mod sessions;
 mod stage;
+mod tampering;
 mod targets;
 mod undo;
 mod web;
