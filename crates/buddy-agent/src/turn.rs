@@ -24,7 +24,7 @@ use crate::history::history;
 use crate::live::LiveAnswer;
 use crate::repeat::Repeats;
 use crate::tools::{Call, plan, registry};
-use crate::turn::answering::grow;
+use crate::turn::answering::{given_up, grow};
 
 /// What happened, as the driver tells it.
 pub(crate) enum Input {
@@ -116,6 +116,10 @@ struct Turn {
     calls: u32,
     /// How often in a row the provider paused in the middle of an answer.
     pauses: u32,
+    /// How often in a row an answer was cut off with calls in it.
+    cut_answers: u32,
+    /// Why the turn ends once the calls are recorded, if it does: the model gave only answers that were cut off.
+    given_up: Option<&'static str>,
     /// Whether a person said something that no model call has seen yet.
     is_steered: bool,
     /// Whether a person allowed this turn to go on beyond the budget.
@@ -133,6 +137,8 @@ impl Turn {
             step: 0,
             calls: 0,
             pauses: 0,
+            cut_answers: 0,
+            given_up: None,
             is_steered: false,
             is_funded: false,
             is_compacted: false,
@@ -241,7 +247,10 @@ impl Machine {
         match input {
             Input::CallEnded(item) => {
                 running.open = running.open.saturating_sub(1);
-                self.repeats.note(&item);
+                // A call of an answer that was cut was not run, so making it again repeats no failure.
+                if turn.cut_answers == 0 {
+                    self.repeats.note(&item);
+                }
                 let plan = plan(&item);
                 self.put(item);
                 effects.extend(plan.map(|steps| self.planned(&turn, steps)));
@@ -258,6 +267,8 @@ impl Machine {
             self.state = State::Running(turn, running);
         } else if running.is_interrupted {
             effects.push(end(&turn, TurnOutcome::Interrupted, None));
+        } else if let Some(why) = turn.given_up {
+            effects.push(end(&turn, TurnOutcome::Failed, Some(given_up(why))));
         } else {
             effects.extend(self.call_model(turn));
         }

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use buddy_protocol::{
-    Event, Fact, ForkError, ForkKind, ForkPoint, SessionId, SessionStore, SessionsError, UnixMillis,
-    changes_since, fork, fork_end,
+    Event, Fact, ForkError, ForkKind, ForkPoint, SessionId, SessionStore, SessionsError, StoreError,
+    UnixMillis, changes_since, fork, fork_end,
 };
 
-use crate::live::read_log;
+use crate::live::{read_log, read_whole_part};
 use crate::parts::parts;
 
 /// Events in one append. Items can be large, and an append has a bound.
@@ -27,10 +27,22 @@ impl Fork {
     /// Reads the old log and writes the new one. The old session may be live: its log is read up to a known event.
     pub(crate) async fn write(self, store: &dyn SessionStore) -> Result<(), SessionsError> {
         let invalid = |error: ForkError| SessionsError::Invalid(error.to_string());
-        let mut log = read_log(store, &self.from, self.head).await?;
+        let mut log = match read_log(store, &self.from, self.head).await {
+            // A fork is the way out of a damaged log: it takes what comes before the damage.
+            Err(StoreError::Corrupt(reason)) => {
+                let whole = read_whole_part(store, &self.from).await;
+                if whole.is_empty() {
+                    return Err(StoreError::Corrupt(reason).into());
+                }
+                tracing::warn!(session = %self.from, reason, events = whole.len(), "forking the whole part");
+                whole
+            }
+            read => read?,
+        };
+        let head = log.len() as u64;
         let until = fork_end(&log, &self.point).map_err(invalid)?;
         let since = changes_since(&log, until, &self.point);
-        if until < self.head {
+        if until < head {
             log = read_log(store, &self.from, until).await?;
         }
         let facts = fork(&self.from, log, since, self.kind, self.now).map_err(invalid)?;

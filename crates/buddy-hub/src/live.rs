@@ -17,6 +17,9 @@ use crate::actor::{Actor, MAILBOX, Message, State};
 use crate::sink::ActorSink;
 use crate::subscription::Feed;
 
+/// Events of a damaged log that are read at once.
+const WHOLE_PAGE: usize = 1000;
+
 /// Commands that may wait for an agent.
 const COMMANDS: usize = 64;
 /// Events in one part of a log that is read when a session is taken up.
@@ -56,6 +59,11 @@ impl Live {
 
     /// Takes up a session from its log. Whatever a dead writer left open is closed first.
     pub(crate) async fn resume(parts: Parts) -> Result<Self, SessionsError> {
+        let session = parts.session.clone();
+        Self::take_up(parts).await.map_err(|error| with_way_out(error, &session))
+    }
+
+    async fn take_up(parts: Parts) -> Result<Self, SessionsError> {
         let writer = parts.store.writer(&parts.session).await.map_err(busy)?;
         // Nobody else writes from here on, so the head stays where it is.
         let summary = parts.store.find(&parts.session).await?;
@@ -249,6 +257,18 @@ pub(crate) async fn read_log(
     Ok(entries)
 }
 
+/// What comes before the first damage of a log; as long as the log when there is none.
+pub(crate) async fn read_whole_part(store: &dyn SessionStore, session: &SessionId) -> Vec<LogEntry> {
+    let mut entries = Vec::new();
+    while let Ok(page) = store.read(session, entries.len() as u64, WHOLE_PAGE).await {
+        if page.is_empty() {
+            break;
+        }
+        entries.extend(page.into_iter().map(LogEntry::Event));
+    }
+    entries
+}
+
 fn parts<'a>(
     store: &'a dyn SessionStore,
     session: &'a SessionId,
@@ -275,6 +295,19 @@ async fn read_part(
         entries.extend(read);
     }
     Ok(entries)
+}
+
+/// A damaged session is not gone on with. Its error says what can be done.
+fn with_way_out(error: SessionsError, session: &SessionId) -> SessionsError {
+    match error {
+        SessionsError::Store(StoreError::Corrupt(reason)) => {
+            SessionsError::Store(StoreError::Corrupt(format!(
+                "{reason}. buddy adds nothing to this session. Run `buddy store check` to see all damage, \
+                 or `buddy resume {session} --fork` to go on from the part that is whole"
+            )))
+        }
+        other => other,
+    }
 }
 
 fn busy(error: StoreError) -> SessionsError {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 /// Longest argument text that is looked at; a longer one is broken.
-pub const MAX_ARGUMENTS_BYTES: usize = 8 * 1024 * 1024;
+pub const MAX_ARGUMENTS_BYTES: usize = 4 * 1024 * 1024;
 
 /// Most closers that repair adds: deeper damage is not a slip of the pen.
 const MAX_CLOSERS: usize = 16;

@@ -244,7 +244,8 @@ impl WireError {
                 let retry_after = crate::retry::delay_in_text(&complaint.message);
                 Failure { status, retry_after, complaint }.into_error()
             }
-            Self::TooLarge => ModelError::new(ModelErrorKind::BadStream, self.to_string()),
+            Self::TooLarge => ModelError::new(ModelErrorKind::BadStream, self.to_string())
+                .with_hint("the model may be stuck: prompt again, or choose another model"),
             Self::Malformed(_) | Self::Truncated => {
                 ModelError::new(ModelErrorKind::BadStream, self.to_string()).with_retry(Retry::Soon)
             }

@@ -53,7 +53,8 @@ pub use protocol::messages::Messages;
 pub use protocol::ollama::Ollama;
 pub use protocol::responses::Responses;
 pub use protocol::{
-    Decoder, DecoderContext, Frame, MAX_CALLS_PER_REPLY, Objection, Progress, Protocol, WireError,
+    Decoder, DecoderContext, Frame, MAX_ANSWER_BYTES, MAX_CALLS_PER_REPLY, MAX_PARTS, MAX_SAID_BYTES,
+    MAX_STREAM_BYTES, Objection, Progress, Protocol, WireError,
 };
 pub use reply::{Delta, Reply, ReplyItem, StopReason};
 pub use route::{Route, Settings};

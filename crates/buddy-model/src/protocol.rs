@@ -5,8 +5,10 @@
 //! when it says that it is done or when the bytes end, so that "the stream just stopped" is decided in one place.
 
 mod borrowed;
+mod bounded;
 mod call_list;
 pub(crate) mod chat;
+mod ending;
 mod field;
 pub(crate) mod history;
 pub(crate) mod messages;
@@ -18,6 +20,7 @@ mod speaker;
 mod testing;
 mod tokens;
 
+pub use bounded::{MAX_ANSWER_BYTES, MAX_PARTS, MAX_SAID_BYTES, MAX_STREAM_BYTES};
 pub use call_list::MAX_CALLS_PER_REPLY;
 
 use std::collections::HashSet;
@@ -26,9 +29,6 @@ use serde_json::Value;
 use url::Url;
 
 use crate::{Delta, Endpoint, Ids, Options, Private, Prompt, PromptItem, Reply};
-
-/// Most text, reasoning and arguments of one answer; beyond it the server has lost its mind.
-pub(crate) const MAX_ANSWER_BYTES: usize = 64 * 1024 * 1024;
 
 /// One wire protocol.
 pub trait Protocol: Send + Sync {
@@ -192,7 +192,7 @@ pub enum WireError {
     #[error("the answer stopped before its end")]
     Truncated,
     /// More than anyone could have meant.
-    #[error("the answer is larger than any answer should be")]
+    #[error("the answer was cut because it is larger than any answer should be")]
     TooLarge,
     /// The server said that it failed, in the answer itself.
     #[error("the server reported an error in its answer")]

@@ -101,3 +101,11 @@ pub enum StopReason {
     /// Something this crate has no word for, verbatim.
     Other(String),
 }
+
+impl StopReason {
+    /// Whether the calls of an answer that ended so may run. Any other answer is not known to be whole, and a call in it
+    /// may lack its end or its context even though its JSON is complete.
+    pub fn lets_calls_run(&self) -> bool {
+        matches!(self, Self::End | Self::ToolUse)
+    }
+}

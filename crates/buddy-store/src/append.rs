@@ -1,12 +1,17 @@
 //! One transaction of appends: each is held against its log, the good ones are written, the list is kept up.
 
-use buddy_protocol::{SessionId, SessionSummary, StoreError};
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use std::sync::Arc;
 
+use buddy_protocol::{SessionId, SessionSummary, StoreError};
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+
+use crate::anchors::{Anchor, Anchors, LogEnd};
+use crate::chain::{Hash, link, origin};
 use crate::error::from_sqlite;
 use crate::lease::Lease;
-use crate::record::{MAX_LOG, Record, VERSION, at, place, range};
+use crate::record::{MAX_LOG, Record, VERSION, place};
 use crate::summaries;
+use crate::verify::{self, Checked};
 use crate::words;
 
 /// What the writer knows about a log that it may write to.
@@ -14,9 +19,26 @@ use crate::words;
 pub(crate) struct LogState {
     number: i64,
     head: u64,
+    /// The link of the last event.
+    link: Hash,
+    /// What the anchor says.
+    anchored: LogEnd,
     summary: Option<SessionSummary>,
     /// Whether the summary is ahead of its row.
     stale: bool,
+}
+
+impl LogState {
+    fn end(&self) -> LogEnd {
+        LogEnd { count: self.head, link: self.link }
+    }
+}
+
+/// What an append is held against beside the database.
+#[derive(Debug)]
+pub(crate) struct Witness {
+    pub(crate) anchors: Arc<Anchors>,
+    pub(crate) checked: Arc<Checked>,
 }
 
 /// Why a transaction failed.
@@ -47,9 +69,10 @@ impl Failed {
 /// refused and does not keep the others from being written. When it fails as a whole, nothing was written.
 pub(crate) fn append_all(
     connection: &mut Connection,
+    witness: &Witness,
     appends: &[(&Lease, &[Record])],
 ) -> Result<Vec<Result<(), StoreError>>, Failed> {
-    let outcome = try_append_all(connection, appends);
+    let outcome = try_append_all(connection, witness, appends);
     if outcome.is_err() {
         // What was taken into the states was not written: they are read anew when next needed.
         for (lease, _) in appends {
@@ -61,29 +84,39 @@ pub(crate) fn append_all(
 
 fn try_append_all(
     connection: &mut Connection,
+    witness: &Witness,
     appends: &[(&Lease, &[Record])],
 ) -> Result<Vec<Result<(), StoreError>>, Failed> {
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut results = Vec::with_capacity(appends.len());
     for (lease, records) in appends {
-        results.push(append(&transaction, lease, records)?);
+        results.push(append(&transaction, witness, lease, records)?);
     }
     for (lease, _) in appends {
         save_summary(&transaction, lease)?;
+        announce(&witness.anchors, lease).map_err(Failed::Stored)?;
     }
     transaction.commit()?;
+    for (lease, _) in appends {
+        settle(&witness.anchors, lease);
+    }
     Ok(results)
 }
 
 fn append(
     transaction: &Transaction<'_>,
+    witness: &Witness,
     lease: &Lease,
     records: &[Record],
 ) -> Result<Result<(), StoreError>, Failed> {
     let mut held = state_of(lease);
     let state = match &mut *held {
         Some(state) => state,
-        none => none.insert(load(transaction, &lease.session).map_err(Failed::Stored)?),
+        none => match load(transaction, witness, &lease.session) {
+            Ok(state) => none.insert(state),
+            // What is damaged is this log and not the store: only appends to it are refused.
+            Err(error) => return Ok(Err(error)),
+        },
     };
     if let Err(error) = follows(&lease.session, state.head, records) {
         return Ok(Err(error));
@@ -92,12 +125,14 @@ fn append(
         state.number = begin(transaction, &lease.session)?;
     }
     for record in records {
-        insert(transaction, state.number, record)?;
+        let linked = link(&state.link, &record.digest);
+        insert(transaction, state.number, record, &linked)?;
         if let Some(place) = place(state.number, record.seq) {
             words::add(transaction, place, &record.event.fact)?;
         }
         summaries::fold(&mut state.summary, &record.event);
         state.head = record.seq;
+        state.link = linked;
         state.stale = true;
     }
     Ok(Ok(()))
@@ -119,24 +154,26 @@ fn follows(session: &SessionId, head: u64, records: &[Record]) -> Result<(), Sto
     Ok(())
 }
 
-fn load(connection: &Connection, session: &SessionId) -> Result<LogState, StoreError> {
+/// Reads how a log stands. One that is not what was written is refused, whichever of its events it is.
+fn load(connection: &Connection, witness: &Witness, session: &SessionId) -> Result<LogState, StoreError> {
+    let link = origin(session);
+    let anchored = LogEnd { count: 0, link };
     let Some(number) = summaries::log_of(connection, session)? else {
-        return Ok(LogState { number: 0, head: 0, summary: None, stale: false });
+        return Ok(LogState { number: 0, head: 0, link, anchored, summary: None, stale: false });
     };
-    let last: Option<i64> = connection
-        .prepare_cached(
-            "SELECT place FROM events WHERE place > ?1 AND place < ?2 ORDER BY place DESC LIMIT 1",
-        )
-        .and_then(|mut statement| statement.query_row(range(number, 0), |row| row.get(0)).optional())
-        .map_err(|error| from_sqlite(&error))?;
-    let head = last.map_or(0, |place| at(place).1);
+    let end = verify::check_end(connection, &witness.anchors, session, number)?;
+    let head = end.count;
+    let checked = witness.checked.take(session).min(head);
+    if checked < head {
+        verify::check_part(connection, session, number, (checked, head))?;
+    }
     let row = summaries::load(connection, number).ok().flatten().filter(|summary| summary.head == head);
     let summary = match row {
         Some(summary) => Some(summary),
         // The row is missing or does not belong to this log's end: the log decides.
         None => summaries::derive(connection, session, number)?.0,
     };
-    Ok(LogState { number, head, summary, stale: false })
+    Ok(LogState { number, head, link: end.link, anchored: end, summary, stale: false })
 }
 
 fn begin(transaction: &Transaction<'_>, session: &SessionId) -> rusqlite::Result<i64> {
@@ -153,10 +190,11 @@ fn begin(transaction: &Transaction<'_>, session: &SessionId) -> rusqlite::Result
     Ok(number)
 }
 
-fn insert(transaction: &Transaction<'_>, log: i64, record: &Record) -> rusqlite::Result<()> {
+fn insert(transaction: &Transaction<'_>, log: i64, record: &Record, link: &Hash) -> rusqlite::Result<()> {
     transaction
         .prepare_cached(
-            "INSERT INTO events (place, version, time, kind, data, private, crc) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            "INSERT INTO events (place, version, time, kind, data, private, crc, link)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
         )?
         .execute(params![
             place(log, record.seq),
@@ -166,6 +204,7 @@ fn insert(transaction: &Transaction<'_>, log: i64, record: &Record) -> rusqlite:
             record.data.get(),
             record.private,
             record.crc,
+            link,
         ])
         .map(drop)
 }
@@ -175,6 +214,25 @@ fn save_summary(transaction: &Transaction<'_>, lease: &Lease) -> rusqlite::Resul
     let Some(state) = held.as_mut().filter(|state| state.stale) else { return Ok(()) };
     state.stale = false;
     state.summary.as_ref().map_or(Ok(()), |summary| summaries::save(transaction, state.number, summary))
+}
+
+/// Notes outside the database where a log will end.
+fn announce(anchors: &Anchors, lease: &Lease) -> Result<(), StoreError> {
+    let held = state_of(lease);
+    let Some(state) = held.as_ref().filter(|state| state.end() != state.anchored) else { return Ok(()) };
+    let session = lease.session.as_str().to_owned();
+    anchors.write(state.number, &Anchor { session, settled: state.anchored, intended: state.end() })
+}
+
+/// Notes outside the database where a log ends. When that fails, what was announced says the same.
+fn settle(anchors: &Anchors, lease: &Lease) {
+    let mut held = state_of(lease);
+    let Some(state) = held.as_mut().filter(|state| state.end() != state.anchored) else { return };
+    // Whether the slot says so or not: this is what the next announcement follows on.
+    state.anchored = state.end();
+    if let Err(error) = anchors.write(state.number, &verify::settled(&lease.session, state.end())) {
+        tracing::warn!(%error, "cannot anchor a session");
+    }
 }
 
 fn state_of(lease: &Lease) -> std::sync::MutexGuard<'_, Option<LogState>> {

@@ -4,12 +4,15 @@
 use std::fmt;
 
 use buddy_protocol::{Event, SessionId, SessionSummary, StoreError};
-use rusqlite::Connection;
+use rusqlite::{Connection, Row};
 
+use crate::anchors::{Anchors, Reading as AnchorReading, hold};
+use crate::chain::{Hash, link_of, origin};
 use crate::connection::problems;
 use crate::error::from_sqlite;
-use crate::record::{COLUMNS, Flaw, at, decode, range};
+use crate::record::{COLUMNS, Flaw, LINK, at, range, raw};
 use crate::summaries;
+use crate::verify;
 use crate::words;
 
 /// How many findings a report keeps; the rest are counted.
@@ -79,6 +82,20 @@ pub enum Finding {
         /// Why.
         reason: String,
     },
+    /// A log does not end as its anchor says.
+    End {
+        /// The session.
+        session: SessionId,
+        /// How they differ.
+        reason: String,
+    },
+    /// A session is gone.
+    Lost {
+        /// The session.
+        session: String,
+        /// What is missing.
+        reason: String,
+    },
     /// Events belong to no session.
     Orphans {
         /// How many.
@@ -109,6 +126,8 @@ impl fmt::Display for Finding {
             Self::Unreadable { session, after, reason } => {
                 write!(formatter, "session `{session}`: nothing after event {after} can be read: {reason}")
             }
+            Self::End { session, reason } => write!(formatter, "session `{session}`: {reason}"),
+            Self::Lost { session, reason } => write!(formatter, "session `{session}` is gone: {reason}"),
             Self::Orphans { events } => write!(formatter, "{events} events belong to no session"),
             Self::Derived { session, reason } => write!(formatter, "list: session `{session}`: {reason}"),
         }
@@ -116,7 +135,9 @@ impl fmt::Display for Finding {
 }
 
 /// Checks everything, as of one moment.
-pub(crate) fn check(connection: &mut Connection) -> Result<CheckReport, StoreError> {
+pub(crate) fn check(connection: &mut Connection, anchors: &Anchors) -> Result<CheckReport, StoreError> {
+    // What is settled before the moment must be there at the moment.
+    let before: Vec<AnchorReading> = (0..anchors.len()).map(|log| anchors.read(log)).collect();
     let moment = connection.transaction().map_err(|error| from_sqlite(&error))?;
     let mut report = CheckReport::default();
     for pragma in ["PRAGMA integrity_check", DANGLING] {
@@ -126,7 +147,13 @@ pub(crate) fn check(connection: &mut Connection) -> Result<CheckReport, StoreErr
         }
     }
     match summaries::logs(&moment) {
-        Ok(logs) => logs.iter().for_each(|(log, session)| check_log(&moment, *log, session, &mut report)),
+        Ok(logs) => {
+            for (log, session) in &logs {
+                check_log(&moment, *log, session, &mut report);
+                let known = usize::try_from(*log).ok().and_then(|log| before.get(log)).unwrap_or(&Ok(None));
+                check_end(&moment, anchors, known, (*log, session), &mut report);
+            }
+        }
         Err(error) => report.add(Finding::Database(error.to_string())),
     }
     let total = moment.query_row("SELECT count(*) FROM events", [], |row| row.get::<_, i64>(0));
@@ -137,7 +164,29 @@ pub(crate) fn check(connection: &mut Connection) -> Result<CheckReport, StoreErr
         Ok(_) => {}
         Err(error) => report.add(Finding::Database(error.to_string())),
     }
+    if anchors.is_kept() {
+        for (session, drift) in verify::lost(&moment, anchors)? {
+            report.add(Finding::Lost { session, reason: drift.describe() });
+        }
+    }
     Ok(report)
+}
+
+/// Holds the end of a log against its anchor.
+fn check_end(
+    connection: &Connection,
+    anchors: &Anchors,
+    before: &AnchorReading,
+    (log, session): (i64, &SessionId),
+    report: &mut CheckReport,
+) {
+    // What cannot be read was told of already.
+    let Ok(end) = verify::end_of(connection, session, log) else { return };
+    if anchors.is_kept()
+        && let Err(drift) = hold(before, end, &anchors.read(log))
+    {
+        report.add(Finding::End { session: session.clone(), reason: drift.describe() });
+    }
 }
 
 /// What was read of a log.
@@ -189,18 +238,22 @@ fn read_log(
     report: &mut CheckReport,
 ) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(&format!(
-        "SELECT {COLUMNS} FROM events WHERE place > ?1 AND place < ?2 ORDER BY place"
+        "SELECT {COLUMNS}, link FROM events WHERE place > ?1 AND place < ?2 ORDER BY place"
     ))?;
     let mut rows = statement.query(range(log, 0))?;
+    // The link of the event before; none when that event is missing.
+    let mut before = Some(origin(session));
     while let Some(row) = rows.next()? {
         let (_, seq) = at(row.get(0)?);
         report.events += 1;
         if seq != reading.after + 1 {
             reading.whole = false;
+            before = None;
             report.add(Finding::Gap { session: session.clone(), expected: reading.after + 1, found: seq });
         }
-        match decode(session, row) {
-            Ok((event, _)) => {
+        let stored = link_of(row, LINK)?;
+        match linked_event(session, row, before, stored) {
+            Ok(event) => {
                 reading.hear(connection, row.get(0)?, &event)?;
                 summaries::fold(&mut reading.summary, &event);
             }
@@ -212,8 +265,25 @@ fn read_log(
             }
         }
         reading.after = seq;
+        // Each event is held against what is stored before it, so that one flaw is told once.
+        before = stored;
     }
     Ok(())
+}
+
+fn linked_event(
+    session: &SessionId,
+    row: &Row<'_>,
+    before: Option<Hash>,
+    stored: Option<Hash>,
+) -> Result<Event, Flaw> {
+    let raw = raw(row)?;
+    match (before, stored) {
+        (Some(before), stored) => _ = raw.follow(&before, stored)?,
+        (None, Some(_)) => {}
+        (None, None) => return Err(Flaw::Chain),
+    }
+    raw.event(session)
 }
 
 fn check_words(

@@ -49,7 +49,7 @@ impl Directory {
             close_to_others(&path, DIRECTORY_MODE, &mut fixed)?;
         }
         refuse_network(&directory.root)?;
-        for path in [directory.database(), directory.log_ahead(), directory.index()] {
+        for path in [directory.database(), directory.log_ahead(), directory.index(), directory.anchors()] {
             close_to_others(&path, FILE_MODE, &mut fixed)?;
         }
         Ok((directory, fixed))
@@ -71,6 +71,11 @@ impl Directory {
 
     fn index(&self) -> PathBuf {
         self.root.join("buddy.db-shm")
+    }
+
+    /// Where the ends of all logs are kept apart from the database.
+    pub(crate) fn anchors(&self) -> PathBuf {
+        self.root.join("anchors")
     }
 
     pub(crate) fn run(&self) -> PathBuf {

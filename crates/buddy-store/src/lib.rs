@@ -5,8 +5,10 @@
 //! writes; what is queued when it comes round goes into one transaction. A session has one writer among all
 //! processes, held by a kernel lock that dies with its process. This crate reads no environment and knows no agent.
 
+mod anchors;
 mod append;
 mod backup;
+mod chain;
 mod check;
 mod connection;
 mod directory;
@@ -22,6 +24,7 @@ mod schema;
 mod settings;
 mod store;
 mod summaries;
+mod verify;
 mod words;
 mod writer;
 

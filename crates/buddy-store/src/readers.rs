@@ -5,13 +5,16 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use buddy_protocol::{Event, ItemId, LogEntry, SessionId, StoreError};
-use rusqlite::Connection;
+use rusqlite::{Connection, Row};
 use tokio::sync::Semaphore;
 
+use crate::anchors::Anchors;
+use crate::chain::{Hash, link, link_of};
 use crate::connection::open_reader;
 use crate::error::from_sqlite;
-use crate::record::{COLUMNS, at, decode, place, range, raw};
+use crate::record::{COLUMNS, Flaw, LINK, at, place, range, raw};
 use crate::summaries;
+use crate::verify::{self, Checked, link_at};
 
 /// The most events that one read gives.
 pub const MAX_READ_EVENTS: usize = 10_000;
@@ -79,9 +82,12 @@ impl Readers {
     }
 }
 
-/// Up to `limit` events after number `after`.
+/// Up to `limit` events after number `after`, each held against its checksum and the chain. A page ends before an event
+/// that is damaged or missing, so that all before it can be read; the read that begins there fails. The read at the end
+/// of a log holds that end against its anchor.
 pub(crate) fn read_page(
-    connection: &Connection,
+    connection: &mut Connection,
+    anchors: &Anchors,
     session: &SessionId,
     after: u64,
     limit: usize,
@@ -89,38 +95,86 @@ pub(crate) fn read_page(
     let sql = |error: rusqlite::Error| from_sqlite(&error);
     let Some(log) = summaries::log_of(connection, session)? else { return Ok(Vec::new()) };
     let limit = limit.min(MAX_READ_EVENTS);
-    let (start, end) = range(log, after);
+    // All is read as of one moment.
+    let moment = connection.transaction().map_err(sql)?;
+    let before = link_at(&moment, session, log, after).map_err(sql)?;
+    let mut page = Page { session, events: Vec::new(), bytes: 0, expected: after, chain: before };
+    let ended = fill(&moment, log, limit, &mut page)?;
+    drop(moment);
+    match ended {
+        Some(flaw) if page.events.is_empty() => Err(flaw),
+        None if page.events.is_empty() && limit > 0 => {
+            // Not as of that moment: the anchor is read first, so that it is never ahead of the log.
+            verify::check_end(connection, anchors, session, log).map(|_| Vec::new())
+        }
+        _ => Ok(page.events),
+    }
+}
+
+/// Events that are being read.
+struct Page<'a> {
+    session: &'a SessionId,
+    events: Vec<Event>,
+    bytes: usize,
+    /// The number of the last event.
+    expected: u64,
+    /// Its link; none when the event before the first one is missing.
+    chain: Option<Hash>,
+}
+
+/// Reads events up to a bound or a flaw, which is given back.
+fn fill(
+    connection: &Connection,
+    log: i64,
+    limit: usize,
+    page: &mut Page<'_>,
+) -> Result<Option<StoreError>, StoreError> {
+    let sql = |error: rusqlite::Error| from_sqlite(&error);
+    let (start, end) = range(log, page.expected);
     let mut statement = connection
         .prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM events WHERE place > ?1 AND place < ?2 ORDER BY place LIMIT ?3"
+            "SELECT {COLUMNS}, link FROM events WHERE place > ?1 AND place < ?2 ORDER BY place LIMIT ?3"
         ))
         .map_err(sql)?;
     let mut rows = statement.query((start, end, i64::try_from(limit).unwrap_or(i64::MAX))).map_err(sql)?;
-    let mut events = Vec::new();
-    let mut bytes = 0;
-    let mut expected = after;
     while let Some(row) = rows.next().map_err(sql)? {
-        expected += 1;
-        let (_, seq) = at(row.get(0).map_err(sql)?);
-        if seq != expected {
-            return Err(StoreError::Corrupt(format!("event {expected} of session `{session}` is missing")));
+        if let Err(flaw) = page.take(row) {
+            return match flaw {
+                Flaw::Unreadable(error) => Err(sql(error)),
+                Flaw::Missing(seq) => Ok(Some(missing(page.session, seq))),
+                flaw => Ok(Some(flaw.into_error(page.session, page.expected + 1))),
+            };
         }
-        let (event, size) = decode(session, row).map_err(|flaw| flaw.into_error(session, seq))?;
-        events.push(event);
-        bytes += size;
-        if bytes >= MAX_READ_BYTES {
+        if page.bytes >= MAX_READ_BYTES {
             break;
         }
     }
-    Ok(events)
+    Ok(None)
+}
+
+impl Page<'_> {
+    fn take(&mut self, row: &Row<'_>) -> Result<(), Flaw> {
+        let Some(chain) = self.chain else { return Err(Flaw::Missing(self.expected)) };
+        let seq = self.expected + 1;
+        if at(row.get(0)?).1 != seq {
+            return Err(Flaw::Missing(seq));
+        }
+        let raw = raw(row)?;
+        self.chain = Some(raw.follow(&chain, link_of(row, LINK)?)?);
+        self.events.push(raw.event(self.session)?);
+        self.bytes += raw.size();
+        self.expected = seq;
+        Ok(())
+    }
 }
 
 /// The events after number `after` up to number `until`, those that a later one supersedes by their place alone.
 ///
 /// They are read from the last to the first, so that the end of an item is known before its beginning comes. All are
-/// held against their checksums; what is saved is reading values that nobody needs.
+/// held against their checksums and the chain; what is saved is reading values that nobody needs.
 pub(crate) fn read_settled(
-    connection: &Connection,
+    connection: &mut Connection,
+    checked: &Checked,
     session: &SessionId,
     after: u64,
     until: u64,
@@ -128,38 +182,76 @@ pub(crate) fn read_settled(
     let sql = |error: rusqlite::Error| from_sqlite(&error);
     let Some(log) = summaries::log_of(connection, session)? else { return Ok(Vec::new()) };
     let until = until.min(after.saturating_add(MAX_READ_EVENTS as u64));
+    let moment = connection.transaction().map_err(sql)?;
+    match settle(&moment, session, log, (after, until)) {
+        Ok(entries) => {
+            checked.note(session, after, until);
+            Ok(entries)
+        }
+        Err(Flaw::Unreadable(error)) => Err(sql(error)),
+        // From the end the first flaw is the last one. People want to know the first.
+        Err(flaw) => match verify::check_part(&moment, session, log, (after, until)) {
+            Err(first) => Err(first),
+            Ok(_) => Err(flaw.into_error(session, until)),
+        },
+    }
+}
+
+fn settle(
+    connection: &Connection,
+    session: &SessionId,
+    log: i64,
+    (after, until): (u64, u64),
+) -> Result<Vec<LogEntry>, Flaw> {
     let (start, _) = range(log, after);
     let end = place(log, until).unwrap_or(start);
-    let mut statement = connection
-        .prepare_cached(&format!(
-            "SELECT {COLUMNS} FROM events WHERE place > ?1 AND place <= ?2 ORDER BY place DESC"
-        ))
-        .map_err(sql)?;
-    let mut rows = statement.query((start, end)).map_err(sql)?;
+    let mut statement = connection.prepare_cached(&format!(
+        "SELECT {COLUMNS}, link FROM events WHERE place > ?1 AND place <= ?2 ORDER BY place DESC"
+    ))?;
+    let mut rows = statement.query((start, end))?;
     let mut entries = Vec::new();
     let mut ended: HashSet<ItemId> = HashSet::new();
     let mut expected = until;
-    while let Some(row) = rows.next().map_err(sql)? {
-        let raw = raw(row).map_err(|flaw| flaw.into_error(session, expected))?;
+    // The digest and the link of the event that comes after the row.
+    let mut later: Option<(Hash, Hash)> = None;
+    while let Some(row) = rows.next()? {
+        let raw = raw(row)?;
         if raw.seq != expected {
-            break;
+            return Err(Flaw::Missing(expected));
         }
+        let stored = link_of(row, LINK)?.ok_or(Flaw::Chain)?;
+        follows(later, &stored)?;
+        later = Some((raw.digest(), stored));
         expected -= 1;
         let item = raw.item().and_then(|id| id.parse::<ItemId>().ok());
         match item {
             Some(item) if ended.contains(&item) => entries.push(LogEntry::Superseded { seq: raw.seq, item }),
             item => {
-                let event = raw.event(session).map_err(|flaw| flaw.into_error(session, raw.seq))?;
+                let event = raw.event(session)?;
                 ended.extend(item.filter(|_| raw.ends_item()));
                 entries.push(LogEntry::Event(event));
             }
         }
     }
     if expected != after {
-        return Err(StoreError::Corrupt(format!("event {expected} of session `{session}` is missing")));
+        return Err(Flaw::Missing(expected));
     }
+    let before = link_at(connection, session, log, after)?.ok_or(Flaw::Missing(after))?;
+    follows(later, &before)?;
     entries.reverse();
     Ok(entries)
+}
+
+/// Holds an event against the link of the one before it.
+fn follows(later: Option<(Hash, Hash)>, before: &Hash) -> Result<(), Flaw> {
+    match later {
+        Some((digest, stored)) if link(before, &digest) != stored => Err(Flaw::Chain),
+        _ => Ok(()),
+    }
+}
+
+fn missing(session: &SessionId, seq: u64) -> StoreError {
+    Flaw::Missing(seq).into_error(session, seq)
 }
 
 fn closed() -> StoreError {

@@ -7,6 +7,7 @@ use crc32fast::Hasher;
 use rusqlite::Row;
 use serde_json::value::RawValue;
 
+use crate::chain::{Hash, Stored, link};
 use crate::error::from_sqlite;
 
 /// The version of the record's form that is written.
@@ -21,6 +22,9 @@ pub(crate) const MAX_LOG: i64 = (1 << 31) - 1;
 /// The columns that [`decode`] takes, in order.
 pub(crate) const COLUMNS: &str = "place, version, time, kind, data, private, crc";
 
+/// Where a link stands that is asked for after [`COLUMNS`].
+pub(crate) const LINK: usize = 7;
+
 /// An event made ready to be written.
 #[derive(Debug)]
 pub(crate) struct Record {
@@ -30,6 +34,8 @@ pub(crate) struct Record {
     pub(crate) data: Box<RawValue>,
     pub(crate) private: Option<String>,
     pub(crate) crc: u32,
+    /// What its link is made from, with the link before it.
+    pub(crate) digest: Hash,
 }
 
 impl Record {
@@ -51,7 +57,17 @@ impl Record {
         let private = event.fact.item().and_then(|item| item.private.as_ref());
         let private = private.map(serde_json::to_string).transpose().map_err(json)?;
         let crc = checksum(VERSION, seq, time, event.fact.kind(), data.get(), private.as_deref());
-        Ok(Self { event, seq, time, data, private, crc })
+        let digest = Stored {
+            version: VERSION,
+            seq,
+            time,
+            crc: i64::from(crc),
+            kind: event.fact.kind().as_bytes(),
+            data: data.get().as_bytes(),
+            private: private.as_deref().map(str::as_bytes),
+        };
+        let digest = digest.digest();
+        Ok(Self { event, seq, time, data, private, crc, digest })
     }
 
     /// About how much room it takes.
@@ -87,6 +103,10 @@ pub(crate) enum Flaw {
     Newer(i64),
     /// It is not what was written.
     Checksum,
+    /// It does not follow on the event before it.
+    Chain,
+    /// An event of this number should be there.
+    Missing(u64),
     /// It is what was written, and makes no sense.
     Payload { kind: String, reason: String },
 }
@@ -101,6 +121,12 @@ impl Flaw {
             Self::Checksum => {
                 StoreError::Corrupt(format!("event {seq} of session `{session}` does not match its checksum"))
             }
+            Self::Missing(seq) => {
+                StoreError::Corrupt(format!("event {seq} of session `{session}` is missing"))
+            }
+            Self::Chain => StoreError::Corrupt(format!(
+                "event {seq} of session `{session}` does not follow on the one before it: one of the two was changed"
+            )),
             Self::Payload { kind, reason } => {
                 StoreError::Corrupt(format!("event {seq} of session `{session}` is not a `{kind}`: {reason}"))
             }
@@ -117,6 +143,7 @@ impl From<rusqlite::Error> for Flaw {
 /// A row of [`COLUMNS`] that is what was written.
 pub(crate) struct Raw<'row> {
     pub(crate) seq: u64,
+    crc: i64,
     time: i64,
     kind: &'row str,
     data: &'row str,
@@ -139,10 +166,24 @@ pub(crate) fn raw<'row>(row: &'row Row<'_>) -> Result<Raw<'row>, Flaw> {
     if crc != i64::from(checksum(version, seq, time, kind, data, private)) {
         return Err(Flaw::Checksum);
     }
-    Ok(Raw { seq, time, kind, data, private })
+    Ok(Raw { seq, crc, time, kind, data, private })
 }
 
 impl Raw<'_> {
+    /// Everything that its link is made from but the link before it.
+    pub(crate) fn digest(&self) -> Hash {
+        let (seq, time, crc) = (self.seq, self.time, self.crc);
+        let (kind, data) = (self.kind.as_bytes(), self.data.as_bytes());
+        let private = self.private.map(str::as_bytes);
+        Stored { version: VERSION, seq, time, crc, kind, data, private }.digest()
+    }
+
+    /// Holds the event against the chain before it and the link that is stored with it; gives the link.
+    pub(crate) fn follow(&self, before: &Hash, stored: Option<Hash>) -> Result<Hash, Flaw> {
+        let expected = link(before, &self.digest());
+        if stored == Some(expected) { Ok(expected) } else { Err(Flaw::Chain) }
+    }
+
     /// The event.
     pub(crate) fn event(&self, session: &SessionId) -> Result<Event, Flaw> {
         let kind = self.kind;

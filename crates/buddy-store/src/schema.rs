@@ -8,6 +8,7 @@ use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 
 use crate::error::from_sqlite;
 use crate::summaries;
+use crate::verify;
 use crate::words;
 
 /// The schema that this version writes.
@@ -35,6 +36,7 @@ const MIGRATIONS: &[Migration] = &[
         fill: |transaction| summaries::rebuild(transaction).map(drop),
     },
     Migration { name: "0004_words", sql: words::TABLE, fill: words::fill },
+    Migration { name: "0005_chain", sql: include_str!("migrations/0005_chain.sql"), fill: verify::fill },
 ];
 
 const MARKERS: &str = "CREATE TABLE IF NOT EXISTS migrations (

@@ -13,6 +13,8 @@ use buddy_protocol::{
 };
 use rusqlite::Connection;
 
+use crate::anchors::Anchors;
+use crate::append::Witness;
 use crate::backup::{self, BackupReport};
 use crate::check::{self, CheckReport};
 use crate::connection::{open_reader, open_writer, quick_check};
@@ -27,6 +29,7 @@ use crate::record::Record;
 use crate::schema::{self, SCHEMA};
 use crate::settings::{Integrity, OpenReport, Role, StoreSettings};
 use crate::summaries::{self, RebuildReport};
+use crate::verify::{self, Checked};
 use crate::words;
 use crate::writer::{StoreStats, Writer};
 
@@ -47,6 +50,8 @@ struct Inner {
     clock: Arc<dyn Clock>,
     report: OpenReport,
     readers: Arc<Readers>,
+    anchors: Arc<Anchors>,
+    checked: Arc<Checked>,
     /// None when the store is open for reading only.
     writer: Option<Writer>,
     /// Given up when the store is closed.
@@ -69,9 +74,19 @@ impl SqliteStore {
             Ok((connection, report)) => (connection, OpenReport { modes_fixed, ..report }),
             Err(error) => return Err(turn_round(arrival, error)),
         };
+        let anchors = match open_anchors(&directory, &connection, arrival.found) {
+            Ok(anchors) => Arc::new(anchors),
+            Err(error) => return Err(turn_round(arrival, error)),
+        };
         let presence = arrival.settle()?;
-        let writer = Writer::start(connection, directory.clone())?;
-        Ok(Self::new(directory, settings.clock, report, Some(writer), Some(presence), server))
+        let checked = Arc::<Checked>::default();
+        let witness = Witness { anchors: anchors.clone(), checked: checked.clone() };
+        let writer = Writer::start(connection, directory.clone(), witness)?;
+        let (writer, presence) = (Some(writer), Mutex::new(Some(presence)));
+        let readers = Arc::new(Readers::new(directory.database()));
+        let (clock, server) = (settings.clock, Mutex::new(server));
+        let inner = Inner { directory, clock, report, readers, anchors, checked, writer, presence, server };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// As [`SqliteStore::open`], on a thread that may block.
@@ -91,20 +106,12 @@ impl SqliteStore {
             modes_fixed: Vec::new(),
             sqlite: rusqlite::version(),
         };
-        Ok(Self::new(directory, settings.clock, report, None, None, None))
-    }
-
-    fn new(
-        directory: Directory,
-        clock: Arc<dyn Clock>,
-        report: OpenReport,
-        writer: Option<Writer>,
-        presence: Option<Presence>,
-        server: Option<File>,
-    ) -> Self {
         let readers = Arc::new(Readers::new(directory.database()));
-        let (presence, server) = (Mutex::new(presence), Mutex::new(server));
-        Self { inner: Arc::new(Inner { directory, clock, report, readers, writer, presence, server }) }
+        let (anchors, checked) = (Arc::new(Anchors::existing(&directory)), Arc::default());
+        let (clock, presence, server) = (settings.clock, Mutex::new(None), Mutex::new(None));
+        let inner =
+            Inner { directory, clock, report, readers, anchors, checked, writer: None, presence, server };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// What opening found and did.
@@ -124,7 +131,8 @@ impl SqliteStore {
 
     /// Reads everything and says what is wrong with it.
     pub async fn check(&self) -> Result<CheckReport, StoreError> {
-        self.inner.readers.run(check::check).await
+        let anchors = self.inner.anchors.clone();
+        self.inner.readers.run(move |connection| check::check(connection, &anchors)).await
     }
 
     /// Copies the database as it is now to a file that must not exist, and reads the copy back.
@@ -145,12 +153,20 @@ impl SessionStore for SqliteStore {
     async fn writer(&self, session: &SessionId) -> Result<Box<dyn SessionWriter>, StoreError> {
         self.inner.writing()?;
         let lease = Lease::take(&self.inner.directory, session, &*self.inner.clock)?;
+        // Before anybody writes: what cannot be appended to must not be taken up either.
+        let (anchors, wanted) = (self.inner.anchors.clone(), session.clone());
+        let check = move |connection: &mut Connection| match summaries::log_of(connection, &wanted)? {
+            Some(log) => verify::check_end(connection, &anchors, &wanted, log).map(drop),
+            None => Ok(()),
+        };
+        self.inner.readers.run(check).await?;
         Ok(Box::new(LeasedWriter { store: self.inner.clone(), lease: Arc::new(lease) }))
     }
 
     async fn read(&self, session: &SessionId, after: u64, limit: usize) -> Result<Vec<Event>, StoreError> {
-        let session = session.clone();
-        self.inner.readers.run(move |connection| read_page(connection, &session, after, limit)).await
+        let (anchors, session) = (self.inner.anchors.clone(), session.clone());
+        let read = move |connection: &mut Connection| read_page(connection, &anchors, &session, after, limit);
+        self.inner.readers.run(read).await
     }
 
     async fn read_settled(
@@ -159,8 +175,10 @@ impl SessionStore for SqliteStore {
         after: u64,
         until: u64,
     ) -> Result<Vec<LogEntry>, StoreError> {
-        let session = session.clone();
-        self.inner.readers.run(move |connection| read_settled(connection, &session, after, until)).await
+        let (checked, session) = (self.inner.checked.clone(), session.clone());
+        let read =
+            move |connection: &mut Connection| read_settled(connection, &checked, &session, after, until);
+        self.inner.readers.run(read).await
     }
 
     async fn find(&self, session: &SessionId) -> Result<Option<SessionSummary>, StoreError> {
@@ -271,6 +289,16 @@ fn open_database(
     }
     let sqlite = rusqlite::version();
     Ok((connection, OpenReport { created, integrity, migrated, modes_fixed: Vec::new(), sqlite }))
+}
+
+/// Opens the anchors. When there are none yet, all logs are anchored as they are. When nobody closed the store, anchors
+/// may be behind their logs.
+fn open_anchors(directory: &Directory, connection: &Connection, found: Found) -> Result<Anchors, StoreError> {
+    let (anchors, is_new) = Anchors::open(directory)?;
+    if is_new || found == Found::Abandoned {
+        verify::anchor(connection, &anchors, is_new)?;
+    }
+    Ok(anchors)
 }
 
 fn turn_round(arrival: Arrival, error: StoreError) -> StoreError {

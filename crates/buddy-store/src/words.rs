@@ -71,7 +71,9 @@ pub(crate) fn fill(transaction: &Transaction<'_>) -> Result<(), StoreError> {
             match decode(&session, row) {
                 Ok((event, _)) => add(transaction, place, &event.fact).map_err(sql)?,
                 Err(Flaw::Unreadable(error)) => return Err(sql(error)),
-                Err(Flaw::Newer(_) | Flaw::Checksum | Flaw::Payload { .. }) => {}
+                Err(
+                    Flaw::Newer(_) | Flaw::Checksum | Flaw::Chain | Flaw::Missing(_) | Flaw::Payload { .. },
+                ) => {}
             }
         }
     }

@@ -15,7 +15,7 @@ use buddy_protocol::StoreError;
 use rusqlite::{Connection, ErrorCode, TransactionBehavior};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 
-use crate::append::{Failed, append_all};
+use crate::append::{Failed, Witness, append_all};
 use crate::connection::BUSY_TIMEOUT;
 use crate::directory::Directory;
 use crate::error::{Verdict, from_sqlite, verdict};
@@ -102,12 +102,23 @@ struct Ended {
 
 impl Writer {
     /// Starts the thread.
-    pub(crate) fn start(connection: Connection, directory: Directory) -> Result<Self, StoreError> {
+    pub(crate) fn start(
+        connection: Connection,
+        directory: Directory,
+        witness: Witness,
+    ) -> Result<Self, StoreError> {
         let (sender, queue) = channel();
         let counters = Arc::<Counters>::default();
         let ended = Arc::<Ended>::default();
-        let worker =
-            Worker { connection, directory, queue, counters: counters.clone(), failed: None, clean: true };
+        let worker = Worker {
+            connection,
+            directory,
+            witness,
+            queue,
+            counters: counters.clone(),
+            failed: None,
+            clean: true,
+        };
         let end = End(ended.clone());
         thread::Builder::new()
             .name("store-writer".to_owned())
@@ -182,6 +193,7 @@ impl Drop for End {
 struct Worker {
     connection: Connection,
     directory: Directory,
+    witness: Witness,
     queue: Receiver<Job>,
     counters: Arc<Counters>,
     /// Why nothing can be written any more.
@@ -256,11 +268,11 @@ impl Worker {
 
     fn attempt(&mut self, batch: &[Append]) -> Result<Vec<Result<(), StoreError>>, Failed> {
         let appends: Vec<_> = batch.iter().map(|append| (&*append.lease, &append.records[..])).collect();
-        let mut outcome = append_all(&mut self.connection, &appends);
+        let mut outcome = append_all(&mut self.connection, &self.witness, &appends);
         for _ in 1..BUSY_ATTEMPTS {
             match &outcome {
                 Err(Failed::Sqlite(error)) if error.sqlite_error_code() == Some(ErrorCode::DatabaseBusy) => {
-                    outcome = append_all(&mut self.connection, &appends);
+                    outcome = append_all(&mut self.connection, &self.witness, &appends);
                 }
                 _ => break,
             }

@@ -2,8 +2,8 @@
 
 use buddy_model::{Arguments, Delta, Reply, ReplyItem, StopReason};
 use buddy_protocol::{
-    Content, Fact, Ids, ItemEnded, ItemId, ItemStarted, ItemStatus, NoticeLevel, ToolCall, ToolFailure,
-    ToolKind, TurnOutcome,
+    Content, Fact, Failure, FailureKind, Ids, ItemEnded, ItemId, ItemStarted, ItemStatus, NoticeLevel,
+    ToolCall, ToolFailure, ToolKind, TurnOutcome,
 };
 use serde_json::{Value, json};
 
@@ -14,6 +14,9 @@ use crate::tools::{Call, registry};
 /// How often in a row a provider may pause in the middle of an answer and be asked to go on: one that only pauses is not
 /// asked for ever.
 const MAX_PAUSES: u32 = 8;
+/// How often in a row a model is asked again after an answer that was cut off with calls in it. One that only gives such
+/// answers is not asked for ever.
+const MAX_CUT_ANSWERS: u32 = 2;
 /// How much of arguments that are not JSON the model is shown of its own words.
 const RAW_SHOWN: usize = 500;
 
@@ -27,15 +30,21 @@ impl Machine {
         let Answered { reply, charge } = answered;
         turn.is_compacted = false;
         turn.pauses = if reply.stop == StopReason::Paused { turn.pauses + 1 } else { 0 };
+        let cut = why_not_run(&reply);
+        turn.cut_answers = if cut.is_some() { turn.cut_answers + 1 } else { 0 };
+        turn.given_up = cut.filter(|_| turn.cut_answers > MAX_CUT_ANSWERS);
         let mut effects = Vec::new();
         for item in answer.finish(&reply, &*self.ids) {
             self.put(item.clone());
             effects.push(emit(Fact::ItemEnded(ItemEnded { item })));
         }
         effects.push(charged(&turn, charge));
-        let is_paused = (1..=MAX_PAUSES).contains(&turn.pauses);
+        let is_paused = cut.is_none() && (1..=MAX_PAUSES).contains(&turn.pauses);
         effects.extend(remark(&reply).filter(|_| !is_paused).map(emit));
-        let calls = self.calls(&answer, reply);
+        let mut calls = self.calls(&answer, reply);
+        if let Some(why) = cut {
+            calls.iter_mut().for_each(|call| call.refusal = Some(cut_off(why)));
+        }
         for call in &calls {
             self.put(call.item.clone());
             effects.push(emit(Fact::ItemStarted(ItemStarted { item: call.item.clone() })));
@@ -95,8 +104,45 @@ pub(super) fn grow(answer: &mut LiveAnswer, delta: Delta, ids: &dyn Ids) -> Vec<
     if facts.is_empty() { Vec::new() } else { vec![Effect::Emit(facts)] }
 }
 
+/// Why the calls of an answer do not run, if it has any and did not end as its model meant it to. They may lack what was
+/// to come: a complete piece of JSON is no proof that the model was done.
+fn why_not_run(reply: &Reply) -> Option<&'static str> {
+    let has_calls = reply.items.iter().any(|item| matches!(item, ReplyItem::ToolCall { .. }));
+    if !has_calls || reply.stop.lets_calls_run() {
+        return None;
+    }
+    Some(match &reply.stop {
+        StopReason::Length => "the answer reached its length limit",
+        StopReason::Refusal => "the model refused in the same answer",
+        StopReason::Filter => "the provider's content filter stopped the answer",
+        StopReason::Paused => "the provider paused in the middle of the answer",
+        _ => "the answer ended for a reason that buddy does not know",
+    })
+}
+
+fn cut_off(why: &str) -> ToolFailure {
+    ToolFailure::new("answer_cut", format!("{why}, so none of its calls was run"))
+        .hint("nothing was run; make the calls that are still needed again, fewer or shorter")
+}
+
+/// The end of a turn whose model gives only answers that are cut off.
+pub(super) fn given_up(why: &str) -> Failure {
+    let asked = MAX_CUT_ANSWERS + 1;
+    Failure {
+        kind: FailureKind::Transport,
+        message: format!("{why}, {asked} times in a row with tool calls in it; none of them was run"),
+        hint: Some(
+            "raise the model's output limit, ask for less at once, or choose another model".to_owned(),
+        ),
+    }
+}
+
 /// What people should know about how an answer ended.
 fn remark(reply: &Reply) -> Option<Fact> {
+    let warning = |text: String| notice(NoticeLevel::Warning, "answer_incomplete", text);
+    if let Some(why) = why_not_run(reply) {
+        return Some(warning(format!("{why}, so none of its tool calls was run")));
+    }
     let text = match &reply.stop {
         StopReason::Length => "the answer was cut at the model's output limit",
         StopReason::Refusal => "the model refused to answer",
@@ -105,7 +151,7 @@ fn remark(reply: &Reply) -> Option<Fact> {
         _ if reply.items.is_empty() => "the model gave an empty answer",
         _ => return None,
     };
-    Some(notice(NoticeLevel::Warning, "answer_incomplete", text.to_owned()))
+    Some(warning(text.to_owned()))
 }
 
 /// Whether a call of this kind may run with arguments that had to be mended.

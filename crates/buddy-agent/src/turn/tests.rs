@@ -23,6 +23,8 @@ struct Bench {
     machine: Machine,
     facts: Vec<Fact>,
     calls: Vec<Item>,
+    /// Calls that the machine lets run.
+    allowed: usize,
     history: Vec<PromptItem>,
     done: Vec<&'static str>,
 }
@@ -31,7 +33,7 @@ impl Bench {
     fn new(max_steps: u32) -> Self {
         let ids = Arc::new(Counter(Mutex::new(0)));
         let machine = Machine::new(ids, vec!["local".to_owned()], max_steps, Vec::new());
-        Self { machine, facts: vec![], calls: vec![], history: vec![], done: vec![] }
+        Self { machine, facts: vec![], calls: vec![], allowed: 0, history: vec![], done: vec![] }
     }
 
     fn feed(&mut self, input: Input) -> &mut Self {
@@ -46,6 +48,7 @@ impl Bench {
                 Effect::DropModel => self.done.push("drop"),
                 Effect::RunCalls(calls) => {
                     self.done.push("run");
+                    self.allowed += calls.iter().filter(|call| call.refusal.is_none()).count();
                     self.calls.extend(calls.into_iter().map(|call| call.item));
                 }
                 Effect::StopCalls => self.done.push("stop"),
@@ -566,4 +569,53 @@ fn what_a_person_ran_stands_where_the_model_first_sees_it() {
     let more = ["done", "$ echo 3", "$ echo 4", "second"];
     assert_eq!(heads(&bench.history), [&so_far[..], &more[..]].concat());
     assert_eq!(bench.resumed(), bench.history);
+}
+
+fn cut_answer(stop: StopReason, calls: &[&str]) -> Input {
+    Input::Answered(answered(Reply { stop, ..reply("I do", calls) }))
+}
+
+#[test]
+fn the_calls_of_an_answer_that_was_cut_do_not_run_and_the_model_is_asked_again() {
+    for stop in [
+        StopReason::Length,
+        StopReason::Refusal,
+        StopReason::Filter,
+        StopReason::Paused,
+        StopReason::Other("nobody_knows".to_owned()),
+    ] {
+        let mut bench = Bench::new(9);
+        bench.prompt("hi").feed(cut_answer(stop.clone(), &["a", "b"]));
+        assert_eq!((bench.allowed, bench.calls.len()), (0, 2), "{stop:?}");
+        bench.end_call("b", ItemStatus::Failed).end_call("a", ItemStatus::Failed);
+        assert_eq!(bench.done, ["call", "run", "call"], "{stop:?}");
+        let results = bench.history.iter().filter(|item| matches!(item, PromptItem::ToolResult { .. }));
+        assert_eq!(results.count(), 2, "{stop:?}");
+        bench.reply("so be it", &["c"]);
+        assert_eq!(bench.allowed, 1, "{stop:?}: a whole answer runs again");
+        bench.end_call("c", ItemStatus::Completed).reply("done", &[]);
+        assert_eq!(bench.outcome(), Some(TurnOutcome::Completed), "{stop:?}");
+    }
+}
+
+#[test]
+fn a_model_that_only_gives_answers_that_are_cut_is_given_up() {
+    let mut bench = Bench::new(99);
+    bench.prompt("hi");
+    for call in ["a", "b", "c"] {
+        assert_eq!(bench.outcome(), None);
+        bench.feed(cut_answer(StopReason::Length, &[call])).end_call(call, ItemStatus::Failed);
+    }
+    assert_eq!((bench.outcome(), bench.allowed), (Some(TurnOutcome::Failed), 0));
+    assert_eq!(bench.done.iter().filter(|done| **done == "call").count(), 3);
+    assert!(bench.machine.is_idle());
+    bench.prompt("again").feed(cut_answer(StopReason::Length, &["d"])).end_call("d", ItemStatus::Failed);
+    assert_eq!(bench.outcome(), None, "the next turn counts anew");
+}
+
+#[test]
+fn an_answer_that_was_cut_without_calls_ends_the_turn_as_before() {
+    let mut bench = Bench::new(9);
+    bench.prompt("hi").feed(cut_answer(StopReason::Length, &[]));
+    assert_eq!(bench.outcome(), Some(TurnOutcome::Completed));
 }

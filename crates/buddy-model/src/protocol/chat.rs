@@ -10,6 +10,7 @@ mod usage;
 
 use serde_json::Value;
 
+use crate::protocol::bounded::Bounded;
 use crate::protocol::{Decoder, DecoderContext, Protocol};
 use crate::{Options, Prompt};
 use decoder::ChatDecoder;
@@ -43,6 +44,6 @@ impl Protocol for Chat {
     }
 
     fn decoder(&self, context: DecoderContext) -> Box<dyn Decoder> {
-        Box::new(ChatDecoder::new(context))
+        Box::new(Bounded::new(ChatDecoder::new(context)))
     }
 }

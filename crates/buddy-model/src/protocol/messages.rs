@@ -11,6 +11,7 @@ mod usage;
 
 use serde_json::Value;
 
+use crate::protocol::bounded::Bounded;
 use crate::protocol::{Decoder, DecoderContext, Objection, Protocol};
 use crate::{Options, Prompt};
 use decoder::MessagesDecoder;
@@ -61,6 +62,6 @@ impl Protocol for Messages {
     }
 
     fn decoder(&self, context: DecoderContext) -> Box<dyn Decoder> {
-        Box::new(MessagesDecoder::new(context))
+        Box::new(Bounded::new(MessagesDecoder::new(context)))
     }
 }

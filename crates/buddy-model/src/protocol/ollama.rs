@@ -7,6 +7,7 @@ mod fast;
 use serde_json::Value;
 use url::Url;
 
+use crate::protocol::bounded::Bounded;
 use crate::protocol::{Decoder, DecoderContext, Protocol};
 use crate::{Endpoint, Options, Prompt};
 use decoder::OllamaDecoder;
@@ -45,6 +46,6 @@ impl Protocol for Ollama {
     }
 
     fn decoder(&self, context: DecoderContext) -> Box<dyn Decoder> {
-        Box::new(OllamaDecoder::new(context))
+        Box::new(Bounded::new(OllamaDecoder::new(context)))
     }
 }

@@ -11,6 +11,7 @@ mod usage;
 
 use serde_json::Value;
 
+use crate::protocol::bounded::Bounded;
 use crate::protocol::{Decoder, DecoderContext, Objection, Protocol};
 use crate::{Options, Prompt};
 use decoder::ResponsesDecoder;
@@ -52,7 +53,7 @@ impl Protocol for Responses {
     }
 
     fn decoder(&self, context: DecoderContext) -> Box<dyn Decoder> {
-        Box::new(ResponsesDecoder::new(context))
+        Box::new(Bounded::new(ResponsesDecoder::new(context)))
     }
 }
 

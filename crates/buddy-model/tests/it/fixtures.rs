@@ -55,25 +55,29 @@ fixtures! {
         length_cut_call length_before_arguments cut_stream done_without_finish empty broken_arguments llama_cpp
         llama_cpp_python ollama_v1 object_arguments unnumbered_calls error_mid_stream error_event
         usage_in_every_chunk usage_nonsense windows_line_ends garbage thought_signatures printed_call
-        printed_blocks printed_quote;
+        printed_blocks printed_quote length_whole_call filter_whole_call unknown_reason_whole_call
+        refusal_with_call;
     responses: "responses", Responses, Framing::Sse, "sse" =>
         annotated cache_write cut_in_a_line cut_stream empty error_event error_of_a_gateway failed
         failed_rate_limit garbage incomplete_filter incomplete_length incomplete_without_items interleaved_tools
         items_only_at_the_end length_cut_call not_an_object odd_calls only_deltas parallel_tools plain reasoning
-        reasoning_in_the_open refusal tools unknown_events usage_nonsense windows_line_ends without_event_names;
+        reasoning_in_the_open refusal tools unknown_events usage_nonsense windows_line_ends without_event_names
+        length_whole_call filter_whole_call incomplete_by_its_event_only incomplete_call_of_a_complete_answer
+        unknown_status_whole_call;
     responses_document: "responses", Responses, Framing::Sse, "json" =>
         whole whole_error whole_failed whole_incomplete whole_of_another_wire;
     messages: "messages", Messages, Framing::Sse, "sse" =>
         plain tools parallel_tools thinking interleaved redacted refusal max_tokens_cut_call
         max_tokens_cut_thought context_exceeded pause_turn server_tools pings unknown_blocks error_mid_stream
         cut_stream whole_input_at_start caller broken_arguments no_message_stop end_without_reason llama_cpp
-        unnamed_events windows_line_ends garbage empty;
+        unnamed_events windows_line_ends garbage empty max_tokens_whole_call refusal_whole_call
+        pause_turn_whole_call unknown_reason_whole_call;
     messages_document: "messages", Messages, Framing::Sse, "json" =>
         whole whole_error;
     ollama: "ollama", Ollama, Framing::Ndjson, "ndjson" =>
         plain tools parallel_tools thinking length load refusal printed_call printed_block quoted_call
         error_mid_stream cut_stream cut_line whole no_prompt_count no_counts_no_reason text_arguments nulls
-        blank_lines garbage empty;
+        blank_lines garbage empty length_whole_call length_printed_call unknown_reason_whole_call;
 }
 
 fn check(name: &str) {
@@ -81,6 +85,37 @@ fn check(name: &str) {
     insta::with_settings!({ omit_expression => true, prepend_module_to_snapshot => false }, {
         insta::assert_snapshot!(name, described(&read(fixture, [fixture.bytes])));
     });
+}
+
+/// Answers that did not end as their model meant them to, each with a call that is whole JSON or a printed call.
+const CUT: [&str; 16] = [
+    "chat_length_whole_call",
+    "chat_filter_whole_call",
+    "chat_unknown_reason_whole_call",
+    "chat_refusal_with_call",
+    "responses_length_whole_call",
+    "responses_filter_whole_call",
+    "responses_incomplete_by_its_event_only",
+    "responses_incomplete_call_of_a_complete_answer",
+    "responses_unknown_status_whole_call",
+    "messages_max_tokens_whole_call",
+    "messages_refusal_whole_call",
+    "messages_pause_turn_whole_call",
+    "messages_unknown_reason_whole_call",
+    "ollama_length_whole_call",
+    "ollama_length_printed_call",
+    "ollama_unknown_reason_whole_call",
+];
+
+#[test]
+fn no_call_of_an_answer_that_was_cut_may_run() {
+    for name in CUT {
+        let fixture = ALL.iter().find(|fixture| fixture.name == name).unwrap();
+        let reply = read(fixture, [fixture.bytes]).1.unwrap();
+        assert!(!reply.stop.lets_calls_run(), "{name}: {:?}", reply.stop);
+        let calls = reply.items.iter().filter(|item| matches!(item, ReplyItem::ToolCall { .. })).count();
+        assert_eq!(calls, usize::from(name != "ollama_length_printed_call"), "{name}");
+    }
 }
 
 /// Reads the bytes of a fixture, or what was made of them, as the driver would.

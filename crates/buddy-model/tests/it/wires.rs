@@ -60,7 +60,7 @@ const WIRES: &[Wire] = &[
         route: Route::ollama,
         history: "messages",
         refusal: None,
-        filter: None,
+        filter: Some(StopReason::Filter),
         whole_calls: true,
     },
 ];

@@ -24,3 +24,5 @@ mod sessions;
 mod settled;
 #[cfg(test)]
 mod support;
+#[cfg(test)]
+mod tampering;

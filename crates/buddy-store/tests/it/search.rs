@@ -96,10 +96,11 @@ async fn old_logs_get_their_words_and_a_rebuild_brings_lost_ones_back() {
     store.close().await.unwrap();
     tamper(
         directory.path(),
-        "DROP TABLE words; DELETE FROM migrations WHERE name = '0004_words'; PRAGMA user_version = 3",
+        "DROP TABLE words; ALTER TABLE events DROP COLUMN link;
+         DELETE FROM migrations WHERE name IN ('0004_words', '0005_chain'); PRAGMA user_version = 3",
     );
     let store = open(directory.path());
-    assert_eq!(store.report().migrated, ["0004_words"]);
+    assert_eq!(store.report().migrated, ["0004_words", "0005_chain"]);
     assert_eq!(found(&store, "harbour").await, [(1, 2)]);
     assert_eq!(store.check().await.unwrap().findings, []);
     store.close().await.unwrap();

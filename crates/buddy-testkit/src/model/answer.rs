@@ -22,6 +22,8 @@ pub(super) enum Step {
     Send(Bytes),
     Gate(String),
     Pause(Duration),
+    /// These bytes again and again.
+    Repeat(Bytes),
     Hang,
     Reset,
 }
@@ -43,6 +45,13 @@ pub(super) fn steps(wire: &dyn Wire, turn: &Turn, asked: &Asked, pieces: Vec<Pie
             match ending {
                 Ending::Truncated => return steps,
                 Ending::Reset => steps.push_back(Step::Reset),
+                Ending::Endless => {
+                    let last = steps.iter().rev().find_map(|step| match step {
+                        Step::Send(bytes) => Some(bytes.clone()),
+                        _ => None,
+                    });
+                    steps.extend(last.map(Step::Repeat));
+                }
                 Ending::Hang => steps.push_back(Step::Hang),
                 Ending::Malformed => steps.push_back(Step::Send(wire.malformed().into())),
                 Ending::Error { code, message } => {
@@ -106,6 +115,10 @@ impl Answer {
             };
             match step {
                 Step::Send(bytes) => return Some(Ok(bytes)),
+                Step::Repeat(bytes) => {
+                    self.steps.push_front(Step::Repeat(bytes.clone()));
+                    return Some(Ok(bytes));
+                }
                 Step::Pause(delay) => tokio::time::sleep(delay).await,
                 Step::Hang => std::future::pending().await,
                 Step::Gate(name) => {

@@ -82,6 +82,8 @@ pub(super) enum Ending {
     Malformed,
     /// Nothing more, for ever.
     Hang,
+    /// The last chunk again, for ever.
+    Endless,
     /// The server says that it failed, and then nothing more, for ever.
     Error { code: String, message: String },
 }
@@ -236,6 +238,11 @@ impl Turn {
     /// Falls silent after so many chunks; zero means that not even headers come late, only no event ever does.
     pub fn hang_after(self, chunks: usize) -> Self {
         self.ending(chunks, Ending::Hang)
+    }
+
+    /// Says the last of so many chunks again and again and never ends.
+    pub fn endless_after(self, chunks: usize) -> Self {
+        self.ending(chunks, Ending::Endless)
     }
 
     /// Says after so many chunks that it failed, and leaves the connection open.

@@ -5,7 +5,7 @@ use std::io::{ErrorKind, Write};
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use buddy_protocol::{Event, Sessions, Transcript};
+use buddy_protocol::{Event, Sessions, SessionsError, StoreError, Transcript};
 use buddy_tui::{Exit, markdown};
 
 use crate::cli::{Export, ExportFormat};
@@ -24,13 +24,15 @@ pub(crate) async fn run(environment: &Environment, export: &Export) -> anyhow::R
         None => last(&buddy, None).await?,
     };
     let mut events: Vec<Event> = Vec::new();
-    loop {
-        let page = buddy.hub.events(&buddy.who, &summary.id, events.len() as u64, PAGE).await?;
-        if page.is_empty() {
-            break;
+    let damage = loop {
+        match buddy.hub.events(&buddy.who, &summary.id, events.len() as u64, PAGE).await {
+            Ok(page) if page.is_empty() => break None,
+            Ok(page) => events.extend(page),
+            // What comes before the damage is written all the same.
+            Err(error @ SessionsError::Store(StoreError::Corrupt(_))) => break Some(error),
+            Err(error) => return Err(error.into()),
         }
-        events.extend(page);
-    }
+    };
     buddy.close().await?;
     let text = match export.format.unwrap_or_else(|| format_of(export.output.as_deref())) {
         ExportFormat::Json => json(&events)?,
@@ -44,11 +46,14 @@ pub(crate) async fn run(environment: &Environment, export: &Export) -> anyhow::R
     };
     let Some(path) = &export.output else {
         let is_printed = printer().answer(&text).is_ok();
-        return Ok(if is_printed { Exit::Ok } else { Exit::OutputClosed });
+        return match damage {
+            Some(error) => Err(error.into()),
+            None => Ok(if is_printed { Exit::Ok } else { Exit::OutputClosed }),
+        };
     };
     write(path, &text, export.force)?;
     printer().status(&format!("{} written", path.display()));
-    Ok(Exit::Ok)
+    damage.map_or(Ok(Exit::Ok), |error| Err(error.into()))
 }
 
 fn format_of(path: Option<&Path>) -> ExportFormat {

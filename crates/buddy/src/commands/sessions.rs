@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use buddy_protocol::{Found, SessionQuery, Sessions, Transcript};
+use buddy_protocol::{Found, SessionQuery, Sessions, SessionsError, StoreError, Transcript};
 use buddy_tui::{Exit, OutputClosed, show_found, show_sessions, show_transcript};
 
 use crate::cli::{List, Show};
@@ -58,21 +58,27 @@ pub(crate) async fn show(environment: &Environment, show: &Show) -> anyhow::Resu
     let summary = find(&buddy, &show.id).await?;
     let mut printer = printer();
     let mut transcript = Transcript::default();
-    loop {
-        let page = buddy.hub.events(&buddy.who, &summary.id, transcript.head(), PAGE).await?;
-        if page.is_empty() {
-            break;
-        }
+    let damage = loop {
+        let page = match buddy.hub.events(&buddy.who, &summary.id, transcript.head(), PAGE).await {
+            Ok(page) if page.is_empty() => break None,
+            Ok(page) => page,
+            // What comes before the damage is shown all the same.
+            Err(error @ SessionsError::Store(StoreError::Corrupt(_))) => break Some(error),
+            Err(error) => return Err(error.into()),
+        };
         for event in &page {
             transcript.apply(event)?;
             if show.json && printer.line(&event.to_json()?).is_err() {
                 return Ok(Exit::OutputClosed);
             }
         }
-    }
+    };
     buddy.close().await?;
     let printed = if show.json { Ok(()) } else { show_transcript(&transcript, &mut printer) };
-    Ok(outcome(&printed))
+    match damage {
+        Some(error) => Err(error.into()),
+        None => Ok(outcome(&printed)),
+    }
 }
 
 fn outcome(printed: &Result<(), OutputClosed>) -> Exit {

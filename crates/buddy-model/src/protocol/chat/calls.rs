@@ -16,6 +16,9 @@ use crate::protocol::chat::fast;
 use crate::protocol::field::text_of;
 use crate::{Arguments, Delta, ReplyItem};
 
+/// What a piece counts beside its arguments.
+const PIECE_BYTES: usize = 1;
+
 /// The calls of one answer so far.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
@@ -49,7 +52,7 @@ impl Calls {
         self.open.is_empty()
     }
 
-    /// Bytes of arguments so far.
+    /// Bytes of calls so far, also of those that are left out.
     pub(super) fn len(&self) -> usize {
         self.bytes
     }
@@ -69,7 +72,7 @@ impl Calls {
         if let Delta::ToolArguments { index, .. } = &delta
             && let Some(call) = self.open.get_mut(*index)
         {
-            call.extras.take_call(piece);
+            self.bytes += call.extras.take_call(piece);
         }
         Some(delta)
     }
@@ -91,6 +94,8 @@ impl Calls {
         name: Option<&str>,
         arguments: &str,
     ) -> Option<Delta> {
+        // What is left out counts too: calls without end are an endless answer.
+        self.bytes += arguments.len() + PIECE_BYTES;
         if self.full {
             return None;
         }
@@ -110,10 +115,15 @@ impl Calls {
             }
         };
         let call = self.open.get_mut(position)?;
-        call.id = call.id.take().or_else(|| id.map(str::to_owned));
-        call.name = call.name.take().or_else(|| name.map(str::to_owned));
+        if let (None, Some(id)) = (&call.id, id) {
+            self.bytes += id.len();
+            call.id = Some(id.to_owned());
+        }
+        if let (None, Some(name)) = (&call.name, name) {
+            self.bytes += name.len();
+            call.name = Some(name.to_owned());
+        }
         call.arguments.push_str(arguments);
-        self.bytes += arguments.len();
         Some(Delta::ToolArguments { index: position, name: call.name.clone(), text: arguments.to_owned() })
     }
 

@@ -4,12 +4,14 @@ use buddy_protocol::Usage;
 use serde_json::Value;
 
 use crate::clean::clipped;
+use crate::protocol::bounded::{grow, weight};
 use crate::protocol::call_list::CallList;
 use crate::protocol::chat::calls::{Calls, Ending};
 use crate::protocol::chat::extras::{self, Extras};
 use crate::protocol::chat::fast::Chunk;
 use crate::protocol::chat::reasoning::Reasoning;
 use crate::protocol::chat::usage;
+use crate::protocol::ending::{Before, stop_reason};
 use crate::protocol::printed::printed_calls;
 use crate::protocol::{Decoder, DecoderContext, Frame, MAX_ANSWER_BYTES, Progress, WireError};
 use crate::{Delta, Reply, ReplyItem, StopReason};
@@ -27,6 +29,8 @@ pub(super) struct ChatDecoder {
     calls: Calls,
     /// Fields of the message that nobody here knows.
     extras: Extras,
+    /// Bytes of what is kept for the provider beside text, reasoning and arguments.
+    kept: usize,
     finish_reason: Option<String>,
     usage: Option<Usage>,
     model: Option<String>,
@@ -42,6 +46,7 @@ impl ChatDecoder {
             reasoning: Reasoning::default(),
             calls: Calls::default(),
             extras: Extras::default(),
+            kept: 0,
             finish_reason: None,
             usage: None,
             model: None,
@@ -97,8 +102,8 @@ impl ChatDecoder {
     }
 
     fn check_size(&self) -> Result<(), WireError> {
-        let size = self.text.len() + self.reasoning.len() + self.calls.len();
-        if size > MAX_ANSWER_BYTES { Err(WireError::TooLarge) } else { Ok(()) }
+        let mut size = self.text.len() + self.reasoning.len() + self.calls.len();
+        grow(&mut size, self.kept, MAX_ANSWER_BYTES)
     }
 
     fn take_message(&mut self, message: &Value, deltas: &mut Vec<Delta>) {
@@ -112,7 +117,8 @@ impl ChatDecoder {
             self.refused = true;
             self.say(refusal, deltas);
         }
-        self.extras.take_message(message);
+        self.kept += self.extras.take_message(message);
+        self.kept += message.get("reasoning_details").map_or(0, weight);
         // The legacy `function_call` beside it is ignored: where both come, it is the wrong one.
         if let Some(Value::Array(pieces)) = message.get("tool_calls") {
             deltas.extend(pieces.iter().filter_map(|piece| self.calls.take(piece)));
@@ -145,17 +151,12 @@ impl ChatDecoder {
     }
 
     fn stop(&self, reason: String) -> StopReason {
-        let calls = !self.calls.is_empty();
-        match reason.as_str() {
-            "length" | "max_tokens" | "model_length" => StopReason::Length,
-            "content_filter" => StopReason::Filter,
-            "refusal" => StopReason::Refusal,
-            // Several servers say `stop` although they call.
-            _ if calls => StopReason::ToolUse,
-            _ if self.refused => StopReason::Refusal,
-            "stop" | "end_turn" | "eos" | "stop_sequence" => StopReason::End,
-            _ => StopReason::Other(reason),
-        }
+        let before = match (self.refused, self.calls.is_empty()) {
+            (true, _) => Before::Refusal,
+            (false, true) => Before::Words,
+            (false, false) => Before::Calls,
+        };
+        stop_reason(reason, before)
     }
 }
 

@@ -7,6 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::Private;
 use crate::protocol::DecoderContext;
+use crate::protocol::bounded::weight;
 use crate::protocol::chat::WIRE;
 
 /// Most unknown fields that are kept of one message or call.
@@ -38,25 +39,30 @@ const KNOWN_IN_MESSAGE: [&str; 11] = [
 pub(super) struct Extras(Map<String, Value>);
 
 impl Extras {
-    pub(super) fn take_call(&mut self, piece: &Value) {
-        self.take(piece, &KNOWN_IN_CALL);
+    /// Takes the unknown fields of a call and returns how much they weigh.
+    pub(super) fn take_call(&mut self, piece: &Value) -> usize {
+        self.take(piece, &KNOWN_IN_CALL)
     }
 
-    pub(super) fn take_message(&mut self, message: &Value) {
-        self.take(message, &KNOWN_IN_MESSAGE);
+    /// Takes the unknown fields of a message and returns how much they weigh.
+    pub(super) fn take_message(&mut self, message: &Value) -> usize {
+        self.take(message, &KNOWN_IN_MESSAGE)
     }
 
-    /// Keeps what is not known; what comes again replaces what came before.
-    fn take(&mut self, object: &Value, known: &[&str]) {
+    /// Keeps what is not known; what comes again replaces what came before, and its weight.
+    fn take(&mut self, object: &Value, known: &[&str]) -> usize {
+        let mut more = 0;
         for (name, value) in object.as_object().into_iter().flatten() {
             let is_empty = value.is_null()
                 || value.as_array().is_some_and(Vec::is_empty)
                 || value.as_object().is_some_and(Map::is_empty);
             let has_room = self.0.len() < MAX_FIELDS || self.0.contains_key(name);
             if !is_empty && has_room && !known.contains(&name.as_str()) {
-                self.0.insert(name.clone(), value.clone());
+                let before = self.0.insert(name.clone(), value.clone());
+                more += weight(value).saturating_sub(before.as_ref().map_or(0, weight));
             }
         }
+        more
     }
 }
 

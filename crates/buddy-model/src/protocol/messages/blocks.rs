@@ -6,6 +6,7 @@
 
 use serde_json::{Map, Value, json};
 
+use crate::protocol::bounded::{grow, weight};
 use crate::protocol::call_list::CallList;
 use crate::protocol::messages::WIRE;
 use crate::protocol::speaker::Speaker;
@@ -84,6 +85,7 @@ impl Blocks {
         if self.list.len() >= MAX_BLOCKS {
             return Err(WireError::TooLarge);
         }
+        self.count(weight(block))?;
         let block = Block { index, fields: fields.clone(), input: String::new(), closed: false };
         let place = self.list.len();
         let deltas = match block.kind() {
@@ -153,8 +155,7 @@ impl Blocks {
 
     /// Counts what came against the bound of an answer.
     fn count(&mut self, bytes: usize) -> Result<(), WireError> {
-        self.bytes += bytes;
-        if self.bytes > MAX_ANSWER_BYTES { Err(WireError::TooLarge) } else { Ok(()) }
+        grow(&mut self.bytes, bytes, MAX_ANSWER_BYTES)
     }
 
     /// What the block at this place says, if it says anything.

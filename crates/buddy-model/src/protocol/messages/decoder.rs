@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::clean::clipped;
+use crate::protocol::ending::{Before, stop_reason};
 use crate::protocol::field::text_of;
 use crate::protocol::messages::blocks::Blocks;
 use crate::protocol::messages::fast;
@@ -48,15 +49,8 @@ impl MessagesDecoder {
     }
 
     fn stop(&self, reason: String) -> StopReason {
-        match reason.as_str() {
-            "max_tokens" | "model_context_window_exceeded" => StopReason::Length,
-            "refusal" => StopReason::Refusal,
-            "pause_turn" => StopReason::Paused,
-            // Some servers say `end_turn` although they call.
-            _ if self.blocks.has_calls() => StopReason::ToolUse,
-            "end_turn" | "stop_sequence" => StopReason::End,
-            _ => StopReason::Other(reason),
-        }
+        let before = if self.blocks.has_calls() { Before::Calls } else { Before::Words };
+        stop_reason(reason, before)
     }
 }
 
@@ -133,7 +127,7 @@ impl Decoder for MessagesDecoder {
     fn finish(&mut self) -> Result<Reply, WireError> {
         let Some(reason) = self.stop_reason.take() else { return Err(WireError::Truncated) };
         let stop = self.stop(reason);
-        let is_cut = matches!(stop, StopReason::Length | StopReason::Refusal);
+        let is_cut = !matches!(stop, StopReason::Paused) && !stop.lets_calls_run();
         let items = std::mem::take(&mut self.blocks).finish(is_cut, &mut self.context);
         Ok(Reply { items, stop, usage: self.counts.usage(), model: self.model.take() })
     }

@@ -4,17 +4,19 @@ use buddy_protocol::Usage;
 use serde_json::{Value, json};
 
 use crate::clean::clipped;
+use crate::protocol::bounded::{grow, weight};
 use crate::protocol::call_list::CallList;
+use crate::protocol::ending::{Before, stop_reason};
 use crate::protocol::field::text_of;
 use crate::protocol::ollama::WIRE;
 use crate::protocol::ollama::fast;
 use crate::protocol::printed::printed_calls;
 use crate::protocol::tokens::count;
-use crate::protocol::{Decoder, DecoderContext, Frame, MAX_ANSWER_BYTES, Progress, WireError};
+use crate::protocol::{Decoder, DecoderContext, Frame, MAX_ANSWER_BYTES, MAX_PARTS, Progress, WireError};
 use crate::{Arguments, Delta, Reply, ReplyItem, StopReason};
 
 /// Most calls that are looked at; far fewer are admitted.
-const MAX_CALLS_SEEN: usize = 4096;
+const MAX_CALLS_SEEN: usize = MAX_PARTS;
 
 /// The answer so far.
 #[derive(Debug)]
@@ -68,7 +70,8 @@ impl OllamaDecoder {
             self.done = Some(text_of(line.get("done_reason")).unwrap_or("stop").to_owned());
             self.usage = usage(line);
         }
-        if self.bytes > MAX_ANSWER_BYTES { Err(WireError::TooLarge) } else { Ok(deltas) }
+        grow(&mut self.bytes, 0, MAX_ANSWER_BYTES)?;
+        Ok(deltas)
     }
 
     /// A line that only says more.
@@ -86,7 +89,8 @@ impl OllamaDecoder {
             deltas.push(Delta::Text(text.to_owned()));
         }
         self.bytes += deltas.iter().map(size).sum::<usize>();
-        if self.bytes > MAX_ANSWER_BYTES { Err(WireError::TooLarge) } else { Ok(deltas) }
+        grow(&mut self.bytes, 0, MAX_ANSWER_BYTES)?;
+        Ok(deltas)
     }
 
     fn take_message(&mut self, message: &Value) -> Vec<Delta> {
@@ -107,6 +111,8 @@ impl OllamaDecoder {
     }
 
     fn take_call(&mut self, call: &Value) -> Option<Delta> {
+        // What is left out counts too: calls without end are an endless answer.
+        self.bytes += weight(call);
         if self.calls.len() >= MAX_CALLS_SEEN {
             return None;
         }
@@ -160,7 +166,10 @@ impl Decoder for OllamaDecoder {
 
     fn finish(&mut self) -> Result<Reply, WireError> {
         let Some(reason) = self.done.take() else { return Err(WireError::Truncated) };
-        self.find_printed_calls();
+        // What a model printed is a call only if it had the time to print more.
+        if stop_reason(reason.clone(), Before::Words) == StopReason::End {
+            self.find_printed_calls();
+        }
         let mut items = Vec::new();
         let thinking = std::mem::take(&mut self.thinking);
         if !thinking.is_empty() {
@@ -176,12 +185,7 @@ impl Decoder for OllamaDecoder {
         items.extend(calls.into_iter().filter_map(|Call { id, name, arguments }| {
             list.admit(id, name, arguments, None, &mut self.context)
         }));
-        let stop = match reason.as_str() {
-            "length" => StopReason::Length,
-            _ if has_calls => StopReason::ToolUse,
-            "stop" => StopReason::End,
-            _ => StopReason::Other(reason),
-        };
+        let stop = stop_reason(reason, if has_calls { Before::Calls } else { Before::Words });
         Ok(Reply { items, stop, usage: self.usage, model: self.model.take() })
     }
 }

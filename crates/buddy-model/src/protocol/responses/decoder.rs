@@ -7,6 +7,7 @@ use buddy_protocol::Usage;
 use serde_json::{Value, json};
 
 use crate::clean::clipped;
+use crate::protocol::bounded::grow;
 use crate::protocol::responses::event::DeltaEvent;
 use crate::protocol::responses::items::{Answer, message_text, reasoning_text};
 use crate::protocol::responses::usage;
@@ -79,7 +80,7 @@ impl ResponsesDecoder {
                 Ok(Vec::new())
             }
             "response.completed" | "response.done" | "response.incomplete" => {
-                self.end(taken(&mut event, "response"))?;
+                self.end(taken(&mut event, "response"), kind == "response.incomplete")?;
                 Ok(Vec::new())
             }
             "response.failed" | "response.cancelled" => {
@@ -158,16 +159,18 @@ impl ResponsesDecoder {
         }
     }
 
-    /// Takes the response object that ends an answer.
-    fn end(&mut self, mut response: Value) -> Result<(), WireError> {
+    /// Takes the response object that ends an answer; its event may already say that it is not complete.
+    fn end(&mut self, mut response: Value, is_said_incomplete: bool) -> Result<(), WireError> {
         let is_failed = matches!(text_at(&response, "status"), Some("failed" | "cancelled"));
         if is_failed || response.get("error").is_some_and(|error| !error.is_null()) {
             return Err(WireError::Reported(taken(&mut response, "error")));
         }
         self.note_model(&response);
         let reason = response.get("incomplete_details").and_then(|details| text_at(details, "reason"));
-        let is_incomplete = reason.is_some() || text_at(&response, "status") == Some("incomplete");
-        let incomplete = is_incomplete.then(|| reason.unwrap_or("incomplete").to_owned());
+        // A response without a status is what some servers send; one with another status than this has not ended.
+        let status = text_at(&response, "status").filter(|status| *status != "completed");
+        let status = status.or_else(|| is_said_incomplete.then_some("incomplete"));
+        let incomplete = reason.or(status).map(str::to_owned);
         let usage = usage::read(&response);
         let output = match response.get_mut("output").map(Value::take) {
             Some(Value::Array(output)) => output,
@@ -195,8 +198,7 @@ impl ResponsesDecoder {
     }
 
     fn count(&mut self, more: usize) -> Result<(), WireError> {
-        self.bytes += more;
-        if self.bytes > MAX_ANSWER_BYTES { Err(WireError::TooLarge) } else { Ok(()) }
+        grow(&mut self.bytes, more, MAX_ANSWER_BYTES)
     }
 }
 
@@ -220,7 +222,7 @@ impl Decoder for ResponsesDecoder {
         if !is_response {
             return Err(WireError::Malformed("the answer has no output".to_owned()));
         }
-        self.end(body.clone())?;
+        self.end(body.clone(), false)?;
         let said = self.end.iter().flat_map(|end| (0..).zip(&end.output));
         let said = said.filter_map(|(index, item)| Some((index, shown(item)?)));
         Ok(said.flat_map(|(index, piece)| self.speaker.say(Some(index), piece)).collect())
@@ -240,8 +242,9 @@ impl Decoder for ResponsesDecoder {
             Some("max_output_tokens" | "max_tokens" | "length" | "incomplete") => StopReason::Length,
             Some("content_filter") => StopReason::Filter,
             Some(other) => StopReason::Other(other.to_owned()),
-            None if !answer.calls.is_empty() => StopReason::ToolUse,
+            None if answer.is_call_cut => StopReason::Length,
             None if answer.refused => StopReason::Refusal,
+            None if !answer.calls.is_empty() => StopReason::ToolUse,
             None => StopReason::End,
         };
         Ok(Reply { items: answer.items, stop, usage, model: self.model.take() })

@@ -30,6 +30,8 @@ pub(super) struct Answer {
     pub(super) items: Vec<ReplyItem>,
     pub(super) calls: CallList,
     pub(super) refused: bool,
+    /// Whether a call is said not to be whole.
+    pub(super) is_call_cut: bool,
 }
 
 impl Answer {
@@ -80,6 +82,7 @@ impl Answer {
     }
 
     fn take_call(&mut self, mut item: Map<String, Value>, cut: bool, context: &mut DecoderContext) {
+        self.is_call_cut |= cut;
         let raw = match item.shift_remove("arguments") {
             Some(Value::String(text)) => text,
             Some(object @ Value::Object(_)) => object.to_string(),

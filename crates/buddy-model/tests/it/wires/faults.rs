@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use buddy_model::{Delta, HttpModel, Model, ModelErrorKind};
+use buddy_model::{Delta, HttpModel, MAX_SAID_BYTES, Model, ModelErrorKind};
 use buddy_testkit::model::{ModelServer, Turn, turn};
 use serde_json::json;
 
@@ -90,5 +90,39 @@ async fn a_limit_that_says_when_it_is_lifted_is_waited_for() {
         let (outcome, _server) = wire.ask([limited, turn().text("now")]).await;
         assert_eq!(outcome.restarts()[0].1, Duration::from_millis(15), "{wire}");
         assert_eq!(outcome.text(), "now", "{wire}");
+    }
+}
+
+/// An endless answer is cut at a bound, is not asked for again, and the connection is given up.
+#[tokio::test]
+async fn an_answer_without_end_is_cut() {
+    // The first chunks may only open the answer; those after them each say this much.
+    let (piece, opened) = (64 * 1024, 12);
+    let long = "x".repeat(20 * piece);
+    for wire in WIRES {
+        for (what, endless, after) in [
+            ("text", turn().text(long.clone()), opened),
+            ("reasoning", turn().reasoning(long.clone()), opened),
+            (
+                "arguments",
+                turn().call_raw("read_file", long.clone()),
+                if wire.whole_calls { 1 } else { opened },
+            ),
+        ] {
+            let server = ModelServer::start([endless.chunk_chars(piece).endless_after(after)]).await;
+            let outcome = outcome(wire.model(&server).call(prompt())).await;
+            let shown: usize = outcome.deltas.iter().map(shown).sum();
+            assert!(shown <= MAX_SAID_BYTES, "{wire} {what}: {shown} bytes were passed on");
+            assert_eq!(outcome.error().kind, ModelErrorKind::BadStream, "{wire} {what}");
+            assert_eq!(server.requests().len(), 1, "{wire} {what}");
+            server.wait_for_departures(1).await;
+        }
+    }
+}
+
+fn shown(delta: &Delta) -> usize {
+    match delta {
+        Delta::Text(text) | Delta::Reasoning(text) | Delta::ToolArguments { text, .. } => text.len(),
+        Delta::Apart | Delta::Restarted { .. } | Delta::Finished(_) => 0,
     }
 }

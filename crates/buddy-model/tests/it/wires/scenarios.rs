@@ -119,6 +119,16 @@ async fn filter(wire: &Wire) {
     assert_eq!(outcome.end.unwrap().stop, wire.filter.clone().unwrap_or(unknown), "{wire}");
 }
 
+/// A call that is whole does not run when the answer is not.
+async fn cut_calls(wire: &Wire) {
+    for reason in ["length", "content_filter", "nobody_knows"] {
+        let call = turn().call("read_file", json!({"path": "a"})).stop(reason);
+        let (outcome, _server) = wire.ask([call]).await;
+        let reply = outcome.end.unwrap();
+        assert!(!reply.stop.lets_calls_run(), "{wire} {reason}: {:?}", reply.stop);
+    }
+}
+
 async fn no_usage(wire: &Wire) {
     let (outcome, _server) = wire.ask([turn().text("Hi").no_usage()]).await;
     assert_eq!(outcome.end.unwrap().usage, None, "{wire}");
@@ -138,5 +148,5 @@ macro_rules! on_every_wire {
 }
 
 on_every_wire! {
-    plain whole_documents tools parallel_tools reasoning refusal length filter no_usage
+    plain whole_documents tools parallel_tools reasoning refusal length filter cut_calls no_usage
 }
