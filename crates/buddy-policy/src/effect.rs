@@ -1,5 +1,6 @@
 //! What a command line would do, as far as that can be known without running it.
 
+mod evaluated;
 mod examine;
 mod files;
 mod find;
@@ -7,6 +8,7 @@ mod flags;
 mod git;
 mod guards;
 mod interpreters;
+mod lookalikes;
 mod names;
 mod readers;
 mod reading;

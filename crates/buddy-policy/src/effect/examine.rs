@@ -8,7 +8,7 @@ use super::readers::reader_of;
 use super::reading::reading;
 use super::wrappers::is_wrapper;
 use super::{Access, Class, Concern, Effect, Examination, Leaf, Reach, Touch};
-use super::{find, git, guards, names, wrappers};
+use super::{evaluated, find, git, guards, lookalikes, names, wrappers};
 use crate::Places;
 use crate::path::{clean, is_beneath_any};
 use crate::shell::{self, Direction, MAX_LEAVES, MAX_WRAPPERS, Script, Simple, Unreadable, Word};
@@ -183,6 +183,9 @@ impl Examiner<'_> {
             self.leaf(first.unexpanded(), simple, Effect::Unknown, false);
             return Ok(());
         };
+        if let Some(spelling) = lookalikes::lookalike(first) {
+            self.danger(format!("the program's name is `{spelling}`, which only looks like another"));
+        }
         let program = program_name(first);
         if first.contains('/') && !is_of_system(first) {
             self.pin(&Word::Literal(first.to_owned()));
@@ -259,18 +262,18 @@ impl Examiner<'_> {
                 }
             }
         }
-        match program {
-            "let" => self.unclear("it computes with variables"),
-            "printf" | "read"
-                if simple.words.iter().skip(1).any(|word| word.unexpanded().contains('['))
-                    && simple.words.get(1).is_some_and(|word| word.unexpanded().starts_with("-v")) =>
-            {
-                self.unclear("it assigns to an element of an array");
+        if program == "let" {
+            self.unclear("it computes with variables");
+        }
+        for name in evaluated::names(program, simple.words.get(1..).unwrap_or_default()) {
+            if evaluated::is_plain_name(&name) {
+                self.assignment(&name.unexpanded());
+            } else {
+                self.unclear(format!(
+                    "the shell evaluates `{}` as the name of a variable",
+                    crate::display_command(&name.unexpanded())
+                ));
             }
-            "read" | "getopts" => {
-                simple.words.iter().skip(1).filter_map(Word::literal).for_each(|name| self.assignment(name));
-            }
-            _ => {}
         }
     }
 

@@ -280,6 +280,11 @@ const GUARDS: &[Guard] = &[
         When::Option(&[(None, "pre"), (None, "hostname-bin"), (Some('z'), "search-zip")]),
         PROGRAMS,
     ),
+    guard(
+        &["compgen"],
+        When::Option(&[(Some('C'), "command"), (Some('F'), "function"), (Some('W'), "wordlist")]),
+        PROGRAMS,
+    ),
     guard(&["sort"], When::Option(&[(None, "compress-program")]), PROGRAMS),
     guard(
         &["tar", "bsdtar", "gtar"],

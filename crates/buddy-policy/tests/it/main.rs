@@ -3,6 +3,7 @@
 #![expect(clippy::expect_used, reason = "a test that cannot go on fails")]
 
 mod bash;
+mod danger;
 mod hostile;
 mod modes;
 mod offers;

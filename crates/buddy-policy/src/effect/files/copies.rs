@@ -125,7 +125,7 @@ pub(super) const ROWS: &[Row] = &[
         .flags(
             Flags::of("acmhf", "dtr").long(&["no-create", "no-dereference"], &["date", "reference", "time"]),
         )
-        .changes(&["touch new", "touch a.txt", "touch -r dir/c.txt a.txt", "touch -d 2001-01-01 b.txt"]),
+        .changes(&["touch new", "touch a.txt", "touch -r x.o a.txt", "touch -d 2001-01-01 b.txt"]),
     row(&["truncate"], Operands::Each(Access::Write))
         .flags(Flags::of("co", "sr").long(&["no-create", "io-blocks"], &["size", "reference"]))
         .changes(&["truncate -s 0 a.txt", "truncate --size=9 new", "truncate -s0 a.txt b.txt"]),
