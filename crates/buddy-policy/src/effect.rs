@@ -12,6 +12,7 @@ mod lookalikes;
 mod names;
 mod readers;
 mod reading;
+mod recipes;
 mod sed;
 mod wrappers;
 

@@ -8,7 +8,7 @@ use super::readers::reader_of;
 use super::reading::reading;
 use super::wrappers::is_wrapper;
 use super::{Access, Class, Concern, Effect, Examination, Leaf, Reach, Touch};
-use super::{evaluated, find, git, guards, lookalikes, names, wrappers};
+use super::{evaluated, find, git, guards, lookalikes, names, recipes, wrappers};
 use crate::Places;
 use crate::path::{clean, is_beneath_any};
 use crate::shell::{self, Direction, MAX_LEAVES, MAX_WRAPPERS, Script, Simple, Unreadable, Word};
@@ -200,6 +200,7 @@ impl Examiner<'_> {
                 self.danger(danger);
             }
         }
+        self.recipes(program, arguments);
         self.state(program, simple);
         let is_read_only = self.effects(known, program, arguments);
         let reads_only = is_read_only && simple.assignments.iter().all(|name| names::is_harmless(name));
@@ -479,6 +480,21 @@ impl Examiner<'_> {
                 "it is not known which file `{}` is",
                 crate::display_command(&word.unexpanded())
             )),
+        }
+    }
+
+    /// Pins the files that the program runs by itself.
+    fn recipes(&mut self, program: &str, arguments: &[Word]) {
+        for word in recipes::recipe_files(program, arguments) {
+            for path in self.paths(&word).into_iter().flatten() {
+                if self.found.pins.contains(&path) {
+                    continue;
+                }
+                if self.found.pins.len() >= recipes::MAX_RECIPES {
+                    return self.unclear("it runs more files than buddy can hold against a change");
+                }
+                self.found.pins.push(path);
+            }
         }
     }
 
