@@ -1,18 +1,21 @@
 //! What a command line would do, as far as that can be known without running it.
 
+mod evaluated;
 mod examine;
+mod files;
 mod find;
 mod flags;
 mod git;
 mod guards;
 mod hosts;
 mod interpreters;
+mod lookalikes;
 mod names;
 mod readers;
 mod reading;
+mod recipes;
 mod sed;
 mod wrappers;
-mod writers;
 
 use std::path::{Path, PathBuf};
 
@@ -45,6 +48,8 @@ pub(crate) struct Leaf {
     pub(crate) program: String,
     pub(crate) words: Vec<Word>,
     pub(crate) effect: Effect,
+    /// Whether a table says what the program does, or that it runs the project's own code.
+    pub(crate) is_known: bool,
     /// Whether the program is a file that was named by its place, and not one of the system's.
     pub(crate) is_foreign: bool,
     /// Whether it gives variables to its program, or sets them.

@@ -11,6 +11,7 @@ mod effect;
 mod grant;
 mod guarded;
 mod intent;
+mod later;
 mod path;
 mod policy;
 mod reword;

@@ -1,19 +1,20 @@
-//! Pins: the scripts that an approved command would run, remembered as they were when the person was asked.
+//! Pins: the files that an approved command would run, scripts and makefiles alike, remembered as they were when the person
+//! was asked. Policy says which, and bounds how many.
 
 use std::path::PathBuf;
 
 use buddy_exec::{Bounds, Target};
 use sha2::{Digest, Sha256};
 
-/// Bytes of a script that are looked at. A longer one changes unseen only behind that.
+/// Bytes of a file that are looked at. A longer one changes unseen only behind that.
 const MAX_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Scripts with the digest of each; none for what could not be read.
+/// Files with the digest of each; none for what is not there or cannot be read.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Pins(Vec<(PathBuf, Option<[u8; 32]>)>);
 
 impl Pins {
-    /// The scripts as they are now.
+    /// The files as they are now.
     pub(crate) async fn take(paths: &[PathBuf], target: &dyn Target) -> Self {
         let mut pins = Vec::with_capacity(paths.len());
         for path in paths {

@@ -135,7 +135,7 @@ impl Judge<'_> {
     fn by_mode(&self, uncovered: &[&Leaf], is_empty: bool, sheet: &mut Sheet) {
         match self.policy.mode {
             Mode::Plan => sheet.deny("plan mode: the command is not known to only read"),
-            Mode::Production => {}
+            Mode::Production => self.unknown(uncovered, sheet),
             Mode::Development if uncovered.is_empty() && !is_empty => {}
             Mode::Development if self.is_granted_to_the_letter() => {}
             Mode::Development if matches!(self.policy.commands, CommandMode::Allowlist(_)) => {}
@@ -161,6 +161,24 @@ impl Judge<'_> {
                     }
                 }
             }
+        }
+    }
+
+    /// In production what is known runs. A program that no table knows asks, and a rule or a grant lets it go on.
+    fn unknown(&self, uncovered: &[&Leaf], sheet: &mut Sheet) {
+        let unknown: Vec<&Leaf> = uncovered.iter().copied().filter(|leaf| !leaf.is_known).collect();
+        let is_listed = matches!(self.policy.commands, CommandMode::Allowlist(_));
+        if unknown.is_empty() || is_listed || self.is_granted_to_the_letter() {
+            return;
+        }
+        sheet.ask(
+            Weight::Soft,
+            Risk::Medium,
+            format!("{}, whose effects buddy does not know", named(&unknown)),
+        );
+        let Some(cwd) = self.cwd else { return };
+        for offer in offers(self.command, cwd, &unknown, &self.policy.places) {
+            sheet.offer(offer);
         }
     }
 

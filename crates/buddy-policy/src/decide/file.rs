@@ -7,6 +7,7 @@ use buddy_protocol::Risk;
 use super::sheet::{Sheet, Weight};
 use crate::grant::write_offer;
 use crate::guarded::{is_guarded, is_secret};
+use crate::later::runs_later;
 use crate::path::{clean, is_beneath_any, shown};
 use crate::rules::Thing;
 use crate::{Mode, Now, Places, Policy, RuleAction, RuleTier};
@@ -57,8 +58,13 @@ pub(crate) fn write(path: &Path, is_edit: bool, policy: &Policy, now: &Now<'_>, 
         (Mode::Development | Mode::Plan, false) => sheet.deny(outside("write", &path)),
         (Mode::Development | Mode::Plan, true) if allowed == Allowed::No && !is_granted => {
             let is_at_work = is_beneath_any(&path, &policy.places.workspace);
-            let weight = if is_edit && is_at_work { Weight::Edit } else { Weight::Soft };
-            sheet.ask(weight, Risk::Medium, format!("it writes `{}`", shown(&path)));
+            let is_ordinary = is_at_work && !runs_later(&path, &policy.places);
+            let weight = if is_edit && is_ordinary { Weight::Edit } else { Weight::Soft };
+            let reason = match is_edit && is_at_work && !is_ordinary {
+                true => format!("it writes `{}`, which decides what runs later", shown(&path)),
+                false => format!("it writes `{}`", shown(&path)),
+            };
+            sheet.ask(weight, Risk::Medium, reason);
             if let Some(offer) = write_offer(&path, &policy.places) {
                 sheet.offer(offer);
             }

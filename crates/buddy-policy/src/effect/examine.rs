@@ -2,13 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use super::interpreters::{Given, given, is_shell};
+use super::files::{Scope, outcome, runs_project_code};
+use super::interpreters::{Given, given, is_interpreter, is_shell};
+use super::readers::reader_of;
 use super::reading::reading;
-use super::writers::{WordPart, written};
+use super::wrappers::is_wrapper;
 use super::{Access, Class, Concern, Effect, Examination, Leaf, Reach, Touch};
-use super::{find, git, guards, names, wrappers};
+use super::{evaluated, find, git, guards, lookalikes, names, recipes, wrappers};
 use crate::Places;
-use crate::path::clean;
+use crate::path::{clean, is_beneath_any};
 use crate::shell::{self, Direction, MAX_LEAVES, MAX_WRAPPERS, Script, Simple, Unreadable, Word};
 
 /// Directories of programs that come with the system.
@@ -170,7 +172,7 @@ impl Examiner<'_> {
             return Err(Unreadable::TooMany);
         }
         let Some((first, arguments)) = simple.words.split_first() else {
-            self.leaf(String::new(), simple, Effect::Unknown);
+            self.leaf(String::new(), simple, Effect::Unknown, true);
             return Ok(());
         };
         let Some(first) = first.literal().filter(|text| !text.is_empty()) else {
@@ -178,9 +180,12 @@ impl Examiner<'_> {
                 "the program is computed: `{}`",
                 crate::display_command(&first.unexpanded())
             ));
-            self.leaf(first.unexpanded(), simple, Effect::Unknown);
+            self.leaf(first.unexpanded(), simple, Effect::Unknown, false);
             return Ok(());
         };
+        if let Some(spelling) = lookalikes::lookalike(first) {
+            self.danger(format!("the program's name is `{spelling}`, which only looks like another"));
+        }
         let program = program_name(first);
         if first.contains('/') && !is_of_system(first) {
             self.pin(&Word::Literal(first.to_owned()));
@@ -195,6 +200,7 @@ impl Examiner<'_> {
                 self.danger(danger);
             }
         }
+        self.recipes(program, arguments);
         self.state(program, simple);
         let is_read_only = self.effects(known, program, arguments);
         let reads_only = is_read_only && simple.assignments.iter().all(|name| names::is_harmless(name));
@@ -204,15 +210,35 @@ impl Examiner<'_> {
             (_, true) => Effect::Reads,
             _ => Effect::Unknown,
         };
-        self.leaf(program.to_owned(), simple, effect);
+        let is_known = self.is_known(first, known, arguments) || is_transparent || reads_only;
+        self.leaf(program.to_owned(), simple, effect, is_known);
         Ok(())
     }
 
-    fn leaf(&mut self, program: String, simple: &Simple, effect: Effect) {
+    /// Whether a table knows the program. What is run by its place is the project's own where the place is open.
+    fn is_known(&self, first: &str, known: &str, arguments: &[Word]) -> bool {
+        if known.is_empty() {
+            let is_open = |path: &PathBuf| {
+                is_beneath_any(path, &self.places.workspace) || is_beneath_any(path, &self.places.scratch)
+            };
+            let paths = self.paths(&Word::Literal(first.to_owned()));
+            return paths.is_some_and(|paths| paths.iter().all(is_open));
+        }
+        matches!(known, "find" | "sed")
+            || outcome(known, arguments).is_some()
+            || runs_project_code(known, arguments)
+            || reader_of(known).is_some()
+            || is_interpreter(known)
+            || is_wrapper(known)
+            || guards::knows(known)
+    }
+
+    fn leaf(&mut self, program: String, simple: &Simple, effect: Effect, is_known: bool) {
         self.found.leaves.push(Leaf {
             program,
             words: simple.words.clone(),
             effect,
+            is_known,
             is_foreign: simple.words.first().is_some_and(|word| {
                 word.literal().is_none_or(|text| text.contains('/') && !is_of_system(text))
             }),
@@ -237,30 +263,29 @@ impl Examiner<'_> {
                 }
             }
         }
-        match program {
-            "let" => self.unclear("it computes with variables"),
-            "printf" | "read"
-                if simple.words.iter().skip(1).any(|word| word.unexpanded().contains('['))
-                    && simple.words.get(1).is_some_and(|word| word.unexpanded().starts_with("-v")) =>
-            {
-                self.unclear("it assigns to an element of an array");
+        if program == "let" {
+            self.unclear("it computes with variables");
+        }
+        for name in evaluated::names(program, simple.words.get(1..).unwrap_or_default()) {
+            if evaluated::is_plain_name(&name) {
+                self.assignment(&name.unexpanded());
+            } else {
+                self.unclear(format!(
+                    "the shell evaluates `{}` as the name of a variable",
+                    crate::display_command(&name.unexpanded())
+                ));
             }
-            "read" | "getopts" => {
-                simple.words.iter().skip(1).filter_map(Word::literal).for_each(|name| self.assignment(name));
-            }
-            _ => {}
         }
     }
 
     /// What the command itself reads and writes, and whether it only reads.
     fn effects(&mut self, known: &str, program: &str, arguments: &[Word]) -> bool {
-        if let Some(written) = written(program, arguments) {
-            for (access, part) in &written {
-                match part {
-                    WordPart::Word(word) => self.touch(*access, word),
-                    WordPart::Text(text) => self.touch(*access, &Word::Literal((*text).to_owned())),
-                }
-            }
+        let outcome = outcome(program, arguments);
+        for touched in outcome.iter().flat_map(|outcome| &outcome.touched) {
+            self.touch_as(touched.access, &touched.word, touched.scope);
+        }
+        for danger in outcome.iter().flat_map(|outcome| &outcome.dangers) {
+            self.danger(*danger);
         }
         if program == "find" {
             self.find(arguments);
@@ -458,11 +483,35 @@ impl Examiner<'_> {
         }
     }
 
+    /// Pins the files that the program runs by itself.
+    fn recipes(&mut self, program: &str, arguments: &[Word]) {
+        for word in recipes::recipe_files(program, arguments) {
+            for path in self.paths(&word).into_iter().flatten() {
+                if self.found.pins.contains(&path) {
+                    continue;
+                }
+                if self.found.pins.len() >= recipes::MAX_RECIPES {
+                    return self.unclear("it runs more files than buddy can hold against a change");
+                }
+                self.found.pins.push(path);
+            }
+        }
+    }
+
     fn touch(&mut self, access: Access, word: &Word) {
+        self.touch_as(access, word, Scope::Itself);
+    }
+
+    fn touch_as(&mut self, access: Access, word: &Word, scope: Scope) {
         if word.literal().is_some_and(|text| text == "-" || SINKS.contains(&text)) {
             return;
         }
+        let beside = |path: PathBuf| path.parent().map_or(path.clone(), Path::to_path_buf);
         let reaches = match (self.paths(word), word) {
+            (Some(paths), Word::Literal(_) | Word::Home { .. }) if scope == Scope::Beside => {
+                paths.into_iter().map(beside).map(Reach::Beneath).collect()
+            }
+            (Some(paths), _) if scope != Scope::Itself => paths.into_iter().map(Reach::Beneath).collect(),
             (Some(paths), Word::Glob(_)) => paths.into_iter().map(Reach::Beneath).collect(),
             (Some(paths), _) => paths.into_iter().map(Reach::Path).collect(),
             (None, _) => vec![Reach::Unknown(word.unexpanded())],

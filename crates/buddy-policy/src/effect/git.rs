@@ -4,6 +4,9 @@
 use super::flags::might_give;
 use crate::shell::Word;
 
+/// Why what no branch holds is not removed unseen.
+const LOSES: &str = "it removes commits or changes that nothing else may hold";
+
 /// What is dangerous about these words after `git`.
 pub(crate) fn dangers(arguments: &[Word]) -> Vec<String> {
     let mut dangers = Vec::new();
@@ -59,6 +62,18 @@ fn of_subcommand(subcommand: &str, rest: &[Word]) -> Option<String> {
             "it changes git's configuration, which names programs that git runs"
         }
         "filter-branch" | "filter-repo" => "it rewrites the whole history",
+        "branch"
+            if might_give(rest, Some('D'), "")
+                || (might_give(rest, Some('d'), "delete") && might_give(rest, Some('f'), "force")) =>
+        {
+            LOSES
+        }
+        "stash" if matches!(first.as_str(), "drop" | "clear") => LOSES,
+        "reflog" if matches!(first.as_str(), "expire" | "delete") => LOSES,
+        "prune" => LOSES,
+        "gc" if might_give(rest, None, "prune") => LOSES,
+        "update-ref" if might_give(rest, Some('d'), "delete") || might_give(rest, None, "stdin") => LOSES,
+        "worktree" if first == "remove" && might_give(rest, Some('f'), "force") => LOSES,
         "submodule" if has(&["foreach"]) => "git is told to run programs",
         "bisect" if first == "run" => "git is told to run programs",
         "rebase" if might_give(rest, Some('x'), "exec") => "git is told to run programs",

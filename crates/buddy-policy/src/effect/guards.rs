@@ -9,6 +9,8 @@ enum When {
     Always,
     /// Unless its first word is one of these; `""` stands for no word at all.
     Unless(&'static [&'static str]),
+    /// If its first word that is no option is one of these.
+    First(&'static [&'static str]),
     /// If one of its words is one of these.
     With(&'static [&'static str]),
     /// If one of its options is, or could be, this: a letter, a long name.
@@ -30,6 +32,7 @@ const DISK: &str = "it works on disks and file systems";
 const NETWORK: &str = "it changes the network";
 const SERVICES: &str = "it manages services";
 const PACKAGES: &str = "it removes packages";
+const PUBLISHES: &str = "it publishes, which others see and nobody takes back";
 const USERS: &str = "it manages accounts";
 const LATER: &str = "it makes something run later, when nobody watches";
 const KERNEL: &str = "it changes the kernel";
@@ -222,6 +225,14 @@ const GUARDS: &[Guard] = &[
         When::With(&["uninstall", "remove"]),
         PACKAGES,
     ),
+    guard(
+        &[
+            "cargo", "npm", "pnpm", "yarn", "gem", "poetry", "uv", "hatch", "pdm", "flit", "twine", "vsce",
+            "dart", "mix",
+        ],
+        When::First(&["publish", "unpublish", "deprecate", "yank", "push", "upload", "hex.publish"]),
+        PUBLISHES,
+    ),
     guard(&["apk"], When::With(&["del"]), PACKAGES),
     guard(&["dpkg"], When::Option(&[(Some('r'), "remove"), (Some('P'), "purge")]), PACKAGES),
     guard(&["rpm"], When::Option(&[(Some('e'), "erase")]), PACKAGES),
@@ -267,6 +278,11 @@ const GUARDS: &[Guard] = &[
     guard(
         &["rg"],
         When::Option(&[(None, "pre"), (None, "hostname-bin"), (Some('z'), "search-zip")]),
+        PROGRAMS,
+    ),
+    guard(
+        &["compgen"],
+        When::Option(&[(Some('C'), "command"), (Some('F'), "function"), (Some('W'), "wordlist")]),
         PROGRAMS,
     ),
     guard(&["sort"], When::Option(&[(None, "compress-program")]), PROGRAMS),
@@ -341,6 +357,13 @@ pub(crate) fn dangers(program: &str, arguments: &[Word]) -> Vec<String> {
     dangers
 }
 
+/// Whether a guard is about this program, so that it is no unknown one.
+pub(crate) fn knows(program: &str) -> bool {
+    GUARDS.iter().any(|guard| guard.names.contains(&program))
+        || program.starts_with("mkfs.")
+        || program.starts_with("fsck.")
+}
+
 impl When {
     fn holds(self, arguments: &[Word]) -> bool {
         match self {
@@ -348,6 +371,10 @@ impl When {
             Self::Unless(harmless) => {
                 let first = arguments.first().map_or("", |word| word.literal().unwrap_or("$"));
                 !harmless.contains(&first)
+            }
+            Self::First(words) => {
+                let first = arguments.iter().find(|word| !word.unexpanded().starts_with('-'));
+                first.and_then(Word::literal).is_some_and(|first| words.contains(&first))
             }
             Self::With(words) => {
                 arguments.iter().skip_while(|word| word.unexpanded().starts_with('-')).enumerate().any(

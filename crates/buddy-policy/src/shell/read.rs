@@ -445,6 +445,10 @@ impl<'a> Reader<'a> {
             {
                 self.script.doubt("an expansion is not understood");
             }
+            // `${x:y}` computes with `y`.
+            "expansion" if computes_offset(self.slice(node)) => {
+                self.script.doubt("it computes with variables");
+            }
             // The grammar reads only the outermost text of these.
             "word" | "regex" | "extglob_pattern" | "heredoc_content" | "string_content"
                 if Word::decode(self.slice(node)).is_unknown()
@@ -487,6 +491,16 @@ fn has_glue(source: &str) -> bool {
         let is_apart = before.is_empty() || before.ends_with([' ', '\t', '\n']);
         !is_apart || before.ends_with("\\ ") || before.ends_with("\\\t")
     })
+}
+
+/// Whether `${name:offset}` or `${name:offset:length}` has anything but numbers for them.
+fn computes_offset(expansion: &str) -> bool {
+    let inner = expansion.trim_start_matches("${").trim_end_matches('}');
+    let rest = inner.trim_start_matches(|letter: char| letter.is_alphanumeric() || "_@*#".contains(letter));
+    let rest = rest.strip_prefix('[').and_then(|rest| rest.split_once(']')).map_or(rest, |(_, rest)| rest);
+    let Some(offset) = rest.strip_prefix(':') else { return false };
+    let is_default = offset.starts_with(['-', '=', '?', '+']);
+    !is_default && !offset.chars().all(|letter| letter.is_ascii_digit() || " -:+*/()".contains(letter))
 }
 
 fn children(node: Node<'_>) -> Vec<Node<'_>> {

@@ -4,6 +4,7 @@
 
 mod bash;
 mod egress;
+mod danger;
 mod hostile;
 mod modes;
 mod offers;

@@ -104,6 +104,23 @@ fn accepted_edits_are_files_of_the_workspace_and_nothing_else() {
         |intent: &Intent| decide(intent, &policy(Mode::Development), &Now::with(Approvals::Edits)).verdict;
     let write = |path: &str| Intent::of(Action::Write(path.into()));
     assert_eq!(edits(&write("/w/src/a.rs").as_edit()), Verdict::Allow);
+    for path in [
+        "AGENTS.md",
+        "web/package.json",
+        ".github/workflows/ci.yml",
+        "Makefile",
+        "Dockerfile",
+        ".npmrc",
+        "MAKEFILE",
+    ] {
+        let intent = write(&format!("/w/{path}")).as_edit();
+        assert_eq!(edits(&intent), Verdict::Ask, "{path} decides what runs later");
+        let both = Intent {
+            actions: vec![Action::Write("/w/src/a.rs".into()), Action::Write(format!("/w/{path}").into())],
+            ..Intent::nothing()
+        };
+        assert_eq!(edits(&both.as_edit()), Verdict::Ask, "{path} with another file");
+    }
     assert_eq!(edits(&write("/w/src/a.rs")), Verdict::Ask, "a tool that does more than edit");
     assert_eq!(edits(&write("/w/.git/config").as_edit()), Verdict::Ask, "it decides what runs later");
     assert_eq!(edits(&write("/tmp/a").as_edit()), Verdict::Ask, "a scratch place is not the workspace");
@@ -182,10 +199,45 @@ fn files_that_are_run_are_pinned() {
     check("bash x.sh a b", &["/w/x.sh"]);
     check("python3 -u tool.py x", &["/w/tool.py"]);
     check("timeout 5 bash ./a/../x.sh", &["/w/x.sh"]);
-    check(". ./env.sh && make", &["/w/env.sh"]);
-    check("make all", &[]);
+    check(". ./env.sh && ls", &["/w/env.sh"]);
     check("/usr/bin/python3 /usr/lib/x.py", &[]);
     check("cd sub && ./x", &["/w/x", "/w/sub/x"]);
+}
+
+#[test]
+fn files_that_a_program_runs_by_itself_are_pinned() {
+    let pins = |command: &str| ask(&run(command), &policy(Mode::Development)).pins;
+    let holds = |command: &str, path: &str| {
+        let pins = pins(command);
+        assert!(pins.contains(&path.into()), "{command}: {pins:?}");
+    };
+    holds("make all", "/w/Makefile");
+    holds("make -C sub all", "/w/sub/Makefile");
+    holds("make -Csub", "/w/sub/makefile");
+    holds("make --directory=sub", "/w/sub/GNUmakefile");
+    holds("make -f other.mk", "/w/other.mk");
+    holds("cd sub && make", "/w/sub/Makefile");
+    holds("timeout 60 npm test", "/w/package.json");
+    holds("npm --prefix web run build", "/w/web/package.json");
+    holds("yarn", "/w/package.json");
+    holds("cargo test", "/w/build.rs");
+    holds("cargo build --manifest-path x/Cargo.toml", "/w/x/Cargo.toml");
+    holds("python3 -m pytest -q", "/w/conftest.py");
+    holds("pytest", "/w/conftest.py");
+    holds("./gradlew build", "/w/build.gradle");
+    holds("./gradlew build", "/w/gradlew");
+    holds("just", "/w/justfile");
+    holds("task build", "/w/Taskfile.yml");
+    holds("tox", "/w/tox.ini");
+    holds("nox", "/w/noxfile.py");
+    holds("cmake -S src -B build", "/w/src/CMakeLists.txt");
+    holds("mvn test", "/w/pom.xml");
+    holds("rake", "/w/Rakefile");
+    holds("docker compose up", "/w/docker-compose.yml");
+    assert!(pins("ls").is_empty());
+    let many = (0..40).map(|at| format!("make -C d{at}")).collect::<Vec<_>>().join("; ");
+    assert!(pins(&many).len() <= 32, "{}", pins(&many).len());
+    assert!(ask(&run(&many), &policy(Mode::Development)).offers.is_empty(), "what is not pinned is not offered");
 }
 
 #[test]

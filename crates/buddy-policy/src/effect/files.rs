@@ -1,0 +1,213 @@
+//! Effects on files, as a table: which words of a program are read, written or removed.
+//!
+//! A row is data. It says what a program, or one use of it, does to the files that its words name. The rows stand in the
+//! files below by kind of program. Each row has example lines, which a test runs for real on a scratch tree: every path
+//! that such a line changes must have been announced. An option that a row does not list could mean anything, so then
+//! every word counts as written.
+
+mod archives;
+mod compressors;
+mod copies;
+mod git;
+mod outputs;
+mod parse;
+mod runners;
+mod weigh;
+
+#[cfg(test)]
+mod tests;
+
+use super::Access;
+use super::flags::Flags;
+use crate::shell::Word;
+
+pub(crate) use runners::runs_project_code;
+pub(crate) use weigh::{Scope, outcome};
+
+/// Finds a danger in operands and in the names of options that are given.
+type Check = fn(&[Word], &[String]) -> Option<&'static str>;
+
+/// A program, or one use of it, and what it does to files.
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub(crate) names: &'static [&'static str],
+    pub(crate) when: When,
+    form: Form,
+    /// Options that only steer.
+    flags: Flags,
+    pub(crate) operands: Operands,
+    /// Options with an effect on files: a letter or a long name, without dashes.
+    options: &'static [(&'static [&'static str], Does)],
+    /// Whether options that are not listed only steer, as for compilers, which have hundreds.
+    is_lenient: bool,
+    /// A danger in the words that no option shows.
+    check: Option<Check>,
+    /// Lines that change the scratch tree of the tests.
+    pub(crate) changes: &'static [&'static str],
+    /// Lines that change nothing.
+    pub(crate) reads: &'static [&'static str],
+}
+
+/// Which use of its program a row is about.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum When {
+    Always,
+    /// One of these options is given.
+    Option(&'static [&'static str]),
+    /// The first operand is one of these words; it is no file.
+    Word(&'static [&'static str]),
+    /// The first operand, with or without a dash, contains one of these letters; it is no file.
+    Letters(&'static str),
+}
+
+/// How the options of a program are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// `-ab`, `-n 3`, `--long=x`, and long names may be abbreviated.
+    Gnu,
+    /// As for `tar`: the first word is a cluster even without a dash.
+    Bundled,
+    /// `-name value`, and single letters with a joined value.
+    Single,
+    /// As for `dd`: `name=value`.
+    Assigned,
+}
+
+/// What the operands are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Operands {
+    /// No files.
+    Text,
+    /// Each is touched in this way.
+    Each(Access),
+    /// As before, after the first one.
+    AfterFirst(Access),
+    /// The first is touched in this way, and the rest is read.
+    First(Access),
+    /// The last is written; those before it are read.
+    CopyTo,
+    /// The last is written; those before it go away.
+    MoveTo,
+    /// The first is read and the second is written.
+    InOut,
+    /// Each goes away, and a file beside it is written.
+    Replaced,
+    /// Each is read, and files beside it are written.
+    Beside,
+    /// The first is an archive that is written; the rest is read.
+    Pack,
+    /// Names in an archive; files are written here, or where an option says.
+    Members,
+    /// The first is an archive that is read; its members are written here, or where an option says.
+    Unpack,
+    /// Each is read, and files are written here, or where an option says.
+    Here,
+    /// The first is read; files are written whose names begin with the second, or here.
+    Prefix,
+    /// Text; these files here are touched in this way.
+    Fixed(Access, &'static [&'static str]),
+    /// Patterns of names in this directory: files go away and come.
+    Patterns,
+}
+
+/// What an option means for files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Does {
+    /// Its value is written.
+    Writes,
+    /// Files beneath its value are written.
+    WritesWithin,
+    /// Files whose names begin with its value are written.
+    WritesBeside,
+    /// Its value is removed.
+    Removes,
+    /// Its value is the directory that the operands are in.
+    Base,
+    /// Its value is the directory that all operands go to.
+    Into,
+    /// The operands are only read.
+    OnlyReads,
+    /// The operands stay.
+    Keeps,
+    /// The operands that are read go away too.
+    Takes,
+    /// The operands are written.
+    InPlace,
+    /// Files beside the outputs are written.
+    Backs,
+    /// The directories above the operands go away too.
+    Parents,
+    /// What is in the last operand goes away.
+    Prunes,
+    /// Files are written in this directory.
+    Here,
+    /// What is in this directory goes away, unless operands say what does.
+    Discards,
+    /// Names come from elsewhere, so any file can be written or removed.
+    Anywhere,
+    /// A program is run.
+    Runs,
+}
+
+impl Does {
+    fn takes_value(self) -> bool {
+        matches!(
+            self,
+            Self::Writes | Self::WritesWithin | Self::WritesBeside | Self::Removes | Self::Base | Self::Into
+        )
+    }
+}
+
+const fn row(names: &'static [&'static str], operands: Operands) -> Row {
+    Row {
+        names,
+        when: When::Always,
+        form: Form::Gnu,
+        flags: Flags::NONE,
+        operands,
+        options: &[],
+        is_lenient: false,
+        check: None,
+        changes: &[],
+        reads: &[],
+    }
+}
+
+impl Row {
+    const fn when(self, when: When) -> Self {
+        Self { when, ..self }
+    }
+
+    const fn form(self, form: Form) -> Self {
+        Self { form, ..self }
+    }
+
+    const fn flags(self, flags: Flags) -> Self {
+        Self { flags, ..self }
+    }
+
+    const fn with(self, options: &'static [(&'static [&'static str], Does)]) -> Self {
+        Self { options, ..self }
+    }
+
+    const fn lenient(self) -> Self {
+        Self { is_lenient: true, ..self }
+    }
+
+    const fn check(self, check: Check) -> Self {
+        Self { check: Some(check), ..self }
+    }
+
+    const fn changes(self, changes: &'static [&'static str]) -> Self {
+        Self { changes, ..self }
+    }
+
+    const fn reads(self, reads: &'static [&'static str]) -> Self {
+        Self { reads, ..self }
+    }
+}
+
+/// Every row, in the order of the table.
+pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
+    [copies::ROWS, archives::ROWS, compressors::ROWS, outputs::ROWS, git::ROWS].into_iter().flatten()
+}

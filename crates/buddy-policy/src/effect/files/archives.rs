@@ -1,0 +1,211 @@
+//! Archivers: what they pack, and where they unpack to. Names in an archive are not known, so all that is beneath counts.
+
+use super::{Access, Does, Flags, Form, Operands, Row, When, row};
+
+const TAR: Flags = Flags::of("vzjJhpkmSlwaBoUW", "fCbTXKLHNV").long(
+    &[
+        "verbose",
+        "gzip",
+        "bzip2",
+        "xz",
+        "zstd",
+        "auto-compress",
+        "preserve-permissions",
+        "same-owner",
+        "no-same-owner",
+        "no-same-permissions",
+        "keep-old-files",
+        "skip-old-files",
+        "overwrite",
+        "touch",
+        "dereference",
+        "one-file-system",
+        "numeric-owner",
+        "wildcards",
+        "no-recursion",
+        "totals",
+        "exclude-vcs",
+        "sparse",
+        "ignore-failed-read",
+        "unlink-first",
+        "recursive-unlink",
+        "null",
+    ],
+    &[
+        "file",
+        "directory",
+        "exclude",
+        "exclude-from",
+        "strip-components",
+        "format",
+        "owner",
+        "group",
+        "mode",
+        "mtime",
+        "files-from",
+        "sort",
+        "label",
+    ],
+);
+const RUNS: &[&str] =
+    &["I", "use-compress-program", "to-command", "checkpoint-action", "F", "info-script", "rsh-command"];
+const ZIP: Flags = Flags::of("rqvyXjDlouefFdg0123456789", "nxPbtsZ").long(
+    &["recurse-paths", "quiet", "symlinks", "junk-paths", "update", "freshen"],
+    &["exclude", "include", "password"],
+);
+const SEVEN: &[&str] = &["7z", "7za", "7zr", "7zz"];
+
+pub(super) const ROWS: &[Row] = &[
+    row(&["tar", "gtar", "bsdtar"], Operands::Each(Access::Read))
+        .when(When::Option(&[
+            "c",
+            "create",
+            "r",
+            "append",
+            "u",
+            "update",
+            "A",
+            "catenate",
+            "concatenate",
+            "delete",
+        ]))
+        .form(Form::Bundled)
+        .flags(TAR)
+        .with(&[
+            (&["f", "file"], Does::Writes),
+            (&["C", "directory"], Does::Base),
+            (&["remove-files"], Does::Takes),
+            (RUNS, Does::Runs),
+            (&["index-file", "g", "listed-incremental"], Does::Writes),
+        ])
+        .changes(&[
+            "tar cf new.tar a.txt dir",
+            "tar -czf new.tgz dir",
+            "tar -cf new.tar --remove-files a.txt",
+            "tar cf new.tar -C dir c.txt",
+            "tar -C dir --remove-files -cf new.tar c.txt",
+            "tar --create --file=new.tar --remove-f a.txt b.txt",
+            "tar rf t.tar a.txt",
+            "tar --delete -f t.tar m/one.txt",
+            "tar -c -C dir -f new.tar sub --remove-files",
+            "bsdtar -cf new.tar a.txt",
+        ]),
+    row(&["tar", "gtar", "bsdtar"], Operands::Members)
+        .when(When::Option(&["x", "extract", "get"]))
+        .form(Form::Bundled)
+        .flags(TAR)
+        .with(&[
+            (&["C", "directory", "one-top-level"], Does::Base),
+            (&["P", "absolute-names", "transform", "xform", "s"], Does::Anywhere),
+            (&["O", "to-stdout"], Does::OnlyReads),
+            (&["index-file"], Does::Writes),
+            (RUNS, Does::Runs),
+        ])
+        .changes(&[
+            "tar xf t.tar",
+            "tar -xf t.tar -C empty",
+            "tar -xvf t.tar m/one.txt",
+            "tar --extract --file t.tar --directory=dir",
+            "tar xfC t.tar empty",
+            "bsdtar -xf t.tar -C dir",
+            "bsdtar -xf t.zip",
+        ])
+        .reads(&["tar xOf t.tar", "tar -xf t.tar --to-stdout m/one.txt"]),
+    row(&["tar", "gtar", "bsdtar"], Operands::Members)
+        .when(When::Option(&["t", "list", "d", "diff", "compare"]))
+        .form(Form::Bundled)
+        .flags(TAR)
+        .with(&[
+            (&["t", "list", "d", "diff", "compare"], Does::OnlyReads),
+            (&["index-file"], Does::Writes),
+            (RUNS, Does::Runs),
+        ])
+        .reads(&["tar tf t.tar", "tar -tvf t.tar", "bsdtar -tf t.zip", "tar --list --file=t.tar"]),
+    row(&["zip"], Operands::Pack)
+        .flags(ZIP)
+        .with(&[
+            (&["m", "move"], Does::Takes),
+            (&["O", "out", "output-file", "lf", "log-file-path"], Does::Writes),
+            (&["T", "TT", "unzip-command"], Does::Runs),
+            (&["@"], Does::Anywhere),
+            (&["i"], Does::Keeps),
+        ])
+        .changes(&[
+            "zip new.zip a.txt",
+            "zip -r new.zip dir",
+            "zip -m new.zip a.txt",
+            "zip -qrm new.zip dir",
+            "zip --move new.zip b.txt",
+            "zip -d t.zip m/one.txt",
+        ]),
+    row(&["unzip"], Operands::Unpack)
+        .flags(Flags::of("oqnjCLaXKVM", "Px"))
+        .with(&[
+            (&["d"], Does::WritesWithin),
+            (&[":"], Does::Anywhere),
+            (&["l", "t", "v", "p", "c", "z", "Z"], Does::OnlyReads),
+        ])
+        .changes(&[
+            "unzip -q t.zip",
+            "unzip -o t.zip -d empty",
+            "unzip -qo t.zip m/one.txt",
+            "unzip -d dir t.zip",
+        ])
+        .reads(&["unzip -l t.zip", "unzip -t t.zip", "unzip -p t.zip"]),
+    row(SEVEN, Operands::Pack)
+        .when(When::Word(&["a", "d", "u", "rn"]))
+        .form(Form::Single)
+        .flags(Flags::of("tmpyrbsxiuwav", "").long(&["bd", "y", "r"], &[]))
+        .with(&[(&["sdel"], Does::Takes), (&["w"], Does::Here)])
+        .changes(&["7zz a new.7z a.txt", "7zz a new.7z a.txt -sdel", "7zz d t.zip m/one.txt"]),
+    row(SEVEN, Operands::Unpack)
+        .when(When::Word(&["x", "e"]))
+        .form(Form::Single)
+        .flags(Flags::of("tmpyrbsxia", "").long(&["bd", "y", "r"], &[]))
+        .with(&[(&["o"], Does::WritesWithin), (&["so"], Does::OnlyReads), (&["spf"], Does::Anywhere)])
+        .changes(&["7zz x t.zip", "7zz x -oempty -y t.zip", "7zz e t.zip -odir"])
+        .reads(&["7zz x -so t.zip"]),
+    row(SEVEN, Operands::Each(Access::Read))
+        .when(When::Word(&["l", "t", "h", "i"]))
+        .form(Form::Single)
+        .flags(Flags::of("tmpyrbsxia", "").long(&["ba", "slt"], &[]))
+        .reads(&["7zz l t.zip", "7zz t t.zip"]),
+    row(&["cpio"], Operands::Text)
+        .when(When::Option(&["o", "create"]))
+        .flags(Flags::of("0aABcLvV", "CHM").long(&["quiet", "null", "verbose"], &["format", "owner"]))
+        .with(&[(&["F", "file", "O"], Does::Writes)])
+        .changes(&["echo a.txt | cpio -o -F new.cpio", "echo a.txt | cpio -oO new.cpio"])
+        .reads(&["echo a.txt | cpio -o"]),
+    row(&["cpio"], Operands::Members)
+        .when(When::Option(&["i", "extract"]))
+        .flags(Flags::of("bBcdfmnrsSuvV0", "CEFHIMR").long(
+            &[
+                "quiet",
+                "make-directories",
+                "preserve-modification-time",
+                "unconditional",
+                "no-absolute-filenames",
+            ],
+            &["file", "format"],
+        ))
+        .with(&[
+            (&["t", "list"], Does::OnlyReads),
+            (&["D", "directory"], Does::Base),
+            (&["absolute-filenames"], Does::Anywhere),
+        ])
+        .changes(&["cpio -id < t.cpio", "cpio -id -F t.cpio", "cpio -idD empty < t.cpio"])
+        .reads(&["cpio -it < t.cpio"]),
+    row(&["cpio"], Operands::Each(Access::Write))
+        .when(When::Option(&["p", "pass-through"]))
+        .flags(Flags::of("0adlLmuvV", "R"))
+        .with(&[(&["D", "directory"], Does::Base)])
+        .changes(&["echo a.txt | cpio -p empty", "echo dir/c.txt | cpio -pd empty"]),
+    row(&["ar"], Operands::Pack).when(When::Letters("rqdms")).flags(Flags::of("", "")).changes(&[
+        "ar rcs new.a a.txt",
+        "ar -q lib.a b.txt",
+        "ar d lib.a a.txt",
+    ]),
+    row(&["ar"], Operands::Unpack).when(When::Letters("x")).changes(&["rm a.txt; ar x lib.a"]),
+    row(&["ar"], Operands::Each(Access::Read)).when(When::Letters("tp")).reads(&["ar t lib.a", "ar p lib.a"]),
+    row(&["jar"], Operands::Here).when(When::Letters("cuxtf")).flags(Flags::of("cuxtfvmeM0", "C")),
+];

@@ -1,0 +1,132 @@
+//! Compressors: most of them put another file in the place of the one that they read.
+
+use super::{Access, Does, Flags, Operands, Row, row};
+
+const LEVELS: &str = "0123456789fqvrnNaiF";
+const LONG: &[&str] = &[
+    "force",
+    "quiet",
+    "verbose",
+    "best",
+    "fast",
+    "recursive",
+    "name",
+    "no-name",
+    "extreme",
+    "decompress",
+    "uncompress",
+    "rsyncable",
+];
+const LONG_VALUE: &[&str] = &["threads", "suffix", "format", "check", "memlimit", "processes", "blocksize"];
+const REPLACING: Flags = Flags::of("0123456789fqvrnNaideszF", "TSMbp").long(LONG, LONG_VALUE);
+const REPLACING_OPTIONS: &[(&[&str], Does)] = &[
+    (&["c", "stdout", "to-stdout"], Does::OnlyReads),
+    (&["k", "keep"], Does::Keeps),
+    (&["t", "test", "l", "list"], Does::OnlyReads),
+];
+const KEEPING: Flags = Flags::of(LEVELS, "TMDwBqS").long(
+    &[
+        "force",
+        "quiet",
+        "verbose",
+        "ultra",
+        "fast",
+        "adaptive",
+        "long",
+        "decompress",
+        "compress",
+        "best",
+        "keep",
+        "no-progress",
+        "no-check",
+        "threads",
+    ],
+    &["threads", "quality", "memory", "lgwin", "suffix"],
+);
+
+pub(super) const ROWS: &[Row] = &[
+    row(&["gzip", "pigz", "compress", "lzip", "plzip"], Operands::Replaced)
+        .flags(REPLACING)
+        .with(REPLACING_OPTIONS)
+        .changes(&[
+            "gzip a.txt",
+            "gzip -9 a.txt b.txt",
+            "gzip -r dir",
+            "gzip -k a.txt",
+            "gzip --keep --best a.txt",
+            "gzip -d g.gz",
+            "gzip -S .zzz a.txt",
+        ])
+        .reads(&["gzip -c a.txt", "gzip -l g.gz", "gzip -t g.gz", "gzip -dc g.gz"]),
+    row(&["gunzip", "uncompress", "unpigz"], Operands::Replaced)
+        .flags(REPLACING)
+        .with(REPLACING_OPTIONS)
+        .changes(&["gunzip g.gz", "gunzip -k g.gz"])
+        .reads(&["gunzip -c g.gz"]),
+    row(&["bzip2", "bunzip2", "pbzip2", "lbzip2"], Operands::Replaced)
+        .flags(REPLACING)
+        .with(REPLACING_OPTIONS)
+        .changes(&["bzip2 a.txt", "bzip2 -k b.txt", "bunzip2 h.bz2", "bzip2 -dk h.bz2"])
+        .reads(&["bzip2 -t h.bz2", "bzip2 -dc h.bz2"]),
+    row(&["xz", "unxz", "lzma", "unlzma"], Operands::Replaced)
+        .flags(REPLACING)
+        .with(REPLACING_OPTIONS)
+        .changes(&["xz a.txt", "xz -T 1 -9 b.txt", "unxz i.xz", "xz -dk i.xz", "lzma a.txt"])
+        .reads(&["xz -l i.xz", "xz -dc i.xz"]),
+    row(&["lzop"], Operands::Beside).flags(KEEPING).with(&[
+        (&["U", "unlink", "delete"], Does::Takes),
+        (&["c", "stdout", "t", "test"], Does::OnlyReads),
+        (&["o", "output"], Does::Writes),
+        (&["p", "path"], Does::WritesWithin),
+    ]),
+    row(&["zstd", "unzstd", "pzstd", "zstdmt"], Operands::Beside)
+        .flags(KEEPING)
+        .with(&[
+            (&["rm"], Does::Takes),
+            (&["o"], Does::Writes),
+            (&["output-dir-flat", "output-dir-mirror"], Does::WritesWithin),
+            (&["c", "stdout", "t", "test", "l", "list"], Does::OnlyReads),
+            (&["d", "k", "z"], Does::Keeps),
+        ])
+        .changes(&[
+            "zstd a.txt",
+            "zstd --rm a.txt",
+            "zstd -q a.txt -o new.zst",
+            "zstd -d j.zst",
+            "unzstd j.zst",
+            "zstd --rm -19 b.txt",
+            "zstd -q --output-dir-flat=empty a.txt",
+        ])
+        .reads(&["zstd -c a.txt", "zstd -t j.zst"]),
+    row(&["lz4", "unlz4"], Operands::InOut)
+        .flags(Flags::of("0123456789fqvzdkm", "BD").long(&["force", "quiet", "keep", "best", "fast"], &[]))
+        .with(&[
+            (&["rm"], Does::Takes),
+            (&["c", "stdout", "t", "test", "list"], Does::OnlyReads),
+            (&["m", "multiple", "r"], Does::Here),
+        ])
+        .changes(&["lz4 -q a.txt new.lz4", "lz4 -q --rm a.txt new.lz4", "lz4 -q -d k.lz4 new"])
+        .reads(&["lz4 -c a.txt", "lz4 -t k.lz4"]),
+    row(&["brotli", "unbrotli"], Operands::Beside)
+        .flags(KEEPING)
+        .with(&[
+            (&["j", "rm"], Does::Takes),
+            (&["o", "output"], Does::Writes),
+            (&["c", "stdout", "t", "test"], Does::OnlyReads),
+            (&["d", "k"], Does::Keeps),
+        ])
+        .changes(&[
+            "brotli a.txt",
+            "brotli -j a.txt",
+            "brotli --rm b.txt",
+            "brotli -d l.br",
+            "brotli a.txt -o new.br",
+        ])
+        .reads(&["brotli -c a.txt", "brotli -t l.br"]),
+    row(&["zcat", "bzcat", "xzcat", "lzcat", "zstdcat", "lz4cat", "gzcat"], Operands::Each(Access::Read))
+        .flags(REPLACING)
+        .reads(&["zcat g.gz", "bzcat h.bz2", "xzcat i.xz", "zstdcat j.zst", "lz4cat k.lz4"]),
+    row(&["zgrep", "bzgrep", "xzgrep", "zdiff", "zcmp"], Operands::AfterFirst(Access::Read))
+        .lenient()
+        .reads(&["zgrep g g.gz"]),
+];

@@ -1,0 +1,297 @@
+//! Programs that make, copy, move and remove files.
+
+use super::{Access, Does, Flags, Form, Operands, Row, row};
+use crate::shell::Word;
+
+const COPY: Flags = Flags::of("adfilnpPrRsuvxHLTZc", "S").long(
+    &[
+        "archive",
+        "recursive",
+        "force",
+        "interactive",
+        "no-clobber",
+        "no-target-directory",
+        "verbose",
+        "update",
+        "preserve",
+        "no-dereference",
+        "dereference",
+        "remove-destination",
+        "parents",
+        "one-file-system",
+        "link",
+        "symbolic-link",
+        "reflink",
+        "sparse",
+        "symbolic",
+        "relative",
+        "logical",
+        "physical",
+        "strip-trailing-slashes",
+    ],
+    &["suffix"],
+);
+const INTO: &[(&[&str], Does)] = &[(&["t", "target-directory"], Does::Into), (&["b", "backup"], Does::Backs)];
+const RSYNC: Flags = Flags::of("acghilmnopqrtuvxzCDHAWSPKLOXEIRNy0", "fB@").long(
+    &[
+        "archive",
+        "verbose",
+        "quiet",
+        "recursive",
+        "compress",
+        "progress",
+        "stats",
+        "human-readable",
+        "update",
+        "checksum",
+        "partial",
+        "links",
+        "perms",
+        "times",
+        "owner",
+        "group",
+        "itemize-changes",
+        "one-file-system",
+        "ignore-existing",
+        "existing",
+        "numeric-ids",
+        "cvs-exclude",
+        "prune-empty-dirs",
+        "no-perms",
+        "no-owner",
+        "no-group",
+        "inplace",
+        "size-only",
+        "mkpath",
+    ],
+    &[
+        "exclude",
+        "include",
+        "exclude-from",
+        "include-from",
+        "filter",
+        "bwlimit",
+        "timeout",
+        "max-size",
+        "min-size",
+        "chmod",
+        "info",
+        "port",
+        "files-from",
+    ],
+);
+
+pub(super) const ROWS: &[Row] = &[
+    row(&["rm", "srm"], Operands::Each(Access::Delete))
+        .flags(Flags::of("rfivdRI", "").long(
+            &[
+                "recursive",
+                "force",
+                "interactive",
+                "verbose",
+                "dir",
+                "one-file-system",
+                "preserve-root",
+                "no-preserve-root",
+            ],
+            &[],
+        ))
+        .changes(&[
+            "rm a.txt",
+            "rm -rf dir",
+            "rm -- b.txt",
+            "rm a.* b.txt",
+            "rm -d empty",
+            "\\rm -v a.txt",
+            "rm dir/sub/*.txt",
+        ]),
+    row(&["rmdir"], Operands::Each(Access::Delete))
+        .flags(Flags::of("v", "").long(&["verbose", "ignore-fail-on-non-empty"], &[]))
+        .with(&[(&["p", "parents"], Does::Parents)])
+        .changes(&["rmdir empty", "rmdir -p nest/in/most", "rmdir --parents nest/in/most"]),
+    row(&["unlink"], Operands::Each(Access::Delete)).changes(&["unlink a.txt", "unlink link"]),
+    row(&["shred"], Operands::Each(Access::Delete))
+        .flags(
+            Flags::of("fuvxz", "ns").long(
+                &["force", "verbose", "exact", "zero", "remove"],
+                &["iterations", "size", "random-source"],
+            ),
+        )
+        .changes(&["shred a.txt", "shred -u a.txt", "shred -n 1 --remove b.txt"]),
+    row(&["mkdir"], Operands::Each(Access::Write))
+        .flags(Flags::of("pvZ", "m").long(&["parents", "verbose"], &["mode", "context"]))
+        .changes(&["mkdir new", "mkdir -p new/a/b", "mkdir -m 700 new"]),
+    row(&["touch"], Operands::Each(Access::Write))
+        .flags(
+            Flags::of("acmhf", "dtr").long(&["no-create", "no-dereference"], &["date", "reference", "time"]),
+        )
+        .changes(&["touch new", "touch a.txt", "touch -r x.o a.txt", "touch -d 2001-01-01 b.txt"]),
+    row(&["truncate"], Operands::Each(Access::Write))
+        .flags(Flags::of("co", "sr").long(&["no-create", "io-blocks"], &["size", "reference"]))
+        .changes(&["truncate -s 0 a.txt", "truncate --size=9 new", "truncate -s0 a.txt b.txt"]),
+    row(&["fallocate"], Operands::Each(Access::Write))
+        .flags(Flags::of("cdinpvzx", "lo").long(&[], &["length", "offset"]))
+        .changes(&["fallocate -l 10 new"]),
+    row(&["tee", "sponge"], Operands::Each(Access::Write))
+        .flags(Flags::of("aip", "").long(&["append", "ignore-interrupts", "output-error"], &[]))
+        .changes(&["echo x | tee a.txt", "echo x | tee -a b.txt new", "sort a.txt | sponge a.txt"]),
+    row(&["mkfifo"], Operands::Each(Access::Write))
+        .flags(Flags::of("Z", "m").long(&[], &["mode"]))
+        .changes(&["mkfifo pipe"]),
+    row(&["mknod"], Operands::First(Access::Write))
+        .flags(Flags::of("Z", "m").long(&[], &["mode"]))
+        .changes(&["mknod pipe p"]),
+    row(&["mktemp"], Operands::Beside)
+        .flags(Flags::of("dqut", "").long(&["directory", "quiet", "dry-run"], &["suffix"]))
+        .with(&[(&["p", "tmpdir"], Does::WritesWithin)])
+        .changes(&["mktemp ./x.XXXXXX", "mktemp -d dir/x.XXXX", "mktemp -p dir x.XXXXXX"])
+        .reads(&["mktemp -u ./x.XXXXXX"]),
+    row(&["chmod", "chown", "chgrp", "chattr"], Operands::AfterFirst(Access::Write))
+        .flags(Flags::of("Rvcfh", "").long(&["recursive", "verbose", "changes", "silent"], &[]))
+        .changes(&[
+            "chmod 600 a.txt",
+            "chmod -R go-rwx dir",
+            "chmod -x run.sh",
+            "chmod --reference=run.sh a.txt",
+        ]),
+    row(&["setfacl"], Operands::Each(Access::Write)).flags(Flags::of("bkRdn", "mxMX")),
+    row(&["cp"], Operands::CopyTo).flags(COPY).with(INTO).changes(&[
+        "cp a.txt new",
+        "cp a.txt b.txt dir",
+        "cp -r dir copy",
+        "cp -t empty a.txt b.txt",
+        "cp --target-directory=empty a.txt",
+        "cp a.txt --target-dir empty",
+        "cp -b a.txt b.txt",
+        "cp -S .old --backup a.txt b.txt",
+        "cp a.txt b.txt -v",
+        "cp --parents dir/c.txt empty",
+    ]),
+    row(&["install"], Operands::CopyTo)
+        .flags(Flags::of("cCDpsvT", "gmoS").long(
+            &["compare", "preserve-timestamps", "strip", "verbose", "no-target-directory"],
+            &["group", "mode", "owner", "suffix"],
+        ))
+        .with(&[
+            (&["t", "target-directory"], Does::Into),
+            (&["b", "backup"], Does::Backs),
+            (&["d", "directory"], Does::InPlace),
+            (&["strip-program"], Does::Runs),
+        ])
+        .changes(&[
+            "install a.txt new",
+            "install -m 600 a.txt b.txt",
+            "install -d one two",
+            "install -D a.txt x/y/z",
+            "install -t empty a.txt",
+        ]),
+    row(&["ln"], Operands::CopyTo).flags(COPY).with(INTO).changes(&[
+        "ln a.txt hard",
+        "ln -s a.txt soft",
+        "ln -sf b.txt link",
+        "ln -s dir/c.txt",
+        "ln -st empty ../a.txt",
+    ]),
+    row(&["link"], Operands::CopyTo).changes(&["link a.txt hard"]),
+    row(&["mv"], Operands::MoveTo).flags(COPY).with(INTO).changes(&[
+        "mv a.txt new",
+        "mv a.txt b.txt dir",
+        "mv -t empty a.txt",
+        "mv -b a.txt b.txt",
+        "mv dir moved",
+        "mv -f a.txt b.txt",
+    ]),
+    row(&["rename", "prename", "file-rename"], Operands::Patterns)
+        .flags(Flags::of("vfn", "").long(&["verbose", "force", "nono"], &[]))
+        .check(plain_expression)
+        .changes(&["rename s/txt/md/ a.txt", "rename -v 's/a/z/' a.txt dir/c.txt b.txt"]),
+    row(&["mmv", "mcp"], Operands::Patterns)
+        .flags(Flags::of("hdptgvnmrc", ""))
+        .changes(&["mmv '*.txt' '#1.md'"]),
+    row(&["dd"], Operands::Text)
+        .form(Form::Assigned)
+        .with(&[(&["of"], Does::Writes)])
+        .changes(&["dd if=a.txt of=new", "dd of=b.txt if=a.txt bs=1 count=2"])
+        .reads(&["dd if=a.txt"]),
+    row(&["split"], Operands::Prefix)
+        .flags(Flags::of("deuxz", "abClntC").long(
+            &["verbose", "numeric-suffixes", "hex-suffixes", "elide-empty-files"],
+            &["lines", "bytes", "line-bytes", "number", "suffix-length", "additional-suffix", "separator"],
+        ))
+        .with(&[(&["filter"], Does::Runs)])
+        .changes(&["split -l 1 a.txt", "split -b 2 a.txt dir/part-", "split -n 2 a.txt p"]),
+    row(&["csplit"], Operands::Here)
+        .flags(
+            Flags::of("kqsz", "nb")
+                .long(&["keep-files", "quiet", "silent", "elide-empty-files"], &["digits", "suffix-format"]),
+        )
+        .with(&[(&["f", "prefix"], Does::WritesBeside)])
+        .changes(&["csplit a.txt 2", "csplit -f dir/q a.txt 2"]),
+    row(&["patch"], Operands::First(Access::Write))
+        .flags(Flags::of("nNflRsuEcZt", "piFVgz").long(
+            &["forward", "force", "reverse", "silent", "quiet", "unified", "batch", "verbose", "merge"],
+            &["strip", "input", "fuzz"],
+        ))
+        .with(&[
+            (&["o", "output"], Does::Writes),
+            (&["r", "reject-file"], Does::Writes),
+            (&["d", "directory"], Does::WritesWithin),
+            (&["b", "backup"], Does::Here),
+            (&["B", "prefix"], Does::WritesBeside),
+            (&["Y", "basename-prefix"], Does::WritesBeside),
+            (&["dry-run"], Does::OnlyReads),
+        ])
+        .changes(&[
+            "patch a.txt p.patch",
+            "patch -o new a.txt p.patch",
+            "patch -b a.txt p.patch",
+            "patch -d dir -i ../c.patch",
+        ])
+        .reads(&["patch --dry-run a.txt p.patch"]),
+    row(&["rsync"], Operands::CopyTo)
+        .flags(RSYNC)
+        .with(&[
+            (
+                &[
+                    "delete",
+                    "delete-before",
+                    "delete-during",
+                    "delete-after",
+                    "delete-delay",
+                    "delete-excluded",
+                    "del",
+                ],
+                Does::Prunes,
+            ),
+            (&["remove-source-files"], Does::Takes),
+            (&["b", "backup"], Does::Backs),
+            (&["backup-dir", "partial-dir", "T", "temp-dir"], Does::WritesWithin),
+            (&["log-file", "write-batch", "only-write-batch"], Does::Writes),
+            (&["e", "rsh", "rsync-path"], Does::Runs),
+        ])
+        .changes(&[
+            "rsync -a dir/ copy/",
+            "rsync -a --delete empty/ dir",
+            "rsync -a --remove-source-files dir/ copy",
+            "rsync -a --del empty/ dir",
+            "rsync --log-file=log -a a.txt copy",
+            "rsync -ab a.txt b.txt dir",
+        ])
+        .reads(&["rsync -an --delete empty/ dir"]),
+    row(&["dos2unix", "unix2dos"], Operands::Each(Access::Write))
+        .flags(Flags::of("kfqsv", ""))
+        .changes(&["unix2dos a.txt", "dos2unix -q crlf.txt"]),
+];
+
+/// The first word of `rename` is Perl, which can run anything. A plain substitution cannot.
+fn plain_expression(operands: &[Word], _: &[String]) -> Option<&'static str> {
+    let is_plain = |text: &str| {
+        let parts: Vec<&str> = text.split('/').collect();
+        let is_word = |part: &str| {
+            part.chars().all(|letter| letter.is_ascii_alphanumeric() || " ._^*+-".contains(letter))
+        };
+        matches!(parts.as_slice(), ["s" | "y" | "tr", from, to, "" | "g" | "i" | "gi"] if is_word(from) && is_word(to))
+    };
+    let first = operands.first().and_then(Word::literal).unwrap_or_default();
+    (!is_plain(first)).then_some("its first word is a program in Perl")
+}

@@ -1,0 +1,416 @@
+//! Programs that write where an option or a later word says.
+
+use super::{Access, Does, Flags, Form, Operands, Row, When, row};
+use crate::shell::Word;
+
+const CURL: Flags = Flags::of("sSfLkiIvGgjNnpaBlqZ#0123456", "HXduAebmrwxEyYzCTFUP").long(
+    &[
+        "silent",
+        "show-error",
+        "fail",
+        "location",
+        "insecure",
+        "include",
+        "head",
+        "verbose",
+        "get",
+        "compressed",
+        "http2",
+        "http1.1",
+        "no-buffer",
+        "fail-with-body",
+        "ipv4",
+        "ipv6",
+        "progress-bar",
+        "parallel",
+        "create-dirs",
+        "netrc",
+        "retry-connrefused",
+        "no-progress-meter",
+        "location-trusted",
+        "globoff",
+        "basic",
+        "digest",
+        "tlsv1.2",
+    ],
+    &[
+        "header",
+        "request",
+        "data",
+        "data-raw",
+        "data-binary",
+        "data-urlencode",
+        "json",
+        "user",
+        "user-agent",
+        "referer",
+        "cookie",
+        "max-time",
+        "connect-timeout",
+        "retry",
+        "retry-delay",
+        "write-out",
+        "proxy",
+        "cacert",
+        "cert",
+        "key",
+        "form",
+        "upload-file",
+        "range",
+        "url",
+        "resolve",
+        "max-redirs",
+        "interface",
+        "limit-rate",
+        "oauth2-bearer",
+        "unix-socket",
+        "continue-at",
+        "retry-max-time",
+    ],
+);
+const CC: &[&str] = &["gcc", "cc", "g++", "c++", "clang", "clang++", "tcc", "gfortran"];
+
+pub(super) const ROWS: &[Row] = &[
+    row(&["sort"], Operands::Each(Access::Read))
+        .flags(Flags::of("nrufbdghiMRVszcCm", "ktS").long(
+            &[
+                "numeric-sort",
+                "reverse",
+                "unique",
+                "ignore-case",
+                "general-numeric-sort",
+                "human-numeric-sort",
+                "version-sort",
+                "stable",
+                "zero-terminated",
+                "check",
+                "merge",
+                "random-sort",
+            ],
+            &["key", "field-separator", "buffer-size", "parallel", "batch-size"],
+        ))
+        .with(&[
+            (&["o", "output"], Does::Writes),
+            (&["T", "temporary-directory"], Does::WritesWithin),
+            (&["compress-program"], Does::Runs),
+        ])
+        .changes(&[
+            "sort -o new a.txt",
+            "sort a.txt -o a.txt -r",
+            "sort --output=b.txt a.txt",
+            "sort -ro new a.txt",
+            "sort --out new a.txt",
+        ])
+        .reads(&["sort a.txt", "sort -rn -k 1 a.txt"]),
+    row(&["uniq"], Operands::InOut)
+        .flags(
+            Flags::of("cdDiuz", "fsw")
+                .long(&["count", "repeated", "unique", "ignore-case"], &["skip-fields", "skip-chars"]),
+        )
+        .changes(&["uniq a.txt new", "uniq -c a.txt b.txt"])
+        .reads(&["uniq a.txt"]),
+    row(&["shuf"], Operands::Each(Access::Read))
+        .flags(
+            Flags::of("erz", "in").long(&["echo", "repeat"], &["input-range", "head-count", "random-source"]),
+        )
+        .with(&[(&["o", "output"], Does::Writes)])
+        .changes(&["shuf a.txt -o new", "shuf --output=b.txt a.txt"])
+        .reads(&["shuf -n 1 a.txt", "shuf -i 1-3"]),
+    row(&["base64", "base32"], Operands::Each(Access::Read))
+        .flags(Flags::of("diD", "wb").long(&["decode", "ignore-garbage"], &["wrap"]))
+        .with(&[(&["o", "output"], Does::Writes)])
+        .reads(&["base64 a.txt", "base64 -w 0 a.txt"]),
+    row(&["tree"], Operands::Each(Access::Read))
+        .flags(Flags::of("adfisphuDFqNQCnJX", "LIP"))
+        .with(&[(&["o"], Does::Writes)]),
+    row(&["xxd"], Operands::InOut)
+        .form(Form::Single)
+        .flags(
+            Flags::of("abdEeiprRuC", "cglnos")
+                .long(&["ps", "plain", "revert", "postscript"], &["seek", "len", "cols"]),
+        )
+        .changes(&["xxd a.txt new", "xxd -r hex.txt new", "xxd -p a.txt b.txt"])
+        .reads(&["xxd a.txt", "xxd -l 4 a.txt"]),
+    row(&["iconv"], Operands::Each(Access::Read))
+        .flags(Flags::of("cls", "ft").long(&["list", "silent"], &["from-code", "to-code"]))
+        .with(&[(&["o", "output"], Does::Writes)])
+        .changes(&["iconv -f utf8 -t latin1 -o new a.txt", "iconv -t utf16 --output=b.txt a.txt"])
+        .reads(&["iconv -f utf8 -t utf16 a.txt"]),
+    row(&["sdiff"], Operands::Each(Access::Read))
+        .flags(Flags::of("lswbBiat", "w"))
+        .with(&[(&["o", "output"], Does::Writes)])
+        .reads(&["sdiff -s a.txt a.txt"]),
+    row(&["curl"], Operands::Text)
+        .flags(CURL)
+        .with(&[
+            (
+                &[
+                    "o",
+                    "output",
+                    "D",
+                    "dump-header",
+                    "c",
+                    "cookie-jar",
+                    "trace",
+                    "trace-ascii",
+                    "stderr",
+                    "libcurl",
+                    "etag-save",
+                    "hsts",
+                    "alt-svc",
+                ],
+                Does::Writes,
+            ),
+            (&["O", "remote-name", "remote-name-all", "J", "remote-header-name"], Does::Here),
+            (&["output-dir"], Does::WritesWithin),
+            (&["K", "config"], Does::Runs),
+        ])
+        .changes(&[
+            "curl -s -o new file://{here}/a.txt",
+            "curl -sO file://{here}/dir/c.txt",
+            "curl -s --output b.txt file://{here}/a.txt",
+            "curl -sS --output-dir empty -O file://{here}/a.txt",
+            "curl -so new file://{here}/a.txt",
+        ])
+        .reads(&["curl -s file://{here}/a.txt"]),
+    row(&["wget"], Operands::Members)
+        .flags(Flags::of("qvcNbSrkpHLxnd46E", "TtUlwQADRIXei").long(
+            &[
+                "quiet",
+                "no-verbose",
+                "continue",
+                "timestamping",
+                "server-response",
+                "recursive",
+                "no-check-certificate",
+                "mirror",
+                "no-parent",
+                "page-requisites",
+                "convert-links",
+                "show-progress",
+                "no-clobber",
+                "content-disposition",
+            ],
+            &[
+                "timeout",
+                "tries",
+                "user-agent",
+                "header",
+                "level",
+                "wait",
+                "user",
+                "password",
+                "post-data",
+                "accept",
+                "reject",
+                "input-file",
+                "method",
+                "progress",
+            ],
+        ))
+        .with(&[
+            (&["O", "output-document"], Does::Writes),
+            (&["P", "directory-prefix"], Does::WritesWithin),
+            (
+                &[
+                    "o",
+                    "output-file",
+                    "a",
+                    "append-output",
+                    "save-cookies",
+                    "warc-file",
+                    "rejected-log",
+                    "hsts-file",
+                ],
+                Does::WritesBeside,
+            ),
+            (&["spider"], Does::OnlyReads),
+            (&["execute", "use-askpass", "config"], Does::Runs),
+        ]),
+    row(&["openssl"], Operands::Text)
+        .form(Form::Single)
+        .lenient()
+        .with(&[
+            (&["out", "keyout", "writerand", "CAserial", "certsout", "key2out", "sigfileout"], Does::Writes),
+            (&["outdir"], Does::WritesWithin),
+            (&["CAcreateserial", "create_serial", "selfsign"], Does::Here),
+            (&["engine", "provider-path"], Does::Runs),
+        ])
+        .changes(&[
+            "openssl rand -out new 8",
+            "openssl base64 -in a.txt -out b.txt",
+            "openssl enc -aes-256-cbc -pbkdf2 -pass pass:x -in a.txt -out new",
+            "openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=x -keyout new.key -out new.crt",
+        ])
+        .reads(&["openssl version", "openssl dgst -sha256 a.txt", "openssl rand -hex 8"]),
+    row(CC, Operands::Here)
+        .form(Form::Single)
+        .lenient()
+        .flags(Flags::of("IlLDUWfmOgswcSEpMvx", "ILDUx"))
+        .with(&[
+            (&["o", "MF", "MJ"], Does::Writes),
+            (&["MD", "MMD", "save-temps", "gsplit-dwarf", "coverage"], Does::Backs),
+            (&["wrapper", "fplugin", "specs", "B"], Does::Runs),
+        ])
+        .changes(&[
+            "gcc x.c",
+            "gcc -O2 -Wall -o prog x.c",
+            "cc -c x.c",
+            "gcc -c x.c -o empty/x.o",
+            "gcc -MMD -c x.c -o empty/x.o",
+            "gcc -oprog x.c",
+            "gcc -MD -MF deps -c x.c",
+        ])
+        .reads(&["gcc -E x.c", "gcc --version", "gcc -fsyntax-only x.c"]),
+    row(&["ld", "ld.lld", "mold", "ld.gold"], Operands::Here)
+        .form(Form::Single)
+        .lenient()
+        .with(&[(&["o", "output", "Map"], Does::Writes), (&["plugin"], Does::Runs)])
+        .changes(&["ld -r -o new.o x.o"]),
+    row(&["as"], Operands::Here)
+        .form(Form::Single)
+        .lenient()
+        .with(&[(&["o", "MD"], Does::Writes)])
+        .changes(&["as -o new.o x.s", "as x.s"]),
+    row(&["strip", "ranlib", "objcopy"], Operands::Each(Access::Write))
+        .lenient()
+        .with(&[(&["o", "output"], Does::Writes), (&["dump-section"], Does::Anywhere)])
+        .changes(&["strip -g x.o", "objcopy -g x.o new.o", "strip -o new.o -g x.o"]),
+    row(&["ffmpeg"], Operands::Each(Access::Write))
+        .form(Form::Single)
+        .lenient()
+        .flags(Flags::NONE.long(&["y", "n"], &["i"])),
+    row(&["convert", "magick", "composite", "montage"], Operands::CopyTo)
+        .form(Form::Single)
+        .lenient()
+        .with(&[(&["write"], Does::Writes)])
+        .check(image_scripts),
+    row(&["mogrify"], Operands::Each(Access::Write))
+        .form(Form::Single)
+        .lenient()
+        .with(&[(&["path"], Does::WritesWithin)])
+        .check(image_scripts),
+    row(&["pandoc"], Operands::Each(Access::Read)).lenient().flags(Flags::of("s", "ftVMHABc")).with(&[
+        (&["o", "output", "log"], Does::Writes),
+        (&["extract-media"], Does::WritesWithin),
+        (&["F", "filter", "L", "lua-filter", "pdf-engine"], Does::Runs),
+    ]),
+    row(&["sqlite3"], Operands::First(Access::Write))
+        .form(Form::Single)
+        .lenient()
+        .flags(Flags::NONE.long(&[], &["separator", "newline", "nullvalue", "init", "cmd"]))
+        .with(&[(&["readonly"], Does::OnlyReads), (&["init", "cmd"], Does::Runs), (&["bail"], Does::Backs)])
+        .check(sqlite_scripts)
+        .changes(&[
+            "sqlite3 data.db 'insert into t values(2)'",
+            "sqlite3 new.db 'create table u(x)'",
+            "sqlite3 data.db 'drop table t'",
+        ])
+        .reads(&["sqlite3 data.db 'select * from t'"]),
+    row(&["psql", "mysql", "mariadb"], Operands::Text)
+        .lenient()
+        .flags(Flags::of("", "hUpFRPuD").long(&[], &["host", "username", "port", "user", "password"]))
+        .with(&[(&["o", "output", "L", "log-file"], Does::Writes)])
+        .check(changes_data),
+    row(&["redis-cli"], Operands::Text).lenient().flags(Flags::of("", "hpan")).check(changes_keys),
+    row(&["pg_dump", "mysqldump"], Operands::Text)
+        .lenient()
+        .with(&[(&["f", "file", "r", "result-file"], Does::Writes)]),
+    row(&["gpg", "gpg2"], Operands::Beside).lenient().with(&[(&["o", "output"], Does::Writes)]),
+    row(&["yq"], Operands::AfterFirst(Access::Read))
+        .lenient()
+        .with(&[(&["i", "in-place", "inplace"], Does::InPlace), (&["s", "split-exp"], Does::Here)]),
+    row(&["xmllint", "xsltproc"], Operands::Each(Access::Read))
+        .lenient()
+        .with(&[(&["o", "output"], Does::Writes)]),
+    row(&["ctags", "etags"], Operands::Here)
+        .lenient()
+        .with(&[(&["f", "o"], Does::Writes)])
+        .changes(&["ctags x.c", "ctags -f new x.c"]),
+    row(&["msgfmt"], Operands::Here).lenient().with(&[(&["o", "output-file"], Does::Writes)]),
+    row(&["javac"], Operands::Beside)
+        .form(Form::Single)
+        .lenient()
+        .with(&[(&["d", "s", "h"], Does::WritesWithin)]),
+    row(&["rustc"], Operands::Here)
+        .lenient()
+        .with(&[(&["o"], Does::Writes), (&["out-dir"], Does::WritesWithin)]),
+    row(&["rustfmt"], Operands::Each(Access::Write)).lenient().with(&[(&["check"], Does::OnlyReads)]),
+    row(&["gofmt", "goimports", "clang-format", "shfmt"], Operands::Each(Access::Read))
+        .lenient()
+        .with(&[(&["w", "i", "in-place"], Does::InPlace)]),
+    row(&["fd", "fdfind"], Operands::AfterFirst(Access::Read))
+        .lenient()
+        .with(&[(&["x", "exec", "X", "exec-batch"], Does::Runs)]),
+    row(&["cargo"], Operands::Fixed(Access::Delete, &["target"]))
+        .when(When::Word(&["clean"]))
+        .lenient()
+        .with(&[(&["target-dir"], Does::Removes), (&["n", "dry-run"], Does::Keeps)]),
+    row(&["npm", "pnpm", "yarn"], Operands::Fixed(Access::Delete, &["node_modules"]))
+        .when(When::Word(&["ci", "prune"]))
+        .lenient()
+        .with(&[(&["prefix", "C", "dir", "cwd"], Does::WritesWithin)]),
+    row(&["npm", "pnpm", "yarn"], Operands::Fixed(Access::Write, &["package.json", "node_modules"]))
+        .when(When::Word(&["install", "i", "add", "uninstall", "remove", "rm", "un", "update", "upgrade"]))
+        .lenient()
+        .with(&[(&["prefix", "C", "dir", "cwd"], Does::WritesWithin), (&["g", "global"], Does::Anywhere)]),
+];
+
+fn texts(operands: &[Word]) -> impl Iterator<Item = Option<String>> {
+    operands.iter().map(|word| word.literal().map(str::to_ascii_lowercase))
+}
+
+fn image_scripts(operands: &[Word], _: &[String]) -> Option<&'static str> {
+    let is_script = |text: &str| {
+        ["ephemeral:", "msl:", "@", "|", "https:", "http:"].iter().any(|start| text.starts_with(start))
+    };
+    texts(operands)
+        .flatten()
+        .any(|text| is_script(&text))
+        .then_some("a name makes it run a script or remove its input")
+}
+
+/// Words of SQL and commands of the program that reach beyond the database.
+fn sqlite_scripts(operands: &[Word], _: &[String]) -> Option<&'static str> {
+    const BEYOND: &[&str] =
+        &["attach", "writefile", "readfile", "edit(", "load_extension", "vacuum into", "fts3_tokenizer"];
+    let reaches = |text: Option<String>| {
+        text.is_none_or(|text| {
+            text.split(['\n', ';']).any(|line| line.trim_start().starts_with('.'))
+                || BEYOND.iter().any(|word| text.contains(word))
+        })
+    };
+    let (_, statements) = operands.split_first()?;
+    texts(statements).any(reaches).then_some("what the statements do outside the database is not known")
+}
+
+const DATA: &str = "it can change data that buddy cannot bring back";
+
+/// Statements that are more than a look: what they change in a database cannot be undone here.
+fn changes_data(operands: &[Word], names: &[String]) -> Option<&'static str> {
+    const LOOKS: &[&str] = &["select", "show", "explain", "describe", "\\d", "\\l"];
+    let is_look = |text: &str| {
+        let is_one = !text.trim_end().trim_end_matches(';').contains(';') && text.matches('\\').count() <= 1;
+        is_one
+            && LOOKS.iter().any(|start| text.starts_with(start))
+            && !text.contains(" into ")
+            && !text.contains("analyze")
+    };
+    let is_statement =
+        |text: &str| text.contains(char::is_whitespace) || text.starts_with('\\') || text.ends_with(';');
+    let Some(all) = texts(operands).collect::<Option<Vec<String>>>() else { return Some(DATA) };
+    let statements: Vec<String> = all.into_iter().filter(|text| is_statement(text)).collect();
+    let asks_nothing =
+        names.iter().any(|name| matches!(name.as_str(), "version" | "help" | "V" | "l" | "list"));
+    let only_looks = !statements.is_empty() && statements.iter().all(|text| is_look(text));
+    (!only_looks && !asks_nothing).then_some(DATA)
+}
+
+fn changes_keys(operands: &[Word], _: &[String]) -> Option<&'static str> {
+    const LOOKS: &[&str] = &[
+        "get", "mget", "ping", "info", "keys", "scan", "ttl", "type", "exists", "llen", "lrange", "hget",
+        "hgetall", "smembers", "dbsize", "strlen",
+    ];
+    let verb = texts(operands).next().flatten();
+    (!verb.is_some_and(|verb| LOOKS.contains(&verb.as_str()))).then_some(DATA)
+}

@@ -1,0 +1,205 @@
+//! The words of a program, told apart by its row: options with an effect, and operands.
+
+use super::{Does, Form, Row, When};
+use crate::shell::Word;
+
+/// The words of a program.
+#[derive(Debug, Default)]
+pub(super) struct Parsed {
+    /// Options with an effect, with their values.
+    pub(super) given: Vec<(Does, Option<Word>)>,
+    pub(super) operands: Vec<Word>,
+    /// Names of all options.
+    pub(super) names: Vec<String>,
+    /// Whether an option is not listed.
+    pub(super) has_unlisted: bool,
+    /// What could be values of such options.
+    pub(super) loose: Vec<Word>,
+}
+
+impl Parsed {
+    pub(super) fn has(&self, wanted: Does) -> bool {
+        self.given.iter().any(|(does, _)| *does == wanted)
+    }
+}
+
+/// What an option is.
+enum Meaning {
+    Plain { takes_value: bool },
+    Effect(Does),
+}
+
+/// Tells the words apart.
+pub(super) fn parse(row: &Row, arguments: &[Word]) -> Parsed {
+    let mut parser = Parser { row, parsed: Parsed::default() };
+    let mut rest = arguments;
+    if row.form == Form::Bundled {
+        rest = parser.bundle(rest);
+    }
+    let mut words = rest.iter();
+    while let Some(word) = words.next() {
+        match word.literal() {
+            Some("--") if row.form != Form::Assigned => {
+                parser.parsed.operands.extend(words.by_ref().cloned());
+            }
+            Some(text) if row.form == Form::Assigned => parser.assigned(text),
+            Some(text) if row.form == Form::Single && text.len() > 1 && text.starts_with('-') => {
+                parser.single(text, &mut words);
+            }
+            Some(text) if text.starts_with("--") => parser.long(text, &mut words),
+            Some(text) if text.len() > 1 && text.starts_with('-') => parser.cluster(text, &mut words),
+            _ => parser.parsed.operands.push(word.clone()),
+        }
+    }
+    parser.parsed
+}
+
+struct Parser<'a> {
+    row: &'a Row,
+    parsed: Parsed,
+}
+
+impl Parser<'_> {
+    fn long_name(&self, name: &str) -> Option<Meaning> {
+        let Row { flags, options, when, .. } = self.row;
+        let is_whole = |(names, _): &&(&[&str], Does)| names.contains(&name);
+        if let Some((_, does)) = options.iter().find(is_whole).filter(|_| name.chars().count() > 1) {
+            return Some(Meaning::Effect(*does));
+        }
+        if flags.long.contains(&name) {
+            return Some(Meaning::Plain { takes_value: false });
+        }
+        if flags.long_value.contains(&name) {
+            return Some(Meaning::Plain { takes_value: true });
+        }
+        let could_be = |whole: &str| !name.is_empty() && whole.chars().count() > 1 && whole.starts_with(name);
+        if let Some((_, does)) = options.iter().find(|(names, _)| names.iter().any(|whole| could_be(whole))) {
+            return Some(Meaning::Effect(*does));
+        }
+        let is_use = matches!(when, When::Option(names) if names.iter().any(|whole| could_be(whole)));
+        is_use.then_some(Meaning::Plain { takes_value: false })
+    }
+
+    fn letter(&self, letter: char) -> Option<Meaning> {
+        let Row { flags, options, when, .. } = self.row;
+        let is_it = |name: &&str| name.chars().eq([letter]);
+        if let Some((_, does)) = options.iter().find(|(names, _)| names.iter().any(|name| is_it(name))) {
+            return Some(Meaning::Effect(*does));
+        }
+        if flags.short_value.contains(letter) {
+            return Some(Meaning::Plain { takes_value: true });
+        }
+        let is_use = matches!(when, When::Option(names) if names.iter().any(|name| is_it(name)));
+        (is_use || flags.short.contains(letter)).then_some(Meaning::Plain { takes_value: false })
+    }
+
+    fn note(&mut self, name: &str, meaning: &Meaning, value: Option<Word>) {
+        self.parsed.names.push(name.to_owned());
+        if let Meaning::Effect(does) = meaning {
+            self.parsed.given.push((*does, value));
+        }
+    }
+
+    fn long<'w>(&mut self, text: &str, words: &mut impl Iterator<Item = &'w Word>) {
+        let given = text.strip_prefix("--").unwrap_or(text);
+        let (name, joined) = given.split_once('=').map_or((given, None), |(name, value)| (name, Some(value)));
+        let joined = joined.map(|value| Word::Literal(value.to_owned()));
+        match self.long_name(name) {
+            Some(meaning) => {
+                let value = joined.or_else(|| meaning.takes_value().then(|| words.next().cloned()).flatten());
+                self.note(name, &meaning, value);
+            }
+            None => self.unlisted(name, joined),
+        }
+    }
+
+    fn cluster<'w>(&mut self, text: &str, words: &mut impl Iterator<Item = &'w Word>) {
+        let mut letters = text.chars();
+        letters.next();
+        while let Some(letter) = letters.next() {
+            let rest = letters.as_str();
+            let Some(meaning) = self.letter(letter) else {
+                self.unlisted(
+                    &letter.to_string(),
+                    (!rest.is_empty()).then(|| Word::Literal(rest.to_owned())),
+                );
+                continue;
+            };
+            if meaning.takes_value() {
+                let joined = (!rest.is_empty()).then(|| Word::Literal(rest.to_owned()));
+                let value = joined.or_else(|| words.next().cloned());
+                return self.note(&letter.to_string(), &meaning, value);
+            }
+            self.note(&letter.to_string(), &meaning, None);
+        }
+    }
+
+    /// The first word of `tar`, whose letters take their values from the words after it, in their order.
+    fn bundle<'w>(&mut self, arguments: &'w [Word]) -> &'w [Word] {
+        let Some((first, mut rest)) = arguments.split_first() else { return arguments };
+        let Some(letters) = first.literal().filter(|text| !text.starts_with('-')) else { return arguments };
+        for letter in letters.chars() {
+            let Some(meaning) = self.letter(letter) else {
+                self.unlisted(&letter.to_string(), None);
+                continue;
+            };
+            let value = meaning.takes_value().then(|| rest.split_first()).flatten();
+            if let Some((_, after)) = value {
+                rest = after;
+            }
+            self.note(&letter.to_string(), &meaning, value.map(|(word, _)| word.clone()));
+        }
+        rest
+    }
+
+    fn single<'w>(&mut self, text: &str, words: &mut impl Iterator<Item = &'w Word>) {
+        let given = text.trim_start_matches('-');
+        let (name, joined) = given.split_once('=').map_or((given, None), |(name, value)| (name, Some(value)));
+        let Row { flags, options, .. } = self.row;
+        let is_it = |(names, _): &&(&[&str], Does)| names.contains(&name);
+        let exact = options.iter().find(is_it).map(|(_, does)| Meaning::Effect(*does));
+        let known = flags.long.contains(&name).then_some(Meaning::Plain { takes_value: false });
+        let valued = flags.long_value.contains(&name).then_some(Meaning::Plain { takes_value: true });
+        if let Some(meaning) = exact.or(known).or(valued) {
+            let joined = joined.map(|value| Word::Literal(value.to_owned()));
+            let value = joined.or_else(|| meaning.takes_value().then(|| words.next().cloned()).flatten());
+            return self.note(name, &meaning, value);
+        }
+        let mut letters = given.chars();
+        let meaning = letters.next().and_then(|letter| self.letter(letter));
+        let rest = letters.as_str();
+        match meaning {
+            Some(meaning) if meaning.takes_value() => {
+                let joined = (!rest.is_empty()).then(|| Word::Literal(rest.to_owned()));
+                let value = joined.or_else(|| words.next().cloned());
+                self.note(name, &meaning, value);
+            }
+            Some(meaning) => self.note(name, &meaning, None),
+            None => self.unlisted(name, (!rest.is_empty()).then(|| Word::Literal(rest.to_owned()))),
+        }
+    }
+
+    fn assigned(&mut self, text: &str) {
+        let Some((name, value)) = text.split_once('=') else { return };
+        let is_it = |(names, _): &&(&[&str], Does)| names.contains(&name);
+        if let Some((_, does)) = self.row.options.iter().find(is_it) {
+            let value = Some(Word::Literal(value.to_owned()));
+            self.note(name, &Meaning::Effect(*does), value);
+        }
+    }
+
+    fn unlisted(&mut self, name: &str, loose: Option<Word>) {
+        self.parsed.names.push(name.to_owned());
+        self.parsed.has_unlisted |= !self.row.is_lenient;
+        self.parsed.loose.extend(loose);
+    }
+}
+
+impl Meaning {
+    fn takes_value(&self) -> bool {
+        match self {
+            Self::Plain { takes_value } => *takes_value,
+            Self::Effect(does) => does.takes_value(),
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! The table held against the real programs: each example runs on a scratch tree, and what changed was announced.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::{Row, rows};
+use crate::Places;
+use crate::effect::{Access, Examination, Reach, examine};
+
+/// Makes the scratch tree. Every program that an example needs is used or found here, so that a missing one fails.
+const TREE: &str = r#"set -e
+mkdir -p dir/sub empty nest/in/most m home
+printf 'one\ntwo\nthree\n' > a.txt
+printf 'beta\n' > b.txt
+printf 'gamma\n' > dir/c.txt
+printf 'delta\n' > dir/sub/d.txt
+printf 'x\r\n' > crlf.txt
+printf '#!/bin/sh\n' > run.sh; chmod 755 run.sh
+ln -s a.txt link
+printf 'int main(void) { return 0; }\n' > x.c
+gcc -c x.c -o x.o; gcc -S x.c -o x.s
+printf 'member\n' > m/one.txt
+tar cf t.tar m; zip -qr t.zip m; find m | cpio -o --quiet > t.cpio; ar rc lib.a a.txt
+rm -r m
+printf g > g; gzip g; printf h > h; bzip2 h; printf i > i; xz i
+printf j > j; zstd -q --rm j; printf k > k; lz4 -q --rm k k.lz4; printf l > l; brotli -j l
+printf '%s\n' '--- a.txt' '+++ a.txt' '@@ -1 +1 @@' '-one' '+uno' > p.patch
+sed -i 's/@@ -1 +1 @@/@@ -1,3 +1,3 @@/' p.patch; printf ' two\n three\n' >> p.patch
+printf '%s\n' '--- c.txt' '+++ c.txt' '@@ -1 +1 @@' '-gamma' '+mu' > c.patch
+xxd a.txt > hex.txt
+sqlite3 data.db 'create table t(x); insert into t values(1)'
+"#;
+
+/// Makes a repository, for the examples that need one.
+const REPOSITORY: &str = r#"set -e
+mkdir home
+git init -q repo; cd repo
+git config user.email x@example.org; git config user.name x
+printf 'one\n' > one.txt; printf 'two\n' > two.txt; git add .; git commit -qm first
+git branch other; git checkout -q other; printf 'other\n' > two.txt; git commit -qam second; git checkout -q -
+printf 'changed\n' > one.txt; printf 'new\n' > new.txt
+git diff other~1 other > two.diff
+"#;
+
+/// A path of the tree as it is: kind and rights, content, and the time of its last change.
+type State = BTreeMap<PathBuf, (u32, Vec<u8>, i64)>;
+
+fn state(root: &Path) -> State {
+    let mut state = State::new();
+    let mut open = vec![root.to_owned()];
+    while let Some(directory) = open.pop() {
+        for entry in fs::read_dir(&directory).unwrap() {
+            let path = entry.unwrap().path();
+            let metadata = fs::symlink_metadata(&path).unwrap();
+            let kind = metadata.file_type();
+            let (content, changed) = match () {
+                () if kind.is_dir() => (Vec::new(), 0),
+                () if kind.is_symlink() => {
+                    (fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes(), 0)
+                }
+                () if kind.is_file() => {
+                    (fs::read(&path).unwrap(), metadata.mtime_nsec() + metadata.mtime() * 1_000_000_000)
+                }
+                () => (Vec::new(), 0),
+            };
+            if kind.is_dir() && path.file_name().is_none_or(|name| name != ".git") {
+                open.push(path.clone());
+            }
+            state.insert(path, (metadata.permissions().mode(), content, changed));
+        }
+    }
+    state
+}
+
+#[expect(clippy::disallowed_methods, reason = "the test holds the table against the real programs")]
+fn bash(line: &str, root: &Path) -> (bool, String) {
+    let output = Command::new("/bin/bash")
+        .args(["--norc", "--noprofile", "-c", line])
+        .current_dir(root)
+        .env_clear()
+        .env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
+        .env("HOME", root.join("home"))
+        .env("LC_ALL", "C.UTF-8")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .env("TMPDIR", root.join("home"))
+        .stdin(Stdio::null())
+        .output()
+        .expect("bash is needed for this test");
+    (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// Trees to copy for each example.
+struct Templates {
+    tree: tempfile::TempDir,
+    repository: tempfile::TempDir,
+}
+
+fn templates() -> Templates {
+    let made = |script: &str| {
+        let template = tempfile::tempdir().unwrap();
+        let (is_made, error) = bash(script, template.path());
+        assert!(is_made, "the scratch tree cannot be made; install the programs of the table: {error}");
+        template
+    };
+    Templates { tree: made(TREE), repository: made(REPOSITORY) }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the copy keeps times and rights")]
+fn copy(from: &Path, to: &Path) {
+    let from = from.join(".");
+    let status = Command::new("cp").arg("-a").arg(from).arg(to).status().unwrap();
+    assert!(status.success());
+}
+
+struct Run {
+    root: PathBuf,
+    changed: BTreeSet<PathBuf>,
+    /// Directories that came.
+    new: BTreeSet<PathBuf>,
+    is_success: bool,
+    error: String,
+    examination: Examination,
+}
+
+fn try_out(line: &str, templates: &Templates) -> Run {
+    let place = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(place.path()).unwrap().join("w");
+    copy(templates.tree.path(), &root);
+    if line.contains("repo") {
+        copy(templates.repository.path(), &root);
+    }
+    let line = line.replace("{here}", &root.to_string_lossy());
+    let places = Places { workspace: vec![root.clone()], target: "local".to_owned(), ..Places::default() };
+    let examination = examine(&line, Some(&root), &places).unwrap();
+    let before = state(&root);
+    let (is_success, error) = bash(&line, &root);
+    let after = state(&root);
+    let all: BTreeSet<&PathBuf> = before.keys().chain(after.keys()).collect();
+    let is_own = |path: &Path| {
+        path.components().any(|part| part.as_os_str() == ".git") || path.starts_with(root.join("home"))
+    };
+    let changed = all.into_iter().filter(|path| before.get(*path) != after.get(*path) && !is_own(path));
+    let changed: BTreeSet<PathBuf> = changed.cloned().collect();
+    let is_new = |path: &&PathBuf| !before.contains_key(*path) && path.is_dir();
+    let new = changed.iter().filter(is_new).cloned().collect();
+    Run { root, changed, new, is_success, error, examination }
+}
+
+impl Run {
+    fn is_announced(&self, path: &Path) -> bool {
+        self.examination.touches.iter().filter(|touch| touch.access != Access::Read).any(|touch| match &touch
+            .reach
+        {
+            Reach::Path(known) => {
+                path.starts_with(known) || (self.new.contains(path) && known.starts_with(path))
+            }
+            Reach::Beneath(known) => path.starts_with(known),
+            Reach::Unknown(_) => false,
+        })
+    }
+
+    fn unannounced(&self) -> Vec<&Path> {
+        self.changed
+            .iter()
+            .filter(|path| !self.is_announced(path))
+            .map(|path| path.strip_prefix(&self.root).unwrap())
+            .collect()
+    }
+}
+
+/// Examples that try the same thing on every row at once, so that one run tells all that is wrong.
+fn faults(check: impl Fn(&Row, &mut Vec<String>)) {
+    let mut faults = Vec::new();
+    rows().for_each(|row| check(row, &mut faults));
+    assert!(faults.is_empty(), "{} faults:\n{}", faults.len(), faults.join("\n"));
+}
+
+#[test]
+fn every_change_by_an_example_was_announced() {
+    let templates = templates();
+    faults(|row, faults| {
+        for line in row.changes {
+            let run = try_out(line, &templates);
+            if run.changed.is_empty() {
+                faults.push(format!("`{line}` changed nothing: {}", run.error));
+            }
+            let missing = run.unannounced();
+            if !missing.is_empty() {
+                faults
+                    .push(format!("`{line}` changed {missing:?} unannounced: {:?}", run.examination.touches));
+            }
+        }
+    });
+}
+
+#[test]
+fn examples_that_only_read_change_nothing_and_announce_little() {
+    let templates = templates();
+    faults(|row, faults| {
+        for line in row.reads {
+            let run = try_out(line, &templates);
+            if !run.is_success || !run.changed.is_empty() {
+                faults.push(format!("`{line}`: {:?} {}", run.changed, run.error));
+            }
+        }
+    });
+}
+
+#[test]
+fn there_are_examples_for_the_greater_part() {
+    let examples = rows().map(|row| row.changes.len() + row.reads.len()).sum::<usize>();
+    assert!(examples > 200, "{examples}");
+}

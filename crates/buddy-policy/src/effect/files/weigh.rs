@@ -1,0 +1,316 @@
+//! A row held against words: the files that are touched.
+
+use super::parse::{Parsed, parse};
+use super::{Access, Does, Operands, Row, When, git, rows};
+use crate::shell::Word;
+
+/// What a program with its words does to files.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    pub(crate) touched: Vec<Touched>,
+    pub(crate) dangers: Vec<&'static str>,
+}
+
+/// A word that names a file, and what is done to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Touched {
+    pub(crate) access: Access,
+    pub(crate) word: Word,
+    pub(crate) scope: Scope,
+}
+
+/// How far a touch reaches around the file that a word names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Scope {
+    /// The file itself.
+    Itself,
+    /// Files in the same directory.
+    Beside,
+    /// Files in it and beneath it.
+    Within,
+}
+
+/// The outcome by the table; none where no row is about this use of the program.
+pub(crate) fn outcome(program: &str, arguments: &[Word]) -> Option<Outcome> {
+    let (arguments, bases) =
+        if program == "git" { git::stripped(arguments) } else { (arguments.to_vec(), Vec::new()) };
+    let arguments = arguments.as_slice();
+    let (row, parsed) = rows()
+        .filter(|row| row.names.contains(&program))
+        .find_map(|row| row.fits(arguments).map(|parsed| (row, parsed)))?;
+    let mut weigher = Weigher { row, parsed, outcome: Outcome::default() };
+    weigher.weigh();
+    for base in &bases {
+        weigher.move_to(base);
+    }
+    weigher
+        .outcome
+        .dangers
+        .extend(row.check.and_then(|check| check(&weigher.parsed.operands, &weigher.parsed.names)));
+    Some(weigher.outcome)
+}
+
+impl Row {
+    /// The words, where the row is about this use.
+    fn fits(&self, arguments: &[Word]) -> Option<Parsed> {
+        let mut parsed = parse(self, arguments);
+        let first = || parsed.operands.first().and_then(Word::literal).map(str::to_owned);
+        let could_be = |given: &str, wanted: &str| {
+            given == wanted || (given.chars().count() > 1 && wanted.starts_with(given))
+        };
+        let fits = match self.when {
+            When::Always => true,
+            When::Option(wanted) => {
+                parsed.names.iter().any(|given| wanted.iter().any(|wanted| could_be(given, wanted)))
+            }
+            When::Word(words) => first().is_some_and(|first| words.contains(&first.as_str())),
+            When::Letters(letters) => {
+                // `ar -r` and `ar r` are the same, so the first word is looked at before options are.
+                let first = arguments.first().and_then(Word::literal);
+                first.is_some_and(|first| first.contains(|letter| letters.contains(letter)))
+            }
+        };
+        match self.when {
+            When::Word(_) if fits => drop(parsed.operands.remove(0)),
+            When::Letters(_) if fits => parsed = parse(self, arguments.get(1..).unwrap_or_default()),
+            _ => {}
+        }
+        fits.then_some(parsed)
+    }
+
+    fn may_remove(&self) -> bool {
+        let removes = matches!(
+            self.operands,
+            Operands::Each(Access::Delete) | Operands::MoveTo | Operands::Replaced | Operands::Patterns
+        );
+        removes || self.options.iter().any(|(_, does)| matches!(does, Does::Takes | Does::Removes))
+    }
+}
+
+struct Weigher {
+    row: &'static Row,
+    parsed: Parsed,
+    outcome: Outcome,
+}
+
+impl Weigher {
+    fn weigh(&mut self) {
+        if self.parsed.has_unlisted {
+            return self.anything();
+        }
+        self.operands();
+        self.options();
+    }
+
+    fn options(&mut self) {
+        let mut given = self.parsed.given.clone();
+        // It looks at what the others touch.
+        given.sort_by_key(|(does, _)| matches!(does, Does::Base | Does::Backs));
+        for (does, value) in given {
+            self.option(does, value);
+        }
+    }
+
+    fn touch(&mut self, access: Access, word: &Word, scope: Scope) {
+        let touched = Touched { access, word: word.clone(), scope };
+        if !self.outcome.touched.contains(&touched) {
+            self.outcome.touched.push(touched);
+        }
+    }
+
+    fn each(&mut self, access: Access, words: &[Word]) {
+        for word in words {
+            self.touch(access, word, Scope::Itself);
+        }
+    }
+
+    fn here(&mut self, access: Access) {
+        self.touch(access, &Word::Literal(".".to_owned()), Scope::Within);
+    }
+
+    /// With an option that is not listed, every word can be anything.
+    fn anything(&mut self) {
+        let words: Vec<Word> = self.parsed.operands.iter().chain(&self.parsed.loose).cloned().collect();
+        self.each(Access::Write, &words);
+        if self.row.may_remove() {
+            self.each(Access::Delete, &words);
+        }
+        if self.row.operands != Operands::Text {
+            self.here(Access::Write);
+        }
+        self.options();
+    }
+
+    fn operands(&mut self) {
+        let operands = self.parsed.operands.clone();
+        let has = |does| self.parsed.has(does);
+        if has(Does::OnlyReads) {
+            if !matches!(self.row.operands, Operands::Text | Operands::Members) {
+                self.each(Access::Read, &operands);
+            }
+            return;
+        }
+        let read = if has(Does::Takes) { Access::Delete } else { Access::Read };
+        let is_placed = has(Does::WritesWithin) || has(Does::Base) || has(Does::Writes);
+        match self.row.operands {
+            Operands::Text => {}
+            Operands::Each(Access::Read) => self.each(read, &operands),
+            Operands::Each(access) => self.each(access, &operands),
+            Operands::AfterFirst(access) => self.each(access, operands.get(1..).unwrap_or_default()),
+            Operands::First(access) => {
+                self.each(access, operands.get(..1).unwrap_or_default());
+                self.each(read, operands.get(1..).unwrap_or_default());
+            }
+            Operands::CopyTo => self.copy(&operands, read),
+            Operands::MoveTo => self.copy(&operands, Access::Delete),
+            Operands::InOut => {
+                self.each(read, operands.get(..1).unwrap_or_default());
+                self.each(Access::Write, operands.get(1..).unwrap_or_default());
+            }
+            Operands::Replaced | Operands::Beside => self.replace(&operands),
+            Operands::Pack => {
+                self.each(Access::Write, operands.get(..1).unwrap_or_default());
+                self.each(read, operands.get(1..).unwrap_or_default());
+            }
+            Operands::Members if is_placed => {}
+            Operands::Members => self.here(Access::Write),
+            Operands::Unpack => {
+                self.each(read, operands.get(..1).unwrap_or_default());
+                if !is_placed {
+                    self.here(Access::Write);
+                }
+            }
+            Operands::Here => {
+                self.each(read, &operands);
+                if !is_placed {
+                    self.here(Access::Write);
+                }
+            }
+            Operands::Prefix => {
+                self.each(read, operands.get(..1).unwrap_or_default());
+                match operands.get(1) {
+                    Some(prefix) => self.touch(Access::Write, prefix, Scope::Beside),
+                    None => self.here(Access::Write),
+                }
+            }
+            Operands::Fixed(access, names) => {
+                for name in names {
+                    self.touch(access, &Word::Literal((*name).to_owned()), Scope::Itself);
+                }
+            }
+            Operands::Patterns => {
+                for word in &operands {
+                    self.touch(Access::Write, word, Scope::Beside);
+                    self.touch(Access::Delete, word, Scope::Beside);
+                }
+            }
+        }
+    }
+
+    fn copy(&mut self, operands: &[Word], before: Access) {
+        if self.parsed.has(Does::Into) || self.parsed.has(Does::InPlace) {
+            return self.each(before, operands);
+        }
+        let Some((last, sources)) = operands.split_last() else { return };
+        self.each(before, sources);
+        if sources.is_empty() {
+            // With one word alone, a link to it is made here.
+            self.each(Access::Read, operands);
+            return self.here(Access::Write);
+        }
+        self.touch(Access::Write, last, Scope::Itself);
+        if self.parsed.has(Does::Prunes) {
+            self.touch(Access::Delete, last, Scope::Itself);
+        }
+    }
+
+    fn replace(&mut self, operands: &[Word]) {
+        let goes = self.row.operands == Operands::Replaced && !self.parsed.has(Does::Keeps);
+        let access = if goes || self.parsed.has(Does::Takes) { Access::Delete } else { Access::Read };
+        self.each(access, operands);
+        if !self.parsed.has(Does::Writes) {
+            for word in operands {
+                self.touch(Access::Write, word, Scope::Beside);
+            }
+        }
+    }
+
+    fn option(&mut self, does: Does, value: Option<Word>) {
+        let value = value.unwrap_or_else(|| Word::Literal(".".to_owned()));
+        let operands = self.parsed.operands.clone();
+        match does {
+            Does::Writes => self.touch(Access::Write, &value, Scope::Itself),
+            Does::WritesWithin | Does::Into => self.touch(Access::Write, &value, Scope::Within),
+            Does::WritesBeside => self.touch(Access::Write, &value, Scope::Beside),
+            Does::Removes => self.touch(Access::Delete, &value, Scope::Itself),
+            Does::Base => self.base(&value),
+            Does::InPlace => self.each(Access::Write, &operands),
+            Does::Here => self.here(Access::Write),
+            Does::Backs => self.backs(),
+            Does::Discards if operands.is_empty() => self.here(Access::Delete),
+            Does::Discards => self.each(Access::Delete, &operands),
+            Does::Anywhere => {
+                let word = Word::Unknown("the names that it reads".to_owned());
+                self.touch(Access::Write, &word, Scope::Itself);
+            }
+            Does::Runs => self.outcome.dangers.push("an option makes it run other programs"),
+            Does::Parents => {
+                for word in operands {
+                    self.parents(&word);
+                }
+            }
+            Does::OnlyReads | Does::Keeps | Does::Takes | Does::Prunes => {}
+        }
+    }
+
+    /// Whatever is changed, something beside it is written too.
+    fn backs(&mut self) {
+        let changed = self.outcome.touched.iter().filter(|touched| touched.access != Access::Read);
+        let words: Vec<Word> = changed.map(|touched| touched.word.clone()).collect();
+        for word in words {
+            self.touch(Access::Write, &word, Scope::Beside);
+        }
+    }
+
+    /// Everything happens in another directory.
+    fn move_to(&mut self, directory: &Word) {
+        let changed = self.outcome.touched.iter().map(|touched| touched.access);
+        let mut accesses: Vec<Access> = changed.collect();
+        accesses.dedup();
+        for access in accesses {
+            self.touch(access, directory, Scope::Within);
+        }
+    }
+
+    /// The operands lie in another directory: what is done to them is done in there.
+    fn base(&mut self, directory: &Word) {
+        let changing = [Access::Write, Access::Delete].into_iter().filter(|access| {
+            self.outcome
+                .touched
+                .iter()
+                .any(|touched| touched.access == *access && self.parsed.operands.contains(&touched.word))
+        });
+        let changing: Vec<Access> = changing.collect();
+        for access in changing {
+            self.touch(access, directory, Scope::Within);
+        }
+        let unpacks = matches!(self.row.operands, Operands::Unpack | Operands::Here | Operands::Members);
+        if unpacks && !self.parsed.has(Does::OnlyReads) {
+            self.touch(Access::Write, directory, Scope::Within);
+        }
+    }
+
+    fn parents(&mut self, word: &Word) {
+        let text = word.unexpanded();
+        let mut end = text.trim_end_matches('/');
+        while let Some((parent, _)) = end.rsplit_once('/') {
+            end = parent.trim_end_matches('/');
+            let parent = match (word, end) {
+                (_, "") => break,
+                (Word::Literal(_), end) => Word::Literal(end.to_owned()),
+                _ => Word::Unknown(text.clone()),
+            };
+            self.touch(Access::Delete, &parent, Scope::Itself);
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! Files of a project that decide what runs later: builds, checks, hooks, and what agents are told.
+//!
+//! They are edited every day, so unlike guarded places they are ordinary files where each edit is asked for. Where a person
+//! accepts edits beforehand, these still ask: that they run, or that they steer an agent, is not seen in a diff of code.
+
+use std::path::Path;
+
+use crate::Places;
+use crate::path::{clean, folded_names};
+
+/// Why files of this kind run, for people, and their names, folded. A name with a slash is the end of a path; one that
+/// ends with a slash is a directory with all that is in it; a star stands for the rest of a name.
+pub(crate) type LaterKind = (&'static str, &'static [&'static str]);
+
+/// The table.
+pub(crate) const LATER: &[LaterKind] = &[
+    (
+        "instructions for agents",
+        &[
+            "agents.md",
+            "agents.override.md",
+            "claude.md",
+            "claude.local.md",
+            "gemini.md",
+            "copilot-instructions.md",
+            ".cursorrules",
+            ".windsurfrules",
+            ".clinerules",
+            ".aider.conf.yml",
+            "skill.md",
+        ],
+    ),
+    (
+        "continuous integration",
+        &[
+            ".github/workflows/",
+            ".github/actions/",
+            ".github/dependabot.yml",
+            ".gitlab-ci.yml",
+            ".gitlab/ci/",
+            ".circleci/",
+            "azure-pipelines.yml",
+            "azure-pipelines.yaml",
+            ".azure-pipelines/",
+            "jenkinsfile",
+            "jenkinsfile.*",
+            "bitbucket-pipelines.yml",
+            ".travis.yml",
+            "appveyor.yml",
+            ".drone.yml",
+            ".woodpecker.yml",
+            ".woodpecker/",
+            ".buildkite/",
+            "cloudbuild.yaml",
+            "cloudbuild.yml",
+            "buildspec.yml",
+            ".ci/",
+            ".forgejo/workflows/",
+            ".gitea/workflows/",
+            ".teamcity/",
+            ".cirrus.yml",
+            ".semaphore/",
+            "netlify.toml",
+            "vercel.json",
+            "fly.toml",
+            "render.yaml",
+            "procfile",
+            "app.yaml",
+            "renovate.json",
+        ],
+    ),
+    (
+        "hooks",
+        &[
+            ".pre-commit-config.yaml",
+            ".pre-commit-hooks.yaml",
+            "lefthook.yml",
+            "lefthook.yaml",
+            ".githooks/",
+            ".lintstagedrc",
+            ".lintstagedrc.*",
+            "lint-staged.config.*",
+        ],
+    ),
+    (
+        "builds and package scripts",
+        &[
+            "makefile",
+            "gnumakefile",
+            "makefile.*",
+            "*.mk",
+            "justfile",
+            ".justfile",
+            "*.just",
+            "taskfile.yml",
+            "taskfile.yaml",
+            "package.json",
+            "setup.py",
+            "setup.cfg",
+            "pyproject.toml",
+            "build.rs",
+            "cmakelists.txt",
+            "*.cmake",
+            "cmakepresets.json",
+            "build.gradle",
+            "build.gradle.kts",
+            "settings.gradle",
+            "settings.gradle.kts",
+            "gradle.properties",
+            "gradle-wrapper.properties",
+            "gradlew",
+            "pom.xml",
+            "mvnw",
+            ".mvn/",
+            "build.xml",
+            "build.sbt",
+            "rakefile",
+            "rakefile.rb",
+            "gemfile",
+            "*.gemspec",
+            "composer.json",
+            "mix.exs",
+            "project.clj",
+            "meson.build",
+            "sconstruct",
+            "sconscript",
+            "build.ninja",
+            "build.bazel",
+            "workspace.bazel",
+            "module.bazel",
+            ".bazelrc",
+            "configure",
+            "configure.ac",
+            "noxfile.py",
+            "tox.ini",
+            "dune-project",
+            "gulpfile.*",
+            "gruntfile.*",
+            "webpack.config.*",
+            "vite.config.*",
+            "rollup.config.*",
+            "babel.config.*",
+            "deno.json",
+            "deno.jsonc",
+            "flake.nix",
+            "default.nix",
+            "shell.nix",
+        ],
+    ),
+    (
+        "tests that load themselves",
+        &[
+            "conftest.py",
+            "pytest.ini",
+            "sitecustomize.py",
+            "usercustomize.py",
+            "*.pth",
+            "jest.config.*",
+            "vitest.config.*",
+            "karma.conf.js",
+            ".mocharc.*",
+            "eslint.config.*",
+            ".eslintrc",
+            ".eslintrc.*",
+            ".prettierrc.js",
+        ],
+    ),
+    (
+        "settings of package managers",
+        &[
+            ".npmrc",
+            ".yarnrc",
+            ".yarnrc.*",
+            ".pnpmfile.cjs",
+            ".pnpmrc",
+            ".yarn/releases/",
+            ".yarn/plugins/",
+            ".bunfig.toml",
+            "bunfig.toml",
+            "pip.conf",
+            ".pip/",
+            "uv.toml",
+            ".pypirc",
+            "nuget.config",
+            ".bundle/config",
+            ".condarc",
+            "rust-toolchain",
+            "rust-toolchain.toml",
+            ".tool-versions",
+            "mise.toml",
+            ".mise.toml",
+            ".nvmrc",
+        ],
+    ),
+    (
+        "containers and editors",
+        &[
+            "dockerfile",
+            "dockerfile.*",
+            "*.dockerfile",
+            "containerfile",
+            "compose.yml",
+            "compose.yaml",
+            "docker-compose.yml",
+            "docker-compose.yaml",
+            "docker-compose.*",
+            ".devcontainer/",
+            ".devcontainer.json",
+            "devcontainer.json",
+            "vagrantfile",
+            ".vscode/",
+            ".idea/",
+            ".editorconfig.js",
+            ".vimrc",
+            ".exrc",
+            ".nvim.lua",
+            ".dir-locals.el",
+            ".gdbinit",
+            ".lldbinit",
+        ],
+    ),
+];
+
+/// Whether a file in a workspace decides what runs later.
+pub(crate) fn runs_later(path: &Path, places: &Places) -> bool {
+    let path = clean(path);
+    let roots = places.workspace.iter().map(|root| clean(root));
+    let below = roots.filter_map(|root| path.strip_prefix(root).ok().map(Path::to_path_buf));
+    let below = below.min_by_key(|rest| rest.components().count()).unwrap_or(path);
+    let parts = folded_names(&below);
+    LATER.iter().flat_map(|(_, names)| names.iter()).any(|name| is_named(&parts, name))
+}
+
+fn is_named(parts: &[String], name: &str) -> bool {
+    let wanted: Vec<&str> = name.trim_end_matches('/').split('/').collect();
+    let is_it = |window: &[String]| window.iter().zip(&wanted).all(|(part, wanted)| fits(part, wanted));
+    if name.ends_with('/') {
+        // Something in it, and not a file of that name.
+        let above = parts.get(..parts.len().saturating_sub(1)).unwrap_or_default();
+        return above.windows(wanted.len()).any(is_it);
+    }
+    parts.len().checked_sub(wanted.len()).and_then(|at| parts.get(at..)).is_some_and(is_it)
+}
+
+fn fits(part: &str, wanted: &str) -> bool {
+    match wanted.split_once('*') {
+        Some((before, after)) => {
+            part.len() > before.len() + after.len() && part.starts_with(before) && part.ends_with(after)
+        }
+        None => part == wanted,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(path: &str, expected: bool) {
+        let places = Places { workspace: vec!["/home/u/.circleci/w".into()], ..Places::default() };
+        assert_eq!(runs_later(&Path::new("/home/u/.circleci/w").join(path), &places), expected, "{path}");
+    }
+
+    #[test]
+    fn names_are_found_anywhere_in_the_workspace_and_in_every_spelling() {
+        for path in [
+            "AGENTS.md",
+            "sub/CLAUDE.md",
+            "GEMINI.md",
+            ".github/workflows/ci.yml",
+            ".github/workflows/deep/x",
+            ".gitlab-ci.yml",
+            ".circleci/config.yml",
+            "azure-pipelines.yml",
+            "Jenkinsfile",
+            "bitbucket-pipelines.yml",
+            ".pre-commit-config.yaml",
+            "package.json",
+            "web/package.json",
+            "Makefile",
+            "makefile",
+            "GNUmakefile",
+            "justfile",
+            "setup.py",
+            "tests/conftest.py",
+            ".npmrc",
+            ".yarnrc.yml",
+            "Dockerfile",
+            "Dockerfile.dev",
+            ".devcontainer/devcontainer.json",
+            "rules.mk",
+            "build.rs",
+            "a/../Makefile",
+        ] {
+            check(path, true);
+        }
+    }
+
+    #[test]
+    fn ordinary_files_are_not() {
+        for path in [
+            "src/main.rs",
+            "README.md",
+            "docs/agents.md.txt",
+            "makefile/x",
+            ".github/CODEOWNERS",
+            "x.json",
+            "package.json.bak",
+            "Dockerfiles/x",
+            "mk",
+            ".mk",
+            "circleci/x",
+            "src/package.rs",
+            "Cargo.lock",
+        ] {
+            check(path, false);
+        }
+    }
+}

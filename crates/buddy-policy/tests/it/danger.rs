@@ -1,0 +1,454 @@
+//! Production: what is known runs, what reaches outside or cannot be known asks.
+
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use buddy_policy::{Approvals, Now};
+use buddy_policy::{Mode, Scope, Verdict, decide};
+
+use crate::stage::{ask, check, is_stopped, pattern, policy, run, with_grants};
+
+#[test]
+fn an_ordinary_day_in_production_asks_nothing() {
+    for line in ORDINARY {
+        check(Mode::Production, line, Verdict::Allow);
+    }
+}
+
+#[test]
+fn a_program_that_no_table_knows_asks_in_production() {
+    for line in [
+        "frobnicate x",
+        "ls && frobnicate",
+        "timeout 5 frobnicate",
+        "terraform destroy",
+        "aws s3 rm s3://x",
+        "bash -c 'frobnicate x'",
+        "find . -exec frobnicate {} +",
+        "git frobnicate",
+        "gh pr merge 1",
+        "logrotate -f x.conf",
+        "/opt/tool/bin/x",
+        "../outside.sh",
+        "~/bin/x",
+        "7z frobnicate x",
+        "echo x | frobnicate",
+        "FOO=bar frobnicate",
+    ] {
+        check(Mode::Production, line, Verdict::Ask);
+    }
+}
+
+#[test]
+fn an_unknown_program_can_be_granted_and_ruled() {
+    let decision = ask(&run("frobnicate --all"), &policy(Mode::Production));
+    let is_pattern =
+        |scope: &Scope| matches!(scope, Scope::Commands(found) if found.as_str() == "frobnicate *");
+    let offer = decision.offers.iter().find(|offer| is_pattern(&offer.grant.scope)).expect("an offer");
+    let grants = [offer.grant.clone()];
+    assert_eq!(with_grants(&run("frobnicate x"), &policy(Mode::Production), &grants).verdict, Verdict::Allow);
+    let window = decide(&run("frobnicate x"), &policy(Mode::Production), &Now::with(Approvals::Window));
+    assert_eq!(window.verdict, Verdict::Allow);
+    let mut ruled = policy(Mode::Production);
+    let rule = buddy_policy::Rule::command(pattern("frobnicate *"));
+    let rules = buddy_policy::Rules { allow: vec![rule], ..buddy_policy::Rules::default() };
+    ruled.rules.add(buddy_policy::RuleTier::User, rules);
+    assert_eq!(ask(&run("frobnicate x"), &ruled).verdict, Verdict::Allow);
+}
+
+#[test]
+fn effects_outside_the_workspace_ask_in_production_whatever_the_program() {
+    for line in OUTSIDE {
+        check(Mode::Production, line, Verdict::Ask);
+    }
+}
+
+#[test]
+fn places_that_are_guarded_are_not_reached_through_options() {
+    for line in [
+        "gzip .git/config",
+        "tar -C .git --remove-files -cf a.tar config",
+        "tar xf a.tar -C .git",
+        "unzip a.zip -d .git/hooks",
+        "curl --output-dir .git/hooks -O u",
+        "wget -P .git/hooks u",
+        "gcc -o .git/hooks/pre-commit x.c",
+        "split -l 1 x .git/hooks/p",
+        "patch -d .git x",
+        "rsync -a x/ .git/",
+        "zstd --rm .envrc",
+        "uniq x .git/config",
+        "objcopy x .git/hooks/y",
+        "openssl rand -out ~/.bashrc 8",
+        "sqlite3 .git/config x",
+        "git archive -o .git/hooks/x HEAD",
+        "shuf -o .git/config x",
+        "truncate -s 0 ~/.config/buddy/buddy.toml",
+        "cpio -D .git -id",
+        "ln -s x -t .git/hooks",
+        "mktemp -p .git/hooks x.XXX",
+    ] {
+        is_stopped(line);
+    }
+}
+
+#[test]
+fn work_that_nothing_holds_is_not_thrown_away_unseen() {
+    for line in [
+        "git reset --hard",
+        "git reset --hard HEAD~1",
+        "git checkout -- .",
+        "git checkout .",
+        "git checkout -f",
+        "git restore .",
+        "git clean -fdx",
+        "git clean -f",
+        "git stash drop",
+        "git stash clear",
+        "git branch -D x",
+        "git branch --delete --force x",
+        "git reflog expire --expire=now --all",
+        "git gc --prune=now",
+        "git update-ref -d refs/heads/x",
+        "git worktree remove --force x",
+        "git switch --discard-changes x",
+        "git rm -r .",
+        "cargo publish",
+        "npm publish",
+        "twine upload x",
+        "psql -c 'drop table x'",
+        "psql db",
+        "psql -f x.sql",
+        "psql -c 'select 1; drop table x'",
+        "mysql -e 'delete from x'",
+        "redis-cli flushall",
+        "sqlite3 x.db '.shell touch y'",
+        "sqlite3 x.db \"attach '/etc/x' as y\"",
+        "rename 'system(1)' x",
+    ] {
+        is_stopped(line);
+    }
+}
+
+/// Ways in which a shell evaluates an argument again. `PAYLOAD` stands for text that makes a file when that happens.
+const EVALUATED: &[&str] = &[
+    "(( PAYLOAD ))",
+    "x=$(( PAYLOAD ))",
+    "echo $(( PAYLOAD ))",
+    "echo $[ PAYLOAD ]",
+    "let PAYLOAD",
+    "let 'PAYLOAD'",
+    "let y='PAYLOAD'",
+    "[[ -v 'PAYLOAD' ]]",
+    "[[ -v PAYLOAD ]]",
+    "[[ 'PAYLOAD' -eq 0 ]]",
+    "[[ 0 -lt 'PAYLOAD' ]]",
+    "test -v 'PAYLOAD'",
+    "[ -v 'PAYLOAD' ]",
+    "[ \"-v\" 'PAYLOAD' ]",
+    "test ! -v 'PAYLOAD'",
+    "test a = a -a -v 'PAYLOAD'",
+    "/usr/bin/env bash -c \"test -v 'PAYLOAD'\"",
+    "command test -v 'PAYLOAD'",
+    "builtin test -v 'PAYLOAD'",
+    "read 'PAYLOAD' <<< x",
+    "read -r 'PAYLOAD' < a",
+    "printf -v 'PAYLOAD' x",
+    "printf -v'PAYLOAD' x",
+    "unset 'PAYLOAD'",
+    "unset -v 'PAYLOAD'",
+    "declare 'PAYLOAD=1'",
+    "typeset 'PAYLOAD=1'",
+    "declare -a 'PAYLOAD=1'",
+    "export 'PAYLOAD=1'",
+    "readonly 'PAYLOAD=1'",
+    "f() { local 'PAYLOAD=1'; }; f",
+    "declare -i n='PAYLOAD'",
+    "x[PAYLOAD]=1",
+    "x=([PAYLOAD]=1)",
+    "echo ${x[PAYLOAD]}",
+    "y=abc; echo ${y:PAYLOAD}",
+    "y=abc; echo ${y:0:PAYLOAD}",
+    "mapfile -C 'touch OUT #' -c 1 < a",
+    "readarray -C 'touch OUT #' -c 1 < a",
+    "p='PAYLOAD'; (( p ))",
+    "p='PAYLOAD'; echo $(( p ))",
+    "p='PAYLOAD'; [[ p -eq 0 ]]",
+    "p='PAYLOAD'; [[ $p -eq 0 ]]",
+    "p='PAYLOAD'; echo ${x[p]}",
+    "p='PAYLOAD'; echo ${x[$p]}",
+    "p='PAYLOAD'; y=abc; echo ${y:p}",
+    "p='PAYLOAD'; y=abc; echo ${y:$p}",
+    "p='PAYLOAD'; echo ${!p}",
+    "p='PAYLOAD'; read \"$p\" < a",
+    "p='PAYLOAD'; read $p < a",
+    "p='PAYLOAD'; printf -v \"$p\" x",
+    "p='PAYLOAD'; unset \"$p\"",
+    "p='PAYLOAD'; declare \"$p=1\"",
+    "p='PAYLOAD'; export \"$p=1\"",
+    "p='PAYLOAD'; test -v \"$p\"",
+    "p='PAYLOAD'; [ -v $p ]",
+    "p='PAYLOAD'; for ((i=p; i<1; i++)); do :; done",
+    "p='PAYLOAD'; wait -n -p \"$p\" & wait",
+    "sleep 0 & wait -n -p 'PAYLOAD'",
+    "p='$(touch OUT)'; echo ${p@P}",
+    "PS4='$(touch OUT)'; set -x; :",
+    "PROMPT_COMMAND='touch OUT' bash -i < a",
+    "trap 'touch OUT' EXIT",
+    "trap 'touch OUT' DEBUG; :",
+    "eval 'touch OUT'",
+    "source <(echo touch OUT)",
+    ". <(echo touch OUT)",
+    "getopts a 'PAYLOAD' -a",
+    "select 'x' in a; do touch OUT; break; done <<< 1",
+    "coproc touch OUT; wait",
+    "compgen -C 'touch OUT #'",
+    "compgen -W '$(touch OUT)'",
+    "compgen -F 'touch' OUT",
+    "exec {PAYLOAD}>a",
+    "bind -x '\"a\": touch OUT'",
+    "alias ls='touch OUT'; shopt -s expand_aliases",
+    "ulimit 'PAYLOAD'",
+    "return 'PAYLOAD'",
+    "exit 'PAYLOAD'",
+    "shift 'PAYLOAD'",
+    "fc -e 'touch OUT'",
+];
+
+#[expect(clippy::disallowed_methods, reason = "the test holds the judge against the real shell")]
+fn makes_the_file(line: &str, directory: &Path) -> bool {
+    let out = directory.join("OUT");
+    std::fs::write(directory.join("a"), "a\n").expect("a file is written");
+    Command::new("/bin/bash")
+        .args(["--norc", "--noprofile", "-c", line])
+        .current_dir(directory)
+        .env_clear()
+        .env("PATH", "/usr/bin:/bin")
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status()
+        .expect("bash is needed for this test");
+    let made = out.exists();
+    if made {
+        std::fs::remove_file(out).expect("the file is removed");
+    }
+    made
+}
+
+#[test]
+fn what_the_shell_evaluates_again_is_seen_in_production() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let mut evaluated = 0;
+    let mut missed = Vec::new();
+    for form in EVALUATED {
+        for payload in ["x[$(touch OUT)]", "x[`touch OUT`]", "x[y=$(touch OUT)]"] {
+            let line = form.replace("PAYLOAD", payload);
+            if !makes_the_file(&line, directory.path()) {
+                continue;
+            }
+            evaluated += 1;
+            if ask(&run(&line), &policy(Mode::Production)).verdict == Verdict::Allow
+                && !ask(&run(&line), &policy(Mode::Production)).parts.iter().any(|part| part == "touch OUT")
+            {
+                missed.push(line);
+            }
+        }
+    }
+    assert!(missed.is_empty(), "{missed:#?}");
+    assert!(evaluated > 90, "bash evaluates enough of them: {evaluated}");
+}
+
+#[test]
+fn a_program_that_only_looks_like_another_is_flagged_with_its_true_spelling() {
+    for (line, escaped) in [
+        ("сargo test", "\\u{441}argo"),
+        ("g\u{200b}it status", "g\\u{200b}it"),
+        ("ｇit status", "\\u{ff47}it"),
+        ("timeout 5 ρython3 x.py", "\\u{3c1}ython3"),
+        ("bash -c 'gіt log'", "g\\u{456}t"),
+        ("./bu\u{456}ld.sh", "./bu\\u{456}ld.sh"),
+        ("find . -exec с\u{430}t {} +", "\\u{441}\\u{430}t"),
+        ("/usr/bin/lѕ", "l\\u{455}"),
+        ("sсr/x.sh", "s\\u{441}r/x.sh"),
+        ("é", "\\u{e9}"),
+    ] {
+        is_stopped(line);
+        let decision = ask(&run(line), &policy(Mode::Production));
+        assert!(
+            decision.reasons.iter().any(|reason| reason.contains(escaped)),
+            "{line}: {:?}",
+            decision.reasons
+        );
+        let mut ruled = policy(Mode::Production);
+        let program = line.split(' ').next().unwrap_or(line);
+        let rule = buddy_policy::Rule::command(pattern(&format!("'{program}' *")));
+        let rules = buddy_policy::Rules { allow: vec![rule], ..buddy_policy::Rules::default() };
+        ruled.rules.add(buddy_policy::RuleTier::User, rules);
+        assert_eq!(ask(&run(line), &ruled).verdict, Verdict::Ask, "{line}");
+    }
+    check(Mode::Production, "/w/jörg/build.sh", Verdict::Allow);
+    check(Mode::Production, "echo сargo é", Verdict::Allow);
+}
+
+/// An ordinary day.
+const ORDINARY: &[&str] = &[
+    "git status",
+    "git log --oneline -5",
+    "git diff HEAD~1",
+    "git add -A && git commit -m 'a b'",
+    "git checkout -b feature",
+    "git checkout main",
+    "git checkout -- src/a.rs",
+    "git restore src/a.rs",
+    "git restore --staged .",
+    "git stash && git pull --rebase && git stash pop",
+    "git push",
+    "git branch -d done",
+    "git rm old.rs",
+    "git clean -n",
+    "git fetch --all",
+    "git rebase main",
+    "cargo build",
+    "cargo test --workspace 2>&1 | tail -20",
+    "cargo clippy && cargo fmt",
+    "cargo clean",
+    "npm ci && npm test",
+    "npm run build",
+    "npm install left-pad",
+    "yarn",
+    "pnpm run dev",
+    "pytest -q",
+    "python3 tool.py",
+    "python3 -m venv .venv",
+    "node server.js",
+    "make all",
+    "make -j8 test",
+    "cmake -B build && cmake --build build",
+    "go test ./...",
+    "mvn -q test",
+    "./gradlew build",
+    "bundle exec rspec",
+    "tsc --noEmit",
+    "eslint src",
+    "ruff check .",
+    "black src",
+    "uvicorn app:app",
+    "mkdir -p out && cp -r assets out/",
+    "cp /usr/share/dict/words words",
+    "mv a b",
+    "rm -rf target",
+    "rm -f a.o b.o",
+    "touch x",
+    "chmod +x run.sh",
+    "tar czf out.tgz src",
+    "tar xzf vendor.tgz",
+    "tar xzf /tmp/vendor.tgz -C vendor",
+    "unzip -o a.zip -d vendor",
+    "gzip log.txt",
+    "zip -r out.zip dist",
+    "curl -fsSL https://example.org/x -o x",
+    "wget -q https://example.org/x",
+    "gcc -O2 -Wall -I/usr/include/x -o prog main.c -lm",
+    "sort -u x -o x",
+    "rsync -a src/ dst/",
+    "patch -p1 < fix.patch",
+    "sed -i s/a/b/ f",
+    "sleep 1",
+    "export X=1",
+    "set -euo pipefail",
+    "wait",
+    "sqlite3 app.db 'select 1'",
+    "psql -c 'select 1'",
+    "psql -l",
+    "gh pr view 1",
+    "env X=y cargo b",
+    "time cargo b",
+    "apt install x",
+    "ps aux | grep x",
+    "lsof -i :80",
+    "target/debug/app --help",
+    "node_modules/.bin/eslint .",
+    "[ \"$x\" = y ] && echo z",
+    "test -f x",
+    "diff a b",
+];
+
+/// Files outside, through every kind of program.
+const OUTSIDE: &[&str] = &[
+    "gzip ~/notes",
+    "gzip -k /srv/x",
+    "xz ../x",
+    "zstd --rm /srv/x",
+    "bzip2 $f",
+    "tar cf /srv/x.tar src",
+    "tar -C /srv --remove-files -cf x.tar data",
+    "tar --remove-files -cf x.tar /srv/data",
+    "tar --remove-f -cf x.tar ../data",
+    "tar cf x.tar --remove-files $d",
+    "tar xf x.tar -C /srv",
+    "tar -Pxf x.tar",
+    "tar xf x.tar --absolute-names",
+    "tar xf x.tar --transform s,^,/,",
+    "unzip x.zip -d /srv",
+    "unzip -: x.zip",
+    "zip -m x.zip /srv/data",
+    "zip -rm x.zip ../data",
+    "7z x -o/srv x.7z",
+    "cpio -id --absolute-filenames < x",
+    "cpio -pd /srv < x",
+    "sort -o /srv/x a",
+    "sort --outp /srv/x a",
+    "shuf -o ../x a",
+    "uniq a /srv/x",
+    "curl -o /srv/x u",
+    "curl --output-dir /srv -O u",
+    "curl -sSo/srv/x u",
+    "wget -P /srv u",
+    "wget -O ../x u",
+    "openssl rand -out /srv/x 8",
+    "gcc -o /srv/x x.c",
+    "gcc -o/srv/x x.c",
+    "ffmpeg -i a.mp4 /srv/x.mp4",
+    "convert a.png /srv/x.png",
+    "pandoc a.md -o /srv/x.html",
+    "sqlite3 /srv/x.db 'select 1'",
+    "install a /srv/x",
+    "ln -s a /srv/x",
+    "dd if=a of=/srv/x",
+    "split -l 1 a /srv/x",
+    "csplit -f /srv/x a 2",
+    "echo x | tee /srv/x",
+    "truncate -s 0 /srv/x",
+    "shred -u /srv/x",
+    "patch /srv/x p",
+    "patch -d /srv -i p",
+    "rename s/a/b/ /srv/x",
+    "rsync -a --delete src/ /srv/",
+    "rsync -a --remove-source-files /srv/x .",
+    "find /srv -delete",
+    "find . -fprint /srv/x",
+    "unlink /srv/x",
+    "rmdir -p /srv/x",
+    "mktemp -p /srv x.XXX",
+    "git -C /srv/repo clean -f",
+    "git -C /srv/repo checkout x",
+    "git clone u /srv/x",
+    "git worktree add ../x",
+    "git archive -o /srv/x HEAD",
+    "git diff --output=/srv/x",
+    "cargo clean --target-dir /srv/x",
+    "cp a b --weird /srv/x",
+    "mv /srv/x .",
+    "strip /srv/x",
+    "touch -r a /srv/x",
+    "npm install -g x",
+    "ls | xargs rm",
+    "ls | xargs gzip",
+    "cd .. && gzip x",
+    "install -d /srv/x",
+    "yq -i .a=1 /srv/x.yml",
+    "chmod -R 777 /srv",
+    "iconv -o /srv/x a",
+    "xxd a /srv/x",
+];
