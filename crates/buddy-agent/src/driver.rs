@@ -361,6 +361,7 @@ impl Driver {
                 is_editable: false,
                 offers: Vec::new(),
                 unfit: None,
+                word: None,
             }),
             expires: None,
         };

@@ -131,6 +131,7 @@ impl Sheet {
             execution: self.execution,
             pins: self.pins,
             is_read_only: self.is_read_only,
+            is_grave: heaviest >= Some(Weight::Hard),
         }
     }
 }
