@@ -362,6 +362,7 @@ impl Driver {
                 is_editable: false,
                 offers: Vec::new(),
                 unfit: None,
+                word: None,
             }),
             expires: None,
         };

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use buddy_exec::Bounds;
 use buddy_policy::{
-    Action, Approvals, Attendance, Decision, Grant, Intent, Now, Offer, Policy, Trail, Verdict, decide,
+    Action, Approvals, Attendance, Decision, Grant, Intent, Mode, Now, Offer, Policy, Trail, Verdict, decide,
     reword,
 };
 use buddy_protocol::{ApprovalPolicy, GrantScope, GrantWish};
@@ -57,6 +57,8 @@ struct State {
     /// Until when a window is open.
     window: Option<Instant>,
     is_plan_only: bool,
+    /// Whether somebody said in the session that everything is allowed. Any process of the account could have typed that.
+    is_all_said: bool,
     grants: Vec<(Grant, Instant)>,
     /// What the conversation shows about where data may go. Copied when it changes while a call is judged by it.
     trail: Arc<Trail>,
@@ -70,12 +72,15 @@ pub(crate) struct Judged {
     pub(crate) workspace: Vec<PathBuf>,
     /// Whether a secret had been read when it was judged.
     knew_secret: bool,
+    /// Whether a yes needs a word: nothing but the gate stands before it, and any process of the account could type a key.
+    pub(crate) needs_word: bool,
 }
 
 impl Gate {
     pub(crate) fn new(approvals: Approvals, attendance: Attendance, is_plan_only: bool) -> Self {
         let trail = Arc::default();
-        let state = State { approvals, window: None, is_plan_only, grants: Vec::new(), trail };
+        let state =
+            State { approvals, window: None, is_plan_only, is_all_said: false, grants: Vec::new(), trail };
         Self { attendance, state: Mutex::new(state), changes: watch::Sender::new(0) }
     }
 
@@ -85,11 +90,15 @@ impl Gate {
 
     /// Judges a call by what holds now on the ground that it would happen on.
     pub(crate) fn judge(&self, intent: &Intent, ground: Ground<'_>) -> Result<Judged, String> {
-        let (approvals, trail) = {
+        let (mut approvals, is_all_said, trail) = {
             let state = self.state();
-            (state.approvals(Instant::now()), state.trail.clone())
+            (state.approvals(Instant::now()), state.is_all_said, state.trail.clone())
         };
         let (policy, grants) = self.held(ground)?;
+        if approvals == Approvals::All && is_all_said && policy.mode == Mode::Production {
+            // What is dangerous needs its word all the same.
+            approvals = Approvals::Window;
+        }
         let now = Now { approvals, attendance: self.attendance, grants: &grants, trail: &trail };
         let decision = decide(intent, &policy, &now);
         let mut bounds = ground.source.bounds(&policy, decision.is_read_only);
@@ -98,7 +107,9 @@ impl Gate {
         if decision.verdict == Verdict::Allow && (knew_secret || decision.reads_secret) {
             bounds.network = false;
         }
-        Ok(Judged { decision, bounds, workspace: policy.places.workspace.clone(), knew_secret })
+        let needs_word = decision.is_grave && policy.mode == Mode::Production;
+        let workspace = policy.places.workspace.clone();
+        Ok(Judged { decision, bounds, workspace, knew_secret, needs_word })
     }
 
     /// Whether a secret was read since a call was judged, so that it is to be judged anew.
@@ -174,6 +185,7 @@ impl Gate {
     pub(crate) fn set_approvals(&self, policy: ApprovalPolicy) {
         let mut state = self.state();
         state.window = None;
+        state.is_all_said = policy == ApprovalPolicy::All;
         match policy {
             ApprovalPolicy::Ask => state.approvals = Approvals::Ask,
             ApprovalPolicy::All => state.approvals = Approvals::All,
@@ -365,6 +377,47 @@ mod tests {
         let wish = GrantWish { offer: 0, words: None, scope: GrantScope::User, seconds: 60 };
         assert_eq!(gate.grant(&grant, &wish, ground()), Err("the disk is full".to_owned()));
         assert_eq!(verdict(&gate, "make all"), Verdict::Ask);
+    }
+
+    /// Production in any directory, without rules.
+    struct Unjailed;
+
+    impl PolicySource for Unjailed {
+        fn policy(&self, cwd: &Path, _: bool) -> Result<Arc<Policy>, String> {
+            Ok(Arc::new(Policy { mode: Mode::Production, ..Policy::plain(cwd.to_owned()) }))
+        }
+
+        fn bounds(&self, _: &Policy, _: bool) -> Bounds {
+            Bounds::open()
+        }
+
+        fn grants(&self, _: &Path) -> Vec<Grant> {
+            Vec::new()
+        }
+
+        fn keep(&self, _: &Path, _: &Grant, _: GrantScope, _: Duration) -> Result<(), String> {
+            Ok(())
+        }
+    }
+
+    #[tokio::test]
+    async fn what_is_dangerous_in_production_needs_a_word_whatever_is_typed() {
+        let ground = Ground { source: &Unjailed, cwd: Path::new("/w") };
+        let judge = |gate: &Gate, command: &str| {
+            let intent = Intent::of(Action::Run { command: command.to_owned(), cwd: "/w".into() });
+            let judged = gate.judge(&intent, ground).unwrap();
+            (judged.decision.verdict, judged.needs_word)
+        };
+        let asked = gate(Approvals::Ask);
+        assert_eq!(judge(&asked, "make"), (Verdict::Allow, false), "an ordinary command is not asked for");
+        assert_eq!(judge(&asked, "sudo make"), (Verdict::Ask, true));
+        asked.set_approvals(ApprovalPolicy::All);
+        assert_eq!(judge(&asked, "sudo make"), (Verdict::Ask, true), "a line in the session is not enough");
+        let unasked = gate(Approvals::All);
+        assert_eq!(judge(&unasked, "sudo make").0, Verdict::Allow, "the command line is");
+        let confined = gate(Approvals::Ask);
+        let intent = Intent::of(Action::Run { command: "sudo make".to_owned(), cwd: "/w".into() });
+        assert!(!confined.judge(&intent, self::ground()).unwrap().needs_word, "in the jail a key is enough");
     }
 
     #[tokio::test]

@@ -52,6 +52,7 @@ pub use files::{
 pub use jail::{Layer, LayerState, layers};
 pub use local::{DEFAULT_GRACE, LocalSettings, LocalTarget, SupervisorCommand};
 pub use open::open_page;
+pub use random::confirmation_word;
 pub use remote::{RemoteSettings, RemoteTarget, quote};
 pub use running::{CHUNK_BYTES, MAX_CHUNKS, QUEUED_CHUNKS, Running, Stop, Stopper};
 pub use search::{FileMatches, GlobQuery, GlobResult, GrepQuery, GrepResult, MatchedLine};

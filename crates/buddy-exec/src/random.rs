@@ -19,6 +19,18 @@ pub(crate) fn nonce() -> io::Result<String> {
     Ok(format!("{:032x}", u128::from_ne_bytes(random()?)))
 }
 
+/// Letters of a word: consonants that look like no other letter and no digit.
+const LETTERS: &[u8; 16] = b"bcdfghjkmnprtvwx";
+/// How many letters a word has: with three tries, one in 300,000 is guessed.
+const WORD_LETTERS: usize = 5;
+
+/// A word that a person reads and types to confirm something, and that nobody can guess.
+pub fn confirmation_word() -> io::Result<String> {
+    let bytes: [u8; WORD_LETTERS] = random()?;
+    let letter = |byte: &u8| LETTERS.get(usize::from(byte % 16)).copied().map_or('b', char::from);
+    Ok(bytes.iter().map(letter).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -28,5 +40,17 @@ mod tests {
         let [first, second] = [(), ()].map(|()| nonce().unwrap());
         assert!(first.len() == 32 && first.chars().all(|digit| digit.is_ascii_hexdigit()), "{first}");
         assert_ne!(first, second);
+    }
+
+    #[test]
+    fn a_word_has_five_letters_that_cannot_be_mistaken() {
+        let words: Vec<String> = (0..50).map(|_| confirmation_word().unwrap()).collect();
+        for word in &words {
+            assert!(
+                word.len() == WORD_LETTERS && word.bytes().all(|letter| LETTERS.contains(&letter)),
+                "{word}"
+            );
+        }
+        assert!(words.iter().any(|word| *word != words[0]));
     }
 }

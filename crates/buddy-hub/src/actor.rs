@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use buddy_protocol::{
-    Answer, Answered, Ask, AskId, Asked, Clock, Event, Fact, Principal, SessionId, SessionWriter,
+    Answer, Answered, Ask, AskId, Asked, Clock, Event, Fact, Misfit, Principal, SessionId, SessionWriter,
     SessionsError, SinkClosed, StoreError,
 };
 use fail::fail_point;
@@ -135,9 +135,11 @@ impl Actor {
         let is_taken =
             |waiter: &Waiter| matches!(waiter, Waiter::Answered { ask: taken, .. } if *taken == ask);
         let refusal = match self.state.asks.accepts(&ask, &answer) {
-            Some(Ok(())) if !self.state.waiters.iter().any(is_taken) => None,
+            Some(_) if self.state.waiters.iter().any(is_taken) => Some(not_open(&ask)),
+            Some(Ok(())) => None,
+            Some(Err(Misfit::Word)) if has_word(&answer) => Some(self.wrong_word(&ask)),
             Some(Err(misfit)) => Some(SessionsError::Invalid(misfit.to_string())),
-            _ => Some(SessionsError::Conflict(format!("ask `{ask}` does not wait for an answer"))),
+            None => Some(not_open(&ask)),
         };
         if let Some(refusal) = refusal {
             let _ = done.send(Err(refusal));
@@ -147,6 +149,18 @@ impl Actor {
         let by = if matches!(answer, Answer::Unanswered { .. }) { Principal::system() } else { by };
         self.state.staged.push(Fact::Answered(Answered { ask: ask.clone(), answer: answer.clone(), by }));
         self.state.waiters.push(Waiter::Answered { ask, answer, done: Some(done) });
+    }
+
+    /// Counts a wrong word. The last one that an ask takes denies it.
+    fn wrong_word(&mut self, ask: &AskId) -> SessionsError {
+        let left = self.state.asks.count_wrong_word(ask);
+        if left == 0 {
+            let reason = Some("the word was wrong too often".to_owned());
+            self.settle(ask.clone(), Answer::Deny { reason });
+            return SessionsError::Invalid("that is not the word either, so this is denied".to_owned());
+        }
+        let tries = if left == 1 { "1 try is".to_owned() } else { format!("{left} tries are") };
+        SessionsError::Invalid(format!("that is not the word; {tries} left"))
     }
 
     /// Answers an ask in buddy's own name.
@@ -212,6 +226,19 @@ impl Actor {
                 }
             }
         }
+    }
+}
+
+fn not_open(ask: &AskId) -> SessionsError {
+    SessionsError::Conflict(format!("ask `{ask}` does not wait for an answer"))
+}
+
+/// Whether an answer has a word at all. One without is no guess.
+fn has_word(answer: &Answer) -> bool {
+    match answer {
+        Answer::Allow { word, .. } => word.is_some(),
+        Answer::Each { answers } => answers.iter().any(has_word),
+        _ => false,
     }
 }
 

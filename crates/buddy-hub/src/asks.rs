@@ -10,6 +10,9 @@ use tokio::time::Instant;
 /// Open asks in one session. More than this is an agent gone wild; further asks are denied at once.
 pub(crate) const MAX_OPEN: usize = 256;
 
+/// How many answers may have a wrong word before an ask is denied: a person mistypes, and a program that guesses ends here.
+const MAX_WRONG_WORDS: usize = 3;
+
 /// Asks that wait, each with the one who waits for it.
 #[derive(Default)]
 pub(crate) struct Asks {
@@ -21,6 +24,8 @@ struct OpenAsk {
     question: Question,
     /// On the monotonic clock, so that a clock set back does not keep an ask alive.
     deadline: Option<Instant>,
+    /// How many answers had a wrong word.
+    wrong_words: usize,
 }
 
 impl Asks {
@@ -32,7 +37,16 @@ impl Asks {
         let deadline = ask
             .expires
             .map(|UnixMillis(expires)| Instant::now() + Duration::from_millis(expires.saturating_sub(now.0)));
-        self.open.insert(ask.id.clone(), OpenAsk { asker, question: ask.question.clone(), deadline });
+        let question = ask.question.clone();
+        self.open.insert(ask.id.clone(), OpenAsk { asker, question, deadline, wrong_words: 0 });
+    }
+
+    /// Counts an answer with a wrong word. Says how many more an open ask takes before it is denied.
+    pub(crate) fn count_wrong_word(&mut self, ask: &AskId) -> usize {
+        self.open.get_mut(ask).map_or(0, |open| {
+            open.wrong_words += 1;
+            MAX_WRONG_WORDS.saturating_sub(open.wrong_words)
+        })
     }
 
     pub(crate) fn is_open(&self, ask: &AskId) -> bool {

@@ -56,4 +56,6 @@ pub struct Decision {
     pub pins: Vec<PathBuf>,
     /// Whether everything it does is known to only read, so that it can run where nothing can be written.
     pub is_read_only: bool,
+    /// Whether something in it needs a person each time, whatever window or grant holds.
+    pub is_grave: bool,
 }

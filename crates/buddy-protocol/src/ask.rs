@@ -95,6 +95,9 @@ pub struct Approval {
     /// What was answered before and could not be allowed for longer, so that it is asked again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfit: Option<Unfit>,
+    /// The word that an answer must repeat to allow this. Absent where a plain yes will do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub word: Option<String>,
 }
 
 /// Words of a person that could not be allowed for longer.
@@ -175,6 +178,9 @@ pub enum Answer {
         /// The command to run instead of the one that was asked for. It is judged anew before it runs.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         edit: Option<String>,
+        /// The word of the approval, where it has one.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        word: Option<String>,
     },
     /// Do not do it.
     Deny {
@@ -206,17 +212,35 @@ pub enum Answer {
 impl Answer {
     /// Do it, this once.
     pub fn allow() -> Self {
-        Self::Allow { grant: None, edit: None }
+        Self::Allow { grant: None, edit: None, word: None }
     }
 
     /// Do it, and allow this from now on.
     pub fn grant(wish: GrantWish) -> Self {
-        Self::Allow { grant: Some(wish), edit: None }
+        Self::Allow { grant: Some(wish), edit: None, word: None }
     }
 
     /// Run this command instead, this once.
     pub fn edit(command: impl Into<String>) -> Self {
-        Self::Allow { grant: None, edit: Some(command.into()) }
+        Self::Allow { grant: None, edit: Some(command.into()), word: None }
+    }
+
+    /// The same answer with the word of the approval. Only an answer that allows has one.
+    #[must_use]
+    pub fn with_word(self, word: impl Into<String>) -> Self {
+        match self {
+            Self::Allow { grant, edit, .. } => Self::Allow { grant, edit, word: Some(word.into()) },
+            other => other,
+        }
+    }
+
+    /// Whether it allows anything.
+    pub fn allows(&self) -> bool {
+        match self {
+            Self::Allow { .. } => true,
+            Self::Each { answers } => answers.iter().any(Self::allows),
+            Self::Deny { .. } | Self::Reply { .. } | Self::Expired | Self::Withdrawn => false,
+        }
     }
 }
 
@@ -241,22 +265,52 @@ pub enum Misfit {
     /// A changed command that is none, or that nobody could have read.
     #[error("a changed command has at least one character and at most {MAX_EDIT} bytes")]
     EditSize,
+    /// A yes without the word of the approval, or with another one.
+    #[error("this needs the word that the question shows")]
+    Word,
     /// A kind of answer that the question has no use for.
     #[error("the question cannot be answered in this way")]
     Kind,
 }
 
 impl Question {
+    /// The word that a yes must repeat, where it asks for one thing and has a word.
+    pub fn word(&self) -> Option<&str> {
+        match self {
+            Self::Approval(approval) => approval.word.as_deref(),
+            Self::Batch { .. } | Self::Text { .. } => None,
+        }
+    }
+
     /// Whether a face may answer so.
     pub fn accepts(&self, answer: &Answer) -> Result<(), Misfit> {
+        self.fits(answer)?;
+        if self.is_confirmed(answer) { Ok(()) } else { Err(Misfit::Word) }
+    }
+
+    /// Whether an answer has the word of each approval that it allows.
+    fn is_confirmed(&self, answer: &Answer) -> bool {
         match (self, answer) {
-            (Self::Approval(_) | Self::Batch { .. }, Answer::Allow { grant: None, edit: None })
+            (Self::Approval(approval), answer) => approval.is_confirmed(answer),
+            (Self::Batch { approvals }, Answer::Each { answers }) => {
+                approvals.iter().zip(answers).all(|(approval, answer)| approval.is_confirmed(answer))
+            }
+            (Self::Batch { approvals }, answer) => {
+                approvals.iter().all(|approval| approval.is_confirmed(answer))
+            }
+            (Self::Text { .. }, _) => true,
+        }
+    }
+
+    fn fits(&self, answer: &Answer) -> Result<(), Misfit> {
+        match (self, answer) {
+            (Self::Approval(_) | Self::Batch { .. }, Answer::Allow { grant: None, edit: None, .. })
             | (_, Answer::Deny { .. } | Answer::Unanswered { .. })
             | (Self::Approval(_) | Self::Text { .. }, Answer::Reply { .. }) => Ok(()),
-            (Self::Approval(approval), Answer::Allow { grant: Some(wish), edit: None }) => {
+            (Self::Approval(approval), Answer::Allow { grant: Some(wish), edit: None, .. }) => {
                 approval.grants(wish)
             }
-            (Self::Approval(approval), Answer::Allow { grant: None, edit: Some(edit) }) => {
+            (Self::Approval(approval), Answer::Allow { grant: None, edit: Some(edit), .. }) => {
                 approval.becomes(edit)
             }
             (Self::Batch { approvals }, Answer::Each { answers }) => {
@@ -276,6 +330,14 @@ impl Question {
 }
 
 impl Approval {
+    /// Whether an answer has the word, where it allows this and this has one.
+    fn is_confirmed(&self, answer: &Answer) -> bool {
+        match answer {
+            Answer::Allow { word, .. } => self.word.is_none() || *word == self.word,
+            _ => true,
+        }
+    }
+
     fn becomes(&self, edit: &str) -> Result<(), Misfit> {
         if !self.is_editable {
             return Err(Misfit::Edit);
@@ -322,6 +384,7 @@ mod tests {
             is_editable: false,
             offers: vec![offer; offers],
             unfit: None,
+            word: None,
         }
     }
 
@@ -383,13 +446,33 @@ mod tests {
         assert_eq!(one.accepts(&Answer::edit("ls")), Ok(()));
         assert_eq!(one.accepts(&Answer::edit(" ")), Err(Misfit::EditSize));
         assert_eq!(one.accepts(&Answer::edit("x".repeat(MAX_EDIT + 1))), Err(Misfit::EditSize));
-        let both = Answer::Allow { grant: Some(wish(0, 60)), edit: Some("ls".to_owned()) };
+        let both = Answer::Allow { grant: Some(wish(0, 60)), edit: Some("ls".to_owned()), word: None };
         assert_eq!(one.accepts(&both), Err(Misfit::Kind), "what was offered was for another command");
         assert_eq!(Question::Approval(approval(1)).accepts(&Answer::edit("ls")), Err(Misfit::Edit));
         let many = Question::Batch { approvals: vec![command] };
         assert_eq!(many.accepts(&Answer::edit("ls")), Err(Misfit::Kind));
         let each = Answer::Each { answers: vec![Answer::edit("ls")] };
         assert_eq!(many.accepts(&each), Err(Misfit::Edit));
+    }
+
+    #[test]
+    fn an_approval_with_a_word_is_allowed_with_that_word_alone() {
+        let grave = Approval { word: Some("bcdfg".to_owned()), is_editable: true, ..approval(1) };
+        let one = Question::Approval(grave.clone());
+        let ways = || [Answer::allow(), Answer::edit("ls"), grant(0, 60)];
+        for answer in ways() {
+            assert_eq!(one.accepts(&answer), Err(Misfit::Word), "{answer:?}");
+            assert_eq!(one.accepts(&answer.clone().with_word("bcdfh")), Err(Misfit::Word));
+            assert_eq!(one.accepts(&answer.clone().with_word("")), Err(Misfit::Word));
+            assert_eq!(one.accepts(&answer.with_word("bcdfg")), Ok(()));
+        }
+        assert_eq!(one.accepts(&Answer::Deny { reason: None }), Ok(()), "a no needs no word");
+        let many = Question::Batch { approvals: vec![approval(0), grave] };
+        assert_eq!(many.accepts(&Answer::allow()), Err(Misfit::Word));
+        let each = |last: Answer| many.accepts(&Answer::Each { answers: vec![Answer::allow(), last] });
+        assert_eq!(each(Answer::allow()), Err(Misfit::Word));
+        assert_eq!(each(Answer::allow().with_word("bcdfg")), Ok(()));
+        assert_eq!(each(Answer::Deny { reason: None }), Ok(()));
     }
 
     #[test]

@@ -11,9 +11,6 @@ const SESSION_SECONDS: u64 = 8 * 60 * 60;
 /// The same for grants beyond one session.
 const LASTING_SECONDS: u64 = MAX_GRANT_SECONDS;
 
-/// Lines of a diff that are shown.
-const MAX_DIFF_LINES: usize = 200;
-
 /// What a line says to a question.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Said {
@@ -43,7 +40,8 @@ fn put(question: &Question, cwd: &str) -> String {
                 let _ = writeln!(text, "  also allow `{}`: {}", offer.grant, offer.covers);
             }
             let _ = writeln!(text, "  {}", keys(approval));
-            let _ = write!(text, "{} -- approve? [y/n] ", command(approval));
+            let answers = approval.word.as_ref().map_or("[y/n]".to_owned(), |word| format!("[{word}/n]"));
+            let _ = write!(text, "{} -- approve? {answers} ", command(approval));
             text
         }
         Question::Batch { approvals } => {
@@ -74,13 +72,18 @@ fn put(question: &Question, cwd: &str) -> String {
 
 /// The keys that answer, in one line.
 fn keys(approval: &Approval) -> String {
-    let mut text = "y yes".to_owned();
+    let mut text = match &approval.word {
+        Some(word) => format!("type {word} to allow it"),
+        None => "y yes".to_owned(),
+    };
     if let Some(offer) = approval.offers.first() {
         let what = if offer.grant == approval.action { "exactly this" } else { "that" };
         let _ = write!(text, ", a always {what} in this session, p choose what to allow");
     }
-    if approval.is_editable {
-        text.push_str(", e COMMAND runs that");
+    match &approval.word {
+        _ if !approval.is_editable => {}
+        Some(word) => drop(write!(text, ", e {word} COMMAND runs that")),
+        None => text.push_str(", e COMMAND runs that"),
     }
     text.push_str(", d deny, n WORDS no and say why, ? more");
     text
@@ -97,13 +100,15 @@ fn help(question: &Question) -> String {
             for part in &approval.parts {
                 let _ = writeln!(text, "runs {part}");
             }
-            text.push_str("y         do it, this once\n");
+            let yes = approval.word.as_deref().unwrap_or("y");
+            let _ = writeln!(text, "{yes:<9} do it, this once");
             if let Some(offer) = approval.offers.first() {
                 let _ = writeln!(text, "a [TIME]  do it, and allow this in the session for 8h: {}", offer.covers);
                 text.push_str("p         choose what to allow, and where\n");
             }
             if approval.is_editable {
-                text.push_str("e COMMAND run that instead, once it is judged anew\n");
+                let word = approval.word.as_ref().map(|word| format!(" {word}")).unwrap_or_default();
+                let _ = writeln!(text, "e{word} COMMAND run that instead, once it is judged anew");
             }
             text.push_str("d         do not do it, and go on\nn WORDS   do not do it, and tell the agent this\n");
         }
@@ -137,12 +142,8 @@ fn details(approval: &Approval, cwd: &str, indent: &str) -> String {
 fn changes(approval: &Approval, indent: &str) -> String {
     let diff = approval.diff.as_deref().unwrap_or_default();
     let mut text = String::new();
-    for line in diff.lines().take(MAX_DIFF_LINES) {
+    for line in diff.lines() {
         let _ = writeln!(text, "{indent}  {line}");
-    }
-    let left = diff.lines().count().saturating_sub(MAX_DIFF_LINES);
-    if left > 0 {
-        let _ = writeln!(text, "{indent}  … {left} more lines");
     }
     text
 }
@@ -197,7 +198,9 @@ pub(crate) fn answer(question: &Question, line: &str) -> Answer {
 pub(crate) fn read(question: &Question, line: &str) -> Said {
     match question {
         Question::Text { options, .. } => Said::Answer(Answer::Reply { text: picked(options, line) }),
-        Question::Approval(approval) => one(approval, line).unwrap_or_else(|| yes_or_no(question, line)),
+        Question::Approval(approval) => with_word(approval, line)
+            .or_else(|| one(approval, line))
+            .unwrap_or_else(|| yes_or_no(question, line)),
         Question::Batch { approvals } => match numbers(line, approvals.len()) {
             Some(allowed) => Said::Answer(Answer::Each {
                 answers: (1..=approvals.len())
@@ -212,6 +215,34 @@ pub(crate) fn read(question: &Question, line: &str) -> Said {
             }),
             None => yes_or_no(question, line),
         },
+    }
+}
+
+/// What a line says to an action that has a word. Only the word is a yes; one that is not it denies nothing.
+fn with_word(approval: &Approval, line: &str) -> Option<Said> {
+    let word = approval.word.as_ref()?;
+    let (key, rest) = line.split_once(' ').unwrap_or((line, ""));
+    let rest = rest.trim();
+    match (key, rest) {
+        ("y" | "Y" | "yes", "") => {
+            Some(Said::Help(format!("Type {word} to allow this. In production a key alone is not enough.")))
+        }
+        ("y" | "Y" | "yes", guess) => {
+            Some(Said::Answer(Answer::allow().with_word(guess.to_ascii_lowercase())))
+        }
+        ("e", rest) if approval.is_editable => Some(match rest.split_once(' ') {
+            Some((guess, command)) => {
+                Said::Answer(Answer::edit(command.trim()).with_word(guess.to_ascii_lowercase()))
+            }
+            None => {
+                Said::Help(format!("say e {word} and the command to run instead of:\n  {}", approval.action))
+            }
+        }),
+        ("no", "") => None,
+        (guess, "") if guess.len() > 1 && guess.bytes().all(|letter| letter.is_ascii_alphabetic()) => {
+            Some(Said::Answer(Answer::allow().with_word(guess.to_ascii_lowercase())))
+        }
+        _ => None,
     }
 }
 
@@ -336,6 +367,7 @@ mod tests {
             is_editable: true,
             offers,
             unfit: None,
+            word: None,
         }
     }
 
@@ -361,7 +393,7 @@ mod tests {
         let diff = Some(format!("--- /w/a\n+++ /w/a\n@@ -1 +1 @@\n-old\n{added}"));
         let shown =
             question(&ask(Question::Approval(Approval { diff, ..approval("write /w/a", vec![]) })), "/w");
-        assert!(shown.contains("\n  -old\n  +new\n") && shown.contains("  … 104 more lines\n"), "{shown}");
+        assert!(shown.contains("\n  -old\n  +new\n") && shown.matches("+new\n").count() == 300, "{shown}");
         assert!(shown.ends_with("$ write /w/a -- approve? [y/n] "), "{shown}");
     }
 
@@ -415,6 +447,25 @@ mod tests {
             helped(&question, slip);
         }
         assert_eq!(read(&question, "e ls -a"), Said::Answer(Answer::edit("ls -a")));
+    }
+
+    #[test]
+    fn an_action_with_a_word_is_allowed_by_writing_it() {
+        let grave = Approval { word: Some("bcdfg".to_owned()), ..approval("rm -r x", vec![]) };
+        let shown = question(&ask(Question::Approval(grave.clone())), "/w");
+        assert!(shown.ends_with("$ rm -r x -- approve? [bcdfg/n] ") && !shown.contains("y yes"), "{shown}");
+        let question = Question::Approval(grave);
+        for key in ["y", "Y", "yes", "", "?", "1", "a", "e", "e ls"] {
+            helped(&question, key);
+        }
+        let allow = |word: &str| Said::Answer(Answer::allow().with_word(word));
+        assert_eq!(read(&question, "bcdfg"), allow("bcdfg"));
+        assert_eq!(read(&question, "y BCDFG"), allow("bcdfg"));
+        assert_eq!(read(&question, "bcdgf"), allow("bcdgf"), "a slip denies nothing: the hub counts it");
+        assert_eq!(read(&question, "e bcdfg ls -a"), Said::Answer(Answer::edit("ls -a").with_word("bcdfg")));
+        for no in ["d", "n", "no", "n not that", "use git clean"] {
+            assert!(matches!(read(&question, no), Said::Answer(Answer::Deny { .. })), "{no}");
+        }
     }
 
     #[test]

@@ -42,4 +42,4 @@ pub(crate) use help::listed;
 pub(crate) use items::trouble;
 pub(crate) use keys::SECOND_PRESS;
 pub use status::StatusPart;
-pub(crate) use terminal::copy_order;
+pub(crate) use terminal::{copy_order, terminal_size};

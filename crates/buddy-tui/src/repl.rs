@@ -3,10 +3,12 @@
 //! Each line of input is one prompt. While a turn runs, a line steers it; while an approval waits, a line answers it.
 
 mod commands;
+mod pages;
 mod past;
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
+use std::time::Duration;
 
 use buddy_protocol::{
     Answer, ApprovalPolicy, Ask, AskId, Command, Content, DeltaStream, Event, Fact, Item, NoticeLevel,
@@ -21,7 +23,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::asking::{Said, question, read};
 use crate::branches::{Opened, told as refused};
 use crate::changes::told;
-use crate::console::{CustomCommand, Desk, SECOND_PRESS, is_command, trouble};
+use crate::console::{CustomCommand, Desk, SECOND_PRESS, is_command, terminal_size, trouble};
 use crate::details::Details;
 use crate::exit::{Exit, Left, Signalled};
 use crate::mentions::{attach_images, images_in};
@@ -29,11 +31,14 @@ use crate::printer::{OutputClosed, Printer};
 use crate::show::printed;
 use crate::targets::default_target;
 use crate::visible::one_line;
+use pages::Pages;
 
 /// Characters of a call's title.
 const TITLE: usize = 120;
 /// Events that are taken up before the next prompt.
 const BATCH: usize = 512;
+/// How long a question must have been there before a line allows what it asks for: one that comes sooner was typed before.
+const READ: Duration = Duration::from_millis(150);
 /// What denies everything that waits.
 const DENY_ALL: &str = "deny all";
 /// What the agent is told then.
@@ -105,6 +110,8 @@ struct Repl<'a> {
     unseen: usize,
     /// Asks that were denied all together, and whose answer may not be seen yet.
     denied: HashSet<AskId>,
+    /// The question that is put, and how much of it was shown.
+    pages: Option<Pages>,
     /// The conversation to go on with instead of this one.
     next: Option<Opened>,
     /// Whether the person wants to leave.
@@ -145,6 +152,7 @@ pub async fn run_repl(
         armed: None,
         unseen: 0,
         denied,
+        pages: None,
         next: None,
         is_leaving: false,
         is_denying: false,
@@ -384,6 +392,13 @@ impl Repl<'_> {
             self.is_denying = true;
             return self.deny_all().await;
         }
+        let is_yes = matches!(line, "y" | "Y" | "yes");
+        if is_yes && self.pages.as_ref().is_some_and(Pages::has_more) {
+            // Also where a yes needs a word, which stands at the end.
+            self.may_allow(&ask.id);
+            let _ = self.ask();
+            return Ok(());
+        }
         let answer = match read(&ask.question, line) {
             Said::Answer(answer) => answer,
             Said::Help(text) => {
@@ -392,8 +407,25 @@ impl Repl<'_> {
                 return Ok(());
             }
         };
+        if answer.allows() && !self.may_allow(&ask.id) {
+            let _ = self.ask();
+            return Ok(());
+        }
         let sent = self.send(Command::Answer { ask: ask.id.clone(), answer }).await;
         self.forgive(sent)
+    }
+
+    /// Whether a question was shown to its end, and long enough ago to be read. Turns to its next rows where it was not.
+    fn may_allow(&mut self, ask: &AskId) -> bool {
+        let Some(pages) = self.pages.as_mut().filter(|pages| pages.ask == *ask) else { return false };
+        if self.input == LineInput::Pipe {
+            return true;
+        }
+        if pages.since.elapsed() < READ {
+            self.tell("that was typed before the question was there, so it allows nothing");
+            return false;
+        }
+        !pages.turn()
     }
 
     async fn deny_all(&mut self) -> Result<(), SessionsError> {
@@ -484,10 +516,16 @@ impl Repl<'_> {
     /// Puts the oldest question that waits.
     fn ask(&mut self) -> Result<(), OutputClosed> {
         self.end_line()?;
-        if let Some(ask) = self.transcript.asks().first() {
-            let cwd = self.transcript.started().map(|started| started.cwd.as_str()).unwrap_or_default();
-            self.printer.prompt(&question(ask, cwd));
-        }
+        let Some(ask) = self.transcript.asks().first() else { return Ok(()) };
+        let cwd = self.transcript.started().map(|started| started.cwd.as_str()).unwrap_or_default();
+        let text = question(ask, cwd);
+        let pages = match self.pages.take().filter(|pages| pages.ask == ask.id) {
+            Some(pages) => pages,
+            None if self.input == LineInput::Pipe => Pages::whole(ask.id.clone(), text),
+            None => Pages::new(ask.id.clone(), &text, terminal_size()),
+        };
+        self.printer.prompt(&pages.text());
+        self.pages = Some(pages);
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use buddy_exec::confirmation_word;
 use buddy_policy::{Action, Decision, Grant, Intent, Offer, Tier, Verdict};
 use buddy_protocol::{
     Answer, Approval, Ask, EventSink, Fact, GRANTED, GrantScope, GrantWish, Item, Notice, NoticeLevel,
@@ -65,7 +66,7 @@ impl Pipeline {
     pub(crate) fn batch(&self, calls: &[(&Item, &Ready)]) -> Vec<Option<Share>> {
         let judge = |(_, ready): &(&Item, &Ready)| {
             let judged = self.parts.gate.judge(&ready.intent, ready.ground()).ok()?;
-            Some(judged).filter(|judged| is_batch(&judged.decision))
+            Some(judged).filter(|judged| is_batch(&judged.decision) && !judged.needs_word)
         };
         let together: Vec<Option<Judged>> = calls.iter().map(judge).collect();
         let mut shares = vec![None; calls.len()];
@@ -93,8 +94,8 @@ impl Pipeline {
     }
 
     /// Takes a call through the gate: by policy, by a grant, or by a person's answer. A command that the person changed
-    /// is judged anew: it runs where its risk is not above the one that they were shown, else they are asked again. So they are
-    /// when what they wish to allow for longer cannot be.
+    /// is judged anew: it runs where its risk is not above the one that they were shown and no word is missing, else they are
+    /// asked again. So they are when what they wish to allow for longer cannot be.
     pub(crate) async fn pass(
         &self,
         item: &mut Item,
@@ -113,7 +114,7 @@ impl Pipeline {
             match judged.decision.verdict {
                 Verdict::Allow => return Ok(Passage::Open(Box::new(judged))),
                 Verdict::Deny => return Ok(Passage::Closed(Refusal::Denied(forbidden(&judged)))),
-                Verdict::Ask if shown.take().is_some_and(|shown| judged.decision.risk <= shown) => {
+                Verdict::Ask if shown.take().is_some_and(|shown: Judged| shown.covers(&judged)) => {
                     return Ok(Passage::Open(Box::new(judged)));
                 }
                 Verdict::Ask if asks == MAX_ASKS => {
@@ -124,7 +125,8 @@ impl Pipeline {
             }
             let target = ready.target.host.target.clone();
             let pins = Pins::take(&judged.decision.pins, &*target).await;
-            let question = self.put(item, ready, &judged, share.take(), unfit.take());
+            let share = share.take().filter(|_| !judged.needs_word);
+            let question = self.put(item, ready, &judged, share, unfit.take());
             let answer = tokio::select! {
                 answer = question => answer?,
                 () = cancel.cancelled() => return Ok(Passage::Closed(Refusal::Interrupted)),
@@ -139,7 +141,7 @@ impl Pipeline {
             }
             if let Answer::Allow { edit: Some(command), .. } = answer {
                 changed += 1;
-                shown = Some(judged.decision.risk);
+                shown = Some(judged);
                 match self.edited(item, ready, command) {
                     Ok(edited) => *ready = edited,
                     Err(failure) => return Ok(Passage::Closed(Refusal::Denied(failure))),
@@ -188,8 +190,16 @@ impl Pipeline {
         if let Some(share) = share {
             return share.answer().await;
         }
+        let word = match judged.needs_word.then(confirmation_word).transpose() {
+            Ok(word) => word,
+            Err(error) => {
+                let reason = format!("this needs a random word to confirm it, and there is none: {error}");
+                return Ok(Answer::Deny { reason: Some(reason) });
+            }
+        };
         let diff = known(preview(ready, judged)).await;
-        let question = Question::Approval(Approval { diff, unfit, ..self.approval(ready, &judged.decision) });
+        let approval = Approval { diff, unfit, word, ..self.approval(ready, &judged.decision) };
+        let question = Question::Approval(approval);
         self.parts.sink.ask(self.person(Some(item)).put(question)).await
     }
 
@@ -247,7 +257,15 @@ impl Pipeline {
             is_editable: ready.command.is_some(),
             offers: decision.offers.iter().map(offer).collect(),
             unfit: None,
+            word: None,
         }
+    }
+}
+
+impl Judged {
+    /// Whether a person who was shown this has seen all that there is to see of another command.
+    fn covers(&self, other: &Self) -> bool {
+        other.decision.risk <= self.decision.risk && (self.needs_word || !other.needs_word)
     }
 }
 

@@ -166,3 +166,39 @@ async fn the_inbox_has_what_waits_in_all_sessions_of_a_person() {
     bench.answer(&bench.ann, &session, &ask, Answer::allow()).await.unwrap();
     assert_eq!(inbox(&bench.ann).await, waiting);
 }
+
+#[tokio::test]
+async fn an_ask_with_a_word_is_denied_after_three_wrong_ones_and_not_by_a_bare_yes() {
+    let bench = Bench::new();
+    let session = bench.session().await;
+    let mut events = bench.subscribe(&session, 0).await;
+    bench.prompt(&session, "ask-with-word").await;
+    let ask = asked(&mut events).await;
+    let answer = |answer: Answer| bench.answer(&bench.ann, &session, &ask, answer);
+    for _ in 0..5 {
+        let bare = answer(Answer::allow()).await;
+        assert!(matches!(bare, Err(SessionsError::Invalid(_))), "a bare yes is no guess: {bare:?}");
+    }
+    for wrong in ["bcdfh", "y", "BCDFG "] {
+        let refused = answer(Answer::allow().with_word(wrong)).await;
+        assert!(matches!(refused, Err(SessionsError::Invalid(_))), "{refused:?}");
+    }
+    let late = answer(Answer::allow().with_word("bcdfg")).await;
+    assert!(matches!(late, Err(SessionsError::Conflict(_))), "{late:?}");
+    let (logged, _) = outcome(&mut events).await;
+    assert!(matches!(logged, Answer::Deny { reason: Some(_) }), "{logged:?}");
+}
+
+#[tokio::test]
+async fn an_ask_with_a_word_is_allowed_by_it_after_a_slip() {
+    let bench = Bench::new();
+    let session = bench.session().await;
+    let mut events = bench.subscribe(&session, 0).await;
+    bench.prompt(&session, "ask-with-word").await;
+    let ask = asked(&mut events).await;
+    let slip = Answer::allow().with_word("bcdff");
+    bench.answer(&bench.ann, &session, &ask, slip).await.unwrap_err();
+    let right = Answer::allow().with_word("bcdfg");
+    bench.answer(&bench.ann, &session, &ask, right.clone()).await.unwrap();
+    assert_eq!(outcome(&mut events).await.0, right);
+}

@@ -97,6 +97,11 @@ async fn act(sink: Arc<dyn EventSink>, ids: Arc<Counter>, order: String) {
             let answer = sink.ask(Ask { question, ..ask(&ids, 0) }).await.unwrap();
             sink.commit(vec![said(&format!("{answer:?}"))]).await.unwrap();
         }
+        "ask-with-word" => {
+            let question = Question::Approval(Approval { word: Some("bcdfg".to_owned()), ..approval() });
+            let answer = sink.ask(Ask { question, ..ask(&ids, 0) }).await.unwrap();
+            sink.commit(vec![said(&format!("{answer:?}"))]).await.unwrap();
+        }
         "give-up" => {
             let asked = sink.ask(ask(&ids, 0));
             tokio::time::timeout(std::time::Duration::from_millis(20), asked).await.unwrap_err();
@@ -121,6 +126,7 @@ fn approval() -> Approval {
         is_editable: false,
         offers: vec![],
         unfit: None,
+        word: None,
     }
 }
 

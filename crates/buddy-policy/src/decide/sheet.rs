@@ -198,6 +198,7 @@ impl Sheet {
             is_read_only: self.is_read_only,
             reads_secret: self.reads_secret,
             strangers: self.strangers.into_iter().flatten().collect(),
+            is_grave: heaviest >= Some(Weight::Hard),
         }
     }
 }

@@ -1,6 +1,7 @@
 //! How a question looks.
 
 use std::fmt::Write;
+use std::ops::Range;
 
 use anstyle::Style;
 use buddy_protocol::{Approval, Question, Risk};
@@ -8,8 +9,9 @@ use buddy_protocol::{Approval, Question, Risk};
 use super::asks::{Asking, Stage};
 use super::items::wrapped;
 use super::tasks::Task;
-use crate::diff::diff_rows;
+use crate::diff::{diff_rows, whole_diff_rows};
 use crate::editor::{Entry, InputView, view};
+use crate::screen::{Layout, QuestionPart};
 use crate::show::local_time;
 use crate::text::{Line, Look, Paint, Span, wrap};
 use crate::visible::one_line;
@@ -37,42 +39,96 @@ pub(super) struct Room<'a> {
     pub(super) height: usize,
 }
 
-/// The rows of a question with the cursor. Of one that is higher than the room a part is shown, with how much there is.
-pub(super) fn question(asking: &Asking, room: &Room<'_>) -> InputView {
-    let end = end(asking, room.look, room.width);
-    let mut rows = body(asking, room);
+/// The fewest rows of a room in which one says how much there is.
+const MARKED: usize = 3;
+
+/// The rows of a question with the cursor, and which of them are the question itself. Of one that is higher than the room a part
+/// is shown, with how much there is.
+pub(super) fn question(asking: &Asking, room: &Room<'_>) -> (InputView, QuestionPart) {
+    let end = end(asking, room);
     let fitting = fitting(end.rows.len(), room);
-    if rows.len() > fitting {
-        let count = rows.len();
-        let first = asking.scroll.min(count - fitting);
-        rows = rows.into_iter().skip(first).take(fitting).collect();
-        let text = format!(
-            "rows {} to {} of {count}: arrows and page keys show the others",
-            first + 1,
-            first + rows.len()
-        );
+    let Body { lead, mut rows, is_folded } = body(asking, room, fitting);
+    let layout =
+        Layout { width: room.width, rows: rows.len() - lead, is_folded, is_expanded: asking.is_expanded };
+    let count = rows.len();
+    let top = asking.scroll.min(count.saturating_sub(fitting));
+    rows = rows.into_iter().skip(top).take(fitting).collect();
+    // Rows above the question itself do not count.
+    let above = lead.saturating_sub(top).min(rows.len());
+    let part = QuestionPart { at: above..rows.len(), first: top.saturating_sub(lead), layout };
+    let is_cut = rows.len() < count;
+    if (is_cut || is_folded) && room.height >= MARKED {
+        let text = mark(asking, top + 1..top + rows.len() + 1, count, is_cut);
         let mark = Line::styled(&text, room.look.theme.style(Paint::Warning));
         rows.push(mark.cut(room.width, room.look.sign("…", "~")));
     }
     let first = rows.len();
     rows.extend(end.rows);
-    InputView { rows, cursor: (first + end.cursor.0, end.cursor.1) }
+    (InputView { rows, cursor: (first + end.cursor.0, end.cursor.1) }, part)
 }
 
-/// How far a question can be scrolled.
-pub(super) fn furthest(asking: &Asking, room: &Room<'_>) -> usize {
-    let end = end(asking, room.look, room.width);
-    body(asking, room).len().saturating_sub(fitting(end.rows.len(), room))
+/// What is said of rows that are not shown.
+fn mark(asking: &Asking, rows: Range<usize>, count: usize, is_cut: bool) -> String {
+    let is_approval = !matches!(asking.ask.question, Question::Text { .. });
+    match (is_cut, is_approval && !asking.seen.is_whole()) {
+        (true, true) => {
+            format!("rows {} to {} of {count}: y shows the others first", rows.start, rows.end - 1)
+        }
+        (true, false) => {
+            format!(
+                "rows {} to {} of {count}: arrows and page keys show the others",
+                rows.start,
+                rows.end - 1
+            )
+        }
+        (false, true) => "some rows are folded: y shows them first".to_owned(),
+        (false, false) => "some rows are folded: ? shows them".to_owned(),
+    }
+}
+
+/// How far a question can be scrolled, and how many rows stand above it.
+pub(super) fn reach(asking: &Asking, room: &Room<'_>) -> (usize, usize) {
+    let fitting = fitting(end(asking, room).rows.len(), room);
+    let body = body(asking, room, fitting);
+    (body.rows.len().saturating_sub(fitting), body.lead)
 }
 
 /// How many rows of the body fit beside the end of it and the row that says what is left out.
 fn fitting(end: usize, room: &Room<'_>) -> usize {
-    room.height.saturating_sub(end + 1).max(1)
+    room.height.saturating_sub(end + usize::from(room.height >= MARKED)).max(1)
 }
 
 /// Everything but the last rows.
-fn body(asking: &Asking, room: &Room<'_>) -> Vec<Line> {
-    let Room { cwd, task, others, look, width, .. } = *room;
+struct Body {
+    /// How many rows stand above the question itself.
+    lead: usize,
+    rows: Vec<Line>,
+    is_folded: bool,
+}
+
+/// What is higher than the room is folded, unless the person unfolded it.
+fn body(asking: &Asking, room: &Room<'_>, fitting: usize) -> Body {
+    let mut rows = lead(asking, room);
+    let lead = rows.len();
+    let whole = itself(asking, room, Fold::Nothing);
+    let folded = (!asking.is_expanded && lead + whole.len() > fitting)
+        .then(|| itself(asking, room, Fold::Much))
+        .filter(|folded| *folded != whole);
+    let is_folded = folded.is_some();
+    rows.extend(folded.unwrap_or(whole));
+    Body { lead, rows, is_folded }
+}
+
+/// How much of a question is folded away.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fold {
+    Nothing,
+    Much,
+}
+
+/// What stands above a question.
+fn lead(asking: &Asking, room: &Room<'_>) -> Vec<Line> {
+    let Room { task, others, look, width, .. } = *room;
     let mut rows = Vec::new();
     let dim = look.theme.style(Paint::Dim);
     if let Some(task) = task {
@@ -88,6 +144,13 @@ fn body(asking: &Asking, room: &Room<'_>) -> Vec<Line> {
         let noun = if others == 1 { "question waits" } else { "questions wait" };
         rows.push(Line::styled(&format!("{others} more {noun}"), dim));
     }
+    rows
+}
+
+/// The question itself.
+fn itself(asking: &Asking, room: &Room<'_>, fold: Fold) -> Vec<Line> {
+    let Room { cwd, look, width, .. } = *room;
+    let mut rows = Vec::new();
     match &asking.ask.question {
         Question::Approval(approval) => {
             if asking.is_expanded {
@@ -95,11 +158,10 @@ fn body(asking: &Asking, room: &Room<'_>) -> Vec<Line> {
             } else {
                 rows.extend(remarks(approval, cwd, look, width));
             }
-            let limit = if asking.is_expanded { usize::MAX } else { FOLDED_DIFF };
-            rows.extend(diff(approval, limit, look, width));
-            rows.extend(command(approval, asking.is_expanded, look, width));
+            rows.extend(diff(approval, fold, FOLDED_DIFF, look, width));
+            rows.extend(command(approval, fold, look, width));
         }
-        Question::Batch { approvals } => rows.extend(batch(approvals, asking, look, width)),
+        Question::Batch { approvals } => rows.extend(batch(approvals, asking, fold, look, width)),
         Question::Text { text, options } => {
             for line in text.lines() {
                 rows.extend(wrapped(&Line::styled(line, look.theme.style(Paint::Strong)), width));
@@ -113,12 +175,30 @@ fn body(asking: &Asking, room: &Room<'_>) -> Vec<Line> {
 }
 
 /// What would change in files.
-fn diff(approval: &Approval, limit: usize, look: &Look, width: usize) -> Vec<Line> {
-    approval.diff.as_deref().map(|diff| diff_rows(diff, look, width, limit)).unwrap_or_default()
+fn diff(approval: &Approval, fold: Fold, limit: usize, look: &Look, width: usize) -> Vec<Line> {
+    let rows = |diff: &str| match fold {
+        Fold::Nothing => whole_diff_rows(diff, look, width),
+        Fold::Much => diff_rows(diff, look, width, limit),
+    };
+    approval.diff.as_deref().map(rows).unwrap_or_default()
 }
 
-/// The last rows: what can be pressed, or what is being written.
-fn end(asking: &Asking, look: &Look, width: usize) -> InputView {
+/// The last rows, as many as leave room for a row of the question.
+fn end(asking: &Asking, room: &Room<'_>) -> InputView {
+    let InputView { mut rows, cursor } = whole_end(asking, room.look, room.width);
+    let most = room.height.saturating_sub(2).max(1);
+    if rows.len() <= most {
+        return InputView { rows, cursor };
+    }
+    // A line that is written shows where the cursor is, and the keys show the first of them.
+    let above = asking.stage.entry().map_or(0, |_| cursor.0.saturating_sub(most - 1));
+    rows.drain(..above);
+    rows.truncate(most);
+    InputView { rows, cursor: (cursor.0.saturating_sub(above).min(most - 1), cursor.1) }
+}
+
+/// What can be pressed, or what is being written.
+fn whole_end(asking: &Asking, look: &Look, width: usize) -> InputView {
     let written = |label: &str, entry: &Entry| {
         let draft = &entry.draft;
         let prompt = Line::styled(label, look.theme.style(Paint::Warning));
@@ -133,6 +213,10 @@ fn end(asking: &Asking, look: &Look, width: usize) -> InputView {
         ),
         Stage::Telling(entry) => written("no; tell it what to do instead: ", entry),
         Stage::Editing(entry) => written("run: ", entry),
+        Stage::Confirming(confirming) => {
+            let word = asking.ask.question.word().unwrap_or_default();
+            written(&format!("type {word} and press Enter to allow this: "), &confirming.entry)
+        }
         Stage::Replying(entry) => {
             let has_options =
                 matches!(&asking.ask.question, Question::Text { options, .. } if !options.is_empty());
@@ -150,7 +234,7 @@ fn end(asking: &Asking, look: &Look, width: usize) -> InputView {
 
 fn keys(question: &Question, look: &Look, width: usize) -> InputView {
     let Question::Approval(approval) = question else { return hint("", look, width) };
-    let mut text = "y yes".to_owned();
+    let mut text = if approval.word.is_some() { "y yes, with a word" } else { "y yes" }.to_owned();
     if let Some(offer) = approval.offers.first() {
         let what = if offer.grant == approval.action {
             "exactly this".to_owned()
@@ -227,7 +311,7 @@ fn details(approval: &Approval, cwd: &str, look: &Look, width: usize) -> Vec<Lin
 
 /// The exact action in the one-line form, its further lines below it. A line break in it is shown as one, so that nothing
 /// can pass for a line of buddy's own.
-fn command(approval: &Approval, is_expanded: bool, look: &Look, width: usize) -> Vec<Line> {
+fn command(approval: &Approval, fold: Fold, look: &Look, width: usize) -> Vec<Line> {
     let theme = look.theme;
     let risk = if approval.risk == Risk::High { theme.style(Paint::Bad) } else { theme.style(Paint::Person) };
     let mut lead = Line::default();
@@ -249,7 +333,7 @@ fn command(approval: &Approval, is_expanded: bool, look: &Look, width: usize) ->
         }
         rows.extend(wrap(&row, width, &Line::default(), &next));
     }
-    if rows.len() > FOLDED_ROWS && !is_expanded {
+    if rows.len() > FOLDED_ROWS && fold == Fold::Much {
         let hidden = rows.len() - FOLDED_ROWS;
         let tail = rows.split_off(rows.len() - 2);
         rows.truncate(FOLDED_ROWS - 2);
@@ -263,7 +347,7 @@ fn command(approval: &Approval, is_expanded: bool, look: &Look, width: usize) ->
     rows
 }
 
-fn batch(approvals: &[Approval], asking: &Asking, look: &Look, width: usize) -> Vec<Line> {
+fn batch(approvals: &[Approval], asking: &Asking, fold: Fold, look: &Look, width: usize) -> Vec<Line> {
     let Stage::Picking(allowed) = &asking.stage else { return Vec::new() };
     let mut rows = Vec::new();
     for (number, approval) in (1..).zip(approvals) {
@@ -274,8 +358,7 @@ fn batch(approvals: &[Approval], asking: &Asking, look: &Look, width: usize) -> 
         let next = Line::plain(&" ".repeat(lead.width()));
         let action = approval.action.replace('\n', look.sign("⏎", "\\n"));
         rows.extend(wrap(&Line::styled(&format!("{}$ {action}", approval.place), risk), width, &lead, &next));
-        let limit = if asking.is_expanded { usize::MAX } else { FOLDED_EACH };
-        rows.extend(diff(approval, limit, look, width));
+        rows.extend(diff(approval, fold, FOLDED_EACH, look, width));
     }
     rows
 }

@@ -3,6 +3,9 @@
 //! A key answers only a question that the person can have read, and only by itself. What was typed before it appeared, or in
 //! the same breath, belongs to the draft: so a letter waits for a moment whether another one follows. Only `n` does not, behind
 //! which words are meant to follow.
+//!
+//! No key allows what was not on the screen: while rows of a question are folded or beyond the window, a key that would allow
+//! it shows the next of them instead. A question with a word is allowed by writing that word, which no key does.
 
 use std::time::{Duration, Instant};
 
@@ -11,12 +14,13 @@ use buddy_protocol::{
 };
 use crossterm::event::KeyCode;
 
-use super::approval::furthest;
+use super::approval::reach;
 use super::effect::Effect;
 use super::granting::{Granting, SESSION_SECONDS};
 use super::options::turned;
 use super::state::Console;
 use crate::editor::{Action, Entered, Entry, Key, KeyStyle};
+use crate::screen::{QuestionPart, Seen};
 
 /// How long a question must have been there before a key answers it.
 const READ: Duration = Duration::from_millis(150);
@@ -24,6 +28,8 @@ const READ: Duration = Duration::from_millis(150);
 const READ_WHILE_TYPING: Duration = Duration::from_secs(1);
 /// How long a letter waits for another one before it answers.
 const HOLD: Duration = Duration::from_millis(200);
+/// How long the key that showed more rows must rest before it does so again or allows: longer than keys wait before they repeat.
+const READ_MORE: Duration = Duration::from_millis(600);
 /// Rows that a page key goes.
 const PAGE: isize = 10;
 
@@ -39,6 +45,10 @@ pub(super) struct Asking {
     /// The key that it was answered with. What comes of that is still to be told.
     answered: Option<Key>,
     pub(super) is_expanded: bool,
+    /// What of it was on the screen.
+    pub(super) seen: Seen,
+    /// The key that showed more of it, and from when on it does something again.
+    turned: Option<(Key, Instant)>,
     /// The first row of it that is shown where not all of it fits.
     pub(super) scroll: usize,
     pub(super) stage: Stage,
@@ -64,12 +74,21 @@ pub(super) enum Stage {
     Telling(Entry),
     /// Another command instead of this one.
     Editing(Entry),
+    /// The word that makes an answer count.
+    Confirming(Confirming),
     /// What is to be allowed for longer, and where.
     Granting(Granting),
     /// An answer in words or by a number.
     Replying(Entry),
     /// Some of many: which are allowed.
     Picking(Vec<bool>),
+}
+
+/// An answer that waits for the word of its question.
+#[derive(Debug)]
+pub(super) struct Confirming {
+    pub(super) entry: Entry,
+    answer: Answer,
 }
 
 impl Console {
@@ -99,8 +118,20 @@ impl Console {
             self.effect(Effect::Ring("buddy waits for your answer".to_owned()));
         }
         let stage = again.map_or_else(|| Stage::of(&ask.question, keys), Stage::Granting);
-        let (held, answered, scroll) = (None, None, first_row(&ask.question));
-        self.asking = Some(Asking { session, ask, ready, held, answered, is_expanded, scroll, stage, keys });
+        let scroll = first_row(&ask.question);
+        self.asking = Some(Asking {
+            session,
+            ask,
+            ready,
+            held: None,
+            answered: None,
+            is_expanded,
+            seen: Seen::default(),
+            turned: None,
+            scroll,
+            stage,
+            keys,
+        });
     }
 
     /// How many questions wait.
@@ -115,6 +146,9 @@ impl Console {
         if let Some(answered) = asking.answered {
             // It was pressed for too long, or twice to be sure.
             return key == answered;
+        }
+        if asking.rests(key, self.now) {
+            return true;
         }
         if let Some(held) = asking.held.take() {
             if key == held.key {
@@ -147,7 +181,8 @@ impl Console {
                 }
                 // The letter that led here may have been held down for too long.
                 Stage::Granting(_) if matches!(key.letter(), Some('p' | '3')) => return true,
-                Stage::Granting(_) | Stage::Telling(_) | Stage::Editing(_) => {}
+                Stage::Confirming(_) if matches!(key.letter(), Some('y' | '1')) => return true,
+                Stage::Granting(_) | Stage::Telling(_) | Stage::Editing(_) | Stage::Confirming(_) => {}
             }
         }
         if let (Some(letter), Stage::Choosing | Stage::Picking(_)) = (key.letter(), &asking.stage) {
@@ -184,15 +219,42 @@ impl Console {
     pub(super) fn answer_refused(&mut self) {
         if let Some(asking) = &mut self.asking {
             asking.answered = None;
+            if let Stage::Confirming(confirming) = &mut asking.stage {
+                confirming.entry = Entry::new(asking.keys, "");
+            }
+        }
+    }
+
+    /// Takes note of what is on the screen of a question. True when with it the whole was.
+    pub(super) fn note_painted(&mut self, part: &QuestionPart) -> bool {
+        self.asking.as_mut().is_some_and(|asking| asking.seen.note(part))
+    }
+
+    /// Shows more of a question that was not seen to its end.
+    fn show_more(&mut self, key: Key) {
+        let Some(asking) = &mut self.asking else { return };
+        asking.turned = Some((key, self.now + READ_MORE));
+        if asking.seen.is_folded() {
+            (asking.is_expanded, asking.scroll) = (true, 0);
+            return;
+        }
+        let unseen = asking.seen.first_unseen().unwrap_or(0);
+        let reach = self.asking.as_ref().map(|asking| reach(asking, &self.room(self.height)));
+        if let (Some(asking), Some((furthest, lead))) = (&mut self.asking, reach) {
+            asking.scroll = (lead + unseen).min(furthest);
         }
     }
 
     /// Does what a key does to the question. False if it is none of the question's.
     fn step(&mut self, key: Key, action: Option<Action>) -> bool {
         let Some(asking) = &mut self.asking else { return false };
-        let was_granting = matches!(asking.stage, Stage::Granting(_));
+        if asking.opens_yes(key) && !asking.seen.is_whole() {
+            self.show_more(key);
+            return true;
+        }
+        let was_written = asking.stage.entry().is_some();
         let step = asking.key(key, action);
-        if !was_granting && matches!(asking.stage, Stage::Granting(_)) {
+        if !was_written && asking.stage.entry().is_some() {
             asking.ready = self.now + READ;
         }
         match step {
@@ -202,6 +264,12 @@ impl Console {
                 (asking.stage, asking.ready) = (Stage::of(&asking.ask.question, asking.keys), self.now);
             }
             Step::Scroll(rows) => self.scroll(rows),
+            Step::Answer(answer) if answer.allows() && !asking.seen.is_whole() => self.show_more(key),
+            Step::Answer(answer) if asking.lacks_word(&answer) => {
+                let entry = Entry::new(asking.keys, "");
+                asking.stage = Stage::Confirming(Confirming { entry, answer });
+                asking.ready = self.now + READ;
+            }
             Step::Answer(answer) => {
                 let (session, ask) = (asking.session.clone(), asking.ask.id.clone());
                 asking.answered = Some(key);
@@ -225,8 +293,8 @@ impl Console {
     }
 
     fn scroll(&mut self, rows: isize) {
-        let furthest = self.asking.as_ref().map(|asking| furthest(asking, &self.room(self.height)));
-        if let (Some(asking), Some(furthest)) = (&mut self.asking, furthest) {
+        let reach = self.asking.as_ref().map(|asking| reach(asking, &self.room(self.height)));
+        if let (Some(asking), Some((furthest, _))) = (&mut self.asking, reach) {
             asking.scroll = asking.scroll.min(furthest).saturating_add_signed(rows).min(furthest);
         }
     }
@@ -282,6 +350,7 @@ impl Stage {
         match self {
             Self::Telling(entry) | Self::Editing(entry) | Self::Replying(entry) => Some(entry),
             Self::Granting(granting) => Some(&granting.entry),
+            Self::Confirming(confirming) => Some(&confirming.entry),
             Self::Choosing | Self::Picking(_) => None,
         }
     }
@@ -290,6 +359,7 @@ impl Stage {
         match self {
             Self::Telling(entry) | Self::Editing(entry) | Self::Replying(entry) => Some(entry),
             Self::Granting(granting) => Some(&mut granting.entry),
+            Self::Confirming(confirming) => Some(&mut confirming.entry),
             Self::Choosing | Self::Picking(_) => None,
         }
     }
@@ -304,6 +374,35 @@ fn is_grave(question: &Question) -> bool {
 }
 
 impl Asking {
+    /// Whether a key that showed more rows is still pressed, or was pressed again before anybody can have read them.
+    fn rests(&mut self, key: Key, now: Instant) -> bool {
+        let Some((turned, until)) = &mut self.turned else { return false };
+        let is_resting = *turned == key && now < *until;
+        if is_resting {
+            *until = (*until).max(now + READ);
+        }
+        is_resting
+    }
+
+    /// Whether a key leads to an answer that allows something, by itself or through a line.
+    fn opens_yes(&self, key: Key) -> bool {
+        match (&self.stage, &self.ask.question) {
+            (Stage::Choosing, Question::Approval(approval)) => match key.letter() {
+                Some('y' | '1') => true,
+                Some('a' | '2' | 'p' | '3') => !approval.offers.is_empty(),
+                Some('e' | '4') => approval.is_editable,
+                _ => false,
+            },
+            _ => false,
+        }
+    }
+
+    /// Whether an answer allows something without the word that the question has.
+    fn lacks_word(&self, answer: &Answer) -> bool {
+        let has_word = matches!(answer, Answer::Allow { word: Some(_), .. });
+        self.ask.question.word().is_some() && answer.allows() && !has_word
+    }
+
     fn key(&mut self, key: Key, action: Option<Action>) -> Step {
         if action == Some(Action::Cancel) {
             return Step::Elsewhere;
@@ -335,6 +434,14 @@ impl Asking {
                 // An empty line runs nothing; it may have been cleared by mistake.
                 Entered::Done(text) if text.trim().is_empty() => Step::Back,
                 Entered::Done(text) => Step::Answer(Answer::edit(text.trim())),
+                Entered::Left => Step::Back,
+                _ => Step::Stay,
+            },
+            Stage::Confirming(confirming) => match confirming.entry.key(key, action) {
+                Entered::Done(text) if text.trim().is_empty() => Step::Stay,
+                Entered::Done(text) => {
+                    Step::Answer(confirming.answer.clone().with_word(text.trim().to_ascii_lowercase()))
+                }
                 Entered::Left => Step::Back,
                 _ => Step::Stay,
             },

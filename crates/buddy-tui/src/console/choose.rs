@@ -103,7 +103,7 @@ fn frame(question: &Alternatives, at: usize, look: &Look, width: usize) -> Frame
     let keys = if letters.is_empty() { "a number".to_owned() } else { letters.join(" or ") };
     let hint = format!("arrows and enter, or {keys}; esc {}", question.escape);
     rows.extend(wrapped(&Line::styled(&hint, look.theme.style(Paint::Dim)), width));
-    Frame { rows, cursor: (first + at, 0) }
+    Frame { rows, cursor: (first + at, 0), question: None }
 }
 
 /// The question with its answer, as it stays.

@@ -573,7 +573,14 @@ impl Driver {
         let bytes = self.painter.paint(&rows, frame);
         let title = self.console.title();
         let written = self.terminal.write(&bytes).and_then(|()| self.terminal.set_title(title));
-        written.map_err(|_| SessionsError::Closed)
+        written.map_err(|_| SessionsError::Closed)?;
+        if self.painter.question().is_some_and(|part| self.console.note_painted(part)) {
+            // The row that said how to see the rest says that no more.
+            let frame = self.console.frame(self.painter.height());
+            let bytes = self.painter.paint(&[], frame);
+            self.terminal.write(&bytes).map_err(|_| SessionsError::Closed)?;
+        }
+        Ok(())
     }
 }
 

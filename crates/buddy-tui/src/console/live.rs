@@ -12,7 +12,7 @@ use super::status;
 use super::tasks::{Task, elapsed_text};
 use crate::editor::{InputView, menu_rows, view};
 use crate::markdown::Markdown;
-use crate::screen::Frame;
+use crate::screen::{Frame, QuestionPart};
 use crate::text::{Line, Paint, Span};
 
 /// Rows of the live output of a call.
@@ -37,7 +37,7 @@ pub(super) const SPINNER_MS: u64 = 100;
 impl Console {
     /// What stands below the finished rows.
     pub(super) fn frame(&self, height: usize) -> Frame {
-        let input = self.input(height);
+        let (input, question) = self.input(height);
         let status = status::row(self, self.columns);
         let room = height.saturating_sub(input.rows.len() + 2);
         let mut rows = self.work(room);
@@ -52,7 +52,9 @@ impl Console {
         let first = rows.len();
         rows.extend(input.rows);
         rows.push(status);
-        Frame { rows, cursor: (first + input.cursor.0, input.cursor.1) }
+        let question =
+            question.map(|part| QuestionPart { at: part.at.start + first..part.at.end + first, ..part });
+        Frame { rows, cursor: (first + input.cursor.0, input.cursor.1), question }
     }
 
     /// The sign for work.
@@ -201,13 +203,16 @@ impl Console {
         Some(row.cut(self.columns, self.look.sign("…", "~")))
     }
 
-    fn input(&self, height: usize) -> InputView {
+    fn input(&self, height: usize) -> (InputView, Option<QuestionPart>) {
+        let Some(asking) = &self.asking else { return (self.own_input(), None) };
+        let (mut shown, part) = approval::question(asking, &self.room(height));
+        shown.rows.extend(self.kept_draft());
+        (shown, Some(part))
+    }
+
+    /// What the person writes into, where no question is put.
+    fn own_input(&self) -> InputView {
         let width = self.columns;
-        if let Some(asking) = &self.asking {
-            let mut shown = approval::question(asking, &self.room(height));
-            shown.rows.extend(self.kept_draft());
-            return shown;
-        }
         if let Some(picker) = &self.picker {
             return picker.view(&self.look, width);
         }

@@ -1,6 +1,7 @@
 //! The terminal itself: its modes, which are given back whatever happens, and what is sent to it beside rows.
 
 use std::io::{self, IsTerminal, Write};
+use std::os::fd::AsFd;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use base64::Engine;
@@ -18,6 +19,19 @@ const USUAL_SIZE: (usize, usize) = (80, 24);
 
 /// Whether the terminal is in our hands, for whoever has to give it back in a hurry.
 static IS_HELD: AtomicBool = AtomicBool::new(false);
+
+/// Columns and rows of the terminal that questions are put on where there is no screen.
+pub(crate) fn terminal_size() -> (usize, usize) {
+    size_of(io::stderr())
+}
+
+fn size_of(terminal: impl AsFd) -> (usize, usize) {
+    // Not by way of crossterm, which starts other programs where a terminal is gone and does not say it.
+    match tcgetwinsize(terminal) {
+        Ok(size) if size.ws_col > 0 && size.ws_row > 0 => (size.ws_col.into(), size.ws_row.into()),
+        _ => USUAL_SIZE,
+    }
+}
 
 /// A terminal in our hands.
 pub(super) struct Terminal {
@@ -53,11 +67,7 @@ impl Terminal {
 
     /// Columns and rows.
     pub(super) fn size() -> (usize, usize) {
-        // Not by way of crossterm, which starts other programs where a terminal is gone and does not say it.
-        match tcgetwinsize(io::stdout()) {
-            Ok(size) if size.ws_col > 0 && size.ws_row > 0 => (size.ws_col.into(), size.ws_row.into()),
-            _ => USUAL_SIZE,
-        }
+        size_of(io::stdout())
     }
 
     /// Asks the terminal to put a text on the clipboard. Whether it does, it does not say. False if the text is too long.

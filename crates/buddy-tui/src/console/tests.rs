@@ -1,5 +1,7 @@
 //! The console without a terminal: keys and events in, effects and rows out.
 
+mod whole;
+
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,11 +15,13 @@ use buddy_protocol::{
 use super::effect::{Effect, Input, Reply};
 use super::state::Console;
 use crate::editor::{Key, Vim};
+use crate::screen::Painter;
 use crate::text::{Line, Look};
 
 /// A console, and the time that passes at it.
 struct Seat {
     console: Console,
+    painter: Painter,
     now: Instant,
     seq: u64,
 }
@@ -76,6 +80,7 @@ fn asked(action: &str) -> Fact {
         is_editable: true,
         offers: Vec::new(),
         unfit: None,
+        word: None,
     };
     let question = Question::Approval(approval);
     Fact::Asked(Asked { ask: Ask { id: ask_id(), turn: None, item: None, question, expires: None } })
@@ -86,14 +91,26 @@ impl Seat {
     fn new() -> Self {
         let now = Instant::now();
         let console = Console::new(session(1), Look::plain(), 60, Vec::new(), now);
-        let mut seat = Self { console, now, seq: 0 };
+        let mut seat = Self { console, painter: Painter::new(Look::plain(), 60, 40), now, seq: 0 };
         seat.fact(1, begun());
         seat.fact(1, Fact::TurnStarted(TurnStarted { turn: turn(), by: Principal::person("ann") }));
         seat
     }
 
     fn take(&mut self, input: Input) -> Vec<Effect> {
-        self.console.handle(input, self.now)
+        let effects = self.console.handle(input, self.now);
+        self.paint();
+        effects
+    }
+
+    /// Paints the live rows, as the driver does.
+    fn paint(&mut self) {
+        self.console.height = self.painter.height();
+        let frame = self.console.frame(self.painter.height());
+        self.painter.paint(&[], frame);
+        if let Some(part) = self.painter.question() {
+            self.console.note_painted(part);
+        }
     }
 
     /// Something happens in the session of this number.

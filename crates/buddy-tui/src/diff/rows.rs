@@ -15,9 +15,18 @@ const TAB: usize = 4;
 
 /// The first rows of a diff, `limit` at most. The last one says how many lines more there are.
 pub(crate) fn diff_rows(diff: &str, look: &Look, width: usize, limit: usize) -> Vec<Line> {
+    rows(diff, look, width, limit, LINE_ROWS)
+}
+
+/// All rows of a diff, with every line to its end: what somebody must have seen before they allow it.
+pub(crate) fn whole_diff_rows(diff: &str, look: &Look, width: usize) -> Vec<Line> {
+    rows(diff, look, width, usize::MAX, usize::MAX)
+}
+
+fn rows(diff: &str, look: &Look, width: usize, limit: usize, line_rows: usize) -> Vec<Line> {
     let entries = parse(diff);
-    let painter =
-        Painter { partners: partners(&entries), digits: digits(&entries), look, width: width.max(1) };
+    let (partners, digits, width) = (partners(&entries), digits(&entries), width.max(1));
+    let painter = Painter { partners, digits, look, width, line_rows };
     let mut rows: Vec<Line> = Vec::new();
     for index in 0..entries.len() {
         let more = painter.rows(&entries, index);
@@ -79,6 +88,8 @@ struct Painter<'a> {
     digits: usize,
     look: &'a Look,
     width: usize,
+    /// How many rows a line takes at most.
+    line_rows: usize,
 }
 
 impl Painter<'_> {
@@ -173,6 +184,9 @@ impl Painter<'_> {
             margin.append(row);
             margin.trimmed()
         };
-        margins.zip(fold(&line.cut(room * LINE_ROWS, self.look.sign("…", "...")), room)).map(put).collect()
+        margins
+            .zip(fold(&line.cut(room.saturating_mul(self.line_rows), self.look.sign("…", "...")), room))
+            .map(put)
+            .collect()
     }
 }

@@ -9,6 +9,7 @@
 
 use std::fmt::Write;
 
+use super::seen::QuestionPart;
 use crate::text::{Line, Look, encode, encode_from};
 
 /// Where changes begin and end for terminals that show them in one go.
@@ -27,6 +28,8 @@ pub(crate) struct Frame {
     pub(crate) rows: Vec<Line>,
     /// The row and the column that the cursor stands in.
     pub(crate) cursor: (usize, usize),
+    /// The rows that show a question.
+    pub(crate) question: Option<QuestionPart>,
 }
 
 /// Knows what the terminal shows.
@@ -65,6 +68,11 @@ impl Painter {
     pub(crate) fn set_look(&mut self, look: Look) {
         self.look = look;
         self.is_stale = true;
+    }
+
+    /// The part of a question that is on the screen.
+    pub(crate) fn question(&self) -> Option<&QuestionPart> {
+        self.shown.question.as_ref()
     }
 
     /// How many live rows fit.
@@ -157,6 +165,11 @@ impl Painter {
 
     /// The last rows of a frame that does not fit, such that the row with the cursor is among them.
     fn fitted(&self, mut frame: Frame) -> Frame {
+        let shows = |part: &QuestionPart| {
+            frame.rows.iter().skip(part.at.start).take(part.at.len()).all(|row| row.width() <= self.columns)
+        };
+        // What a row has beyond the window nobody has seen.
+        frame.question = frame.question.take().filter(shows);
         for row in &mut frame.rows {
             if row.width() > self.columns {
                 *row = row.cut(self.columns, "");
@@ -166,6 +179,7 @@ impl Painter {
         frame.cursor.1 = frame.cursor.1.min(self.columns - 1);
         let excess = frame.rows.len().saturating_sub(self.height);
         let above = excess.min(frame.cursor.0);
+        frame.question = frame.question.map(|part| part.within(&(above..above + self.height)));
         frame.rows.drain(..above);
         frame.cursor.0 -= above;
         frame.rows.truncate(self.height);

@@ -29,7 +29,7 @@ fn lines(texts: &[&str]) -> Vec<Line> {
 
 impl Stage {
     fn paint(&mut self, finished: &[&str], live: &[&str], cursor: (usize, usize)) {
-        let bytes = self.painter.paint(&lines(finished), Frame { rows: lines(live), cursor });
+        let bytes = self.painter.paint(&lines(finished), Frame { rows: lines(live), cursor, question: None });
         self.bytes = bytes.len();
         self.terminal.process(bytes.as_bytes());
     }

@@ -1,0 +1,104 @@
+//! A question line by line: what is higher than the window is shown a part at a time.
+//!
+//! A line allows nothing before the last part was printed.
+
+use buddy_protocol::AskId;
+use tokio::time::Instant;
+
+use crate::text::{Line, wrap};
+use crate::visible::visible;
+
+/// Rows of a window that are not for a question: the line that is typed, and the one before.
+const SPARE_ROWS: usize = 2;
+
+/// A question, and how much of it was shown.
+pub(super) struct Pages {
+    pub(super) ask: AskId,
+    /// Since when the part that is shown is there.
+    pub(super) since: Instant,
+    pages: Vec<String>,
+    /// Which of them is shown.
+    at: usize,
+}
+
+impl Pages {
+    /// A question that is printed whole, as for a program that reads it.
+    pub(super) fn whole(ask: AskId, text: String) -> Self {
+        Self { ask, since: Instant::now(), pages: vec![text], at: 0 }
+    }
+
+    /// A question for a terminal of so many columns and rows.
+    pub(super) fn new(ask: AskId, text: &str, (columns, rows): (usize, usize)) -> Self {
+        Self { ask, since: Instant::now(), pages: pages(text, columns, rows), at: 0 }
+    }
+
+    /// The part that is shown, without the end of its last line.
+    pub(super) fn text(&self) -> String {
+        let page = self.pages.get(self.at).cloned().unwrap_or_default();
+        if !self.has_more() {
+            return page;
+        }
+        format!("{page}\npart {} of {}: y shows the next, d denies ", self.at + 1, self.pages.len())
+    }
+
+    /// Whether there are parts that were not shown.
+    pub(super) fn has_more(&self) -> bool {
+        self.at + 1 < self.pages.len()
+    }
+
+    /// Goes to the next part. False when the last one is shown.
+    pub(super) fn turn(&mut self) -> bool {
+        let is_turned = self.has_more();
+        if is_turned {
+            self.at += 1;
+            self.since = Instant::now();
+        }
+        is_turned
+    }
+}
+
+/// The parts of a text, each of which fits the window beside the line that says how to go on.
+fn pages(text: &str, columns: usize, rows: usize) -> Vec<String> {
+    let none = Line::default();
+    let fitting = |line: &str| wrap(&Line::plain(line), columns.max(1), &none, &none).len().max(1);
+    let shown = visible(text);
+    let height = rows.saturating_sub(SPARE_ROWS).max(1);
+    if shown.split('\n').map(fitting).sum::<usize>() <= height {
+        return vec![text.to_owned()];
+    }
+    let broken = shown.split('\n').flat_map(|line| {
+        let rows = wrap(&Line::plain(line), columns.max(1), &none, &none);
+        if rows.is_empty() { vec![String::new()] } else { rows.iter().map(Line::text).collect() }
+    });
+    let all: Vec<String> = broken.collect();
+    // The end of the last line is where the answer is typed.
+    let mut parts: Vec<String> = all.chunks(height).map(|rows| rows.join("\n")).collect();
+    if let Some(last) = parts.last_mut().filter(|_| text.ends_with(' ')) {
+        last.push(' ');
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_question_that_fits_is_printed_as_it_is() {
+        assert_eq!(pages("a\nb -- approve? ", 80, 24), ["a\nb -- approve? "]);
+    }
+
+    #[test]
+    fn every_row_is_on_one_part_and_no_part_is_higher_than_the_window() {
+        let text: String = (0..50).map(|number| format!("echo {number} {}\n", "x".repeat(30))).collect();
+        let text = format!("{text}last -- approve? [y/n] ");
+        for (columns, rows) in [(80, 24), (20, 5), (7, 3), (1, 1), (200, 40)] {
+            let parts = pages(&text, columns, rows);
+            let most = parts.iter().map(|part| part.split('\n').count()).max().unwrap();
+            assert!(most <= rows.saturating_sub(SPARE_ROWS).max(1), "{columns} x {rows}: {most}");
+            let letters =
+                |text: &str| text.chars().filter(|letter| !letter.is_whitespace()).collect::<String>();
+            assert_eq!(letters(&parts.concat()), letters(&text), "{columns} x {rows}");
+        }
+    }
+}
