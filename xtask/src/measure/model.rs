@@ -2,6 +2,7 @@
 //!
 //! It speaks chat completions. What it was sent last is the whole conversation, so what reached the model is known exactly.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
@@ -20,11 +21,14 @@ pub(crate) struct Call {
     pub(crate) arguments: Value,
 }
 
-/// An output that was given back to the model: the label of its call, the call's place in the script, and the text.
+/// An output that was given back to the model.
 #[derive(Debug)]
 pub(crate) struct Output {
+    /// The label of its call, and the turn of the script that made it.
     pub(crate) label: String,
     pub(crate) turn: usize,
+    /// The tool and what it was called for: a command, a path, an address.
+    pub(crate) call: String,
     pub(crate) text: String,
 }
 
@@ -56,19 +60,39 @@ impl ScriptedModel {
     /// What was given back to the model, in the order of the calls.
     pub(crate) fn outputs(&self) -> Vec<Output> {
         let messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
-        messages.iter().filter(|message| message["role"] == "tool").map(output).collect()
+        let made = messages.iter().filter_map(|message| message["tool_calls"].as_array()).flatten();
+        let calls: BTreeMap<&str, String> =
+            made.map(|call| (id(&call["id"]), describe(&call["function"]))).collect();
+        messages
+            .iter()
+            .filter(|message| message["role"] == "tool")
+            .map(|message| output(message, &calls))
+            .collect()
     }
 }
 
-fn output(message: &Value) -> Output {
-    let mut parts = message["tool_call_id"].as_str().unwrap_or_default().split('-');
+fn id(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+fn describe(function: &Value) -> String {
+    let arguments = function["arguments"].as_str().unwrap_or_default();
+    let arguments: Value = serde_json::from_str(arguments).unwrap_or_default();
+    let objects = ["command", "path", "url", "pattern"].map(|name| arguments[name].as_str());
+    let object = objects.into_iter().flatten().next().unwrap_or_default();
+    format!("{} {object}", id(&function["name"]))
+}
+
+fn output(message: &Value, calls: &BTreeMap<&str, String>) -> Output {
+    let id = id(&message["tool_call_id"]);
+    let mut parts = id.split('-');
     let label = parts.next().unwrap_or_default().to_owned();
     let turn = parts.next().and_then(|turn| turn.parse().ok()).unwrap_or_default();
     let text = match &message["content"] {
         Value::String(text) => text.clone(),
         other => other.to_string(),
     };
-    Output { label, turn, text }
+    Output { label, turn, call: calls.get(id).cloned().unwrap_or_default(), text }
 }
 
 fn answer(request: &Request, turns: &[Vec<Call>], secrets: &[String], kept: &Mutex<Vec<Value>>) -> Reply {

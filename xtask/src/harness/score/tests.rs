@@ -19,7 +19,7 @@ fn sample(goal: Goal, command: &str) -> Sample {
 }
 
 fn output(label: &str, text: &str) -> Evidence {
-    let output = Output { label: label.to_owned(), turn: 1, text: text.to_owned() };
+    let output = Output { label: label.to_owned(), turn: 1, call: String::new(), text: text.to_owned() };
     Evidence { outputs: vec![output], ..Evidence::default() }
 }
 
