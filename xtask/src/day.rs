@@ -66,7 +66,6 @@ pub(crate) fn day(options: &Options) -> Result<()> {
         done.push(Done { step, questions: own, failure });
     }
     drop(remote);
-    repository.clean()?;
     account.insist_on_quiet()?;
     let text = report::render(&done, &repository.home());
     println!("{text}");

@@ -23,7 +23,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The longest that the day may take.
 const DAY_SECONDS: u32 = 900;
 
-/// The repository and the home around it.
+/// The repository and the home around it. Dropping it removes both.
 pub(crate) struct Repository<'a> {
     account: &'a Account,
     toolbox: &'a Toolbox,
@@ -65,7 +65,7 @@ impl<'a> Repository<'a> {
         if line.is_empty() { Ok(true) } else { self.shell(line) }
     }
 
-    pub(crate) fn clean(&self) -> Result<()> {
+    fn clean(&self) -> Result<()> {
         if self.home.exists() {
             fs::remove_dir_all(&self.home)?;
         }
@@ -93,6 +93,13 @@ impl<'a> Repository<'a> {
         path.push(self.toolbox.path());
         command.current_dir(self.project()).env("PATH", path).env("SHELL", "/bin/bash");
         command
+    }
+}
+
+impl Drop for Repository<'_> {
+    fn drop(&mut self) {
+        // The next day begins by removing them too.
+        let _ = self.clean();
     }
 }
 

@@ -32,7 +32,7 @@ const SETTINGS: &str = ".config/buddy/buddy.toml";
 /// Makes the packages that payloads ask for.
 const PACKAGES: &str = include_str!("fixtures/packages.py");
 
-/// Where runs happen.
+/// Where runs happen. Dropping it removes every home.
 pub(crate) struct Stage<'a> {
     account: &'a Account,
     toolbox: &'a Toolbox,
@@ -53,7 +53,7 @@ impl<'a> Stage<'a> {
     }
 
     /// Removes every home.
-    pub(crate) fn clean(&self) -> Result<()> {
+    fn clean(&self) -> Result<()> {
         if self.folder.exists() {
             fs::remove_dir_all(&self.folder)?;
         }
@@ -145,6 +145,13 @@ impl<'a> Stage<'a> {
             .env("PATH", self.toolbox.path())
             .output()?;
         Ok(output.status.success())
+    }
+}
+
+impl Drop for Stage<'_> {
+    fn drop(&mut self) {
+        // The next run begins by removing them too.
+        let _ = self.clean();
     }
 }
 
