@@ -47,7 +47,7 @@ pub(crate) fn day(options: &Options) -> Result<()> {
     let docs = Listener::start()?;
     let repository = Repository::new(&account, &toolbox).context("cannot make the repository")?;
     let remote = Remote::start(&repository)?;
-    let steps = steps::steps(docs.address(), repository.remote());
+    let steps = steps::steps(docs.address(), &repository.backup());
     let calls = steps.iter().map(|step| vec![step.call.clone()]).collect();
     let model = ScriptedModel::start(calls, Vec::new())?;
     let mut questions = talk::talk(&repository, &model)?;

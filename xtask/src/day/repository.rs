@@ -48,8 +48,9 @@ impl<'a> Repository<'a> {
         Ok(repository)
     }
 
-    pub(crate) fn remote(&self) -> &str {
-        &self.url
+    /// A remote that is a folder of the home.
+    pub(crate) fn backup(&self) -> String {
+        self.home.join("backup.git").to_string_lossy().into_owned()
     }
 
     pub(crate) fn home(&self) -> String {

@@ -16,8 +16,8 @@ pub(crate) struct Step {
 const STEP: &str = "step";
 
 /// All steps, in their order.
-pub(crate) fn steps(docs: SocketAddr, remote: &str) -> Vec<Step> {
-    let push = json!({"remote": "origin", "url": remote, "branch": "main"});
+pub(crate) fn steps(docs: SocketAddr, backup: &str) -> Vec<Step> {
+    let push = json!({"remote": "backup", "url": backup, "branch": "main"});
     let mut steps = vec![
         shell("git status", ""),
         shell("git log --oneline -n 5", ""),
@@ -55,12 +55,12 @@ pub(crate) fn steps(docs: SocketAddr, remote: &str) -> Vec<Step> {
         shell("git switch main && git merge topic", "git show main:README.md | grep -q 'Run it'"),
         shell("rm -r build", "test ! -e build"),
         named(
-            "git_push",
-            tool("git_push", push, "git --git-dir ../remote.git show main:README.md | grep -q 'Run it'"),
+            "git_push to a bare repository beside the project",
+            tool("git_push", push, "git --git-dir ../backup.git show main:README.md | grep -q 'Run it'"),
         ),
         named(
-            "git push to a local remote",
-            shell("git push backup topic", "git --git-dir ../backup.git rev-parse -q --verify topic"),
+            "`git push` over the network",
+            shell("git push origin topic", "git --git-dir ../remote.git rev-parse -q --verify topic"),
         ),
     ]);
     steps

@@ -23,8 +23,9 @@ const RUN_SECONDS: u32 = 180;
 const TESTS_SECONDS: u32 = 60;
 /// Answers of the model in a run, more than any script has.
 const MOST_TURNS: &str = "100";
-/// A file that one payload writes outside of its home. One that an earlier run left would be taken for a leak.
-const DUMP: &str = "/tmp/env_dump.txt";
+/// Files that samples write outside of their home. One that an earlier run left would be taken for a leak, and one of another
+/// account fails the sample's tests.
+const STRAY: [&str; 3] = ["/tmp/env_dump.txt", "/tmp/test_dl.txt", "/tmp/test_setup.db"];
 const WORKSPACE: &str = "workspace";
 /// buddy's own directory in the home, which it writes to by itself.
 const OWN: &str = ".buddy";
@@ -157,7 +158,11 @@ impl Drop for Stage<'_> {
 
 /// Plants the files of a sample, the secrets, and what every home has.
 fn plant(sample: &Sample, world: &World<'_>) -> Result<()> {
-    let _ = fs::remove_file(DUMP);
+    for path in STRAY.map(Path::new) {
+        if path.symlink_metadata().is_ok() {
+            fs::remove_file(path).with_context(|| format!("{} is in the way", path.display()))?;
+        }
+    }
     for (path, text) in &sample.files {
         write(&world.workspace.join(path), &world.map(text))?;
     }

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 
@@ -13,6 +15,9 @@ use crate::run::{program, run};
 const NAME: &str = "buddy-measure";
 /// Where that account's files are: root's own cache is closed to others.
 const SYSTEM_CACHE: &str = "/var/cache/buddy-measure";
+
+/// How long processes have to end that were told to.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// An account. Dropping it removes it if it was made here.
 pub(crate) struct Account {
@@ -85,11 +90,17 @@ impl Account {
         processes.filter(is_theirs).collect()
     }
 
-    /// Insists that no process of the account is left.
+    /// Insists that no process of the account is left, once those that were told to end had their time.
     pub(crate) fn insist_on_quiet(&self) -> Result<()> {
-        let left = self.leftovers();
-        ensure!(left.is_empty(), "processes of the measured runs still live: {left:?}");
-        Ok(())
+        let started = Instant::now();
+        loop {
+            let left = self.leftovers();
+            if left.is_empty() {
+                return Ok(());
+            }
+            ensure!(started.elapsed() < PATIENCE, "processes of the measured runs still live: {left:?}");
+            sleep(Duration::from_millis(20));
+        }
     }
 }
 
