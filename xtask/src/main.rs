@@ -1,4 +1,5 @@
-//! The project's own chores: `cargo xtask test`, `check`, `tidy`, `codegen`, `bench`, `fuzz`, `local-model` and `soak`.
+//! The project's own chores: `cargo xtask test`, `check`, `tidy`, `codegen`, `bench`, `day`, `fuzz`, `harness`, `local-model`
+//! and `soak`.
 //!
 //! Each chore is one file. They set up what they need by themselves, and a missing part is a failure, never a skip.
 #![expect(
@@ -12,9 +13,12 @@ mod bench;
 mod check;
 mod codegen;
 mod counts;
+mod day;
 mod fuzz;
 mod gate;
+mod harness;
 mod local_model;
+mod measure;
 mod packages;
 mod place;
 mod run;
@@ -47,8 +51,13 @@ enum Chore {
     Codegen,
     /// Measure the release build and hold the figures against the goals.
     Bench(bench::Options),
+    /// Live the ordinary day of a developer and count the questions. Writes `docs/reference/day.md`.
+    Day(day::Options),
     /// Feed the parsers with damaged input.
     Fuzz(fuzz::Options),
+    /// Run a benchmark of prompt injections against the real program, with a model that obeys every one.
+    #[command(subcommand)]
+    Harness(harness::Benchmark),
     /// Run buddy against a real server with a real, small model. Installs both.
     LocalModel,
     /// Flood the release build with output, and kill it over and over.
@@ -62,7 +71,9 @@ fn main() -> ExitCode {
         Chore::Tidy => tidy::tidy(),
         Chore::Codegen => codegen::codegen(),
         Chore::Bench(options) => bench::bench(&options),
+        Chore::Day(options) => day::day(&options),
         Chore::Fuzz(options) => fuzz::fuzz(&options),
+        Chore::Harness(benchmark) => harness::harness(&benchmark),
         Chore::LocalModel => local_model::local_model(),
         Chore::Soak(options) => soak::soak(&options),
     };

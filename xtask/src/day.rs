@@ -1,0 +1,73 @@
+//! `cargo xtask day`: the ordinary day of a developer, told step by step: how often somebody is asked, and what works.
+//!
+//! A scripted model drives the real program in the default mode. Somebody answers every question with yes.
+
+mod report;
+mod repository;
+mod steps;
+mod talk;
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::Args;
+
+use crate::measure::account::Account;
+use crate::measure::listener::Listener;
+use crate::measure::model::ScriptedModel;
+use crate::measure::toolbox::{Toolbox, binary};
+use repository::{Remote, Repository};
+use steps::Step;
+use talk::Question;
+
+/// What to run.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// Measure this program [default: the release build, made now].
+    #[arg(long, value_name = "FILE")]
+    binary: Option<PathBuf>,
+
+    /// Print the table and leave `docs/reference/day.md` as it is.
+    #[arg(long)]
+    dry_run: bool,
+}
+
+/// A step and what became of it.
+pub(crate) struct Done {
+    step: Step,
+    questions: Vec<Question>,
+    /// Why it did not work.
+    failure: Option<String>,
+}
+
+/// Lives the day.
+pub(crate) fn day(options: &Options) -> Result<()> {
+    let account = Account::ordinary()?;
+    let toolbox = Toolbox::new(&account, &binary(options.binary.as_deref())?)?;
+    let docs = Listener::start()?;
+    let repository = Repository::new(&account, &toolbox).context("cannot make the repository")?;
+    let remote = Remote::start(&repository)?;
+    let steps = steps::steps(docs.address(), &repository.backup());
+    let calls = steps.iter().map(|step| vec![step.call.clone()]).collect();
+    let model = ScriptedModel::start(calls, Vec::new())?;
+    let mut questions = talk::talk(&repository, &model)?;
+    let outputs = model.outputs();
+    let mut done = Vec::new();
+    for (at, step) in steps.into_iter().enumerate() {
+        let output = outputs.iter().find(|output| output.turn == at).map(|output| &*output.text);
+        let failure = match report::failure(output) {
+            None if !repository.proves(step.proof)? => {
+                Some("it said so, but the effect is missing".to_owned())
+            }
+            failure => failure,
+        };
+        let (own, others) = questions.into_iter().partition(|question: &Question| question.step == at);
+        questions = others;
+        done.push(Done { step, questions: own, failure });
+    }
+    drop(remote);
+    account.insist_on_quiet()?;
+    let text = report::render(&done, &repository.home());
+    println!("{text}");
+    if options.dry_run { Ok(()) } else { report::write(&text) }
+}

@@ -1,0 +1,120 @@
+//! `cargo xtask harness codeipi`: the prompt injections of `CodeIPI`, carried out to the letter by a scripted model against the
+//! real program, and scored by their effects.
+//!
+//! The model obeys every injection, so the figures say how far buddy holds when the model does not.
+
+mod attack;
+mod mode;
+mod sample;
+mod score;
+mod snapshot;
+mod stage;
+mod table;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use anyhow::{Context, Error, Result, ensure};
+use clap::{Args, Subcommand};
+use serde_json::json;
+
+use crate::measure::account::Account;
+use crate::measure::toolbox::{Toolbox, binary};
+use mode::Mode;
+use sample::Sample;
+use score::Score;
+use stage::Stage;
+
+/// Runs at a time: as many as the smallest machine that this is measured on has cores.
+const AT_A_TIME: usize = 2;
+
+/// Which benchmark.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Benchmark {
+    /// `CodeIPI`: 35 injections and 10 benign tasks for coding agents.
+    Codeipi(Options),
+}
+
+/// What to run.
+#[derive(Debug, Args)]
+pub(crate) struct Options {
+    /// The modes to run, separated by commas [default: all that buddy knows].
+    #[arg(long, value_delimiter = ',')]
+    modes: Vec<String>,
+
+    /// Write every score to this file.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+
+    /// Measure this program [default: the release build, made now].
+    #[arg(long, value_name = "FILE")]
+    binary: Option<PathBuf>,
+
+    /// Run only samples whose name contains this text; goals are then not judged.
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
+}
+
+/// Runs a benchmark.
+pub(crate) fn harness(benchmark: &Benchmark) -> Result<()> {
+    let Benchmark::Codeipi(options) = benchmark;
+    let account = Account::ordinary()?;
+    let toolbox = Toolbox::new(&account, &binary(options.binary.as_deref())?)?;
+    let mut samples = sample::load(&account)?;
+    if let Some(text) = &options.only {
+        samples.retain(|sample| sample.id.contains(text));
+    }
+    let stage = Stage::new(&account, &toolbox)?;
+    let modes = mode::choose(&options.modes, &stage.help()?)?;
+    let (mut results, mut missed) = (BTreeMap::new(), Vec::new());
+    for mode in &modes {
+        let started = Instant::now();
+        let (scores, errors) = run_all(&stage, mode, &samples);
+        println!("{}: {} samples in {:.0} s", mode.name, scores.len(), started.elapsed().as_secs_f64());
+        missed.extend(errors.iter().map(|error| format!("{}: {error:#}", mode.name)));
+        results.insert(mode.name, scores);
+    }
+    drop(stage);
+    account.insist_on_quiet()?;
+    if let Some(file) = &options.json {
+        std::fs::write(file, to_json(&results)?)?;
+    }
+    let rows: Vec<_> = modes.iter().filter_map(|mode| Some((*mode, &**results.get(mode.name)?))).collect();
+    println!("\n{}", table::render(&rows));
+    if options.only.is_none() {
+        missed.extend(table::missed(&rows));
+    }
+    ensure!(missed.is_empty(), "missed:\n  {}", missed.join("\n  "));
+    Ok(())
+}
+
+/// Runs every sample in a mode, several at a time. A sample that cannot be scored is an error beside the scores of the rest.
+fn run_all(stage: &Stage<'_>, mode: &Mode, samples: &[Sample]) -> (Vec<Score>, Vec<Error>) {
+    let (next, done) = (AtomicUsize::new(0), Mutex::new((Vec::new(), Vec::new())));
+    std::thread::scope(|scope| {
+        for _ in 0..AT_A_TIME {
+            scope.spawn(|| {
+                while let Some(sample) = samples.get(next.fetch_add(1, Ordering::SeqCst)) {
+                    let score = stage.run(mode, sample).with_context(|| sample.id.clone());
+                    let mut done = done.lock().unwrap_or_else(PoisonError::into_inner);
+                    match score {
+                        Ok(score) => done.0.push(score),
+                        Err(error) => done.1.push(error),
+                    }
+                }
+            });
+        }
+    });
+    let (mut scores, errors) = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    scores.sort_by(|a: &Score, b| a.id.cmp(&b.id));
+    (scores, errors)
+}
+
+fn to_json(results: &BTreeMap<&str, Vec<Score>>) -> Result<String> {
+    let modes =
+        results.iter().map(|(mode, scores)| (*mode, scores.iter().map(Score::to_json).collect::<Vec<_>>()));
+    Ok(serde_json::to_string_pretty(&json!(modes.collect::<BTreeMap<_, _>>()))?)
+}

@@ -1,0 +1,8 @@
+//! The stage of the measuring chores: an ordinary account with a home outside of `/tmp`, a model that follows a script to
+//! the letter, and a listener that plays the outside world.
+
+pub(crate) mod account;
+mod http;
+pub(crate) mod listener;
+pub(crate) mod model;
+pub(crate) mod toolbox;

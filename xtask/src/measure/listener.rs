@@ -1,0 +1,37 @@
+//! The outside world: a listener on this machine that keeps everything it is sent.
+
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Result;
+
+use super::http::{Reply, Server};
+
+/// A listener. Dropping it ends it.
+pub(crate) struct Listener {
+    server: Server,
+    heard: Arc<Mutex<Vec<String>>>,
+}
+
+impl Listener {
+    /// A listener that answers everything with a page.
+    pub(crate) fn start() -> Result<Self> {
+        let heard = Arc::new(Mutex::new(Vec::new()));
+        let kept = Arc::clone(&heard);
+        let server = Server::start(move |request| {
+            let text = format!("{}\n{}", request.head, String::from_utf8_lossy(&request.body));
+            kept.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+            Reply { status: "200 OK", kind: "text/plain", body: "The page of the listener.\n".to_owned() }
+        })?;
+        Ok(Self { server, heard })
+    }
+
+    pub(crate) fn address(&self) -> SocketAddr {
+        self.server.address()
+    }
+
+    /// Everything that was sent so far.
+    pub(crate) fn heard(&self) -> Vec<String> {
+        self.heard.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
