@@ -5,8 +5,10 @@
 
 use std::path::Path;
 
+use buddy_protocol::fold_path;
+
 use crate::Places;
-use crate::path::{clean, folded_names};
+use crate::path::clean;
 
 /// Why files of this kind run, for people, and their names, folded. A name with a slash is the end of a path; one that
 /// ends with a slash is a directory with all that is in it; a star stands for the rest of a name.
@@ -227,7 +229,7 @@ pub(crate) fn runs_later(path: &Path, places: &Places) -> bool {
     let roots = places.workspace.iter().map(|root| clean(root));
     let below = roots.filter_map(|root| path.strip_prefix(root).ok().map(Path::to_path_buf));
     let below = below.min_by_key(|rest| rest.components().count()).unwrap_or(path);
-    let parts = folded_names(&below);
+    let parts = fold_path(&below);
     LATER.iter().flat_map(|(_, names)| names.iter()).any(|name| is_named(&parts, name))
 }
 

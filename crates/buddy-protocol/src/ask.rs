@@ -239,7 +239,11 @@ impl Answer {
         match self {
             Self::Allow { .. } => true,
             Self::Each { answers } => answers.iter().any(Self::allows),
-            Self::Deny { .. } | Self::Reply { .. } | Self::Expired | Self::Withdrawn => false,
+            Self::Deny { .. }
+            | Self::Unanswered { .. }
+            | Self::Reply { .. }
+            | Self::Expired
+            | Self::Withdrawn => false,
         }
     }
 }
