@@ -50,7 +50,7 @@ pub(crate) enum PermissionMode {
     Plan,
     /// What would be asked for is denied.
     None,
-    /// Everything goes on that no rule denies.
+    /// Allow everything inside the jail and the workspace; in production everything that no rule denies.
     All,
 }
 
