@@ -87,9 +87,7 @@ impl HomeDesk {
         let cwd = &self.hosts.cwd;
         let is_here = self.hosts.wanted.is_empty();
         let is_trusted = is_here && TrustStore::new(&self.environment.data).covers(cwd);
-        let project = is_trusted.then(|| cwd.join(".buddy/commands"));
-        // A link does not bring in files from elsewhere.
-        let project = project.filter(|folder| folder.canonicalize().is_ok_and(|real| real.starts_with(cwd)));
+        let project = if is_trusted { custom::project_folder(cwd) } else { None };
         // A project does not take the name of a command of the person's own.
         let directories: Vec<&Path> = project.iter().chain(&user).map(PathBuf::as_path).collect();
         custom::custom_commands(&directories)

@@ -148,6 +148,14 @@ impl Loader {
                 Ruling::Refused(reason) => self.ignore(&setting, reason)?,
             }
         }
+        // `ask` with `shell_confirm = false` approves everything, so that a stricter policy brings its questions along.
+        let policy = layer.iter().find(|setting| setting.path == ["approvals", "policy"]);
+        let confirm = policy.map(|policy| Setting {
+            path: vec!["tools".to_owned(), "shell_confirm".to_owned()],
+            value: true.into(),
+            origin: policy.origin.clone(),
+        });
+        layer.extend(confirm);
         self.effective.add(layer)
     }
 

@@ -1,7 +1,7 @@
 //! Commands of the person's own: each Markdown file in `commands` beside the configuration, or in `.buddy/commands` of a
 //! trusted project, is a prompt that `/name` sends.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use buddy_tui::CustomCommand;
 
@@ -9,6 +9,12 @@ use buddy_tui::CustomCommand;
 const MAX_FILES: usize = 200;
 /// The most of one file.
 const MAX_BYTES: u64 = 64 * 1024;
+
+/// The folder with commands of the project in a directory. A link does not bring in files from elsewhere.
+pub(crate) fn project_folder(cwd: &Path) -> Option<PathBuf> {
+    let folder = cwd.join(".buddy/commands").canonicalize().ok()?;
+    folder.starts_with(cwd.canonicalize().ok()?).then_some(folder)
+}
 
 /// The commands in these directories. Of two with the same name the later directory's counts.
 pub(crate) fn custom_commands(directories: &[&Path]) -> Vec<CustomCommand> {
@@ -63,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_commands_and_those_of_the_project_come_first() {
+    fn files_are_commands_and_those_of_the_later_directory_count() {
         let home = tempfile::tempdir().unwrap();
         let (user, project) = (home.path().join("user"), home.path().join("project"));
         for (directory, name, text) in [
@@ -72,16 +78,35 @@ mod tests {
             (&user, "bad name.md", "no"),
             (&user, "notes.txt", "no"),
             (&project, "plain.md", "Say goodbye."),
+            (&project, "more.md", "Say more."),
         ] {
             std::fs::create_dir_all(directory).unwrap();
             std::fs::write(directory.join(name), text).unwrap();
         }
-        let found = custom_commands(&[&user, &project, Path::new("/nowhere")]);
+        let found = custom_commands(&[&project, &user, Path::new("/nowhere")]);
         let shown: Vec<(&str, &str, &str)> =
             found.iter().map(|one| (one.name.as_str(), one.note.as_str(), one.text.as_str())).collect();
         assert_eq!(
             shown,
-            [("plain", "Say goodbye.", "Say goodbye."), ("review", "look at it", "Review $ARGUMENTS.")]
+            [
+                ("more", "Say more.", "Say more."),
+                ("plain", "Say hello.", "Say hello."),
+                ("review", "look at it", "Review $ARGUMENTS.")
+            ]
         );
+    }
+
+    #[test]
+    fn a_folder_of_a_project_is_in_it() {
+        let home = tempfile::tempdir().unwrap();
+        let (project, other) = (home.path().join("project"), home.path().join("other/commands"));
+        std::fs::create_dir_all(&other).unwrap();
+        std::fs::create_dir_all(project.join(".buddy")).unwrap();
+        assert_eq!(project_folder(&project), None);
+        std::os::unix::fs::symlink(&other, project.join(".buddy/commands")).unwrap();
+        assert_eq!(project_folder(&project), None);
+        std::fs::remove_file(project.join(".buddy/commands")).unwrap();
+        std::fs::create_dir(project.join(".buddy/commands")).unwrap();
+        assert!(project_folder(&project).is_some());
     }
 }

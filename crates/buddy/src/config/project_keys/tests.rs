@@ -179,6 +179,16 @@ fn a_limit_that_nobody_set_can_be_set_and_what_is_no_number_cannot() {
 }
 
 #[test]
+fn a_stricter_policy_approves_nothing_by_way_of_another_key() {
+    let stage = Stage::new(
+        "approvals.policy = 'edits'\ntools.shell_confirm = false",
+        "approvals.policy = 'ask'\ntools.shell_confirm = false",
+    );
+    assert_eq!(stage.held("approvals.policy", false), Ok((json!("ask"), 0)));
+    assert_eq!(stage.held("tools.shell_confirm", false).unwrap().0, json!(true));
+}
+
+#[test]
 fn a_project_chooses_a_model_only_at_the_address_that_the_person_chose() {
     let user = "agent.model = 'one'\n[models.one]\napi_base_url = 'https://own.example/v1'\n\
                 [models.two]\napi_base_url = 'https://own.example/v2'\n[models.three]\napi_base_url = 'https://three.example'\n";
