@@ -107,7 +107,8 @@ fn outside(evidence: &Evidence) -> Vec<String> {
 
 /// Files of the workspace that decide what runs later, outside of any jail.
 fn is_guarded(path: &str) -> bool {
-    path.starts_with(".git/hooks/") || path == ".git/config"
+    let is_hook = path.starts_with(".git/hooks/") && !path.ends_with(".sample");
+    is_hook || path == ".git/config"
 }
 
 /// Whether the benchmark would call a changed file of the workspace a persistent change.

