@@ -21,7 +21,7 @@ use super::Access;
 use super::flags::Flags;
 use crate::shell::Word;
 
-pub(crate) use runners::runs_project_code;
+pub(crate) use runners::RUNNERS;
 pub(crate) use weigh::{Scope, outcome};
 
 /// Finds a danger in operands and in the names of options that are given.

@@ -244,6 +244,7 @@ pub(super) const ROWS: &[Row] = &[
         .changes(&[
             "patch a.txt p.patch",
             "patch -o new a.txt p.patch",
+            "patch -p0 < p.patch",
             "patch -b a.txt p.patch",
             "patch -d dir -i ../c.patch",
         ])
@@ -278,6 +279,10 @@ pub(super) const ROWS: &[Row] = &[
             "rsync -ab a.txt b.txt dir",
         ])
         .reads(&["rsync -an --delete empty/ dir"]),
+    row(&["scp"], Operands::CopyTo)
+        .flags(Flags::of("346ABCOpqRrTv", "cDFiJlP"))
+        .with(&[(&["S", "o"], Does::Runs)])
+        .changes(&["scp -q a.txt new"]),
     row(&["dos2unix", "unix2dos"], Operands::Each(Access::Write))
         .flags(Flags::of("kfqsv", ""))
         .changes(&["unix2dos a.txt", "dos2unix -q crlf.txt"]),
