@@ -36,7 +36,11 @@ const PACKAGES: &[Package] = &[
     Package { name: "gcc", program: "gcc", why: "an example of the table of effects on files" },
     Package { name: "git", program: "git", why: "what the tools for git run" },
     Package { name: "less", program: "less", why: "a program that waits for keys" },
-    Package { name: "libarchive-tools", program: "bsdtar", why: "an example of the table of effects on files" },
+    Package {
+        name: "libarchive-tools",
+        program: "bsdtar",
+        why: "an example of the table of effects on files",
+    },
     Package { name: "lz4", program: "lz4", why: "an example of the table of effects on files" },
     Package { name: "mmv", program: "mmv", why: "an example of the table of effects on files" },
     Package { name: "moreutils", program: "sponge", why: "an example of the table of effects on files" },

@@ -209,7 +209,10 @@ pub(super) const ROWS: &[Row] = &[
     ]),
     row(&["ar"], Operands::Unpack).when(When::Letters("x")).changes(&["rm a.txt; ar x lib.a"]),
     row(&["ar"], Operands::Each(Access::Read)).when(When::Letters("tp")).reads(&["ar t lib.a", "ar p lib.a"]),
-    row(&["jar"], Operands::Here).when(When::Letters("cuxtf")).flags(Flags::of("cuxtfvmeM0", "C")),
+    row(&["jar"], Operands::Here)
+        .when(When::Letters("cuxtf"))
+        .flags(Flags::of("cuxtfvmeM0", "C"))
+        .untried(&["jar cf new.jar dir"]),
 ];
 
 /// Names from a list are not seen, so what is removed is not known.

@@ -154,7 +154,9 @@ pub(super) const ROWS: &[Row] = &[
             "chmod -x run.sh",
             "chmod --reference=run.sh a.txt",
         ]),
-    row(&["setfacl"], Operands::Each(Access::Write)).flags(Flags::of("bkRdn", "mxMX")),
+    row(&["setfacl"], Operands::Each(Access::Write))
+        .flags(Flags::of("bkRdn", "mxMX"))
+        .untried(&["setfacl -m u:x:r a.txt"]),
     row(&["cp"], Operands::CopyTo).flags(COPY).with(INTO).changes(&[
         "cp a.txt new",
         "cp a.txt b.txt dir",

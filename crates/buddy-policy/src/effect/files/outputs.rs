@@ -208,15 +208,22 @@ pub(super) const ROWS: &[Row] = &[
         ]),
     row(&["http", "https", "xh", "xhs"], Operands::Text)
         .lenient()
-        .with(&[(&["o", "output"], Does::Writes), (&["d", "download"], Does::Here)]),
-    row(&["pip", "pip3"], Operands::Text).lenient().with(&[
-        (&["t", "target", "prefix", "root", "d", "dest", "w", "wheel-dir"], Does::WritesWithin),
-        (&["log", "report"], Does::Writes),
-    ]),
-    row(&["aria2c"], Operands::Members).lenient().with(&[
-        (&["o", "out", "l", "log", "save-session"], Does::WritesBeside),
-        (&["d", "dir"], Does::WritesWithin),
-    ]),
+        .with(&[(&["o", "output"], Does::Writes), (&["d", "download"], Does::Here)])
+        .untried(&["http --download -o new https://example.org"]),
+    row(&["pip", "pip3"], Operands::Text)
+        .lenient()
+        .with(&[
+            (&["t", "target", "prefix", "root", "d", "dest", "w", "wheel-dir"], Does::WritesWithin),
+            (&["log", "report"], Does::Writes),
+        ])
+        .untried(&["pip install --target dir x"]),
+    row(&["aria2c"], Operands::Members)
+        .lenient()
+        .with(&[
+            (&["o", "out", "l", "log", "save-session"], Does::WritesBeside),
+            (&["d", "dir"], Does::WritesWithin),
+        ])
+        .untried(&["aria2c -d dir https://example.org"]),
     row(&["sort"], Operands::Each(Access::Read))
         .flags(Flags::of("nrufbdghiMRVszcCm", "ktS").long(
             &[
@@ -268,7 +275,8 @@ pub(super) const ROWS: &[Row] = &[
         .reads(&["base64 a.txt", "base64 -w 0 a.txt"]),
     row(&["tree"], Operands::Each(Access::Read))
         .flags(Flags::of("adfisphuDFqNQCnJX", "LIP"))
-        .with(&[(&["o"], Does::Writes)]),
+        .with(&[(&["o"], Does::Writes)])
+        .untried(&["tree -o new"]),
     row(&["xxd"], Operands::InOut)
         .form(Form::Single)
         .flags(
@@ -373,7 +381,8 @@ pub(super) const ROWS: &[Row] = &[
             ),
             (&["spider"], Does::OnlyReads),
             (&["execute", "use-askpass", "config"], Does::Runs),
-        ]),
+        ])
+        .untried(&["wget -P dir https://example.org"]),
     row(&["openssl"], Operands::Text)
         .form(Form::Single)
         .lenient()
@@ -443,23 +452,30 @@ pub(super) const ROWS: &[Row] = &[
     row(&["ffmpeg"], Operands::Each(Access::Write))
         .form(Form::Single)
         .lenient()
-        .flags(Flags::NONE.long(&["y", "n"], &["i"])),
+        .flags(Flags::NONE.long(&["y", "n"], &["i"]))
+        .untried(&["ffmpeg -i a.mp4 new.mp4"]),
     row(&["convert", "magick", "composite", "montage"], Operands::AfterFirst(Access::Write))
         .form(Form::Single)
         .lenient()
         .flags(IMAGES)
         .with(&[(&["write"], Does::Writes)])
-        .check(image_scripts),
+        .check(image_scripts)
+        .untried(&["convert a.png new.png"]),
     row(&["mogrify"], Operands::Each(Access::Write))
         .form(Form::Single)
         .lenient()
         .with(&[(&["path"], Does::WritesWithin)])
-        .check(image_scripts),
-    row(&["pandoc"], Operands::Each(Access::Read)).lenient().flags(Flags::of("s", "ftVMHABc")).with(&[
-        (&["o", "output", "log"], Does::Writes),
-        (&["extract-media"], Does::WritesWithin),
-        (&["F", "filter", "L", "lua-filter", "pdf-engine"], Does::Runs),
-    ]),
+        .check(image_scripts)
+        .untried(&["mogrify -resize 10 a.png"]),
+    row(&["pandoc"], Operands::Each(Access::Read))
+        .lenient()
+        .flags(Flags::of("s", "ftVMHABc"))
+        .with(&[
+            (&["o", "output", "log"], Does::Writes),
+            (&["extract-media"], Does::WritesWithin),
+            (&["F", "filter", "L", "lua-filter", "pdf-engine"], Does::Runs),
+        ])
+        .untried(&["pandoc a.md -o new.html"]),
     row(&["sqlite3"], Operands::First(Access::Write))
         .form(Form::Single)
         .lenient()
@@ -476,46 +492,73 @@ pub(super) const ROWS: &[Row] = &[
         .lenient()
         .flags(Flags::of("", "hUpFRPuD").long(&[], &["host", "username", "port", "user", "password"]))
         .with(&[(&["o", "output", "L", "log-file"], Does::Writes)])
-        .check(changes_data),
-    row(&["redis-cli"], Operands::Text).lenient().flags(Flags::of("", "hpan")).check(changes_keys),
+        .check(changes_data)
+        .untried(&["psql -c 'select 1'"]),
+    row(&["redis-cli"], Operands::Text)
+        .lenient()
+        .flags(Flags::of("", "hpan"))
+        .check(changes_keys)
+        .untried(&["redis-cli get x"]),
     row(&["pg_dump", "mysqldump"], Operands::Text)
         .lenient()
-        .with(&[(&["f", "file", "r", "result-file"], Does::Writes)]),
-    row(&["gpg", "gpg2"], Operands::Beside).lenient().with(&[(&["o", "output"], Does::Writes)]),
+        .with(&[(&["f", "file", "r", "result-file"], Does::Writes)])
+        .untried(&["pg_dump -f new.sql x"]),
+    row(&["gpg", "gpg2"], Operands::Beside)
+        .lenient()
+        .with(&[(&["o", "output"], Does::Writes)])
+        .untried(&["gpg -c a.txt"]),
     row(&["yq"], Operands::AfterFirst(Access::Read))
         .lenient()
-        .with(&[(&["i", "in-place", "inplace"], Does::InPlace), (&["s", "split-exp"], Does::Here)]),
+        .with(&[(&["i", "in-place", "inplace"], Does::InPlace), (&["s", "split-exp"], Does::Here)])
+        .untried(&["yq -i .a=1 a.yml"]),
     row(&["xmllint", "xsltproc"], Operands::Each(Access::Read))
         .lenient()
-        .with(&[(&["o", "output"], Does::Writes)]),
-    row(&["ctags", "etags"], Operands::Here).lenient().with(&[(&["f", "o"], Does::Writes)]),
-    row(&["msgfmt"], Operands::Here).lenient().with(&[(&["o", "output-file"], Does::Writes)]),
+        .with(&[(&["o", "output"], Does::Writes)])
+        .untried(&["xmllint --output new a.xml"]),
+    row(&["ctags", "etags"], Operands::Here)
+        .lenient()
+        .with(&[(&["f", "o"], Does::Writes)])
+        .untried(&["ctags -f new x.c"]),
+    row(&["msgfmt"], Operands::Here)
+        .lenient()
+        .with(&[(&["o", "output-file"], Does::Writes)])
+        .untried(&["msgfmt -o new.mo a.po"]),
     row(&["javac"], Operands::Beside)
         .form(Form::Single)
         .lenient()
-        .with(&[(&["d", "s", "h"], Does::WritesWithin)]),
+        .with(&[(&["d", "s", "h"], Does::WritesWithin)])
+        .untried(&["javac -d dir A.java"]),
     row(&["rustc"], Operands::Here)
         .lenient()
-        .with(&[(&["o"], Does::Writes), (&["out-dir"], Does::WritesWithin)]),
-    row(&["rustfmt"], Operands::Each(Access::Write)).lenient().with(&[(&["check"], Does::OnlyReads)]),
+        .with(&[(&["o"], Does::Writes), (&["out-dir"], Does::WritesWithin)])
+        .untried(&["rustc -o prog a.rs"]),
+    row(&["rustfmt"], Operands::Each(Access::Write))
+        .lenient()
+        .with(&[(&["check"], Does::OnlyReads)])
+        .untried(&["rustfmt a.rs"]),
     row(&["gofmt", "goimports", "clang-format", "shfmt"], Operands::Each(Access::Read))
         .lenient()
-        .with(&[(&["w", "i", "in-place"], Does::InPlace)]),
+        .with(&[(&["w", "i", "in-place"], Does::InPlace)])
+        .untried(&["gofmt -w a.go"]),
     row(&["fd", "fdfind"], Operands::AfterFirst(Access::Read))
         .lenient()
-        .with(&[(&["x", "exec", "X", "exec-batch"], Does::Runs)]),
+        .with(&[(&["x", "exec", "X", "exec-batch"], Does::Runs)])
+        .untried(&["fd x dir"]),
     row(&["cargo"], Operands::Fixed(Access::Delete, &["target"]))
         .when(When::Word(&["clean"]))
         .lenient()
-        .with(&[(&["target-dir"], Does::Removes), (&["n", "dry-run"], Does::Keeps)]),
+        .with(&[(&["target-dir"], Does::Removes), (&["n", "dry-run"], Does::Keeps)])
+        .untried(&["cargo clean"]),
     row(&["npm", "pnpm", "yarn"], Operands::Fixed(Access::Delete, &["node_modules"]))
         .when(When::Word(&["ci", "prune"]))
         .lenient()
-        .with(&[(&["prefix", "C", "dir", "cwd"], Does::WritesWithin)]),
+        .with(&[(&["prefix", "C", "dir", "cwd"], Does::WritesWithin)])
+        .untried(&["npm ci"]),
     row(&["npm", "pnpm", "yarn"], Operands::Fixed(Access::Write, &["package.json", "node_modules"]))
         .when(When::Word(&["install", "i", "add", "uninstall", "remove", "rm", "un", "update", "upgrade"]))
         .lenient()
-        .with(&[(&["prefix", "C", "dir", "cwd"], Does::WritesWithin), (&["g", "global"], Does::Anywhere)]),
+        .with(&[(&["prefix", "C", "dir", "cwd"], Does::WritesWithin), (&["g", "global"], Does::Anywhere)])
+        .untried(&["npm install x"]),
 ];
 
 fn texts(operands: &[Word]) -> impl Iterator<Item = Option<String>> {
