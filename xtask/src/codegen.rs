@@ -1,8 +1,9 @@
-//! `cargo xtask codegen`: files made from the code, committed so that readers in other languages need no Rust.
+//! `cargo xtask codegen`: files made from the code, committed so that readers need no Rust.
 
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
+use buddy_policy::command_reference;
 use buddy_protocol::event_schema;
 
 use crate::place;
@@ -13,6 +14,7 @@ pub(crate) fn codegen() -> Result<()> {
     fs::create_dir_all(place::root().join("api"))?;
     write("events.schema.json", &(serde_json::to_string_pretty(&event_schema())? + "\n"))?;
     write("config.schema.json", &config("schema")?)?;
+    write_block("docs/reference/commands.md", "commands", &command_reference())?;
     write_block("docs/configuration.md", "project-keys", &config("project-keys")?)
 }
 

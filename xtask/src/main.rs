@@ -47,7 +47,7 @@ enum Chore {
     Check,
     /// Check the rules of the project that no compiler knows.
     Tidy,
-    /// Write the generated files under `api/`.
+    /// Write the generated files under `api/` and the generated part of `docs/reference/`.
     Codegen,
     /// Measure the release build and hold the figures against the goals.
     Bench(bench::Options),

@@ -22,8 +22,10 @@ use std::path::{Path, PathBuf};
 use crate::shell::Word;
 
 pub(crate) use examine::{examine, examine_words};
+pub(crate) use files::{RUNNERS, rows};
 pub(crate) use hosts::{destinations, socket};
 pub(crate) use interpreters::is_interpreter;
+pub(crate) use recipes::RECIPES;
 pub(crate) use wrappers::is_wrapper;
 
 /// A command line, examined.

@@ -14,6 +14,7 @@ mod intent;
 mod later;
 mod path;
 mod policy;
+mod reference;
 mod reword;
 mod rules;
 mod shell;
@@ -26,6 +27,7 @@ pub use grant::{Grant, Offer, Scope};
 pub use guarded::{GIT_ORDERS, Keeps, PROTECTED, ProtectedRow, order_names, secret_names, secret_places};
 pub use intent::{Action, Claims, Intent, Tier, Typing};
 pub use policy::{Approvals, Attendance, CommandMode, Mode, Now, Places, Policy};
+pub use reference::command_reference;
 pub use reword::{RewordError, reword};
 pub use rules::{
     CommandPattern, GuardError, PatternError, Rule, RuleAction, RuleSet, RuleTier, Rules, guards_from_json,

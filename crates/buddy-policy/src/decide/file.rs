@@ -60,10 +60,8 @@ pub(crate) fn write(path: &Path, is_edit: bool, policy: &Policy, now: &Now<'_>, 
             let is_at_work = is_beneath_any(&path, &policy.places.workspace);
             let is_ordinary = is_at_work && !runs_later(&path, &policy.places);
             let weight = if is_edit && is_ordinary { Weight::Edit } else { Weight::Soft };
-            let reason = match is_edit && is_at_work && !is_ordinary {
-                true => format!("it writes `{}`, which decides what runs later", shown(&path)),
-                false => format!("it writes `{}`", shown(&path)),
-            };
+            let why = if is_at_work && !is_ordinary { ", which decides what runs later" } else { "" };
+            let reason = format!("it writes `{}`{why}", shown(&path));
             sheet.ask(weight, Risk::Medium, reason);
             if let Some(offer) = write_offer(&path, &policy.places) {
                 sheet.offer(offer);

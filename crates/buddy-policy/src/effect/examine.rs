@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::files::{Scope, outcome, runs_project_code};
+use super::files::{Scope, outcome};
 use super::interpreters::{Given, given, is_interpreter, is_shell};
 use super::readers::reader_of;
 use super::reading::reading;
@@ -226,11 +226,10 @@ impl Examiner<'_> {
         }
         matches!(known, "find" | "sed")
             || outcome(known, arguments).is_some()
-            || runs_project_code(known, arguments)
             || reader_of(known).is_some()
             || is_interpreter(known)
             || is_wrapper(known)
-            || guards::knows(known)
+            || guards::always_flags(known)
     }
 
     fn leaf(&mut self, program: String, simple: &Simple, effect: Effect, is_known: bool) {

@@ -21,7 +21,7 @@ use super::Access;
 use super::flags::Flags;
 use crate::shell::Word;
 
-pub(crate) use runners::runs_project_code;
+pub(crate) use runners::RUNNERS;
 pub(crate) use weigh::{Scope, outcome};
 
 /// Finds a danger in operands and in the names of options that are given.
@@ -46,6 +46,8 @@ pub(crate) struct Row {
     pub(crate) changes: &'static [&'static str],
     /// Lines that change nothing.
     pub(crate) reads: &'static [&'static str],
+    /// Lines for people alone: what they need is not on every machine that runs the tests.
+    pub(crate) untried: &'static [&'static str],
 }
 
 /// Which use of its program a row is about.
@@ -170,6 +172,7 @@ const fn row(names: &'static [&'static str], operands: Operands) -> Row {
         check: None,
         changes: &[],
         reads: &[],
+        untried: &[],
     }
 }
 
@@ -204,6 +207,10 @@ impl Row {
 
     const fn reads(self, reads: &'static [&'static str]) -> Self {
         Self { reads, ..self }
+    }
+
+    const fn untried(self, untried: &'static [&'static str]) -> Self {
+        Self { untried, ..self }
     }
 }
 

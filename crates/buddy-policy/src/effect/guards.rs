@@ -357,11 +357,10 @@ pub(crate) fn dangers(program: &str, arguments: &[Word]) -> Vec<String> {
     dangers
 }
 
-/// Whether a guard is about this program, so that it is no unknown one.
-pub(crate) fn knows(program: &str) -> bool {
-    GUARDS.iter().any(|guard| guard.names.contains(&program))
-        || program.starts_with("mkfs.")
-        || program.starts_with("fsck.")
+/// Whether a guard flags this program whatever its words are, so that there is no more to know of it.
+pub(crate) fn always_flags(program: &str) -> bool {
+    let is_it = |guard: &Guard| guard.names.contains(&program) && matches!(guard.when, When::Always);
+    GUARDS.iter().any(is_it) || program.starts_with("mkfs.") || program.starts_with("fsck.")
 }
 
 impl When {

@@ -9,6 +9,7 @@ mod hostile;
 mod modes;
 mod offers;
 mod reading;
+mod reference;
 mod rewording;
 mod rules;
 mod stage;

@@ -237,7 +237,10 @@ fn files_that_a_program_runs_by_itself_are_pinned() {
     assert!(pins("ls").is_empty());
     let many = (0..40).map(|at| format!("make -C d{at}")).collect::<Vec<_>>().join("; ");
     assert!(pins(&many).len() <= 32, "{}", pins(&many).len());
-    assert!(ask(&run(&many), &policy(Mode::Development)).offers.is_empty(), "what is not pinned is not offered");
+    assert!(
+        ask(&run(&many), &policy(Mode::Development)).offers.is_empty(),
+        "what is not pinned is not offered"
+    );
 }
 
 #[test]

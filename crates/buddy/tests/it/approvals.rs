@@ -193,6 +193,29 @@ async fn a_script_that_changes_while_the_person_reads_is_asked_for_again() {
 }
 
 #[tokio::test]
+async fn a_makefile_that_changes_or_comes_while_the_person_reads_is_asked_for_again() {
+    let (stage, mut started) = conversation([run("make"), done()]).await;
+    let put = |name: &str, text: &str| {
+        std::fs::write(stage.home.work().join(name), format!("all:\n\t{text} > outcome\n")).unwrap();
+    };
+    put("Makefile", "echo good");
+    started.write(b"run it\n").await;
+    started.stderr.wait_for(APPROVE, 1).await;
+    put("Makefile", "echo evil");
+    started.write(b"y\n").await;
+    started.stderr.wait_for(APPROVE, 2).await;
+    assert_eq!(stage.home.text("outcome"), "", "nothing ran that nobody saw");
+    put("GNUmakefile", "echo worse");
+    started.write(b"y\n").await;
+    started.stderr.wait_for(APPROVE, 3).await;
+    assert_eq!(stage.home.text("outcome"), "", "another file that make prefers is seen too");
+    started.write(b"n\n").await;
+    started.stdout.wait_for("So be it.", 1).await;
+    started.finish().await.expect_code(0);
+    assert_eq!(stage.home.text("outcome"), "");
+}
+
+#[tokio::test]
 async fn guards_take_effect_once_a_person_has_approved_them() {
     let stage = Stage::new(vec![run("mkdir one"), done(), run("mkdir two"), done()]).await;
     let config = stage.home.data().join("config");

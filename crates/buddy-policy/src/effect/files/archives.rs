@@ -1,6 +1,7 @@
 //! Archivers: what they pack, and where they unpack to. Names in an archive are not known, so all that is beneath counts.
 
 use super::{Access, Does, Flags, Form, Operands, Row, When, row};
+use crate::shell::Word;
 
 const TAR: Flags = Flags::of("vzjJhpkmSlwaBoUW", "fCbTXKLHNV").long(
     &[
@@ -78,6 +79,7 @@ pub(super) const ROWS: &[Row] = &[
             (RUNS, Does::Runs),
             (&["index-file", "g", "listed-incremental"], Does::Writes),
         ])
+        .check(listed_removal)
         .changes(&[
             "tar cf new.tar a.txt dir",
             "tar -czf new.tgz dir",
@@ -95,7 +97,7 @@ pub(super) const ROWS: &[Row] = &[
         .form(Form::Bundled)
         .flags(TAR)
         .with(&[
-            (&["C", "directory", "one-top-level"], Does::Base),
+            (&["C", "directory"], Does::Base),
             (&["P", "absolute-names", "transform", "xform", "s"], Does::Anywhere),
             (&["O", "to-stdout"], Does::OnlyReads),
             (&["index-file"], Does::Writes),
@@ -207,5 +209,15 @@ pub(super) const ROWS: &[Row] = &[
     ]),
     row(&["ar"], Operands::Unpack).when(When::Letters("x")).changes(&["rm a.txt; ar x lib.a"]),
     row(&["ar"], Operands::Each(Access::Read)).when(When::Letters("tp")).reads(&["ar t lib.a", "ar p lib.a"]),
-    row(&["jar"], Operands::Here).when(When::Letters("cuxtf")).flags(Flags::of("cuxtfvmeM0", "C")),
+    row(&["jar"], Operands::Here)
+        .when(When::Letters("cuxtf"))
+        .flags(Flags::of("cuxtfvmeM0", "C"))
+        .untried(&["jar cf new.jar dir"]),
 ];
+
+/// Names from a list are not seen, so what is removed is not known.
+fn listed_removal(_: &[Word], names: &[String]) -> Option<&'static str> {
+    let has = |wanted: &str| names.iter().any(|name| name.len() > 1 && wanted.starts_with(name.as_str()));
+    let is_listed = names.iter().any(|name| name == "T") || has("files-from");
+    (is_listed && has("remove-files")).then_some("it removes files that a list names")
+}

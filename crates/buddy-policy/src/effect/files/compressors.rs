@@ -73,12 +73,15 @@ pub(super) const ROWS: &[Row] = &[
         .with(REPLACING_OPTIONS)
         .changes(&["xz a.txt", "xz -T 1 -9 b.txt", "unxz i.xz", "xz -dk i.xz", "lzma a.txt"])
         .reads(&["xz -l i.xz", "xz -dc i.xz"]),
-    row(&["lzop"], Operands::Beside).flags(KEEPING).with(&[
-        (&["U", "unlink", "delete"], Does::Takes),
-        (&["c", "stdout", "t", "test"], Does::OnlyReads),
-        (&["o", "output"], Does::Writes),
-        (&["p", "path"], Does::WritesWithin),
-    ]),
+    row(&["lzop"], Operands::Beside)
+        .flags(KEEPING)
+        .with(&[
+            (&["U", "unlink", "delete"], Does::Takes),
+            (&["c", "stdout", "t", "test"], Does::OnlyReads),
+            (&["o", "output"], Does::Writes),
+            (&["p", "path"], Does::WritesWithin),
+        ])
+        .untried(&["lzop -U a.txt"]),
     row(&["zstd", "unzstd", "pzstd", "zstdmt"], Operands::Beside)
         .flags(KEEPING)
         .with(&[

@@ -154,7 +154,9 @@ pub(super) const ROWS: &[Row] = &[
             "chmod -x run.sh",
             "chmod --reference=run.sh a.txt",
         ]),
-    row(&["setfacl"], Operands::Each(Access::Write)).flags(Flags::of("bkRdn", "mxMX")),
+    row(&["setfacl"], Operands::Each(Access::Write))
+        .flags(Flags::of("bkRdn", "mxMX"))
+        .untried(&["setfacl -m u:x:r a.txt"]),
     row(&["cp"], Operands::CopyTo).flags(COPY).with(INTO).changes(&[
         "cp a.txt new",
         "cp a.txt b.txt dir",
@@ -244,6 +246,7 @@ pub(super) const ROWS: &[Row] = &[
         .changes(&[
             "patch a.txt p.patch",
             "patch -o new a.txt p.patch",
+            "patch -p0 < p.patch",
             "patch -b a.txt p.patch",
             "patch -d dir -i ../c.patch",
         ])
@@ -278,6 +281,10 @@ pub(super) const ROWS: &[Row] = &[
             "rsync -ab a.txt b.txt dir",
         ])
         .reads(&["rsync -an --delete empty/ dir"]),
+    row(&["scp"], Operands::CopyTo)
+        .flags(Flags::of("346ABCOpqRrTv", "cDFiJlP"))
+        .with(&[(&["S", "o"], Does::Runs)])
+        .changes(&["scp -q a.txt new"]),
     row(&["dos2unix", "unix2dos"], Operands::Each(Access::Write))
         .flags(Flags::of("kfqsv", ""))
         .changes(&["unix2dos a.txt", "dos2unix -q crlf.txt"]),

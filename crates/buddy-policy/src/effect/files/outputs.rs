@@ -3,7 +3,7 @@
 use super::{Access, Does, Flags, Form, Operands, Row, When, row};
 use crate::shell::Word;
 
-const CURL: Flags = Flags::of("sSfLkiIvGgjNnpaBlqZ#0123456", "HXduAebmrwxEyYzCTFUP").long(
+const CURL: Flags = Flags::of("sSfLkiIvGgjNnpaBlqZ#0123456", "HXduAebmrxEyYzCTFUP").long(
     &[
         "silent",
         "show-error",
@@ -49,7 +49,6 @@ const CURL: Flags = Flags::of("sSfLkiIvGgjNnpaBlqZ#0123456", "HXduAebmrwxEyYzCTF
         "connect-timeout",
         "retry",
         "retry-delay",
-        "write-out",
         "proxy",
         "cacert",
         "cert",
@@ -70,7 +69,161 @@ const CURL: Flags = Flags::of("sSfLkiIvGgjNnpaBlqZ#0123456", "HXduAebmrwxEyYzCTF
 );
 const CC: &[&str] = &["gcc", "cc", "g++", "c++", "clang", "clang++", "tcc", "gfortran"];
 
+const IMAGES: Flags = Flags::NONE.long(
+    &["strip", "flatten", "trim", "auto-orient", "negate"],
+    &[
+        "quality",
+        "resize",
+        "size",
+        "density",
+        "background",
+        "gravity",
+        "geometry",
+        "rotate",
+        "crop",
+        "extent",
+        "fill",
+        "font",
+        "pointsize",
+        "depth",
+        "colorspace",
+        "delay",
+        "loop",
+        "thumbnail",
+        "format",
+    ],
+);
+/// Programs that print what they find, and write only where an option says.
+const PRINTERS: &[&str] = &[
+    "sleep",
+    "yes",
+    "factor",
+    "numfmt",
+    "expand",
+    "unexpand",
+    "pr",
+    "tsort",
+    "ptx",
+    "cal",
+    "ncal",
+    "bc",
+    "getent",
+    "getconf",
+    "who",
+    "w",
+    "users",
+    "last",
+    "lsof",
+    "ss",
+    "netstat",
+    "vmstat",
+    "iostat",
+    "mpstat",
+    "dmesg",
+    "lspci",
+    "lsusb",
+    "lsmod",
+    "findmnt",
+    "mountpoint",
+    "namei",
+    "pathchk",
+    "pstree",
+    "top",
+    "htop",
+    "lsns",
+    "nm",
+    "objdump",
+    "readelf",
+    "size",
+    "addr2line",
+    "c++filt",
+    "gettext",
+    "ngettext",
+    "envsubst",
+    "tput",
+    "stty",
+    "clear",
+    "reset",
+    "whereis",
+    "locate",
+    "apropos",
+    "whatis",
+    "info",
+    "lsb_release",
+    "hostid",
+    "cloc",
+    "tokei",
+    "scc",
+    "ag",
+    "ack",
+    "exa",
+    "eza",
+    "lsd",
+    "bat",
+    "delta",
+    "difft",
+    "wdiff",
+    "colordiff",
+    "diffstat",
+    "diff3",
+    "look",
+    "figlet",
+    "cowsay",
+    "ts",
+    "pv",
+    "uuidgen",
+    "b3sum",
+    "tldr",
+    "lsipc",
+    "pmap",
+    "pwdx",
+    "lsattr",
+    "getfacl",
+    "getcap",
+    "runlevel",
+    "zipinfo",
+    "identify",
+    "ffprobe",
+    "mediainfo",
+    "pdfinfo",
+    "hexyl",
+];
+
 pub(super) const ROWS: &[Row] = &[
+    row(PRINTERS, Operands::Each(Access::Read))
+        .lenient()
+        .with(&[
+            (&["o", "output", "out", "output-file", "logfile", "LogFile"], Does::Writes),
+            (&["pager"], Does::Runs),
+        ])
+        .reads(&[
+            "nm x.o",
+            "objdump -d x.o",
+            "readelf -h x.o",
+            "size x.o",
+            "sleep 0",
+            "expand a.txt",
+            "pr a.txt",
+            "factor 6",
+        ]),
+    row(&["http", "https", "xh", "xhs"], Operands::Text)
+        .lenient()
+        .with(&[(&["o", "output"], Does::Writes), (&["d", "download"], Does::Here)])
+        .untried(&["http --download -o new https://example.org"]),
+    row(&["pip", "pip3"], Operands::Text)
+        .lenient()
+        .with(&[
+            (&["t", "target", "prefix", "root", "d", "dest", "w", "wheel-dir"], Does::WritesWithin),
+            (&["log", "report"], Does::Writes),
+        ])
+        .untried(&["pip install --target dir x"]),
+    row(&["aria2c"], Operands::Members)
+        .lenient()
+        .with(&[
+            (&["o", "out", "l", "log", "save-session"], Does::WritesBeside),
+            (&["d", "dir"], Does::WritesWithin),
+        ])
+        .untried(&["aria2c -d dir https://example.org"]),
     row(&["sort"], Operands::Each(Access::Read))
         .flags(Flags::of("nrufbdghiMRVszcCm", "ktS").long(
             &[
@@ -122,7 +275,8 @@ pub(super) const ROWS: &[Row] = &[
         .reads(&["base64 a.txt", "base64 -w 0 a.txt"]),
     row(&["tree"], Operands::Each(Access::Read))
         .flags(Flags::of("adfisphuDFqNQCnJX", "LIP"))
-        .with(&[(&["o"], Does::Writes)]),
+        .with(&[(&["o"], Does::Writes)])
+        .untried(&["tree -o new"]),
     row(&["xxd"], Operands::InOut)
         .form(Form::Single)
         .flags(
@@ -165,6 +319,7 @@ pub(super) const ROWS: &[Row] = &[
             (&["output-dir"], Does::WritesWithin),
             (&["K", "config"], Does::Runs),
         ])
+        .check(writes_out)
         .changes(&[
             "curl -s -o new file://{here}/a.txt",
             "curl -sO file://{here}/dir/c.txt",
@@ -226,16 +381,32 @@ pub(super) const ROWS: &[Row] = &[
             ),
             (&["spider"], Does::OnlyReads),
             (&["execute", "use-askpass", "config"], Does::Runs),
-        ]),
+        ])
+        .untried(&["wget -P dir https://example.org"]),
     row(&["openssl"], Operands::Text)
         .form(Form::Single)
         .lenient()
         .with(&[
-            (&["out", "keyout", "writerand", "CAserial", "certsout", "key2out", "sigfileout"], Does::Writes),
+            (
+                &[
+                    "out",
+                    "keyout",
+                    "writerand",
+                    "CAserial",
+                    "certsout",
+                    "keylogfile",
+                    "sess_out",
+                    "msgfile",
+                    "key2out",
+                    "sigfileout",
+                ],
+                Does::Writes,
+            ),
             (&["outdir"], Does::WritesWithin),
             (&["CAcreateserial", "create_serial", "selfsign"], Does::Here),
             (&["engine", "provider-path"], Does::Runs),
         ])
+        .check(keeps_a_register)
         .changes(&[
             "openssl rand -out new 8",
             "openssl base64 -in a.txt -out b.txt",
@@ -246,9 +417,11 @@ pub(super) const ROWS: &[Row] = &[
     row(CC, Operands::Here)
         .form(Form::Single)
         .lenient()
+        .check(passes_options)
         .flags(Flags::of("IlLDUWfmOgswcSEpMvx", "ILDUx"))
         .with(&[
-            (&["o", "MF", "MJ"], Does::Writes),
+            (&["o", "MF", "MJ", "aux-info", "ftime-trace"], Does::Writes),
+            (&["dumpdir", "dumpbase"], Does::WritesBeside),
             (&["MD", "MMD", "save-temps", "gsplit-dwarf", "coverage"], Does::Backs),
             (&["wrapper", "fplugin", "specs", "B"], Does::Runs),
         ])
@@ -279,22 +452,30 @@ pub(super) const ROWS: &[Row] = &[
     row(&["ffmpeg"], Operands::Each(Access::Write))
         .form(Form::Single)
         .lenient()
-        .flags(Flags::NONE.long(&["y", "n"], &["i"])),
-    row(&["convert", "magick", "composite", "montage"], Operands::CopyTo)
+        .flags(Flags::NONE.long(&["y", "n"], &["i"]))
+        .untried(&["ffmpeg -i a.mp4 new.mp4"]),
+    row(&["convert", "magick", "composite", "montage"], Operands::AfterFirst(Access::Write))
         .form(Form::Single)
         .lenient()
+        .flags(IMAGES)
         .with(&[(&["write"], Does::Writes)])
-        .check(image_scripts),
+        .check(image_scripts)
+        .untried(&["convert a.png new.png"]),
     row(&["mogrify"], Operands::Each(Access::Write))
         .form(Form::Single)
         .lenient()
         .with(&[(&["path"], Does::WritesWithin)])
-        .check(image_scripts),
-    row(&["pandoc"], Operands::Each(Access::Read)).lenient().flags(Flags::of("s", "ftVMHABc")).with(&[
-        (&["o", "output", "log"], Does::Writes),
-        (&["extract-media"], Does::WritesWithin),
-        (&["F", "filter", "L", "lua-filter", "pdf-engine"], Does::Runs),
-    ]),
+        .check(image_scripts)
+        .untried(&["mogrify -resize 10 a.png"]),
+    row(&["pandoc"], Operands::Each(Access::Read))
+        .lenient()
+        .flags(Flags::of("s", "ftVMHABc"))
+        .with(&[
+            (&["o", "output", "log"], Does::Writes),
+            (&["extract-media"], Does::WritesWithin),
+            (&["F", "filter", "L", "lua-filter", "pdf-engine"], Does::Runs),
+        ])
+        .untried(&["pandoc a.md -o new.html"]),
     row(&["sqlite3"], Operands::First(Access::Write))
         .form(Form::Single)
         .lenient()
@@ -311,53 +492,102 @@ pub(super) const ROWS: &[Row] = &[
         .lenient()
         .flags(Flags::of("", "hUpFRPuD").long(&[], &["host", "username", "port", "user", "password"]))
         .with(&[(&["o", "output", "L", "log-file"], Does::Writes)])
-        .check(changes_data),
-    row(&["redis-cli"], Operands::Text).lenient().flags(Flags::of("", "hpan")).check(changes_keys),
+        .check(changes_data)
+        .untried(&["psql -c 'select 1'"]),
+    row(&["redis-cli"], Operands::Text)
+        .lenient()
+        .flags(Flags::of("", "hpan"))
+        .check(changes_keys)
+        .untried(&["redis-cli get x"]),
     row(&["pg_dump", "mysqldump"], Operands::Text)
         .lenient()
-        .with(&[(&["f", "file", "r", "result-file"], Does::Writes)]),
-    row(&["gpg", "gpg2"], Operands::Beside).lenient().with(&[(&["o", "output"], Does::Writes)]),
+        .with(&[(&["f", "file", "r", "result-file"], Does::Writes)])
+        .untried(&["pg_dump -f new.sql x"]),
+    row(&["gpg", "gpg2"], Operands::Beside)
+        .lenient()
+        .with(&[(&["o", "output"], Does::Writes)])
+        .untried(&["gpg -c a.txt"]),
     row(&["yq"], Operands::AfterFirst(Access::Read))
         .lenient()
-        .with(&[(&["i", "in-place", "inplace"], Does::InPlace), (&["s", "split-exp"], Does::Here)]),
+        .with(&[(&["i", "in-place", "inplace"], Does::InPlace), (&["s", "split-exp"], Does::Here)])
+        .untried(&["yq -i .a=1 a.yml"]),
     row(&["xmllint", "xsltproc"], Operands::Each(Access::Read))
         .lenient()
-        .with(&[(&["o", "output"], Does::Writes)]),
+        .with(&[(&["o", "output"], Does::Writes)])
+        .untried(&["xmllint --output new a.xml"]),
     row(&["ctags", "etags"], Operands::Here)
         .lenient()
         .with(&[(&["f", "o"], Does::Writes)])
-        .changes(&["ctags x.c", "ctags -f new x.c"]),
-    row(&["msgfmt"], Operands::Here).lenient().with(&[(&["o", "output-file"], Does::Writes)]),
+        .untried(&["ctags -f new x.c"]),
+    row(&["msgfmt"], Operands::Here)
+        .lenient()
+        .with(&[(&["o", "output-file"], Does::Writes)])
+        .untried(&["msgfmt -o new.mo a.po"]),
     row(&["javac"], Operands::Beside)
         .form(Form::Single)
         .lenient()
-        .with(&[(&["d", "s", "h"], Does::WritesWithin)]),
+        .with(&[(&["d", "s", "h"], Does::WritesWithin)])
+        .untried(&["javac -d dir A.java"]),
     row(&["rustc"], Operands::Here)
         .lenient()
-        .with(&[(&["o"], Does::Writes), (&["out-dir"], Does::WritesWithin)]),
-    row(&["rustfmt"], Operands::Each(Access::Write)).lenient().with(&[(&["check"], Does::OnlyReads)]),
+        .with(&[(&["o"], Does::Writes), (&["out-dir"], Does::WritesWithin)])
+        .untried(&["rustc -o prog a.rs"]),
+    row(&["rustfmt"], Operands::Each(Access::Write))
+        .lenient()
+        .with(&[(&["check"], Does::OnlyReads)])
+        .untried(&["rustfmt a.rs"]),
     row(&["gofmt", "goimports", "clang-format", "shfmt"], Operands::Each(Access::Read))
         .lenient()
-        .with(&[(&["w", "i", "in-place"], Does::InPlace)]),
+        .with(&[(&["w", "i", "in-place"], Does::InPlace)])
+        .untried(&["gofmt -w a.go"]),
     row(&["fd", "fdfind"], Operands::AfterFirst(Access::Read))
         .lenient()
-        .with(&[(&["x", "exec", "X", "exec-batch"], Does::Runs)]),
+        .with(&[(&["x", "exec", "X", "exec-batch"], Does::Runs)])
+        .untried(&["fd x dir"]),
     row(&["cargo"], Operands::Fixed(Access::Delete, &["target"]))
         .when(When::Word(&["clean"]))
         .lenient()
-        .with(&[(&["target-dir"], Does::Removes), (&["n", "dry-run"], Does::Keeps)]),
+        .with(&[(&["target-dir"], Does::Removes), (&["n", "dry-run"], Does::Keeps)])
+        .untried(&["cargo clean"]),
     row(&["npm", "pnpm", "yarn"], Operands::Fixed(Access::Delete, &["node_modules"]))
         .when(When::Word(&["ci", "prune"]))
         .lenient()
-        .with(&[(&["prefix", "C", "dir", "cwd"], Does::WritesWithin)]),
+        .with(&[(&["prefix", "C", "dir", "cwd"], Does::WritesWithin)])
+        .untried(&["npm ci"]),
     row(&["npm", "pnpm", "yarn"], Operands::Fixed(Access::Write, &["package.json", "node_modules"]))
         .when(When::Word(&["install", "i", "add", "uninstall", "remove", "rm", "un", "update", "upgrade"]))
         .lenient()
-        .with(&[(&["prefix", "C", "dir", "cwd"], Does::WritesWithin), (&["g", "global"], Does::Anywhere)]),
+        .with(&[(&["prefix", "C", "dir", "cwd"], Does::WritesWithin), (&["g", "global"], Does::Anywhere)])
+        .untried(&["npm install x"]),
 ];
 
 fn texts(operands: &[Word]) -> impl Iterator<Item = Option<String>> {
     operands.iter().map(|word| word.literal().map(str::to_ascii_lowercase))
+}
+
+/// A format of `curl` can name a file that the rest of it is written to.
+fn writes_out(operands: &[Word], _: &[String]) -> Option<&'static str> {
+    let writes =
+        |text: Option<String>| text.is_some_and(|text| text.contains("%output{") || text.starts_with('@'));
+    texts(operands).any(writes).then_some("its output format is not understood")
+}
+
+/// Options of a compiler in a file, or for programs that it runs, can name any output.
+fn passes_options(operands: &[Word], names: &[String]) -> Option<&'static str> {
+    let is_passed = |name: &String| {
+        ["Wl,", "Wa,", "Wp,", "Xlinker", "Xassembler"].iter().any(|start| name.starts_with(start))
+            && ["Map", "-o", "output", "plugin", "-MD", "-MMD"].iter().any(|part| name.contains(part))
+    };
+    let is_file = |text: Option<String>| text.is_some_and(|text| text.starts_with('@'));
+    (names.iter().any(is_passed) || texts(operands).any(is_file))
+        .then_some("it passes on options that can write files")
+}
+
+fn keeps_a_register(operands: &[Word], _: &[String]) -> Option<&'static str> {
+    let first = texts(operands).next().flatten();
+    first
+        .is_some_and(|first| matches!(first.as_str(), "ca" | "rehash" | "srp" | "tsget"))
+        .then_some("it changes files that its words do not name")
 }
 
 fn image_scripts(operands: &[Word], _: &[String]) -> Option<&'static str> {
@@ -381,6 +611,9 @@ fn sqlite_scripts(operands: &[Word], _: &[String]) -> Option<&'static str> {
         })
     };
     let (_, statements) = operands.split_first()?;
+    if statements.is_empty() {
+        return Some("it runs the statements and commands that it reads");
+    }
     texts(statements).any(reaches).then_some("what the statements do outside the database is not known")
 }
 

@@ -31,23 +31,25 @@ enum Meaning {
 
 /// Tells the words apart.
 pub(super) fn parse(row: &Row, arguments: &[Word]) -> Parsed {
-    let mut parser = Parser { row, parsed: Parsed::default() };
+    let mut parser = Parser { row, parsed: Parsed::default(), computed: None };
     let mut rest = arguments;
     if row.form == Form::Bundled {
         rest = parser.bundle(rest);
     }
     let mut words = rest.iter();
     while let Some(word) = words.next() {
-        match word.literal() {
-            Some("--") if row.form != Form::Assigned => {
-                parser.parsed.operands.extend(words.by_ref().cloned());
-            }
-            Some(text) if row.form == Form::Assigned => parser.assigned(text),
-            Some(text) if row.form == Form::Single && text.len() > 1 && text.starts_with('-') => {
-                parser.single(text, &mut words);
-            }
-            Some(text) if text.starts_with("--") => parser.long(text, &mut words),
-            Some(text) if text.len() > 1 && text.starts_with('-') => parser.cluster(text, &mut words),
+        // A computed word that begins like an option is that option, with a value that nobody knows.
+        let text = word.unexpanded();
+        let text = if word.is_unknown() { text.trim_start_matches(['"', '\'']) } else { text.as_str() };
+        let is_text = word.literal().is_some() || (word.is_unknown() && text.starts_with('-'));
+        parser.computed = word.is_unknown().then(|| word.clone());
+        let is_option = is_text && text.len() > 1 && text.starts_with('-');
+        match row.form {
+            Form::Assigned if is_text => parser.assigned(text),
+            _ if text == "--" => parser.parsed.operands.extend(words.by_ref().cloned()),
+            Form::Single if is_option => parser.single(text, &mut words),
+            _ if is_option && text.starts_with("--") => parser.long(text, &mut words),
+            _ if is_option => parser.cluster(text, &mut words),
             _ => parser.parsed.operands.push(word.clone()),
         }
     }
@@ -57,6 +59,8 @@ pub(super) fn parse(row: &Row, arguments: &[Word]) -> Parsed {
 struct Parser<'a> {
     row: &'a Row,
     parsed: Parsed,
+    /// The word that is looked at, where it is computed.
+    computed: Option<Word>,
 }
 
 impl Parser<'_> {
@@ -83,13 +87,13 @@ impl Parser<'_> {
     fn letter(&self, letter: char) -> Option<Meaning> {
         let Row { flags, options, when, .. } = self.row;
         let is_it = |name: &&str| name.chars().eq([letter]);
-        if let Some((_, does)) = options.iter().find(|(names, _)| names.iter().any(|name| is_it(name))) {
+        if let Some((_, does)) = options.iter().find(|(names, _)| names.iter().any(is_it)) {
             return Some(Meaning::Effect(*does));
         }
         if flags.short_value.contains(letter) {
             return Some(Meaning::Plain { takes_value: true });
         }
-        let is_use = matches!(when, When::Option(names) if names.iter().any(|name| is_it(name)));
+        let is_use = matches!(when, When::Option(names) if names.iter().any(is_it));
         (is_use || flags.short.contains(letter)).then_some(Meaning::Plain { takes_value: false })
     }
 
@@ -103,7 +107,7 @@ impl Parser<'_> {
     fn long<'w>(&mut self, text: &str, words: &mut impl Iterator<Item = &'w Word>) {
         let given = text.strip_prefix("--").unwrap_or(text);
         let (name, joined) = given.split_once('=').map_or((given, None), |(name, value)| (name, Some(value)));
-        let joined = joined.map(|value| Word::Literal(value.to_owned()));
+        let joined = joined.map(|value| self.value(value));
         match self.long_name(name) {
             Some(meaning) => {
                 let value = joined.or_else(|| meaning.takes_value().then(|| words.next().cloned()).flatten());
@@ -119,14 +123,12 @@ impl Parser<'_> {
         while let Some(letter) = letters.next() {
             let rest = letters.as_str();
             let Some(meaning) = self.letter(letter) else {
-                self.unlisted(
-                    &letter.to_string(),
-                    (!rest.is_empty()).then(|| Word::Literal(rest.to_owned())),
-                );
+                let loose = (!rest.is_empty()).then(|| self.value(rest));
+                self.unlisted(&letter.to_string(), loose);
                 continue;
             };
             if meaning.takes_value() {
-                let joined = (!rest.is_empty()).then(|| Word::Literal(rest.to_owned()));
+                let joined = (!rest.is_empty()).then(|| self.value(rest));
                 let value = joined.or_else(|| words.next().cloned());
                 return self.note(&letter.to_string(), &meaning, value);
             }
@@ -161,7 +163,7 @@ impl Parser<'_> {
         let known = flags.long.contains(&name).then_some(Meaning::Plain { takes_value: false });
         let valued = flags.long_value.contains(&name).then_some(Meaning::Plain { takes_value: true });
         if let Some(meaning) = exact.or(known).or(valued) {
-            let joined = joined.map(|value| Word::Literal(value.to_owned()));
+            let joined = joined.map(|value| self.value(value));
             let value = joined.or_else(|| meaning.takes_value().then(|| words.next().cloned()).flatten());
             return self.note(name, &meaning, value);
         }
@@ -170,12 +172,15 @@ impl Parser<'_> {
         let rest = letters.as_str();
         match meaning {
             Some(meaning) if meaning.takes_value() => {
-                let joined = (!rest.is_empty()).then(|| Word::Literal(rest.to_owned()));
+                let joined = (!rest.is_empty()).then(|| self.value(rest));
                 let value = joined.or_else(|| words.next().cloned());
                 self.note(name, &meaning, value);
             }
             Some(meaning) => self.note(name, &meaning, None),
-            None => self.unlisted(name, (!rest.is_empty()).then(|| Word::Literal(rest.to_owned()))),
+            None => {
+                let loose = (!rest.is_empty()).then(|| self.value(rest));
+                self.unlisted(name, loose);
+            }
         }
     }
 
@@ -183,9 +188,14 @@ impl Parser<'_> {
         let Some((name, value)) = text.split_once('=') else { return };
         let is_it = |(names, _): &&(&[&str], Does)| names.contains(&name);
         if let Some((_, does)) = self.row.options.iter().find(is_it) {
-            let value = Some(Word::Literal(value.to_owned()));
+            let value = Some(self.value(value));
             self.note(name, &Meaning::Effect(*does), value);
         }
+    }
+
+    /// A part of the word that is looked at.
+    fn value(&self, text: &str) -> Word {
+        self.computed.clone().unwrap_or_else(|| Word::Literal(text.to_owned()))
     }
 
     fn unlisted(&mut self, name: &str, loose: Option<Word>) {

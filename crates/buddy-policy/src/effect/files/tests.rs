@@ -11,7 +11,7 @@ use crate::Places;
 use crate::effect::{Access, Examination, Reach, examine};
 
 /// Makes the scratch tree. Every program that an example needs is used or found here, so that a missing one fails.
-const TREE: &str = r#"set -e
+const TREE: &str = r"set -e
 mkdir -p dir/sub empty nest/in/most m home
 printf 'one\ntwo\nthree\n' > a.txt
 printf 'beta\n' > b.txt
@@ -32,10 +32,10 @@ sed -i 's/@@ -1 +1 @@/@@ -1,3 +1,3 @@/' p.patch; printf ' two\n three\n' >> p.pa
 printf '%s\n' '--- c.txt' '+++ c.txt' '@@ -1 +1 @@' '-gamma' '+mu' > c.patch
 xxd a.txt > hex.txt
 sqlite3 data.db 'create table t(x); insert into t values(1)'
-"#;
+";
 
 /// Makes a repository, for the examples that need one.
-const REPOSITORY: &str = r#"set -e
+const REPOSITORY: &str = r"set -e
 mkdir home
 git init -q repo; cd repo
 git config user.email x@example.org; git config user.name x
@@ -43,7 +43,7 @@ printf 'one\n' > one.txt; printf 'two\n' > two.txt; git add .; git commit -qm fi
 git branch other; git checkout -q other; printf 'other\n' > two.txt; git commit -qam second; git checkout -q -
 printf 'changed\n' > one.txt; printf 'new\n' > new.txt
 git diff other~1 other > two.diff
-"#;
+";
 
 /// A path of the tree as it is: kind and rights, content, and the time of its last change.
 type State = BTreeMap<PathBuf, (u32, Vec<u8>, i64)>;

@@ -1,7 +1,7 @@
 //! A row held against words: the files that are touched.
 
 use super::parse::{Parsed, parse};
-use super::{Access, Does, Operands, Row, When, git, rows};
+use super::{Access, Does, Form, Operands, Row, When, git, rows, runners};
 use crate::shell::Word;
 
 /// What a program with its words does to files.
@@ -37,7 +37,11 @@ pub(crate) fn outcome(program: &str, arguments: &[Word]) -> Option<Outcome> {
     let arguments = arguments.as_slice();
     let (row, parsed) = rows()
         .filter(|row| row.names.contains(&program))
-        .find_map(|row| row.fits(arguments).map(|parsed| (row, parsed)))?;
+        .find_map(|row| row.fits(arguments).map(|parsed| (row, parsed)))
+        .or_else(|| {
+            let is_runner = runners::runs_project_code(program, arguments);
+            is_runner.then(|| (&runners::ROW, parse(&runners::ROW, arguments)))
+        })?;
     let mut weigher = Weigher { row, parsed, outcome: Outcome::default() };
     weigher.weigh();
     for base in &bases {
@@ -67,7 +71,11 @@ impl Row {
             When::Letters(letters) => {
                 // `ar -r` and `ar r` are the same, so the first word is looked at before options are.
                 let first = arguments.first().and_then(Word::literal);
-                first.is_some_and(|first| first.contains(|letter| letters.contains(letter)))
+                first.is_some_and(|first| {
+                    let first = first.strip_prefix('-').unwrap_or(first);
+                    first.chars().all(|letter| letter.is_ascii_alphabetic())
+                        && first.contains(|letter| letters.contains(letter))
+                })
             }
         };
         match self.when {
@@ -153,10 +161,12 @@ impl Weigher {
         let read = if has(Does::Takes) { Access::Delete } else { Access::Read };
         let is_placed = has(Does::WritesWithin) || has(Does::Base) || has(Does::Writes);
         match self.row.operands {
+            Operands::Text if self.row.form == Form::Assigned => self.each(Access::Write, &operands),
             Operands::Text => {}
             Operands::Each(Access::Read) => self.each(read, &operands),
             Operands::Each(access) => self.each(access, &operands),
             Operands::AfterFirst(access) => self.each(access, operands.get(1..).unwrap_or_default()),
+            Operands::First(Access::Write) if operands.is_empty() && !is_placed => self.here(Access::Write),
             Operands::First(access) => {
                 self.each(access, operands.get(..1).unwrap_or_default());
                 self.each(read, operands.get(1..).unwrap_or_default());

@@ -1,0 +1,96 @@
+//! The tables of this crate as a page for people, made from the tables themselves.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use crate::Places;
+use crate::effect::{Access, RECIPES, RUNNERS, Reach, examine, rows};
+use crate::later::LATER;
+
+/// Where the examples are said to run.
+const HERE: &str = "/w";
+
+/// The generated part of `docs/reference/commands.md`.
+pub fn command_reference() -> String {
+    let mut page = String::new();
+    effects(&mut page);
+    listed(
+        &mut page,
+        "Programs whose effects are not in their words",
+        "kind",
+        "programs",
+        RUNNERS.iter().copied(),
+    );
+    let recipes = RECIPES.iter().map(|recipe| (recipe.names, recipe.files));
+    page.push_str("\n## Files that buddy pins\n\n| program | files in its directory |\n|---|---|\n");
+    for (names, files) in recipes {
+        let _ = writeln!(page, "| {} | {} |", codes(names), codes(files));
+    }
+    listed(&mut page, "Files that decide what runs later", "kind", "files", LATER.iter().copied());
+    page
+}
+
+fn listed<'a>(
+    page: &mut String,
+    title: &str,
+    first: &str,
+    second: &str,
+    rows: impl Iterator<Item = (&'a str, &'a [&'a str])>,
+) {
+    let _ = write!(page, "\n## {title}\n\n| {first} | {second} |\n|---|---|\n");
+    for (kind, names) in rows {
+        let _ = writeln!(page, "| {kind} | {} |", codes(names));
+    }
+}
+
+fn codes(names: &[&str]) -> String {
+    let names: Vec<String> = names.iter().map(|name| code(name)).collect();
+    names.join(", ")
+}
+
+fn code(text: &str) -> String {
+    let text = text.replace('|', "\\|");
+    if text.contains('`') { format!("`` {text} ``") } else { format!("`{text}`") }
+}
+
+fn effects(page: &mut String) {
+    page.push_str("## Effects on files\n\n| program | example | effect |\n|---|---|---|\n");
+    for row in rows() {
+        let names = codes(row.names);
+        for line in row.changes.iter().chain(row.reads) {
+            let line = line.replace("{here}", HERE);
+            let _ = writeln!(page, "| {names} | {} | {} |", code(&line), effect(&line));
+        }
+        for line in row.untried {
+            let _ = writeln!(page, "| {names} | {} (not run by the test) | {} |", code(line), effect(line));
+        }
+    }
+}
+
+/// What the judge announces for a line.
+fn effect(line: &str) -> String {
+    let places = Places { workspace: vec![HERE.into()], target: "local".to_owned(), ..Places::default() };
+    let Ok(examination) = examine(line, Some(Path::new(HERE)), &places) else { return String::new() };
+    let named = |wanted: Access| {
+        let touches = examination.touches.iter().filter(|touch| touch.access == wanted);
+        let names: Vec<String> = touches.map(|touch| name(&touch.reach)).collect();
+        names.join(", ")
+    };
+    let parts = [("writes", named(Access::Write)), ("removes", named(Access::Delete))];
+    let parts: Vec<String> = parts
+        .iter()
+        .filter(|(_, names)| !names.is_empty())
+        .map(|(verb, names)| format!("{verb} {names}"))
+        .collect();
+    if parts.is_empty() { "reads".to_owned() } else { parts.join("; ") }
+}
+
+fn name(reach: &Reach) -> String {
+    let relative = |path: &Path| path.strip_prefix(HERE).unwrap_or(path).to_string_lossy().into_owned();
+    match reach {
+        Reach::Path(path) => code(&relative(path)),
+        Reach::Beneath(path) if path == Path::new(HERE) => "files here".to_owned(),
+        Reach::Beneath(path) => format!("files in {}", code(&relative(path))),
+        Reach::Unknown(words) => words.clone(),
+    }
+}
