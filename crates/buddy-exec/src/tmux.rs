@@ -5,7 +5,8 @@
 //! the prompt hook of the shell writes with a random number that stands in nothing that is typed. The stream is followed
 //! and never polled.
 //!
-//! No key is sent to a pane before tmux itself has looked again whether that pane is buddy's.
+//! No key is sent to a pane before tmux itself has looked again whether that pane is buddy's. Options of a pane do not make it so:
+//! a record on this machine says which panes buddy made (`records.rs`).
 
 mod apart;
 mod attend;
@@ -24,6 +25,7 @@ mod panes;
 mod person;
 mod place;
 mod probe;
+mod records;
 mod rest;
 mod run;
 mod screen;

@@ -57,7 +57,7 @@ pub(super) async fn start_marker(link: &Link) -> Result<(), TargetError> {
         (link.host.socket(), link.owner(), link.host.path(&format!("{}.mark", link.number())));
     let errors = link.errors();
     let wish = if link.can_make_pipes() { "make" } else { "find" };
-    let arguments = [socket.as_str(), &link.id, &link.session, &owner, &file, &errors, wish];
+    let arguments = [socket.as_str(), &link.id, &link.seal, &owner, &file, &errors, wish];
     let before = link.seen().markers;
     let said = link.host.run(scripts::MARKER, &arguments, Stdin::Bytes(guard.into_bytes())).await?;
     match said.words().first() {

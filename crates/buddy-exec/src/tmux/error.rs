@@ -7,7 +7,9 @@ use std::path::PathBuf;
 #[non_exhaustive]
 pub enum PaneError {
     /// A session or pane of this name is there and is not buddy's.
-    #[error("`{name}` is not one of buddy's, so nothing is done to it")]
+    #[error(
+        "buddy has no record of making `{name}`, so nothing is done to it; close it to let buddy make its own"
+    )]
     Foreign {
         /// What was asked for.
         name: String,

@@ -28,6 +28,8 @@ pub(super) struct Host {
     pub(super) env: Vec<(String, String)>,
     /// Private to the account: the socket, and what belongs to single panes.
     pub(super) directory: PathBuf,
+    /// Where the records of panes are, on this machine.
+    pub(super) records: PathBuf,
     /// How a marker is started there.
     pub(super) marker: Option<SupervisorCommand>,
     /// How long a connection that was lost is tried to be made again.

@@ -65,7 +65,7 @@ pub(super) async fn send(link: &Link, keys: &Keys) -> Result<(), TargetError> {
     }
     let commands = commands.join(" ; ");
     let owner = link.owner();
-    let arguments = [socket.as_str(), pane, &link.session, &commands, &buffer, &owner];
+    let arguments = [socket.as_str(), pane, &link.seal, &commands, &buffer, &owner];
     let said = link.host.run(scripts::KEYS, &arguments, Stdin::Bytes(content)).await?;
     if said.text.is_empty() { Ok(()) } else { Err(PaneError::Synchronised.into()) }
 }

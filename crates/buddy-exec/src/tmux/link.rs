@@ -32,6 +32,8 @@ pub(super) struct Link {
     /// As tmux numbers it, such as `%3`.
     pub(super) id: String,
     pub(super) session: String,
+    /// What tmux is asked for before anything is done to the pane.
+    pub(super) seal: String,
     /// The name of the pane.
     name: String,
     /// What the shell of the pane is started with, and where it is. Both change when it is started again.
@@ -99,10 +101,10 @@ impl Link {
         let spools = host.path(&format!("{}.spool", number(id)));
         let spool_nonce = nonce()?;
         let spool = format!("{spools}.{spool_nonce}");
-        let socket = host.socket();
+        let (socket, seal) = (host.socket(), sessions::seal(&host, session)?);
         let stream = format!("{}{}", scripts::FORGET, scripts::STREAM);
         let relay = Stdin::Bytes(RELAY.as_bytes().to_vec());
-        let said = host.run(&stream, &[&socket, id, session, &spool, &spools], relay).await?;
+        let said = host.run(&stream, &[&socket, id, &seal, &spool, &spools], relay).await?;
         if !said.text.is_empty() {
             return Err(PaneError::Foreign { name: session.to_owned() }.into());
         }
@@ -113,6 +115,7 @@ impl Link {
             host,
             id: id.to_owned(),
             session: session.to_owned(),
+            seal,
             name: name.to_owned(),
             shell: Mutex::new((shell, seat)),
             pid: AtomicI32::new(place.pid),
@@ -187,7 +190,7 @@ impl Link {
     /// Types a line, after tmux has looked whether the pane is still the right one.
     pub(super) async fn type_line(&self, line: Line<'_>) -> Result<Typed, TargetError> {
         let (socket, pid, owner) = (self.host.socket(), self.pid(), self.owner());
-        let arguments = [&socket, &self.id, &self.session, &pid, line.text, &line.file, line.cwd, &owner];
+        let arguments = [&socket, &self.id, &self.seal, &pid, line.text, &line.file, line.cwd, &owner];
         let said = self.host.run(scripts::TYPE, &arguments, Stdin::Bytes(line.content)).await?;
         Ok(match said.words().as_slice() {
             [] => Typed::Yes,
@@ -306,7 +309,7 @@ impl Link {
 
     async fn signal(&self, signal: &str, stop_file: &str) -> Result<(), TargetError> {
         let (socket, pid, owner) = (self.host.socket(), self.pid(), self.owner());
-        let arguments = [&socket, &self.id, &self.session, &pid, signal, &owner, stop_file];
+        let arguments = [&socket, &self.id, &self.seal, &pid, signal, &owner, stop_file];
         self.host.run(scripts::SIGNAL, &arguments, Stdin::Null).await.map(drop)
     }
 

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use super::host::Host;
 use super::link::Link;
+use super::records;
 use super::scripts::FORGET;
 use crate::{Stdin, TargetError};
 
@@ -21,7 +22,8 @@ pub(super) async fn end_idle(host: &Host, links: Vec<Arc<Link>>) -> Result<(), T
         if links.iter().all(|link| link.has_bounds()) {
             let shells: Vec<String> = links.iter().map(|link| link.pid()).collect();
             let (socket, count) = (host.socket(), shells.len().to_string());
-            let mut arguments = vec![socket.as_str(), &session, &count];
+            let identity = records::load(&host.records, &session)?.identity();
+            let mut arguments = vec![socket.as_str(), &session, &identity, &count];
             arguments.extend(shells.iter().map(String::as_str));
             host.run(&format!("{FORGET}{END_IDLE}"), &arguments, Stdin::Null).await?;
         }
@@ -29,11 +31,11 @@ pub(super) async fn end_idle(host: &Host, links: Vec<Arc<Link>>) -> Result<(), T
     Ok(())
 }
 
-/// Arguments: socket, session, the number of its panes, then the processes of their shells.
+/// Arguments: socket, session, its identity, the number of its panes, then the processes of their shells.
 const END_IDLE: &str = r#"
-socket=$1 session=$2 count=$3; shift 3
+socket=$1 session=$2 identity=$3 count=$4; shift 4
 t() { tmux -S "$socket" "$@"; }
-[ "$(t show-options -v -t "=$session:" @buddy_owner 2>/dev/null)" = "$session" ] || exit 0
+[ "$(t display-message -p -t "=$session:" '#{pid}.#{start_time}.#{session_id}' 2>/dev/null)" = "$identity" ] || exit 0
 [ -z "$(t list-clients -t "=$session" 2>/dev/null)" ] || exit 0
 [ "$(t list-panes -s -t "=$session" 2>/dev/null | grep -c .)" = "$count" ] || exit 0
 for pid in "$@"; do

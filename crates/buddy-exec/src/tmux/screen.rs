@@ -11,7 +11,7 @@ pub(super) async fn capture(link: &Link, options: &CaptureOptions) -> Result<Scr
         }
     }
     let (socket, id) = (link.host.socket(), &link.id);
-    let mut arguments = vec![socket.as_str(), id.as_str(), &link.session];
+    let mut arguments = vec![socket.as_str(), id.as_str(), &link.seal];
     let alternate = if options.include_alternate_screen { "-a" } else { "" };
     arguments.push(alternate);
     let flags = [
@@ -29,7 +29,7 @@ pub(super) async fn capture(link: &Link, options: &CaptureOptions) -> Result<Scr
     let said = link.host.run(CAPTURE, &arguments, Stdin::Null).await?;
     let (first, text) = said.text.split_once('\n').unwrap_or((&said.text, ""));
     let mut words = first.split_ascii_whitespace();
-    if words.next() != Some(&link.session) {
+    if words.next() != Some(&link.seal) {
         return Err(link.refused());
     }
     let mut number = || words.next().and_then(|word| word.parse().ok()).unwrap_or(0);
@@ -41,12 +41,12 @@ pub(super) async fn capture(link: &Link, options: &CaptureOptions) -> Result<Scr
     Ok(Screen { text, is_unchanged, program, cursor, note: link.take_news() })
 }
 
-/// Arguments: socket, pane, session, `-a` or nothing, then more options. A pane that is not buddy's gives nothing but that.
+/// Arguments: socket, pane, seal, `-a` or nothing, then more options. A pane that is not buddy's gives nothing but that.
 const CAPTURE: &str = r#"
-socket=$1 pane=$2 session=$3 alternate=$4; shift 4
-head=$(tmux -S "$socket" display-message -p -t "$pane" '#{@buddy_owner} #{cursor_x} #{cursor_y} #{pane_current_command}') || exit 1
+socket=$1 pane=$2 seal=$3 alternate=$4; shift 4
+head=$(tmux -S "$socket" display-message -p -t "$pane" '#{@buddy_owner}@#{pid}.#{start_time} #{cursor_x} #{cursor_y} #{pane_current_command}') || exit 1
 printf '%s\n' "$head"
-case $head in "$session "*) ;; *) exit 0;; esac
+case $head in "$seal "*) ;; *) exit 0;; esac
 if [ -n "$alternate" ] && tmux -S "$socket" capture-pane -p -t "$pane" -a "$@" 2>/dev/null; then exit 0; fi
 exec tmux -S "$socket" capture-pane -p -t "$pane" "$@"
 "#;

@@ -2,7 +2,9 @@
 //!
 //! Nothing that a person or a model wrote is ever put into a script: it comes as an argument or as standard input.
 //!
-//! A pane inherits the options of its session, so `@buddy_owner` alone says too little; `@buddy_pane` stands at panes only.
+//! A pane inherits the options of its session, so `@buddy_owner` alone says too little; `@buddy_pane` stands at panes only. Any program
+//! at the server can set them, so what is asked for is always the very server and the very ids of buddy's record too. Where a script
+//! takes a *seal*, that is the session's name, `@`, and the process and start of the server.
 
 use crate::quote;
 
@@ -28,12 +30,12 @@ forget() (
 )
 "#;
 
-/// Finds or makes a session. A pane has the history that is set when it is made, so that is set before. Arguments: directory, socket, session, most sessions, a name for the bounds, then the shell's
-/// words.
+/// Finds or makes a session. A pane has the history that is set when it is made, so that is set before. Arguments: directory, socket, session, most sessions, a name for the bounds, the
+/// identity of the session that buddy made, then the shell's words.
 ///
-/// Says `foreign`, `many` or `private` when it does not, and else `made` or `found`.
+/// Says `foreign`, `many` or `private` when it does not, and else `found`, or `made` with the server, the session and the pane.
 pub(super) const SESSION: &str = r#"
-dir=$1 socket=$2 session=$3 most=$4 bounds=$5; shift 5
+dir=$1 socket=$2 session=$3 most=$4 bounds=$5 identity=$6; shift 6
 mask=$(umask)
 umask 077
 mkdir -p "$dir" || exit 1
@@ -43,7 +45,7 @@ chmod 700 "$dir" || exit 1
 umask "$mask"
 t() { tmux -S "$socket" -f /dev/null "$@"; }
 if t has-session -t "=$session" 2>/dev/null; then
-  if [ "$(t show-options -v -t "=$session:" @buddy_owner 2>/dev/null)" = "$session" ]; then echo found; else echo foreign; fi
+  if [ "$(t display-message -p -t "=$session:" '#{pid}.#{start_time}.#{session_id}' 2>/dev/null)" = "$identity" ]; then echo found; else echo foreign; fi
   exit 0
 fi
 count=0
@@ -61,44 +63,48 @@ t set-option -t "=$session:" @buddy_managed 1 \; \
   set-option -w -t "=$session:" allow-rename off \; \
   set-option -w -t "=$session:" automatic-rename off \; \
   select-pane -t "=$session:" -T shared || exit 1
-echo made
+t display-message -p -t "=$session:" 'made #{pid}.#{start_time} #{session_id} #{pane_id}'
 "#;
 
 /// Finds or makes a pane in a session. Arguments: socket, session, pane, most panes, `make` or `find`, a name for the bounds,
-/// then the shell's words. Says `missing`, `many`, or `made`/`found` with the pane's id, process, whether it is dead, and
+/// the identity of the session and the id of the pane that buddy made, then the shell's words. Says `foreign`, `missing`, `many`, or `made`/`found` with the pane's id, process, whether it is dead, and
 /// `b` with the name of its bounds.
 pub(super) const PANE: &str = r#"
-socket=$1 session=$2 name=$3 most=$4 wish=$5 bounds=$6; shift 6
+socket=$1 session=$2 name=$3 most=$4 wish=$5 bounds=$6 identity=$7 known=$8; shift 8
 t() { tmux -S "$socket" -f /dev/null "$@"; }
 list() { t list-panes -s -t "=$session" -F '#{pane_id} #{pane_pid} #{pane_dead} #{@buddy_owner} #{@buddy_pane} b#{@buddy_bounds}'; }
 find() {
   list | while read -r id pid dead owner pane has; do
-    if [ "$owner" = "$session" ] && [ "$pane" = "$name" ]; then echo "$1 $id $pid $dead $has"; break; fi
+    if [ "$id" = "$known" ] && [ "$owner" = "$session" ] && [ "$pane" = "$name" ]; then echo "$1 $id $pid $dead $has"; break; fi
   done
 }
+if t has-session -t "=$session" 2>/dev/null &&
+  [ "$(t display-message -p -t "=$session:" '#{pid}.#{start_time}.#{session_id}')" != "$identity" ]; then
+  echo foreign; exit 0
+fi
 found=$(find found) || exit 1
 if [ -n "$found" ]; then echo "$found"; exit 0; fi
 if [ "$wish" != make ]; then echo missing; exit 0; fi
 count=$(list | grep -c .)
 if [ "$count" -ge "$most" ]; then echo many; exit 0; fi
-id=$(t split-window -d -t "=$session:" -P -F '#{pane_id}' -- "$@") || exit 1
-t set-option -p -t "$id" @buddy_managed 1 \; \
-  set-option -p -t "$id" @buddy_owner "$session" \; \
-  set-option -p -t "$id" @buddy_pane "$name" \; \
-  set-option -p -t "$id" @buddy_bounds "$bounds" \; \
-  set-option -p -t "$id" remain-on-exit on \; \
-  select-pane -t "$id" -T "$name" \; \
-  select-layout -t "$id" tiled || exit 1
+known=$(t split-window -d -t "=$session:" -P -F '#{pane_id}' -- "$@") || exit 1
+t set-option -p -t "$known" @buddy_managed 1 \; \
+  set-option -p -t "$known" @buddy_owner "$session" \; \
+  set-option -p -t "$known" @buddy_pane "$name" \; \
+  set-option -p -t "$known" @buddy_bounds "$bounds" \; \
+  set-option -p -t "$known" remain-on-exit on \; \
+  select-pane -t "$known" -T "$name" \; \
+  select-layout -t "$known" tiled || exit 1
 find made
 "#;
 
 /// Leads a pane's stream into a new spool, and removes the spools that it had before, and the files of panes that are not there any
-/// more. Comes after `FORGET`. Arguments: socket, pane, session, the
+/// more. Comes after `FORGET`. Arguments: socket, pane, seal, the
 /// spool, and how all spools of this pane begin; the standard input is what takes the stream in.
 pub(super) const STREAM: &str = r##"
 umask 077
 mkdir "$4" && cat > "$4/relay" && : > "$4/0" && : > "$4/waiting" && echo 0 > "$4/at" || exit 1
-tmux -S "$1" if-shell -F -t "$2" "#{&&:#{==:#{@buddy_owner},$3},#{==:#{pane_id},$2}}" \
+tmux -S "$1" if-shell -F -t "$2" "#{&&:#{==:#{@buddy_owner}@#{pid}.#{start_time},$3},#{==:#{pane_id},$2}}" \
   "pipe-pane -t $2 'exec sh \"$4/relay\" \"$4\"' ; set-hook -p -t $2 pane-died 'run-shell -b \"sh \\\"$4/relay\\\" \\\"$4\\\" died\"'" \
   "display-message -p refused" || exit 1
 for old in "$5."*; do [ "$old" = "$4" ] || rm -rf "$old"; done
@@ -106,11 +112,11 @@ forget "$1"
 exit 0
 "##;
 
-/// Lets tmux start a marker for the process of a pane. Arguments: socket, pane, session, that process, the file of the guard, the
+/// Lets tmux start a marker for the process of a pane. Arguments: socket, pane, seal, that process, the file of the guard, the
 /// named pipe, and `make` if pipes that are missing can be made; the standard input becomes the guard. Says `refused`, `missing` or
 /// nothing.
 pub(super) const MARKER: &str = r##"
-socket=$1 pane=$2 session=$3 owner=$4 file=$5 errors=$6 wish=$7
+socket=$1 pane=$2 seal=$3 owner=$4 file=$5 errors=$6 wish=$7
 umask 077
 cat > "$file.new" && mv -f "$file.new" "$file" || exit 1
 for old in "$file".[0-9]*; do [ "$old" = "$file.$owner" ] || rm -f "$old"; done
@@ -121,7 +127,7 @@ for pipe in "$errors" "$errors.done"; do
   fi
 done
 exec tmux -S "$socket" if-shell -F -t "$pane" \
-  "#{&&:#{==:#{@buddy_owner},$session},#{&&:#{==:#{pane_id},$pane},#{==:#{pane_pid},$owner}}}" \
+  "#{&&:#{==:#{@buddy_owner}@#{pid}.#{start_time},$seal},#{&&:#{==:#{pane_id},$pane},#{==:#{pane_pid},$owner}}}" \
   "run-shell -b -t $pane 'exec sh \"$file\" \"$errors\" \"#{pane_tty}\" $owner'" \
   "display-message -p refused"
 "##;
@@ -146,12 +152,12 @@ LC_ALL=C grep -qs "133;C;$3" "$2"/[0-9]* && echo begun
 exit 0
 "#;
 
-/// Starts the shell of a pane again. Arguments: socket, pane, session, a name for the bounds, then the shell's words. Says the
+/// Starts the shell of a pane again. Arguments: socket, pane, seal, a name for the bounds, then the shell's words. Says the
 /// new process. What stands at the pane is never wider than the shell that is in it.
 pub(super) const RESPAWN: &str = r#"
-socket=$1 pane=$2 session=$3 bounds=$4; shift 4
+socket=$1 pane=$2 seal=$3 bounds=$4; shift 4
 t() { tmux -S "$socket" "$@"; }
-[ "$(t show-options -p -v -t "$pane" @buddy_owner 2>/dev/null)" = "$session" ] || { echo refused; exit 0; }
+[ "$(t display-message -p -t "$pane" '#{@buddy_owner}@#{pid}.#{start_time}' 2>/dev/null)" = "$seal" ] || { echo refused; exit 0; }
 t set-option -p -t "$pane" @buddy_bounds none || exit 1
 t respawn-pane -k -t "$pane" -- "$@" || exit 1
 t set-option -p -t "$pane" @buddy_bounds "$bounds" || exit 1
@@ -215,13 +221,13 @@ set -- $found
 echo $#
 "#;
 
-/// Types a line into a pane if its shell waits for one. Arguments: socket, pane, session, process of the shell, line, file,
+/// Types a line into a pane if its shell waits for one. Arguments: socket, pane, seal, process of the shell, line, file,
 /// directory, process of the pane; the standard input becomes the file. Says `dead`, `busy` with the program, `cwd`, `refused`, or nothing.
 ///
 /// Ends of what somebody typed and did not send are cleared first. `{line}` holds no quote and nothing that came from
 /// elsewhere.
 pub(super) const TYPE: &str = r##"
-socket=$1 pane=$2 session=$3 pid=$4 line=$5 file=$6 cwd=$7 owner=$8
+socket=$1 pane=$2 seal=$3 pid=$4 line=$5 file=$6 cwd=$7 owner=$8
 read -r stat 2>/dev/null < "/proc/$pid/stat" || { echo dead; exit 0; }
 set -- ${stat##*) }
 case $1 in Z|X) echo dead; exit 0;; esac
@@ -233,28 +239,28 @@ if [ ! -d "$cwd" ] || [ ! -x "$cwd" ]; then echo cwd; exit 0; fi
 umask 077
 cat > "$file" || exit 1
 exec tmux -S "$socket" if-shell -F -t "$pane" \
-  "#{&&:#{&&:#{&&:#{==:#{@buddy_owner},$session},#{!=:#{@buddy_pane},}},#{==:#{pane_id},$pane}},#{&&:#{==:#{pane_pid},$owner},#{==:#{pane_synchronized},0}}}" \
+  "#{&&:#{&&:#{&&:#{==:#{@buddy_owner}@#{pid}.#{start_time},$seal},#{!=:#{@buddy_pane},}},#{==:#{pane_id},$pane}},#{&&:#{==:#{pane_pid},$owner},#{==:#{pane_synchronized},0}}}" \
   "copy-mode -q -t $pane ; send-keys -t $pane C-e C-u ; send-keys -t $pane -l -- '$line' ; send-keys -t $pane Enter" \
   "display-message -p refused"
 "##;
 
-/// Types keys into a pane. Arguments: socket, pane, session, tmux commands that send them, a name for the buffer, process of
+/// Types keys into a pane. Arguments: socket, pane, seal, tmux commands that send them, a name for the buffer, process of
 /// the pane; the standard input becomes the buffer. Says `refused` or nothing.
 pub(super) const KEYS: &str = r##"
 if [ -n "$5" ]; then tmux -S "$1" load-buffer -b "$5" - || exit 1; fi
 exec tmux -S "$1" if-shell -F -t "$2" \
-  "#{&&:#{&&:#{==:#{@buddy_owner},$3},#{!=:#{@buddy_pane},}},#{&&:#{==:#{pane_id},$2},#{&&:#{==:#{pane_pid},$6},#{==:#{pane_synchronized},0}}}}" \
+  "#{&&:#{&&:#{==:#{@buddy_owner}@#{pid}.#{start_time},$3},#{!=:#{@buddy_pane},}},#{&&:#{==:#{pane_id},$2},#{&&:#{==:#{pane_pid},$6},#{==:#{pane_synchronized},0}}}}" \
   "copy-mode -q -t $2 ; $4" "display-message -p refused"
 "##;
 
-/// Signals what runs in the foreground of a pane. Arguments: socket, pane, session, process of the shell, signal, process of
+/// Signals what runs in the foreground of a pane. Arguments: socket, pane, seal, process of the shell, signal, process of
 /// the pane, and a file that tells the shell to mend the terminal before its next prompt, or nothing.
 ///
 /// Only a group whose leader is in the session of the pane is signalled. Where the shell itself is in the
 /// foreground, the leader of the group is gone, or a program in it runs with the rights of another account (`sudo`), the
 /// terminal is left to do it, by the key.
 pub(super) const SIGNAL: &str = r##"
-socket=$1 pane=$2 session=$3 pid=$4 signal=$5 owner=$6
+socket=$1 pane=$2 seal=$3 pid=$4 signal=$5 owner=$6
 if [ -n "$7" ]; then : > "$7"; fi
 all_ours() {
   for file in /proc/[0-9]*/stat; do
@@ -274,7 +280,7 @@ if [ "$group" != "$pid" ] && read -r stat 2>/dev/null < "/proc/$group/stat"; the
   fi
 fi
 exec tmux -S "$socket" if-shell -F -t "$pane" \
-  "#{&&:#{&&:#{==:#{@buddy_owner},$session},#{!=:#{@buddy_pane},}},#{&&:#{==:#{pane_pid},$owner},#{==:#{pane_synchronized},0}}}" \
+  "#{&&:#{&&:#{==:#{@buddy_owner}@#{pid}.#{start_time},$seal},#{!=:#{@buddy_pane},}},#{&&:#{==:#{pane_pid},$owner},#{==:#{pane_synchronized},0}}}" \
   "copy-mode -q -t $pane ; send-keys -t $pane C-c" "display-message -p refused"
 "##;
 

@@ -2,6 +2,7 @@
 
 use super::host::Host;
 use super::names::SHARED;
+use super::records::{self, Record};
 use super::scripts::{self, FORGET};
 use super::shells::Shell;
 use crate::{PaneError, Remaining, Stdin, TargetError, quote};
@@ -34,6 +35,11 @@ pub(super) struct Place {
     pub(super) bounds: String,
 }
 
+/// What tmux is asked for before anything is done to a pane of a session: the session's name and the server.
+pub(super) fn seal(host: &Host, session: &str) -> Result<String, TargetError> {
+    Ok(format!("{session}@{}", records::load(&host.records, session)?.server))
+}
+
 /// Finds a session or makes it, with its shared pane. True when it was made.
 pub(super) async fn session(
     host: &Host,
@@ -47,15 +53,21 @@ pub(super) async fn session(
     }
     let (directory, socket, most) =
         (host.directory.to_string_lossy(), host.socket(), limits.sessions.to_string());
-    let mut arguments = vec![directory.as_ref(), &socket, name, &most, &shell.bounds];
+    let identity = records::load(&host.records, name)?.identity();
+    let mut arguments = vec![directory.as_ref(), &socket, name, &most, &shell.bounds, &identity];
     arguments.extend(shell.words.iter().map(String::as_str));
     let said = host.run_leaving(scripts::SESSION, &arguments).await?;
-    match said.words().first() {
-        Some(&"made") => Ok(true),
-        Some(&"found") => Ok(false),
-        Some(&"foreign") => Err(PaneError::Foreign { name: name.to_owned() }.into()),
-        Some(&"many") => Err(PaneError::TooMany { what: "sessions", limit: limits.sessions }.into()),
-        Some(&"private") => Err(PaneError::NotPrivate { path: host.directory.clone() }.into()),
+    match said.words().as_slice() {
+        ["made", server, session, pane] => {
+            let (server, session) = ((*server).to_owned(), (*session).to_owned());
+            let panes = [(SHARED.to_owned(), (*pane).to_owned())].into();
+            records::keep(&host.records, name, &Record { server, session, panes })?;
+            Ok(true)
+        }
+        ["found"] => Ok(false),
+        ["foreign"] => Err(PaneError::Foreign { name: name.to_owned() }.into()),
+        ["many"] => Err(PaneError::TooMany { what: "sessions", limit: limits.sessions }.into()),
+        ["private"] => Err(PaneError::NotPrivate { path: host.directory.clone() }.into()),
         _ => Err(PaneError::Unusable { reason: "its answer is not understood".to_owned() }.into()),
     }
 }
@@ -77,12 +89,23 @@ pub(super) async fn pane(
     }
     let (socket, most) = (host.socket(), limits.panes.to_string());
     let wish = if absent == Absent::Make { "make" } else { "find" };
-    let mut arguments = vec![socket.as_str(), session, name, &most, wish, &shell.bounds];
+    let mut record = records::load(&host.records, session)?;
+    let identity = record.identity();
+    let mut arguments =
+        vec![socket.as_str(), session, name, &most, wish, &shell.bounds, &identity, record.id(name)];
     arguments.extend(shell.words.iter().map(String::as_str));
     let said = host.run(scripts::PANE, &arguments, Stdin::Null).await?;
     match said.words().as_slice() {
-        [how, id, pid, dead, bounds] => place(how, id, pid, dead, bounds)
-            .ok_or_else(|| PaneError::Unusable { reason: "its answer is not understood".to_owned() }.into()),
+        [how, id, pid, dead, bounds] => {
+            let unclear = || PaneError::Unusable { reason: "its answer is not understood".to_owned() };
+            let place = place(how, id, pid, dead, bounds).ok_or_else(unclear)?;
+            if place.is_new {
+                record.panes.insert(name.to_owned(), place.id.clone());
+                records::keep(&host.records, session, &record)?;
+            }
+            Ok(place)
+        }
+        ["foreign"] => Err(PaneError::Foreign { name: session.to_owned() }.into()),
         ["many"] => Err(PaneError::TooMany { what: "panes", limit: limits.panes }.into()),
         _ => Err(PaneError::Missing { what: "pane", name: name.to_owned() }.into()),
     }
@@ -109,8 +132,8 @@ pub(super) async fn respawn(host: &Host, session: &str, id: &str, shell: &Shell)
         return Err(PaneError::NoHooks.into());
     }
     shell.prepare(host).await?;
-    let socket = host.socket();
-    let mut arguments = vec![socket.as_str(), id, session, &shell.bounds];
+    let (socket, seal) = (host.socket(), seal(host, session)?);
+    let mut arguments = vec![socket.as_str(), id, &seal, &shell.bounds];
     arguments.extend(shell.words.iter().map(String::as_str));
     let said = host.run(scripts::RESPAWN, &arguments, Stdin::Null).await?;
     let pid = said.words().first().and_then(|pid| pid.parse().ok());
@@ -122,7 +145,9 @@ pub(super) async fn kill_session(host: &Host, name: &str, default: &str) -> Resu
     if name == default {
         return Err(PaneError::Protected { what: "session", name: name.to_owned() }.into());
     }
-    let said = host.run(&format!("{FORGET}{KILL_SESSION}"), &[&host.socket(), name], Stdin::Null).await?;
+    let identity = records::load(&host.records, name)?.identity();
+    let arguments = [&host.socket(), name, &identity];
+    let said = host.run(&format!("{FORGET}{KILL_SESSION}"), &arguments, Stdin::Null).await?;
     match said.words().first() {
         None => Ok(()),
         Some(&"missing") => Err(PaneError::Missing { what: "session", name: name.to_owned() }.into()),
@@ -135,8 +160,8 @@ pub(super) async fn kill_pane(host: &Host, session: &str, name: &str, id: &str) 
     if name == SHARED {
         return Err(PaneError::Protected { what: "pane", name: name.to_owned() }.into());
     }
-    let said =
-        host.run(&format!("{FORGET}{KILL_PANE}"), &[&host.socket(), session, name, id], Stdin::Null).await?;
+    let arguments = [&host.socket(), &seal(host, session)?, name, id];
+    let said = host.run(&format!("{FORGET}{KILL_PANE}"), &arguments, Stdin::Null).await?;
     if said.text.is_empty() { Ok(()) } else { Err(PaneError::Foreign { name: name.to_owned() }.into()) }
 }
 
@@ -146,8 +171,8 @@ pub(super) async fn remaining(host: &Host) -> Result<Vec<Remaining>, TargetError
     let mut found: Vec<Remaining> = Vec::new();
     for line in said.text.lines() {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
-        let [session, owner] = words.as_slice() else { continue };
-        if session != owner {
+        let [session, identity] = words.as_slice() else { continue };
+        if records::load(&host.records, session)?.identity() != *identity {
             continue;
         }
         match found.iter_mut().find(|remaining| remaining.session == *session) {
@@ -173,7 +198,7 @@ const IS_THERE: &str = r#"tmux -S "$1" has-session -t "=$2" 2>/dev/null && echo 
 
 const KILL_SESSION: &str = r#"
 tmux -S "$1" has-session -t "=$2" 2>/dev/null || { echo missing; exit 0; }
-[ "$(tmux -S "$1" show-options -v -t "=$2:" @buddy_owner 2>/dev/null)" = "$2" ] || { echo foreign; exit 0; }
+[ "$(tmux -S "$1" display-message -p -t "=$2:" '#{pid}.#{start_time}.#{session_id}')" = "$3" ] || { echo foreign; exit 0; }
 tmux -S "$1" kill-session -t "=$2" || exit 1
 # Who follows a pane reads its end first.
 sleep 0.2 2>/dev/null || sleep 1
@@ -182,13 +207,13 @@ forget "$1"
 
 const KILL_PANE: &str = r##"
 tmux -S "$1" if-shell -F -t "$4" \
-  "#{&&:#{==:#{pane_id},$4},#{&&:#{==:#{@buddy_owner},$2},#{==:#{@buddy_pane},$3}}}" \
+  "#{&&:#{==:#{pane_id},$4},#{&&:#{==:#{@buddy_owner}@#{pid}.#{start_time},$2},#{==:#{@buddy_pane},$3}}}" \
   "kill-pane -t $4" "display-message -p refused" || exit 1
 sleep 0.2 2>/dev/null || sleep 1
 forget "$1"
 "##;
 
-const LIST: &str = r#"tmux -S "$1" list-panes -a -F '#{session_name} #{@buddy_owner}' 2>/dev/null; exit 0"#;
+const LIST: &str = r#"tmux -S "$1" list-panes -a -F '#{session_name} #{pid}.#{start_time}.#{session_id}' 2>/dev/null; exit 0"#;
 
 #[cfg(test)]
 mod tests {

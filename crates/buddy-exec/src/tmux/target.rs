@@ -45,7 +45,8 @@ const OTHER_BOUNDS: &str = "the shell of the pane had other bounds than hold now
 pub struct TmuxSettings {
     /// A directory on the target for the socket and what belongs to panes. Private to the account.
     pub directory: PathBuf,
-    /// A directory on this machine for locks, so that two buddies do not type into one pane.
+    /// A directory on this machine for locks, so that two buddies do not type into one pane, and for records of the panes that
+    /// buddy made.
     pub locks: PathBuf,
     /// The session that is used by default.
     pub session: String,
@@ -98,6 +99,7 @@ impl TmuxTarget {
             target: below.clone(),
             env: settings.env,
             directory: settings.directory,
+            records: settings.locks.clone(),
             marker: settings.marker,
             reconnect_within: settings.reconnect_within,
             way: settings.way,

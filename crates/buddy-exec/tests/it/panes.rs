@@ -5,6 +5,7 @@ mod askers;
 mod behind;
 mod commands;
 mod endings;
+mod foreign;
 mod jailed;
 mod keys;
 mod people;

@@ -22,6 +22,9 @@ use crate::wiring::{Wishes, local_target};
 const FULL_ACCESS: &str = "production: commands and shared terminals have all the rights of the account; the gate is a \
                            courtesy here and not a boundary";
 
+/// What is said then where buddy runs in a terminal that other programs type into, by the variable that tells it.
+const MULTIPLEXERS: &[(&str, &str)] = &[("TMUX", "tmux"), ("STY", "screen"), ("ZELLIJ", "zellij")];
+
 /// What the command line and the environment ask for.
 pub(crate) struct Invocation<'a> {
     pub(crate) environment: &'a Environment,
@@ -127,12 +130,23 @@ impl Invocation<'_> {
             loaded.config.agent.environment == WorkEnvironment::Production && !self.policy.is_plan_only();
         if is_open && notes == Notes::Shown {
             printer.status(FULL_ACCESS);
+            if let Some(typed) = typed_into(self.environment) {
+                printer.tell(&typed);
+            }
         }
         if let (Notes::Shown, None, Some(found)) = (notes, wish, models.found()) {
             printer.tell(&found);
         }
         Ok(Setup { loaded, models: Arc::new(models) })
     }
+}
+
+/// That other processes can type into the terminal that buddy runs in, where that is known.
+fn typed_into(environment: &Environment) -> Option<String> {
+    let (_, name) = MULTIPLEXERS.iter().find(|(variable, _)| environment.get(variable).is_some())?;
+    Some(format!(
+        "buddy runs inside {name}: other processes of your account can type here, so dangerous commands ask for a word"
+    ))
 }
 
 impl Setup {

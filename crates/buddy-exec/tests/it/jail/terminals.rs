@@ -118,3 +118,48 @@ async fn a_command_has_a_terminal_with_any_of_the_layers() {
         assert_eq!(exit.stdout.text(), "27 91\r\n1\r\n", "{kind:?}: it is in the foreground");
     }
 }
+
+/// Tries to type through a tmux server that is not buddy's: by its socket, and as a program in one of its panes does.
+fn type_through(socket: &std::path::Path) -> String {
+    let socket = socket.display();
+    format!(
+        "tmux -S {socket} send-keys -t mine typed-by-a-command Enter; \
+         TMUX={socket},1,0 TMUX_PANE=%0 tmux send-keys typed-by-a-command Enter; \
+         for device in /dev/uinput /dev/input/event0 /dev/ptmx /dev/vcs1; do echo typed > $device; done 2>/dev/null; \
+         echo tried"
+    )
+}
+
+#[expect(clippy::disallowed_methods, reason = "the test plays a person with a tmux of their own")]
+fn own_tmux(socket: &std::path::Path, words: &[&str]) {
+    let run = Command::new("tmux").arg("-S").arg(socket).args(words).env_remove("TMUX").status().unwrap();
+    assert!(run.success(), "{words:?}");
+}
+
+#[tokio::test]
+async fn nothing_is_typed_through_the_tmux_that_buddy_itself_runs_in() {
+    let place = tempfile::tempdir().unwrap();
+    let (socket, typed) = (place.path().join("socket"), place.path().join("typed"));
+    let keep = format!("exec cat > {}", typed.display());
+    own_tmux(&socket, &["-f", "/dev/null", "new-session", "-d", "-s", "mine", &keep]);
+    for kind in ALL {
+        let cell = Cell::new(kind);
+        for network in [false, true] {
+            let bounds = buddy_exec::Bounds { network, ..cell.bounds() };
+            let exit = cell.run_in(bounds, &type_through(&socket)).await;
+            assert_eq!(exit.stdout.text(), "tried\n", "{kind:?}: {}", exit.stderr.text());
+        }
+    }
+    own_tmux(&socket, &["send-keys", "-t", "mine", "end-of-test", "Enter"]);
+    let end = std::time::Instant::now() + crate::stage::PATIENCE;
+    let text = loop {
+        let text = std::fs::read_to_string(&typed).unwrap_or_default();
+        if text.ends_with("end-of-test\n") {
+            break text;
+        }
+        assert!(std::time::Instant::now() < end, "nothing can be typed there at all: {text:?}");
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    };
+    own_tmux(&socket, &["kill-server"]);
+    assert_eq!(text, "end-of-test\n");
+}
