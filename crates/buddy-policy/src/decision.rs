@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use buddy_protocol::Risk;
 
-use crate::{Offer, Tier};
+use crate::{Needs, Offer, Tier};
 
 /// Whether a call may go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,4 +48,6 @@ pub struct Decision {
     pub pins: Vec<PathBuf>,
     /// Whether everything it does is known to only read, so that it can run where nothing can be written.
     pub is_read_only: bool,
+    /// What it would use that is closed to calls which nobody was asked about.
+    pub needs: Needs,
 }

@@ -11,18 +11,23 @@ mod effect;
 mod grant;
 mod guarded;
 mod intent;
+mod needs;
 mod path;
 mod policy;
 mod reword;
 mod rules;
 mod shell;
 
-pub use decide::decide;
+pub use decide::{decide, touched};
 pub use decision::{Decision, Execution, Verdict};
 pub use display::display_command;
 pub use grant::{Grant, Offer, Scope};
-pub use guarded::{GIT_ORDERS, Keeps, PROTECTED, ProtectedRow, order_names, secret_names, secret_places};
+pub use guarded::{
+    GIT_ORDERS, Keeps, PROTECTED, ProtectedRow, guarded_names, home_secrets, order_names, secret_names,
+    secret_places,
+};
 pub use intent::{Action, Claims, Intent, Tier, Typing};
+pub use needs::Needs;
 pub use policy::{Approvals, CommandMode, Mode, Now, Places, Policy};
 pub use reword::{RewordError, reword};
 pub use rules::{

@@ -95,11 +95,13 @@ pub struct Now<'a> {
     pub approvals: Approvals,
     /// The grants that hold now.
     pub grants: &'a [Grant],
+    /// Paths that lead elsewhere than they say, with where they lead: links that were found on the host.
+    pub links: &'a [(PathBuf, PathBuf)],
 }
 
 impl Now<'_> {
     /// This policy on approvals, without grants.
     pub fn with(approvals: Approvals) -> Self {
-        Self { approvals, grants: &[] }
+        Self { approvals, ..Self::default() }
     }
 }

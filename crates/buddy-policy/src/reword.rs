@@ -94,6 +94,6 @@ fn is_within(grant: &Grant, most: &Grant) -> bool {
 fn is_covering(grant: &Grant, intent: &Intent, policy: &Policy, grants: &[Grant]) -> bool {
     let intent = Intent { claims: None, ..intent.clone() };
     let grants: Vec<Grant> = grants.iter().chain([grant]).cloned().collect();
-    let now = Now { approvals: Approvals::Ask, grants: &grants };
+    let now = Now { approvals: Approvals::Ask, grants: &grants, links: &[] };
     decide(&intent, policy, &now).verdict == Verdict::Allow
 }

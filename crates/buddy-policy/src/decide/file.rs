@@ -14,9 +14,14 @@ use crate::{Mode, Now, Places, Policy, RuleAction, RuleTier};
 pub(crate) fn read(path: &Path, policy: &Policy, sheet: &mut Sheet) {
     let path = clean(path);
     let allowed = rule(Thing::Read(&path), policy, sheet);
-    if is_secret(&path, &policy.places) && allowed != Allowed::Always {
-        sheet.ask(Weight::Hard, Risk::High, format!("it reads `{}`, which can hold secrets", shown(&path)));
+    if !is_secret(&path, &policy.places) {
+        return;
     }
+    if allowed == Allowed::Always {
+        return sheet.needs.ruled.push(path);
+    }
+    sheet.ask(Weight::Hard, Risk::High, format!("it reads `{}`, which can hold secrets", shown(&path)));
+    sheet.needs.asked.push(path);
 }
 
 pub(crate) fn write(path: &Path, is_edit: bool, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
@@ -32,7 +37,8 @@ pub(crate) fn write(path: &Path, is_edit: bool, policy: &Policy, now: &Now<'_>, 
         return sheet.deny(untrusted("write", &path));
     }
     if is_guarded(&path, &policy.places) {
-        return sheet.ask(Weight::Hard, Risk::High, decides_what_runs("writes", &path));
+        sheet.ask(Weight::Hard, Risk::High, decides_what_runs("writes", &path));
+        return sheet.needs.asked.push(path);
     }
     match (policy.mode, is_open(&path, &policy.places)) {
         (Mode::Development | Mode::Plan, false) => sheet.deny(outside("write", &path)),
@@ -67,6 +73,7 @@ pub(crate) fn delete(path: &Path, policy: &Policy, sheet: &mut Sheet) {
         sheet.deny(format!("it would remove `{}` with all that is worked on", shown(&path)));
     } else if is_guarded(&path, places) {
         sheet.ask(Weight::Hard, Risk::High, decides_what_runs("removes", &path));
+        sheet.needs.asked.push(path);
     } else if !is_open(&path, places) {
         match policy.mode {
             Mode::Production => sheet.ask(

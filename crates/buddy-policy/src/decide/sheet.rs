@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use buddy_protocol::Risk;
 
-use crate::{Approvals, Decision, Execution, Offer, Tier, Verdict};
+use crate::{Approvals, Decision, Execution, Needs, Offer, Tier, Verdict};
 
 /// How much it takes to let something go on without asking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -33,6 +33,7 @@ pub(crate) struct Sheet {
     execution: Execution,
     pins: Vec<PathBuf>,
     is_read_only: bool,
+    pub(crate) needs: Needs,
 }
 
 impl Sheet {
@@ -47,6 +48,7 @@ impl Sheet {
             execution: Execution::Shell,
             pins: Vec::new(),
             is_read_only: true,
+            needs: Needs::default(),
         }
     }
 
@@ -131,6 +133,7 @@ impl Sheet {
             execution: self.execution,
             pins: self.pins,
             is_read_only: self.is_read_only,
+            needs: self.needs,
         }
     }
 }

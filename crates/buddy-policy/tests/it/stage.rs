@@ -32,7 +32,7 @@ pub(crate) fn ask(intent: &Intent, policy: &Policy) -> Decision {
 }
 
 pub(crate) fn with_grants(intent: &Intent, policy: &Policy, grants: &[Grant]) -> Decision {
-    decide(intent, policy, &Now { approvals: Approvals::Ask, grants })
+    decide(intent, policy, &Now { approvals: Approvals::Ask, grants, links: &[] })
 }
 
 /// Checks the verdict on a command in a mode.

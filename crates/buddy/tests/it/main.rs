@@ -29,6 +29,7 @@ mod panes;
 mod past;
 mod person;
 mod processes;
+mod protected;
 mod repl;
 mod screen;
 mod security;
