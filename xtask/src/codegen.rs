@@ -3,16 +3,17 @@
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
+use buddy_policy::protected_places_page;
 use buddy_protocol::event_schema;
 
 use crate::place;
 use crate::run::cargo;
 
-/// Writes what is under `api/`. Tests of the crates that own it fail when it is out of date.
+/// Writes what is under `api/` and `docs/reference/`. Tests of the crates that own it fail when it is out of date.
 pub(crate) fn codegen() -> Result<()> {
-    fs::create_dir_all(place::root().join("api"))?;
-    write("events.schema.json", &(serde_json::to_string_pretty(&event_schema())? + "\n"))?;
-    write("config.schema.json", &config_schema()?)
+    write("docs/reference/protected-places.md", &protected_places_page())?;
+    write("api/events.schema.json", &(serde_json::to_string_pretty(&event_schema())? + "\n"))?;
+    write("api/config.schema.json", &config_schema()?)
 }
 
 /// As buddy prints it: the keys are its own affair, and it has no library to ask.
@@ -24,8 +25,11 @@ fn config_schema() -> Result<String> {
 }
 
 fn write(name: &str, text: &str) -> Result<()> {
-    let path = place::root().join("api").join(name);
+    let path = place::root().join(name);
+    if let Some(directory) = path.parent() {
+        fs::create_dir_all(directory)?;
+    }
     fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-    println!("wrote api/{name}");
+    println!("wrote {name}");
     Ok(())
 }

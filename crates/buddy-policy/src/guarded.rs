@@ -3,6 +3,7 @@
 //! Changing the first and reading the second always asks, one by one, and no grant covers it. Both come from one table, from
 //! which the bounds of commands are made too.
 
+mod page;
 mod table;
 
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use std::sync::LazyLock;
 
 use buddy_protocol::NameSet;
 
+pub use self::page::protected_places_page;
 pub use self::table::{GIT_ORDERS, Keeps, PROTECTED, ProtectedRow};
 use crate::Places;
 use crate::path::{clean, is_beneath_any, touches_any};

@@ -23,8 +23,8 @@ pub use decision::{Decision, Execution, Verdict};
 pub use display::display_command;
 pub use grant::{Grant, Offer, Scope};
 pub use guarded::{
-    GIT_ORDERS, Keeps, PROTECTED, ProtectedRow, guarded_names, home_secrets, order_names, secret_names,
-    secret_places,
+    GIT_ORDERS, Keeps, PROTECTED, ProtectedRow, guarded_names, home_secrets, order_names,
+    protected_places_page, secret_names, secret_places,
 };
 pub use intent::{Action, Claims, Intent, Tier, Typing};
 pub use needs::Needs;

@@ -146,8 +146,10 @@ mod tests {
         let diff = "--- a/one\n+++ b/one\n@@ -1 +1 @@\n-x\n+y\n--- /dev/null\n+++ b/two\n@@ -0,0 +1 @@\n+x\n\
                     --- a/three\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n";
         let expected = [
+            Action::Read("/w/one".into()),
             Action::Write("/w/one".into()),
             Action::Write("/w/two".into()),
+            Action::Read("/w/three".into()),
             Action::Delete("/w/three".into()),
         ];
         assert_eq!(actions(diff), expected);

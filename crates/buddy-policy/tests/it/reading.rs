@@ -166,7 +166,7 @@ fn reading_all_that_is_somewhere_in_the_home_asks() {
         "grep -r key /usr/include",
         "ls ~/other",
         "ls -R ~/other",
-        "ls /home/u/*",
+        "ls /home/u/other/*",
         "find ~ -name x",
         "cat ~/other/file.txt",
     ] {
