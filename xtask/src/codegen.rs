@@ -3,7 +3,7 @@
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
-use buddy_policy::command_reference;
+use buddy_policy::{command_reference, protected_places_page};
 use buddy_protocol::event_schema;
 
 use crate::place;
@@ -11,9 +11,9 @@ use crate::run::cargo;
 
 /// Writes what is under `api/` and the generated parts of pages. Tests of the crates that own it fail when it is out of date.
 pub(crate) fn codegen() -> Result<()> {
-    fs::create_dir_all(place::root().join("api"))?;
-    write("events.schema.json", &(serde_json::to_string_pretty(&event_schema())? + "\n"))?;
-    write("config.schema.json", &config("schema")?)?;
+    write("api/events.schema.json", &(serde_json::to_string_pretty(&event_schema())? + "\n"))?;
+    write("api/config.schema.json", &config("schema")?)?;
+    write("docs/reference/protected-places.md", &protected_places_page())?;
     write_block("docs/reference/commands.md", "commands", &command_reference())?;
     write_block("docs/configuration.md", "project-keys", &config("project-keys")?)
 }
@@ -40,8 +40,11 @@ fn write_block(page: &str, name: &str, text: &str) -> Result<()> {
 }
 
 fn write(name: &str, text: &str) -> Result<()> {
-    let path = place::root().join("api").join(name);
+    let path = place::root().join(name);
+    if let Some(directory) = path.parent() {
+        fs::create_dir_all(directory)?;
+    }
     fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
-    println!("wrote api/{name}");
+    println!("wrote {name}");
     Ok(())
 }

@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use buddy_exec::Bounds;
 use buddy_policy::{
-    Action, Approvals, Attendance, Decision, Grant, Intent, Mode, Now, Offer, Policy, Trail, Verdict, decide,
-    reword,
+    Action, Approvals, Attendance, Decision, Grant, Intent, Mode, Needs, Now, Offer, Policy, Trail, Verdict,
+    decide, reword, touched,
 };
 use buddy_protocol::{ApprovalPolicy, GrantScope, GrantWish};
 use tokio::sync::watch;
@@ -24,14 +24,39 @@ pub trait PolicySource: Send + Sync {
     /// The policy that holds now for sessions in a directory. The error says why there is none; then nothing runs.
     fn policy(&self, cwd: &Path, is_plan_only: bool) -> Result<Arc<Policy>, String>;
 
-    /// What a call may touch. One that only reads gets to change nothing.
-    fn bounds(&self, policy: &Policy, is_read_only: bool) -> Bounds;
+    /// What a call may touch. One that only reads gets to change nothing, and one that nobody was asked about reads no secrets.
+    fn bounds(&self, policy: &Policy, call: &CallRights<'_>) -> Bounds;
+
+    /// Which of these paths of the host lead elsewhere, with where they lead. Where that is not known, none do.
+    fn links(&self, _: &Policy, _: &[PathBuf]) -> Vec<(PathBuf, PathBuf)> {
+        Vec::new()
+    }
 
     /// The grants beyond single sessions that hold now in a directory.
     fn grants(&self, cwd: &Path) -> Vec<Grant>;
 
     /// Keeps a grant beyond this session. The error says why it could not be kept.
     fn keep(&self, cwd: &Path, grant: &Grant, scope: GrantScope, time: Duration) -> Result<(), String>;
+}
+
+/// What is known of a call when its bounds are made.
+#[derive(Debug, Clone, Copy)]
+pub struct CallRights<'a> {
+    /// Whether everything it does is known to only read.
+    pub is_read_only: bool,
+    /// Who let it go on.
+    pub by: AllowedBy,
+    /// What it would use that is closed to calls which nobody was asked about.
+    pub needs: &'a Needs,
+}
+
+/// Who let a call go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AllowedBy {
+    /// Nobody was asked: it only reads, or a mode, a rule, a grant, a window or an approval of everything let it go on.
+    Nobody,
+    /// A person, when they were asked about exactly this call.
+    Person,
 }
 
 /// Where a call would happen: the rules of its target, and the directory that the session has there.
@@ -99,9 +124,11 @@ impl Gate {
             // What is dangerous needs its word all the same.
             approvals = Approvals::Window;
         }
-        let now = Now { approvals, attendance: self.attendance, grants: &grants, trail: &trail };
+        let links = ground.source.links(&policy, &touched(intent, &policy));
+        let attendance = self.attendance;
+        let now = Now { approvals, attendance, grants: &grants, trail: &trail, links: &links };
         let decision = decide(intent, &policy, &now);
-        let mut bounds = ground.source.bounds(&policy, decision.is_read_only);
+        let mut bounds = ground.source.bounds(&policy, &rights(&decision, AllowedBy::Nobody));
         let knew_secret = trail.has_read_secret();
         // A command that nobody was asked about takes no secret out.
         if decision.verdict == Verdict::Allow && (knew_secret || decision.reads_secret) {
@@ -145,6 +172,13 @@ impl Gate {
         let is_clean = self.state().trail.is_without_data(from);
         let intent = Intent::of(Action::Fetch(to.to_owned()));
         is_clean || self.judge(&intent, ground).is_ok_and(|judged| judged.decision.verdict == Verdict::Allow)
+    }
+
+    /// The same call once a person allowed it: what they were asked about is open to it.
+    pub(crate) fn allowed(&self, judged: Judged, ground: Ground<'_>) -> Result<Judged, String> {
+        let (policy, _) = self.held(ground)?;
+        let bounds = ground.source.bounds(&policy, &rights(&judged.decision, AllowedBy::Person));
+        Ok(Judged { bounds, ..judged })
     }
 
     /// The policy and the grants that hold now on this ground.
@@ -259,6 +293,10 @@ pub(crate) fn follow(trail: &mut Trail, intent: &Intent, decision: &Decision) {
     }
 }
 
+fn rights(decision: &Decision, by: AllowedBy) -> CallRights<'_> {
+    CallRights { is_read_only: decision.is_read_only, by, needs: &decision.needs }
+}
+
 impl State {
     fn approvals(&self, now: Instant) -> Approvals {
         if self.window.is_some_and(|until| now < until) { Approvals::Window } else { self.approvals }
@@ -281,7 +319,7 @@ mod tests {
             Ok(Arc::new(policy))
         }
 
-        fn bounds(&self, _: &Policy, _: bool) -> Bounds {
+        fn bounds(&self, _: &Policy, _: &CallRights<'_>) -> Bounds {
             Bounds::open()
         }
 

@@ -25,7 +25,7 @@ mod turn;
 
 pub use agent::{AgentSettings, BuddyAgent, TextSettings};
 pub use budget::{Budget, Limit};
-pub use gate::PolicySource;
+pub use gate::{AllowedBy, CallRights, PolicySource};
 pub use hosts::{Host, Hosts};
 pub use models::ModelSource;
 pub use prompt::ProjectFile;

@@ -22,8 +22,12 @@ pub struct Bounds {
     pub guarded_names: NameSet,
     /// Files that hold secrets, wherever they stand: they are seen and listed, and their contents are not read.
     pub sealed_names: NameSet,
-    /// Files that this call may read although they are hidden or sealed, because a person or a rule opened them.
+    /// Files that this call may use although they are hidden, sealed or guarded by name, because a person or a rule of theirs
+    /// opened exactly them. A link at such a path opens nothing but itself.
     pub opened: Vec<PathBuf>,
+    /// Directories that a person opened. Names are compared below them, so that none is guarded by its own name, and while a
+    /// session lasts each name must lead to the same directory.
+    pub anchors: Vec<PathBuf>,
     /// Whether commands reach the network.
     pub network: bool,
 }
@@ -51,6 +55,7 @@ impl Bounds {
             guarded_names: NameSet::default(),
             sealed_names: NameSet::default(),
             opened: Vec::new(),
+            anchors: Vec::new(),
             network: true,
         }
     }
@@ -58,5 +63,10 @@ impl Bounds {
     /// Whether there are none, so that no jail is needed.
     pub fn is_open(&self) -> bool {
         *self == Self::open()
+    }
+
+    /// Whether they only take files out of what the account may do, and confine nothing else.
+    pub fn only_hide(&self) -> bool {
+        self.read == Reach::Anywhere && self.write == Reach::Anywhere && self.network
     }
 }

@@ -54,11 +54,27 @@ pub enum TargetError {
         /// What was asked for.
         path: PathBuf,
     },
+    /// The contents can be secrets, so they are not read; the name is seen.
+    #[error("`{}` can hold secrets, so it is not read", path.display())]
+    Sealed {
+        /// What was asked for.
+        path: PathBuf,
+        /// Where it is, when a link led there.
+        real: Option<PathBuf>,
+    },
+    /// Another directory has the name of one that a person opened.
+    #[error("`{}` is not the directory any more that it was when the session first used it", path.display())]
+    Replaced {
+        /// The directory.
+        path: PathBuf,
+    },
     /// A symbolic link is where a change may go through none.
-    #[error("`{}` is or goes through a symbolic link, which is not written through here", path.display())]
+    #[error("`{}` is or goes through a symbolic link, which is not written through{}", path.display(), leading(to.as_deref()))]
     Link {
         /// What was asked for.
         path: PathBuf,
+        /// Where it leads, as far as that is known and may be told.
+        to: Option<PathBuf>,
     },
     /// The path is a directory that everything else is in.
     #[error("`{}` is the top of what may be touched and stays", path.display())]
@@ -208,6 +224,11 @@ pub enum TargetError {
         /// Why not.
         source: io::Error,
     },
+}
+
+/// Where a link leads, for a message.
+fn leading(to: Option<&Path>) -> String {
+    to.map(|to| format!("; it leads to `{}`", to.display())).unwrap_or_default()
 }
 
 /// What a path is when it is not a regular file.

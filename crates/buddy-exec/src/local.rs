@@ -128,6 +128,15 @@ impl Target for LocalTarget {
         self.managed.as_ref()
     }
 
+    async fn check(&self, bounds: &Bounds) -> Result<(), TargetError> {
+        let (roots, anchors) = (self.roots.clone(), bounds.anchors.clone());
+        let looked_at = spawn_blocking(move || anchors.iter().try_for_each(|anchor| roots.check(anchor)));
+        looked_at.await.unwrap_or_else(|error| {
+            let path = self.settings.description.cwd.clone();
+            Err(TargetError::Io { action: "look at", path, source: error.into() })
+        })
+    }
+
     async fn start(&self, mut exec: Exec) -> Result<Running, TargetError> {
         exec.cwd = self.resolve(&exec.cwd);
         drain::start(self.settings.supervisor.clone(), exec, self.terms()).await

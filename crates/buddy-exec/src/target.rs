@@ -19,6 +19,11 @@ pub trait Target: Send + Sync {
     /// What this target is, in words for people and models.
     fn describe(&self) -> &Description;
 
+    /// Refuses bounds with a directory whose name leads elsewhere than when it was first used, before anything is done.
+    async fn check(&self, _: &Bounds) -> Result<(), TargetError> {
+        Ok(())
+    }
+
     /// Starts a command and returns once it runs, or with the reason why it does not.
     async fn start(&self, exec: Exec) -> Result<Running, TargetError>;
 
@@ -62,8 +67,8 @@ pub trait Target: Send + Sync {
 
     /// Replaces a file in one step, with its parent directories made when missing.
     ///
-    /// A reader sees the old content or the new, never a mixture; the mode of an existing file is kept. Where everything
-    /// is in reach a symbolic link is written through; within roots it is refused.
+    /// A reader sees the old content or the new, never a mixture; the mode of an existing file is kept. A symbolic link is
+    /// not written through.
     async fn write(
         &self,
         bounds: &Bounds,

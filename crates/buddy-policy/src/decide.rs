@@ -9,11 +9,16 @@ mod sheet;
 #[cfg(test)]
 mod tests;
 
+use std::path::PathBuf;
+
 use buddy_protocol::Risk;
 
 use crate::{Action, Decision, Intent, Mode, Now, Policy, Tier, Typing};
 pub(crate) use egress::Destination;
 use sheet::{Sheet, Weight};
+
+/// Touched files that are looked at for links. A line that names more is judged by its words beyond that.
+const MAX_TOUCHED: usize = 256;
 
 /// Judges an intent.
 ///
@@ -44,6 +49,20 @@ pub fn decide(intent: &Intent, policy: &Policy, now: &Now<'_>) -> Decision {
     sheet.decide(policy.mode, now)
 }
 
+/// The files that the commands of an intent are known to touch, and of what they remove the directories that it is in: where
+/// links could lead elsewhere.
+pub fn touched(intent: &Intent, policy: &Policy) -> Vec<PathBuf> {
+    let commands = intent.actions.iter().filter_map(|action| match action {
+        Action::Run { command, cwd } => Some((command.as_str(), Some(cwd.as_path()))),
+        Action::Terminal { typing: Typing::Lines(text), .. } => Some((text.as_str(), None)),
+        _ => None,
+    });
+    let mut paths: Vec<PathBuf> =
+        commands.flat_map(|(command, cwd)| command::touched(command, cwd, policy)).collect();
+    paths.truncate(MAX_TOUCHED);
+    paths
+}
+
 fn claims(intent: &Intent, sheet: &mut Sheet) {
     let Some(claims) = intent.claims else { return };
     sheet.raise(claims.risk);
@@ -64,6 +83,7 @@ fn claims(intent: &Intent, sheet: &mut Sheet) {
 /// bounds: what they do is decided by the program that reads them, and a shell may have other meanings for words than those that
 /// were judged. Keys that are no such lines are for a person, whatever else is allowed.
 fn terminal(typing: &Typing, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
+    sheet.needs.runs = true;
     match typing {
         Typing::Nothing => {}
         Typing::Lines(text) => {

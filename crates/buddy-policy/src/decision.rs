@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use buddy_protocol::Risk;
 
-use crate::{Offer, Tier};
+use crate::{Needs, Offer, Tier};
 
 /// Whether a call may go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,4 +58,6 @@ pub struct Decision {
     pub is_read_only: bool,
     /// Whether something in it needs a person each time, whatever window or grant holds.
     pub is_grave: bool,
+    /// What it would use that is closed to calls which nobody was asked about.
+    pub needs: Needs,
 }

@@ -74,6 +74,9 @@ pub(crate) enum Effect {
 /// What is done to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
+    /// Names, sizes and the like.
+    Look,
+    /// What is in it.
     Read,
     Write,
     Delete,
@@ -84,6 +87,31 @@ pub(crate) enum Access {
 pub(crate) struct Touch {
     pub(crate) access: Access,
     pub(crate) reach: Reach,
+}
+
+impl Touch {
+    /// The path at which links decide where this lands: what is removed is a name in a directory.
+    pub(crate) fn anchor(&self) -> Option<&Path> {
+        let path = self.reach.path()?;
+        if self.access == Access::Delete { path.parent() } else { Some(path) }
+    }
+
+    /// The same done to what a link leads to, where it is on the way.
+    pub(crate) fn through(&self, (from, to): &(PathBuf, PathBuf)) -> Option<Self> {
+        if self.anchor() != Some(from) {
+            return None;
+        }
+        let real = match (self.access, self.reach.path().and_then(Path::file_name)) {
+            (Access::Delete, Some(name)) => to.join(name),
+            _ => to.clone(),
+        };
+        let reach = match &self.reach {
+            Reach::Path(_) => Reach::Path(real),
+            Reach::Beneath(_) => Reach::Beneath(real),
+            Reach::Unknown(_) => return None,
+        };
+        Some(Self { access: self.access, reach })
+    }
 }
 
 /// How far it is known which file is meant.

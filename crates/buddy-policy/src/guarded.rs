@@ -3,6 +3,7 @@
 //! Changing the first and reading the second always asks, one by one, and no grant covers it. Both come from one table, from
 //! which the bounds of commands are made too.
 
+mod page;
 mod table;
 
 use std::path::{Path, PathBuf};
@@ -10,6 +11,7 @@ use std::sync::LazyLock;
 
 use buddy_protocol::NameSet;
 
+pub use self::page::protected_places_page;
 pub use self::table::{GIT_ORDERS, Keeps, PROTECTED, ProtectedRow};
 use crate::Places;
 use crate::path::{clean, is_beneath_any, touches_any};
@@ -20,6 +22,26 @@ pub fn order_names() -> &'static NameSet {
         NameSet::trees(anywhere(|keeps| matches!(keeps, Keeps::Orders | Keeps::OrdersIn(_))))
     });
     &NAMES
+}
+
+/// Names that the kernel and the file tools keep from being changed, wherever they stand: those that programs take orders from,
+/// and of directories that commands write in all the time only the parts that give orders.
+pub fn guarded_names() -> &'static NameSet {
+    static NAMES: LazyLock<NameSet> = LazyLock::new(|| {
+        let whole = anywhere(|keeps| keeps == Keeps::Orders).map(str::to_owned);
+        let parts = PROTECTED.iter().flat_map(|row| {
+            let Keeps::OrdersIn(parts) = row.keeps else { return Vec::new() };
+            parts.iter().map(|part| format!("{}/{part}", row.name)).collect()
+        });
+        let names: Vec<String> = whole.chain(parts).collect();
+        NameSet::trees(names.iter().map(String::as_str))
+    });
+    &NAMES
+}
+
+/// Places in a home that hold secrets, relative to it.
+pub fn home_secrets() -> impl Iterator<Item = &'static Path> {
+    anywhere(|keeps| keeps == Keeps::Secrets).filter(|name| !name.contains('*')).map(Path::new)
 }
 
 /// Names that hold secrets, wherever they stand.
@@ -64,6 +86,20 @@ pub(crate) fn is_secret(path: &Path, places: &Places) -> bool {
             && !["/dev/null", "/dev/zero"].iter().any(|plain| path == Path::new(plain)))
         || is_of_a_process(&path)
         || secret_names().covers(&below_root(&path, places))
+}
+
+/// Whether reading everything in this directory could read secrets that no jail seals: it is in the home or holds it, or holds
+/// places with secrets, and is no place that a person opened.
+pub(crate) fn holds_secrets(path: &Path, places: &Places) -> bool {
+    let path = clean(path);
+    let holds = |place: &Path| clean(place).starts_with(&path);
+    if secret_places().any(holds) || places.own.iter().chain(&places.home).any(|place| holds(place)) {
+        return true;
+    }
+    let opened = places.workspace.iter().chain(&places.scratch).chain(&places.untrusted);
+    let is_opened = opened.into_iter().any(|root| path.starts_with(clean(root)));
+    let homes = places.home.iter().map(PathBuf::as_path).chain(["/home", "/root"].map(Path::new));
+    !is_opened && homes.into_iter().any(|home| path.starts_with(clean(home)))
 }
 
 /// `/proc/self/…` and `/proc/<number>/…`: memory, environment, and other ways round to any file.

@@ -12,6 +12,7 @@ mod grant;
 mod guarded;
 mod intent;
 mod later;
+mod needs;
 mod path;
 mod policy;
 mod reference;
@@ -20,12 +21,16 @@ mod rules;
 mod shell;
 mod trail;
 
-pub use decide::decide;
+pub use decide::{decide, touched};
 pub use decision::{Decision, Execution, Verdict};
 pub use display::display_command;
 pub use grant::{Grant, Offer, Scope};
-pub use guarded::{GIT_ORDERS, Keeps, PROTECTED, ProtectedRow, order_names, secret_names, secret_places};
+pub use guarded::{
+    GIT_ORDERS, Keeps, PROTECTED, ProtectedRow, guarded_names, home_secrets, order_names,
+    protected_places_page, secret_names, secret_places,
+};
 pub use intent::{Action, Claims, Intent, Tier, Typing};
+pub use needs::Needs;
 pub use policy::{Approvals, Attendance, CommandMode, Mode, Now, Places, Policy};
 pub use reference::command_reference;
 pub use reword::{RewordError, reword};

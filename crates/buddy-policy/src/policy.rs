@@ -114,11 +114,13 @@ pub struct Now<'a> {
     pub grants: &'a [Grant],
     /// What the conversation shows about where data may go.
     pub trail: &'a Trail,
+    /// Paths that lead elsewhere than they say, with where they lead: links that were found on the host.
+    pub links: &'a [(PathBuf, PathBuf)],
 }
 
 impl Now<'_> {
     /// This policy on approvals, without grants, in a conversation in which nothing was said.
     pub fn with(approvals: Approvals) -> Self {
-        Self { approvals, attendance: Attendance::Somebody, grants: &[], trail: &BLANK }
+        Self { approvals, attendance: Attendance::Somebody, grants: &[], trail: &BLANK, links: &[] }
     }
 }

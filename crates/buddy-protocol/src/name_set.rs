@@ -43,6 +43,20 @@ impl NamePattern {
         names.windows(self.names.len()).position(fits).map(|start| start + self.names.len())
     }
 
+    /// Whether the names end with the first ones of the pattern, and more would have to follow.
+    fn begins_at_end(&self, names: &[String]) -> bool {
+        let begins = |count: &usize| {
+            let (Some(start), Some(first)) = (names.len().checked_sub(*count), self.names.get(..*count))
+            else {
+                return false;
+            };
+            let end = names.get(start..).unwrap_or_default();
+            end.iter().zip(first).all(|(name, pattern)| fits_name(pattern, name))
+        };
+        self.names.first().is_some_and(|name| name.starts_with('.'))
+            && (1..self.names.len()).any(|count| begins(&count))
+    }
+
     /// Whether the pattern fits the end of these folded names.
     pub fn ends(&self, names: &[String]) -> bool {
         let Some(start) = names.len().checked_sub(self.names.len()) else { return false };
@@ -78,6 +92,12 @@ impl NameSet {
         let trees = self.trees.iter().filter_map(|pattern| pattern.end_in(names));
         let files = self.files.iter().filter(|pattern| pattern.ends(names)).map(|_| names.len());
         trees.chain(files).filter(|end| !is_excepted(*end)).min()
+    }
+
+    /// Whether something in the set could stand below a directory with these folded names, because they end with the
+    /// beginning of a pattern. Only names with a dot are told by their beginning; others are too common.
+    pub fn begins_in(&self, names: &[String]) -> bool {
+        self.trees.iter().chain(&self.files).any(|pattern| pattern.begins_at_end(names))
     }
 
     /// Whether a path is in the set.
@@ -176,6 +196,16 @@ mod tests {
         assert!(covers(&set, "/w/.env") && covers(&set, "/w/id_rsa"));
         assert!(covers(&set, "/w/.ssh/x.pub"), "everything below a tree of the set is in the set");
         assert!(!covers(&set, "/w/.env/bin/python"), "nothing below a file of the set is");
+    }
+
+    #[test]
+    fn a_name_that_begins_a_pattern_may_hold_more() {
+        let set = NameSet::trees([".git/hooks", "library/agents"]);
+        for (path, begins) in
+            [("/w/.git", true), ("/w/.git/hooks", false), ("/w/library", false), ("/w/git", false)]
+        {
+            assert_eq!(set.begins_in(&fold_path(Path::new(path))), begins, "{path}");
+        }
     }
 
     #[test]

@@ -63,10 +63,12 @@ impl Tool for ApplyPatch {
         let actions = changes.iter().flat_map(|change| {
             let path = place.resolve(&change.path);
             match &change.edit {
-                Edit::Add { .. } | Edit::Update { to: None, .. } => vec![Action::Write(path)],
-                Edit::Delete => vec![Action::Delete(path)],
+                Edit::Add { .. } => vec![Action::Write(path)],
+                Edit::Update { to: None, .. } => vec![Action::Read(path.clone()), Action::Write(path)],
+                Edit::Delete => vec![Action::Read(path.clone()), Action::Delete(path)],
                 Edit::Update { to: Some(to), .. } => {
-                    vec![Action::Delete(path), Action::Write(place.resolve(to))]
+                    let to = place.resolve(to);
+                    vec![Action::Read(path.clone()), Action::Delete(path), Action::Write(to)]
                 }
             }
         });
@@ -134,7 +136,9 @@ mod tests {
                      *** Move to: b\n@@\n-x\n+y\n*** End Patch";
         let expected = [
             Action::Write("/w/new".into()),
+            Action::Read("/old".into()),
             Action::Delete("/old".into()),
+            Action::Read("/w/a".into()),
             Action::Delete("/w/a".into()),
             Action::Write("/w/b".into()),
         ];
@@ -142,8 +146,10 @@ mod tests {
         let diff = "--- a/one\n+++ b/one\n@@ -1 +1 @@\n-x\n+y\n--- /dev/null\n+++ b/two\n@@ -0,0 +1 @@\n+x\n\
                     --- a/three\n+++ /dev/null\n@@ -1 +0,0 @@\n-x\n";
         let expected = [
+            Action::Read("/w/one".into()),
             Action::Write("/w/one".into()),
             Action::Write("/w/two".into()),
+            Action::Read("/w/three".into()),
             Action::Delete("/w/three".into()),
         ];
         assert_eq!(actions(diff), expected);

@@ -115,7 +115,7 @@ impl Pipeline {
                 Verdict::Allow => return Ok(Passage::Open(Box::new(judged))),
                 Verdict::Deny => return Ok(Passage::Closed(Refusal::Denied(forbidden(&judged)))),
                 Verdict::Ask if shown.take().is_some_and(|shown: Judged| shown.covers(&judged)) => {
-                    return Ok(Passage::Open(Box::new(judged)));
+                    return Ok(self.opened(judged, ready));
                 }
                 Verdict::Ask if asks == MAX_ASKS => {
                     let message = "a script that the command runs changed each time the person was asked";
@@ -159,8 +159,16 @@ impl Pipeline {
             asks += 1;
             if Pins::take(&judged.decision.pins, &*target).await == pins {
                 self.note_grant(ready, wished).await?;
-                return Ok(Passage::Open(Box::new(judged)));
+                return Ok(self.opened(judged, ready));
             }
+        }
+    }
+
+    /// The passage of a call that a person allowed.
+    fn opened(&self, judged: Judged, ready: &Ready) -> Passage {
+        match self.parts.gate.allowed(judged, ready.ground()) {
+            Ok(judged) => Passage::Open(Box::new(judged)),
+            Err(why) => Passage::Closed(Refusal::Denied(no_policy(&why))),
         }
     }
 
@@ -354,6 +362,14 @@ fn action_line(intent: &Intent, place: &Place) -> (String, String) {
         Action::Delete(path) => format!("remove {}", shown(path)),
         Action::Fetch(address) => format!("fetch {address}"),
     };
-    let lines: Vec<String> = intent.actions.iter().map(line).collect();
+    // A file that is changed is looked at first, which goes without saying.
+    let is_said = |action: &&Action| match action {
+        Action::Read(path) => {
+            let changes = [Action::Write(path.clone()), Action::Delete(path.clone())];
+            !changes.iter().any(|change| intent.actions.contains(change))
+        }
+        _ => true,
+    };
+    let lines: Vec<String> = intent.actions.iter().filter(is_said).map(line).collect();
     (lines.join("\n"), cwd)
 }

@@ -51,7 +51,9 @@ impl Tool for EditFile {
     }
 
     fn intent(input: &EditFileInput, place: &Place) -> Intent {
-        Intent::of(Action::Write(place.resolve(&input.path))).as_edit()
+        let path = place.resolve(&input.path);
+        let actions = vec![Action::Read(path.clone()), Action::Write(path)];
+        Intent { actions, ..Intent::nothing() }.as_edit()
     }
 
     fn preview(input: &EditFileInput, sight: Sight) -> Option<Preview> {

@@ -10,6 +10,13 @@ use buddy_web::{FetchError, SearchError};
 const NOT_JAILED: &str = "no command can be run within its bounds on this machine until the person has mended this; \
                           `buddy doctor` tells them what is missing";
 
+/// A question is the way to a secret, and only a call that names it is one.
+const SEALED: &str = "do not look for a way around; if it is needed, name that file itself in a call of `read_file` or \
+                      `edit_file`, which asks the person";
+/// The session was given a directory and not a name.
+const REPLACED: &str = "somebody put another directory or a link in its place; the person has to put the first one back or \
+                        start a new session";
+
 /// A target's error as a failure with a stable code.
 pub(crate) fn target_failure(error: &TargetError) -> ToolFailure {
     let code = match error {
@@ -20,6 +27,8 @@ pub(crate) fn target_failure(error: &TargetError) -> ToolFailure {
         TargetError::Outside { .. } => "outside",
         TargetError::Hidden { .. } => "off_limits",
         TargetError::Guarded { .. } => "protected",
+        TargetError::Sealed { .. } => "sealed",
+        TargetError::Replaced { .. } => "replaced",
         TargetError::Link { .. } => "is_link",
         TargetError::IsRoot { .. } => "is_root",
         TargetError::Mount { .. } => "is_mount",
@@ -47,6 +56,8 @@ pub(crate) fn target_failure(error: &TargetError) -> ToolFailure {
             failure.hint("do not try to get around it; ask the person if it is needed")
         }
         TargetError::Link { .. } => failure.hint("name the file that the link leads to"),
+        TargetError::Sealed { .. } => failure.hint(SEALED),
+        TargetError::Replaced { .. } => failure.hint(REPLACED),
         _ => failure,
     }
 }

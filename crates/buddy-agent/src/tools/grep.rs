@@ -92,14 +92,20 @@ impl Tool for Grep {
         let found = context.until_cancelled(context.target.grep(&context.bounds, &path, query)).await?;
         let found = found.map_err(|error| target_failure(&error))?;
         let lines: Vec<String> = found.files.iter().flat_map(lines_of).collect();
-        Ok(json!({
+        let mut result = json!({
             "path": shown(&path),
             "matches": lines.join("\n"),
             "files": found.files.len(),
             "searched": found.searched,
             "skipped": found.skipped,
             "truncated": found.truncated,
-        }))
+        });
+        if found.sealed > 0 {
+            let files =
+                if found.sealed == 1 { "1 file".to_owned() } else { format!("{} files", found.sealed) };
+            result["not_searched"] = json!(format!("{files} that can hold secrets"));
+        }
+        Ok(result)
     }
 }
 

@@ -26,6 +26,7 @@ use crate::gate::{Gate, Ground, Judged};
 use crate::targets::{Attached, Targets};
 use crate::tools::approve::{Passage, Refusal, Share};
 use crate::tools::clip::{TextLimits, clip, clip_text};
+use crate::tools::failure::target_failure;
 use crate::tools::person::Person;
 use crate::tools::registry;
 use crate::tools::target_field;
@@ -296,7 +297,12 @@ impl Pipeline {
         let recorder = context.recorder.clone();
         let Ready { prepared, target, spec, edit, .. } = ready;
         let tool = async {
-            let run = prepared.run(&context);
+            let run = async {
+                if target_field::is_for(spec) {
+                    context.target.check(&context.bounds).await.map_err(|error| target_failure(&error))?;
+                }
+                prepared.run(&context).await
+            };
             let result = bounded(run, &cancel).await;
             let images = context.images.into_inner().unwrap_or_else(PoisonError::into_inner);
             (result, images)

@@ -155,7 +155,7 @@ impl Tool for RunShell {
 /// Whether a command is typed into a pane. One that only reads has narrower bounds than the shell of a pane, and nobody was
 /// asked about it: what earlier lines left in that shell must not decide what it does.
 fn is_for_pane(context: &ToolContext) -> bool {
-    context.bounds.is_open() || !context.is_read_only
+    context.bounds.only_hide() || !context.is_read_only
 }
 
 /// What the targets of a session have for commands, one of them at least.

@@ -68,7 +68,7 @@ impl Tool for WriteFile {
         let diff = match &written.before {
             Some(before) => unified(&shown(&path), &String::from_utf8_lossy(before), &input.content),
             None if written.created => unified(&shown(&path), "", &input.content),
-            None => "the old content was too large for a diff".to_owned(),
+            None => "the old content is too large for a diff, or can hold secrets".to_owned(),
         };
         Ok(json!({"path": shown(&path), "bytes": written.bytes, "created": written.created, "diff": diff}))
     }

@@ -64,6 +64,7 @@ pub(crate) fn delete(
     if keep.canonicalize().is_ok_and(|keep| keep.starts_with(spot.real())) {
         return Err(TargetError::IsRoot { path: path.to_owned() });
     }
+    view.protected.check_holder(path, &spot.real())?;
     let tree = Tree::scan(view, &spot)?;
     if deletion == Deletion::Single && !tree.entries.is_empty() {
         return Err(TargetError::NotEmpty { path: path.to_owned() });
@@ -100,7 +101,7 @@ impl Tree {
             let directory = open_inner(&top, &below).map_err(|error| crossing(&spot.named, &below, error))?;
             for (name, is_directory) in names_in(&directory).map_err(failed)? {
                 let path = below.join(OsStr::from_bytes(&name));
-                view.protected.check_write(&spot.named.join(&path), &real.join(&path))?;
+                view.protected.check_removal(&spot.named.join(&path), &real.join(&path))?;
                 if entries.len() == MAX_ENTRIES {
                     return Err(TargetError::TooMany { what: "entries to remove", limit: MAX_ENTRIES });
                 }

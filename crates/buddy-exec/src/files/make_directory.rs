@@ -17,7 +17,7 @@ pub(crate) fn make_directory(view: &View, recorder: &Recorder, path: &Path) -> R
         recorder.directories_made(&made)?;
         return match FileType::from_raw_mode(stat.st_mode) {
             FileType::Directory => Ok(false),
-            FileType::Symlink => Err(TargetError::Link { path: path.to_owned() }),
+            FileType::Symlink => Err(TargetError::Link { path: path.to_owned(), to: view.leads_to(path) }),
             _ => Err(TargetError::NotADirectory { path: path.to_owned() }),
         };
     }

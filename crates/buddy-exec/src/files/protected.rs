@@ -1,21 +1,38 @@
-//! What the bounds take out of what they give: hidden paths and guarded ones.
+//! What the bounds take out of what they give: hidden paths, guarded ones, and files whose contents are sealed.
 //!
 //! The real place of an opened object is compared, name by name and without regard to case and to look-alike spellings,
 //! so that neither a link nor `..` nor `.GIT` gets around them. The objects themselves are compared too, so that a mount
 //! of a hidden directory under another name is still hidden.
 
+use std::collections::BTreeSet;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
 
-use buddy_protocol::fold_path;
+use buddy_protocol::{NameSet, fold_path};
+use rustix::fs::Stat;
 
 use super::roots::Root;
 use crate::{Bounds, TargetError};
 
-/// The hidden and guarded paths of some bounds, ready to be compared.
+/// Files in hidden directories that are known by their numbers, so that another name for one is known too.
+const MAX_LINKED: usize = 4_096;
+/// How deep they are looked for.
+const LINKED_DEPTH: usize = 3;
+
+/// What some bounds take out, ready to be compared.
 pub(super) struct Protected {
     hidden: Vec<Place>,
     guarded: Vec<Place>,
+    guarded_names: NameSet,
+    sealed_names: NameSet,
+    /// Paths that are free for this call.
+    opened: Vec<Vec<String>>,
+    /// Directories below which names are compared.
+    anchors: Vec<Vec<String>>,
+    /// Where the hidden places are, and the files in them by device and number, found when they are first needed.
+    hidden_paths: Vec<PathBuf>,
+    linked: OnceLock<BTreeSet<(u64, u64)>>,
 }
 
 /// A protected path: its names, and which object it is when it exists.
@@ -26,7 +43,7 @@ struct Place {
 
 impl Protected {
     /// Those of `bounds`, of which these are the roots that may be written.
-    pub(super) fn new(bounds: &Bounds, write_roots: &[std::sync::Arc<Root>]) -> Self {
+    pub(super) fn new(bounds: &Bounds, anchors: &[Arc<Root>], write_roots: &[Arc<Root>]) -> Self {
         let hidden = bounds.hidden.iter().flat_map(|path| places(path)).collect();
         let under_roots = |path: &PathBuf| -> Vec<PathBuf> {
             if path.is_absolute() {
@@ -35,12 +52,27 @@ impl Protected {
             write_roots.iter().map(|root| root.real().join(path)).collect()
         };
         let guarded = bounds.guarded.iter().flat_map(under_roots).flat_map(|path| places(&path)).collect();
-        Self { hidden, guarded }
+        let roots = || anchors.iter().chain(write_roots);
+        let named = |path: &PathBuf| -> Vec<Vec<String>> {
+            let below = roots().filter_map(|root| Some(root.real().join(root.below(path)?)));
+            below.chain([path.clone()]).map(|path| fold_path(&path)).collect()
+        };
+        Self {
+            hidden,
+            guarded,
+            guarded_names: bounds.guarded_names.clone(),
+            sealed_names: bounds.sealed_names.clone(),
+            opened: bounds.opened.iter().flat_map(named).collect(),
+            anchors: roots().flat_map(|root| [fold_path(&root.named), fold_path(&root.real())]).collect(),
+            hidden_paths: bounds.hidden.clone(),
+            linked: OnceLock::new(),
+        }
     }
 
     /// Refuses a path by its name alone, before anything is opened: whether a hidden path exists is nobody's business.
     pub(super) fn check_name(&self, path: &Path) -> Result<(), TargetError> {
-        if covers_name(&self.hidden, &fold_path(path)) {
+        let names = fold_path(path);
+        if covers_name(&self.hidden, &names) && !self.is_opened(&names) {
             return Err(TargetError::Hidden { path: path.to_owned() });
         }
         Ok(())
@@ -49,7 +81,8 @@ impl Protected {
     /// Refuses to change a path by its name alone, before anything is made on the way to it.
     pub(super) fn check_write_name(&self, named: &Path, path: &Path) -> Result<(), TargetError> {
         self.check_name(path)?;
-        if covers_name(&self.guarded, &fold_path(path)) {
+        let names = fold_path(path);
+        if self.guards(&names) || (covers_name(&self.guarded, &names) && !self.is_opened(&names)) {
             return Err(TargetError::Guarded { path: named.to_owned() });
         }
         Ok(())
@@ -57,16 +90,47 @@ impl Protected {
 
     /// Refuses to read what is hidden. `named` is what the caller asked for, `real` where it is.
     pub(super) fn check_read(&self, named: &Path, real: &Path) -> Result<(), TargetError> {
-        if covers(&self.hidden, real) {
+        if covers(&self.hidden, real) && !self.is_opened(&fold_path(real)) {
             return Err(TargetError::Hidden { path: named.to_owned() });
+        }
+        Ok(())
+    }
+
+    /// Refuses to read the content of an open file that can hold secrets.
+    pub(super) fn check_content(&self, named: &Path, real: &Path, stat: &Stat) -> Result<(), TargetError> {
+        if self.hides_linked(stat) && !self.is_opened(&fold_path(real)) {
+            return Err(TargetError::Hidden { path: named.to_owned() });
+        }
+        if self.seals(real) {
+            let real = (real != named).then(|| real.to_owned());
+            return Err(TargetError::Sealed { path: named.to_owned(), real });
         }
         Ok(())
     }
 
     /// Refuses to change what is hidden or guarded.
     pub(super) fn check_write(&self, named: &Path, real: &Path) -> Result<(), TargetError> {
+        self.check_removal(named, real)?;
+        if self.guards(&fold_path(real)) {
+            return Err(TargetError::Guarded { path: named.to_owned() });
+        }
+        Ok(())
+    }
+
+    /// Refuses to remove what is hidden or guarded by its place. What is guarded by its name goes with the directory that a
+    /// person agreed to remove: nothing takes orders from what is gone.
+    pub(super) fn check_removal(&self, named: &Path, real: &Path) -> Result<(), TargetError> {
         self.check_read(named, real)?;
-        if covers(&self.guarded, real) {
+        if covers(&self.guarded, real) && !self.is_opened(&fold_path(real)) {
+            return Err(TargetError::Guarded { path: named.to_owned() });
+        }
+        Ok(())
+    }
+
+    /// Refuses to remove the directory of a program, such as `.git`, in which it looks for orders.
+    pub(super) fn check_holder(&self, named: &Path, real: &Path) -> Result<(), TargetError> {
+        let names = fold_path(real);
+        if self.guarded_names.begins_in(self.below(&names)) && !self.is_opened(&names) {
             return Err(TargetError::Guarded { path: named.to_owned() });
         }
         Ok(())
@@ -75,21 +139,45 @@ impl Protected {
     /// Refuses to put something other than a directory where protected paths are, or would be, further down.
     pub(super) fn check_replace(&self, named: &Path, real: &Path) -> Result<(), TargetError> {
         let names = fold_path(real);
-        let is_above = |place: &&Place| place.names.len() > names.len() && place.names.starts_with(&names);
-        match self.hidden.iter().chain(&self.guarded).find(is_above) {
-            Some(_) => Err(TargetError::Guarded { path: named.to_owned() }),
-            None => Ok(()),
+        let is_above = |place: &Place| place.names.len() > names.len() && place.names.starts_with(&names);
+        if self.hidden.iter().chain(&self.guarded).any(is_above) && !self.is_opened(&names) {
+            return Err(TargetError::Guarded { path: named.to_owned() });
         }
+        self.check_holder(named, real)
     }
 
     /// Whether a path of a walk is hidden by its name.
     pub(super) fn hides(&self, real: &Path) -> bool {
-        !self.hidden.is_empty() && covers_name(&self.hidden, &fold_path(real))
+        if self.hidden.is_empty() {
+            return false;
+        }
+        let names = fold_path(real);
+        covers_name(&self.hidden, &names) && !self.is_opened(&names)
     }
 
     /// Whether an object of a walk, by its device and number, is a hidden one.
     pub(super) fn hides_object(&self, object: (u64, u64)) -> bool {
         self.hidden.iter().any(|place| place.object == Some(object))
+            && !self.hidden.iter().any(|place| place.object == Some(object) && self.is_opened(&place.names))
+    }
+
+    /// Whether an open file is one of a hidden directory under another name.
+    pub(super) fn hides_linked(&self, stat: &Stat) -> bool {
+        if stat.st_nlink < 2 || self.hidden.is_empty() {
+            return false;
+        }
+        let linked = self.linked.get_or_init(|| linked_in(&self.hidden_paths));
+        linked.contains(&(stat.st_dev, stat.st_ino))
+    }
+
+    /// Whether the content of a file is not read: its name says that it can hold secrets, or it is of a process.
+    pub(super) fn seals(&self, real: &Path) -> bool {
+        if self.sealed_names.is_empty() {
+            return false;
+        }
+        let names = fold_path(real);
+        let is_sealed = self.sealed_names.end_in(self.below(&names)).is_some() || is_of_a_process(&names);
+        is_sealed && !self.is_opened(&names)
     }
 
     /// Whether anything below this directory can be hidden by its name.
@@ -100,6 +188,51 @@ impl Protected {
         let names = fold_path(real);
         self.hidden.iter().any(|place| place.names.starts_with(&names))
     }
+
+    fn guards(&self, names: &[String]) -> bool {
+        self.guarded_names.end_in(self.below(names)).is_some() && !self.is_opened(names)
+    }
+
+    fn is_opened(&self, names: &[String]) -> bool {
+        self.opened.iter().any(|opened| names.starts_with(opened))
+    }
+
+    /// The names below the nearest anchor: a directory that a person opened is not protected by its own name.
+    fn below<'n>(&self, names: &'n [String]) -> &'n [String] {
+        let holding = self.anchors.iter().filter(|anchor| names.starts_with(anchor));
+        let nearest = holding.map(Vec::len).max().unwrap_or(0);
+        names.get(nearest..).unwrap_or_default()
+    }
+}
+
+/// `/proc/<number>/…`: memory, environment, and other ways round to any file.
+fn is_of_a_process(names: &[String]) -> bool {
+    let [first, second, _, ..] = names else { return false };
+    first == "proc" && (second.contains("self") || second.starts_with(|digit: char| digit.is_ascii_digit()))
+}
+
+/// The files in these places, by device and number, nearer ones first and not more than a bound.
+fn linked_in(places: &[PathBuf]) -> BTreeSet<(u64, u64)> {
+    let mut found = BTreeSet::new();
+    let mut level: Vec<PathBuf> = places.to_vec();
+    for _ in 0..LINKED_DEPTH {
+        let mut next = Vec::new();
+        for directory in &level {
+            for entry in std::fs::read_dir(directory).into_iter().flatten().flatten() {
+                let Ok(metadata) = entry.metadata() else { continue };
+                if found.len() + next.len() >= MAX_LINKED {
+                    return found;
+                }
+                if metadata.is_dir() {
+                    next.push(entry.path());
+                } else {
+                    found.insert((metadata.dev(), metadata.ino()));
+                }
+            }
+        }
+        level = next;
+    }
+    found
 }
 
 /// A path as it is named and as it is, which differ when there is a link on the way.
@@ -151,7 +284,7 @@ mod tests {
     fn protected(hidden: &[&str], guarded: &[&str]) -> Protected {
         let paths = |paths: &[&str]| paths.iter().map(PathBuf::from).collect();
         let bounds = Bounds { hidden: paths(hidden), guarded: paths(guarded), ..Bounds::open() };
-        Protected::new(&bounds, &[])
+        Protected::new(&bounds, &[], &[])
     }
 
     #[test]

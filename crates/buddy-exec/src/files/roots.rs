@@ -1,14 +1,14 @@
 //! Roots: the directories that an access is confined to, opened once and kept.
 //!
-//! A root is what was there when it was first used. When another directory takes its name later, accesses still go to the
-//! first one, so that replacing a root gains nothing.
+//! A root is what was there when it was first used. When something else takes its name later, accesses beneath that name are
+//! refused: what a person sees there is not what the agent was given.
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rustix::fs::{CWD, Mode, OFlags, openat};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, fstat, openat, statat};
 
 use super::beneath::real_path;
 use crate::TargetError;
@@ -33,11 +33,23 @@ pub(crate) struct Root {
 }
 
 impl Roots {
+    /// Refuses a name that leads elsewhere than when it was first used. That nothing is there is no harm.
+    pub(crate) fn check(&self, path: &Path) -> Result<(), TargetError> {
+        match self.pin(path) {
+            Err(error @ TargetError::Replaced { .. }) if path.symlink_metadata().is_ok() => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     /// The root of this name, opened now or earlier.
     pub(super) fn pin(&self, path: &Path) -> Result<Arc<Root>, TargetError> {
         let mut pinned = self.pinned.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(root) = pinned.get(path) {
-            return Ok(root.clone());
+            return if root.is_in_place() {
+                Ok(root.clone())
+            } else {
+                Err(TargetError::Replaced { path: path.to_owned() })
+            };
         }
         if pinned.len() == MAX_ROOTS {
             return Err(TargetError::TooMany { what: "roots", limit: MAX_ROOTS });
@@ -53,6 +65,14 @@ impl Roots {
 }
 
 impl Root {
+    /// Whether its name still leads to it.
+    fn is_in_place(&self) -> bool {
+        let (Ok(pinned), Ok(named)) = (fstat(&self.fd), statat(CWD, &self.named, AtFlags::empty())) else {
+            return false;
+        };
+        (pinned.st_dev, pinned.st_ino) == (named.st_dev, named.st_ino)
+    }
+
     /// Where it is now, without links: a root that was moved is still the root.
     pub(super) fn real(&self) -> PathBuf {
         real_path(&self.fd).unwrap_or_else(|_| self.real.clone())

@@ -16,11 +16,9 @@ use rustix::fs::{
 use rustix::io::Errno;
 
 use super::beneath::{self, real_path};
-use super::view::{View, Way};
+use super::view::View;
 use crate::TargetError;
 
-/// How many links in a row are followed, as the kernel does it.
-const MAX_LINKS: usize = 40;
 /// Directories made for one file at most.
 const MAX_PARENTS: usize = 256;
 
@@ -45,20 +43,13 @@ pub(crate) enum Parents {
 
 impl View {
     /// The spot of a path that is to be changed. Directories that had to be made on the way are given back, outermost
-    /// first.
-    ///
-    /// Beneath a root no link is followed at all. Where everything is in reach a link is written through.
+    /// first. No link is followed, in any mode: a change lands on what was judged.
     pub(super) fn spot(&self, path: &Path, parents: Parents) -> Result<(Spot, Vec<Spot>), TargetError> {
-        let mut wanted = path.to_owned();
-        let mut made = Vec::new();
-        for _ in 0..MAX_LINKS {
-            let spot = self.spot_without_link(path, &wanted, parents, &mut made)?;
-            if !matches!(self.write, Way::Anywhere(_)) || !spot.is_link()? {
-                return Ok((spot, made));
-            }
-            wanted = spot.place.join(spot.read_link()?);
+        let (spot, made) = self.spot_itself(path, parents)?;
+        if spot.is_link()? {
+            return Err(TargetError::Link { path: path.to_owned(), to: self.leads_to(path) });
         }
-        Err(TargetError::from_io("follow", path, Errno::LOOP.into()))
+        Ok((spot, made))
     }
 
     /// The spot of a name itself, also when it is a link: for what is removed or made.
@@ -68,30 +59,21 @@ impl View {
         parents: Parents,
     ) -> Result<(Spot, Vec<Spot>), TargetError> {
         let mut made = Vec::new();
-        let spot = self.spot_without_link(path, path, parents, &mut made)?;
+        let spot = self.spot_within(path, parents, &mut made)?;
         Ok((spot, made))
     }
 
-    fn spot_without_link(
-        &self,
-        named: &Path,
-        path: &Path,
-        parents: Parents,
-        made: &mut Vec<Spot>,
-    ) -> Result<Spot, TargetError> {
-        let (root, below, mut resolve) = self.write.find(path)?;
+    fn spot_within(&self, named: &Path, parents: Parents, made: &mut Vec<Spot>) -> Result<Spot, TargetError> {
+        let path = self.write.plain(named);
+        let (root, below, resolve) = self.write.find_changed(&path)?;
         self.protected.check_write_name(named, &root.real().join(below))?;
-        let is_confined = resolve.contains(ResolveFlags::BENEATH);
-        if is_confined {
-            resolve |= ResolveFlags::NO_SYMLINKS;
-        }
         let Some(Component::Normal(name)) = below.components().next_back() else {
             return Err(TargetError::IsRoot { path: named.to_owned() });
         };
         let above = below.parent().unwrap_or(Path::new(""));
         let open = |below: &Path| {
             beneath::open(&root.fd, below, OFlags::PATH | OFlags::DIRECTORY, resolve)
-                .map_err(|error| refused(named, error, is_confined))
+                .map_err(|error| self.refused(named, error))
         };
         let directory = match open(above) {
             Err(TargetError::NotFound { .. }) if parents == Parents::Make => {
@@ -104,6 +86,17 @@ impl View {
         let spot = Spot { directory, place, name: name.to_owned(), named: named.to_owned() };
         self.check_spot(&spot)?;
         Ok(spot)
+    }
+
+    /// Why a directory on the way could not be opened.
+    fn refused(&self, named: &Path, error: io::Error) -> TargetError {
+        match error {
+            error if beneath::leads_out(&error) => TargetError::Outside { path: named.to_owned() },
+            error if beneath::is_link(&error) => {
+                TargetError::Link { path: named.to_owned(), to: self.leads_to(named) }
+            }
+            error => TargetError::from_io("open the directory of", named, error),
+        }
     }
 
     fn check_spot(&self, spot: &Spot) -> Result<(), TargetError> {
@@ -155,15 +148,6 @@ impl View {
     }
 }
 
-/// Why a directory on the way could not be opened.
-fn refused(named: &Path, error: io::Error, is_confined: bool) -> TargetError {
-    match error {
-        error if beneath::leads_out(&error) => TargetError::Outside { path: named.to_owned() },
-        error if is_confined && beneath::is_link(&error) => TargetError::Link { path: named.to_owned() },
-        error => TargetError::from_io("open the directory of", named, error),
-    }
-}
-
 impl Spot {
     /// Where it is, without links.
     pub(crate) fn real(&self) -> PathBuf {
@@ -187,10 +171,6 @@ impl Spot {
     fn is_link(&self) -> Result<bool, TargetError> {
         let stat = self.stat().map_err(|error| TargetError::from_io("look at", &self.named, error))?;
         Ok(stat.is_some_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink))
-    }
-
-    fn read_link(&self) -> Result<PathBuf, TargetError> {
-        self.link_target().map_err(|error| TargetError::from_io("follow", &self.named, error))
     }
 
     /// Where the link that is there leads.

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::Arc;
 
 use rustix::fs::{FileType, OFlags, ResolveFlags, Stat, fstat};
@@ -25,11 +25,13 @@ pub(crate) struct View {
 }
 
 /// A reach with its roots opened.
-pub(super) enum Way {
-    /// Everywhere, from the root of the file system.
-    Anywhere(Arc<Root>),
-    /// Beneath these.
-    Beneath(Vec<Arc<Root>>),
+pub(super) struct Way {
+    /// The root of the file system, where everything is in reach.
+    top: Option<Arc<Root>>,
+    /// Where not, the directories beneath which something is; else those that a person opened.
+    roots: Vec<Arc<Root>>,
+    /// Names of roots that lead elsewhere than they did.
+    replaced: Vec<PathBuf>,
 }
 
 /// Something that was opened for reading, and is within the bounds.
@@ -49,9 +51,11 @@ impl Opened {
 
 impl View {
     pub(crate) fn new(roots: &Roots, bounds: &Bounds) -> Result<Self, TargetError> {
-        let write = Way::new(roots, &bounds.write)?;
-        let protected = Protected::new(bounds, write.roots());
-        Ok(Self { read: Way::new(roots, &bounds.read)?, write, protected })
+        let write = Way::new(roots, &bounds.write, &bounds.anchors)?;
+        let read = Way::new(roots, &bounds.read, &bounds.anchors)?;
+        let anchors = Way::new(roots, &Reach::Beneath(bounds.anchors.clone()), &[])?;
+        let protected = Protected::new(bounds, anchors.roots(), write.roots());
+        Ok(Self { read, write, protected })
     }
 
     /// A regular file, opened for reading without waiting for anything.
@@ -67,6 +71,7 @@ impl View {
             Err(error) => return Err(error),
         };
         require_file(path, &opened.stat)?;
+        self.protected.check_content(path, &opened.real, &opened.stat)?;
         let file = opened.fd.try_clone().map_err(|error| TargetError::from_io("open", path, error))?;
         Ok((File::from(file), opened))
     }
@@ -108,6 +113,23 @@ impl View {
         self.protected.hides_object(object)
     }
 
+    /// Whether the content of a file of a walk is not read, because it can hold secrets.
+    pub(crate) fn seals(&self, real: &Path, stat: &Stat) -> bool {
+        self.protected.seals(real) || self.protected.hides_linked(stat)
+    }
+
+    /// Where a path leads through links, as far as that may be told.
+    pub(super) fn leads_to(&self, path: &Path) -> Option<PathBuf> {
+        let (top, below) = (rustix::fs::CWD, path.parent()?);
+        let find =
+            |path: &Path| beneath::open(top, path, OFlags::PATH, ResolveFlags::empty()).and_then(real_path);
+        let real = match find(path) {
+            Ok(real) => real,
+            Err(_) => find(below).ok()?.join(path.file_name()?),
+        };
+        self.protected.check_read(path, &real).ok().map(|()| real)
+    }
+
     /// Whether anything below this directory can be hidden by its name.
     pub(crate) fn may_hide_below(&self, real: &Path) -> bool {
         self.protected.may_hide_below(real)
@@ -115,16 +137,16 @@ impl View {
 
     /// Refuses a real path that may not be read, by its place alone.
     pub(super) fn check_readable(&self, named: &Path, real: &Path) -> Result<(), TargetError> {
-        match &self.read {
-            Way::Anywhere(_) => Ok(()),
-            Way::Beneath(roots) if roots.iter().any(|root| real.starts_with(root.real())) => Ok(()),
-            Way::Beneath(_) => Err(TargetError::Outside { path: named.to_owned() }),
+        let roots = self.read.roots();
+        if self.read.is_anywhere() || roots.iter().any(|root| real.starts_with(root.real())) {
+            return Ok(());
         }
+        Err(TargetError::Outside { path: named.to_owned() })
     }
 
     /// Refuses a real path that is one of the roots, or has one in it.
     pub(super) fn check_not_root(&self, named: &Path, real: &Path) -> Result<(), TargetError> {
-        let mut roots = self.read.roots().iter().chain(self.write.roots());
+        let mut roots = self.read.roots.iter().chain(&self.write.roots);
         let is_root = real == Path::new("/") || roots.any(|root| root.real().starts_with(real));
         if is_root { Err(TargetError::IsRoot { path: named.to_owned() }) } else { Ok(()) }
     }
@@ -132,12 +154,11 @@ impl View {
     /// The directories between the root that is responsible for a real path and the path itself, outermost first: where
     /// files with rules about what to ignore may lie.
     pub(super) fn above(&self, real: &Path) -> Vec<PathBuf> {
-        let top = match &self.read {
-            Way::Anywhere(_) => PathBuf::from("/"),
-            Way::Beneath(roots) => {
-                let holding = roots.iter().map(|root| root.real()).filter(|root| real.starts_with(root));
-                holding.min().unwrap_or_else(|| real.to_owned())
-            }
+        let top = if self.read.is_anywhere() {
+            PathBuf::from("/")
+        } else {
+            let roots = self.read.roots().iter().map(|root| root.real());
+            roots.filter(|root| real.starts_with(root)).min().unwrap_or_else(|| real.to_owned())
         };
         let mut above: Vec<PathBuf> =
             real.ancestors().skip(1).filter(|path| path.starts_with(&top)).map(Path::to_owned).collect();
@@ -147,37 +168,82 @@ impl View {
 }
 
 impl Way {
-    fn new(roots: &Roots, reach: &Reach) -> Result<Self, TargetError> {
-        Ok(match reach {
-            Reach::Nothing => Self::Beneath(Vec::new()),
-            Reach::Anywhere => Self::Anywhere(roots.pin(Path::new("/"))?),
-            Reach::Beneath(paths) => {
+    fn new(roots: &Roots, reach: &Reach, anchors: &[PathBuf]) -> Result<Self, TargetError> {
+        let (top, paths) = match reach {
+            Reach::Nothing => (None, &[][..]),
+            Reach::Anywhere => (Some(roots.pin(Path::new("/"))?), anchors),
+            Reach::Beneath(paths) => (None, paths.as_slice()),
+        };
+        let mut way = Self { top, roots: Vec::new(), replaced: Vec::new() };
+        for path in paths {
+            match roots.pin(path) {
+                Ok(root) => way.roots.push(root),
                 // A root that is not there has nothing beneath it.
-                let pinned = paths.iter().map(|path| roots.pin(path));
-                let there = pinned.filter(|root| !matches!(root, Err(TargetError::NotFound { .. })));
-                Self::Beneath(there.collect::<Result<_, _>>()?)
+                Err(TargetError::NotFound { .. }) => {}
+                Err(TargetError::Replaced { path }) => way.replaced.push(path),
+                Err(error) => return Err(error),
             }
-        })
+        }
+        Ok(way)
+    }
+
+    fn is_anywhere(&self) -> bool {
+        self.top.is_some()
     }
 
     /// The roots that confine; none where nothing does.
     pub(super) fn roots(&self) -> &[Arc<Root>] {
-        match self {
-            Self::Anywhere(_) => &[],
-            Self::Beneath(roots) => roots,
+        if self.is_anywhere() { &[] } else { &self.roots }
+    }
+
+    /// The root that is responsible for a path that is read, the rest of the path, and how the kernel is to resolve it.
+    fn find<'p>(&self, path: &'p Path) -> Result<(&Root, &'p Path, ResolveFlags), TargetError> {
+        self.check_in_place(path)?;
+        match &self.top {
+            Some(top) => Ok((top, path.strip_prefix("/").unwrap_or(path), ResolveFlags::empty())),
+            None => self.beneath(path).ok_or_else(|| TargetError::Outside { path: path.to_owned() }),
         }
     }
 
-    /// The root that is responsible for a path, the rest of the path, and how the kernel is to resolve it.
-    pub(super) fn find<'p>(&self, path: &'p Path) -> Result<(&Root, &'p Path, ResolveFlags), TargetError> {
-        let outside = || TargetError::Outside { path: path.to_owned() };
-        match self {
-            Self::Anywhere(root) => Ok((root, path.strip_prefix("/").unwrap_or(path), ResolveFlags::empty())),
-            Self::Beneath(roots) => {
-                let found = roots.iter().filter_map(|root| Some((root, root.below(path)?)));
-                let nearest = found.min_by_key(|(_, below)| below.components().count());
-                nearest.map(|(root, below)| (&**root, below, ResolveFlags::BENEATH)).ok_or_else(outside)
+    /// The same for a path that is changed, which goes through no link below its root: where everything is in reach, below the
+    /// directory that a person opened, or else below the root of the file system.
+    pub(super) fn find_changed<'p>(
+        &self,
+        path: &'p Path,
+    ) -> Result<(&Root, &'p Path, ResolveFlags), TargetError> {
+        self.check_in_place(path)?;
+        let top = self.top.as_ref().map(|top| (&**top, path.strip_prefix("/").unwrap_or(path)));
+        let found = self.beneath(path).map(|(root, below, _)| (root, below)).or(top);
+        let (root, below) = found.ok_or_else(|| TargetError::Outside { path: path.to_owned() })?;
+        Ok((root, below, ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS))
+    }
+
+    /// The path as it is resolved for a change. Where everything is in reach it is that of the text that was judged.
+    pub(super) fn plain(&self, path: &Path) -> PathBuf {
+        if !self.is_anywhere() {
+            return path.to_owned();
+        }
+        let mut plain = PathBuf::new();
+        for component in path.components() {
+            match component {
+                Component::ParentDir => drop(plain.pop()),
+                Component::CurDir => {}
+                other => plain.push(other),
             }
+        }
+        plain
+    }
+
+    fn beneath<'p>(&self, path: &'p Path) -> Option<(&Root, &'p Path, ResolveFlags)> {
+        let found = self.roots.iter().filter_map(|root| Some((root, root.below(path)?)));
+        let nearest = found.min_by_key(|(_, below)| below.components().count());
+        nearest.map(|(root, below)| (&**root, below, ResolveFlags::BENEATH))
+    }
+
+    fn check_in_place(&self, path: &Path) -> Result<(), TargetError> {
+        match self.replaced.iter().find(|root| path.starts_with(root)) {
+            Some(root) => Err(TargetError::Replaced { path: root.clone() }),
+            None => Ok(()),
         }
     }
 }

@@ -42,7 +42,9 @@ pub(crate) fn write(
     recorder.directories_made(&made)?;
     let existing = existing_file(&spot)?;
     view.protected.check_replace(path, &spot.real())?;
-    let before = existing.as_ref().and_then(|_| read_before(&spot));
+    // What is not read is not told by a diff either.
+    let before =
+        existing.as_ref().filter(|stat| !view.seals(&spot.real(), stat)).and_then(|_| read_before(&spot));
     let draft = draft(&spot, content, existing.as_ref()).map_err(failed)?;
     let mode = fstat(&draft.file).map_err(|error| failed(error.into()))?.st_mode;
     recorder.changing(&spot, || State::file(content, mode))?;
@@ -59,7 +61,7 @@ fn existing_file(spot: &Spot) -> Result<Option<Stat>, TargetError> {
     let failed = |error: io::Error| TargetError::from_io("write", &spot.named, error);
     let Some(stat) = spot.stat().map_err(failed)? else { return Ok(None) };
     if FileType::from_raw_mode(stat.st_mode) == FileType::Symlink {
-        return Err(TargetError::Link { path: spot.named.clone() });
+        return Err(TargetError::Link { path: spot.named.clone(), to: None });
     }
     require_file(&spot.named, &stat)?;
     // A rename asks for rights on the directory only, but a read-only file is meant to stay as it is.

@@ -5,14 +5,17 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use buddy_protocol::fold_path;
+use buddy_protocol::{NameSet, fold_path};
 
 use crate::{Bounds, Reach, TargetError};
 
 /// What is wanted of a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
+    /// To be seen and listed.
     Read,
+    /// What is in a file.
+    Content,
     Write,
 }
 
@@ -23,6 +26,11 @@ pub(super) struct Fence {
     write: Way,
     hidden: Vec<Vec<String>>,
     guarded: Vec<Vec<String>>,
+    guarded_names: NameSet,
+    sealed_names: NameSet,
+    opened: Vec<Vec<String>>,
+    /// Directories that a person opened.
+    anchors: Vec<Root>,
 }
 
 #[derive(Debug)]
@@ -43,6 +51,8 @@ pub(super) fn is_open(bounds: &Bounds) -> bool {
         && bounds.write == Reach::Anywhere
         && bounds.hidden.is_empty()
         && bounds.guarded.is_empty()
+        && bounds.guarded_names.is_empty()
+        && bounds.sealed_names.is_empty()
 }
 
 /// The paths that the host has to resolve for these bounds, in the order in which [`Fence::new`] takes them.
@@ -52,7 +62,8 @@ pub(super) fn to_resolve(bounds: &Bounds) -> Vec<PathBuf> {
         Reach::Nothing | Reach::Anywhere => Vec::new(),
     };
     let guarded = guarded(bounds);
-    [roots(&bounds.read), roots(&bounds.write), bounds.hidden.clone(), guarded].concat()
+    [roots(&bounds.read), roots(&bounds.write), bounds.hidden.clone(), guarded, bounds.anchors.clone()]
+        .concat()
 }
 
 /// The guarded paths, those that are relative beneath every root that may be written.
@@ -92,7 +103,17 @@ impl Fence {
         };
         let hidden = both(&bounds.hidden);
         let guarded = both(&guarded(bounds));
-        Self { read, write, hidden, guarded }
+        let anchors = bounds.anchors.iter().cloned().zip(real).map(|(named, real)| Root { named, real });
+        Self {
+            read,
+            write,
+            hidden,
+            guarded,
+            guarded_names: bounds.guarded_names.clone(),
+            sealed_names: bounds.sealed_names.clone(),
+            opened: bounds.opened.iter().map(|path| fold_path(path)).collect(),
+            anchors: anchors.collect(),
+        }
     }
 
     /// Refuses what the bounds do not give. `named` is what was asked for, `real` where it is.
@@ -105,31 +126,78 @@ impl Fence {
             return Err(TargetError::Hidden { path: path() });
         }
         let way = match access {
-            Access::Read => &self.read,
+            Access::Read | Access::Content => &self.read,
             Access::Write => &self.write,
         };
-        if let Way::Beneath(roots) = way {
-            if !roots.iter().any(|root| real.starts_with(&root.real)) {
-                return Err(TargetError::Outside { path: path() });
+        let top = Root { named: "/".into(), real: "/".into() };
+        let is_straight = match way {
+            Way::Beneath(roots) => {
+                if !roots.iter().any(|root| real.starts_with(&root.real)) {
+                    return Err(TargetError::Outside { path: path() });
+                }
+                roots.iter().any(|root| root.is_straight(named, real))
             }
-            if access == Access::Write && !roots.iter().any(|root| root.is_straight(named, real)) {
-                return Err(TargetError::Link { path: path() });
-            }
+            // A change lands on what was judged, also where everything is in reach.
+            Way::Anywhere => self.anchors.iter().chain([&top]).any(|root| root.is_straight(named, real)),
+        };
+        if access == Access::Write && !is_straight {
+            return Err(TargetError::Link { path: path(), to: Some(real.to_owned()) });
         }
-        if access == Access::Write && [named, real].iter().any(|path| covers(&self.guarded, path)) {
+        if access == Access::Write && [named, real].iter().any(|path| self.guards(path)) {
             return Err(TargetError::Guarded { path: path() });
         }
+        if access == Access::Content && self.seals(real) {
+            let real = (named != real).then(|| real.to_owned());
+            return Err(TargetError::Sealed { path: path(), real });
+        }
         Ok(())
+    }
+
+    /// Refuses to remove what is in a directory and hidden or guarded by its place.
+    pub(super) fn check_removal(&self, named: &Path, real: &Path) -> Result<(), TargetError> {
+        if self.hides(named) || self.hides(real) {
+            return Err(TargetError::Hidden { path: named.to_owned() });
+        }
+        if [named, real].iter().any(|path| covers(&self.guarded, path)) {
+            return Err(TargetError::Guarded { path: named.to_owned() });
+        }
+        Ok(())
+    }
+
+    fn guards(&self, path: &Path) -> bool {
+        let names = fold_path(path);
+        let is_guarded = self.guarded.iter().any(|place| names.starts_with(place))
+            || self.guarded_names.end_in(self.below(&names)).is_some();
+        is_guarded && !self.is_opened(&names)
+    }
+
+    /// Whether the content of a file is not read, because its name says that it can hold secrets.
+    pub(super) fn seals(&self, path: &Path) -> bool {
+        let names = fold_path(path);
+        self.sealed_names.end_in(self.below(&names)).is_some() && !self.is_opened(&names)
+    }
+
+    fn is_opened(&self, names: &[String]) -> bool {
+        self.opened.iter().any(|opened| names.starts_with(opened))
+    }
+
+    /// The names below the nearest directory that a person opened.
+    fn below<'n>(&self, names: &'n [String]) -> &'n [String] {
+        let roots = self.anchors.iter().flat_map(|root| [fold_path(&root.named), fold_path(&root.real)]);
+        let nearest = roots.filter(|root| names.starts_with(root)).map(|root| root.len()).max().unwrap_or(0);
+        names.get(nearest..).unwrap_or_default()
     }
 
     /// Refuses to put a file where protected paths are, or would be, further down, and to remove what holds them.
     pub(super) fn check_replace(&self, named: &Path, real: &Path) -> Result<(), TargetError> {
         let names = fold_path(real);
         let is_above = |place: &&Vec<String>| place.len() > names.len() && place.starts_with(&names);
-        match self.hidden.iter().chain(&self.guarded).find(is_above) {
-            Some(_) => Err(TargetError::Guarded { path: named.to_owned() }),
-            None => Ok(()),
+        let holds = self.hidden.iter().chain(&self.guarded).any(|place| is_above(&place))
+            || self.guarded_names.begins_in(self.below(&names));
+        if holds && !self.is_opened(&names) {
+            return Err(TargetError::Guarded { path: named.to_owned() });
         }
+        Ok(())
     }
 
     /// Refuses a path that is one of the roots, or has one in it.
@@ -144,7 +212,7 @@ impl Fence {
 
     /// Whether a path is hidden by its name.
     pub(super) fn hides(&self, path: &Path) -> bool {
-        covers(&self.hidden, path)
+        covers(&self.hidden, path) && !self.is_opened(&fold_path(path))
     }
 }
 
@@ -189,9 +257,14 @@ mod tests {
             write: Reach::Beneath(vec!["/project".into()]),
             hidden: vec!["/home/ann/.ssh".into()],
             guarded: vec![".git/hooks".into()],
+            guarded_names: NameSet::trees([".envrc"]),
+            sealed_names: NameSet::default().with_files([".env"]),
+            opened: vec!["/project/open/.env".into()],
+            anchors: vec!["/project".into()],
             network: true,
         };
-        let real = ["/data/project", "/home/ann/.ssh", "/data/project/.git/hooks"].map(PathBuf::from);
+        let real = ["/data/project", "/home/ann/.ssh", "/data/project/.git/hooks", "/data/project"];
+        let real = real.map(PathBuf::from);
         assert_eq!(to_resolve(&bounds).len(), real.len());
         Fence::new(&bounds, &real)
     }
@@ -219,6 +292,28 @@ mod tests {
             assert!(matches!(refused, Err(TargetError::Hidden { .. })), "{named}: {refused:?}");
         }
         assert!(check("/home/ann/.sshrc", "/home/ann/.sshrc", Access::Read).is_ok());
+    }
+
+    #[test]
+    fn secrets_are_seen_and_their_content_is_not_read() {
+        let (named, real) = ("/project/a", "/data/project/.ENV");
+        assert!(check(named, real, Access::Read).is_ok());
+        assert!(matches!(check(named, real, Access::Content), Err(TargetError::Sealed { .. })));
+        assert!(check("/project/open/.env", "/project/open/.env", Access::Content).is_ok());
+        let orders = check("/project/a/.envrc", "/data/project/a/.envrc", Access::Write);
+        assert!(matches!(orders, Err(TargetError::Guarded { .. })), "{orders:?}");
+    }
+
+    #[test]
+    fn a_change_lands_on_what_was_judged_also_where_everything_is_in_reach() {
+        let bounds = Bounds { anchors: vec!["/project".into()], ..Bounds::open() };
+        let fence = Fence::new(&bounds, &["/data/project".into()]);
+        let check = |named: &str, real: &str| fence.check(Path::new(named), Path::new(real), Access::Write);
+        assert!(check("/project/a", "/data/project/a").is_ok());
+        assert!(check("/etc/a", "/etc/a").is_ok());
+        for (named, real) in [("/project/l", "/etc/cron.d/x"), ("/project/l", "/data/project/.git/config")] {
+            assert!(matches!(check(named, real), Err(TargetError::Link { .. })), "{real}");
+        }
     }
 
     #[test]

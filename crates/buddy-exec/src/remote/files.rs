@@ -130,7 +130,7 @@ fn why_not(code: Option<i32>, spot: &Spot, exit: &Exit) -> TargetError {
         Some(42) => not_file(NotFile::Directory),
         Some(43) => TargetError::NotADirectory { path },
         Some(45) => TargetError::Outside { path },
-        Some(46) => TargetError::Link { path },
+        Some(46) => TargetError::Link { path, to: None },
         Some(49) => TargetError::Exists { path },
         Some(50) => not_file(NotFile::Fifo),
         Some(51) => not_file(NotFile::Socket),

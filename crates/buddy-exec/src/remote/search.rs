@@ -3,7 +3,7 @@
 //! A search runs as a command under supervision, so that dropping it ends it over there too. What is found comes back as
 //! lines and is put in order, cut and held against rules and bounds here.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -108,11 +108,14 @@ pub(super) async fn grep(
         return Err(TargetError::BadPattern { reason: crate::transport::say(&exit.stderr.text()) });
     }
     let mut found: BTreeMap<PathBuf, Vec<MatchedLine>> = BTreeMap::new();
+    let mut sealed = BTreeSet::new();
     for (path, number, is_match, line) in exit.stdout.head.split(|&byte| byte == b'\n').filter_map(parse) {
         let is_wanted = names.as_ref().is_none_or(|names| names.is_match(path))
             && (!is_directory || rules.judge(path, false) == Judged::Shown)
             && !spot.hides(path);
-        if is_wanted {
+        if is_wanted && spot.seals(path, is_directory) {
+            sealed.insert(path.to_owned());
+        } else if is_wanted {
             let at = matcher.find(line).ok().flatten().map(|found| found.start());
             // The other side may know the pattern in another way.
             let Some(at) = at.or((!is_match).then_some(0)) else { continue };
@@ -120,7 +123,7 @@ pub(super) async fn grep(
             found.entry(path.to_owned()).or_default().push(MatchedLine { number, text, is_match });
         }
     }
-    Ok(first(found, query, is_cut(&exit)))
+    Ok(GrepResult { sealed: sealed.len() as u64, ..first(found, query, is_cut(&exit)) })
 }
 
 /// Whether a search may have left something out: it printed too much, or was stopped before its end.

@@ -207,7 +207,8 @@ fn check(exec: &Exec) -> Result<(), TargetError> {
         program: program.clone(),
         source: std::io::Error::new(std::io::ErrorKind::InvalidInput, why.to_owned()),
     };
-    if !exec.bounds.is_open() {
+    // There is nothing over there that could hide files from a command; only the file tools keep to that.
+    if !exec.bounds.only_hide() {
         return Err(TargetError::NotJailed {
             layer: "host".to_owned(),
             reason: "buddy has no jail on another host, so commands run there only with all rights of the account; \

@@ -54,6 +54,8 @@ pub struct GrepResult {
     pub searched: u64,
     /// Files that could not be searched to their end, and directories that could not be read.
     pub skipped: u64,
+    /// Files that were not searched because they can hold secrets.
+    pub sealed: u64,
 }
 
 /// The matches in one file.
@@ -72,6 +74,7 @@ pub(crate) fn grep(
     query: &GrepQuery,
     stop: &Stop,
 ) -> Result<GrepResult, TargetError> {
+    let top = view.open_directory(path);
     let search = Search {
         view,
         query,
@@ -80,9 +83,11 @@ pub(crate) fn grep(
         first: First::new(query.limit),
         searched: AtomicU64::new(0),
         skipped: AtomicU64::new(0),
+        sealed: AtomicU64::new(0),
+        top: top.as_ref().map(|top| top.real.clone()).unwrap_or_default(),
         stop,
     };
-    let missed = match view.open_directory(path) {
+    let missed = match top {
         Ok(top) => {
             let walk = Walk { view, top: &top, with_ignored: query.with_ignored, stop };
             walk.run(|| {
@@ -122,6 +127,9 @@ struct Search<'a> {
     first: First<Vec<MatchedLine>>,
     searched: AtomicU64,
     skipped: AtomicU64,
+    sealed: AtomicU64,
+    /// Where the search begins, without links.
+    top: PathBuf,
     stop: &'a Stop,
 }
 
@@ -152,7 +160,12 @@ impl Search<'_> {
             return;
         };
         let is_file = FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile;
-        if is_file && !self.view.hides_object((stat.st_dev, stat.st_ino)) {
+        if !is_file || self.view.hides_object((stat.st_dev, stat.st_ino)) {
+            return;
+        }
+        if self.view.seals(&self.top.join(found.path), &stat) {
+            self.sealed.fetch_add(1, Ordering::Relaxed);
+        } else {
             self.file(searcher, File::from(file), found.path.to_owned());
         }
     }
@@ -192,7 +205,8 @@ impl Search<'_> {
             files.push(FileMatches { path, lines });
         }
         let skipped = self.skipped.into_inner() + missed.unreadable;
-        GrepResult { files, truncated, searched: self.searched.into_inner(), skipped }
+        let (searched, sealed) = (self.searched.into_inner(), self.sealed.into_inner());
+        GrepResult { files, truncated, searched, skipped, sealed }
     }
 }
 

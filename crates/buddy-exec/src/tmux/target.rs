@@ -399,6 +399,10 @@ impl Target for TmuxTarget {
         Some(self)
     }
 
+    async fn check(&self, bounds: &Bounds) -> Result<(), TargetError> {
+        self.below.check(bounds).await
+    }
+
     async fn start(&self, exec: Exec) -> Result<Running, TargetError> {
         self.below.start(exec).await
     }

@@ -68,17 +68,17 @@ impl Yard {
         self.target.write(&self.bounds, &Recorder::off(), Path::new(path), b"written").await.map(drop)
     }
 
-    async fn delete(&self, path: &str) -> Result<(), TargetError> {
+    pub(crate) async fn delete(&self, path: &str) -> Result<(), TargetError> {
         let recorder = Recorder::off();
         self.target.delete(&self.bounds, &recorder, Path::new(path), Deletion::Recursive).await.map(drop)
     }
 
-    async fn make_directory(&self, path: &str) -> Result<(), TargetError> {
+    pub(crate) async fn make_directory(&self, path: &str) -> Result<(), TargetError> {
         self.target.make_directory(&self.bounds, &Recorder::off(), Path::new(path)).await.map(drop)
     }
 
     /// What a listing and both searches show of a path, in one text.
-    async fn look(&self, path: &str) -> Result<String, TargetError> {
+    pub(crate) async fn look(&self, path: &str) -> Result<String, TargetError> {
         let path = Path::new(path);
         let options = ListOptions { depth: 9, limit: 1_000, with_ignored: true };
         let listing = self.target.list(&self.bounds, path, options).await?;
@@ -106,7 +106,7 @@ impl Yard {
     }
 }
 
-fn everything() -> GrepQuery {
+pub(crate) fn everything() -> GrepQuery {
     GrepQuery {
         pattern: ".".to_owned(),
         ignore_case: false,
@@ -333,15 +333,37 @@ async fn removing_more_than_one_thing_must_be_said() {
 }
 
 #[tokio::test]
-async fn a_root_that_was_replaced_is_not_followed() {
-    let yard = Yard::new();
-    assert_eq!(yard.read("file").await.unwrap(), "inside");
-    fs::rename(yard.path("ws"), yard.path("moved")).unwrap();
-    symlink(yard.path("out"), yard.path("ws")).unwrap();
-    assert!(yard.read("secret").await.is_err());
-    assert_eq!(yard.read("file").await.unwrap(), "inside");
-    yard.write("new").await.unwrap();
-    assert!(yard.path("moved/new").exists() && !yard.path("out/new").exists());
+async fn beneath_a_root_that_was_replaced_nothing_is_read_or_written() {
+    let opened = |yard: &Yard| Bounds { anchors: vec![yard.path("ws")], ..Bounds::open() };
+    for is_confined in [true, false] {
+        let mut yard = Yard::new();
+        if !is_confined {
+            yard.bounds = opened(&yard);
+        }
+        let bounds = opened(&yard);
+        assert_eq!(yard.read("file").await.unwrap(), "inside");
+        yard.target.check(&bounds).await.unwrap();
+        fs::rename(yard.path("ws"), yard.path("moved")).unwrap();
+        for is_link in [true, false] {
+            if is_link {
+                symlink(yard.path("out"), yard.path("ws")).unwrap();
+            } else {
+                fs::remove_file(yard.path("ws")).unwrap();
+                fs::create_dir(yard.path("ws")).unwrap();
+                fs::write(yard.path("ws/secret"), "another").unwrap();
+            }
+            let seen = yard.read("secret").await;
+            assert!(matches!(seen, Err(TargetError::Replaced { .. })), "{seen:?}");
+            assert!(matches!(yard.write("new").await, Err(TargetError::Replaced { .. })));
+            assert!(matches!(yard.delete("secret").await, Err(TargetError::Replaced { .. })));
+            assert!(yard.look(".").await.is_err());
+            assert!(matches!(yard.target.check(&bounds).await, Err(TargetError::Replaced { .. })));
+            assert!(!yard.path("moved/new").exists() && !yard.path("ws/new").exists());
+        }
+        fs::remove_dir_all(yard.path("ws")).unwrap();
+        fs::rename(yard.path("moved"), yard.path("ws")).unwrap();
+        assert_eq!(yard.read("file").await.unwrap(), "inside", "the same directory is back");
+    }
 }
 
 #[tokio::test]

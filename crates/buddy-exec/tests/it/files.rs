@@ -118,17 +118,25 @@ async fn hands_back_only_what_can_be_compared() {
 }
 
 #[tokio::test]
-async fn writes_through_links() {
+async fn writes_through_no_link_and_says_where_it_leads() {
     let stage = Stage::new();
     fs::create_dir(stage.path("real")).unwrap();
     fs::write(stage.path("real/file"), "old").unwrap();
     symlink("real/file", stage.path("near")).unwrap();
     symlink(stage.path("near"), stage.path("far")).unwrap();
     symlink("real/none/yet", stage.path("dangling")).unwrap();
-    assert!(!stage.write("far", "new").await.unwrap().created);
-    assert!(stage.write("dangling", "born").await.unwrap().created);
-    assert_eq!((stage.text("real/file"), stage.text("real/none/yet")), ("new".into(), "born".into()));
-    for link in ["near", "far", "dangling"] {
+    symlink("real", stage.path("directory")).unwrap();
+    let place = stage.path("real/file").canonicalize().unwrap();
+    for link in ["near", "far", "directory/file"] {
+        match stage.write(link, "new").await {
+            Err(TargetError::Link { to, .. }) => assert_eq!(to.as_deref(), Some(place.as_path()), "{link}"),
+            other => panic!("{link}: {other:?}"),
+        }
+    }
+    assert!(matches!(stage.write("dangling", "born").await, Err(TargetError::Link { .. })));
+    assert_eq!(stage.text("real/file"), "old");
+    assert_eq!(fs::read_dir(stage.path("real")).unwrap().count(), 1);
+    for link in ["near", "far", "dangling", "directory"] {
         assert!(stage.path(link).is_symlink(), "{link}");
     }
 }
@@ -145,7 +153,7 @@ async fn refuses_to_write_what_is_no_file() {
     assert_eq!(what(&check("directory").await), Some(NotFile::Directory));
     assert_eq!(what(&check("/dev/null").await), Some(NotFile::Device));
     assert!(matches!(check("file/below").await, TargetError::NotADirectory { .. }));
-    assert!(matches!(check("loop").await, TargetError::Io { .. }));
+    assert!(matches!(check("loop").await, TargetError::Link { .. }));
 }
 
 #[tokio::test]

@@ -14,6 +14,7 @@ mod parent;
 mod pty;
 mod race;
 mod runs;
+mod sealed;
 mod search;
 mod stage;
 mod trees;

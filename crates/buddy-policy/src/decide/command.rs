@@ -1,6 +1,6 @@
 //! Commands: every part of the line judged, and the line by all of them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use buddy_protocol::Risk;
 
@@ -12,7 +12,7 @@ use crate::effect::{
     Access, Class, Effect, Examination, Leaf, Reach, Touch, destinations, examine, examine_words, socket,
 };
 use crate::grant::offers;
-use crate::guarded::is_guarded;
+use crate::guarded::{holds_secrets, is_guarded};
 use crate::path::{is_beneath_any, shown, touches_any};
 use crate::rules::{Match, Thing};
 use crate::shell::{Unreadable, Word};
@@ -22,8 +22,19 @@ use crate::{CommandMode, CommandPattern, Execution, Mode, Now, Places, Policy, S
 const UNTRUSTED: &str =
     "this folder is not trusted, so the command can change nothing in it; /trust changes that";
 
+/// Programs that give what they run the rights of another account.
+const GAIN_RIGHTS: &[&str] = &["sudo", "doas", "su", "pkexec", "run0"];
+
+/// The files that a command is known to touch, as [`Touch::anchor`] names them.
+pub(super) fn touched(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec<PathBuf> {
+    let examined = examine(command, cwd, &policy.places);
+    let touches = examined.map(|examination| examination.touches).unwrap_or_default();
+    touches.iter().filter_map(|touch| touch.anchor().map(Path::to_owned)).collect()
+}
+
 /// Judges a command that would run in this directory, or in one that is not known.
 pub(crate) fn run(command: &str, cwd: Option<&Path>, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
+    sheet.needs.runs = true;
     let examined = match &policy.commands {
         CommandMode::Shell => examine(command, cwd, &policy.places),
         CommandMode::Allowlist(patterns) => match listed(command, cwd, policy, patterns, sheet) {
@@ -90,11 +101,17 @@ impl Judge<'_> {
         let mut touches_safely = true;
         for touch in &examination.touches {
             touches_safely &= self.touch(touch, sheet);
+            // What a link leads to is touched as much as what is named.
+            if let Some(real) = self.now.links.iter().find_map(|link| touch.through(link)) {
+                touches_safely &= self.touch(&real, sheet);
+            }
         }
         let only_reads =
             |leaf: &Leaf| leaf.effect == Effect::None || (leaf.effect == Effect::Reads && touches_safely);
         let mut uncovered = Vec::new();
+        sheet.needs.is_ruled = !examination.leaves.is_empty();
         for leaf in &examination.leaves {
+            sheet.needs.gains_rights |= GAIN_RIGHTS.contains(&leaf.program.as_str());
             let is_allowed = self.is_allowed(leaf, sheet);
             if !is_allowed && !only_reads(leaf) {
                 uncovered.push(leaf);
@@ -191,7 +208,9 @@ impl Judge<'_> {
     fn is_allowed(&self, leaf: &Leaf, sheet: &mut Sheet) -> bool {
         let thing =
             Thing::Command { program: &leaf.program, words: &leaf.words, is_foreign: leaf.is_foreign };
-        rule(thing, self.policy, sheet) != Allowed::No
+        let allowed = rule(thing, self.policy, sheet);
+        sheet.needs.is_ruled &= allowed == Allowed::Always;
+        allowed != Allowed::No
             || self.now.grants.iter().any(|grant| grant.covers_command(leaf, &self.policy.places))
     }
 
@@ -199,8 +218,8 @@ impl Judge<'_> {
     fn touch(&self, touch: &Touch, sheet: &mut Sheet) -> bool {
         let places = &self.policy.places;
         match (&touch.access, &touch.reach) {
-            (Access::Read, Reach::Unknown(_)) => false,
-            (Access::Read, reach) => self.reading(reach, sheet),
+            (Access::Look | Access::Read, Reach::Unknown(_)) => false,
+            (Access::Look | Access::Read, reach) => self.reading(touch.access, reach, sheet),
             (Access::Write, Reach::Unknown(words)) => {
                 let reason =
                     format!("it is not known what it writes to: `{}`", crate::display_command(words));
@@ -220,6 +239,7 @@ impl Judge<'_> {
                     sheet.deny(untrusted("write", path));
                 } else if is_guarded(path, places) {
                     sheet.ask(Weight::Hard, Risk::High, decides_what_runs("writes", path));
+                    sheet.needs.asked.push(path.clone());
                 } else if !is_open(path, places) {
                     sheet.ask(
                         Weight::Hard,
@@ -241,7 +261,7 @@ impl Judge<'_> {
         self.policy.mode == Mode::Development && is_untrusted(path, &self.policy.places)
     }
 
-    fn reading(&self, reach: &Reach, sheet: &mut Sheet) -> bool {
+    fn reading(&self, access: Access, reach: &Reach, sheet: &mut Sheet) -> bool {
         let places = &self.policy.places;
         let Some(path) = reach.path() else { return false };
         let allowed = rule(Thing::Read(path), self.policy, sheet);
@@ -249,7 +269,10 @@ impl Judge<'_> {
         if secret(path, allowed, self.policy, sheet) && allowed != Allowed::Always {
             return false;
         }
-        !(is_pattern && (touches_any(path, &places.own) || is_system_wide(path)))
+        let is_wide = touches_any(path, &places.own)
+            || is_system_wide(path)
+            || (access == Access::Read && holds_secrets(path, places));
+        !(is_pattern && is_wide)
     }
 
     fn removal(&self, reach: &Reach, sheet: &mut Sheet) {
@@ -263,6 +286,7 @@ impl Judge<'_> {
             sheet.ask(Weight::Hard, Risk::High, reason);
         } else if is_guarded(path, places) {
             sheet.ask(Weight::Hard, Risk::High, decides_what_runs("removes", path));
+            sheet.needs.asked.push(path.to_owned());
         } else if is_open(path, places) {
             sheet.raise(Risk::High);
         } else {

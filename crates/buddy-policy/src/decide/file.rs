@@ -24,7 +24,10 @@ pub(crate) fn secret(path: &Path, allowed: Allowed, policy: &Policy, sheet: &mut
         return false;
     }
     sheet.reads_secret();
-    if allowed != Allowed::Always {
+    if allowed == Allowed::Always {
+        sheet.needs.ruled.push(path.to_owned());
+    } else {
+        sheet.needs.asked.push(path.to_owned());
         let shown = shown(path);
         sheet.ask(Weight::Boundary, Risk::High, format!("it reads `{shown}`, which can hold secrets"));
         sheet.way(by_rule("read", &shown));
@@ -119,6 +122,7 @@ pub(crate) fn holds_a_root(path: &Path, places: &Places) -> bool {
 fn guarded(verb: &str, path: &Path, sheet: &mut Sheet) {
     sheet.ask(Weight::Boundary, Risk::High, decides_what_runs(verb, path));
     sheet.way("production mode with `--approve all`, or a change of your own".to_owned());
+    sheet.needs.asked.push(path.to_owned());
 }
 
 pub(crate) fn decides_what_runs(verb: &str, path: &Path) -> String {

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use buddy_protocol::Risk;
 
-use crate::{Approvals, Attendance, Decision, Execution, Mode, Now, Offer, Tier, Verdict};
+use crate::{Approvals, Attendance, Decision, Execution, Mode, Needs, Now, Offer, Tier, Verdict};
 
 /// How much it takes to let something go on without asking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,6 +62,7 @@ pub(crate) struct Sheet {
     is_read_only: bool,
     reads_secret: bool,
     strangers: Vec<Option<String>>,
+    pub(crate) needs: Needs,
 }
 
 impl Sheet {
@@ -79,6 +80,7 @@ impl Sheet {
             is_read_only: true,
             reads_secret: false,
             strangers: Vec::new(),
+            needs: Needs::default(),
         }
     }
 
@@ -199,6 +201,7 @@ impl Sheet {
             reads_secret: self.reads_secret,
             strangers: self.strangers.into_iter().flatten().collect(),
             is_grave: heaviest >= Some(Weight::Hard),
+            needs: self.needs,
         }
     }
 }

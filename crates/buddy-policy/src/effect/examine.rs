@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::files::{Scope, outcome};
 use super::interpreters::{Given, given, is_interpreter, is_shell};
 use super::readers::reader_of;
-use super::reading::reading;
+use super::reading::{only_looks, reading};
 use super::wrappers::is_wrapper;
 use super::{Access, Class, Concern, Effect, Examination, Leaf, Reach, Touch};
 use super::{evaluated, find, git, guards, lookalikes, names, recipes, wrappers};
@@ -293,21 +293,17 @@ impl Examiner<'_> {
             self.sed(arguments);
         }
         let Some(reading) = reading(known, arguments) else { return false };
-        for word in &reading.paths {
-            self.touch(Access::Read, word);
-        }
-        !reading.is_deep || self.stays_narrow(&reading.paths)
-    }
-
-    /// Whether reading all that is beneath these words, or here without any, keeps clear of the home and of buddy's own.
-    fn stays_narrow(&self, words: &[&Word]) -> bool {
+        let access = if only_looks(known) { Access::Look } else { Access::Read };
         let here = Word::Literal(".".to_owned());
-        let words = if words.is_empty() { vec![&here] } else { words.to_vec() };
-        let is_wide = |path: &PathBuf| {
-            let mut places = self.places.own.iter().chain(&self.places.home);
-            places.any(|place| clean(place).starts_with(path))
-        };
-        words.iter().all(|word| self.paths(word).is_some_and(|paths| !paths.iter().any(is_wide)))
+        let paths = if reading.is_deep && reading.paths.is_empty() { vec![&here] } else { reading.paths };
+        for word in paths {
+            if reading.is_deep {
+                self.touch_beneath(access, word);
+            } else {
+                self.touch(access, word);
+            }
+        }
+        true
     }
 
     fn find(&mut self, arguments: &[Word]) {
@@ -497,6 +493,15 @@ impl Examiner<'_> {
         }
     }
 
+    /// Notes that everything beneath a path is touched.
+    fn touch_beneath(&mut self, access: Access, word: &Word) {
+        let reaches = match self.paths(word) {
+            Some(paths) => paths.into_iter().map(Reach::Beneath).collect(),
+            None => vec![Reach::Unknown(word.unexpanded())],
+        };
+        self.note(access, reaches);
+    }
+
     fn touch(&mut self, access: Access, word: &Word) {
         self.touch_as(access, word, Scope::Itself);
     }
@@ -515,6 +520,10 @@ impl Examiner<'_> {
             (Some(paths), _) => paths.into_iter().map(Reach::Path).collect(),
             (None, _) => vec![Reach::Unknown(word.unexpanded())],
         };
+        self.note(access, reaches);
+    }
+
+    fn note(&mut self, access: Access, reaches: Vec<Reach>) {
         for reach in reaches {
             let touch = Touch { access, reach };
             if !self.found.touches.contains(&touch) {

@@ -9,6 +9,15 @@ use crate::shell::Word;
 /// Programs that, when told to be recursive, read everything beneath the directories that they are given, or here.
 const DEEP: &[&str] = &["grep", "egrep", "fgrep", "diff"];
 
+/// Programs that tell of files without what is in them.
+const LOOKING: &[&str] =
+    &["ls", "dir", "vdir", "stat", "du", "df", "tree", "realpath", "readlink", "cd", "find"];
+
+/// Whether a program tells of files without what is in them.
+pub(crate) fn only_looks(program: &str) -> bool {
+    LOOKING.contains(&program)
+}
+
 /// What a command reads when it only reads.
 #[derive(Debug, Default)]
 pub(crate) struct Reading<'a> {

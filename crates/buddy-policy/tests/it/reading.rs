@@ -1,6 +1,6 @@
 //! Commands that only read run by themselves: these are most of what an agent does.
 
-use buddy_policy::{Mode, Verdict};
+use buddy_policy::{Approvals, Mode, Now, Verdict, decide, touched};
 
 use crate::stage::{ask, check, is_asked, policy, run};
 
@@ -137,5 +137,68 @@ fn reading_what_is_kept_apart_asks() {
         "cd ~ && grep -r x",
     ] {
         is_asked(line);
+    }
+}
+
+#[test]
+fn reading_all_that_is_somewhere_in_the_home_asks() {
+    for line in [
+        "grep -r key ~/other",
+        "rg key /home/u/other",
+        "diff -r ~/a ~/b",
+        "cat ~/*/x",
+        "cat /home/u/other/*",
+        "head /home/u/*.txt",
+        "find ~ -name x -exec cat {} \\;",
+        "find /home/u/other -type f -exec grep key {} +",
+        "tar c ~",
+        "cat /home/*/x",
+        "grep -r key /root",
+        "grep -rn key /var/..",
+    ] {
+        is_asked(line);
+    }
+    for line in [
+        "grep -r key .",
+        "rg key",
+        "cat src/*",
+        "find . -type f -exec cat {} +",
+        "grep -r key /usr/include",
+        "ls ~/other",
+        "ls -R ~/other",
+        "ls /home/u/other/*",
+        "find ~ -name x",
+        "cat ~/other/file.txt",
+    ] {
+        check(Mode::Development, line, Verdict::Allow);
+    }
+}
+
+#[test]
+fn what_a_link_leads_to_is_judged_too() {
+    let links = [
+        ("/w/out".into(), "/etc/cron.d/x".into()),
+        ("/w/orders".into(), "/w/.git/hooks/pre-commit".into()),
+        ("/w/key".into(), "/home/u/.ssh/id_rsa".into()),
+        ("/w/folder".into(), "/srv/data".into()),
+        ("/w/near".into(), "/w/src".into()),
+    ];
+    let judge = |line: &str| {
+        let now = Now { links: &links, ..Now::with(Approvals::Ask) };
+        decide(&run(line), &policy(Mode::Production), &now)
+    };
+    for line in
+        ["echo x > out", "cp a orders", "cat key", "rm folder/file", "tee out < a", "dd if=a of=orders"]
+    {
+        let decision = judge(line);
+        assert_eq!(decision.verdict, Verdict::Ask, "{line}: {:?}", decision.reasons);
+    }
+    for line in ["echo x > plain", "rm out", "echo x > near"] {
+        let decision = judge(line);
+        assert_eq!(decision.verdict, Verdict::Allow, "{line}: {:?}", decision.reasons);
+    }
+    let touched = touched(&run("cp a orders; rm folder/file"), &policy(Mode::Production));
+    for path in ["/w/a", "/w/orders", "/w/folder"] {
+        assert!(touched.iter().any(|touched| touched == std::path::Path::new(path)), "{path}: {touched:?}");
     }
 }

@@ -6,14 +6,15 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context;
-use buddy_agent::PolicySource;
+use buddy_agent::{CallRights, PolicySource};
 use buddy_exec::Bounds;
 use buddy_policy::{CommandMode, CommandPattern, Grant, Mode, Places, Policy, RuleSet, Rules};
 use buddy_protocol::GrantScope;
 
-use super::bounds::{Ground, bounds, guarded_in};
+use super::bounds::{Ground, bounds};
 use super::grants::GrantBook;
 use super::guards::Guards;
+use super::links::links;
 use super::rules::{FixedRules, ProjectRules, RuleFiles};
 use crate::commands::setup::PolicyWish;
 use crate::config::{Loaded, TrustStore, WorkEnvironment, user_file};
@@ -120,15 +121,6 @@ impl Policies {
         self.remote.is_none() && self.trust.covers(cwd)
     }
 
-    /// Trusted directories that lie in ones to work in: their project files count as those of a workspace do. A list that
-    /// cannot be read trusts nothing.
-    fn trusted_within(&self, workspace: &[PathBuf]) -> Vec<PathBuf> {
-        let trusted = self.trust.list().unwrap_or_default().into_iter().map(|trusted| trusted.path);
-        trusted
-            .filter(|path| !workspace.contains(path) && workspace.iter().any(|root| path.starts_with(root)))
-            .collect()
-    }
-
     /// A directory by its name without links, which only the files of this machine tell.
     fn real(&self, cwd: &Path) -> PathBuf {
         let real = if self.remote.is_none() { cwd.canonicalize().ok() } else { None };
@@ -179,12 +171,13 @@ impl PolicySource for Policies {
         }))
     }
 
-    fn bounds(&self, policy: &Policy, is_read_only: bool) -> Bounds {
-        let mut bounds = bounds(&self.ground, policy, is_read_only, self.settings.network);
-        if self.remote.is_none() && !bounds.is_open() {
-            bounds.guarded.extend(guarded_in(&self.trusted_within(&policy.places.workspace)));
-        }
-        bounds
+    fn bounds(&self, policy: &Policy, call: &CallRights<'_>) -> Bounds {
+        bounds(&self.ground, policy, call, self.settings.network)
+    }
+
+    fn links(&self, policy: &Policy, paths: &[PathBuf]) -> Vec<(PathBuf, PathBuf)> {
+        // Another host is not asked: that would take as long as the command.
+        if self.remote.is_some() { Vec::new() } else { links(&policy.places, paths) }
     }
 
     fn grants(&self, cwd: &Path) -> Vec<Grant> {

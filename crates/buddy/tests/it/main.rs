@@ -32,6 +32,7 @@ mod past;
 mod person;
 mod processes;
 mod project;
+mod protected;
 mod repl;
 mod screen;
 mod security;

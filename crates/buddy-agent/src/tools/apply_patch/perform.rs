@@ -66,7 +66,7 @@ pub(super) async fn compute(changes: &[Change], sight: &Sight) -> Result<Vec<Ope
 async fn require_absent(path: &Path, sight: &Sight) -> Result<(), ToolFailure> {
     match sight.target.read(&sight.bounds, path, 0).await {
         Err(TargetError::NotFound { .. }) => Ok(()),
-        Err(TargetError::NotAFile { .. }) | Ok(_) => {
+        Err(TargetError::NotAFile { .. } | TargetError::Sealed { .. }) | Ok(_) => {
             let message = format!("`{}` is there already", shown(path));
             Err(ToolFailure::new("exists", message).hint("update it, or remove it first"))
         }

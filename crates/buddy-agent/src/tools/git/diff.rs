@@ -1,5 +1,7 @@
 //! `git_diff`: what changed, as a diff.
 
+use std::path::Path;
+
 use async_trait::async_trait;
 use buddy_policy::{Action, Intent, Tier};
 use buddy_protocol::{ToolFailure, ToolKind};
@@ -58,23 +60,66 @@ impl Tool for GitDiff {
     }
 
     fn intent(input: &GitDiffInput, place: &Place) -> Intent {
-        Intent::of(Action::Read(place.resolve(input.path())))
+        let top = place.resolve(input.path());
+        let files = input.files.iter().map(|file| Action::Read(top.join(file)));
+        Intent { actions: files.chain([Action::Read(top.clone())]).collect(), ..Intent::nothing() }
     }
 
     async fn run(input: GitDiffInput, context: &ToolContext) -> Result<Value, ToolFailure> {
         let repository = Repository::open(&context.place.resolve(input.path()), context).await?;
+        let secrets = secrets(&input, &repository, context).await?;
+        let left_out: Vec<String> =
+            secrets.iter().map(|path| format!(":(top,exclude,literal){path}")).collect();
+        let mut arguments = input.arguments(&[])?;
+        arguments.extend(left_out.iter().map(String::as_str));
+        let said = repository.read(&arguments, context).await?.or_failure()?;
+        let mut result =
+            json!({"top": shown(&repository.top), "diff": said.text(), "truncated": said.is_cut});
+        if !secrets.is_empty() {
+            result["not_shown"] = json!(secrets);
+            result["hint"] = json!("these can hold secrets; name one in `files` to ask the person for it");
+        }
+        Ok(result)
+    }
+}
+
+impl GitDiffInput {
+    /// The words for `git`, with these options. More files may follow.
+    fn arguments<'a>(&'a self, options: &[&'a str]) -> Result<Vec<&'a str>, ToolFailure> {
         let mut arguments =
             vec!["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all"];
-        if input.staged {
+        arguments.extend(options);
+        if self.staged {
             arguments.push("--cached");
         }
-        if let Some(revision) = &input.revision {
+        if let Some(revision) = &self.revision {
             check_value("revision", revision)?;
             arguments.extend(["--end-of-options", revision]);
         }
         arguments.push("--");
-        arguments.extend(input.files.iter().map(String::as_str));
-        let said = repository.read(&arguments, context).await?.or_failure()?;
-        Ok(json!({"top": shown(&repository.top), "diff": said.text(), "truncated": said.is_cut}))
+        arguments.extend(self.files.iter().map(String::as_str));
+        Ok(arguments)
     }
+}
+
+/// The files that changed and can hold secrets which this call may not read, relative to the top.
+async fn secrets(
+    input: &GitDiffInput,
+    repository: &Repository,
+    context: &ToolContext,
+) -> Result<Vec<String>, ToolFailure> {
+    if context.bounds.sealed_names.is_empty() {
+        return Ok(Vec::new());
+    }
+    let arguments = input.arguments(&["--name-only", "-z", "--no-renames", "--no-relative"])?;
+    let said = repository.read(&arguments, context).await?.or_failure()?;
+    if said.is_cut {
+        return Err(ToolFailure::new("too_large", "more files changed than can be looked at")
+            .hint("give some of them in `files`"));
+    }
+    let is_secret = |path: &String| {
+        let is_opened = context.bounds.opened.contains(&repository.top.join(path));
+        context.bounds.sealed_names.covers(Path::new(path)) && !is_opened
+    };
+    Ok(said.records().into_iter().filter(is_secret).collect())
 }

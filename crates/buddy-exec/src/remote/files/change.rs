@@ -29,7 +29,9 @@ impl Files<'_> {
         let (header, before) = split(&exit.stdout.head);
         let mut words = header.split_whitespace();
         let created = words.next() == Some("created");
-        let has_before = words.next().is_some_and(|size| size != "-");
+        // What is not read is not told by a diff either.
+        let is_sealed = spot.fence.as_ref().is_some_and(|fence| fence.seals(Path::new(&spot.path)));
+        let has_before = words.next().is_some_and(|size| size != "-") && !is_sealed;
         Ok(Written { bytes: content.len() as u64, created, before: has_before.then_some(before) })
     }
 
@@ -89,7 +91,7 @@ impl Files<'_> {
             return Err(TargetError::TooMany { what: "entries to remove", limit: MAX_ENTRIES });
         }
         for entry in &listing.entries {
-            fence.check(&spot.named.join(&entry.path), &real.join(&entry.path), Access::Write)?;
+            fence.check_removal(&spot.named.join(&entry.path), &real.join(&entry.path))?;
         }
         Ok(())
     }

@@ -68,6 +68,13 @@ impl Spot {
     pub(in super::super) fn hides(&self, below: &Path) -> bool {
         self.fence.as_ref().is_some_and(|fence| fence.hides(&Path::new(&self.path).join(below)))
     }
+
+    /// Whether the content of a file that a search came by is not read: one below this directory, or this file.
+    pub(in super::super) fn seals(&self, below: &Path, is_directory: bool) -> bool {
+        let place = Path::new(&self.path);
+        let path = if is_directory { place.join(below) } else { place.to_owned() };
+        self.fence.as_ref().is_some_and(|fence| fence.seals(&path))
+    }
 }
 
 /// One entry as the script gives it: raw mode, size, time, name.

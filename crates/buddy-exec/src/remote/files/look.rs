@@ -15,7 +15,7 @@ const MAX_COUNT: u64 = 2_000_000_000;
 
 impl Files<'_> {
     pub(in super::super) async fn read(&self, path: &Path, limit: u64) -> Result<FileContent, TargetError> {
-        let spot = self.spot(path, Access::Read).await?;
+        let spot = self.spot(path, Access::Content).await?;
         let most = limit.saturating_add(1).min(i64::MAX as u64);
         let keep = usize::try_from(most).unwrap_or(usize::MAX).saturating_add(HEADER_BYTES);
         let exit = self.run(READ, &spot, &[&spot.path, &most.to_string()], b"", keep).await?;
@@ -34,7 +34,7 @@ impl Files<'_> {
         path: &Path,
         range: LineRange,
     ) -> Result<Lines, TargetError> {
-        let spot = self.spot(path, Access::Read).await?;
+        let spot = self.spot(path, Access::Content).await?;
         let count = |number: u64| number.min(MAX_COUNT).to_string();
         let (first, lines) = (count(range.first.max(1)), count(range.count));
         let most = (range.max_bytes as u64).saturating_add(1).to_string();

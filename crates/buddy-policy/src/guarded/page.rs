@@ -1,0 +1,58 @@
+//! The table of protected places as a page for people.
+
+use std::fmt::Write as _;
+
+use super::{Keeps, PROTECTED};
+
+const HEAD: &str = "# Protected places
+
+<!-- Made by `cargo xtask codegen` from the table in `buddy-policy`. Change the table, not this page. -->
+
+buddy keeps two kinds of files apart, in every mode. [Rules and grants](../how-to/rules-and-grants.md) says how you open one.
+
+- **Orders**: a program takes orders from the file without being told to. Changing it asks you each time.
+- **Secrets**: the file can hold a key or a password. Its name is listed. Reading it asks you each time.
+
+A name without a leading slash counts wherever it stands, in any spelling of upper and lower case. `*` stands for any part of a
+name. A directory counts with everything in it.
+";
+
+/// The page, in Markdown.
+pub fn protected_places_page() -> String {
+    let mut page = HEAD.to_owned();
+    section(&mut page, "Orders", "Changing these asks you.", |keeps| {
+        matches!(keeps, Keeps::Orders | Keeps::OrdersIn(_))
+    });
+    section(&mut page, "Secrets", "Reading these asks you.", |keeps| keeps == Keeps::Secrets);
+    let files = "Reading files of these names asks you. A directory of such a name is not protected.";
+    section(&mut page, "Files that hold secrets by convention", files, |keeps| keeps == Keeps::SecretFiles);
+    let plain = "These look like the names above and hold no secrets. buddy reads them without a question.";
+    section(&mut page, "Exceptions", plain, |keeps| keeps == Keeps::NoSecrets);
+    page
+}
+
+fn section(page: &mut String, title: &str, text: &str, is_wanted: impl Fn(Keeps) -> bool) {
+    let _ = write!(page, "\n## {title}\n\n{text}\n\n| name | used by |\n|---|---|\n");
+    for row in PROTECTED.iter().filter(|row| is_wanted(row.keeps)) {
+        let _ = writeln!(page, "| `{}` | {} |", row.name, row.of);
+        if let Keeps::OrdersIn(parts) = row.keeps {
+            let parts: Vec<String> = parts.iter().map(|part| format!("`{part}`")).collect();
+            let _ =
+                writeln!(page, "| | commands may write in `{}`, but not {} |", row.name, parts.join(", "));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_is_up_to_date() {
+        let committed = include_str!("../../../../docs/reference/protected-places.md");
+        assert!(
+            protected_places_page() == committed,
+            "docs/reference/protected-places.md is out of date: run `cargo xtask codegen`"
+        );
+    }
+}

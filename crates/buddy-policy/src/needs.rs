@@ -1,0 +1,18 @@
+//! Needs: what a call would use that is closed to calls which nobody was asked about.
+
+use std::path::PathBuf;
+
+/// Protected places that a call would use, and how far it was thought about. The bounds of the call are made from it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Protected paths that it would read or change. They are open once a person allows this call.
+    pub asked: Vec<PathBuf>,
+    /// Protected paths that a rule opens which somebody wrote down to last.
+    pub ruled: Vec<PathBuf>,
+    /// Whether it runs commands, or types them.
+    pub runs: bool,
+    /// Whether a rule that somebody wrote down to last allows every command that it runs.
+    pub is_ruled: bool,
+    /// Whether it runs a program that gives commands the rights of another account.
+    pub gains_rights: bool,
+}

@@ -1,0 +1,170 @@
+//! Policy's answer and the bounds say the same of every row of the table, on a real tree.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use buddy_exec::{Description, LocalSettings, LocalTarget, Recorder, SupervisorCommand, Target, TargetError};
+use buddy_policy::{Action, Intent, Keeps, Now, PROTECTED, Verdict, decide};
+
+use super::*;
+
+/// A home with a workspace in it, and what reaches its files.
+struct Yard {
+    folder: tempfile::TempDir,
+    ground: Ground,
+    policy: Policy,
+    target: LocalTarget,
+}
+
+impl Yard {
+    fn new(mode: Mode) -> Self {
+        let folder = tempfile::tempdir();
+        let folder = folder.unwrap();
+        let home = folder.path().canonicalize().unwrap();
+        let work = home.join("work");
+        fs::create_dir(&work).unwrap();
+        let own = vec![home.join(".buddy/run"), home.join(".config/buddy")];
+        let ground = Ground { home: Some(home), own, scratch: Vec::new(), is_remote: false };
+        let places = Places {
+            workspace: vec![work.clone()],
+            home: ground.home.clone(),
+            own: ground.own.clone(),
+            target: "local".to_owned(),
+            ..Places::default()
+        };
+        let policy = Policy { mode, places, ..Policy::default() };
+        let description = Description {
+            name: "local".into(),
+            user: "someone".into(),
+            host: "here".into(),
+            os: "linux".into(),
+            shell: "/bin/sh".into(),
+            cwd: work,
+        };
+        let supervisor = SupervisorCommand { program: "/bin/false".into(), args: Vec::new() };
+        let settings = LocalSettings { supervisor, description, grace: Duration::ZERO };
+        Self { folder, ground, policy, target: LocalTarget::new(settings) }
+    }
+
+    fn work(&self, name: &str) -> PathBuf {
+        self.policy.places.workspace[0].join(name)
+    }
+
+    /// The bounds of a call, with its verdict.
+    fn judge(&self, action: Action, by: AllowedBy) -> (Verdict, Bounds) {
+        let decision = decide(&Intent::of(action), &self.policy, &Now::default());
+        let call = CallRights { is_read_only: decision.is_read_only, by, needs: &decision.needs };
+        (decision.verdict, bounds(&self.ground, &self.policy, &call, true))
+    }
+
+    async fn reads(&self, path: &Path, by: AllowedBy) -> (Verdict, bool) {
+        let (verdict, bounds) = self.judge(Action::Read(path.to_owned()), by);
+        (verdict, self.target.read(&bounds, path, 100).await.is_ok())
+    }
+
+    async fn writes(&self, path: &Path, by: AllowedBy) -> Result<(), TargetError> {
+        let (_, bounds) = self.judge(Action::Write(path.to_owned()), by);
+        self.target.write(&bounds, &Recorder::off(), path, b"x").await.map(drop)
+    }
+}
+
+fn plant(path: &Path) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    if !path.exists() {
+        fs::write(path, "value").unwrap();
+    }
+}
+
+/// A file that the row is about.
+fn example(name: &str) -> String {
+    name.replace('*', "x")
+}
+
+#[tokio::test]
+async fn what_policy_asks_for_before_it_is_read_is_closed_until_a_person_allows_it() {
+    for mode in [Mode::Development, Mode::Production] {
+        for row in PROTECTED.iter().filter(|row| !row.name.starts_with('/')) {
+            let is_secret = match row.keeps {
+                Keeps::Secrets | Keeps::SecretFiles => true,
+                Keeps::NoSecrets => false,
+                Keeps::Orders | Keeps::OrdersIn(_) => continue,
+            };
+            // A home of its own for each row, so that one row's file is not another row's directory.
+            let yard = Yard::new(mode);
+            let home = yard.ground.home.clone().unwrap();
+            let inside = |top: &Path| vec![top.join(example(row.name))];
+            let mut paths = inside(&yard.work("sub"));
+            if row.keeps == Keeps::Secrets {
+                paths.extend(inside(&home));
+            }
+            for path in paths {
+                plant(&path);
+                let is_own = path.starts_with(home.join(".config/buddy"));
+                let (verdict, is_read) = yard.reads(&path, AllowedBy::Nobody).await;
+                let asks = verdict == Verdict::Ask;
+                assert_eq!(asks, is_secret, "policy, {mode:?}: {}", path.display());
+                assert_eq!(is_read, !is_secret, "bounds, {mode:?}: {}", path.display());
+                let (_, is_read) = yard.reads(&path, AllowedBy::Person).await;
+                assert!(is_read || is_own, "{mode:?}: an approved read of {}", path.display());
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_policy_asks_for_before_it_is_changed_is_closed_until_a_person_allows_it() {
+    for row in PROTECTED.iter().filter(|row| !row.name.starts_with('/')) {
+        let names = match row.keeps {
+            Keeps::Orders => vec![example(row.name)],
+            Keeps::OrdersIn(parts) => parts.iter().map(|part| format!("{}/{part}", row.name)).collect(),
+            Keeps::Secrets | Keeps::SecretFiles | Keeps::NoSecrets => continue,
+        };
+        let yard = Yard::new(Mode::Development);
+        for path in names.iter().flat_map(|name| [yard.work(name), yard.work("sub").join(name)]) {
+            let (verdict, bounds) = yard.judge(Action::Write(path.clone()), AllowedBy::Nobody);
+            assert_eq!(verdict, Verdict::Ask, "policy: {}", path.display());
+            assert!(bounds.guarded_names.covers(&path), "the jail: {}", path.display());
+            let refused = yard.writes(&path, AllowedBy::Nobody).await;
+            assert!(matches!(refused, Err(TargetError::Guarded { .. })), "{}: {refused:?}", path.display());
+            assert!(!path.exists());
+            yard.writes(&path, AllowedBy::Person).await.unwrap();
+            assert!(path.exists(), "an approved write of {}", path.display());
+        }
+    }
+}
+
+#[test]
+fn places_of_the_system_with_secrets_are_hidden_where_they_are_there() {
+    for mode in [Mode::Development, Mode::Production, Mode::Plan] {
+        let yard = Yard::new(mode);
+        let (_, bounds) = yard.judge(Action::Read("/etc/hosts".into()), AllowedBy::Nobody);
+        for place in secret_places().filter(|place| place.exists()) {
+            assert!(bounds.hidden.iter().any(|hidden| hidden == place), "{}", place.display());
+        }
+        assert!(yard.ground.own.iter().all(|own| bounds.hidden.contains(own)), "buddy's own");
+    }
+}
+
+#[test]
+fn a_command_reads_secrets_of_the_workspace_only_when_a_person_thought_about_it() {
+    let run = |command: &str, yard: &Yard| Action::Run { command: command.to_owned(), cwd: yard.work("") };
+    for mode in [Mode::Development, Mode::Production] {
+        let yard = Yard::new(mode);
+        let home = yard.ground.home.clone().unwrap();
+        plant(&home.join(".aws/credentials"));
+        for command in ["ls", "make test", "cat src/main.rs"] {
+            let (_, bounds) = yard.judge(run(command, &yard), AllowedBy::Nobody);
+            assert!(bounds.sealed_names.covers(Path::new(".env")) && bounds.opened.is_empty(), "{command}");
+        }
+        let (_, bounds) = yard.judge(run("make test", &yard), AllowedBy::Person);
+        assert!(bounds.sealed_names.is_empty());
+        assert!(yard.ground.own.iter().all(|own| bounds.hidden.contains(own)), "never buddy's own");
+        let is_hidden = bounds.hidden.contains(&home.join(".aws"));
+        assert_eq!(is_hidden, mode == Mode::Development, "{mode:?}");
+        let (_, bounds) = yard.judge(run("sudo make install", &yard), AllowedBy::Person);
+        assert_eq!(bounds.is_open(), mode == Mode::Production, "{mode:?}");
+        let (_, bounds) = yard.judge(run("sudo make install", &yard), AllowedBy::Nobody);
+        assert!(!bounds.is_open());
+    }
+}

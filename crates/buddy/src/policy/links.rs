@@ -1,0 +1,93 @@
+//! Links on this machine: where the files really are that a command would touch.
+//!
+//! Policy judges both what a command names and what that leads to. A link that is made between the look and the command is not
+//! seen; the jail holds there, where there is one.
+
+use std::collections::VecDeque;
+use std::ffi::OsString;
+use std::path::{Component, Path, PathBuf};
+
+use buddy_policy::Places;
+
+/// How many links one path may go through, as for the kernel.
+const MAX_LINKS: usize = 40;
+
+/// Which of these paths lead elsewhere, with where they lead. A place that is itself named through a link keeps its name.
+pub(super) fn links(places: &Places, paths: &[PathBuf]) -> Vec<(PathBuf, PathBuf)> {
+    let known = places.workspace.iter().chain(&places.scratch).chain(&places.untrusted).chain(&places.home);
+    let roots: Vec<(&PathBuf, PathBuf)> = known.map(|root| (root, real(root))).collect();
+    let mut links = Vec::new();
+    for path in paths {
+        let real = real(path);
+        let holding = roots.iter().filter_map(|(root, there)| Some((root, real.strip_prefix(there).ok()?)));
+        let nearest = holding.min_by_key(|(_, below)| below.components().count());
+        let to = nearest.map_or_else(|| real.clone(), |(root, below)| root.join(below));
+        if to.components().ne(path.components()) {
+            links.push((path.clone(), to));
+        }
+    }
+    links
+}
+
+/// The path without links, also where its end does not exist.
+fn real(path: &Path) -> PathBuf {
+    let mut real = PathBuf::from("/");
+    let mut left: VecDeque<OsString> = names(path);
+    let mut followed = 0;
+    while let Some(name) = left.pop_front() {
+        if name == ".." {
+            real.pop();
+            continue;
+        }
+        let next = real.join(&name);
+        match std::fs::read_link(&next) {
+            Ok(target) if followed < MAX_LINKS => {
+                followed += 1;
+                if target.is_absolute() {
+                    real = PathBuf::from("/");
+                }
+                for name in names(&target).into_iter().rev() {
+                    left.push_front(name);
+                }
+            }
+            _ => real = next,
+        }
+    }
+    real
+}
+
+fn names(path: &Path) -> VecDeque<OsString> {
+    let names = path.components().filter_map(|component| match component {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some("..".into()),
+        Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
+    });
+    names.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn only_what_leads_elsewhere_is_named() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        fs::create_dir_all(top.join("real/sub")).unwrap();
+        symlink("real", top.join("work")).unwrap();
+        symlink("/etc/none/yet", top.join("real/dangling")).unwrap();
+        symlink("sub", top.join("real/near")).unwrap();
+        symlink("loop", top.join("real/loop")).unwrap();
+        let work = top.join("work");
+        let places = Places { workspace: vec![work.clone()], ..Places::default() };
+        let led = |name: &str| links(&places, &[work.join(name)]).pop().map(|(_, to)| to);
+        assert_eq!(led("sub/file"), None);
+        assert_eq!(led("none/yet"), None);
+        assert_eq!(led("dangling"), Some("/etc/none/yet".into()));
+        assert_eq!(led("dangling/x"), Some("/etc/none/yet/x".into()));
+        assert_eq!(led("near/x"), Some(work.join("sub/x")));
+        assert_eq!(led("loop"), None, "it leads nowhere, and whoever opens it fails");
+    }
+}

@@ -1,0 +1,219 @@
+//! Protected places hold for the real program, in every mode: secrets reach no model unless a person was asked, and changes
+//! land on what was judged.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::PathBuf;
+
+use buddy_testkit::model::{ModelServer, Turn, turn};
+use serde_json::json;
+
+use crate::stage::{APPROVE, Stage, done, run, shell};
+
+/// What is in every secret.
+const VALUE: &str = "sesame-4711";
+
+/// Secrets in the home, and in the workspace.
+const IN_HOME: &[&str] = &[
+    ".npmrc",
+    ".git-credentials",
+    ".docker/config.json",
+    ".aws/credentials",
+    ".ssh/id_ed25519",
+    ".config/buddy/auth.json",
+    ".config/gh/hosts.yml",
+];
+const IN_WORK: &[&str] = &[".env", "app/.env.local", "app/credentials.json", "deploy/.npmrc"];
+
+/// A home with secrets, and a trusted workspace with secrets and links to those of the home.
+async fn stage() -> Stage {
+    let stage = Stage::apart(vec![done()]).await;
+    let plant = |path: PathBuf| {
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, VALUE).unwrap();
+    };
+    IN_HOME.iter().for_each(|name| plant(stage.home.path().join(name)));
+    IN_WORK.iter().for_each(|name| plant(stage.home.work().join(name)));
+    symlink(stage.home.path(), stage.home.work().join("home")).unwrap();
+    symlink(stage.home.path().join(".npmrc"), stage.home.work().join("notes.txt")).unwrap();
+    symlink("/proc/self/environ", stage.home.work().join("process.txt")).unwrap();
+    fs::hard_link(stage.home.path().join(".ssh/id_ed25519"), stage.home.work().join("twin.txt")).unwrap();
+    fs::write(stage.home.work().join("plain.txt"), "nothing to hide").unwrap();
+    stage.buddy(["trust"]).run().await.expect_code(0);
+    stage
+}
+
+fn read(path: impl Into<PathBuf>) -> Turn {
+    turn().call("read_file", json!({"path": path.into()}))
+}
+
+/// Lets the model make these calls in a run without a person, and gives back everything that it was told.
+async fn told(stage: &mut Stage, mode: &str, calls: Vec<Turn>) -> String {
+    let count = calls.len();
+    stage.server = ModelServer::start(calls.into_iter().chain([done()]).collect::<Vec<_>>()).await;
+    let program = stage.buddy(["exec", "-c", "agent.max_iterations=200", "look around"]);
+    program.env("BUDDY_ENV", mode).run().await;
+    let results = stage.results();
+    assert_eq!(results.len(), count);
+    results.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
+}
+
+#[tokio::test]
+async fn no_tool_tells_a_secret_that_nobody_was_asked_about() {
+    for mode in ["development", "production"] {
+        let mut stage = stage().await;
+        let home = stage.home.path().to_owned();
+        let mut calls: Vec<Turn> = Vec::new();
+        for name in IN_HOME {
+            calls.push(read(home.join(name)));
+            calls.push(read(format!("home/{name}")));
+        }
+        calls.extend(IN_WORK.iter().map(|name| read(*name)));
+        calls.extend(["notes.txt", "process.txt", "twin.txt", "app/../.ENV", "plain.txt"].map(read));
+        for path in [".", "home", "notes.txt", "twin.txt", home.to_str().unwrap()] {
+            calls.push(turn().call("grep", json!({"pattern": ".", "path": path, "all": true})));
+        }
+        calls.push(turn().call("edit_file", json!({"path": ".env", "old": "a", "new": "b"})));
+        let told = told(&mut stage, mode, calls).await;
+        assert!(!told.contains(VALUE) && !told.contains("BUDDY_API_KEY"), "{mode}: {told}");
+        assert!(told.contains("nothing to hide"), "{mode}: ordinary files are read: {told}");
+        assert!(told.contains("that can hold secrets"), "{mode}: the search tells what it left out: {told}");
+    }
+}
+
+#[tokio::test]
+async fn no_command_reads_the_home_unasked() {
+    let mut stage = stage().await;
+    let home = stage.home.path().display().to_string();
+    let lines = [
+        "grep -r sesame ~".to_owned(),
+        "cat ~/*/credentials".to_owned(),
+        "cat ~/.npmrc".to_owned(),
+        format!("cat {home}/.aws/*"),
+        "find ~ -type f -exec cat {} +".to_owned(),
+        "cat notes.txt".to_owned(),
+        "cat home/.git-credentials".to_owned(),
+        "tar c ~".to_owned(),
+        "head .env".to_owned(),
+    ];
+    let calls = lines.iter().map(|line| run(line)).collect();
+    let told = told(&mut stage, "development", calls).await;
+    assert!(!told.contains(VALUE), "{told}");
+}
+
+#[tokio::test]
+async fn buddys_own_files_are_hidden_from_commands_in_production_too() {
+    let mut stage = stage().await;
+    let (home, data) = (stage.home.path().to_owned(), stage.home.data());
+    let calls = [
+        format!("python3 -c 'print(open(\"{}/.config/buddy/auth.json\").read())'", home.display()),
+        format!("tar c {}/.config/buddy | cat", home.display()),
+        format!("cp -r {} copied; grep -r . copied", data.display()),
+        format!("sh -c 'cd {}; strings buddy.db; cat trusted.json'", data.display()),
+        "echo ran > ran.txt".to_owned(),
+    ];
+    let calls = calls.iter().map(|line| turn().call("run_shell", shell(line))).collect();
+    let told = told(&mut stage, "production", calls).await;
+    let work = stage.home.work().display().to_string();
+    assert!(!told.contains(VALUE), "{told}");
+    assert!(
+        !told.contains("SQLite format 3") && !told.contains(&format!("\\\"path\\\":\\\"{work}")),
+        "{told}"
+    );
+    assert!(!stage.home.work().join("copied/trusted.json").exists());
+    assert_eq!(fs::read_to_string(stage.home.work().join("ran.txt")).unwrap(), "ran\n");
+}
+
+#[tokio::test]
+async fn an_approved_read_of_a_secret_gives_its_content_once() {
+    for mode in ["development", "production"] {
+        let mut stage = stage().await;
+        let calls = vec![read(".env"), read(".env"), read("app/.env.local"), done()];
+        stage.server = ModelServer::start(calls).await;
+        let mut started = stage.buddy(["--trust"]).env("BUDDY_ENV", mode).converse();
+        started.write(b"read it\n").await;
+        for (count, answer) in [(1, "y\n"), (2, "n\n"), (3, "n\n")] {
+            started.stderr.wait_for(APPROVE, count).await;
+            started.write(answer.as_bytes()).await;
+        }
+        started.stdout.wait_for("So be it.", 1).await;
+        started.finish().await.expect_code(0);
+        let results = stage.results();
+        let has_value: Vec<bool> = results.iter().map(|result| result.to_string().contains(VALUE)).collect();
+        assert_eq!(has_value, [true, false, false], "{mode}: {results:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_change_does_not_go_through_a_link_in_any_mode() {
+    for mode in ["development", "production"] {
+        let mut stage = stage().await;
+        let (home, work) = (stage.home.path().to_owned(), stage.home.work());
+        let outside = home.join("outside");
+        fs::create_dir(&outside).unwrap();
+        fs::write(outside.join("file"), "kept").unwrap();
+        fs::create_dir_all(work.join(".git/hooks")).unwrap();
+        symlink(outside.join("file"), work.join("link")).unwrap();
+        symlink(&outside, work.join("folder")).unwrap();
+        symlink(".git/hooks/pre-commit", work.join("near")).unwrap();
+        let patch = "*** Begin Patch\n*** Add File: folder/new\n+x\n*** End Patch";
+        let mut calls = vec![
+            turn().call("apply_patch", json!({"patch": patch})),
+            turn().call("edit_file", json!({"path": "link", "old": "kept", "new": "lost"})),
+            turn().call("delete_path", json!({"path": "folder/file"})),
+            turn().call("make_directory", json!({"path": "folder/deep/down"})),
+        ];
+        for path in ["link", "folder/file", "near"] {
+            calls.push(turn().call("write_file", json!({"path": path, "content": "lost"})));
+            calls.push(run(&format!("echo lost > {path}")));
+            calls.push(run(&format!("cp plain.txt {path}")));
+        }
+        calls.push(run("rm folder/file"));
+        calls.push(turn().call("write_file", json!({"path": "made.txt", "content": "x"})));
+        let count = calls.len();
+        calls.push(done());
+        stage.server = ModelServer::start(calls).await;
+        let program = stage.buddy(["exec", "--approve", "10m", "-c", "agent.max_iterations=200", "write"]);
+        program.env("BUDDY_ENV", mode).run().await;
+        assert_eq!(stage.results().len(), count);
+        assert_eq!(fs::read_to_string(outside.join("file")).unwrap(), "kept", "{mode}");
+        assert_eq!(fs::read_dir(&outside).unwrap().count(), 1, "{mode}");
+        assert!(!work.join(".git/hooks/pre-commit").exists(), "{mode}");
+        assert!(work.join("made.txt").exists(), "{mode}: ordinary files are written");
+    }
+}
+
+#[tokio::test]
+async fn when_the_workspace_is_replaced_nothing_is_done_there() {
+    for mode in ["development", "production"] {
+        let mut stage = stage().await;
+        let (work, moved) = (stage.home.work(), stage.home.path().join("moved"));
+        let other = stage.home.path().join("other");
+        fs::create_dir(&other).unwrap();
+        fs::write(other.join("plain.txt"), "another one").unwrap();
+        let calls = vec![
+            read("plain.txt"),
+            done(),
+            read("plain.txt"),
+            turn().call("write_file", json!({"path": "new.txt", "content": "x"})),
+            run("touch new.txt"),
+            turn().call("run_shell", shell("cat plain.txt")),
+            done(),
+        ];
+        stage.server = ModelServer::start(calls).await;
+        let program = stage.buddy(["--trust", "--approve", "all"]).env("BUDDY_ENV", mode);
+        let mut started = program.converse();
+        started.write(b"read it\n").await;
+        started.stdout.wait_for("So be it.", 1).await;
+        fs::rename(&work, &moved).unwrap();
+        symlink(&other, &work).unwrap();
+        started.write(b"again\n").await;
+        started.stdout.wait_for("So be it.", 2).await;
+        started.finish().await.expect_code(0);
+        let results = stage.results();
+        assert_eq!(results.len(), 5);
+        let told: String = results.iter().skip(1).map(ToString::to_string).collect();
+        assert!(!told.contains("another one"), "{mode}: {told}");
+        assert!(!other.join("new.txt").exists() && !moved.join("new.txt").exists(), "{mode}");
+    }
+}
