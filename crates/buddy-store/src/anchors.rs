@@ -209,13 +209,13 @@ mod tests {
         LogEnd { count, link: [letter; 32] }
     }
 
-    fn anchor(settled: LogEnd, intended: LogEnd) -> Reading {
-        Ok(Some(Anchor { session: "ses_1".to_owned(), settled, intended }))
+    fn anchor(settled: LogEnd, intended: LogEnd) -> Anchor {
+        Anchor { session: "ses_1".to_owned(), settled, intended }
     }
 
     #[test]
     fn a_slot_reads_back_as_it_was_written() {
-        let Ok(Some(whole)) = anchor(at(7, 1), at(9, 2)) else { panic!("it is an anchor") };
+        let whole = anchor(at(7, 1), at(9, 2));
         let mut slot = encode(&whole).unwrap();
         assert_eq!(decode(&slot), Some(whole.clone()));
         slot[3] ^= 1;
@@ -225,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_log_ends_with_what_was_settled_or_intended() {
-        let quiet = anchor(at(5, 1), at(7, 2));
+        let quiet = Ok(Some(anchor(at(5, 1), at(7, 2))));
         let check = |end| hold(&quiet, end, &quiet);
         assert_eq!(check(at(5, 1)), Ok(()));
         assert_eq!(check(at(7, 2)), Ok(()));
@@ -240,7 +240,7 @@ mod tests {
 
     #[test]
     fn a_log_that_is_being_written_only_has_to_have_what_it_had() {
-        let (before, after) = (anchor(at(5, 1), at(5, 1)), anchor(at(9, 3), at(9, 3)));
+        let [before, after] = [at(5, 1), at(9, 3)].map(|end| Ok(Some(anchor(end, end))));
         assert_eq!(hold(&before, at(7, 2), &after), Ok(()));
         assert_eq!(hold(&before, at(4, 2), &after), Err(Drift::Cut(5, 5)));
     }

@@ -43,7 +43,9 @@ impl Machine {
         effects.extend(remark(&reply).filter(|_| !is_paused).map(emit));
         let mut calls = self.calls(&answer, reply);
         if let Some(why) = cut {
-            calls.iter_mut().for_each(|call| call.refusal = Some(cut_off(why)));
+            for call in &mut calls {
+                call.refusal = Some(cut_off(why));
+            }
         }
         for call in &calls {
             self.put(call.item.clone());
