@@ -4,7 +4,6 @@ use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use buddy_exec::jail::is_placeholder_at;
 
 use super::document::ConfigError;
 use super::trust::TrustStore;
@@ -59,12 +58,7 @@ pub(crate) fn legacy_user_file(environment: &Environment) -> Option<PathBuf> {
 }
 
 fn project_file(cwd: &Path) -> Option<PathBuf> {
-    ["buddy.toml", "agent.toml"].map(|name| cwd.join(name)).into_iter().find(|path| is_there(path))
-}
-
-/// What only holds a place for the jail of a shared terminal is no file of the project.
-fn is_there(path: &Path) -> bool {
-    path.exists() && !is_placeholder_at(path)
+    ["buddy.toml", "agent.toml"].map(|name| cwd.join(name)).into_iter().find(|path| path.exists())
 }
 
 fn is_same(one: &Path, other: &Path) -> bool {
