@@ -189,7 +189,7 @@ mod tests {
             write: Reach::Beneath(vec!["/project".into()]),
             hidden: vec!["/home/ann/.ssh".into()],
             guarded: vec![".git/hooks".into()],
-            network: true,
+            ..Bounds::open()
         };
         let real = ["/data/project", "/home/ann/.ssh", "/data/project/.git/hooks"].map(PathBuf::from);
         assert_eq!(to_resolve(&bounds).len(), real.len());

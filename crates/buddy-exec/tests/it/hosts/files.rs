@@ -258,7 +258,7 @@ async fn bounds_are_kept(place: Arc<Place>) {
         write: Reach::Beneath(vec![place.path("within")]),
         hidden: vec![place.path("within/key")],
         guarded: vec![".git/hooks".into()],
-        network: true,
+        ..Bounds::open()
     };
     let read = async |name: &str| place.target.read(&bounds, &place.path(name), 100).await;
     let write =
