@@ -94,8 +94,7 @@ fn is_plain_address(address: &str) -> bool {
 
 /// The lines of a rebase that run no program, or none when no line does.
 pub(super) fn without_exec(todo: &str) -> Option<String> {
-    let is_exec =
-        |line: &&str| matches!(line.split_ascii_whitespace().next(), Some("exec" | "x"));
+    let is_exec = |line: &&str| matches!(line.split_ascii_whitespace().next(), Some("exec" | "x"));
     if !todo.lines().any(|line| is_exec(&line)) {
         return None;
     }

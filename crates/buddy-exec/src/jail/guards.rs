@@ -44,7 +44,8 @@ pub(super) struct Scene<'a> {
 impl Guards {
     /// Looks at what is there, and adds to the ground what the kernel has to guard and to seal.
     pub(super) fn put(bounds: &Bounds, ground: &mut Ground, scene: &Scene<'_>) -> Self {
-        let orders = if scene.place == Place::Light { Names::default() } else { Names::of(&bounds.guarded_names) };
+        let orders =
+            if scene.place == Place::Light { Names::default() } else { Names::of(&bounds.guarded_names) };
         if scene.place == Place::Light {
             ground.guarded.clear();
             ground.missing.clear();
@@ -57,22 +58,30 @@ impl Guards {
         }
         let mut sights = look(&roots, &orders, &sealed, &past, Budget::usual());
         sights.orders.retain(|path| !clear_left_behind(path));
-        for (git, part) in sights.git.iter().flat_map(|git| orders.git_parts().iter().map(move |part| (git, part))) {
+        for (git, part) in
+            sights.git.iter().flat_map(|git| orders.git_parts().iter().map(move |part| (git, part)))
+        {
             clear_left_behind(&git.join(part));
         }
         let mut secrets = std::mem::take(&mut sights.sealed);
         secrets.extend(secrets_elsewhere(&sealed, &roots, &past, scene));
         ground.sealed = nearest(secrets.into_iter().filter(|path| !is_opened(path, bounds)), MAX_SEALED);
         let near: Vec<&Path> = roots.iter().map(PathBuf::as_path).chain([scene.cwd]).collect();
-        let mut places: BTreeSet<PathBuf> =
-            sights.orders.iter().filter(|path| is_near(path, &near)).chain(&sights.git_files).cloned().collect();
+        let mut places: BTreeSet<PathBuf> = sights
+            .orders
+            .iter()
+            .filter(|path| is_near(path, &near))
+            .chain(&sights.git_files)
+            .cloned()
+            .collect();
         for git in &sights.git {
             places.extend(orders.git_parts().iter().map(|part| git.join(part)).filter(|part| is_there(part)));
         }
         let is_to_cover = |path: &PathBuf| !is_link(path) && !is_stand_in(path);
         let mut covered = nearest(places.iter().filter(|path| is_to_cover(path)).cloned(), MAX_COVERED);
         covered.extend(places.iter().filter(|path| is_link(path)).filter_map(|link| target(link, &roots)));
-        let stand_ins = if scene.place == Place::Namespaces { stand_ins(&sights.git, &orders) } else { Vec::new() };
+        let stand_ins =
+            if scene.place == Place::Namespaces { stand_ins(&sights.git, &orders) } else { Vec::new() };
         covered.extend(stand_ins.iter().map(|stand_in| stand_in.path().to_owned()));
         let mut watched = Watched::new(roots, orders, sights, Quarantine(scene.quarantine.clone()));
         watched.past = past;
@@ -102,7 +111,9 @@ fn is_link(path: &Path) -> bool {
 
 /// Where a link leads, when a command could write there.
 fn target(link: &Path, roots: &[PathBuf]) -> Option<PathBuf> {
-    link.canonicalize().ok().filter(|target| roots.iter().any(|root| target != root && target.starts_with(root)))
+    link.canonicalize()
+        .ok()
+        .filter(|target| roots.iter().any(|root| target != root && target.starts_with(root)))
 }
 
 fn resolved(path: PathBuf) -> Resolved {

@@ -40,8 +40,7 @@ pub(super) fn roots_to_watch(roots: &[PathBuf], cwd: &Path) -> Vec<PathBuf> {
     };
     let is_writable = roots.iter().any(|root| cwd.starts_with(root));
     let cwd = is_writable.then(|| cwd.to_owned());
-    let mut wanted: Vec<PathBuf> =
-        roots.iter().cloned().chain(cwd).filter(|root| !is_shared(root)).collect();
+    let mut wanted: Vec<PathBuf> = roots.iter().cloned().chain(cwd).filter(|root| !is_shared(root)).collect();
     wanted.sort();
     wanted.dedup_by(|inner, outer| inner.starts_with(&*outer));
     wanted
@@ -119,8 +118,8 @@ impl Looker<'_> {
         let Ok(target) = link.canonicalize() else { return };
         let Ok(found) = target.metadata() else { return };
         let names = buddy_protocol::fold_path(&target);
-        let is_sealed =
-            (1..=names.len()).any(|end| self.sealed.has(names.get(..end).unwrap_or_default(), end < names.len()));
+        let is_sealed = (1..=names.len())
+            .any(|end| self.sealed.has(names.get(..end).unwrap_or_default(), end < names.len()));
         if is_sealed && found.is_file() {
             self.sights.sealed.insert(target);
         }

@@ -197,8 +197,7 @@ impl Spot {
 
     /// Makes a file where nothing is.
     pub(super) fn write_new(&self, content: &[u8], mode: u32) -> io::Result<()> {
-        let mut file =
-            OpenOptions::new().write(true).create_new(true).mode(0o600).open(self.path())?;
+        let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(self.path())?;
         file.write_all(content)?;
         file.set_permissions(fs::Permissions::from_mode(mode & 0o777))
     }

@@ -90,6 +90,7 @@ pub(super) fn rules(ground: &Ground, place: Place) -> Result<Rules, Refusal> {
             // A directory with something sealed in it is listed all the same.
             if !ground.sealed.is_empty() {
                 rules.list = carve_all(roots.unwrap_or(&everywhere), &holes)?;
+                rules.list.retain(|path| path.to_path().is_dir());
             }
             holes.extend(ground.sealed.iter().cloned());
             rules.read = carve_all(roots.unwrap_or(&everywhere), &holes)?;

@@ -179,12 +179,8 @@ fn denied(place: Place, network: bool) -> seccompiler::Result<Rules> {
 }
 
 /// Calls that give a file its mode, with the argument that has it.
-const MODES: &[(i64, u8)] = &[
-    (libc::SYS_fchmod, 1),
-    (libc::SYS_fchmodat, 2),
-    (SYS_FCHMODAT2, 2),
-    (libc::SYS_mknodat, 2),
-];
+const MODES: &[(i64, u8)] =
+    &[(libc::SYS_fchmod, 1), (libc::SYS_fchmodat, 2), (SYS_FCHMODAT2, 2), (libc::SYS_mknodat, 2)];
 
 const SYS_FCHMODAT2: i64 = 452;
 

@@ -11,8 +11,11 @@ use std::path::{Path, PathBuf};
 
 /// Names that get a stand-in, and what stands there; a directory where that is nothing. `.` makes git look for what work trees
 /// share in the same directory, which is what it does without the file.
-const STAND_INS: &[(&str, Option<&[u8]>)] =
-    &[("commondir", Some(b".\n")), ("config.worktree", Some(b"# held by buddy while a command runs\n")), ("hooks", None)];
+const STAND_INS: &[(&str, Option<&[u8]>)] = &[
+    ("commondir", Some(b".\n")),
+    ("config.worktree", Some(b"# held by buddy while a command runs\n")),
+    ("hooks", None),
+];
 
 /// Sticky, and writable by nobody: how a directory is known that only holds a name.
 const HELD: u32 = 0o1555;
@@ -81,7 +84,8 @@ fn make(path: &Path, content: Option<&[u8]>) -> io::Result<()> {
     let Some(content) = content else { return DirBuilder::new().mode(HELD).create(path) };
     let draft = path.with_extension(format!("buddy-{}", std::process::id()));
     let written = OpenOptions::new().write(true).create_new(true).mode(0o444).open(&draft);
-    let made = written.and_then(|mut file| file.write_all(content)).and_then(|()| fs::hard_link(&draft, path));
+    let made =
+        written.and_then(|mut file| file.write_all(content)).and_then(|()| fs::hard_link(&draft, path));
     let _ = fs::remove_file(&draft);
     made
 }

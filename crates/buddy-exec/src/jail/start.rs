@@ -26,8 +26,8 @@ use super::stand_in::StandIn;
 use super::sweeper::Sweeper;
 use super::words::{Place, Plan, RawPath, Status, Word};
 use super::{JAIL, Moved, bubblewrap};
-use crate::{Bounds, Reach};
 use crate::control::{self, Report, Spec};
+use crate::{Bounds, Reach};
 use crate::{processes, terminal};
 
 /// How long a jail may take to be made: far more than a loaded machine needs, and less than the target waits.
@@ -74,12 +74,7 @@ pub(crate) fn start(spec: &Spec, cwd: &Path, stdin: OwnedFd) -> Result<Jail, Rep
     })
 }
 
-fn start_with(
-    spec: &Spec,
-    cwd: &Path,
-    stdin: OwnedFd,
-    bubblewrap: Option<PathBuf>,
-) -> Result<Jail, Report> {
+fn start_with(spec: &Spec, cwd: &Path, stdin: OwnedFd, bubblewrap: Option<PathBuf>) -> Result<Jail, Report> {
     let prepared = prepare(spec, cwd, bubblewrap).map_err(Report::Refused)?;
     let Prepared { plan, mounts, bubblewrap, pane, guards } = prepared;
     // In namespaces of its own the process inside takes the terminal itself.
@@ -130,7 +125,12 @@ fn prepare(spec: &Spec, cwd: &Path, bubblewrap: Option<PathBuf>) -> Result<Prepa
     let place = match (&bubblewrap, is_light(&spec.bounds)) {
         (Some(_), true) => Place::Light,
         (Some(_), false) => Place::Namespaces,
-        (None, true) => return Err(Refusal::new(BUBBLEWRAP, "nothing else hides files from a command that may write everywhere")),
+        (None, true) => {
+            return Err(Refusal::new(
+                BUBBLEWRAP,
+                "nothing else hides files from a command that may write everywhere",
+            ));
+        }
         (None, false) => Place::Bare,
     };
     let mut bounds = spec.bounds.clone();

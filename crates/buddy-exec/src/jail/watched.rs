@@ -90,8 +90,10 @@ impl Watched {
     pub(super) fn note(&mut self) {
         let parts: Vec<PathBuf> = self.known.git.iter().flat_map(|git| self.parts_of(git)).collect();
         let places = self.known.orders.iter().chain(&self.known.git_files).chain(&parts);
-        let files: Vec<PathBuf> =
-            places.filter(|path| !self.covered.contains(*path)).flat_map(|path| files_beneath(path)).collect();
+        let files: Vec<PathBuf> = places
+            .filter(|path| !self.covered.contains(*path))
+            .flat_map(|path| files_beneath(path))
+            .collect();
         for file in files {
             if !is_stand_in(&file) {
                 self.note_file(file);

@@ -72,7 +72,11 @@ pub(crate) struct Supervisor {
 }
 
 impl Supervisor {
-    pub(crate) fn start(command: &SupervisorCommand, exec: &Exec, terms: &Terms) -> Result<Self, TargetError> {
+    pub(crate) fn start(
+        command: &SupervisorCommand,
+        exec: &Exec,
+        terms: &Terms,
+    ) -> Result<Self, TargetError> {
         let spec = control::line(&spec_of(exec, terms)).map_err(|source| not_started(command, source))?;
         let size = spec.len() as u64;
         if let (Some(_), Stdin::Bytes(bytes)) = (exec.pty, &exec.stdin)

@@ -19,10 +19,10 @@ use super::line::Line;
 use super::output_log::{FILE_CAP_BYTES, OutputLog};
 use super::pump::Pump;
 use super::{Health, Identity, Record, Restart, State};
+use crate::Moved;
 use crate::control::{self, MAX_SPEC_BYTES, Outcome, Report, Spec};
 use crate::supervise::watch::{Notice, Watch};
 use crate::supervise::{self, Started};
-use crate::Moved;
 
 /// How often in a row a command is started again.
 const MAX_RESTARTS: u32 = 10;

@@ -78,11 +78,7 @@ impl ManagedProcesses {
             .map_err(ManagedError::io("make the directory of a managed process in", root))?;
         let mut spec = wish.spec((TAG.to_owned(), id.clone()), self.settings.grace, self.settings.limits);
         spec.quarantine = self.quarantine.as_ref().map(|path| path.as_os_str().as_bytes().to_vec());
-        let task = Task {
-            spec,
-            directory: directory.clone(),
-            record: self.record(id.clone(), wish),
-        };
+        let task = Task { spec, directory: directory.clone(), record: self.record(id.clone(), wish) };
         if let Err(error) = launch(&self.settings.keeper, wish, &task) {
             // A keeper that was lost on the way may have started the command.
             sweep(&id);

@@ -4,7 +4,6 @@ use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-
 use super::document::ConfigError;
 use super::trust::TrustStore;
 use crate::environment::Environment;

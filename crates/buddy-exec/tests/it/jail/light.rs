@@ -55,7 +55,12 @@ async fn everything_else_is_as_it_was() {
              socket.socket(socket.AF_UNIX).bind(\"own.sock\")'; mkdir a; mv a b; chmod 600 b; echo done"
         );
         let exit = cell.run_in(light(&cell), &script).await;
-        assert_eq!(exit.stdout.text(), format!("shared\n{marker}\ndone\n"), "{kind:?}: {}", exit.stderr.text());
+        assert_eq!(
+            exit.stdout.text(),
+            format!("shared\n{marker}\ndone\n"),
+            "{kind:?}: {}",
+            exit.stderr.text()
+        );
         let exit = cell.run_in(light(&cell), "kill -9 $$").await;
         assert_eq!((exit.code, exit.signal), (None, Some(9)), "{kind:?}");
     }

@@ -67,7 +67,8 @@ fn give_all(cell: &Cell, path: &Path) {
 fn use_git(cell: &Cell) {
     for at in ["", "sub", "bare", "deep/er"] {
         if cell.ws(at).is_dir() {
-            for words in [&["status"][..], &["add", "."], &["diff"], &["log", "-p"], &["checkout", "-q", "."]] {
+            for words in [&["status"][..], &["add", "."], &["diff"], &["log", "-p"], &["checkout", "-q", "."]]
+            {
                 git(cell, at, words);
             }
         }
@@ -116,9 +117,14 @@ async fn nothing_that_a_command_plants_runs_at_the_next_git() {
 #[tokio::test]
 async fn what_appears_at_such_a_name_is_in_quarantine_when_the_end_is_told() {
     for kind in WITH_MOUNTS {
-        for name in [".husky/pre-commit", ".envrc", ".vscode/tasks.json", ".claude/settings.json", "a/b/.ENVRC",
-            "new/.cargo/config.toml"]
-        {
+        for name in [
+            ".husky/pre-commit",
+            ".envrc",
+            ".vscode/tasks.json",
+            ".claude/settings.json",
+            "a/b/.ENVRC",
+            "new/.cargo/config.toml",
+        ] {
             let cell = repository(kind);
             let script = format!("mkdir -p $(dirname {name}); echo planted > {name}; echo kept > beside");
             let exit = cell.run_in(bounds(&cell), &script).await;

@@ -149,7 +149,9 @@ async fn what_is_hidden_cannot_be_made_beside_what_is_hidden_too() {
         let hidden = ["data/buddy.db", "data/grants.json"].map(|name| cell.ws(name)).to_vec();
         let write = buddy_exec::Reach::Beneath(vec![cell.ws(""), cell.ws("data/shared")]);
         let bounds = Bounds { hidden, write, ..cell.bounds() };
-        let exit = cell.run_in(bounds, "echo bad > data/grants.json; echo x > data/shared/new; cat data/shared/*").await;
+        let exit = cell
+            .run_in(bounds, "echo bad > data/grants.json; echo x > data/shared/new; cat data/shared/*")
+            .await;
         assert!(!cell.ws("data/grants.json").exists(), "{kind:?}");
         assert_eq!(exit.stdout.text(), "good\nx\n", "{kind:?}");
     }

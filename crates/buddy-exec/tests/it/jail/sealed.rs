@@ -9,7 +9,8 @@ use buddy_protocol::NameSet;
 use super::cell::{ALL, Cell};
 
 fn bounds(cell: &Cell) -> Bounds {
-    let sealed_names = NameSet::trees([".ssh"]).with_files([".env", ".env.*", "*.pem"]).without([".env.example"]);
+    let sealed_names =
+        NameSet::trees([".ssh"]).with_files([".env", ".env.*", "*.pem"]).without([".env.example"]);
     Bounds { sealed_names, ..cell.bounds() }
 }
 

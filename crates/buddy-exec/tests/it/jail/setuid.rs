@@ -23,7 +23,8 @@ async fn no_way_leads_to_a_program_that_runs_as_its_owner() {
             assert_eq!(mode & 0o4000, 0, "{kind:?}: {script}");
         }
         let cell = Cell::new(kind);
-        let exit = cell.run("set -e; mkdir d; chmod 2775 d; chmod 755 d; cp /bin/true y; chmod 755 y; ./y").await;
+        let exit =
+            cell.run("set -e; mkdir d; chmod 2775 d; chmod 755 d; cp /bin/true y; chmod 755 y; ./y").await;
         assert_eq!(exit.code, Some(0), "{kind:?}: {}", exit.stderr.text());
     }
 }
