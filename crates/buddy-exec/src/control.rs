@@ -10,7 +10,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use crate::jail::Refusal;
+use crate::jail::{Moved, Refusal};
 use crate::{Bounds, Ended, Limits, LimitsHit, TargetError};
 
 /// The largest [`Spec`] line. Linux takes 2 MiB of arguments and environment by default; JSON may escape each byte.
@@ -35,6 +35,8 @@ pub(crate) struct Spec {
     /// Of the shell of a pane: a directory that it reads although it is hidden. Its terminal is the one that the session of
     /// this process has already.
     pub(crate) pane: Option<Vec<u8>>,
+    /// Where things are moved that a command leaves where programs take orders from them. Without it they are removed.
+    pub(crate) quarantine: Option<Vec<u8>>,
 }
 
 /// What becomes of processes that a command leaves running at its own end.
@@ -102,6 +104,7 @@ pub(crate) struct Outcome {
     pub(crate) leftovers: u32,
     pub(crate) survivors: u32,
     pub(crate) hit: LimitsHit,
+    pub(crate) moved: Vec<Moved>,
 }
 
 /// An [`io::Error`] that can be sent.

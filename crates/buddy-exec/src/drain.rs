@@ -60,7 +60,7 @@ pub(crate) async fn start(
     let program = command.program.clone();
     let (started, is_started) = oneshot::channel();
     let spawned = thread::Builder::new().name("exec-drain".into()).spawn(move || {
-        run(&command, exec, terms, started);
+        run(&command, exec, &terms, started);
     });
     spawned.map_err(|source| TargetError::SupervisorNotStarted { program, source })?;
     is_started.await.unwrap_or(Err(TargetError::SupervisorLost))
@@ -71,7 +71,7 @@ pub(crate) async fn start(
 fn run(
     command: &SupervisorCommand,
     mut exec: Exec,
-    terms: Terms,
+    terms: &Terms,
     started: oneshot::Sender<Result<Running, TargetError>>,
 ) {
     let supervisor = match Supervisor::start(command, &exec, terms) {
@@ -192,6 +192,7 @@ impl Drain {
             leftovers: outcome.leftovers,
             survivors: outcome.survivors,
             hit: outcome.hit,
+            moved: outcome.moved,
             log: taken.log,
             chunks_dropped: taken.chunks_dropped,
         })

@@ -4,30 +4,38 @@
 //! bubblewrap where that is installed. That process confines itself (limits, no new privileges, Landlock, seccomp), which
 //! nothing can undo, and only then starts the command. What cannot be applied refuses the command and names the layer.
 //!
-//! With bubblewrap, mounts do what Landlock cannot: they protect names inside a directory that may be written, also
-//! names that do not exist yet. Without it Landlock protects them by granting less: nothing can be created directly in a
-//! directory on the way to such a name.
+//! With bubblewrap, mounts do what Landlock cannot: they protect names inside a directory that may be written. Without it
+//! Landlock protects them by granting less: nothing can be created directly in a directory on the way to such a name. Names that do
+//! not exist yet are swept: what a command makes of them is moved to quarantine before its end is told.
 
 mod bubblewrap;
 mod confine;
+mod git_config;
 mod ground;
+mod guards;
 mod inside;
 mod layers;
+mod look;
 mod mounts;
-mod placeholder;
+mod names;
 mod probe;
+mod quarantine;
 mod refusal;
 mod resolve;
 mod rules;
 mod seccomp;
+mod stand_in;
 mod start;
+mod sweeper;
+mod walk;
+mod watched;
 mod words;
 
 pub use inside::jail;
 pub use layers::{Layer, LayerState, layers};
-pub use placeholder::is_placeholder_at;
-pub(crate) use placeholder::is_placeholder_by;
+pub use quarantine::Moved;
 pub(crate) use refusal::Refusal;
+pub(crate) use stand_in::is_stand_in;
 pub(crate) use start::{Jail, Words, start};
 pub(crate) use words::Status;
 

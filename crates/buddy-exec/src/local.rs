@@ -51,10 +51,11 @@ pub struct LocalTarget {
     roots: Arc<Roots>,
     managed: Option<ManagedProcesses>,
     limits: Limits,
+    quarantine: Option<PathBuf>,
 }
 
 /// What holds for a command beside what it asks for itself.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Terms {
     pub(crate) grace: Duration,
     pub(crate) limits: Limits,
@@ -62,17 +63,25 @@ pub(crate) struct Terms {
     pub(crate) leftovers: Leftovers,
     /// What becomes of live output that its reader is too slow for.
     pub(crate) chunks: Chunks,
+    /// Where things are moved that commands leave where programs take orders from them.
+    pub(crate) quarantine: Option<PathBuf>,
 }
 
 impl LocalTarget {
     /// A target with these settings. Nothing is started or checked yet.
     pub fn new(settings: LocalSettings) -> Self {
-        Self { settings, roots: Arc::default(), managed: None, limits: Limits::usual() }
+        Self { settings, roots: Arc::default(), managed: None, limits: Limits::usual(), quarantine: None }
     }
 
     /// The same target, whose commands may take so much as a whole, where this machine can limit that.
     pub fn with_limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
+    }
+
+    /// The same target, which moves what commands leave where programs take orders from it into this directory. Without one it
+    /// is removed.
+    pub fn with_quarantine(self, directory: PathBuf) -> Self {
+        Self { quarantine: Some(directory), ..self }
     }
 
     /// The same target, which also keeps managed processes.
@@ -87,6 +96,7 @@ impl LocalTarget {
             limits: self.limits,
             leftovers: Leftovers::default(),
             chunks: Chunks::default(),
+            quarantine: self.quarantine.clone(),
         }
     }
 

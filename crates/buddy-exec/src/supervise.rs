@@ -29,7 +29,7 @@ use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 
 use crate::cgroup::Group;
 use crate::control::{self, MAX_SPEC_BYTES, Report, Spec};
-use crate::jail::{self, Jail};
+use crate::jail::{self, Jail, Moved};
 use crate::rlimits::{self, Memory};
 use crate::terminal;
 use watch::{Notice, Watch};
@@ -71,7 +71,8 @@ fn supervise_stdin() -> io::Result<()> {
     if begun.is_err() {
         let _ = notices.send(Notice::Closed);
     }
-    let outcome = Watch::new(&mut started, &spec, notices, inbox).run();
+    let mut outcome = Watch::new(&mut started, &spec, notices, inbox).run();
+    outcome.moved = started.sweep();
     // What the jail needed on the disk is gone when the end is told.
     drop(started);
     reports.write_all(&control::line(&Report::Exited(outcome))?)
@@ -112,6 +113,13 @@ pub(crate) struct Started {
     pub(crate) jail: Option<Jail>,
     /// Removed when this is dropped, so it is kept until nothing of the command is left.
     pub(crate) group: Option<Group>,
+}
+
+impl Started {
+    /// Moves away what the command left where programs would take orders from it.
+    pub(crate) fn sweep(&mut self) -> Vec<Moved> {
+        self.jail.as_mut().map(Jail::sweep).unwrap_or_default()
+    }
 }
 
 /// What the command reads, and where that comes from.

@@ -115,6 +115,7 @@ fn ward_terminal(task: &OsString) -> io::Result<Outcome> {
         let _ = notices.send(Notice::Closed);
     }
     let outcome = Watch::new(&mut started, &spec, notices, inbox).run();
+    started.sweep();
     drop(started);
     // tmux does not always learn it. That it cannot be told is no reason to end in another way.
     let Outcome { code, signal, .. } = outcome;

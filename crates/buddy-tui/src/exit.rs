@@ -21,6 +21,8 @@ pub enum Exit {
     Auth,
     /// The conversation no longer fits the model.
     ContextOverflow,
+    /// A command was refused because nothing could keep it to its bounds.
+    NotJailed,
     /// The time limit was reached.
     Timeout,
     /// A signal stopped it.
@@ -63,6 +65,7 @@ impl Exit {
             Self::ApprovalNeeded => 5,
             Self::Auth => 6,
             Self::ContextOverflow => 7,
+            Self::NotJailed => 8,
             Self::Timeout => 124,
             Self::Interrupted => 130,
             Self::OutputClosed => 141,

@@ -9,6 +9,9 @@ use serde_json::Value;
 
 use crate::exit::Exit;
 
+/// The class of failure of a command that nothing could keep to its bounds.
+const NOT_JAILED: &str = "not_jailed";
+
 /// The state of a headless run.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
@@ -21,6 +24,7 @@ pub(crate) struct Report {
     /// Those of the turns before it.
     steps_before: u32,
     was_denied: bool,
+    was_not_jailed: bool,
     ended: Option<TurnEnded>,
     /// What the run failed of, where it broke off.
     broken: Option<Failure>,
@@ -75,10 +79,12 @@ impl Report {
             Content::AgentMessage { text } => self.text.push_str(text),
             // What was said before a prompt or a summary answered something else, or is said again.
             Content::UserMessage { ran: None, .. } | Content::Compaction { .. } => self.text.clear(),
-            Content::ToolCall(_) => {
+            Content::ToolCall(call) => {
                 // What was said before a call announces it and answers nothing.
                 self.text.clear();
                 self.was_denied |= item.status == ItemStatus::Denied;
+                let error = call.output.as_ref().and_then(|output| output.error.as_ref());
+                self.was_not_jailed |= error.is_some_and(|error| error.code == NOT_JAILED);
             }
             _ => {}
         }
@@ -146,6 +152,9 @@ impl Report {
             (Some(Stop::OutputClosed), _) => Exit::OutputClosed,
             (None, _) if self.broken.is_some() => Exit::Failed,
             (None, Some(TurnEnded { failure: Some(failure), .. })) => Exit::of(failure.kind),
+            (None, Some(TurnEnded { outcome: TurnOutcome::Completed, .. })) if self.was_not_jailed => {
+                Exit::NotJailed
+            }
             (None, Some(TurnEnded { outcome: TurnOutcome::Completed, .. })) if self.was_denied => {
                 Exit::ApprovalNeeded
             }
@@ -188,6 +197,7 @@ fn status(exit: Exit) -> &'static str {
         Exit::TurnLimit => "turn_limit",
         Exit::Budget => "budget",
         Exit::ApprovalNeeded => "approval_needed",
+        Exit::NotJailed => "not_jailed",
         Exit::Timeout => "timeout",
         Exit::Interrupted | Exit::OutputClosed => "interrupted",
         Exit::Auth => "auth",

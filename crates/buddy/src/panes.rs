@@ -14,7 +14,7 @@ use crate::config::{Config, TmuxSection, WorkEnvironment};
 use crate::environment::Environment;
 use crate::host::Host;
 use crate::origin::origin;
-use crate::wiring::{marker, warden};
+use crate::wiring::{marker, quarantine, warden};
 
 /// The longest name of a directory that is made from the name of a target; file systems take 255.
 const MAX_NAME_CHARS: usize = 200;
@@ -109,6 +109,7 @@ impl PaneMaker {
             way: host.way.clone(),
         };
         let panes = TmuxTarget::new(host.target.clone(), settings)?;
+        let panes = panes.with_quarantine(quarantine(&self.environment));
         panes.claim().await?;
         if self.is_bounded {
             // A shell that could not be kept to its bounds is not shared at all.

@@ -166,6 +166,7 @@ pub(crate) fn local_target(environment: &Environment, cwd: PathBuf) -> anyhow::R
     };
     let supervisor = SupervisorCommand { program, args: vec![SUPERVISE.to_owned()] };
     let target = LocalTarget::new(LocalSettings { supervisor, description, grace: STOP_GRACE });
+    let target = target.with_quarantine(quarantine(environment));
     // What runs on needs a place to be found by.
     if environment.is_ephemeral() {
         return Ok(target);
@@ -188,14 +189,20 @@ pub(crate) fn marker() -> anyhow::Result<SupervisorCommand> {
 /// The processes that run on when buddy ends.
 pub(crate) fn managed_processes(environment: &Environment) -> anyhow::Result<ManagedProcesses> {
     let program = std::env::current_exe().context("cannot find buddy's own program")?;
-    Ok(ManagedProcesses::new(ManagedSettings {
+    let managed = ManagedProcesses::new(ManagedSettings {
         directory: environment.data.join("processes"),
         keeper: SupervisorCommand { program, args: vec![KEEP.to_owned()] },
         grace: DEFAULT_GRACE,
         limits: Limits::usual(),
         clock: Arc::new(SystemClock),
         ids: Arc::new(SystemIds),
-    }))
+    });
+    Ok(managed.with_quarantine(quarantine(environment)))
+}
+
+/// Where things are moved that commands leave where programs take orders from them.
+pub(crate) fn quarantine(environment: &Environment) -> PathBuf {
+    environment.data.join("quarantine")
 }
 
 /// The shell that runs commands. Models write for bash, so bash is taken where there is one.

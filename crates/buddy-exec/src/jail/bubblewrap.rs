@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::mounts::{Cover, Mounts, PANE_PLACE};
 use super::refusal::{BUBBLEWRAP, Refusal};
+use super::words::{Place, Plan};
 
 /// Where it is looked for. Never in `PATH` and never beside the command: what stands there could be planted.
 const PLACES: &[&str] = &["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"];
@@ -45,22 +46,32 @@ pub(super) const NAMESPACES: &[&str] = &[
 /// Takes the terminal away that the session of the supervisor has.
 const NEW_SESSION: &str = "--new-session";
 
+/// The machine as it is, with its devices. What could take the covers off again is given up inside.
+const LIGHT: &[&str] = &["--die-with-parent", "--cap-add", "ALL", "--dev-bind", "/", "/"];
+
 /// The words for a jail with these mounts, up to the program to run. The shell of a pane stays in the session of its
 /// terminal, which the filter of system calls keeps it from typing into.
-pub(super) fn arguments(mounts: &Mounts, network: bool, is_pane: bool) -> Vec<OsString> {
-    let mut words: Vec<OsString> = NAMESPACES.iter().map(Into::into).collect();
-    if !is_pane {
-        words.push(NEW_SESSION.into());
-    }
-    if !network {
-        words.push("--unshare-net".into());
-    }
-    let base = if mounts.is_all_writable { "--bind" } else { "--ro-bind" };
-    words.extend([base, "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run"].map(Into::into));
+pub(super) fn arguments(mounts: &Mounts, plan: &Plan) -> Vec<OsString> {
+    let mut words: Vec<OsString> = Vec::new();
+    let writable = if plan.place == Place::Light {
+        words.extend(LIGHT.iter().map(Into::into));
+        "--dev-bind"
+    } else {
+        words.extend(NAMESPACES.iter().map(Into::into));
+        if !plan.is_pane {
+            words.push(NEW_SESSION.into());
+        }
+        if !plan.network {
+            words.push("--unshare-net".into());
+        }
+        let base = if mounts.is_all_writable { "--bind" } else { "--ro-bind" };
+        words.extend([base, "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run"].map(Into::into));
+        "--bind"
+    };
     for mount in &mounts.list {
         let at = || mount.at.clone().into_os_string();
         match mount.cover {
-            Cover::Writable => words.extend(["--bind".into(), at(), at()]),
+            Cover::Writable => words.extend([writable.into(), at(), at()]),
             Cover::ReadOnly => words.extend(["--ro-bind".into(), at(), at()]),
             Cover::EmptyDirectory => {
                 words.extend(["--tmpfs".into(), at(), "--remount-ro".into(), at()]);

@@ -21,11 +21,49 @@ pub(super) const LEAST_BARE_ABI: ABI = ABI::V6;
 
 /// Applies every layer, or says which one could not be.
 pub(super) fn confine(plan: &Plan) -> Result<(), Refusal> {
+    if plan.place == Place::Light {
+        return confine_lightly();
+    }
     drop_capabilities()?;
     set_no_new_privs(true).map_err(refused(PROCESS, "give up new privileges"))?;
     let least = if plan.place == Place::Bare { LEAST_BARE_ABI } else { ABI::V1 };
     landlock(&plan.rules, plan.network, least)?;
     seccomp::apply(plan.place, plan.network)
+}
+
+/// Gives up what could take the covers off or look past them, and nothing else. Landlock does the same for accounts that own
+/// processes outside: a restricted process neither mounts nor looks into one that is not restricted. Where the kernel does not have
+/// it, being in another user namespace does for all but root.
+fn confine_lightly() -> Result<(), Refusal> {
+    let kept = CapabilitySet::all() & !(CapabilitySet::SYS_ADMIN | CapabilitySet::SYS_PTRACE);
+    for capability in (CapabilitySet::SYS_ADMIN | CapabilitySet::SYS_PTRACE).iter() {
+        let _ = remove_capability_from_bounding_set(capability);
+    }
+    let _ = clear_ambient_capability_set();
+    let now = rustix::thread::capabilities(None).map_err(refused(PROCESS, "look at the capabilities"))?;
+    let (effective, permitted) = (now.effective & kept, now.permitted & kept);
+    let inheritable = now.inheritable & kept;
+    set_capabilities(None, CapabilitySets { effective, permitted, inheritable })
+        .map_err(refused(PROCESS, "give up capabilities"))?;
+    set_no_new_privs(true).map_err(refused(PROCESS, "give up new privileges"))?;
+    let abi = landlock_abi();
+    if abi == ABI::Unsupported {
+        return Ok(());
+    }
+    restrict_nothing().map_err(refused(LANDLOCK, "apply the rules"))
+}
+
+/// A restriction that allows everything everywhere: only being restricted counts.
+fn restrict_nothing() -> Result<(), landlock::RulesetError> {
+    // The least that can be handled. Links and renames between directories need a right of their own from version 2 on.
+    let access = AccessFs::from_all(ABI::V2);
+    Ruleset::default()
+        .set_compatibility(CompatLevel::BestEffort)
+        .handle_access(access)?
+        .create()?
+        .add_rules(path_beneath_rules([PathBuf::from("/")], access))?
+        .restrict_self()?;
+    Ok(())
 }
 
 /// Root without capabilities is an account like others. The bounding set keeps them from coming back; only who has the
@@ -80,6 +118,7 @@ fn restrict(rules: &Rules, network: bool, abi: ABI) -> Result<RulesetStatus, lan
     let status = ruleset
         .create()?
         .add_rules(paths(&rules.read, AccessFs::from_read(abi)))?
+        .add_rules(paths(&rules.list, AccessFs::ReadDir.into()))?
         .add_rules(paths(&rules.write, write))?
         .add_rules(paths(&rules.devices, device))?
         .restrict_self()?;

@@ -14,7 +14,12 @@ pub(super) struct Ground {
     /// Directories to write. `/` for everywhere.
     pub(super) write: Vec<PathBuf>,
     pub(super) hidden: Vec<Resolved>,
+    /// What exists of it.
     pub(super) guarded: Vec<Resolved>,
+    /// Guarded places where nothing is, that a command could make.
+    pub(super) missing: Vec<PathBuf>,
+    /// Files that are seen and not read.
+    pub(super) sealed: Vec<PathBuf>,
 }
 
 impl Ground {
@@ -31,8 +36,11 @@ impl Ground {
         };
         let write = readable(asked, read.as_deref());
         let is_writable = |path: &Path| beneath_any(path, &write);
-        let hidden = resolve_all(bounds.hidden.iter().cloned(), is_writable)?;
-        let guarded = resolve_all(guarded_paths(bounds, &write), is_writable)?;
+        let mut missing = Vec::new();
+        // buddy makes some of its own files while a command runs, so those are not swept.
+        let hidden = resolve_all(bounds.hidden.iter().cloned(), is_writable, &mut Vec::new())?;
+        let mut guarded = resolve_all(guarded_paths(bounds, &write), is_writable, &mut missing)?;
+        guarded.retain(|guarded| guarded.what != What::Missing);
         let is_protected = |root: &PathBuf| {
             hidden
                 .iter()
@@ -40,7 +48,7 @@ impl Ground {
                 .any(|protected| protected.exists() && root.starts_with(&protected.path))
         };
         let write = write.iter().filter(|root| !is_protected(root)).cloned().collect();
-        Ok(Self { read, write, hidden, guarded })
+        Ok(Self { read, write, hidden, guarded, missing, sealed: Vec::new() })
     }
 
     /// Whether a command may read here, as far as the roots say.
@@ -55,7 +63,7 @@ impl Ground {
 }
 
 impl Resolved {
-    fn exists(&self) -> bool {
+    pub(super) fn exists(&self) -> bool {
         matches!(self.what, What::Directory | What::File)
     }
 }
@@ -96,10 +104,17 @@ fn guarded_paths(bounds: &Bounds, write: &[PathBuf]) -> Vec<PathBuf> {
 fn resolve_all(
     paths: impl IntoIterator<Item = PathBuf>,
     is_writable: impl Fn(&Path) -> bool,
+    missing: &mut Vec<PathBuf>,
 ) -> Result<Vec<Resolved>, Refusal> {
-    let mut found = Vec::new();
+    let mut found: Vec<Resolved> = Vec::new();
     for path in paths {
-        found.extend(resolve(&path, &is_writable)?.filter(|resolved| !found.contains(resolved)));
+        let Some(resolved) = resolve(&path, &is_writable)? else { continue };
+        if resolved.what == What::Missing && is_writable(&resolved.path) {
+            missing.push(path);
+        }
+        if !found.contains(&resolved) {
+            found.push(resolved);
+        }
     }
     Ok(found)
 }
@@ -149,10 +164,12 @@ mod tests {
         for name in ["one", "two"] {
             fs::create_dir(root.join(name)).unwrap();
         }
+        fs::create_dir_all(root.join("two/.hooks/run")).unwrap();
         let mut bounds = bounds(Reach::Anywhere, Reach::Beneath(vec![root.join("one"), root.join("two")]));
         bounds.guarded = vec![".hooks/run".into(), root.join("else")];
-        let guarded = Ground::of(&bounds).unwrap().guarded;
-        let paths: Vec<_> = guarded.iter().map(|resolved| resolved.path.clone()).collect();
-        assert_eq!(paths, [root.join("one/.hooks"), root.join("two/.hooks"), root.join("else")]);
+        let ground = Ground::of(&bounds).unwrap();
+        assert_eq!(ground.missing, [root.join("one/.hooks/run")]);
+        let paths: Vec<_> = ground.guarded.iter().map(|resolved| resolved.path.clone()).collect();
+        assert_eq!(paths, [root.join("two/.hooks/run")]);
     }
 }

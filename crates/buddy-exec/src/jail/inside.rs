@@ -55,7 +55,7 @@ fn run() -> io::Result<()> {
     };
     terminal::with_signals(|| match plan.place {
         Place::Bare => say(&mut control, &Word::NotStarted(command.exec().into())),
-        Place::Namespaces => look_after(command, &mut control, plan.has_terminal),
+        Place::Namespaces | Place::Light => look_after(command, &mut control, plan.has_terminal),
     })?
 }
 
@@ -105,8 +105,8 @@ fn receive_plan(control: &mut UnixStream) -> io::Result<Plan> {
 /// Goes into the directory and then behind all walls.
 fn enter(plan: &Plan) -> Result<(), Word> {
     std::env::set_current_dir(plan.cwd.to_path()).map_err(|error| Word::BadCwd(Reason::from(error)))?;
-    if plan.place == Place::Namespaces {
-        guard_self().map_err(Word::Refused)?;
+    if plan.place != Place::Bare {
+        guard_self(plan.place).map_err(Word::Refused)?;
         if plan.is_pane {
             terminal::come_forward(io::stdin()).map_err(|error| Word::NotStarted(error.into()))?;
         } else if plan.has_terminal {
@@ -117,9 +117,9 @@ fn enter(plan: &Plan) -> Result<(), Word> {
 }
 
 /// Keeps the command from reading or changing this process, which speaks for it.
-fn guard_self() -> Result<(), Refusal> {
+fn guard_self(place: Place) -> Result<(), Refusal> {
     // The rules for this place rely on mounts, so they must not be applied where there are none.
-    if getpid() != Pid::INIT {
+    if place == Place::Namespaces && getpid() != Pid::INIT {
         return Err(Refusal::new(BUBBLEWRAP, "it has not made a namespace for the command's processes"));
     }
     set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(refused(PROCESS, "guard the first process"))

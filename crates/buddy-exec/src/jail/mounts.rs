@@ -8,8 +8,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use super::ground::{Ground, beneath_any};
-use super::placeholder::Placeholder;
-use super::refusal::{BUBBLEWRAP, Refusal, refused};
+use super::refusal::{BUBBLEWRAP, Refusal};
 use super::resolve::{Resolved, What};
 
 /// Far more than any bounds need, and still quickly mounted.
@@ -31,8 +30,6 @@ pub(super) struct Mounts {
     pub(super) list: Vec<Mount>,
     /// A directory that is seen at [`PANE_PLACE`], whatever is hidden.
     pub(super) shown: Option<PathBuf>,
-    /// Directories that only exist so that something can be mounted there; they go with this value.
-    pub(super) placeholders: Vec<Placeholder>,
 }
 
 /// One mount.
@@ -57,13 +54,14 @@ pub(super) enum Cover {
 
 impl Mounts {
     pub(super) fn of(ground: &Ground, cwd: &Path, network: bool) -> Result<Self, Refusal> {
-        let mut plan = Plan { covers: BTreeMap::new(), placeholders: Vec::new(), ground };
+        let mut plan = Plan { covers: BTreeMap::new(), ground };
         for root in &ground.write {
             plan.put(root, Cover::Writable);
         }
         plan.show_again(cwd, network);
-        plan.protect()?;
+        plan.protect();
         plan.pin();
+        plan.seal();
         let is_all_writable = plan.covers.remove(Path::new("/")) == Some(Cover::Writable);
         let mut list: Vec<Mount> = plan.covers.into_iter().map(|(at, cover)| Mount { at, cover }).collect();
         list.sort_by_key(|mount| mount.at.components().count());
@@ -71,14 +69,13 @@ impl Mounts {
             let reason = format!("the bounds need {} mounts, the limit is {MAX_MOUNTS}", list.len());
             return Err(Refusal::new(BUBBLEWRAP, reason));
         }
-        Ok(Self { is_all_writable, list, shown: None, placeholders: plan.placeholders })
+        Ok(Self { is_all_writable, list, shown: None })
     }
 }
 
 /// Mounts being put together.
 struct Plan<'a> {
     covers: BTreeMap<PathBuf, Cover>,
-    placeholders: Vec<Placeholder>,
     ground: &'a Ground,
 }
 
@@ -101,38 +98,48 @@ impl Plan<'_> {
         }
     }
 
-    fn protect(&mut self) -> Result<(), Refusal> {
+    fn protect(&mut self) {
         for hidden in &self.ground.hidden {
             match hidden.what {
                 What::Directory => self.put(&hidden.path, Cover::EmptyDirectory),
                 What::File => self.put(&hidden.path, Cover::NoFile),
-                What::InTheWay | What::Missing => self.guard(hidden)?,
+                What::InTheWay => self.guard(&hidden.path),
+                What::Missing => self.guard_beside(&hidden.path),
             }
         }
         for guarded in &self.ground.guarded {
-            self.guard(guarded)?;
+            self.guard(&guarded.path);
         }
         // Nothing can be mounted below a directory that is hidden, and nothing need be.
         let hidden: Vec<PathBuf> = self.places(|cover| cover >= Cover::EmptyDirectory);
         self.covers.retain(|at, _| !hidden.iter().any(|hidden| at != hidden && at.starts_with(hidden)));
-        Ok(())
+    }
+
+    /// A directory with other hidden things in it is one of buddy's own, so that nothing is made there at all.
+    fn guard_beside(&mut self, missing: &Path) {
+        let Some(parent) = missing.parent() else { return };
+        let is_beside = |hidden: &Resolved| hidden.exists() && hidden.path.parent() == Some(parent);
+        let is_root = |root: &PathBuf| root == parent || root == Path::new("/");
+        if !self.ground.write.iter().any(is_root) && self.ground.hidden.iter().any(is_beside) {
+            self.guard(parent);
+        }
+    }
+
+    /// A mount on a file goes with it wherever its directories are moved, so nothing on the way needs to be pinned.
+    fn seal(&mut self) {
+        let hidden: Vec<PathBuf> = self.places(|cover| cover >= Cover::EmptyDirectory);
+        for sealed in &self.ground.sealed {
+            if !beneath_any(sealed, &hidden) {
+                self.put(sealed, Cover::NoFile);
+            }
+        }
     }
 
     /// Makes a place read-only that otherwise could be written.
-    fn guard(&mut self, place: &Resolved) -> Result<(), Refusal> {
-        if !self.ground.is_writable(&place.path) {
-            return Ok(());
+    fn guard(&mut self, path: &Path) {
+        if self.ground.is_writable(path) {
+            self.put(path, Cover::ReadOnly);
         }
-        if place.what == What::Missing {
-            let made = Placeholder::at(&place.path).map_err(|error| {
-                let path = place.path.display();
-                refused(BUBBLEWRAP, "hold a place for a protected name")(format!("`{path}`: {error}"))
-            })?;
-            // If somebody has made something there meanwhile, that is guarded as it is.
-            self.placeholders.extend(made);
-        }
-        self.put(&place.path, Cover::ReadOnly);
-        Ok(())
     }
 
     fn pin(&mut self) {
@@ -184,13 +191,12 @@ mod tests {
             &[
                 (&root, Cover::Writable),
                 (&root.join("a"), Cover::Writable),
-                (&root.join("new"), Cover::ReadOnly),
                 (&root.join("a/b"), Cover::Writable),
                 (&root.join("a/guarded"), Cover::ReadOnly),
                 (&root.join("a/b/hidden"), Cover::EmptyDirectory),
             ],
         );
-        assert!(!root.join("new").exists(), "the placeholder went with the plan");
+        assert!(!root.join("new").exists(), "nothing is made for what is missing");
     }
 
     #[test]

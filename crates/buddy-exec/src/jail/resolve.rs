@@ -6,7 +6,6 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use super::placeholder::is_placeholder;
 use super::refusal::{BOUNDS, Refusal};
 
 /// As many links as the kernel follows.
@@ -28,7 +27,7 @@ pub(super) enum What {
     File,
     /// Something else than a directory stands where a directory of the path would be.
     InTheWay,
-    /// Nothing, or a placeholder.
+    /// Nothing.
     Missing,
 }
 
@@ -54,9 +53,6 @@ pub(super) fn resolve(path: &Path, is_writable: impl Fn(&Path) -> bool) -> Resul
             }
             Err(_) => return Ok(None),
         };
-        if is_placeholder(&found) {
-            return Ok(Some(Resolved { path: at, what: What::Missing }));
-        }
         if found.is_symlink() {
             links += 1;
             if is_writable(&at) || links > MAX_LINKS {

@@ -74,6 +74,7 @@ const MAX_RULES: usize = 20_000;
 pub(super) fn rules(ground: &Ground, place: Place) -> Result<Rules, Refusal> {
     let mut rules = Rules { devices: raw(HARMLESS_DEVICES), ..Rules::default() };
     match place {
+        Place::Light => return Ok(Rules::default()),
         Place::Namespaces => {
             rules.devices.extend(raw(OWN_TERMINALS));
             rules.write = raw(&ground.write);
@@ -84,7 +85,15 @@ pub(super) fn rules(ground: &Ground, place: Place) -> Result<Rules, Refusal> {
             let hidden = ground.hidden.iter().map(|hidden| hidden.path.clone());
             // The terminals and disks of everyone, and the switches of the kernel: being their owner is enough to use them.
             let mut holes: Vec<PathBuf> = hidden.chain(["/dev".into()]).collect();
-            rules.read = carve_all(ground.read.as_deref().unwrap_or(&["/".into()]), &holes)?;
+            let roots = ground.read.as_deref();
+            let everywhere = ["/".into()];
+            // A directory with something sealed in it is listed all the same.
+            if !ground.sealed.is_empty() {
+                rules.list = carve_all(roots.unwrap_or(&everywhere), &holes)?;
+                rules.list.retain(|path| path.to_path().is_dir());
+            }
+            holes.extend(ground.sealed.iter().cloned());
+            rules.read = carve_all(roots.unwrap_or(&everywhere), &holes)?;
             holes.extend(ground.guarded.iter().map(|guarded| guarded.path.clone()));
             holes.extend(["/proc", "/sys"].map(PathBuf::from));
             rules.write = carve_all(&ground.write, &holes)?;

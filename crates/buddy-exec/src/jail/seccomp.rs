@@ -174,6 +174,47 @@ fn denied(place: Place, network: bool) -> seccompiler::Result<Rules> {
     rules.insert(libc::SYS_personality, vec![all([is_not(0, 0), is_not(0, NO_CHANGE)])?]);
     rules.insert(libc::SYS_socket, sockets(network)?);
     rules.insert(libc::SYS_socketpair, socket_pairs()?);
+    rules.extend(borrowed_rights()?);
+    Ok(rules)
+}
+
+/// Calls that give a file its mode, with the argument that has it.
+const MODES: &[(i64, u8)] =
+    &[(libc::SYS_fchmod, 1), (libc::SYS_fchmodat, 2), (SYS_FCHMODAT2, 2), (libc::SYS_mknodat, 2)];
+
+const SYS_FCHMODAT2: i64 = 452;
+
+#[cfg(target_arch = "x86_64")]
+const MODES_HERE: &[(i64, u8)] = &[(libc::SYS_chmod, 1), (libc::SYS_creat, 1), (libc::SYS_mknod, 1)];
+#[cfg(not(target_arch = "x86_64"))]
+const MODES_HERE: &[(i64, u8)] = &[];
+
+/// Calls that make a file when their flags say so, with the arguments that have the flags and the mode.
+const OPENS: &[(i64, u8, u8)] = &[(libc::SYS_openat, 2, 3)];
+
+#[cfg(target_arch = "x86_64")]
+const OPENS_HERE: &[(i64, u8, u8)] = &[(libc::SYS_open, 1, 2)];
+#[cfg(not(target_arch = "x86_64"))]
+const OPENS_HERE: &[(i64, u8, u8)] = &[];
+
+/// The bit that makes a program run with the rights of its owner.
+const SET_USER: i32 = 0o4000;
+
+/// The bit of `O_TMPFILE` that no other flag has.
+const TEMPORARY: i32 = 0o20_000_000;
+
+/// A program that runs as its owner would outlive the jail. The bit for groups is left alone: directories have it every day, and a
+/// filter cannot tell them from files.
+fn borrowed_rights() -> seccompiler::Result<Rules> {
+    let mut rules = Rules::new();
+    for (call, mode) in MODES.iter().chain(MODES_HERE) {
+        rules.insert(*call, vec![all([has(*mode, SET_USER)])?]);
+    }
+    for (call, flags, mode) in OPENS.iter().chain(OPENS_HERE) {
+        let makes = [libc::O_CREAT, TEMPORARY];
+        let makes = makes.map(|flag| all([has(*flags, flag), has(*mode, SET_USER)]));
+        rules.insert(*call, makes.into_iter().collect::<Result<_, _>>()?);
+    }
     Ok(rules)
 }
 

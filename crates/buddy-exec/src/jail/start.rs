@@ -18,14 +18,16 @@ use rustix::process::Pid;
 use rustix::termios::tcsetpgrp;
 
 use super::ground::Ground;
+use super::guards::{Guards, Scene};
 use super::mounts::{Mounts, PANE_PLACE};
-use super::placeholder::Placeholder;
 use super::refusal::{BUBBLEWRAP, PROCESS, Refusal, refused};
 use super::rules::{allow_pane, rules};
+use super::stand_in::StandIn;
+use super::sweeper::Sweeper;
 use super::words::{Place, Plan, RawPath, Status, Word};
-use super::{JAIL, bubblewrap};
-use crate::Bounds;
+use super::{JAIL, Moved, bubblewrap};
 use crate::control::{self, Report, Spec};
+use crate::{Bounds, Reach};
 use crate::{processes, terminal};
 
 /// How long a jail may take to be made: far more than a loaded machine needs, and less than the target waits.
@@ -45,13 +47,36 @@ pub(crate) struct Jail {
     inner: Option<i32>,
     /// Where the shell of a pane finds what is written for it.
     pub(crate) pane: Option<PathBuf>,
+    /// Sweeps while the command runs, and at its end.
+    sweeper: Option<Sweeper>,
     /// Kept until nothing of the command is left.
-    _placeholders: Vec<Placeholder>,
+    _stand_ins: Vec<StandIn>,
 }
 
-/// Starts a command in a jail.
+/// Starts a command in a jail. Where bubblewrap is installed and cannot do its work, as in a container that may not make
+/// namespaces, the layers that do without it have to hold.
 pub(crate) fn start(spec: &Spec, cwd: &Path, stdin: OwnedFd) -> Result<Jail, Report> {
-    let Prepared { plan, mounts, bubblewrap, pane } = prepare(spec, cwd).map_err(Report::Refused)?;
+    let Some(bubblewrap) = bubblewrap::find().map_err(Report::Refused)? else {
+        return start_with(spec, cwd, stdin, None);
+    };
+    let again = stdin.try_clone();
+    let first = match start_with(spec, cwd, stdin, Some(bubblewrap)) {
+        Err(Report::Refused(refusal)) if refusal.layer == BUBBLEWRAP => refusal,
+        other => return other,
+    };
+    let Ok(stdin) = again else { return Err(Report::Refused(first)) };
+    start_with(spec, cwd, stdin, None).map_err(|report| match report {
+        Report::Refused(second) => {
+            let reason = format!("{}; without it, {}: {}", first.reason, second.layer, second.reason);
+            Report::Refused(Refusal::new(BUBBLEWRAP, reason))
+        }
+        other => other,
+    })
+}
+
+fn start_with(spec: &Spec, cwd: &Path, stdin: OwnedFd, bubblewrap: Option<PathBuf>) -> Result<Jail, Report> {
+    let prepared = prepare(spec, cwd, bubblewrap).map_err(Report::Refused)?;
+    let Prepared { plan, mounts, bubblewrap, pane, guards } = prepared;
     // In namespaces of its own the process inside takes the terminal itself.
     let is_ours = plan.has_terminal && plan.place == Place::Bare;
     let taken = if is_ours && !plan.is_pane { terminal::take(io::stdout()) } else { Ok(()) };
@@ -64,11 +89,17 @@ pub(crate) fn start(spec: &Spec, cwd: &Path, stdin: OwnedFd) -> Result<Jail, Rep
         let _ = tcsetpgrp(io::stdout(), main);
     }
     let (words, inner) = starting.settle(&plan, stdin)?.unzip();
-    let placeholders = mounts.map(|mounts| mounts.placeholders).unwrap_or_default();
-    Ok(Jail { main, words, inner, pane, _placeholders: placeholders })
+    let Guards { watched, stand_ins } = guards;
+    Ok(Jail { main, words, inner, pane, sweeper: Sweeper::start(watched), _stand_ins: stand_ins })
 }
 
 impl Jail {
+    /// Moves away what the command left where programs would take orders from it, when nothing of it runs any more. Says what
+    /// was moved since the start.
+    pub(crate) fn sweep(&mut self) -> Vec<Moved> {
+        self.sweeper.take().map(Sweeper::finish).unwrap_or_default()
+    }
+
     /// The process of the command as this machine numbers it; none when it has ended.
     pub(crate) fn command(&self) -> Option<i32> {
         let main = self.main.as_raw_pid();
@@ -87,14 +118,30 @@ struct Prepared {
     mounts: Option<Mounts>,
     bubblewrap: Option<PathBuf>,
     pane: Option<PathBuf>,
+    guards: Guards,
 }
 
-fn prepare(spec: &Spec, cwd: &Path) -> Result<Prepared, Refusal> {
-    let Bounds { network, .. } = spec.bounds;
-    let bubblewrap = bubblewrap::find()?;
-    let ground = Ground::of(&spec.bounds)?;
+fn prepare(spec: &Spec, cwd: &Path, bubblewrap: Option<PathBuf>) -> Result<Prepared, Refusal> {
+    let place = match (&bubblewrap, is_light(&spec.bounds)) {
+        (Some(_), true) => Place::Light,
+        (Some(_), false) => Place::Namespaces,
+        (None, true) => {
+            return Err(Refusal::new(
+                BUBBLEWRAP,
+                "nothing else hides files from a command that may write everywhere",
+            ));
+        }
+        (None, false) => Place::Bare,
+    };
+    let mut bounds = spec.bounds.clone();
+    let quarantine = spec.quarantine.as_ref().map(|path| PathBuf::from(OsStr::from_bytes(path)));
+    bounds.hidden.extend(quarantine.iter().filter(|path| path.exists()).cloned());
+    let Bounds { network, .. } = bounds;
+    let mut ground = Ground::of(&bounds)?;
+    let home = spec.env.iter().find(|(name, _)| name == "HOME").map(|(_, home)| Path::new(home));
+    let scene = Scene { cwd: &real(cwd), home, place, quarantine };
+    let guards = Guards::put(&bounds, &mut ground, &scene);
     let mut mounts = bubblewrap.as_ref().map(|_| Mounts::of(&ground, &real(cwd), network)).transpose()?;
-    let place = if bubblewrap.is_some() { Place::Namespaces } else { Place::Bare };
     let mut rules = rules(&ground, place)?;
     let shown = spec.pane.as_ref().map(|directory| PathBuf::from(OsStr::from_bytes(directory)));
     let pane = shown.clone().map(|shown| if mounts.is_some() { PANE_PLACE.into() } else { shown });
@@ -114,7 +161,12 @@ fn prepare(spec: &Spec, cwd: &Path) -> Result<Prepared, Refusal> {
         has_terminal: spec.has_terminal,
         is_pane: pane.is_some(),
     };
-    Ok(Prepared { plan, mounts, bubblewrap, pane })
+    Ok(Prepared { plan, mounts, bubblewrap, pane, guards })
+}
+
+/// Whether a command may do everything but look at what is hidden and sealed.
+fn is_light(bounds: &Bounds) -> bool {
+    bounds.read == Reach::Anywhere && bounds.write == Reach::Anywhere && bounds.network
 }
 
 /// Without links, where that is known.
@@ -141,7 +193,7 @@ impl Starting {
         let mut command = match (bubblewrap, mounts) {
             (Some(bubblewrap), Some(mounts)) => {
                 let mut command = Command::new(bubblewrap);
-                command.args(bubblewrap::arguments(mounts, plan.network, plan.is_pane)).arg(path);
+                command.args(bubblewrap::arguments(mounts, plan)).arg(path);
                 command
             }
             _ => Command::new(path),
@@ -170,7 +222,7 @@ impl Starting {
             Err(error) => return Err(self.give_up(refused(PROCESS, "listen to the jail")(error))),
         };
         let report = match (words.next(), plan.place) {
-            (Some(Word::Confined), Place::Namespaces) => match words.next() {
+            (Some(Word::Confined), Place::Namespaces | Place::Light) => match words.next() {
                 Some(Word::Started(inner)) => {
                     let _ = self.control.set_read_timeout(None);
                     return Ok(Some((words, inner)));
@@ -210,7 +262,7 @@ impl Starting {
         let complaint = String::from_utf8_lossy(&complaint);
         let complaint = complaint.trim();
         let reason = if complaint.is_empty() { "it ended without a word" } else { complaint };
-        Refusal::new(if place == Place::Namespaces { BUBBLEWRAP } else { PROCESS }, reason)
+        Refusal::new(if place == Place::Bare { PROCESS } else { BUBBLEWRAP }, reason)
     }
 
     fn give_up(mut self, refusal: Refusal) -> Report {

@@ -36,6 +36,8 @@ pub(super) enum Place {
     Namespaces,
     /// Beside everything else on the machine: Landlock and seccomp have to do it alone.
     Bare,
+    /// On the machine as it is, but for mounts of bubblewrap's making over what is hidden and sealed.
+    Light,
 }
 
 /// What Landlock lets through; all else is refused.
@@ -43,6 +45,8 @@ pub(super) enum Place {
 pub(super) struct Rules {
     /// Read, listed and executed.
     pub(super) read: Vec<RawPath>,
+    /// Listed only.
+    pub(super) list: Vec<RawPath>,
     /// Read and changed in every way.
     pub(super) write: Vec<RawPath>,
     /// Devices, or directories of them, that are used as they are.

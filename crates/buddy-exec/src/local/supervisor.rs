@@ -72,7 +72,11 @@ pub(crate) struct Supervisor {
 }
 
 impl Supervisor {
-    pub(crate) fn start(command: &SupervisorCommand, exec: &Exec, terms: Terms) -> Result<Self, TargetError> {
+    pub(crate) fn start(
+        command: &SupervisorCommand,
+        exec: &Exec,
+        terms: &Terms,
+    ) -> Result<Self, TargetError> {
         let spec = control::line(&spec_of(exec, terms)).map_err(|source| not_started(command, source))?;
         let size = spec.len() as u64;
         if let (Some(_), Stdin::Bytes(bytes)) = (exec.pty, &exec.stdin)
@@ -184,7 +188,7 @@ impl Outputs {
     }
 }
 
-fn spec_of(exec: &Exec, terms: Terms) -> Spec {
+fn spec_of(exec: &Exec, terms: &Terms) -> Spec {
     Spec {
         argv: exec.argv.clone(),
         cwd: exec.cwd.as_os_str().as_bytes().to_vec(),
@@ -199,6 +203,7 @@ fn spec_of(exec: &Exec, terms: Terms) -> Spec {
         limits: terms.limits,
         has_terminal: exec.pty.is_some(),
         pane: None,
+        quarantine: terms.quarantine.as_ref().map(|path| path.as_os_str().as_bytes().to_vec()),
         leftovers: terms.leftovers,
     }
 }

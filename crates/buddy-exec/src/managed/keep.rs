@@ -19,6 +19,7 @@ use super::line::Line;
 use super::output_log::{FILE_CAP_BYTES, OutputLog};
 use super::pump::Pump;
 use super::{Health, Identity, Record, Restart, State};
+use crate::Moved;
 use crate::control::{self, MAX_SPEC_BYTES, Outcome, Report, Spec};
 use crate::supervise::watch::{Notice, Watch};
 use crate::supervise::{self, Started};
@@ -174,10 +175,19 @@ impl Keeper {
         let (notices, inbox) = self.line.listen();
         let outcome = Watch::new(&mut started, &self.spec, notices, inbox).run();
         pump.finish();
+        self.tell_moved(&started.sweep());
         if began.elapsed() >= STEADY {
             self.in_a_row = 0;
         }
         outcome
+    }
+
+    /// The log of the process is where people and agents look.
+    fn tell_moved(&self, moved: &[Moved]) {
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        for moved in moved {
+            log.write(format!("[buddy] {moved}\n").as_bytes());
+        }
     }
 
     /// Decides on a new start, and waits until it is time for it.

@@ -71,6 +71,7 @@ impl Launch {
             limits,
             has_terminal: false,
             pane: None,
+            quarantine: None,
             leftovers: Leftovers::End,
         }
     }

@@ -1,6 +1,7 @@
 //! All managed processes of a data directory: start, list, look at, end.
 
 use std::fmt;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,12 +48,19 @@ impl fmt::Debug for ManagedSettings {
 #[derive(Debug, Clone)]
 pub struct ManagedProcesses {
     settings: ManagedSettings,
+    quarantine: Option<PathBuf>,
 }
 
 impl ManagedProcesses {
     /// Those of a directory. Nothing is started or read yet: what ran before is found when it is asked for.
     pub fn new(settings: ManagedSettings) -> Self {
-        Self { settings }
+        Self { settings, quarantine: None }
+    }
+
+    /// The same processes, which move what they leave where programs take orders from it into this directory. Without one it is
+    /// removed.
+    pub fn with_quarantine(self, directory: PathBuf) -> Self {
+        Self { quarantine: Some(directory), ..self }
     }
 
     /// Starts one and returns once its command runs.
@@ -68,11 +76,9 @@ impl ManagedProcesses {
         let root = self.root();
         let (id, directory) = Directory::make(root, &*self.settings.ids)
             .map_err(ManagedError::io("make the directory of a managed process in", root))?;
-        let task = Task {
-            spec: wish.spec((TAG.to_owned(), id.clone()), self.settings.grace, self.settings.limits),
-            directory: directory.clone(),
-            record: self.record(id.clone(), wish),
-        };
+        let mut spec = wish.spec((TAG.to_owned(), id.clone()), self.settings.grace, self.settings.limits);
+        spec.quarantine = self.quarantine.as_ref().map(|path| path.as_os_str().as_bytes().to_vec());
+        let task = Task { spec, directory: directory.clone(), record: self.record(id.clone(), wish) };
         if let Err(error) = launch(&self.settings.keeper, wish, &task) {
             // A keeper that was lost on the way may have started the command.
             sweep(&id);

@@ -26,6 +26,8 @@ pub(super) struct Shells {
     env: Vec<(String, String)>,
     /// What no shell with bounds may see: the socket, and what belongs to other panes.
     hidden: Vec<PathBuf>,
+    /// Where things are moved that commands leave where programs take orders from them.
+    pub(super) quarantine: Option<PathBuf>,
 }
 
 /// What the shell of one pane is started with.
@@ -70,6 +72,7 @@ impl Shells {
             cwd: cwd.to_owned(),
             env,
             hidden: vec![host.directory.clone()],
+            quarantine: None,
         }
     }
 
@@ -118,6 +121,7 @@ impl Shells {
             limits: Limits::usual(),
             has_terminal: true,
             pane: Some(directory.as_bytes().to_vec()),
+            quarantine: self.quarantine.as_ref().map(|path| path.as_os_str().as_bytes().to_vec()),
         }
     }
 }

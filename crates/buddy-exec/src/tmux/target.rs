@@ -121,6 +121,13 @@ impl TmuxTarget {
         })
     }
 
+    /// The same panes, whose jails move what commands leave where programs take orders from it into this directory. Without one
+    /// it is removed.
+    pub fn with_quarantine(mut self, directory: PathBuf) -> Self {
+        self.shells.quarantine = Some(directory);
+        self
+    }
+
     /// Makes sure that there is a tmux and that no other buddy uses the default session. Starts nothing.
     pub async fn claim(&self) -> Result<(), TargetError> {
         self.host.run("exec tmux -V", &[], Stdin::Null).await?;

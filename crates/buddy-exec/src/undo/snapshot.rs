@@ -18,7 +18,7 @@ use super::cache::{Cache, Known, Meta};
 use super::path_text::PathText;
 use super::state::State;
 use crate::files::{Ignored, Spot, open_tree};
-use crate::jail::is_placeholder_by;
+use crate::jail::is_stand_in;
 
 /// Paths listed as not covered at most; further ones are counted.
 const MAX_NOT_COVERED: usize = 100;
@@ -146,7 +146,7 @@ impl Taking<'_> {
         let meta = Meta::from(&stat);
         let kind = FileType::from_raw_mode(stat.st_mode);
         // It comes and goes with the jail of a pane, and is nobody's change.
-        if kind == FileType::Directory && is_placeholder_by(stat.st_mode, stat.st_uid) {
+        if is_stand_in(path) {
             return Found::Other;
         }
         let is_repository = spot.real().file_name().is_some_and(|name| name == ".git");

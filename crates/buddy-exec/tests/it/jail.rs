@@ -3,10 +3,14 @@
 pub(crate) mod cell;
 mod escapes;
 mod files;
+mod light;
 mod network;
+mod orders;
 mod processes;
 mod protected;
 mod reads;
 mod refusals;
 mod runs;
+mod sealed;
+mod setuid;
 mod terminals;

@@ -1,6 +1,7 @@
 //! A local target with a directory of its own, and a look at the process table.
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
@@ -16,6 +17,8 @@ pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) struct Stage {
     dir: TempDir,
+    /// Where swept things are moved.
+    quarantine: TempDir,
     target: std::sync::Arc<LocalTarget>,
 }
 
@@ -48,8 +51,12 @@ impl Stage {
             shell: "/bin/sh".into(),
             cwd: dir.path().to_owned(),
         };
+        let quarantine = tempfile::tempdir().unwrap();
+        // Commands of some tests run as another account.
+        fs::set_permissions(quarantine.path(), fs::Permissions::from_mode(0o777)).unwrap();
         let target = LocalTarget::new(LocalSettings { supervisor, description, grace });
-        Self { dir, target: std::sync::Arc::new(target) }
+        let target = target.with_quarantine(quarantine.path().to_owned());
+        Self { dir, quarantine, target: std::sync::Arc::new(target) }
     }
 
     /// The same stage, whose commands may take so much.
@@ -68,6 +75,23 @@ impl Stage {
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
+    }
+
+    /// The contents of all files in quarantine that were swept.
+    pub(crate) fn swept(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut left = vec![self.quarantine.path().to_owned()];
+        while let Some(directory) = left.pop() {
+            for entry in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
+                if entry.is_dir() {
+                    left.push(entry);
+                } else if entry.extension().is_none_or(|extension| extension != "from") {
+                    found.push(fs::read_to_string(entry).unwrap_or_default());
+                }
+            }
+        }
+        found.sort();
+        found
     }
 
     pub(crate) async fn start(&self, exec: Exec) -> Result<Running, TargetError> {

@@ -12,7 +12,6 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-use buddy_exec::jail::is_placeholder_at;
 use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
@@ -129,10 +128,6 @@ impl Folder {
 
     /// What is at a name in it.
     pub(super) fn read(&self, name: &str) -> Content {
-        // A place that is held for the jail of a shared terminal is no file of the project.
-        if is_placeholder_at(&self.path.join(name)) {
-            return Content::Absent;
-        }
         match self.text(name) {
             Ok(text) => Content::Text(text),
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {

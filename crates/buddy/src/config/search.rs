@@ -4,8 +4,6 @@ use std::io::{self, Read};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use buddy_exec::jail::is_placeholder_at;
-
 use super::control_files::CONFIG_FILES;
 use super::document::ConfigError;
 use super::trust::TrustStore;
@@ -53,7 +51,7 @@ pub(crate) fn search(
 fn project(trust: &TrustStore, cwd: &Path) -> Result<Option<Found>, ConfigError> {
     let files = CONFIG_FILES.map(|name| (name, cwd.join(name)));
     if !trust.trusts(cwd) {
-        let found = files.into_iter().find(|(_, path)| is_there(path));
+        let found = files.into_iter().find(|(_, path)| path.exists());
         return Ok(found.map(|(_, path)| Found { path, role: Role::Untrusted }));
     }
     for (name, path) in files {
@@ -78,11 +76,6 @@ pub(crate) fn user_file(environment: &Environment) -> Option<PathBuf> {
 pub(crate) fn legacy_user_file(environment: &Environment) -> Option<PathBuf> {
     let path = environment.home.as_ref()?.join(".config/agent/agent.toml");
     path.exists().then_some(path)
-}
-
-/// What only holds a place for the jail of a shared terminal is no file of the project.
-fn is_there(path: &Path) -> bool {
-    path.exists() && !is_placeholder_at(path)
 }
 
 fn is_same(one: &Path, other: &Path) -> bool {

@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::time::Duration;
 
-use buddy_exec::{SupervisorCommand, TargetError};
+use buddy_exec::{Bounds, SupervisorCommand, TargetError};
 
 use super::cell::{ALL, Cell, Kind, behind_mount};
 use crate::stage::Stage;
@@ -19,28 +19,48 @@ fn script(path: &Path, text: &str, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// Runs a command where `path` stands in the place of bubblewrap.
-async fn refusal(cell: &Cell, path: &Path) -> TargetError {
+/// A stage where `path` stands in the place of bubblewrap.
+fn behind(path: &Path) -> Stage {
     let mut words = behind_mount(path.to_str().unwrap());
     words.push(env!("CARGO_BIN_EXE_buddy-supervise").into());
     let command = SupervisorCommand { program: words[0].clone().into(), args: words.split_off(1) };
-    let stage = Stage::with(command, Duration::ZERO);
-    let mut exec = cell.exec(cell.bounds(), "echo bad > ran");
+    Stage::with(command, Duration::ZERO)
+}
+
+/// Runs a command where `path` stands in the place of bubblewrap.
+async fn refusal(cell: &Cell, path: &Path, bounds: Bounds) -> TargetError {
+    let mut exec = cell.exec(bounds, "echo bad > ran");
     exec.cwd = cell.ws("");
-    stage.start(exec).await.unwrap_err()
+    behind(path).start(exec).await.unwrap_err()
 }
 
 #[tokio::test]
-async fn a_bubblewrap_that_fails_refuses_the_command_and_says_why() {
+async fn a_bubblewrap_that_fails_leaves_it_to_the_other_layers() {
+    let cell = Cell::new(Kind::Full);
+    let fake = cell.out("fake");
+    for text in ["echo no namespaces here >&2; exit 1", "exit 0", NO_WALLS] {
+        script(&fake, text, 0o755);
+        let mut exec = cell.exec(cell.bounds(), "echo in > inside; echo bad > $OUT/sentinel; echo done");
+        exec.cwd = cell.ws("");
+        let exit = behind(&fake).run(exec).await;
+        assert_eq!(exit.stdout.text(), "done\n", "{text}: {}", exit.stderr.text());
+        assert_eq!(fs::read_to_string(cell.ws("inside")).unwrap(), "in\n", "{text}");
+        fs::remove_file(cell.ws("inside")).unwrap();
+        fs::remove_file(&fake).unwrap();
+        cell.assert_outside_untouched(text);
+    }
+}
+
+#[tokio::test]
+async fn where_only_mounts_would_hold_a_bubblewrap_that_fails_refuses_and_says_why() {
     let cell = Cell::new(Kind::Full);
     let fake = cell.out("secret");
-    for (text, expected) in [
-        ("echo no namespaces here >&2; exit 1", "no namespaces here"),
-        ("exit 0", "without a word"),
-        (NO_WALLS, "not made a namespace"),
-    ] {
+    for (text, expected) in
+        [("echo no namespaces here >&2; exit 1", "no namespaces here"), ("exit 0", "without a word")]
+    {
         script(&fake, text, 0o755);
-        match refusal(&cell, &fake).await {
+        let bounds = Bounds { hidden: vec![cell.out("sentinel")], ..Bounds::open() };
+        match refusal(&cell, &fake, bounds).await {
             TargetError::NotJailed { layer, reason } => {
                 assert_eq!(layer, "bubblewrap");
                 assert!(reason.contains(expected), "{reason}");
@@ -56,7 +76,7 @@ async fn a_bubblewrap_that_others_can_write_is_not_run() {
     let cell = Cell::new(Kind::Full);
     let fake = cell.out("secret");
     script(&fake, &format!("touch {}", cell.ws("ran").display()), 0o777);
-    let error = refusal(&cell, &fake).await;
+    let error = refusal(&cell, &fake, cell.bounds()).await;
     assert!(matches!(&error, TargetError::NotJailed { layer, .. } if layer == "bubblewrap"), "{error:?}");
     assert!(!cell.ws("ran").exists());
 }

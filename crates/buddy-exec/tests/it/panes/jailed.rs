@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
 
 use buddy_exec::{Bounds, Ended, Keys, PaneError, PaneSelector, Panes, Reach, TargetError};
@@ -285,7 +286,12 @@ async fn the_next_buddy_takes_up_a_jailed_pane() {
 
 #[tokio::test]
 async fn a_shell_that_cannot_be_jailed_is_not_started() {
-    let stage = PaneStage::jailed_by("/bin/false");
+    // One that is not trusted is refused, whatever the other layers can do.
+    let folder = tempfile::tempdir().unwrap();
+    let planted = folder.path().join("bwrap");
+    fs::write(&planted, "#!/bin/sh\n").unwrap();
+    fs::set_permissions(&planted, fs::Permissions::from_mode(0o777)).unwrap();
+    let stage = PaneStage::jailed_by(planted.to_str().unwrap());
     let names_it = |error: &TargetError| match error {
         TargetError::NotJailed { layer, .. } => layer == "bubblewrap",
         _ => false,

@@ -1,0 +1,166 @@
+//! What the kernel guards and seals for one command, found by names, and what is left to the sweep.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::ground::Ground;
+use super::look::{look, roots_to_watch};
+use super::names::Names;
+use super::quarantine::Quarantine;
+use super::resolve::{Resolved, What};
+use super::stand_in::{StandIn, clear_left_behind, is_stand_in};
+use super::walk::{Budget, is_there};
+use super::watched::Watched;
+use super::words::Place;
+use crate::Bounds;
+
+/// How many names are guarded by the kernel, the nearest first: bubblewrap takes a quarter of a second for 200 mounts and a second
+/// for 500. The others are left to the sweep.
+const MAX_COVERED: usize = 120;
+
+/// How many secrets are sealed, the nearest first.
+const MAX_SEALED: usize = 120;
+
+/// How much of the home is looked through for secrets, and how far down.
+const HOME_ENTRIES: usize = 20_000;
+const HOME_DEPTH: usize = 3;
+
+/// The guards of one command.
+pub(super) struct Guards {
+    pub(super) watched: Watched,
+    /// Kept until nothing of the command is left.
+    pub(super) stand_ins: Vec<StandIn>,
+}
+
+/// Where a command runs, as far as its guards are concerned.
+pub(super) struct Scene<'a> {
+    pub(super) cwd: &'a Path,
+    pub(super) home: Option<&'a Path>,
+    pub(super) place: Place,
+    pub(super) quarantine: Option<PathBuf>,
+}
+
+impl Guards {
+    /// Looks at what is there, and adds to the ground what the kernel has to guard and to seal.
+    pub(super) fn put(bounds: &Bounds, ground: &mut Ground, scene: &Scene<'_>) -> Self {
+        let orders =
+            if scene.place == Place::Light { Names::default() } else { Names::of(&bounds.guarded_names) };
+        if scene.place == Place::Light {
+            ground.guarded.clear();
+            ground.missing.clear();
+        }
+        let sealed = Names::of(&bounds.sealed_names);
+        let roots = roots_to_watch(&ground.write, scene.cwd);
+        let past: Vec<PathBuf> = ground.hidden.iter().map(|hidden| hidden.path.clone()).collect();
+        for path in &ground.missing {
+            clear_left_behind(path);
+        }
+        let mut sights = look(&roots, &orders, &sealed, &past, Budget::usual());
+        sights.orders.retain(|path| !clear_left_behind(path));
+        for (git, part) in
+            sights.git.iter().flat_map(|git| orders.git_parts().iter().map(move |part| (git, part)))
+        {
+            clear_left_behind(&git.join(part));
+        }
+        let mut secrets = std::mem::take(&mut sights.sealed);
+        secrets.extend(secrets_elsewhere(&sealed, &roots, &past, scene));
+        ground.sealed = nearest(secrets.into_iter().filter(|path| !is_opened(path, bounds)), MAX_SEALED);
+        let near: Vec<&Path> = roots.iter().map(PathBuf::as_path).chain([scene.cwd]).collect();
+        let mut places: BTreeSet<PathBuf> = sights
+            .orders
+            .iter()
+            .filter(|path| is_near(path, &near))
+            .chain(&sights.git_files)
+            .cloned()
+            .collect();
+        for git in &sights.git {
+            places.extend(orders.git_parts().iter().map(|part| git.join(part)).filter(|part| is_there(part)));
+        }
+        let is_to_cover = |path: &PathBuf| !is_link(path) && !is_stand_in(path);
+        let mut covered = nearest(places.iter().filter(|path| is_to_cover(path)).cloned(), MAX_COVERED);
+        covered.extend(places.iter().filter(|path| is_link(path)).filter_map(|link| target(link, &roots)));
+        let stand_ins =
+            if scene.place == Place::Namespaces { stand_ins(&sights.git, &orders) } else { Vec::new() };
+        covered.extend(stand_ins.iter().map(|stand_in| stand_in.path().to_owned()));
+        let mut watched = Watched::new(roots, orders, sights, Quarantine(scene.quarantine.clone()));
+        watched.past = past;
+        watched.missing.clone_from(&ground.missing);
+        watched.covered = covered.iter().cloned().collect();
+        watched.covered.extend(ground.guarded.iter().map(|guarded| guarded.path.clone()));
+        watched.note();
+        ground.guarded.extend(covered.into_iter().map(resolved));
+        Self { watched, stand_ins }
+    }
+}
+
+/// A name counts as near where it stands directly in a directory that people open, or below hidden directories of it. One further
+/// in would make its directories mounts too, which then can neither be renamed nor removed.
+fn is_near(path: &Path, near: &[&Path]) -> bool {
+    let is_in = |top: &&Path| {
+        let Ok(below) = path.strip_prefix(top) else { return false };
+        let above = below.parent().into_iter().flat_map(Path::components);
+        above.into_iter().all(|part| part.as_os_str().as_encoded_bytes().starts_with(b"."))
+    };
+    near.iter().any(is_in)
+}
+
+fn is_link(path: &Path) -> bool {
+    fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink())
+}
+
+/// Where a link leads, when a command could write there.
+fn target(link: &Path, roots: &[PathBuf]) -> Option<PathBuf> {
+    link.canonicalize()
+        .ok()
+        .filter(|target| roots.iter().any(|root| target != root && target.starts_with(root)))
+}
+
+fn resolved(path: PathBuf) -> Resolved {
+    let what = if path.is_dir() { What::Directory } else { What::File };
+    Resolved { path, what }
+}
+
+/// The first ones by how deep they lie.
+fn nearest(paths: impl Iterator<Item = PathBuf>, limit: usize) -> Vec<PathBuf> {
+    let mut paths: Vec<PathBuf> = paths.collect();
+    paths.sort_by_key(|path| path.components().count());
+    paths.truncate(limit);
+    paths
+}
+
+fn stand_ins(gits: &BTreeSet<PathBuf>, orders: &Names) -> Vec<StandIn> {
+    let gits = nearest(gits.iter().cloned(), MAX_COVERED / 4);
+    let missing = gits.iter().flat_map(|git| orders.git_parts().iter().map(move |part| (git, part)));
+    // Where none can be made, the sweep has to do.
+    missing.filter_map(|(git, part)| StandIn::at(git, part).ok().flatten()).collect()
+}
+
+/// Secrets where commands read and do not write: in the directory of the command, and near the top of the home.
+fn secrets_elsewhere(
+    sealed: &Names,
+    roots: &[PathBuf],
+    past: &[PathBuf],
+    scene: &Scene<'_>,
+) -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    if sealed.is_empty() {
+        return found;
+    }
+    let is_seen = |path: &Path| roots.iter().any(|root| path.starts_with(root));
+    let none = Names::default();
+    if !is_seen(scene.cwd) && scene.cwd != Path::new("/") {
+        let cwd = [scene.cwd.to_owned()];
+        found.extend(look(&cwd, &none, sealed, past, Budget::usual()).sealed);
+    }
+    if let Some(home) = scene.home.filter(|home| !is_seen(home))
+        && let Ok(home) = home.canonicalize()
+    {
+        found.extend(look(&[home], &none, sealed, past, Budget::small(HOME_ENTRIES, HOME_DEPTH)).sealed);
+    }
+    found
+}
+
+fn is_opened(path: &Path, bounds: &Bounds) -> bool {
+    bounds.opened.iter().any(|opened| opened == path || opened.canonicalize().is_ok_and(|real| real == path))
+}

@@ -1,0 +1,170 @@
+//! One look at the places that a command may write: what of them programs take orders from, and what holds secrets.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use super::names::{GIT, Names};
+use super::walk::{Budget, Go, Listed, Visited, Visitor, walk};
+
+/// Directories of a repository's own directory that hold further ones: of submodules, and of work trees.
+const FURTHER: [&str; 2] = ["modules", "worktrees"];
+
+/// How many links are followed in search of secrets.
+const MAX_LINKS: usize = 2000;
+
+/// A directory that everybody may write, where nobody takes orders from: sticky, and writable by all.
+const SHARED: u32 = 0o1002;
+
+/// What a look found. Paths are without links.
+#[derive(Debug, Default)]
+pub(super) struct Sights {
+    /// What programs take orders from, with everything below.
+    pub(super) orders: BTreeSet<PathBuf>,
+    /// Files that say where the own directory of a repository is.
+    pub(super) git_files: BTreeSet<PathBuf>,
+    /// Own directories of repositories.
+    pub(super) git: BTreeSet<PathBuf>,
+    /// Files that hold secrets.
+    pub(super) sealed: BTreeSet<PathBuf>,
+    /// Whether the look was not cut short.
+    pub(super) is_whole: bool,
+}
+
+/// The roots that are looked at: without those that everybody writes, and without those beneath others.
+pub(super) fn roots_to_watch(roots: &[PathBuf], cwd: &Path) -> Vec<PathBuf> {
+    let is_shared = |path: &Path| {
+        fs::metadata(path).map_or(true, |found| found.permissions().mode() & SHARED == SHARED)
+            || path == Path::new("/")
+    };
+    let is_writable = roots.iter().any(|root| cwd.starts_with(root));
+    let cwd = is_writable.then(|| cwd.to_owned());
+    let mut wanted: Vec<PathBuf> = roots.iter().cloned().chain(cwd).filter(|root| !is_shared(root)).collect();
+    wanted.sort();
+    wanted.dedup_by(|inner, outer| inner.starts_with(&*outer));
+    wanted
+}
+
+/// Looks at everything beneath the roots, but not into the places that are passed.
+pub(super) fn look(
+    roots: &[PathBuf],
+    orders: &Names,
+    sealed: &Names,
+    past: &[PathBuf],
+    mut budget: Budget,
+) -> Sights {
+    let sights = Sights::default();
+    let mut looker = Looker { orders, sealed, past, sights, is_git: false, links: MAX_LINKS };
+    for root in roots {
+        walk(root, &mut budget, &mut looker);
+    }
+    Sights { is_whole: budget.is_whole, ..looker.sights }
+}
+
+struct Looker<'a> {
+    orders: &'a Names,
+    sealed: &'a Names,
+    past: &'a [PathBuf],
+    sights: Sights,
+    /// Whether the directory that was entered is a repository's own.
+    is_git: bool,
+    links: usize,
+}
+
+impl Visitor for Looker<'_> {
+    fn enter(&mut self, visited: &Visited<'_>) {
+        let has_git_parts = !self.orders.git_parts().is_empty();
+        self.is_git = has_git_parts && is_git_directory(visited);
+        if self.is_git {
+            self.sights.git.insert(visited.path.to_owned());
+        }
+    }
+
+    fn see(&mut self, visited: &Visited<'_>, entry: &Listed) -> Go {
+        if self.is_git {
+            return if FURTHER.contains(&entry.folded.as_str()) { Go::Into } else { Go::Past };
+        }
+        let path = || visited.path.join(&entry.name);
+        if entry.is_directory() && !self.past.is_empty() && self.past.contains(&path()) {
+            return Go::Past;
+        }
+        let names = visited.names_of(entry);
+        if entry.folded == GIT && !entry.is_directory() && !self.orders.git_parts().is_empty() {
+            self.sights.git_files.insert(path());
+            return Go::Past;
+        }
+        let is_order = self.orders.has(&names, entry.is_directory());
+        if is_order {
+            self.sights.orders.insert(path());
+        }
+        if entry.kind == rustix::fs::FileType::Symlink {
+            self.follow(&path());
+        } else if self.sealed.has(&names, entry.is_directory()) {
+            self.seal(path(), entry.is_directory());
+            return Go::Past;
+        }
+        if is_order { Go::Past } else { Go::Into }
+    }
+}
+
+impl Looker<'_> {
+    /// A link that the workspace carries leads to a secret wherever that is.
+    fn follow(&mut self, link: &Path) {
+        if self.sealed.is_empty() || self.links == 0 {
+            return;
+        }
+        self.links -= 1;
+        let Ok(target) = link.canonicalize() else { return };
+        let Ok(found) = target.metadata() else { return };
+        let names = buddy_protocol::fold_path(&target);
+        let is_sealed = (1..=names.len())
+            .any(|end| self.sealed.has(names.get(..end).unwrap_or_default(), end < names.len()));
+        if is_sealed && found.is_file() {
+            self.sights.sealed.insert(target);
+        }
+    }
+
+    /// A directory of secrets is sealed file by file, so that its names are seen.
+    fn seal(&mut self, path: PathBuf, is_directory: bool) {
+        if is_directory {
+            self.sights.sealed.extend(files_beneath(&path));
+        } else {
+            self.sights.sealed.insert(path);
+        }
+    }
+}
+
+/// Whether git would take a directory for the own directory of a repository, or of one of its work trees.
+fn is_git_directory(visited: &Visited<'_>) -> bool {
+    visited.names.last().is_some_and(|name| name == GIT)
+        || (visited.has("HEAD")
+            && ((visited.has("objects") && visited.has("refs"))
+                || visited.has("commondir")
+                || visited.has("gitdir")))
+}
+
+/// How many files of one directory are told apart, and how far down.
+const MAX_FILES: usize = 2000;
+const MAX_FILE_DEPTH: usize = 8;
+
+/// All files beneath a path, or the path itself when it is one. Links are files.
+pub(super) fn files_beneath(path: &Path) -> BTreeSet<PathBuf> {
+    struct Files(BTreeSet<PathBuf>);
+    impl Visitor for Files {
+        fn enter(&mut self, _: &Visited<'_>) {}
+        fn see(&mut self, visited: &Visited<'_>, entry: &Listed) -> Go {
+            if !entry.is_directory() {
+                self.0.insert(visited.path.join(&entry.name));
+            }
+            Go::Into
+        }
+    }
+    let mut files = Files(BTreeSet::new());
+    if fs::symlink_metadata(path).is_ok_and(|found| found.is_dir()) {
+        walk(path, &mut Budget::small(MAX_FILES, MAX_FILE_DEPTH), &mut files);
+    } else {
+        files.0.insert(path.to_owned());
+    }
+    files.0
+}

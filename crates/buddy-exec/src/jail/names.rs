@@ -1,0 +1,113 @@
+//! A [`NameSet`] made ready for a walk over many files: one look-up for each name instead of one comparison a pattern.
+
+use std::collections::HashMap;
+
+use buddy_protocol::{NamePattern, NameSet};
+
+/// Where the own directory of a repository stands in a pattern.
+pub(super) const GIT: &str = ".git";
+
+/// What stands for any characters in a pattern.
+const STAR: char = '*';
+
+/// Patterns by their last name.
+#[derive(Debug, Default)]
+struct Index {
+    exact: HashMap<String, Vec<NamePattern>>,
+    starred: Vec<NamePattern>,
+}
+
+impl Index {
+    fn of<'a>(patterns: impl IntoIterator<Item = &'a NamePattern>) -> Self {
+        let mut index = Self::default();
+        for pattern in patterns {
+            let text = String::from(pattern.clone());
+            match text.rsplit('/').next() {
+                None | Some("") => {}
+                Some(last) if last.contains(STAR) => index.starred.push(pattern.clone()),
+                Some(last) => index.exact.entry(last.to_owned()).or_default().push(pattern.clone()),
+            }
+        }
+        index
+    }
+
+    /// Whether a pattern fits the end of these folded names.
+    fn ends(&self, names: &[String]) -> bool {
+        let Some(last) = names.last() else { return false };
+        let exact = self.exact.get(last).into_iter().flatten();
+        exact.chain(&self.starred).any(|pattern| pattern.ends(names))
+    }
+}
+
+/// A set of names, asked about each entry of a walk on the way down.
+#[derive(Debug, Default)]
+pub(super) struct Names {
+    trees: Index,
+    files: Index,
+    except: Vec<NamePattern>,
+    /// Of patterns that begin with [`GIT`], what follows.
+    git_parts: Vec<String>,
+}
+
+impl Names {
+    pub(super) fn of(set: &NameSet) -> Self {
+        let text = |pattern: &NamePattern| String::from(pattern.clone());
+        let part = |pattern: &NamePattern| {
+            text(pattern).strip_prefix(GIT).and_then(|rest| rest.strip_prefix('/')).map(str::to_owned)
+        };
+        let trees = set.trees.iter().filter(|pattern| part(pattern).is_none() && text(pattern) != GIT);
+        Self {
+            trees: Index::of(trees),
+            files: Index::of(&set.files),
+            except: set.except.clone(),
+            git_parts: set.trees.iter().filter_map(part).collect(),
+        }
+    }
+
+    /// Whether an entry with these folded names, whose directories are not in the set, is in it.
+    pub(super) fn has(&self, names: &[String], is_directory: bool) -> bool {
+        let is_named = self.trees.ends(names) || (!is_directory && self.files.ends(names));
+        is_named && !self.except.iter().any(|pattern| pattern.ends(names))
+    }
+
+    /// What of a repository's own directory is in the set.
+    pub(super) fn git_parts(&self) -> &[String] {
+        &self.git_parts
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        let is_none = |index: &Index| index.exact.is_empty() && index.starred.is_empty();
+        is_none(&self.trees) && is_none(&self.files) && self.git_parts.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use buddy_protocol::fold_path;
+
+    use super::*;
+
+    #[test]
+    fn an_index_says_what_the_set_says() {
+        let set = NameSet::trees([".git/hooks", ".envrc", ".cargo/config.toml", "*.code-workspace"])
+            .with_files([".env.*"])
+            .without([".env.example"]);
+        let names = Names::of(&set);
+        for (path, is_directory, expected) in [
+            (".envrc", false, true),
+            ("a/.ENVRC", true, true),
+            ("a/.cargo/config.toml", false, true),
+            ("config.toml", false, false),
+            ("x.code-workspace", false, true),
+            (".env.local", false, true),
+            (".env.local", true, false),
+            (".env.example", false, false),
+            (".git/hooks", true, false),
+        ] {
+            assert_eq!(names.has(&fold_path(Path::new(path)), is_directory), expected, "{path}");
+        }
+        assert_eq!(names.git_parts(), ["hooks"]);
+    }
+}

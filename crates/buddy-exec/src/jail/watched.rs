@@ -1,0 +1,295 @@
+//! What was there before a command started, of names that programs take orders from, and what has become of it.
+//!
+//! The kernel guards what it can. Everything else is compared: what is new is moved to quarantine, and what was changed too, with
+//! the old content put back.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::git_config::{without_exec, without_programs};
+use super::look::{Sights, files_beneath, look};
+use super::names::Names;
+use super::quarantine::{Moved, Quarantine, Spot, Stamp, file_time, is_since};
+use super::stand_in::is_stand_in;
+use super::walk::{Budget, is_there};
+
+/// The largest file that can be put back, and how much of all of them is kept for that.
+const MAX_KEPT_FILE: u64 = 256 * 1024;
+const MAX_KEPT: usize = 16 * 1024 * 1024;
+
+/// The largest configuration that is judged. A larger one is not plain.
+const MAX_CONFIG: u64 = 1024 * 1024;
+
+/// Where a rebase that was interrupted goes on.
+const REBASE_TODO: &str = "rebase-merge/git-rebase-todo";
+
+/// How much is told of what was moved.
+const MAX_TOLD: usize = 50;
+
+const ORDERS: &str = "programs take orders from this name";
+const GIT_ORDERS: &str = "git takes orders from it";
+const CHANGED: &str = "programs take orders from this file; its old content was put back";
+const LEADS_AWAY: &str = "it leads git to settings elsewhere";
+const RUNS_PROGRAMS: &str = "it makes git run programs; the harmless part was put back";
+
+/// What was there, and what is to be done with the rest.
+#[derive(Debug)]
+pub(super) struct Watched {
+    pub(super) roots: Vec<PathBuf>,
+    pub(super) orders: Names,
+    /// Directories that are not looked into, as commands do not reach them.
+    pub(super) past: Vec<PathBuf>,
+    /// Exact places where nothing was.
+    pub(super) missing: Vec<PathBuf>,
+    pub(super) known: Sights,
+    /// What the kernel guards.
+    pub(super) covered: BTreeSet<PathBuf>,
+    /// Of the rest, every file.
+    files: BTreeMap<PathBuf, Known>,
+    kept: usize,
+    quarantine: Quarantine,
+    /// When it was looked first.
+    began: (i64, i64),
+}
+
+#[derive(Debug)]
+struct Known {
+    stamp: Stamp,
+    content: Option<Content>,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Content {
+    File(Vec<u8>, u32),
+    Link(PathBuf),
+}
+
+impl Watched {
+    pub(super) fn new(roots: Vec<PathBuf>, orders: Names, known: Sights, quarantine: Quarantine) -> Self {
+        Self {
+            roots,
+            orders,
+            past: Vec::new(),
+            missing: Vec::new(),
+            known,
+            covered: BTreeSet::new(),
+            files: BTreeMap::new(),
+            kept: 0,
+            quarantine,
+            began: file_time(),
+        }
+    }
+
+    /// Whether there is nothing to watch.
+    pub(super) fn is_idle(&self) -> bool {
+        self.missing.is_empty() && (self.roots.is_empty() || self.orders.is_empty())
+    }
+
+    /// Notes what is there of all that the kernel does not guard.
+    pub(super) fn note(&mut self) {
+        let parts: Vec<PathBuf> = self.known.git.iter().flat_map(|git| self.parts_of(git)).collect();
+        let places = self.known.orders.iter().chain(&self.known.git_files).chain(&parts);
+        let files: Vec<PathBuf> = places
+            .filter(|path| !self.covered.contains(*path))
+            .flat_map(|path| files_beneath(path))
+            .collect();
+        for file in files {
+            if !is_stand_in(&file) {
+                self.note_file(file);
+            }
+        }
+    }
+
+    fn note_file(&mut self, path: PathBuf) {
+        let Some((stamp, content)) = Spot::of(&path).ok().and_then(|spot| read(&spot)) else { return };
+        let content = content.filter(|content| match content {
+            Content::File(bytes, _) => self.kept + bytes.len() <= MAX_KEPT,
+            Content::Link(_) => true,
+        });
+        if let Some(Content::File(bytes, _)) = &content {
+            self.kept += bytes.len();
+        }
+        self.files.insert(path, Known { stamp, content });
+    }
+
+    /// The places in a repository's own directory that git takes orders from, and where a rebase goes on.
+    fn parts_of(&self, git: &Path) -> Vec<PathBuf> {
+        self.orders.git_parts().iter().map(|part| git.join(part)).chain([git.join(REBASE_TODO)]).collect()
+    }
+
+    /// Takes what is there now for what was there: nothing of the command has run since the last look.
+    pub(super) fn adopt(&mut self) {
+        self.known = self.look();
+        self.missing.retain(|path| !is_there(path));
+        self.files.clear();
+        self.kept = 0;
+        self.note();
+    }
+
+    /// Moves away what the command has made of names that programs take orders from. At most so many are told.
+    pub(super) fn sweep(&mut self) -> Vec<Moved> {
+        let now = self.look();
+        let mut moved = Vec::new();
+        for path in now.orders.iter().chain(&now.git_files) {
+            let is_link_to_git = now.git_files.contains(path);
+            if self.known.orders.contains(path) || self.known.git_files.contains(path) {
+                self.compare(path, &mut moved);
+            } else if !is_link_to_git {
+                self.take(path, ORDERS, &mut moved);
+            } else if !leads_to(path, &now) {
+                self.take(path, LEADS_AWAY, &mut moved);
+            }
+        }
+        for git in &now.git {
+            if self.known.git.contains(git) {
+                self.check_known_git(git, &mut moved);
+            } else {
+                self.check_new_git(git, &now, &mut moved);
+            }
+        }
+        for path in self.missing.clone() {
+            if is_there(&path) {
+                self.take(&path, ORDERS, &mut moved);
+            }
+        }
+        moved.truncate(MAX_TOLD);
+        moved
+    }
+
+    fn look(&self) -> Sights {
+        look(&self.roots, &self.orders, &Names::default(), &self.past, Budget::usual())
+    }
+
+    fn take(&self, path: &Path, why: &str, moved: &mut Vec<Moved>) -> bool {
+        // Where not all was seen at first, what is unknown may have been there.
+        if !self.known.is_whole && !is_since(path, self.began) {
+            return false;
+        }
+        match self.quarantine.take(path, why) {
+            Ok(taken) => {
+                moved.push(taken);
+                true
+            }
+            // It is gone, or another jail has moved it.
+            Err(_) => false,
+        }
+    }
+
+    /// Something that was there before and that the kernel does not guard.
+    fn compare(&self, path: &Path, moved: &mut Vec<Moved>) {
+        if self.covered.contains(path) {
+            return;
+        }
+        for file in files_beneath(path) {
+            let Some(known) = self.files.get(&file) else {
+                self.take(&file, ORDERS, moved);
+                continue;
+            };
+            let Some((stamp, content)) = Spot::of(&file).ok().and_then(|spot| read(&spot)) else { continue };
+            if stamp == known.stamp || (content.is_some() && content == known.content) {
+                continue;
+            }
+            if self.take(&file, CHANGED, moved) {
+                put_back(&file, known.content.as_ref());
+            }
+        }
+    }
+
+    fn check_known_git(&self, git: &Path, moved: &mut Vec<Moved>) {
+        for part in self.orders.git_parts().iter().map(|part| git.join(part)) {
+            if self.covered.contains(&part) || is_stand_in(&part) || !is_there(&part) {
+                continue;
+            }
+            if self.files.keys().any(|known| known.starts_with(&part)) {
+                self.compare(&part, moved);
+            } else {
+                self.take(&part, GIT_ORDERS, moved);
+            }
+        }
+        self.check_rebase(git, moved);
+    }
+
+    /// A repository that the command has made stays, without what makes git run programs.
+    fn check_new_git(&self, git: &Path, now: &Sights, moved: &mut Vec<Moved>) {
+        for name in ["config", "config.worktree"] {
+            self.filter(&git.join(name), without_programs, moved);
+        }
+        for hook in files_beneath(&git.join("hooks")) {
+            let is_sample = hook.extension().is_some_and(|extension| extension == "sample");
+            if !is_sample && is_there(&hook) {
+                self.take(&hook, GIT_ORDERS, moved);
+            }
+        }
+        let shared = git.join("commondir");
+        if is_there(&shared) && !is_stand_in(&shared) && !leads_to(&shared, now) {
+            self.take(&shared, LEADS_AWAY, moved);
+        }
+        let attributes = git.join("info/attributes");
+        if is_there(&attributes) {
+            self.take(&attributes, GIT_ORDERS, moved);
+        }
+        self.check_rebase(git, moved);
+    }
+
+    fn check_rebase(&self, git: &Path, moved: &mut Vec<Moved>) {
+        let todo = git.join(REBASE_TODO);
+        let is_unchanged = self.files.get(&todo).is_some_and(|known| {
+            fs::symlink_metadata(&todo).is_ok_and(|found| Stamp::of(&found) == known.stamp)
+        });
+        if !is_unchanged {
+            self.filter(&todo, without_exec, moved);
+        }
+    }
+
+    /// Moves a file away from which something has to be taken out, and puts the rest back.
+    fn filter(&self, path: &Path, rest: impl Fn(&str) -> Option<String>, moved: &mut Vec<Moved>) {
+        let Ok(spot) = Spot::of(path) else { return };
+        let Ok(found) = spot.metadata() else { return };
+        if is_stand_in(path) {
+            return;
+        }
+        let text = spot.read(MAX_CONFIG).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+        let harmless = match text.as_deref().map(&rest) {
+            Some(None) => return,
+            Some(Some(harmless)) => Some(harmless.into_bytes()),
+            None => None,
+        };
+        if self.take(path, RUNS_PROGRAMS, moved)
+            && let Some(harmless) = harmless
+        {
+            use std::os::unix::fs::MetadataExt;
+            put_back(path, Some(&Content::File(harmless, found.mode())));
+        }
+    }
+}
+
+fn read(spot: &Spot) -> Option<(Stamp, Option<Content>)> {
+    use std::os::unix::fs::MetadataExt;
+    let found = spot.metadata().ok()?;
+    let content = if found.is_symlink() {
+        spot.read_link().ok().map(Content::Link)
+    } else {
+        spot.read(MAX_KEPT_FILE).ok().map(|bytes| Content::File(bytes, found.mode()))
+    };
+    Some((Stamp::of(&found), content))
+}
+
+/// What cannot be put back is in quarantine, and in the undo of the session.
+fn put_back(path: &Path, content: Option<&Content>) {
+    let Ok(spot) = Spot::of(path) else { return };
+    let _ = match content {
+        Some(Content::File(bytes, mode)) => spot.write_new(bytes, *mode),
+        Some(Content::Link(target)) => spot.link_new(target),
+        None => Ok(()),
+    };
+}
+
+/// Whether a file that names a directory names the own directory of a repository that is looked at too.
+fn leads_to(file: &Path, now: &Sights) -> bool {
+    let Some(bytes) = Spot::of(file).ok().and_then(|spot| spot.read(MAX_CONFIG).ok()) else { return false };
+    let Ok(text) = String::from_utf8(bytes) else { return false };
+    let named = text.strip_prefix("gitdir:").unwrap_or(&text).trim();
+    let Some(parent) = file.parent() else { return false };
+    parent.join(named).canonicalize().is_ok_and(|target| now.git.contains(&target))
+}

@@ -1,0 +1,261 @@
+//! Names that programs take orders from, wherever they stand: asserted by running the programs afterwards.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use buddy_exec::Bounds;
+use buddy_protocol::NameSet;
+
+use super::cell::{ALL, Cell, Kind, WITH_MOUNTS};
+use crate::stage::PATIENCE;
+
+const NAMES: &[&str] = &[
+    ".git/commondir",
+    ".git/config",
+    ".git/config.worktree",
+    ".git/gitdir",
+    ".git/hooks",
+    ".git/info/attributes",
+    ".git/objects/info/alternates",
+    ".husky",
+    ".claude",
+    ".vscode",
+    ".envrc",
+    ".cargo/config.toml",
+];
+
+fn bounds(cell: &Cell) -> Bounds {
+    Bounds { guarded_names: NameSet::trees(NAMES.iter().copied()), ..cell.bounds() }
+}
+
+/// Runs git as a person would, who is not in the jail.
+fn git(cell: &Cell, at: &str, words: &[&str]) -> String {
+    let mut command = Command::new("git");
+    command.args(["-c", "safe.directory=*", "-C"]).arg(cell.ws(at)).args(words);
+    command.env("HOME", "/nonexistent").env("GIT_CONFIG_NOSYSTEM", "1");
+    for role in ["AUTHOR", "COMMITTER"] {
+        command.env(format!("GIT_{role}_NAME"), "n").env(format!("GIT_{role}_EMAIL"), "n@example.org");
+    }
+    let output = command.output().unwrap();
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+/// A workspace with a repository that has one commit, and a program that leaves a mark when it runs.
+fn repository(kind: Kind) -> Cell {
+    let cell = Cell::new(kind);
+    cell.file("file", "one\n");
+    cell.file("evil", &format!("#!/bin/sh\ntouch {}\n", cell.ws("ran").display()));
+    fs::set_permissions(cell.ws("evil"), fs::Permissions::from_mode(0o755)).unwrap();
+    git(&cell, "", &["init", "-q", "-b", "main"]);
+    git(&cell, "", &["add", "."]);
+    git(&cell, "", &["commit", "-qm", "one"]);
+    give_all(&cell, &cell.ws(".git"));
+    cell
+}
+
+fn give_all(cell: &Cell, path: &Path) {
+    cell.give(path);
+    if path.is_dir() {
+        fs::read_dir(path).unwrap().for_each(|entry| give_all(cell, &entry.unwrap().path()));
+    }
+}
+
+/// What may run later in a repository: everything that git does by itself, here and in the directories below.
+fn use_git(cell: &Cell) {
+    for at in ["", "sub", "bare", "deep/er"] {
+        if cell.ws(at).is_dir() {
+            for words in [&["status"][..], &["add", "."], &["diff"], &["log", "-p"], &["checkout", "-q", "."]]
+            {
+                git(cell, at, words);
+            }
+        }
+    }
+}
+
+const PLANTS: &[&str] = &[
+    // Settings from elsewhere.
+    "mkdir other; cp -r .git/. other/; git config -f other/config core.fsmonitor $WS/evil; echo ../other > .git/commondir",
+    "git config core.fsmonitor $WS/evil",
+    "git config -f .git/config.worktree core.fsmonitor $WS/evil; git config extensions.worktreeConfig true",
+    // Hooks.
+    "cp evil .git/hooks/post-index-change; cp evil .git/hooks/post-checkout",
+    "mv .git/hooks .git/gone; mkdir .git/hooks; cp evil .git/hooks/post-index-change",
+    "mv .git .gone; cp -r .gone .git; git config core.fsmonitor $WS/evil",
+    // Nested repositories.
+    "git init -q sub; git -C sub config core.fsmonitor $WS/evil",
+    "git init -q sub; cp evil sub/.git/hooks/post-index-change",
+    "git init -q sub; git init -q other; git -C other config core.fsmonitor $WS/evil; rm -rf sub/.git; \
+     echo gitdir: ../other/.git > sub/.git; touch sub/x",
+    "mkdir -p deep; git init -q deep/er; printf '[include]\\n path = ../../../inc\\n' >> deep/er/.git/config; \
+     printf '[core]\\n fsmonitor = %s\\n' $WS/evil > inc",
+    "git init -q --bare bare; git -C bare config core.bare false; git -C bare config core.fsmonitor $WS/evil; \
+     git -C bare config core.worktree $WS",
+    "git init -q sub; mkdir t; git init -q /tmp/buddy-orders-$$; git -C /tmp/buddy-orders-$$ config core.fsmonitor $WS/evil; \
+     rm -rf sub/.git; echo gitdir: /tmp/buddy-orders-$$/.git > sub/.git",
+    "git worktree add -q sub -b other; git config -f .git/worktrees/sub/config.worktree core.fsmonitor $WS/evil; \
+     printf $WS/evilcommon > .git/worktrees/sub/commondir; cp -r .git evilcommon; \
+     git config -f evilcommon/config core.fsmonitor $WS/evil",
+];
+
+#[tokio::test]
+async fn nothing_that_a_command_plants_runs_at_the_next_git() {
+    for kind in ALL {
+        for script in PLANTS {
+            let cell = repository(kind);
+            cell.run_in(bounds(&cell), &format!("export HOME=/nonexistent; {script}")).await;
+            let _ = fs::remove_file(cell.ws("ran"));
+            use_git(&cell);
+            assert!(!cell.ws("ran").exists(), "{kind:?}: {script}");
+            assert_eq!(git(&cell, "", &["log", "--format=%s"]), "one\n", "{kind:?}: {script}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_appears_at_such_a_name_is_in_quarantine_when_the_end_is_told() {
+    for kind in WITH_MOUNTS {
+        for name in [
+            ".husky/pre-commit",
+            ".envrc",
+            ".vscode/tasks.json",
+            ".claude/settings.json",
+            "a/b/.ENVRC",
+            "new/.cargo/config.toml",
+        ] {
+            let cell = repository(kind);
+            let script = format!("mkdir -p $(dirname {name}); echo planted > {name}; echo kept > beside");
+            let exit = cell.run_in(bounds(&cell), &script).await;
+            assert!(!cell.ws(name).exists(), "{kind:?}: {name}");
+            assert_eq!(cell.stage.swept(), ["planted\n"], "{kind:?}: {name}");
+            assert!(cell.ws("beside").exists());
+            let told: Vec<_> = exit.moved.iter().map(|moved| moved.from.clone()).collect();
+            assert_eq!(told.len(), 1, "{told:?}");
+            assert!(cell.ws(name).starts_with(&told[0]) && exit.moved[0].to.as_ref().unwrap().exists());
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_there_keeps_its_content() {
+    for kind in ALL {
+        let cell = repository(kind);
+        for name in [".envrc", ".vscode/tasks.json", "deep/in/.envrc", "deep/.vscode/settings.json"] {
+            cell.file(name, "good\n");
+        }
+        cell.run_in(
+            bounds(&cell),
+            "for f in .envrc .vscode/tasks.json deep/in/.envrc deep/.vscode/settings.json; do echo bad > $f; done; \
+             echo bad > deep/.vscode/tasks.json; mv deep/in deep/out; mkdir deep/in; echo bad > deep/in/.envrc",
+        )
+        .await;
+        for name in [".envrc", ".vscode/tasks.json", "deep/in/.envrc", "deep/.vscode/settings.json"] {
+            assert_eq!(fs::read_to_string(cell.ws(name)).unwrap(), "good\n", "{kind:?}: {name}");
+        }
+        assert!(!cell.ws("deep/.vscode/tasks.json").exists(), "{kind:?}");
+    }
+}
+
+#[tokio::test]
+async fn ordinary_work_with_git_goes_on() {
+    for kind in WITH_MOUNTS {
+        let cell = repository(kind);
+        let script = "set -e; export HOME=/nonexistent GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=e GIT_COMMITTER_NAME=n \
+            GIT_COMMITTER_EMAIL=e; \
+            echo two > file; git add file; git commit -qm two; git branch side HEAD~; git stash list; \
+            echo three > file; git stash -q; git stash pop -q; git checkout -q file; git checkout -q side; \
+            echo s > s; git add s; git commit -qm s; git rebase -q main; git checkout -q main; git merge -q side; \
+            git init -q sub; git -C sub status -s; git clone -q . copy; git -C copy fetch -q; git -C copy log --format=%s; \
+            git worktree add -q tree -b t; git -C tree status -s; git gc -q; git fsck; rm -rf sub; mkdir d; mv d e";
+        let exit = cell.run_in(bounds(&cell), script).await;
+        assert_eq!(exit.code, Some(0), "{kind:?}: {}{}", exit.stdout.text(), exit.stderr.text());
+        assert_eq!(exit.moved, [], "{kind:?}");
+        assert_eq!(git(&cell, "copy", &["log", "--format=%s"]), "s\ntwo\none\n", "{kind:?}");
+        assert!(git(&cell, "tree", &["status"]).contains("On branch t"), "{kind:?}");
+    }
+}
+
+/// Everything in a directory but what is in `.git`.
+fn work_tree(cell: &Cell) -> Vec<String> {
+    let mut names: Vec<String> = fs::read_dir(cell.ws(""))
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+#[tokio::test]
+async fn nothing_of_ours_is_in_the_work_tree_while_a_command_runs_and_after_it_was_killed() {
+    for kind in WITH_MOUNTS {
+        let cell = repository(kind);
+        let before = work_tree(&cell);
+        let running = cell.stage.start_ready(cell.exec(bounds(&cell), "echo ready; sleep 1000")).await;
+        assert_eq!(work_tree(&cell), before, "{kind:?}");
+        assert_eq!(git(&cell, "", &["status", "-s"]), "", "{kind:?}");
+        drop(running);
+        let gone = Instant::now() + PATIENCE;
+        while cell.ws(".git/commondir").exists() && Instant::now() < gone {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        assert!(!cell.ws(".git/commondir").exists(), "{kind:?}");
+        // What a supervisor leaves that was killed.
+        fs::write(cell.ws(".git/commondir"), ".\n").unwrap();
+        cell.give(&cell.ws(".git/commondir"));
+        fs::create_dir(cell.ws(".husky")).unwrap();
+        fs::set_permissions(cell.ws(".husky"), fs::Permissions::from_mode(0o1555)).unwrap();
+        cell.give(&cell.ws(".husky"));
+        fs::set_permissions(cell.ws(".husky"), fs::Permissions::from_mode(0o1555)).unwrap();
+        assert_eq!(git(&cell, "", &["status", "-s"]), "", "{kind:?}");
+        cell.run_in(bounds(&cell), "true").await;
+        assert_eq!(work_tree(&cell), before, "{kind:?}: the next one cleans up");
+        assert!(!cell.ws(".git/commondir").exists(), "{kind:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_command_that_runs_on_is_swept_meanwhile() {
+    for kind in WITH_MOUNTS {
+        let cell = repository(kind);
+        let script = "echo planted > .envrc; echo ready; while :; do sleep 0.05; done";
+        let mut running = cell.stage.start_ready(cell.exec(bounds(&cell), script)).await;
+        let end = Instant::now() + PATIENCE;
+        while cell.ws(".envrc").exists() {
+            assert!(Instant::now() < end, "{kind:?}: never swept");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        running.stop();
+        let exit = running.wait().await.unwrap();
+        assert_eq!(exit.moved.len(), 1, "{kind:?}");
+        assert_eq!(cell.stage.swept(), ["planted\n"], "{kind:?}");
+    }
+}
+
+/// The one that ends first must not take the protection of the other away.
+#[tokio::test]
+async fn two_commands_at_once_guard_the_same_missing_names() {
+    for kind in WITH_MOUNTS {
+        let cell = repository(kind);
+        let waits = "echo ready; while ! [ -e go ]; do sleep 0.02; done; echo /tmp > .git/commondir; cat .git/commondir";
+        let mut slow = cell.stage.start_ready(cell.exec(bounds(&cell), waits)).await;
+        cell.run_in(bounds(&cell), "true").await;
+        assert!(cell.ws(".git/commondir").exists(), "{kind:?}: the name is still held");
+        cell.run_in(bounds(&cell), "touch go").await;
+        let exit = slow.wait().await.unwrap();
+        assert_eq!(exit.stdout.text(), "ready\n.\n", "{kind:?}");
+        assert!(!cell.ws(".git/commondir").exists(), "{kind:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_rebase_that_waits_runs_no_program_later() {
+    for kind in WITH_MOUNTS {
+        let cell = repository(kind);
+        let script = "mkdir -p .git/rebase-merge; printf 'exec %s\\npick x\\n' $WS/evil > .git/rebase-merge/git-rebase-todo";
+        cell.run_in(bounds(&cell), script).await;
+        let todo = fs::read_to_string(cell.ws(".git/rebase-merge/git-rebase-todo")).unwrap();
+        assert_eq!(todo, "pick x\n", "{kind:?}");
+    }
+}

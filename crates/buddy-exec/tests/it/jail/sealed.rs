@@ -1,0 +1,67 @@
+//! Files that hold secrets: their names are seen, and their contents are not read.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+
+use buddy_exec::Bounds;
+use buddy_protocol::NameSet;
+
+use super::cell::{ALL, Cell};
+
+fn bounds(cell: &Cell) -> Bounds {
+    let sealed_names =
+        NameSet::trees([".ssh"]).with_files([".env", ".env.*", "*.pem"]).without([".env.example"]);
+    Bounds { sealed_names, ..cell.bounds() }
+}
+
+#[tokio::test]
+async fn contents_are_not_read_by_any_name_and_names_are_seen() {
+    for kind in ALL {
+        let cell = Cell::new(kind);
+        for name in [".env", "app/.env.local", "app/keys/a.pem", ".ssh/id", ".env.example", "plain"] {
+            cell.file(name, &format!("<{name}>\n"));
+        }
+        fs::write(cell.out("secret"), "outside\n").unwrap();
+        fs::rename(cell.out("secret"), cell.out("x.pem")).unwrap();
+        symlink(cell.out("x.pem"), cell.ws("link")).unwrap();
+        let script = "cat .env.example plain; cat .env app/.env.local app/keys/a.pem .ssh/id link $OUT/x.pem; \
+            mv app moved; cat moved/.env.local; ln moved/.env.local hard; cat hard; cp .env copy; cat copy; \
+            tar c . 2>/dev/null | grep -a -o '<[a-z./]*>'; cat /proc/self/root$WS/.env";
+        let exit = cell.run_in(bounds(&cell), script).await;
+        let shown = exit.stdout.text();
+        for name in [".env", "app/.env.local", "app/keys/a.pem", ".ssh/id"] {
+            assert!(!shown.contains(&format!("<{name}>")), "{kind:?}: {name}: {shown}");
+        }
+        assert!(!shown.contains("outside"), "{kind:?}: {shown}");
+        assert!(shown.starts_with("<.env.example>\n<plain>\n"), "{kind:?}: {shown}");
+        let exit = cell.run_in(bounds(&cell), "ls -A; ls .ssh").await;
+        for name in [".env\n", ".ssh\n", "id\n"] {
+            assert!(exit.stdout.text().contains(name), "{kind:?}: {}", exit.stderr.text());
+        }
+    }
+}
+
+#[tokio::test]
+async fn an_opened_file_is_read_and_the_home_is_sealed_too() {
+    for kind in ALL {
+        let cell = Cell::new(kind);
+        cell.file(".env", "secret\n");
+        let home = tempfile::tempdir().unwrap();
+        fs::create_dir_all(home.path().join("project")).unwrap();
+        fs::write(home.path().join("project/.env"), "of the home\n").unwrap();
+        cell.give(home.path());
+        let opened = Bounds { opened: vec![cell.ws(".env")], ..bounds(&cell) };
+        let mut exec = cell.exec(opened, "cat .env $HOME/project/.env");
+        exec.env.push(("HOME".into(), home.path().to_str().unwrap().into()));
+        assert_eq!(cell.stage.run(exec).await.stdout.text(), "secret\n", "{kind:?}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_command_makes_itself_is_its_own() {
+    for kind in ALL {
+        let cell = Cell::new(kind);
+        let exit = cell.run_in(bounds(&cell), "echo own > .env; cat .env").await;
+        assert_eq!(exit.stdout.text(), "own\n", "{kind:?}: {}", exit.stderr.text());
+    }
+}
