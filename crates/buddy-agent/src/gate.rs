@@ -219,7 +219,9 @@ impl Gate {
     pub(crate) fn set_approvals(&self, policy: ApprovalPolicy) {
         let mut state = self.state();
         state.window = None;
-        state.is_all_said = policy == ApprovalPolicy::All;
+        // A conversation that began so says it once more in its log.
+        let is_held = state.approvals == Approvals::All && !state.is_all_said;
+        state.is_all_said = policy == ApprovalPolicy::All && !is_held;
         match policy {
             ApprovalPolicy::Ask => state.approvals = Approvals::Ask,
             ApprovalPolicy::All => state.approvals = Approvals::All,
@@ -452,7 +454,15 @@ mod tests {
         asked.set_approvals(ApprovalPolicy::All);
         assert_eq!(judge(&asked, "sudo make"), (Verdict::Ask, true), "a line in the session is not enough");
         let unasked = gate(Approvals::All);
+        unasked.set_approvals(ApprovalPolicy::All);
         assert_eq!(judge(&unasked, "sudo make").0, Verdict::Allow, "the command line is");
+        unasked.set_approvals(ApprovalPolicy::Ask);
+        unasked.set_approvals(ApprovalPolicy::All);
+        assert_eq!(
+            judge(&unasked, "sudo make"),
+            (Verdict::Ask, true),
+            "and not any more once it was taken back"
+        );
         let confined = gate(Approvals::Ask);
         let intent = Intent::of(Action::Run { command: "sudo make".to_owned(), cwd: "/w".into() });
         assert!(!confined.judge(&intent, self::ground()).unwrap().needs_word, "in the jail a key is enough");

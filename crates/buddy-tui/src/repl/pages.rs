@@ -16,7 +16,7 @@ pub(super) struct Pages {
     pub(super) ask: AskId,
     /// Since when the part that is shown is there.
     pub(super) since: Instant,
-    pages: Vec<String>,
+    parts: Vec<String>,
     /// Which of them is shown.
     at: usize,
 }
@@ -24,26 +24,26 @@ pub(super) struct Pages {
 impl Pages {
     /// A question that is printed whole, as for a program that reads it.
     pub(super) fn whole(ask: AskId, text: String) -> Self {
-        Self { ask, since: Instant::now(), pages: vec![text], at: 0 }
+        Self { ask, since: Instant::now(), parts: vec![text], at: 0 }
     }
 
     /// A question for a terminal of so many columns and rows.
     pub(super) fn new(ask: AskId, text: &str, (columns, rows): (usize, usize)) -> Self {
-        Self { ask, since: Instant::now(), pages: pages(text, columns, rows), at: 0 }
+        Self { ask, since: Instant::now(), parts: parts(text, columns, rows), at: 0 }
     }
 
     /// The part that is shown, without the end of its last line.
     pub(super) fn text(&self) -> String {
-        let page = self.pages.get(self.at).cloned().unwrap_or_default();
+        let page = self.parts.get(self.at).cloned().unwrap_or_default();
         if !self.has_more() {
             return page;
         }
-        format!("{page}\npart {} of {}: y shows the next, d denies ", self.at + 1, self.pages.len())
+        format!("{page}\npart {} of {}: y shows the next, d denies ", self.at + 1, self.parts.len())
     }
 
     /// Whether there are parts that were not shown.
     pub(super) fn has_more(&self) -> bool {
-        self.at + 1 < self.pages.len()
+        self.at + 1 < self.parts.len()
     }
 
     /// Goes to the next part. False when the last one is shown.
@@ -58,7 +58,7 @@ impl Pages {
 }
 
 /// The parts of a text, each of which fits the window beside the line that says how to go on.
-fn pages(text: &str, columns: usize, rows: usize) -> Vec<String> {
+fn parts(text: &str, columns: usize, rows: usize) -> Vec<String> {
     let none = Line::default();
     let fitting = |line: &str| wrap(&Line::plain(line), columns.max(1), &none, &none).len().max(1);
     let shown = visible(text);
@@ -85,7 +85,7 @@ mod tests {
 
     #[test]
     fn a_question_that_fits_is_printed_as_it_is() {
-        assert_eq!(pages("a\nb -- approve? ", 80, 24), ["a\nb -- approve? "]);
+        assert_eq!(parts("a\nb -- approve? ", 80, 24), ["a\nb -- approve? "]);
     }
 
     #[test]
@@ -93,7 +93,7 @@ mod tests {
         let text: String = (0..50).map(|number| format!("echo {number} {}\n", "x".repeat(30))).collect();
         let text = format!("{text}last -- approve? [y/n] ");
         for (columns, rows) in [(80, 24), (20, 5), (7, 3), (1, 1), (200, 40)] {
-            let parts = pages(&text, columns, rows);
+            let parts = parts(&text, columns, rows);
             let most = parts.iter().map(|part| part.split('\n').count()).max().unwrap();
             assert!(most <= rows.saturating_sub(SPARE_ROWS).max(1), "{columns} x {rows}: {most}");
             let letters =

@@ -119,9 +119,9 @@ async fn a_session_that_was_there_before_buddy_gets_no_key() {
     check_untouched(&stage, &forged, None).await;
     let panes = tmux(&forged.socket, &["list-panes", "-a", "-F", "#{pane_id}"]);
     assert_eq!(panes, forged.pane, "no pane was made beside it");
-    let made =
-        stage.target.create_pane(&Bounds::open(), &PaneSelector { session: None, pane: Some("x".into()) });
-    assert!(matches!(made.await, Err(TargetError::Pane(PaneError::Foreign { .. }))));
+    let pane = PaneSelector { session: None, pane: Some("x".into()) };
+    let made = stage.target.create_pane(&Bounds::open(), &pane).await;
+    assert!(matches!(made, Err(TargetError::Pane(PaneError::Foreign { .. }))), "{made:?}");
     assert_eq!(tmux(&forged.socket, &["list-panes", "-a", "-F", "#{pane_id}"]), forged.pane);
     assert!(stage.target.remaining().await.unwrap().is_empty(), "it is not told as one of buddy's");
     tmux(&forged.socket, &["kill-server"]);

@@ -115,7 +115,7 @@ async fn a_command_that_is_longer_than_the_screen_can_be_read_from_its_beginning
     let turns = [turn().call("run_shell", shell(&lines.join("\n"))), turn().text("So be it.")];
     let screen = Screen::start(turns, 80, 24).await;
     screen.line("run it");
-    let shown = screen.wait_for_question("arrows and page keys show the others").await;
+    let shown = screen.wait_for_question("y shows the others first").await;
     assert!(shown.contains("line 60 > made -- approve?"), "the end stands above the keys: {shown}");
     assert!(!shown.contains("line 1 "), "{shown}");
     let mut seen = shown;
