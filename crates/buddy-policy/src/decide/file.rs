@@ -12,6 +12,19 @@ use crate::path::{clean, is_beneath_any, shown};
 use crate::rules::Thing;
 use crate::{Mode, Now, Places, Policy, RuleAction, RuleTier};
 
+/// Devices that hold nothing themselves. Reading one asks and is no secret that was read.
+const PLAIN_DEVICES: &[&str] = &[
+    "/dev/fd",
+    "/dev/full",
+    "/dev/pts",
+    "/dev/random",
+    "/dev/stderr",
+    "/dev/stdin",
+    "/dev/stdout",
+    "/dev/tty",
+    "/dev/urandom",
+];
+
 pub(crate) fn read(path: &Path, policy: &Policy, sheet: &mut Sheet) {
     let path = clean(path);
     let allowed = rule(Thing::Read(&path), policy, sheet);
@@ -22,6 +35,12 @@ pub(crate) fn read(path: &Path, policy: &Policy, sheet: &mut Sheet) {
 pub(crate) fn secret(path: &Path, allowed: Allowed, policy: &Policy, sheet: &mut Sheet) -> bool {
     if !is_secret(path, &policy.places) {
         return false;
+    }
+    if PLAIN_DEVICES.iter().any(|device| path.starts_with(device)) {
+        if allowed != Allowed::Always {
+            sheet.ask(Weight::Hard, Risk::High, format!("it reads the device `{}`", shown(path)));
+        }
+        return true;
     }
     sheet.reads_secret();
     if allowed == Allowed::Always {

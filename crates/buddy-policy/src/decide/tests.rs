@@ -210,6 +210,22 @@ fn a_rule_of_this_run_lifts_no_hard_question() {
 }
 
 #[test]
+fn a_terminal_or_a_source_of_noise_is_no_secret() {
+    for (path, is_secret) in [("/dev/tty", false), ("/dev/urandom", false), ("/dev/sda", true)] {
+        let decision = decide(
+            &Intent::of(Action::Read(path.into())),
+            &Policy::plain("/w".into()),
+            &Now::with(Approvals::All),
+        );
+        assert_eq!(
+            (decision.reads_secret, decision.verdict == Verdict::Ask),
+            (is_secret, is_secret),
+            "{path}"
+        );
+    }
+}
+
+#[test]
 fn secrets_of_the_workspace_cross_the_boundary_as_all_others_do() {
     let policy = Policy::plain("/w".into());
     for name in [".env", ".env.local", "key.pem", ".ssh/id", "src/main.rs"] {
