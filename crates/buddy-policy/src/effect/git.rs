@@ -71,6 +71,9 @@ fn of_subcommand(subcommand: &str, rest: &[Word]) -> Option<String> {
         "stash" if matches!(first.as_str(), "drop" | "clear") => LOSES,
         "reflog" if matches!(first.as_str(), "expire" | "delete") => LOSES,
         "prune" => LOSES,
+        "maintenance" if matches!(first.as_str(), "start" | "register") => {
+            "it makes something run later, when nobody watches"
+        }
         "gc" if might_give(rest, None, "prune") => LOSES,
         "update-ref" if might_give(rest, Some('d'), "delete") || might_give(rest, None, "stdin") => LOSES,
         "worktree" if first == "remove" && might_give(rest, Some('f'), "force") => LOSES,

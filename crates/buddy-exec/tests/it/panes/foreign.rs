@@ -120,7 +120,8 @@ async fn a_session_that_was_there_before_buddy_gets_no_key() {
     let panes = tmux(&forged.socket, &["list-panes", "-a", "-F", "#{pane_id}"]);
     assert_eq!(panes, forged.pane, "no pane was made beside it");
     let pane = PaneSelector { session: None, pane: Some("x".into()) };
-    let made = stage.target.create_pane(&Bounds::open(), &pane).await;
+    let bounds = Bounds::open();
+    let made = stage.target.create_pane(&bounds, &pane).await;
     assert!(matches!(made, Err(TargetError::Pane(PaneError::Foreign { .. }))), "{made:?}");
     assert_eq!(tmux(&forged.socket, &["list-panes", "-a", "-F", "#{pane_id}"]), forged.pane);
     assert!(stage.target.remaining().await.unwrap().is_empty(), "it is not told as one of buddy's");

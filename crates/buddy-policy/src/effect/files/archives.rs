@@ -195,6 +195,7 @@ pub(super) const ROWS: &[Row] = &[
             (&["D", "directory"], Does::Base),
             (&["absolute-filenames"], Does::Anywhere),
         ])
+        .check(absolute_names)
         .changes(&["cpio -id < t.cpio", "cpio -id -F t.cpio", "cpio -idD empty < t.cpio"])
         .reads(&["cpio -it < t.cpio"]),
     row(&["cpio"], Operands::Each(Access::Write))
@@ -220,4 +221,10 @@ fn listed_removal(_: &[Word], names: &[String]) -> Option<&'static str> {
     let has = |wanted: &str| names.iter().any(|name| name.len() > 1 && wanted.starts_with(name.as_str()));
     let is_listed = names.iter().any(|name| name == "T") || has("files-from");
     (is_listed && has("remove-files")).then_some("it removes files that a list names")
+}
+
+/// `cpio` takes absolute names in an archive as they are, unless it is told not to.
+fn absolute_names(_: &[Word], names: &[String]) -> Option<&'static str> {
+    let is_safe = |name: &String| matches!(name.as_str(), "no-absolute-filenames" | "t" | "list");
+    (!names.iter().any(is_safe)).then_some("the archive can name any file, and `cpio` writes it")
 }

@@ -10,7 +10,6 @@ const GLOBAL_VALUE: &[&str] =
 const STORE: &[&str] = &[
     "add",
     "branch",
-    "bundle",
     "cat-file",
     "check-attr",
     "check-ignore",
@@ -168,6 +167,10 @@ pub(super) const ROWS: &[Row] = &[
         .lenient()
         .with(&[(&["separate-git-dir"], Does::WritesWithin), (&["q", "quiet"], Does::Here)])
         .changes(&["git init -q made", "git clone -q repo copy", "cd repo && git worktree add -q wt"]),
+    row(&["git"], Operands::Each(Access::Write))
+        .when(When::Word(&["bundle"]))
+        .lenient()
+        .changes(&["cd repo && git bundle create -q ../new HEAD"]),
     row(&["git"], Operands::Text)
         .when(When::Word(&["archive"]))
         .lenient()

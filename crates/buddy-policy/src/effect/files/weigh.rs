@@ -35,6 +35,13 @@ pub(crate) fn outcome(program: &str, arguments: &[Word]) -> Option<Outcome> {
     let (arguments, bases) =
         if program == "git" { git::stripped(arguments) } else { (arguments.to_vec(), Vec::new()) };
     let arguments = arguments.as_slice();
+    let only_tells = |word: &Word| matches!(word.literal(), Some("--version" | "--help"));
+    if rows().any(|row| row.names.contains(&program)) && arguments.iter().all(only_tells) {
+        let needs_words = arguments.is_empty() && program != "git";
+        if !needs_words {
+            return Some(Outcome::default());
+        }
+    }
     let (row, parsed) = rows()
         .filter(|row| row.names.contains(&program))
         .find_map(|row| row.fits(arguments).map(|parsed| (row, parsed)))
