@@ -86,6 +86,8 @@ struct State {
 pub(crate) struct Judged {
     pub(crate) decision: Decision,
     pub(crate) bounds: Bounds,
+    /// The bounds that it has, or would have, when nobody is asked.
+    pub(crate) unasked_bounds: Bounds,
     /// The directories that the call may work in, without places for temporary files.
     pub(crate) workspace: Vec<PathBuf>,
     /// Whether it is denied only because nobody is asked.
@@ -113,7 +115,8 @@ impl Gate {
             && decision.verdict == Verdict::Deny
             && judge(Approvals::Ask).verdict == Verdict::Ask;
         let bounds = ground.source.bounds(&policy, &rights(&decision, AllowedBy::Nobody));
-        Ok(Judged { decision, bounds, workspace: policy.places.workspace.clone(), is_unasked })
+        let (unasked_bounds, workspace) = (bounds.clone(), policy.places.workspace.clone());
+        Ok(Judged { decision, bounds, unasked_bounds, workspace, is_unasked })
     }
 
     /// The same call once a person allowed it: what they were asked about is open to it.

@@ -266,6 +266,7 @@ impl Pipeline {
             place: ready.target.place.clone(),
             web: self.parts.web.clone(),
             bounds: judged.bounds,
+            unasked_bounds: judged.unasked_bounds,
             workspace: judged.workspace,
             is_read_only: judged.decision.is_read_only,
             execution: judged.decision.execution,

@@ -100,6 +100,7 @@ impl Yard {
             place: Place { cwd, home: None, endpoints: Endpoints::usual().unwrap() },
             web: Arc::new(Web::new(FetchSettings::default()).unwrap()),
             bounds: self.bounds.clone(),
+            unasked_bounds: self.bounds.clone(),
             workspace: Vec::new(),
             is_read_only: false,
             execution: Execution::Shell,

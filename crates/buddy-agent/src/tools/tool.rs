@@ -154,6 +154,8 @@ pub(crate) struct ToolContext {
     pub(crate) web: Arc<Web>,
     /// What the call may touch.
     pub(crate) bounds: Bounds,
+    /// What it could touch if nobody had been asked, which is no more.
+    pub(crate) unasked_bounds: Bounds,
     /// The directories that it may work in, without places for temporary files.
     pub(crate) workspace: Vec<PathBuf>,
     /// Whether everything that the call does is known to only read.
