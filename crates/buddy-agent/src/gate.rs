@@ -93,6 +93,8 @@ struct State {
 pub(crate) struct Judged {
     pub(crate) decision: Decision,
     pub(crate) bounds: Bounds,
+    /// The bounds that it has, or would have, when nobody is asked.
+    pub(crate) unasked_bounds: Bounds,
     /// The directories that the call may work in, without places for temporary files.
     pub(crate) workspace: Vec<PathBuf>,
     /// Whether a secret had been read when it was judged.
@@ -135,8 +137,8 @@ impl Gate {
             bounds.network = false;
         }
         let needs_word = decision.is_grave && policy.mode == Mode::Production;
-        let workspace = policy.places.workspace.clone();
-        Ok(Judged { decision, bounds, workspace, knew_secret, needs_word })
+        let (unasked_bounds, workspace) = (bounds.clone(), policy.places.workspace.clone());
+        Ok(Judged { decision, bounds, unasked_bounds, workspace, knew_secret, needs_word })
     }
 
     /// Whether a secret was read since a call was judged, so that it is to be judged anew.

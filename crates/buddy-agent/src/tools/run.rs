@@ -280,6 +280,7 @@ impl Pipeline {
             web: self.parts.web.clone(),
             redirects: self.redirects(&ready),
             bounds: judged.bounds,
+            unasked_bounds: judged.unasked_bounds,
             workspace: judged.workspace,
             is_read_only: judged.decision.is_read_only,
             execution: judged.decision.execution,

@@ -101,6 +101,7 @@ impl Yard {
             redirects: Arc::new(|_| true),
             web: Arc::new(Web::new(FetchSettings::default()).unwrap()),
             bounds: self.bounds.clone(),
+            unasked_bounds: self.bounds.clone(),
             workspace: Vec::new(),
             is_read_only: false,
             execution: Execution::Shell,

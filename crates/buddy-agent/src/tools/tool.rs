@@ -156,6 +156,8 @@ pub(crate) struct ToolContext {
     pub(crate) redirects: Redirects,
     /// What the call may touch.
     pub(crate) bounds: Bounds,
+    /// What it could touch if nobody had been asked, which is no more.
+    pub(crate) unasked_bounds: Bounds,
     /// The directories that it may work in, without places for temporary files.
     pub(crate) workspace: Vec<PathBuf>,
     /// Whether everything that the call does is known to only read.

@@ -32,8 +32,12 @@ async fn stage() -> Stage {
         fs::create_dir_all(path.parent().unwrap()).unwrap();
         fs::write(path, VALUE).unwrap();
     };
-    IN_HOME.iter().for_each(|name| plant(stage.home.path().join(name)));
-    IN_WORK.iter().for_each(|name| plant(stage.home.work().join(name)));
+    for name in IN_HOME {
+        plant(stage.home.path().join(name));
+    }
+    for name in IN_WORK {
+        plant(stage.home.work().join(name));
+    }
     symlink(stage.home.path(), stage.home.work().join("home")).unwrap();
     symlink(stage.home.path().join(".npmrc"), stage.home.work().join("notes.txt")).unwrap();
     symlink("/proc/self/environ", stage.home.work().join("process.txt")).unwrap();

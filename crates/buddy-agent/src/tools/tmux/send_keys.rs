@@ -1,7 +1,7 @@
 //! `tmux_send_keys`: keys for whatever runs in a pane.
 
 use async_trait::async_trait;
-use buddy_exec::{Key, Keys};
+use buddy_exec::{Key, Keys, PaneError, TargetError};
 use buddy_policy::{Action, Claims, Intent, Tier, Typing};
 use buddy_protocol::{Risk, ToolFailure, ToolKind};
 use schemars::JsonSchema;
@@ -111,8 +111,16 @@ impl Tool for SendKeys {
         put_off(input.delay, context).await?;
         let selector = selector(input.session.as_ref(), input.pane.as_ref());
         let keys = input.keys();
-        let sent = panes.send_keys(&context.bounds, &selector, &keys);
-        context.until_cancelled(sent).await?.map_err(|error| target_failure(&error))?;
+        let sent = context.until_cancelled(panes.send_keys(&context.bounds, &selector, &keys)).await?;
+        let sent = match sent {
+            // Keys that a person allowed may go to a program that was started with less.
+            Err(TargetError::Pane(PaneError::OtherBounds { .. } | PaneError::Busy { .. })) => {
+                let narrower = panes.send_keys(&context.unasked_bounds, &selector, &keys);
+                context.until_cancelled(narrower).await?
+            }
+            sent => sent,
+        };
+        sent.map_err(|error| target_failure(&error))?;
         Ok(json!({"sent": true, "note": "see what it did with tmux_capture_pane"}))
     }
 }

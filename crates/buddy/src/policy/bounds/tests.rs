@@ -11,7 +11,7 @@ use super::*;
 
 /// A home with a workspace in it, and what reaches its files.
 struct Yard {
-    folder: tempfile::TempDir,
+    _folder: tempfile::TempDir,
     ground: Ground,
     policy: Policy,
     target: LocalTarget,
@@ -44,7 +44,7 @@ impl Yard {
         };
         let supervisor = SupervisorCommand { program: "/bin/false".into(), args: Vec::new() };
         let settings = LocalSettings { supervisor, description, grace: Duration::ZERO };
-        Self { folder, ground, policy, target: LocalTarget::new(settings) }
+        Self { _folder: folder, ground, policy, target: LocalTarget::new(settings) }
     }
 
     fn work(&self, name: &str) -> PathBuf {
