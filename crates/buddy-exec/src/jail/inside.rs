@@ -6,6 +6,7 @@ use std::mem::MaybeUninit;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 
 use rustix::io::Errno;
@@ -106,7 +107,7 @@ fn receive_plan(control: &mut UnixStream) -> io::Result<Plan> {
 fn enter(plan: &Plan) -> Result<(), Word> {
     std::env::set_current_dir(plan.cwd.to_path()).map_err(|error| Word::BadCwd(Reason::from(error)))?;
     if plan.place != Place::Bare {
-        guard_self(plan.place).map_err(Word::Refused)?;
+        guard_self(plan).map_err(Word::Refused)?;
         if plan.is_pane {
             terminal::come_forward(io::stdin()).map_err(|error| Word::NotStarted(error.into()))?;
         } else if plan.has_terminal {
@@ -116,10 +117,18 @@ fn enter(plan: &Plan) -> Result<(), Word> {
     confine(plan).map_err(Word::Refused)
 }
 
+/// The name of the namespace of mounts that this process is in. Nothing when it cannot be told, which is then not another one.
+pub(super) fn own_mounts() -> PathBuf {
+    fs::read_link("/proc/self/ns/mnt").unwrap_or_default()
+}
+
 /// Keeps the command from reading or changing this process, which speaks for it.
-fn guard_self(place: Place) -> Result<(), Refusal> {
-    // The rules for this place rely on mounts, so they must not be applied where there are none.
-    if place == Place::Namespaces && getpid() != Pid::INIT {
+fn guard_self(plan: &Plan) -> Result<(), Refusal> {
+    // The rules for these places rely on mounts, so they must not be applied where there are none.
+    if own_mounts() == plan.mounts_outside.to_path() {
+        return Err(Refusal::new(BUBBLEWRAP, "it has not made a namespace for the command's mounts"));
+    }
+    if plan.place == Place::Namespaces && getpid() != Pid::INIT {
         return Err(Refusal::new(BUBBLEWRAP, "it has not made a namespace for the command's processes"));
     }
     set_dumpable_behavior(DumpableBehavior::NotDumpable).map_err(refused(PROCESS, "guard the first process"))

@@ -89,18 +89,17 @@ impl Visitor for Looker<'_> {
         if entry.is_directory() && !self.past.is_empty() && self.past.contains(&path()) {
             return Go::Past;
         }
-        let names = visited.names_of(entry);
         if entry.folded == GIT && !entry.is_directory() && !self.orders.git_parts().is_empty() {
             self.sights.git_files.insert(path());
             return Go::Past;
         }
-        let is_order = self.orders.has(&names, entry.is_directory());
+        let is_order = self.orders.has(visited.names, &entry.folded, entry.is_directory());
         if is_order {
             self.sights.orders.insert(path());
         }
         if entry.kind == rustix::fs::FileType::Symlink {
             self.follow(&path());
-        } else if self.sealed.has(&names, entry.is_directory()) {
+        } else if self.sealed.has(visited.names, &entry.folded, entry.is_directory()) {
             self.seal(path(), entry.is_directory());
             return Go::Past;
         }
@@ -118,8 +117,9 @@ impl Looker<'_> {
         let Ok(target) = link.canonicalize() else { return };
         let Ok(found) = target.metadata() else { return };
         let names = buddy_protocol::fold_path(&target);
-        let is_sealed = (1..=names.len())
-            .any(|end| self.sealed.has(names.get(..end).unwrap_or_default(), end < names.len()));
+        let is_sealed = names.iter().enumerate().any(|(at, name)| {
+            self.sealed.has(names.get(..at).unwrap_or_default(), name, at + 1 < names.len())
+        });
         if is_sealed && found.is_file() {
             self.sights.sealed.insert(target);
         }

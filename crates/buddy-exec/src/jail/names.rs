@@ -14,7 +14,8 @@ const STAR: char = '*';
 #[derive(Debug, Default)]
 struct Index {
     exact: HashMap<String, Vec<NamePattern>>,
-    starred: Vec<NamePattern>,
+    /// With the last name by itself, which rules most names out.
+    starred: Vec<(NamePattern, NamePattern)>,
 }
 
 impl Index {
@@ -24,18 +25,20 @@ impl Index {
             let text = String::from(pattern.clone());
             match text.rsplit('/').next() {
                 None | Some("") => {}
-                Some(last) if last.contains(STAR) => index.starred.push(pattern.clone()),
+                Some(last) if last.contains(STAR) => {
+                    index.starred.push((NamePattern::new(last), pattern.clone()));
+                }
                 Some(last) => index.exact.entry(last.to_owned()).or_default().push(pattern.clone()),
             }
         }
         index
     }
 
-    /// Whether a pattern fits the end of these folded names.
-    fn ends(&self, names: &[String]) -> bool {
-        let Some(last) = names.last() else { return false };
+    /// The patterns that fit the last name. There are none for almost all names.
+    fn candidates<'a>(&'a self, last: &'a String) -> impl Iterator<Item = &'a NamePattern> {
         let exact = self.exact.get(last).into_iter().flatten();
-        exact.chain(&self.starred).any(|pattern| pattern.ends(names))
+        let starred = self.starred.iter().filter(|(name, _)| name.ends(std::slice::from_ref(last)));
+        exact.chain(starred.map(|(_, whole)| whole))
     }
 }
 
@@ -64,10 +67,16 @@ impl Names {
         }
     }
 
-    /// Whether an entry with these folded names, whose directories are not in the set, is in it.
-    pub(super) fn has(&self, names: &[String], is_directory: bool) -> bool {
-        let is_named = self.trees.ends(names) || (!is_directory && self.files.ends(names));
-        is_named && !self.except.iter().any(|pattern| pattern.ends(names))
+    /// Whether an entry with this folded name in a directory with these, which is not in the set, is in it.
+    pub(super) fn has(&self, above: &[String], last: &String, is_directory: bool) -> bool {
+        let files = self.files.candidates(last).filter(|_| !is_directory);
+        let mut candidates = self.trees.candidates(last).chain(files).peekable();
+        if candidates.peek().is_none() {
+            return false;
+        }
+        let names: Vec<String> = above.iter().chain([last]).cloned().collect();
+        candidates.any(|pattern| pattern.ends(&names))
+            && !self.except.iter().any(|pattern| pattern.ends(&names))
     }
 
     /// What of a repository's own directory is in the set.
@@ -106,7 +115,9 @@ mod tests {
             (".env.example", false, false),
             (".git/hooks", true, false),
         ] {
-            assert_eq!(names.has(&fold_path(Path::new(path)), is_directory), expected, "{path}");
+            let folded = fold_path(Path::new(path));
+            let (last, above) = folded.split_last().unwrap();
+            assert_eq!(names.has(above, last, is_directory), expected, "{path}");
         }
         assert_eq!(names.git_parts(), ["hooks"]);
     }

@@ -19,6 +19,7 @@ use rustix::termios::tcsetpgrp;
 
 use super::ground::Ground;
 use super::guards::{Guards, Scene};
+use super::inside::own_mounts;
 use super::mounts::{Mounts, PANE_PLACE};
 use super::refusal::{BUBBLEWRAP, PROCESS, Refusal, refused};
 use super::rules::{allow_pane, rules};
@@ -156,6 +157,7 @@ fn prepare(spec: &Spec, cwd: &Path, bubblewrap: Option<PathBuf>) -> Result<Prepa
         cwd: RawPath::from(cwd),
         env: spec.env.clone(),
         place,
+        mounts_outside: RawPath::from(own_mounts()),
         rules,
         network,
         has_terminal: spec.has_terminal,

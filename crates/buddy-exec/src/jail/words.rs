@@ -20,6 +20,8 @@ pub(super) struct Plan {
     pub(super) cwd: RawPath,
     pub(super) env: Vec<(String, String)>,
     pub(super) place: Place,
+    /// The mounts that the supervisor sees, by the name of their namespace.
+    pub(super) mounts_outside: RawPath,
     pub(super) rules: Rules,
     pub(super) network: bool,
     /// Whether the standard input is a terminal, which the command gets as its own.

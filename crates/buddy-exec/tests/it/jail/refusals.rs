@@ -55,9 +55,11 @@ async fn a_bubblewrap_that_fails_leaves_it_to_the_other_layers() {
 async fn where_only_mounts_would_hold_a_bubblewrap_that_fails_refuses_and_says_why() {
     let cell = Cell::new(Kind::Full);
     let fake = cell.out("secret");
-    for (text, expected) in
-        [("echo no namespaces here >&2; exit 1", "no namespaces here"), ("exit 0", "without a word")]
-    {
+    for (text, expected) in [
+        ("echo no namespaces here >&2; exit 1", "no namespaces here"),
+        ("exit 0", "without a word"),
+        (NO_WALLS, "not made a namespace"),
+    ] {
         script(&fake, text, 0o755);
         let bounds = Bounds { hidden: vec![cell.out("sentinel")], ..Bounds::open() };
         match refusal(&cell, &fake, bounds).await {
