@@ -90,8 +90,8 @@ mod tests {
 
     #[test]
     fn every_row_is_on_one_part_and_no_part_is_higher_than_the_window() {
-        let text: String = (0..50).map(|number| format!("echo {number} {}\n", "x".repeat(30))).collect();
-        let text = format!("{text}last -- approve? [y/n] ");
+        let lines: Vec<String> = (0..50).map(|number| format!("echo {number} {}", "x".repeat(30))).collect();
+        let text = format!("{}\nlast -- approve? [y/n] ", lines.join("\n"));
         for (columns, rows) in [(80, 24), (20, 5), (7, 3), (1, 1), (200, 40)] {
             let parts = parts(&text, columns, rows);
             let most = parts.iter().map(|part| part.split('\n').count()).max().unwrap();
