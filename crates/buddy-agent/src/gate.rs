@@ -429,7 +429,7 @@ mod tests {
             Ok(Arc::new(Policy { mode: Mode::Production, ..Policy::plain(cwd.to_owned()) }))
         }
 
-        fn bounds(&self, _: &Policy, _: bool) -> Bounds {
+        fn bounds(&self, _: &Policy, _: &CallRights<'_>) -> Bounds {
             Bounds::open()
         }
 

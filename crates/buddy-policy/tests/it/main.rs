@@ -3,8 +3,8 @@
 #![expect(clippy::expect_used, reason = "a test that cannot go on fails")]
 
 mod bash;
-mod egress;
 mod danger;
+mod egress;
 mod hostile;
 mod modes;
 mod offers;

@@ -6,8 +6,7 @@ const PAGE: &str = include_str!("../../../../docs/reference/commands.md");
 
 #[test]
 fn the_page_about_commands_is_up_to_date() {
-    let (_, rest) =
-        PAGE.split_once("<!-- commands -->\n").expect("the page has a beginning mark");
+    let (_, rest) = PAGE.split_once("<!-- commands -->\n").expect("the page has a beginning mark");
     let (block, _) = rest.split_once("<!-- /commands -->").expect("the page has an end mark");
     assert!(
         block == command_reference(),

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use buddy_exec::{Description, LocalSettings, LocalTarget, Recorder, SupervisorCommand, Target, TargetError};
-use buddy_policy::{Action, Intent, Keeps, Now, PROTECTED, Verdict, decide};
+use buddy_policy::{Action, Approvals, Intent, Keeps, Now, PROTECTED, Verdict, decide};
 
 use super::*;
 
@@ -53,7 +53,7 @@ impl Yard {
 
     /// The bounds of a call, with its verdict.
     fn judge(&self, action: Action, by: AllowedBy) -> (Verdict, Bounds) {
-        let decision = decide(&Intent::of(action), &self.policy, &Now::default());
+        let decision = decide(&Intent::of(action), &self.policy, &Now::with(Approvals::Ask));
         let call = CallRights { is_read_only: decision.is_read_only, by, needs: &decision.needs };
         (decision.verdict, bounds(&self.ground, &self.policy, &call, true))
     }
