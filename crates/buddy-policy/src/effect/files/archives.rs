@@ -170,7 +170,7 @@ pub(super) const ROWS: &[Row] = &[
     row(SEVEN, Operands::Each(Access::Read))
         .when(When::Word(&["l", "t", "h", "i"]))
         .form(Form::Single)
-        .flags(Flags::of("tmpyrbsxia", "").long(&["ba", "slt"], &[]))
+        .flags(Flags::of("tmpyrbsxia", "").long(&["slt"], &[]))
         .reads(&["7zz l t.zip", "7zz t t.zip"]),
     row(&["cpio"], Operands::Text)
         .when(When::Option(&["o", "create"]))

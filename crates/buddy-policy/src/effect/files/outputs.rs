@@ -280,7 +280,7 @@ pub(super) const ROWS: &[Row] = &[
     row(&["xxd"], Operands::InOut)
         .form(Form::Single)
         .flags(
-            Flags::of("abdEeiprRuC", "cglnos")
+            Flags::of("EabdeiprRuC", "cglnos")
                 .long(&["ps", "plain", "revert", "postscript"], &["seek", "len", "cols"]),
         )
         .changes(&["xxd a.txt new", "xxd -r hex.txt new", "xxd -p a.txt b.txt"])

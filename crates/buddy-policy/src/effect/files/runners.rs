@@ -289,7 +289,6 @@ pub(crate) const RUNNERS: &[Kind] = &[
             "websocat",
             "pg_isready",
             "ab",
-            "wrk",
             "hey",
             "k6",
         ],

@@ -197,7 +197,7 @@ fn every_change_by_an_example_was_announced() {
 }
 
 #[test]
-fn examples_that_only_read_change_nothing_and_announce_little() {
+fn examples_that_only_read_change_nothing() {
     let templates = templates();
     faults(|row, faults| {
         for line in row.reads {
