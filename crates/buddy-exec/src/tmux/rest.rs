@@ -1,7 +1,7 @@
 //! The end of jailed sessions in which nothing goes on.
 //!
-//! A jail holds names in the workspace that nothing may create, by empty directories that people see (see
-//! `jail/placeholder.rs`). For a shell that waits for nobody that is no good reason, so it ends with buddy.
+//! A jail sweeps the workspace for as long as it lives (see `jail/sweeper.rs`). For a shell that waits for nobody there is no
+//! reason to, so it ends with buddy.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
