@@ -22,7 +22,7 @@ const MAX_KEPT: usize = 16 * 1024 * 1024;
 const MAX_CONFIG: u64 = 1024 * 1024;
 
 /// Where a rebase that was interrupted goes on.
-const REBASE_TODO: &str = "rebase-merge/git-rebase-todo";
+const REBASE_STEPS: &str = "rebase-merge/git-rebase-todo";
 
 /// How much is told of what was moved.
 const MAX_TOLD: usize = 50;
@@ -115,7 +115,7 @@ impl Watched {
 
     /// The places in a repository's own directory that git takes orders from, and where a rebase goes on.
     fn parts_of(&self, git: &Path) -> Vec<PathBuf> {
-        self.orders.git_parts().iter().map(|part| git.join(part)).chain([git.join(REBASE_TODO)]).collect()
+        self.orders.git_parts().iter().map(|part| git.join(part)).chain([git.join(REBASE_STEPS)]).collect()
     }
 
     /// Takes what is there now for what was there: nothing of the command has run since the last look.
@@ -233,7 +233,7 @@ impl Watched {
     }
 
     fn check_rebase(&self, git: &Path, moved: &mut Vec<Moved>) {
-        let todo = git.join(REBASE_TODO);
+        let todo = git.join(REBASE_STEPS);
         let is_unchanged = self.files.get(&todo).is_some_and(|known| {
             fs::symlink_metadata(&todo).is_ok_and(|found| Stamp::of(&found) == known.stamp)
         });
