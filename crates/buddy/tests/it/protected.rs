@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use buddy_testkit::model::{ModelServer, Turn, turn};
 use serde_json::json;
 
-use crate::stage::{APPROVE, Stage, done, run, shell};
+use crate::stage::{Stage, done, run, shell};
 
 /// What is in every secret.
 const VALUE: &str = "sesame-4711";
@@ -128,6 +128,12 @@ async fn buddys_own_files_are_hidden_from_commands_in_production_too() {
     assert_eq!(fs::read_to_string(stage.home.work().join("ran.txt")).unwrap(), "ran\n");
 }
 
+/// What a person types to allow the question that was put last: a key, or its word.
+fn yes_to(asked: &str) -> String {
+    let (_, last) = asked.rsplit_once("-- approve? [").unwrap();
+    last.split_once("/n]").unwrap().0.to_owned()
+}
+
 #[tokio::test]
 async fn an_approved_read_of_a_secret_gives_its_content_once() {
     for mode in ["development", "production"] {
@@ -136,9 +142,18 @@ async fn an_approved_read_of_a_secret_gives_its_content_once() {
         stage.server = ModelServer::start(calls).await;
         let mut started = stage.buddy(["--trust"]).env("BUDDY_ENV", mode).converse();
         started.write(b"read it\n").await;
-        for (count, answer) in [(1, "y\n"), (2, "n\n"), (3, "n\n")] {
-            started.stderr.wait_for(APPROVE, count).await;
-            started.write(answer.as_bytes()).await;
+        started.stderr.wait_for("-- approve? [", 1).await;
+        if mode == "production" {
+            // A key is not enough there.
+            started.write(b"y\n").await;
+            started.stderr.wait_for("-- approve? [", 2).await;
+        }
+        let yes = yes_to(&started.stderr.text());
+        started.write(format!("{yes}\n").as_bytes()).await;
+        let before = if mode == "production" { 2 } else { 1 };
+        for count in [before + 1, before + 2] {
+            started.stderr.wait_for("-- approve? [", count).await;
+            started.write(b"n\n").await;
         }
         started.stdout.wait_for("So be it.", 1).await;
         started.finish().await.expect_code(0);
