@@ -8,6 +8,7 @@ use super::ground::Ground;
 use super::look::{look, roots_to_watch};
 use super::names::Names;
 use super::quarantine::Quarantine;
+use super::refusal::{BOUNDS, Refusal};
 use super::resolve::{Resolved, What};
 use super::stand_in::{StandIn, clear_left_behind, is_stand_in};
 use super::walk::{Budget, is_there};
@@ -19,8 +20,12 @@ use crate::Bounds;
 /// for 500. The others are left to the sweep.
 const MAX_COVERED: usize = 120;
 
-/// How many secrets are sealed, the nearest first.
-const MAX_SEALED: usize = 120;
+/// How many secrets of the write roots are sealed. A command with more of them in reach is refused: decoys would otherwise leave
+/// the real one open.
+const MAX_SEALED: usize = 400;
+
+/// How many secrets elsewhere are sealed, the nearest first.
+const MAX_SEALED_ELSEWHERE: usize = 100;
 
 /// How much of the home is looked through for secrets, and how far down.
 const HOME_ENTRIES: usize = 20_000;
@@ -43,7 +48,7 @@ pub(super) struct Scene<'a> {
 
 impl Guards {
     /// Looks at what is there, and adds to the ground what the kernel has to guard and to seal.
-    pub(super) fn put(bounds: &Bounds, ground: &mut Ground, scene: &Scene<'_>) -> Self {
+    pub(super) fn put(bounds: &Bounds, ground: &mut Ground, scene: &Scene<'_>) -> Result<Self, Refusal> {
         let orders =
             if scene.place == Place::Light { Names::default() } else { Names::of(&bounds.guarded_names) };
         if scene.place == Place::Light {
@@ -63,9 +68,15 @@ impl Guards {
         {
             clear_left_behind(&git.join(part));
         }
-        let mut secrets = std::mem::take(&mut sights.sealed);
-        secrets.extend(secrets_elsewhere(&sealed, &roots, &past, scene));
-        ground.sealed = nearest(secrets.into_iter().filter(|path| !is_opened(path, bounds)), MAX_SEALED);
+        let is_closed = |path: &PathBuf| !is_opened(path, bounds);
+        ground.sealed = std::mem::take(&mut sights.sealed).into_iter().filter(is_closed).collect();
+        if ground.sealed.len() > MAX_SEALED {
+            let reason =
+                format!("more than {MAX_SEALED} files here hold secrets, too many to keep from a command");
+            return Err(Refusal::new(BOUNDS, reason));
+        }
+        let elsewhere = secrets_elsewhere(&sealed, &roots, &past, scene).into_iter().filter(is_closed);
+        ground.sealed.extend(nearest(elsewhere, MAX_SEALED_ELSEWHERE));
         let near: Vec<&Path> = roots.iter().map(PathBuf::as_path).chain([scene.cwd]).collect();
         let mut places: BTreeSet<PathBuf> = sights
             .orders
@@ -90,7 +101,7 @@ impl Guards {
         watched.covered.extend(ground.guarded.iter().map(|guarded| guarded.path.clone()));
         watched.note();
         ground.guarded.extend(covered.into_iter().map(resolved));
-        Self { watched, stand_ins }
+        Ok(Self { watched, stand_ins })
     }
 }
 

@@ -141,7 +141,7 @@ fn prepare(spec: &Spec, cwd: &Path, bubblewrap: Option<PathBuf>) -> Result<Prepa
     let mut ground = Ground::of(&bounds)?;
     let home = spec.env.iter().find(|(name, _)| name == "HOME").map(|(_, home)| Path::new(home));
     let scene = Scene { cwd: &real(cwd), home, place, quarantine };
-    let guards = Guards::put(&bounds, &mut ground, &scene);
+    let guards = Guards::put(&bounds, &mut ground, &scene)?;
     let mut mounts = bubblewrap.as_ref().map(|_| Mounts::of(&ground, &real(cwd), network)).transpose()?;
     let mut rules = rules(&ground, place)?;
     let shown = spec.pane.as_ref().map(|directory| PathBuf::from(OsStr::from_bytes(directory)));

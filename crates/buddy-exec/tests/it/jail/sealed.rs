@@ -3,7 +3,7 @@
 use std::fs;
 use std::os::unix::fs::symlink;
 
-use buddy_exec::Bounds;
+use buddy_exec::{Bounds, TargetError};
 use buddy_protocol::NameSet;
 
 use super::cell::{ALL, Cell};
@@ -63,5 +63,22 @@ async fn what_a_command_makes_itself_is_its_own() {
         let cell = Cell::new(kind);
         let exit = cell.run_in(bounds(&cell), "echo own > .env; cat .env").await;
         assert_eq!(exit.stdout.text(), "own\n", "{kind:?}: {}", exit.stderr.text());
+    }
+}
+
+#[tokio::test]
+async fn decoys_do_not_leave_a_secret_open() {
+    for kind in ALL {
+        let cell = Cell::new(kind);
+        for number in 0..500 {
+            cell.file(&format!(".env.{number}"), "decoy\n");
+        }
+        cell.file("deep/down/.env", "secret\n");
+        let script = "cat deep/down/.env; find . -name .env -exec cat {} +";
+        let error = cell.stage.start(cell.exec(bounds(&cell), script)).await.unwrap_err();
+        assert!(
+            matches!(&error, TargetError::NotJailed { layer, .. } if layer == "bounds"),
+            "{kind:?}: {error:?}"
+        );
     }
 }
