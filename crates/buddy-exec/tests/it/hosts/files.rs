@@ -79,8 +79,10 @@ async fn modes_are_kept(place: Arc<Place>) {
     assert_eq!(place.says("stat -c %a script; ./script").await, "750\ntwo\n");
     assert_eq!(place.says("ls -A | grep -c buddy. || :").await, "0\n", "nothing is left beside it");
     place.says("ln -sf script link").await;
-    place.write("link", b"#!/bin/sh\necho three\n").await;
-    assert_eq!(place.says("readlink link; ./script").await, "script\nthree\n");
+    let bounds = Bounds { hidden: vec!["/no-such-place".into()], ..Bounds::open() };
+    let through = place.target.write(&bounds, &Recorder::off(), &place.path("link"), b"three").await;
+    assert!(matches!(through, Err(TargetError::Link { .. })), "{through:?}");
+    assert_eq!(place.says("readlink link; ./script").await, "script\ntwo\n");
 }
 
 async fn what_is_replaced_is_told(place: Arc<Place>) {
