@@ -136,9 +136,8 @@ impl Gate {
         let mut bounds = ground.source.bounds(&policy, &rights(&decision, by));
         let knew_secret = trail.has_read_secret();
         // A command that nobody was asked about takes no secret out.
-        if decision.verdict == Verdict::Allow && (knew_secret || decision.reads_secret) {
-            bounds.network = false;
-        }
+        let is_secretive = decision.verdict == Verdict::Allow && (knew_secret || decision.reads_secret);
+        bounds.network &= !is_secretive && !decision.stays_inside;
         let needs_word = decision.is_grave && policy.mode == Mode::Production;
         let (unasked_bounds, workspace) = (bounds.clone(), policy.places.workspace.clone());
         Ok(Judged { decision, bounds, unasked_bounds, workspace, knew_secret, needs_word })

@@ -60,4 +60,6 @@ pub struct Decision {
     pub is_grave: bool,
     /// What it would use that is closed to calls which nobody was asked about.
     pub needs: Needs,
+    /// Whether only `all` lets it go on where that covers nothing outside, so that it has no network.
+    pub stays_inside: bool,
 }

@@ -16,7 +16,7 @@ use crate::guarded::{holds_secrets, is_guarded};
 use crate::path::{is_beneath_any, shown, touches_any};
 use crate::rules::{Match, Thing};
 use crate::shell::{Unreadable, Word};
-use crate::{CommandMode, CommandPattern, Execution, Mode, Now, Places, Policy, Scope};
+use crate::{CommandMode, CommandPattern, Execution, Mode, Now, Places, Policy, Scope, Tier};
 
 /// What is said of a command in a directory that the person does not trust.
 const UNTRUSTED: &str =
@@ -122,6 +122,7 @@ impl Judge<'_> {
             secret(&path, allowed, self.policy, sheet);
         }
         self.reached(&examination, sheet);
+        sheet.names_hosts = !uncovered.is_empty() && uncovered.iter().all(|leaf| self.names_its_hosts(leaf));
         sheet.pin(examination.pins);
         if examination.concerns.is_empty() && touches_safely && examination.leaves.iter().all(only_reads) {
             return;
@@ -147,6 +148,14 @@ impl Judge<'_> {
             }
             egress::judge(&destination, self.policy, self.now, sheet);
         }
+    }
+
+    /// Whether every host that a simple command reaches can be read off its words and needs no question.
+    fn names_its_hosts(&self, leaf: &Leaf) -> bool {
+        let reached = destinations(&leaf.program, &leaf.words);
+        let mut aside = Sheet::new(Tier::Auto);
+        !reached.is_empty()
+            && reached.iter().all(|host| egress::judge(host, self.policy, self.now, &mut aside))
     }
 
     fn by_mode(&self, uncovered: &[&Leaf], is_empty: bool, sheet: &mut Sheet) {
