@@ -262,7 +262,6 @@ mod tests {
             opened: vec!["/project/open/.env".into()],
             anchors: vec!["/project".into()],
             network: true,
-            ..Bounds::open()
         };
         let real = ["/data/project", "/home/ann/.ssh", "/data/project/.git/hooks", "/data/project"];
         let real = real.map(PathBuf::from);
