@@ -46,8 +46,18 @@ pub struct CallRights<'a> {
     pub is_read_only: bool,
     /// Who let it go on.
     pub by: AllowedBy,
+    /// Whether it goes on without a question.
+    pub is_allowed: bool,
     /// What it would use that is closed to calls which nobody was asked about.
     pub needs: &'a Needs,
+}
+
+impl<'a> CallRights<'a> {
+    /// Those of a call that was judged.
+    pub fn of(decision: &'a Decision, by: AllowedBy) -> Self {
+        let is_allowed = decision.verdict == Verdict::Allow;
+        Self { is_read_only: decision.is_read_only, by, is_allowed, needs: &decision.needs }
+    }
 }
 
 /// Who let a call go on.
@@ -130,7 +140,7 @@ impl Gate {
         let attendance = self.attendance;
         let now = Now { approvals, attendance, grants: &grants, trail: &trail, links: &links };
         let decision = decide(intent, &policy, &now);
-        let mut bounds = ground.source.bounds(&policy, &rights(&decision, AllowedBy::Nobody));
+        let mut bounds = ground.source.bounds(&policy, &CallRights::of(&decision, AllowedBy::Nobody));
         let knew_secret = trail.has_read_secret();
         // A command that nobody was asked about takes no secret out.
         if decision.verdict == Verdict::Allow && (knew_secret || decision.reads_secret) {
@@ -179,7 +189,7 @@ impl Gate {
     /// The same call once a person allowed it: what they were asked about is open to it.
     pub(crate) fn allowed(&self, judged: Judged, ground: Ground<'_>) -> Result<Judged, String> {
         let (policy, _) = self.held(ground)?;
-        let bounds = ground.source.bounds(&policy, &rights(&judged.decision, AllowedBy::Person));
+        let bounds = ground.source.bounds(&policy, &CallRights::of(&judged.decision, AllowedBy::Person));
         Ok(Judged { bounds, ..judged })
     }
 
@@ -295,10 +305,6 @@ pub(crate) fn follow(trail: &mut Trail, intent: &Intent, decision: &Decision) {
     if decision.reads_secret {
         trail.read_secret();
     }
-}
-
-fn rights(decision: &Decision, by: AllowedBy) -> CallRights<'_> {
-    CallRights { is_read_only: decision.is_read_only, by, needs: &decision.needs }
 }
 
 impl State {

@@ -10,6 +10,7 @@
 
 mod bubblewrap;
 mod confine;
+mod covers;
 mod git_config;
 mod ground;
 mod guards;
@@ -36,7 +37,7 @@ pub use layers::{Layer, LayerState, layers};
 pub use quarantine::Moved;
 pub(crate) use refusal::Refusal;
 pub(crate) use stand_in::is_stand_in;
-pub(crate) use start::{Jail, Words, start};
+pub(crate) use start::{Jail, Keeper, Words, start};
 pub(crate) use words::Status;
 
 /// The first argument under which this program becomes the process inside the jail.
