@@ -17,8 +17,8 @@ use crate::managed::ManagedProcesses;
 use crate::search::{self, Stop};
 use crate::{
     Bounds, Deleted, Deletion, Description, Exec, Exit, FileContent, GlobQuery, GlobResult, GrepQuery,
-    GrepResult, Limits, LineRange, Lines, ListOptions, Listing, OutputLimits, Recorder, Running, Stdin, Target, TargetError,
-    Written, drain,
+    GrepResult, Limits, LineRange, Lines, ListOptions, Listing, OutputLimits, Recorder, Running, Stdin,
+    Target, TargetError, Written, drain,
 };
 pub(crate) use supervisor::Supervisor;
 
@@ -76,7 +76,14 @@ pub(crate) struct Terms {
 impl LocalTarget {
     /// A target with these settings. Nothing is started or checked yet.
     pub fn new(settings: LocalSettings) -> Self {
-        Self { settings, roots: Arc::default(), managed: None, limits: Limits::usual(), quarantine: None, can_hide: OnceCell::new() }
+        Self {
+            settings,
+            roots: Arc::default(),
+            managed: None,
+            limits: Limits::usual(),
+            quarantine: None,
+            can_hide: OnceCell::new(),
+        }
     }
 
     /// The same target, whose commands may take so much as a whole, where this machine can limit that.

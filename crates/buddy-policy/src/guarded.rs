@@ -97,7 +97,8 @@ pub(crate) fn is_own(path: &Path, places: &Places) -> bool {
 /// Whether a change of this path would change what belongs to buddy itself. A directory that is shared with people does not.
 fn is_own_to_change(path: &Path, places: &Places) -> bool {
     let mut shared = places.own_readable.iter().filter(|place| places.scratch.contains(place));
-    touches_any(path, &places.own) && !shared.any(|place| path.starts_with(clean(place)) && path != clean(place))
+    touches_any(path, &places.own)
+        && !shared.any(|place| path.starts_with(clean(place)) && path != clean(place))
 }
 
 /// Whether reading this path asks.

@@ -169,7 +169,8 @@ impl Protected {
         if stat.st_nlink < 2 || self.hidden.is_empty() {
             return false;
         }
-        let linked = self.linked.get_or_init(|| linked_in(&self.hidden_paths, |path| self.is_shown(&fold_path(path))));
+        let linked =
+            self.linked.get_or_init(|| linked_in(&self.hidden_paths, |path| self.is_shown(&fold_path(path))));
         linked.contains(&(stat.st_dev, stat.st_ino))
     }
 

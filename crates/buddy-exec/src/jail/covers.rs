@@ -70,12 +70,7 @@ fn separate() -> io::Result<()> {
     Ok(mount(None::<&str>, "/", None::<&str>, MsFlags::MS_REC | MsFlags::MS_PRIVATE, None::<&str>)?)
 }
 
-fn cover_one(
-    at: &Path,
-    cover: Cover,
-    held: Option<&OwnedFd>,
-    workshop: Option<&Workshop>,
-) -> io::Result<()> {
+fn cover_one(at: &Path, cover: Cover, held: Option<&OwnedFd>, workshop: Option<&Workshop>) -> io::Result<()> {
     let source = held.map_or_else(
         || at.to_owned(),
         |descriptor| PathBuf::from(format!("/proc/self/fd/{}", descriptor.as_raw_fd())),

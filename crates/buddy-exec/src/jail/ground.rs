@@ -60,17 +60,28 @@ impl Ground {
                 .chain(&guarded)
                 .any(|protected| protected.exists() && root.starts_with(&protected.path))
         };
-        let is_guarded = |path: &Path| {
-            guarded.iter().any(|guarded| guarded.exists() && path.starts_with(&guarded.path))
-        };
+        let is_guarded =
+            |path: &Path| guarded.iter().any(|guarded| guarded.exists() && path.starts_with(&guarded.path));
         let shown: Vec<Shown> = existing(&bounds.shown)
             .into_iter()
-            .filter(|path| hidden.iter().any(|hidden| hidden.what == What::Directory && path.starts_with(&hidden.path)))
+            .filter(|path| {
+                hidden.iter().any(|hidden| hidden.what == What::Directory && path.starts_with(&hidden.path))
+            })
             .map(|path| Shown { is_writable: is_writable(&path) && !is_guarded(&path), path })
             .collect();
-        let is_shown = |root: &PathBuf| shown.iter().any(|shown| shown.is_writable && root.starts_with(&shown.path));
+        let is_shown =
+            |root: &PathBuf| shown.iter().any(|shown| shown.is_writable && root.starts_with(&shown.path));
         let write = write.iter().filter(|root| !is_protected(root) || is_shown(root)).cloned().collect();
-        Ok(Self { read, write, hidden, shown, guarded, missing, blank: bounds.blank_names.clone(), sealed: Vec::new() })
+        Ok(Self {
+            read,
+            write,
+            hidden,
+            shown,
+            guarded,
+            missing,
+            blank: bounds.blank_names.clone(),
+            sealed: Vec::new(),
+        })
     }
 
     /// Whether a command may read here, as far as the roots say.

@@ -97,7 +97,14 @@ pub(super) fn rules(ground: &Ground, place: Place) -> Result<Rules, Refusal> {
             holes.extend(ground.guarded.iter().map(|guarded| guarded.path.clone()));
             holes.extend(["/proc", "/sys"].map(PathBuf::from));
             rules.write = carve_all(&ground.write, &holes)?;
-            let sealed = |shown: &Shown| ground.sealed.iter().filter(|sealed| sealed.starts_with(&shown.path)).cloned().collect::<Vec<_>>();
+            let sealed = |shown: &Shown| {
+                ground
+                    .sealed
+                    .iter()
+                    .filter(|sealed| sealed.starts_with(&shown.path))
+                    .cloned()
+                    .collect::<Vec<_>>()
+            };
             for shown in &ground.shown {
                 let found = carve_all(std::slice::from_ref(&shown.path), &sealed(shown))?;
                 if shown.is_writable { &mut rules.write } else { &mut rules.read }.extend(found);

@@ -24,11 +24,11 @@ use super::mounts::{Cover, Mount, Mounts, PANE_PLACE, blank_content};
 use super::refusal::{BUBBLEWRAP, PROCESS, Refusal, refused};
 use super::rules::{allow_pane, rules};
 use super::stand_in::StandIn;
-use super::sweeper::Sweeper;
+use super::sweeper::{SweepLine, Sweeper};
 use super::words::{Covered, Place, Plan, RawPath, Status, Word};
 use super::{JAIL, Moved, bubblewrap};
-use crate::control::{self, Report, Spec};
 use crate::Bounds;
+use crate::control::{self, Report, Spec};
 use crate::{processes, terminal};
 
 /// How long a jail may take to be made: far more than a loaded machine needs, and less than the target waits.
@@ -121,6 +121,11 @@ impl Jail {
     /// was moved since the start.
     pub(crate) fn sweep(&mut self) -> Vec<Moved> {
         self.sweeper.take().map(Sweeper::finish).unwrap_or_default()
+    }
+
+    /// How to have it looked at while the command runs.
+    pub(crate) fn sweep_line(&self) -> Option<SweepLine> {
+        self.sweeper.as_ref().map(Sweeper::line)
     }
 
     /// The process of the command as this machine numbers it; none when it has ended.
@@ -264,7 +269,9 @@ impl Starting {
             },
             (other, _) => told(other),
         };
-        let report = report.unwrap_or_else(|| Report::Refused(self.silence(plan.place == Place::Bare || plan.covers.is_some())));
+        let report = report.unwrap_or_else(|| {
+            Report::Refused(self.silence(plan.place == Place::Bare || plan.covers.is_some()))
+        });
         let _ = self.child.kill();
         let _ = self.child.wait();
         Err(report)

@@ -9,7 +9,8 @@ use super::file::{Allowed, decides_what_runs, holds_a_root, is_open, is_untruste
 use super::secrets::disclosed;
 use super::sheet::{Sheet, Weight};
 use crate::effect::{
-    Access, Class, Effect, Examination, Leaf, Reach, Touch, destinations, examine, examine_words, socket,
+    Access, Class, Effect, Examination, Leaf, Reach, Touch, destinations, examine, examine_words,
+    gains_rights, socket,
 };
 use crate::grant::offers;
 use crate::guarded::{holds_secrets, is_guarded};
@@ -25,9 +26,6 @@ const UNTRUSTED: &str =
 /// Why every command of production asks that is not known to only read.
 const EXPOSED: &str =
     "nothing on this machine keeps buddy's own files from the command; install bubblewrap to change that";
-
-/// Programs that give what they run the rights of another account.
-const GAIN_RIGHTS: &[&str] = &["sudo", "doas", "su", "pkexec", "run0"];
 
 /// The files that a command is known to touch, as [`Touch::anchor`] names them.
 pub(super) fn touched(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec<PathBuf> {
@@ -115,7 +113,7 @@ impl Judge<'_> {
         let mut uncovered = Vec::new();
         sheet.needs.is_ruled = !examination.leaves.is_empty();
         for leaf in &examination.leaves {
-            sheet.needs.gains_rights |= GAIN_RIGHTS.contains(&leaf.program.as_str());
+            sheet.needs.gains_rights |= gains_rights(&leaf.program);
             let is_allowed = self.is_allowed(leaf, sheet);
             if !is_allowed && !only_reads(leaf) {
                 uncovered.push(leaf);

@@ -341,6 +341,12 @@ const GUARDS: &[Guard] = &[
     ),
 ];
 
+/// Whether a program takes rights that no jailed command gets: those of another account, or over mounts and the kernel.
+pub(crate) fn gains_rights(program: &str) -> bool {
+    let takes = |guard: &Guard| [RIGHTS, DISK, KERNEL, LATER, USERS].contains(&guard.reason);
+    GUARDS.iter().any(|guard| takes(guard) && guard.names.contains(&program))
+}
+
 /// What is dangerous about a program with these words.
 pub(crate) fn dangers(program: &str, arguments: &[Word]) -> Vec<String> {
     let found = GUARDS.iter().filter(|guard| guard.names.contains(&program) && guard.when.holds(arguments));

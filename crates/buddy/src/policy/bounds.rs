@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 
 use buddy_agent::{AllowedBy, CallRights};
 use buddy_exec::{Bounds, Reach};
-use buddy_policy::{Mode, Needs, Places, Policy, guarded_names, home_secrets, secret_names, secret_places, tool_secret_names, tool_secrets};
+use buddy_policy::{
+    Mode, Needs, Places, Policy, guarded_names, home_secrets, secret_names, secret_places, tool_secret_names,
+    tool_secrets,
+};
 use buddy_protocol::NameSet;
 
 use crate::environment::Environment;

@@ -80,7 +80,12 @@ async fn where_nothing_can_hide_them_the_command_is_refused() {
 /// A directory of buddy's own, in which two places are there for commands.
 fn own(cell: &Cell) -> Bounds {
     let (shared, logs) = (cell.ws("data/shared"), cell.ws("data/logs"));
-    Bounds { hidden: vec![cell.ws("data")], shown: vec![shared, logs.clone()], guarded: vec![logs], ..Bounds::open() }
+    Bounds {
+        hidden: vec![cell.ws("data")],
+        shown: vec![shared, logs.clone()],
+        guarded: vec![logs],
+        ..Bounds::open()
+    }
 }
 
 #[tokio::test]
@@ -99,7 +104,12 @@ async fn nothing_can_be_made_in_a_hidden_directory_but_where_it_is_shown() {
                 ln -s elsewhere data/shared/link; rmdir data/shared; umount data; umount -l data/shared; ls data | xargs";
             let exit = cell.run_in(bounds, script).await;
             let listed = if exit.stdout.text().contains("logs shared") { "logs shared\n" } else { "\n" };
-            assert_eq!(exit.stdout.text(), format!("shared\nlogged\n{listed}"), "{kind:?}: {}", exit.stderr.text());
+            assert_eq!(
+                exit.stdout.text(),
+                format!("shared\nlogged\n{listed}"),
+                "{kind:?}: {}",
+                exit.stderr.text()
+            );
             assert_eq!(fs::read_to_string(cell.ws("data/shared/new")).unwrap(), "new\n", "{kind:?}");
             let mut names: Vec<_> =
                 fs::read_dir(cell.ws("data")).unwrap().map(|entry| entry.unwrap().file_name()).collect();

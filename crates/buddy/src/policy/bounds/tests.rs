@@ -171,7 +171,11 @@ fn a_command_reads_secrets_of_the_workspace_only_when_a_person_thought_about_it(
             plant(&home.join(".npmrc"));
             let (_, bounds) = yard.judge(run("make test", &yard), by);
             let is_closed = bounds.hidden.contains(&home.join(".npmrc"));
-            assert_eq!(is_closed, by == AllowedBy::Nobody, "{mode:?}: tools need it once a person allowed them");
+            assert_eq!(
+                is_closed,
+                by == AllowedBy::Nobody,
+                "{mode:?}: tools need it once a person allowed them"
+            );
         }
         let (_, bounds) = yard.judge(run("sudo make install", &yard), AllowedBy::Person);
         assert_eq!(bounds.is_open(), mode == Mode::Production, "{mode:?}");
