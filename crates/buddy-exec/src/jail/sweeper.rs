@@ -29,20 +29,29 @@ pub(crate) struct Sweeper {
     thread: JoinHandle<Vec<Moved>>,
 }
 
+/// Somebody who is told what was moved.
+type MovedTeller = Box<dyn Fn(&[Moved]) + Send>;
+
 /// What a sweeper is told to do.
-#[derive(Debug)]
 enum SweepOrder {
     /// To look now, and to say what was moved and not told yet.
     Look(SyncSender<Vec<Moved>>),
+    /// To tell this one whenever something was moved.
+    Follow(MovedTeller),
     /// To look for the last time.
     End,
 }
 
-/// Asks a sweeper to look between two of its own looks.
+/// Speaks to a sweeper while the command runs.
 #[derive(Debug, Clone)]
 pub(crate) struct SweepLine(Sender<SweepOrder>);
 
 impl SweepLine {
+    /// Has what is moved from now on told to this one as soon as it was moved.
+    pub(crate) fn follow(&self, teller: impl Fn(&[Moved]) + Send + 'static) {
+        let _ = self.0.send(SweepOrder::Follow(Box::new(teller)));
+    }
+
     /// What was moved since it was last told. Nothing once the command has ended: that is told at its end.
     pub(crate) fn look(&self) -> Vec<Moved> {
         let (answer, answered) = mpsc::sync_channel(1);
@@ -79,6 +88,7 @@ fn run(mut watched: Watched, ordered: &mpsc::Receiver<SweepOrder>) -> Vec<Moved>
     let mut moved = Vec::new();
     let mut pause = PAUSE;
     let mut before = None;
+    let mut follower: Option<MovedTeller> = None;
     loop {
         let order = ordered.recv_timeout(pause);
         let began = Instant::now();
@@ -102,7 +112,11 @@ fn run(mut watched: Watched, ordered: &mpsc::Receiver<SweepOrder>) -> Vec<Moved>
                 moved.truncate(MAX_TOLD);
                 before = now;
             }
+            Ok(SweepOrder::Follow(teller)) => follower = Some(teller),
             Ok(SweepOrder::End) | Err(RecvTimeoutError::Disconnected) => break,
+        }
+        if let Some(teller) = follower.as_ref().filter(|_| !moved.is_empty()) {
+            teller(&std::mem::take(&mut moved));
         }
         pause = PAUSE.max(began.elapsed() * SHARE);
     }

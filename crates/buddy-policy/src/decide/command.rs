@@ -207,7 +207,7 @@ impl Judge<'_> {
     /// Where nothing hides buddy's own files, a person sees each command that could change them, unless a lasting rule allows it.
     fn exposed(&self, sheet: &mut Sheet) {
         if self.policy.is_exposed && !sheet.needs.is_ruled {
-            sheet.ask(Weight::Hard, Risk::Medium, EXPOSED);
+            sheet.ask(Weight::Hard, Risk::High, EXPOSED);
         }
     }
 

@@ -22,7 +22,11 @@ async fn no_way_leads_to_a_program_that_runs_as_its_owner() {
         ] {
             let cell = Cell::new(kind);
             let exit = cell.run(script).await;
-            assert!(!script.ends_with("test -e x") || exit.code == Some(0), "{kind:?}: {}", exit.stderr.text());
+            assert!(
+                !script.ends_with("test -e x") || exit.code == Some(0),
+                "{kind:?}: {}",
+                exit.stderr.text()
+            );
             let mode = cell.ws("x").metadata().map_or(0, |found| found.permissions().mode());
             assert_eq!(mode & 0o4000, 0, "{kind:?}: {script}");
         }

@@ -329,6 +329,10 @@ async fn a_run_tells_what_was_moved_to_quarantine() {
         assert_eq!(moved(run("echo bad > work/.envrc").await), [envrc.clone()], "{kind:?}");
         assert!(!envrc.exists() && stage.path("work/plain").exists(), "{kind:?}");
         assert_eq!(moved(run("true").await), Vec::<std::path::PathBuf>::new(), "{kind:?}: it is told once");
-        assert_eq!(moved(run("echo bad > work/.envrc; exit 5").await), [envrc], "{kind:?}: also with the shell's end");
+        assert_eq!(
+            moved(run("echo bad > work/.envrc; exit 5").await),
+            [envrc],
+            "{kind:?}: also with the shell's end"
+        );
     }
 }
