@@ -46,8 +46,18 @@ pub struct CallRights<'a> {
     pub is_read_only: bool,
     /// Who let it go on.
     pub by: AllowedBy,
+    /// Whether it goes on without a question.
+    pub is_allowed: bool,
     /// What it would use that is closed to calls which nobody was asked about.
     pub needs: &'a Needs,
+}
+
+impl<'a> CallRights<'a> {
+    /// Those of a call that was judged.
+    pub fn of(decision: &'a Decision, by: AllowedBy) -> Self {
+        let is_allowed = decision.verdict == Verdict::Allow;
+        Self { is_read_only: decision.is_read_only, by, is_allowed, needs: &decision.needs }
+    }
 }
 
 /// Who let a call go on.
@@ -133,7 +143,7 @@ impl Gate {
         // In production whoever starts buddy with `all` has answered every question beforehand.
         let is_all = approvals == Approvals::All && policy.mode == Mode::Production;
         let by = if is_all { AllowedBy::Person } else { AllowedBy::Nobody };
-        let mut bounds = ground.source.bounds(&policy, &rights(&decision, by));
+        let mut bounds = ground.source.bounds(&policy, &CallRights::of(&decision, by));
         let knew_secret = trail.has_read_secret();
         // A command that nobody was asked about takes no secret out.
         let is_secretive = decision.verdict == Verdict::Allow && (knew_secret || decision.reads_secret);
@@ -181,7 +191,7 @@ impl Gate {
     /// The same call once a person allowed it: what they were asked about is open to it.
     pub(crate) fn allowed(&self, judged: Judged, ground: Ground<'_>) -> Result<Judged, String> {
         let (policy, _) = self.held(ground)?;
-        let bounds = ground.source.bounds(&policy, &rights(&judged.decision, AllowedBy::Person));
+        let bounds = ground.source.bounds(&policy, &CallRights::of(&judged.decision, AllowedBy::Person));
         Ok(Judged { bounds, ..judged })
     }
 
@@ -297,10 +307,6 @@ pub(crate) fn follow(trail: &mut Trail, intent: &Intent, decision: &Decision) {
     if decision.reads_secret {
         trail.read_secret();
     }
-}
-
-fn rights(decision: &Decision, by: AllowedBy) -> CallRights<'_> {
-    CallRights { is_read_only: decision.is_read_only, by, needs: &decision.needs }
 }
 
 impl State {

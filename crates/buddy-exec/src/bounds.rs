@@ -15,6 +15,9 @@ pub struct Bounds {
     /// Neither read nor written, wherever they are: buddy's own configuration, database and sockets, keys. Whether they
     /// exist does not matter.
     pub hidden: Vec<PathBuf>,
+    /// Directories inside of hidden ones that are there all the same. They are written where `write` says so and nothing guards
+    /// them.
+    pub shown: Vec<PathBuf>,
     /// Read but not written, also where they do not exist yet: what would make another program run something later, such
     /// as hooks. Absolute, or relative to every root of `write`.
     pub guarded: Vec<PathBuf>,
@@ -22,6 +25,9 @@ pub struct Bounds {
     pub guarded_names: NameSet,
     /// Files that hold secrets, wherever they stand: they are seen and listed, and their contents are not read.
     pub sealed_names: NameSet,
+    /// Of the files that are hidden or sealed, those that commands find empty instead of not being able to open them, where mounts can do
+    /// that: some programs fail when they cannot read their settings.
+    pub blank_names: NameSet,
     /// Files that this call may use although they are hidden, sealed or guarded by name, because a person or a rule of theirs
     /// opened exactly them. A link at such a path opens nothing but itself.
     pub opened: Vec<PathBuf>,
@@ -51,9 +57,11 @@ impl Bounds {
             read: Reach::Anywhere,
             write: Reach::Anywhere,
             hidden: Vec::new(),
+            shown: Vec::new(),
             guarded: Vec::new(),
             guarded_names: NameSet::default(),
             sealed_names: NameSet::default(),
+            blank_names: NameSet::default(),
             opened: Vec::new(),
             anchors: Vec::new(),
             network: true,

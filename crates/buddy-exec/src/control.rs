@@ -105,6 +105,8 @@ pub(crate) struct Outcome {
     pub(crate) survivors: u32,
     pub(crate) hit: LimitsHit,
     pub(crate) moved: Vec<Moved>,
+    /// Whether nobody knows how it ended, as it has ended the process that would have told.
+    pub(crate) is_lost: bool,
 }
 
 /// An [`io::Error`] that can be sent.

@@ -10,6 +10,7 @@
 
 mod bubblewrap;
 mod confine;
+mod covers;
 mod git_config;
 mod ground;
 mod guards;
@@ -24,6 +25,7 @@ mod refusal;
 mod resolve;
 mod rules;
 mod seccomp;
+mod setuid;
 mod stand_in;
 mod start;
 mod sweeper;
@@ -36,7 +38,8 @@ pub use layers::{Layer, LayerState, layers};
 pub use quarantine::Moved;
 pub(crate) use refusal::Refusal;
 pub(crate) use stand_in::is_stand_in;
-pub(crate) use start::{Jail, Words, start};
+pub(crate) use start::{Jail, Keeper, Words, start};
+pub(crate) use sweeper::SweepLine;
 pub(crate) use words::Status;
 
 /// The first argument under which this program becomes the process inside the jail.

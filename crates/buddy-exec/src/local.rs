@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use tokio::sync::OnceCell;
 use tokio::task::spawn_blocking;
 
 use crate::control::Leftovers;
@@ -16,13 +17,16 @@ use crate::managed::ManagedProcesses;
 use crate::search::{self, Stop};
 use crate::{
     Bounds, Deleted, Deletion, Description, Exec, Exit, FileContent, GlobQuery, GlobResult, GrepQuery,
-    GrepResult, Limits, LineRange, Lines, ListOptions, Listing, Recorder, Running, Target, TargetError,
-    Written, drain,
+    GrepResult, Limits, LineRange, Lines, ListOptions, Listing, OutputLimits, Recorder, Running, Stdin,
+    Target, TargetError, Written, drain,
 };
 pub(crate) use supervisor::Supervisor;
 
 /// How long a process tree has between being asked to end and being killed.
 pub const DEFAULT_GRACE: Duration = Duration::from_secs(5);
+
+/// How long a command may take that does nothing.
+const TRY_LIMIT: Duration = Duration::from_secs(20);
 
 /// How to start a supervisor: in service this program itself in its hidden mode.
 #[derive(Debug, Clone)]
@@ -52,6 +56,8 @@ pub struct LocalTarget {
     managed: Option<ManagedProcesses>,
     limits: Limits,
     quarantine: Option<PathBuf>,
+    /// Whether files can be hidden from commands that are not confined otherwise.
+    can_hide: OnceCell<bool>,
 }
 
 /// What holds for a command beside what it asks for itself.
@@ -70,7 +76,14 @@ pub(crate) struct Terms {
 impl LocalTarget {
     /// A target with these settings. Nothing is started or checked yet.
     pub fn new(settings: LocalSettings) -> Self {
-        Self { settings, roots: Arc::default(), managed: None, limits: Limits::usual(), quarantine: None }
+        Self {
+            settings,
+            roots: Arc::default(),
+            managed: None,
+            limits: Limits::usual(),
+            quarantine: None,
+            can_hide: OnceCell::new(),
+        }
     }
 
     /// The same target, whose commands may take so much as a whole, where this machine can limit that.
@@ -87,6 +100,28 @@ impl LocalTarget {
     /// The same target, which also keeps managed processes.
     pub fn with_managed(self, managed: ManagedProcesses) -> Self {
         Self { managed: Some(managed), ..self }
+    }
+
+    async fn try_to_hide(&self) -> bool {
+        // Any directory does that every machine has and that nothing needs to start.
+        let bounds = Bounds { hidden: vec![PathBuf::from("/tmp")], ..Bounds::open() };
+        let exec = Exec {
+            argv: vec!["/bin/true".to_owned()],
+            cwd: PathBuf::from("/"),
+            env: Vec::new(),
+            stdin: Stdin::Null,
+            pty: None,
+            timeout: Some(TRY_LIMIT),
+            output: OutputLimits::default(),
+            bounds,
+        };
+        match self.start(exec).await {
+            Ok(mut running) => running.wait().await.is_ok_and(|exit| exit.code == Some(0)),
+            Err(error) => {
+                tracing::warn!(%error, "files cannot be hidden from commands");
+                false
+            }
+        }
     }
 
     /// The usual terms.
@@ -136,6 +171,10 @@ impl Target for LocalTarget {
 
     fn managed(&self) -> Option<&ManagedProcesses> {
         self.managed.as_ref()
+    }
+
+    async fn can_hide(&self) -> bool {
+        *self.can_hide.get_or_init(|| self.try_to_hide()).await
     }
 
     async fn check(&self, bounds: &Bounds) -> Result<(), TargetError> {

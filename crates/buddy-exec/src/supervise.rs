@@ -75,6 +75,10 @@ fn supervise_stdin() -> io::Result<()> {
     outcome.moved = started.sweep();
     // What the jail needed on the disk is gone when the end is told.
     drop(started);
+    if outcome.is_lost {
+        // To the target that is the same as losing this process.
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
     reports.write_all(&control::line(&Report::Exited(outcome))?)
 }
 

@@ -24,6 +24,12 @@ pub trait Target: Send + Sync {
         Ok(())
     }
 
+    /// Whether bounds that only hide files hold for commands here. Found out once, by using them. True where a target hides nothing
+    /// from commands anyway.
+    async fn can_hide(&self) -> bool {
+        true
+    }
+
     /// Starts a command and returns once it runs, or with the reason why it does not.
     async fn start(&self, exec: Exec) -> Result<Running, TargetError>;
 

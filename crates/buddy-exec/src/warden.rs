@@ -8,7 +8,7 @@
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io::{self, IsTerminal, Read, Write};
+use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -16,11 +16,14 @@ use std::sync::mpsc::{self, Sender};
 use std::thread;
 
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::fs::{CWD, FileType, Mode, mknodat};
 use rustix::io::Errno;
 use rustix::process::{Signal, getpid, kill_process};
 use serde::{Deserialize, Serialize};
 
+use crate::Moved;
 use crate::control::{MAX_SPEC_BYTES, Outcome, Report, Spec};
+use crate::jail::{Jail, SweepLine};
 use crate::supervise::watch::{Notice, Watch};
 use crate::supervise::{self, Started};
 use crate::terminal;
@@ -66,6 +69,15 @@ pub(crate) enum Told {
         code: Option<i32>,
         /// The signal that ended it.
         signal: Option<i32>,
+        /// What was moved to quarantine and not told yet.
+        moved: Vec<Moved>,
+    },
+    /// It was looked what the shell has left where programs take orders from it.
+    Swept {
+        /// The process that tells this.
+        warden: i32,
+        /// What was moved to quarantine since it was last told.
+        moved: Vec<Moved>,
     },
     /// The shell would not have been kept to its bounds.
     Refused {
@@ -108,18 +120,21 @@ fn ward_terminal(task: &OsString) -> io::Result<Outcome> {
     };
     let (notices, inbox) = mpsc::channel();
     // From here on the jail is watched whatever happens: a failure ends it, but never leaves it alone.
-    let begun = tell_start(&started, &tell)
+    let line = started.jail.as_ref().and_then(Jail::sweep_line);
+    let begun = line
+        .map_or(Ok(()), |line| answer_sweeps(line, &tell))
+        .and_then(|()| tell_start(&started, &tell))
         .and_then(|()| supervise::release_streams())
         .and_then(|()| watch_terminal(pane, notices.clone()));
     if begun.is_err() {
         let _ = notices.send(Notice::Closed);
     }
     let outcome = Watch::new(&mut started, &spec, notices, inbox).run();
-    started.sweep();
+    let moved = started.sweep();
     drop(started);
     // tmux does not always learn it. That it cannot be told is no reason to end in another way.
     let Outcome { code, signal, .. } = outcome;
-    let _ = say(&end_file(&tell), &Told::Ended { warden: getpid().as_raw_pid(), code, signal });
+    let _ = say(&end_file(&tell), &Told::Ended { warden: getpid().as_raw_pid(), code, signal, moved });
     Ok(outcome)
 }
 
@@ -153,6 +168,32 @@ fn refusal(report: Report, tell: &Path) -> io::Error {
 /// Where a warden tells the end: another file, so that one that is ended does not write over what its successor tells.
 pub(crate) fn end_file(tell: &Path) -> PathBuf {
     tell.with_extension("ended")
+}
+
+/// Where a warden is asked to look at once: each line is one wish.
+pub(crate) fn wish_pipe(tell: &Path) -> PathBuf {
+    tell.with_extension("sweep")
+}
+
+/// Where it tells what it has found then.
+pub(crate) fn swept_file(tell: &Path) -> PathBuf {
+    tell.with_extension("swept")
+}
+
+/// Looks whenever that is wished for.
+fn answer_sweeps(line: SweepLine, tell: &Path) -> io::Result<()> {
+    let (pipe, answer) = (wish_pipe(tell), swept_file(tell));
+    let _ = fs::remove_file(&pipe);
+    mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
+    // Open for writing too, so that it does not end with the first who wishes.
+    let wishes = File::options().read(true).write(true).open(&pipe)?;
+    let waiting = thread::Builder::new().spawn(move || {
+        for _ in BufReader::new(wishes).lines().map_while(Result::ok) {
+            let told = Told::Swept { warden: getpid().as_raw_pid(), moved: line.look() };
+            let _ = say(&answer, &told);
+        }
+    });
+    waiting.map(drop)
 }
 
 /// In one step, so that nobody reads a half.

@@ -44,10 +44,22 @@ pub fn home_secrets() -> impl Iterator<Item = &'static Path> {
     anywhere(|keeps| keeps == Keeps::Secrets).filter(|name| !name.contains('*')).map(Path::new)
 }
 
+/// Places in a home that hold secrets which tools of the day need, relative to it.
+pub fn tool_secrets() -> impl Iterator<Item = &'static Path> {
+    anywhere(|keeps| keeps == Keeps::ToolSecrets).map(Path::new)
+}
+
+/// The names of these, wherever they stand.
+pub fn tool_secret_names() -> &'static NameSet {
+    static NAMES: LazyLock<NameSet> =
+        LazyLock::new(|| NameSet::trees(anywhere(|keeps| keeps == Keeps::ToolSecrets)));
+    &NAMES
+}
+
 /// Names that hold secrets, wherever they stand.
 pub fn secret_names() -> &'static NameSet {
     static NAMES: LazyLock<NameSet> = LazyLock::new(|| {
-        NameSet::trees(anywhere(|keeps| keeps == Keeps::Secrets))
+        NameSet::trees(anywhere(|keeps| matches!(keeps, Keeps::Secrets | Keeps::ToolSecrets)))
             .with_files(anywhere(|keeps| keeps == Keeps::SecretFiles))
             .without(anywhere(|keeps| keeps == Keeps::NoSecrets))
     });
@@ -72,15 +84,27 @@ fn at_one_place(is_wanted: impl Fn(Keeps) -> bool) -> impl Iterator<Item = &'sta
 /// Whether changing this path always asks.
 pub(crate) fn is_guarded(path: &Path, places: &Places) -> bool {
     let path = clean(path);
-    touches_any(&path, &places.own)
+    is_own_to_change(&path, places)
         || at_one_place(|keeps| keeps == Keeps::Orders).any(|place| path.starts_with(place))
         || order_names().covers(&below_root(&path, places))
+}
+
+/// Whether a path belongs to buddy itself and is not meant to be read.
+pub(crate) fn is_own(path: &Path, places: &Places) -> bool {
+    is_beneath_any(path, &places.own) && !is_beneath_any(path, &places.own_readable)
+}
+
+/// Whether a change of this path would change what belongs to buddy itself. A directory that is shared with people does not.
+fn is_own_to_change(path: &Path, places: &Places) -> bool {
+    let mut shared = places.own_readable.iter().filter(|place| places.scratch.contains(place));
+    touches_any(path, &places.own)
+        && !shared.any(|place| path.starts_with(clean(place)) && path != clean(place))
 }
 
 /// Whether reading this path asks.
 pub(crate) fn is_secret(path: &Path, places: &Places) -> bool {
     let path = clean(path);
-    is_beneath_any(&path, &places.own)
+    is_own(&path, places)
         || secret_places().any(|place| path.starts_with(place))
         || (path.starts_with("/dev")
             && !["/dev/null", "/dev/zero"].iter().any(|plain| path == Path::new(plain)))

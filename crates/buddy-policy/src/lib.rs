@@ -27,7 +27,7 @@ pub use display::display_command;
 pub use grant::{Grant, Offer, Scope};
 pub use guarded::{
     GIT_ORDERS, Keeps, PROTECTED, ProtectedRow, guarded_names, home_secrets, order_names,
-    protected_places_page, secret_names, secret_places,
+    protected_places_page, secret_names, secret_places, tool_secret_names, tool_secrets,
 };
 pub use intent::{Action, Claims, Intent, Tier, Typing};
 pub use needs::Needs;

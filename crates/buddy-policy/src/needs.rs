@@ -13,6 +13,6 @@ pub struct Needs {
     pub runs: bool,
     /// Whether a rule that somebody wrote down to last allows every command that it runs.
     pub is_ruled: bool,
-    /// Whether it runs a program that gives commands the rights of another account.
+    /// Whether it runs a program that takes rights which no jail leaves to a command, such as those of another account.
     pub gains_rights: bool,
 }

@@ -31,6 +31,8 @@ pub struct Places {
     pub home: Option<PathBuf>,
     /// What belongs to buddy itself: configuration, locks, database, guards. Changing it always asks.
     pub own: Vec<PathBuf>,
+    /// Directories in there that agents may read: logs, and what they share with people.
+    pub own_readable: Vec<PathBuf>,
     /// Places for files that nobody keeps.
     pub scratch: Vec<PathBuf>,
     /// The name of the target that all of this is about.
@@ -54,6 +56,8 @@ pub enum CommandMode {
 pub struct Policy {
     /// How much it may do by itself.
     pub mode: Mode,
+    /// Whether nothing on the target can keep buddy's own files from a command of production.
+    pub is_exposed: bool,
     /// The places that are known.
     pub places: Places,
     /// What people ruled.

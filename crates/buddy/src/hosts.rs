@@ -101,7 +101,7 @@ impl RunHosts {
             Made::Panes(panes) => (Host { target: panes, ..host }, None),
             Made::Nothing { note } => (host, note),
         };
-        let host = AgentHost { note, ..self.for_agents(host)? };
+        let host = AgentHost { note, ..self.for_agents(host).await? };
         let named = host.session_target(wish).wish();
         self.reached().extend([(wish.clone(), host.clone()), (named, host.clone())]);
         Ok(host)
@@ -148,14 +148,16 @@ impl RunHosts {
         Ok(())
     }
 
-    fn for_agents(&self, host: Host) -> anyhow::Result<AgentHost> {
+    async fn for_agents(&self, host: Host) -> anyhow::Result<AgentHost> {
         let is_remote = host.remote.is_some();
         let project = if is_remote {
             Vec::new()
         } else {
             project_files(&TrustStore::new(&self.environment.data), &host.cwd)
         };
+        let is_exposed = self.policy.hides_by_mounts() && !is_remote && !host.target.can_hide().await;
         let policy = Policies::new(&self.environment, self.policy.clone(), &host)?;
+        let policy = if is_exposed { policy.exposed() } else { policy };
         Ok(AgentHost {
             policy: Arc::new(policy),
             project,

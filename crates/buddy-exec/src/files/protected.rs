@@ -28,6 +28,8 @@ pub(super) struct Protected {
     sealed_names: NameSet,
     /// Paths that are free for this call.
     opened: Vec<Vec<String>>,
+    /// Directories that are seen inside of hidden ones.
+    shown: Vec<Vec<String>>,
     /// Directories below which names are compared.
     anchors: Vec<Vec<String>>,
     /// Where the hidden places are, and the files in them by device and number, found when they are first needed.
@@ -63,6 +65,7 @@ impl Protected {
             guarded_names: bounds.guarded_names.clone(),
             sealed_names: bounds.sealed_names.clone(),
             opened: bounds.opened.iter().flat_map(named).collect(),
+            shown: bounds.shown.iter().flat_map(|path| places(path)).map(|place| place.names).collect(),
             anchors: roots().flat_map(|root| [fold_path(&root.named), fold_path(&root.real())]).collect(),
             hidden_paths: bounds.hidden.clone(),
             linked: OnceLock::new(),
@@ -72,7 +75,7 @@ impl Protected {
     /// Refuses a path by its name alone, before anything is opened: whether a hidden path exists is nobody's business.
     pub(super) fn check_name(&self, path: &Path) -> Result<(), TargetError> {
         let names = fold_path(path);
-        if covers_name(&self.hidden, &names) && !self.is_opened(&names) {
+        if covers_name(&self.hidden, &names) && !self.is_shown(&names) {
             return Err(TargetError::Hidden { path: path.to_owned() });
         }
         Ok(())
@@ -90,7 +93,7 @@ impl Protected {
 
     /// Refuses to read what is hidden. `named` is what the caller asked for, `real` where it is.
     pub(super) fn check_read(&self, named: &Path, real: &Path) -> Result<(), TargetError> {
-        if covers(&self.hidden, real) && !self.is_opened(&fold_path(real)) {
+        if covers(&self.hidden, real) && !self.is_shown(&fold_path(real)) {
             return Err(TargetError::Hidden { path: named.to_owned() });
         }
         Ok(())
@@ -152,7 +155,7 @@ impl Protected {
             return false;
         }
         let names = fold_path(real);
-        covers_name(&self.hidden, &names) && !self.is_opened(&names)
+        covers_name(&self.hidden, &names) && !self.is_shown(&names)
     }
 
     /// Whether an object of a walk, by its device and number, is a hidden one.
@@ -166,7 +169,8 @@ impl Protected {
         if stat.st_nlink < 2 || self.hidden.is_empty() {
             return false;
         }
-        let linked = self.linked.get_or_init(|| linked_in(&self.hidden_paths));
+        let linked =
+            self.linked.get_or_init(|| linked_in(&self.hidden_paths, |path| self.is_shown(&fold_path(path))));
         linked.contains(&(stat.st_dev, stat.st_ino))
     }
 
@@ -197,6 +201,11 @@ impl Protected {
         self.opened.iter().any(|opened| names.starts_with(opened))
     }
 
+    /// Whether a path is free although a directory above it is hidden.
+    fn is_shown(&self, names: &[String]) -> bool {
+        self.is_opened(names) || self.shown.iter().any(|shown| names.starts_with(shown))
+    }
+
     /// The names below the nearest anchor: a directory that a person opened is not protected by its own name.
     fn below<'n>(&self, names: &'n [String]) -> &'n [String] {
         let holding = self.anchors.iter().filter(|anchor| names.starts_with(anchor));
@@ -212,7 +221,7 @@ fn is_of_a_process(names: &[String]) -> bool {
 }
 
 /// The files in these places, by device and number, nearer ones first and not more than a bound.
-fn linked_in(places: &[PathBuf]) -> BTreeSet<(u64, u64)> {
+fn linked_in(places: &[PathBuf], is_shown: impl Fn(&Path) -> bool) -> BTreeSet<(u64, u64)> {
     let mut found = BTreeSet::new();
     let mut level: Vec<PathBuf> = places.to_vec();
     for _ in 0..LINKED_DEPTH {
@@ -222,6 +231,9 @@ fn linked_in(places: &[PathBuf]) -> BTreeSet<(u64, u64)> {
                 let Ok(metadata) = entry.metadata() else { continue };
                 if found.len() + next.len() >= MAX_LINKED {
                     return found;
+                }
+                if metadata.is_dir() && is_shown(&entry.path()) {
+                    continue;
                 }
                 if metadata.is_dir() {
                     next.push(entry.path());

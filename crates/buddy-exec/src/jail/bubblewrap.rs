@@ -1,6 +1,7 @@
 //! Finding bubblewrap, and asking it for namespaces.
 
 use std::ffi::OsString;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
@@ -50,8 +51,8 @@ const NEW_SESSION: &str = "--new-session";
 const LIGHT: &[&str] = &["--die-with-parent", "--cap-add", "ALL", "--dev-bind", "/", "/"];
 
 /// The words for a jail with these mounts, up to the program to run. The shell of a pane stays in the session of its
-/// terminal, which the filter of system calls keeps it from typing into.
-pub(super) fn arguments(mounts: &Mounts, plan: &Plan) -> Vec<OsString> {
+/// terminal, which the filter of system calls keeps it from typing into. `blanks` are what blank files hold, one for each.
+pub(super) fn arguments(mounts: &Mounts, plan: &Plan, blanks: &[OwnedFd]) -> Vec<OsString> {
     let mut words: Vec<OsString> = Vec::new();
     let writable = if plan.place == Place::Light {
         words.extend(LIGHT.iter().map(Into::into));
@@ -68,17 +69,24 @@ pub(super) fn arguments(mounts: &Mounts, plan: &Plan) -> Vec<OsString> {
         words.extend([base, "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run"].map(Into::into));
         "--bind"
     };
+    let mut blanks = blanks.iter().map(|file| file.as_raw_fd().to_string());
     for mount in &mounts.list {
         let at = || mount.at.clone().into_os_string();
         match mount.cover {
             Cover::Writable => words.extend([writable.into(), at(), at()]),
             Cover::ReadOnly => words.extend(["--ro-bind".into(), at(), at()]),
-            Cover::EmptyDirectory => {
-                words.extend(["--tmpfs".into(), at(), "--remount-ro".into(), at()]);
+            Cover::EmptyDirectory => words.extend(["--tmpfs".into(), at()]),
+            Cover::Blank => {
+                let file = blanks.next().unwrap_or_default();
+                words.extend(["--ro-bind-data".into(), file.into(), at()]);
             }
             // Bind mounts are without devices, so this cannot be opened at all.
             Cover::NoFile => words.extend(["--ro-bind".into(), "/dev/null".into(), at()]),
         }
+    }
+    // Only now, as what is seen in them had to be mounted there.
+    for empty in mounts.list.iter().filter(|mount| mount.cover == Cover::EmptyDirectory) {
+        words.extend(["--remount-ro".into(), empty.at.clone().into_os_string()]);
     }
     if let Some(shown) = &mounts.shown {
         words.extend(["--ro-bind".into(), shown.clone().into_os_string(), PANE_PLACE.into()]);

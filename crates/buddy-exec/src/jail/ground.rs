@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use buddy_protocol::NameSet;
+
 use super::refusal::Refusal;
 use super::resolve::{Resolved, What, resolve};
 use crate::{Bounds, Reach};
@@ -14,12 +16,23 @@ pub(super) struct Ground {
     /// Directories to write. `/` for everywhere.
     pub(super) write: Vec<PathBuf>,
     pub(super) hidden: Vec<Resolved>,
+    /// What is seen inside of hidden directories.
+    pub(super) shown: Vec<Shown>,
     /// What exists of it.
     pub(super) guarded: Vec<Resolved>,
     /// Guarded places where nothing is, that a command could make.
     pub(super) missing: Vec<PathBuf>,
+    /// Of the files that are hidden or sealed, those that commands find empty, by their names.
+    pub(super) blank: NameSet,
     /// Files that are seen and not read.
     pub(super) sealed: Vec<PathBuf>,
+}
+
+/// A directory that is seen inside of a hidden one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Shown {
+    pub(super) path: PathBuf,
+    pub(super) is_writable: bool,
 }
 
 impl Ground {
@@ -47,13 +60,40 @@ impl Ground {
                 .chain(&guarded)
                 .any(|protected| protected.exists() && root.starts_with(&protected.path))
         };
-        let write = write.iter().filter(|root| !is_protected(root)).cloned().collect();
-        Ok(Self { read, write, hidden, guarded, missing, sealed: Vec::new() })
+        let is_guarded =
+            |path: &Path| guarded.iter().any(|guarded| guarded.exists() && path.starts_with(&guarded.path));
+        let shown: Vec<Shown> = existing(&bounds.shown)
+            .into_iter()
+            .filter(|path| {
+                hidden.iter().any(|hidden| hidden.what == What::Directory && path.starts_with(&hidden.path))
+            })
+            .map(|path| Shown { is_writable: is_writable(&path) && !is_guarded(&path), path })
+            .collect();
+        let is_shown =
+            |root: &PathBuf| shown.iter().any(|shown| shown.is_writable && root.starts_with(&shown.path));
+        let write = write.iter().filter(|root| !is_protected(root) || is_shown(root)).cloned().collect();
+        Ok(Self {
+            read,
+            write,
+            hidden,
+            shown,
+            guarded,
+            missing,
+            blank: bounds.blank_names.clone(),
+            sealed: Vec::new(),
+        })
     }
 
     /// Whether a command may read here, as far as the roots say.
     pub(super) fn is_readable(&self, path: &Path) -> bool {
         self.read.as_deref().is_none_or(|roots| beneath_any(path, roots))
+    }
+
+    /// Whether a path is hidden, in a directory that is.
+    pub(super) fn is_hidden(&self, path: &Path) -> bool {
+        let is_shown = |shown: &Shown| path.starts_with(&shown.path);
+        self.hidden.iter().any(|hidden| hidden.exists() && path.starts_with(&hidden.path))
+            && !self.shown.iter().any(is_shown)
     }
 
     /// Whether a command may write here, as far as the roots say.

@@ -96,6 +96,10 @@ impl Guards {
         covered.extend(stand_ins.iter().map(|stand_in| stand_in.path().to_owned()));
         let mut watched = Watched::new(roots, orders, sights, Quarantine(scene.quarantine.clone()));
         watched.past = past;
+        if scene.place != Place::Light {
+            // Nothing looks through a whole machine.
+            watched.writable = ground.write.iter().filter(|root| root.parent().is_some()).cloned().collect();
+        }
         watched.missing.clone_from(&ground.missing);
         watched.covered = covered.iter().cloned().collect();
         watched.covered.extend(ground.guarded.iter().map(|guarded| guarded.path.clone()));

@@ -15,6 +15,7 @@ use rustix::process::{DumpableBehavior, Pid, WaitOptions, getpid, set_dumpable_b
 use rustix::stdio::dup2_stdin;
 
 use super::confine::confine;
+use super::covers;
 use super::refusal::{BUBBLEWRAP, PROCESS, Refusal, refused};
 use super::words::{Place, Plan, Word};
 use crate::control::{self, MAX_SPEC_BYTES, Reason};
@@ -54,10 +55,12 @@ fn run() -> io::Result<()> {
         Ok(command) => command,
         Err(error) => return say(&mut control, &Word::NotStarted(error.into())),
     };
-    terminal::with_signals(|| match plan.place {
-        Place::Bare => say(&mut control, &Word::NotStarted(command.exec().into())),
+    match plan.place {
+        Place::Bare => {
+            terminal::with_signals(|| say(&mut control, &Word::NotStarted(command.exec().into())))?
+        }
         Place::Namespaces | Place::Light => look_after(command, &mut control, plan.has_terminal),
-    })?
+    }
 }
 
 /// Closes what was inherited. Nothing has been opened here yet, so none of it is anybody's.
@@ -105,12 +108,15 @@ fn receive_plan(control: &mut UnixStream) -> io::Result<Plan> {
 
 /// Goes into the directory and then behind all walls.
 fn enter(plan: &Plan) -> Result<(), Word> {
+    if let Some(covers) = &plan.covers {
+        covers::put(covers).map_err(Word::Refused)?;
+    }
     std::env::set_current_dir(plan.cwd.to_path()).map_err(|error| Word::BadCwd(Reason::from(error)))?;
     if plan.place != Place::Bare {
         guard_self(plan).map_err(Word::Refused)?;
         if plan.is_pane {
             terminal::come_forward(io::stdin()).map_err(|error| Word::NotStarted(error.into()))?;
-        } else if plan.has_terminal {
+        } else if plan.has_terminal && plan.place == Place::Namespaces {
             terminal::take(io::stdin()).map_err(|error| Word::NotStarted(error.into()))?;
         }
     }
@@ -145,12 +151,12 @@ fn command(plan: &Plan, streams: Streams) -> io::Result<Command> {
 
 /// As the first process of its namespace this one inherits all orphans, and when it ends, so do they.
 fn look_after(mut command: Command, control: &mut UnixStream, has_terminal: bool) -> io::Result<()> {
-    // On a terminal it stays in the group of this process, which is in the foreground from the start; signals to that group
-    // do not reach the first process of a namespace.
+    // On a terminal it stays in the group of this process, which is in the foreground from the start and deaf to signals to that
+    // group.
     if !has_terminal {
         command.process_group(0);
     }
-    let started = command.spawn();
+    let started = terminal::with_signals(|| command.spawn()).flatten();
     drop(command);
     let child = match started {
         Ok(child) => Pid::from_child(&child),

@@ -7,6 +7,8 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use super::ground::{Ground, beneath_any};
 use super::refusal::{BUBBLEWRAP, Refusal};
 use super::resolve::{Resolved, What};
@@ -40,7 +42,8 @@ pub(super) struct Mount {
 }
 
 /// What stands at a mount. The later ones win where two want the same place.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(super) enum Cover {
     /// What is there anyway, to be written.
     Writable,
@@ -48,8 +51,24 @@ pub(super) enum Cover {
     ReadOnly,
     /// An empty directory.
     EmptyDirectory,
+    /// A file without anything in it, to be read: some programs fail when they cannot read their settings.
+    Blank,
     /// Something that cannot be opened.
     NoFile,
+}
+
+/// What files hold that say nothing, by the end of their name. All others are empty.
+const BLANKS: &[(&str, &str)] = &[
+    (".json", "{}\n"),
+    ("settings.xml", "<settings/>\n"),
+    ("settings-security.xml", "<settingsSecurity/>\n"),
+    ("nuget.config", "<configuration/>\n"),
+];
+
+/// The content of a blank file in the place of this one.
+pub(super) fn blank_content(at: &Path) -> &'static str {
+    let name = at.file_name().unwrap_or_default().to_string_lossy().to_lowercase();
+    BLANKS.iter().find(|(end, _)| name.ends_with(end)).map_or("", |(_, content)| content)
 }
 
 impl Mounts {
@@ -61,6 +80,7 @@ impl Mounts {
         plan.show_again(cwd, network);
         plan.protect();
         plan.pin();
+        plan.show();
         plan.seal();
         let is_all_writable = plan.covers.remove(Path::new("/")) == Some(Cover::Writable);
         let mut list: Vec<Mount> = plan.covers.into_iter().map(|(at, cover)| Mount { at, cover }).collect();
@@ -102,7 +122,7 @@ impl Plan<'_> {
         for hidden in &self.ground.hidden {
             match hidden.what {
                 What::Directory => self.put(&hidden.path, Cover::EmptyDirectory),
-                What::File => self.put(&hidden.path, Cover::NoFile),
+                What::File => self.put(&hidden.path, self.file_cover(&hidden.path)),
                 What::InTheWay => self.guard(&hidden.path),
                 What::Missing => self.guard_beside(&hidden.path),
             }
@@ -125,14 +145,25 @@ impl Plan<'_> {
         }
     }
 
+    /// What is seen inside of empty directories. These are not to be written, so nothing on the way needs to be pinned.
+    fn show(&mut self) {
+        for shown in &self.ground.shown {
+            let cover = if shown.is_writable { Cover::Writable } else { Cover::ReadOnly };
+            self.covers.insert(shown.path.clone(), cover);
+        }
+    }
+
     /// A mount on a file goes with it wherever its directories are moved, so nothing on the way needs to be pinned.
     fn seal(&mut self) {
-        let hidden: Vec<PathBuf> = self.places(|cover| cover >= Cover::EmptyDirectory);
         for sealed in &self.ground.sealed {
-            if !beneath_any(sealed, &hidden) {
-                self.put(sealed, Cover::NoFile);
+            if !self.ground.is_hidden(sealed) {
+                self.put(sealed, self.file_cover(sealed));
             }
         }
+    }
+
+    fn file_cover(&self, path: &Path) -> Cover {
+        if self.ground.blank.covers(path) { Cover::Blank } else { Cover::NoFile }
     }
 
     /// Makes a place read-only that otherwise could be written.

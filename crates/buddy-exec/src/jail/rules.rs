@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::ground::Ground;
+use super::ground::{Ground, Shown};
 use super::refusal::{LANDLOCK, Refusal};
 use super::words::{Place, RawPath, Rules};
 
@@ -97,6 +97,18 @@ pub(super) fn rules(ground: &Ground, place: Place) -> Result<Rules, Refusal> {
             holes.extend(ground.guarded.iter().map(|guarded| guarded.path.clone()));
             holes.extend(["/proc", "/sys"].map(PathBuf::from));
             rules.write = carve_all(&ground.write, &holes)?;
+            let sealed = |shown: &Shown| {
+                ground
+                    .sealed
+                    .iter()
+                    .filter(|sealed| sealed.starts_with(&shown.path))
+                    .cloned()
+                    .collect::<Vec<_>>()
+            };
+            for shown in &ground.shown {
+                let found = carve_all(std::slice::from_ref(&shown.path), &sealed(shown))?;
+                if shown.is_writable { &mut rules.write } else { &mut rules.read }.extend(found);
+            }
         }
     }
     if ground.read.is_some() {

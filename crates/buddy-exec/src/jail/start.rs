@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::time::Duration;
 
-use rustix::fs::{Mode, OFlags, open};
+use rustix::fs::{MemfdFlags, Mode, OFlags, memfd_create, open};
 use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use rustix::process::Pid;
@@ -20,15 +20,15 @@ use rustix::termios::tcsetpgrp;
 use super::ground::Ground;
 use super::guards::{Guards, Scene};
 use super::inside::own_mounts;
-use super::mounts::{Mounts, PANE_PLACE};
+use super::mounts::{Cover, Mount, Mounts, PANE_PLACE, blank_content};
 use super::refusal::{BUBBLEWRAP, PROCESS, Refusal, refused};
 use super::rules::{allow_pane, rules};
 use super::stand_in::StandIn;
-use super::sweeper::Sweeper;
-use super::words::{Place, Plan, RawPath, Status, Word};
+use super::sweeper::{SweepLine, Sweeper};
+use super::words::{Covered, Place, Plan, RawPath, Status, Word};
 use super::{JAIL, Moved, bubblewrap};
+use crate::Bounds;
 use crate::control::{self, Report, Spec};
-use crate::{Bounds, Reach};
 use crate::{processes, terminal};
 
 /// How long a jail may take to be made: far more than a loaded machine needs, and less than the target waits.
@@ -46,12 +46,27 @@ pub(crate) struct Jail {
     pub(crate) words: Option<Words>,
     /// The number of the command in its namespace; none where it is the one that is watched.
     inner: Option<i32>,
+    /// Which process is inside and speaks for the command.
+    pub(crate) keeper: Keeper,
+    /// Whether the command reaches the process that speaks for it.
+    pub(crate) is_light: bool,
     /// Where the shell of a pane finds what is written for it.
     pub(crate) pane: Option<PathBuf>,
     /// Sweeps while the command runs, and at its end.
     sweeper: Option<Sweeper>,
     /// Kept until nothing of the command is left.
     _stand_ins: Vec<StandIn>,
+}
+
+/// Which process of a jail is not the command's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Keeper {
+    /// The command is the one that is watched.
+    Nobody,
+    /// The one that is watched.
+    Main,
+    /// Its child: the one that is watched is bubblewrap.
+    Child,
 }
 
 /// Starts a command in a jail. Where bubblewrap is installed and cannot do its work, as in a container that may not make
@@ -78,8 +93,8 @@ pub(crate) fn start(spec: &Spec, cwd: &Path, stdin: OwnedFd) -> Result<Jail, Rep
 fn start_with(spec: &Spec, cwd: &Path, stdin: OwnedFd, bubblewrap: Option<PathBuf>) -> Result<Jail, Report> {
     let prepared = prepare(spec, cwd, bubblewrap).map_err(Report::Refused)?;
     let Prepared { plan, mounts, bubblewrap, pane, guards } = prepared;
-    // In namespaces of its own the process inside takes the terminal itself.
-    let is_ours = plan.has_terminal && plan.place == Place::Bare;
+    // In a session of its own the process inside takes the terminal itself.
+    let is_ours = plan.has_terminal && plan.place != Place::Namespaces;
     let taken = if is_ours && !plan.is_pane { terminal::take(io::stdout()) } else { Ok(()) };
     let starting = taken
         .and_then(|()| Starting::spawn(bubblewrap.as_deref(), mounts.as_ref(), &plan))
@@ -91,7 +106,14 @@ fn start_with(spec: &Spec, cwd: &Path, stdin: OwnedFd, bubblewrap: Option<PathBu
     }
     let (words, inner) = starting.settle(&plan, stdin)?.unzip();
     let Guards { watched, stand_ins } = guards;
-    Ok(Jail { main, words, inner, pane, sweeper: Sweeper::start(watched), _stand_ins: stand_ins })
+    let keeper = match (plan.place, &plan.covers) {
+        (Place::Bare, _) => Keeper::Nobody,
+        (_, Some(_)) => Keeper::Main,
+        (_, None) => Keeper::Child,
+    };
+    let is_light = plan.place == Place::Light;
+    let sweeper = Sweeper::start(watched);
+    Ok(Jail { main, words, inner, keeper, is_light, pane, sweeper, _stand_ins: stand_ins })
 }
 
 impl Jail {
@@ -101,14 +123,22 @@ impl Jail {
         self.sweeper.take().map(Sweeper::finish).unwrap_or_default()
     }
 
+    /// How to have it looked at while the command runs.
+    pub(crate) fn sweep_line(&self) -> Option<SweepLine> {
+        self.sweeper.as_ref().map(Sweeper::line)
+    }
+
     /// The process of the command as this machine numbers it; none when it has ended.
     pub(crate) fn command(&self) -> Option<i32> {
         let main = self.main.as_raw_pid();
         let Some(inner) = self.inner else { return Some(main) };
         let table = processes::all();
-        // bubblewrap has one child, the first process inside, whose first child the command was.
-        let first = table.iter().find(|process| process.parent == main)?;
-        let mut children = table.iter().filter(|process| process.parent == first.pid);
+        // bubblewrap has one child, the process inside, whose first child the command was.
+        let first = match self.keeper {
+            Keeper::Child => table.iter().find(|process| process.parent == main)?.pid,
+            Keeper::Main | Keeper::Nobody => main,
+        };
+        let mut children = table.iter().filter(|process| process.parent == first);
         children.find(|process| processes::inner_pid(process.pid) == Some(inner)).map(|process| process.pid)
     }
 }
@@ -123,52 +153,51 @@ struct Prepared {
 }
 
 fn prepare(spec: &Spec, cwd: &Path, bubblewrap: Option<PathBuf>) -> Result<Prepared, Refusal> {
-    let place = match (&bubblewrap, is_light(&spec.bounds)) {
-        (Some(_), true) => Place::Light,
+    let place = match (&bubblewrap, spec.bounds.only_hide()) {
+        (_, true) => Place::Light,
         (Some(_), false) => Place::Namespaces,
-        (None, true) => {
-            return Err(Refusal::new(
-                BUBBLEWRAP,
-                "nothing else hides files from a command that may write everywhere",
-            ));
-        }
         (None, false) => Place::Bare,
     };
+    let shown = spec.pane.as_ref().map(|directory| PathBuf::from(OsStr::from_bytes(directory)));
     let mut bounds = spec.bounds.clone();
     let quarantine = spec.quarantine.as_ref().map(|path| PathBuf::from(OsStr::from_bytes(path)));
     bounds.hidden.extend(quarantine.iter().filter(|path| path.exists()).cloned());
+    if place == Place::Light {
+        // The machine's own `/run` is there, where no place can be made for it.
+        bounds.shown.extend(shown.clone());
+        bounds.guarded.extend(shown.clone());
+    }
     let Bounds { network, .. } = bounds;
     let mut ground = Ground::of(&bounds)?;
     let home = spec.env.iter().find(|(name, _)| name == "HOME").map(|(_, home)| Path::new(home));
     let scene = Scene { cwd: &real(cwd), home, place, quarantine };
     let guards = Guards::put(&bounds, &mut ground, &scene)?;
-    let mut mounts = bubblewrap.as_ref().map(|_| Mounts::of(&ground, &real(cwd), network)).transpose()?;
+    let has_mounts = place != Place::Bare;
+    let mut mounts = has_mounts.then(|| Mounts::of(&ground, &real(cwd), network)).transpose()?;
     let mut rules = rules(&ground, place)?;
-    let shown = spec.pane.as_ref().map(|directory| PathBuf::from(OsStr::from_bytes(directory)));
-    let pane = shown.clone().map(|shown| if mounts.is_some() { PANE_PLACE.into() } else { shown });
+    let is_moved = place == Place::Namespaces;
+    let pane = shown.clone().map(|shown| if is_moved { PANE_PLACE.into() } else { shown });
     if let Some(directory) = &pane {
         allow_pane(&mut rules, directory);
     }
-    if let Some(mounts) = &mut mounts {
+    if let Some(mounts) = mounts.as_mut().filter(|_| is_moved) {
         mounts.shown = shown;
     }
+    let own = mounts.as_ref().filter(|_| bubblewrap.is_none());
+    let covered = |mount: &Mount| Covered { at: RawPath::from(&mount.at), cover: mount.cover };
     let plan = Plan {
         argv: spec.argv.clone(),
         cwd: RawPath::from(cwd),
         env: spec.env.clone(),
         place,
         mounts_outside: RawPath::from(own_mounts()),
+        covers: own.map(|mounts| mounts.list.iter().map(covered).collect()),
         rules,
         network,
         has_terminal: spec.has_terminal,
         is_pane: pane.is_some(),
     };
     Ok(Prepared { plan, mounts, bubblewrap, pane, guards })
-}
-
-/// Whether a command may do everything but look at what is hidden and sealed.
-fn is_light(bounds: &Bounds) -> bool {
-    bounds.read == Reach::Anywhere && bounds.write == Reach::Anywhere && bounds.network
 }
 
 /// Without links, where that is known.
@@ -192,10 +221,12 @@ impl Starting {
         let program = open("/proc/self/exe", OFlags::PATH, Mode::empty())?;
         fcntl_setfd(&program, FdFlags::empty())?;
         let path = OsString::from(format!("/proc/self/fd/{}", program.as_raw_fd()));
+        let mut blanks = Vec::new();
         let mut command = match (bubblewrap, mounts) {
             (Some(bubblewrap), Some(mounts)) => {
+                blanks = blank_files(mounts)?;
                 let mut command = Command::new(bubblewrap);
-                command.args(bubblewrap::arguments(mounts, plan)).arg(path);
+                command.args(bubblewrap::arguments(mounts, plan, &blanks)).arg(path);
                 command
             }
             _ => Command::new(path),
@@ -209,6 +240,7 @@ impl Starting {
             .stdin(OwnedFd::from(theirs))
             .stderr(complain)
             .spawn()?;
+        drop(blanks);
         Ok(Self { child, control, complaint })
     }
 
@@ -237,7 +269,9 @@ impl Starting {
             },
             (other, _) => told(other),
         };
-        let report = report.unwrap_or_else(|| Report::Refused(self.silence(plan.place)));
+        let report = report.unwrap_or_else(|| {
+            Report::Refused(self.silence(plan.place == Place::Bare || plan.covers.is_some()))
+        });
         let _ = self.child.kill();
         let _ = self.child.wait();
         Err(report)
@@ -256,7 +290,7 @@ impl Starting {
     }
 
     /// Why nothing was heard of the process inside: mostly bubblewrap could not make the namespaces, and has said so.
-    fn silence(&mut self, place: Place) -> Refusal {
+    fn silence(&mut self, is_own: bool) -> Refusal {
         let _ = self.child.kill();
         let _ = self.child.wait();
         let mut complaint = Vec::new();
@@ -264,7 +298,7 @@ impl Starting {
         let complaint = String::from_utf8_lossy(&complaint);
         let complaint = complaint.trim();
         let reason = if complaint.is_empty() { "it ended without a word" } else { complaint };
-        Refusal::new(if place == Place::Bare { PROCESS } else { BUBBLEWRAP }, reason)
+        Refusal::new(if is_own { PROCESS } else { BUBBLEWRAP }, reason)
     }
 
     fn give_up(mut self, refusal: Refusal) -> Report {
@@ -272,6 +306,18 @@ impl Starting {
         let _ = self.child.wait();
         Report::Refused(refusal)
     }
+}
+
+/// The contents of blank files in the order of the mounts, for bubblewrap to read.
+fn blank_files(mounts: &Mounts) -> io::Result<Vec<OwnedFd>> {
+    let blanks = mounts.list.iter().filter(|mount| mount.cover == Cover::Blank);
+    let file = |mount: &Mount| {
+        let file = memfd_create("blank", MemfdFlags::empty())?;
+        let content = blank_content(&mount.at).as_bytes();
+        rustix::io::pwrite(&file, content, 0)?;
+        Ok(file)
+    };
+    blanks.map(file).collect()
 }
 
 /// A word that tells why the command does not run; none when it was something else or nothing.

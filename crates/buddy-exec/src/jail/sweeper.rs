@@ -5,7 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender, SyncSender};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
@@ -25,8 +25,41 @@ const MAX_TOLD: usize = 50;
 /// The sweeping of one command.
 #[derive(Debug)]
 pub(crate) struct Sweeper {
-    end: Sender<()>,
+    orders: Sender<SweepOrder>,
     thread: JoinHandle<Vec<Moved>>,
+}
+
+/// Somebody who is told what was moved.
+type MovedTeller = Box<dyn Fn(&[Moved]) + Send>;
+
+/// What a sweeper is told to do.
+enum SweepOrder {
+    /// To look now, and to say what was moved and not told yet.
+    Look(SyncSender<Vec<Moved>>),
+    /// To tell this one whenever something was moved.
+    Follow(MovedTeller),
+    /// To look for the last time.
+    End,
+}
+
+/// Speaks to a sweeper while the command runs.
+#[derive(Debug, Clone)]
+pub(crate) struct SweepLine(Sender<SweepOrder>);
+
+impl SweepLine {
+    /// Has what is moved from now on told to this one as soon as it was moved.
+    pub(crate) fn follow(&self, teller: impl Fn(&[Moved]) + Send + 'static) {
+        let _ = self.0.send(SweepOrder::Follow(Box::new(teller)));
+    }
+
+    /// What was moved since it was last told. Nothing once the command has ended: that is told at its end.
+    pub(crate) fn look(&self) -> Vec<Moved> {
+        let (answer, answered) = mpsc::sync_channel(1);
+        if self.0.send(SweepOrder::Look(answer)).is_err() {
+            return Vec::new();
+        }
+        answered.recv().unwrap_or_default()
+    }
 }
 
 impl Sweeper {
@@ -35,31 +68,56 @@ impl Sweeper {
         if watched.is_idle() {
             return None;
         }
-        let (end, ended) = mpsc::channel();
-        let thread = thread::Builder::new().spawn(move || run(watched, &ended)).ok()?;
-        Some(Self { end, thread })
+        let (orders, ordered) = mpsc::channel();
+        let thread = thread::Builder::new().spawn(move || run(watched, &ordered)).ok()?;
+        Some(Self { orders, thread })
     }
 
-    /// Sweeps for the last time. Says what was moved since the start.
+    pub(crate) fn line(&self) -> SweepLine {
+        SweepLine(self.orders.clone())
+    }
+
+    /// Sweeps for the last time. Says what was moved and not told yet.
     pub(crate) fn finish(self) -> Vec<Moved> {
-        drop(self.end);
+        let _ = self.orders.send(SweepOrder::End);
         self.thread.join().unwrap_or_default()
     }
 }
 
-fn run(mut watched: Watched, ended: &mpsc::Receiver<()>) -> Vec<Moved> {
+fn run(mut watched: Watched, ordered: &mpsc::Receiver<SweepOrder>) -> Vec<Moved> {
     let mut moved = Vec::new();
     let mut pause = PAUSE;
     let mut before = None;
-    while ended.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
+    let mut follower: Option<MovedTeller> = None;
+    loop {
+        let order = ordered.recv_timeout(pause);
         let began = Instant::now();
-        let now = activity();
-        if before.is_some() && before == now {
-            watched.adopt();
-        } else {
-            moved.extend(watched.sweep());
+        match order {
+            Ok(SweepOrder::Look(answer)) => {
+                moved.extend(watched.sweep());
+                moved.truncate(MAX_TOLD);
+                // Who asked may be gone; then it is told to the next one.
+                if let Err(error) = answer.send(std::mem::take(&mut moved)) {
+                    moved = error.0;
+                }
+                before = None;
+            }
+            Err(RecvTimeoutError::Timeout) => {
+                let now = activity();
+                if before.is_some() && before == now {
+                    watched.adopt();
+                } else {
+                    moved.extend(watched.sweep());
+                }
+                moved.truncate(MAX_TOLD);
+                before = now;
+            }
+            Ok(SweepOrder::Follow(teller)) => follower = Some(teller),
+            Ok(SweepOrder::End) | Err(RecvTimeoutError::Disconnected) => break,
         }
-        before = now;
+        if let Some(teller) = follower.as_ref().filter(|_| !moved.is_empty()) {
+            teller(&std::mem::take(&mut moved));
+        }
         pause = PAUSE.max(began.elapsed() * SHARE);
     }
     moved.extend(watched.sweep());

@@ -11,6 +11,7 @@ use super::git_config::{without_exec, without_programs};
 use super::look::{Sights, files_beneath, look};
 use super::names::Names;
 use super::quarantine::{Moved, Quarantine, Spot, Stamp, file_time, is_since};
+use super::setuid;
 use super::stand_in::is_stand_in;
 use super::walk::{Budget, is_there};
 
@@ -38,6 +39,8 @@ const RUNS_PROGRAMS: &str = "it makes git run programs; the harmless part was pu
 pub(super) struct Watched {
     pub(super) roots: Vec<PathBuf>,
     pub(super) orders: Names,
+    /// Where a command could make a file with the setuid bit.
+    pub(super) writable: Vec<PathBuf>,
     /// Directories that are not looked into, as commands do not reach them.
     pub(super) past: Vec<PathBuf>,
     /// Exact places where nothing was.
@@ -70,6 +73,7 @@ impl Watched {
         Self {
             roots,
             orders,
+            writable: Vec::new(),
             past: Vec::new(),
             missing: Vec::new(),
             known,
@@ -83,7 +87,9 @@ impl Watched {
 
     /// Whether there is nothing to watch.
     pub(super) fn is_idle(&self) -> bool {
-        self.missing.is_empty() && (self.roots.is_empty() || self.orders.is_empty())
+        self.writable.is_empty()
+            && self.missing.is_empty()
+            && (self.roots.is_empty() || self.orders.is_empty())
     }
 
     /// Notes what is there of all that the kernel does not guard.
@@ -129,6 +135,7 @@ impl Watched {
 
     /// Moves away what the command has made of names that programs take orders from. At most so many are told.
     pub(super) fn sweep(&mut self) -> Vec<Moved> {
+        setuid::strip(&self.writable, &self.past, self.began);
         let now = self.look();
         let mut moved = Vec::new();
         for path in now.orders.iter().chain(&now.git_files) {

@@ -11,6 +11,7 @@ use rustix::process::WaitStatus;
 use serde::{Deserialize, Serialize};
 
 use super::Refusal;
+use super::mounts::Cover;
 use crate::control::Reason;
 
 /// What the process inside has to do.
@@ -22,6 +23,8 @@ pub(super) struct Plan {
     pub(super) place: Place,
     /// The mounts that the supervisor sees, by the name of their namespace.
     pub(super) mounts_outside: RawPath,
+    /// Mounts that the process inside makes by itself, outer ones first; none where bubblewrap has made them.
+    pub(super) covers: Option<Vec<Covered>>,
     pub(super) rules: Rules,
     pub(super) network: bool,
     /// Whether the standard input is a terminal, which the command gets as its own.
@@ -38,8 +41,15 @@ pub(super) enum Place {
     Namespaces,
     /// Beside everything else on the machine: Landlock and seccomp have to do it alone.
     Bare,
-    /// On the machine as it is, but for mounts of bubblewrap's making over what is hidden and sealed.
+    /// On the machine as it is, but for mounts over what is hidden and sealed.
     Light,
+}
+
+/// One mount that the process inside makes.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Covered {
+    pub(super) at: RawPath,
+    pub(super) cover: Cover,
 }
 
 /// What Landlock lets through; all else is refused.

@@ -21,6 +21,7 @@ use super::pump::Pump;
 use super::{Health, Identity, Record, Restart, State};
 use crate::Moved;
 use crate::control::{self, MAX_SPEC_BYTES, Outcome, Report, Spec};
+use crate::jail::Jail;
 use crate::supervise::watch::{Notice, Watch};
 use crate::supervise::{self, Started};
 
@@ -172,22 +173,18 @@ impl Keeper {
 
     fn see_through(&mut self, run: Run) -> Outcome {
         let Run { mut started, pump, began } = run;
+        if let Some(line) = started.jail.as_ref().and_then(Jail::sweep_line) {
+            let log = self.log.clone();
+            line.follow(move |moved| tell_moved(&log, moved));
+        }
         let (notices, inbox) = self.line.listen();
         let outcome = Watch::new(&mut started, &self.spec, notices, inbox).run();
         pump.finish();
-        self.tell_moved(&started.sweep());
+        tell_moved(&self.log, &started.sweep());
         if began.elapsed() >= STEADY {
             self.in_a_row = 0;
         }
         outcome
-    }
-
-    /// The log of the process is where people and agents look.
-    fn tell_moved(&self, moved: &[Moved]) {
-        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
-        for moved in moved {
-            log.write(format!("[buddy] {moved}\n").as_bytes());
-        }
     }
 
     /// Decides on a new start, and waits until it is time for it.
@@ -222,6 +219,14 @@ impl Keeper {
                 survivors: outcome.survivors,
             };
         });
+    }
+}
+
+/// The log of the process is where people and agents look.
+fn tell_moved(log: &Mutex<OutputLog>, moved: &[Moved]) {
+    let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
+    for moved in moved {
+        log.write(format!("[buddy] {moved}\n").as_bytes());
     }
 }
 

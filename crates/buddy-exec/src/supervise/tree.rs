@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, wait};
 
+use crate::jail::Keeper;
 use crate::processes::{self, Process};
 
 /// How often the newest processes are looked through while the tree is being frozen. A tree that still grows after that
@@ -31,18 +32,21 @@ fn living() -> Vec<Process> {
     processes::descendants(&processes::all(), getpid().as_raw_pid())
 }
 
-/// The living descendants that are the command's. Of a jail, its outermost process and the first one inside are not.
-pub(super) fn living_of(jail: Option<Pid>) -> Vec<Process> {
+/// The living descendants that are the command's. Of a jail, its outermost process and the one inside that speaks are not.
+pub(super) fn living_of(main: Pid, keeper: Keeper) -> Vec<Process> {
+    let main = main.as_raw_pid();
     let mut living = living();
-    if let Some(outermost) = jail.map(Pid::as_raw_pid) {
-        living.retain(|process| process.pid != outermost && process.parent != outermost);
-    }
+    living.retain(|process| match keeper {
+        Keeper::Nobody => true,
+        Keeper::Main => process.pid != main,
+        Keeper::Child => process.pid != main && process.parent != main,
+    });
     living
 }
 
 /// Asks all of the command's processes to end. Stopped ones are continued, as they could not hear it otherwise.
-pub(super) fn terminate(jail: Option<Pid>) {
-    for process in living_of(jail) {
+pub(super) fn terminate(main: Pid, keeper: Keeper) {
+    for process in living_of(main, keeper) {
         process.signal(Signal::TERM);
         process.signal(Signal::CONT);
     }

@@ -16,7 +16,7 @@ use super::{Started, tree};
 use crate::Ended;
 use crate::cgroup::Group;
 use crate::control::{Leftovers, Order, Outcome, Spec};
-use crate::jail::{Status, Words};
+use crate::jail::{Keeper, Status, Words};
 
 /// What descendants get to end by themselves once the command has: the end of a `tee` behind a process substitution.
 const LINGER: Duration = Duration::from_millis(100);
@@ -52,6 +52,9 @@ pub(crate) struct Watch<'a> {
     /// Of the command.
     status: Option<Status>,
     told: Told,
+    keeper: Keeper,
+    /// Whether the command can end the process that speaks for it.
+    is_light: bool,
     none_left: bool,
     ended: Ended,
     /// Set by an order to kill and by the end of the control stream.
@@ -102,6 +105,8 @@ impl<'a> Watch<'a> {
             reaped: None,
             status: None,
             told,
+            keeper: started.jail.as_ref().map_or(Keeper::Nobody, |jail| jail.keeper),
+            is_light: started.jail.as_ref().is_some_and(|jail| jail.is_light),
             none_left: false,
             ended: Ended::Exited,
             kill_now: false,
@@ -129,6 +134,7 @@ impl<'a> Watch<'a> {
             survivors: if self.none_left { 0 } else { count(self.living()).max(1) },
             hit: self.group.map(Group::hit).unwrap_or_default(),
             moved: Vec::new(),
+            is_lost: self.is_light && self.told == Told::Nobody && self.ended == Ended::Exited,
         }
     }
 
@@ -138,13 +144,8 @@ impl<'a> Watch<'a> {
         while self.none_left && self.told == Told::Jail && self.status.is_none() && self.step(Some(until)) {}
     }
 
-    /// The outermost process of the jail, which is not the command's.
-    fn jail(&self) -> Option<Pid> {
-        (self.told != Told::Main).then_some(self.main)
-    }
-
     fn living(&self) -> usize {
-        tree::living_of(self.jail()).len()
+        tree::living_of(self.main, self.keeper).len()
     }
 
     /// Until the command has ended, or the time for that is over.
@@ -166,7 +167,7 @@ impl<'a> Watch<'a> {
     fn ask_to_end(&mut self, ended: Ended) {
         self.ended = ended;
         self.deadline = Instant::now().checked_add(self.grace);
-        tree::terminate(self.jail());
+        tree::terminate(self.main, self.keeper);
     }
 
     /// The command ended by itself, and what it started stays.
@@ -183,7 +184,7 @@ impl<'a> Watch<'a> {
         }
         let leftovers = count(self.living()).max(1);
         if !self.kill_now {
-            tree::terminate(self.jail());
+            tree::terminate(self.main, self.keeper);
             self.wait_for_none(LEFTOVER_GRACE);
         }
         self.kill_all();

@@ -15,7 +15,7 @@ use super::sessions::{self, Place};
 use super::shells::{Seat, Shell};
 use super::source::Source;
 use super::spool::RELAY;
-use crate::{CaptureOptions, PaneError, Stdin, TargetError};
+use crate::{CaptureOptions, Moved, PaneError, Stdin, TargetError};
 
 /// How long a shell may take to carry out its setup: far more than a loaded machine, with a loaded host behind it, needs.
 const SETUP_LIMIT: Duration = Duration::from_secs(15);
@@ -260,9 +260,14 @@ impl Link {
         self.shell().end(&self.host, self.pid.load(Ordering::Relaxed)).await
     }
 
-    /// Whether the shell is in a jail.
-    pub(super) fn has_bounds(&self) -> bool {
-        self.shell().has_bounds()
+    /// What the jail of the shell has moved to quarantine since that was last told.
+    pub(super) async fn swept(&self) -> Result<Vec<Moved>, TargetError> {
+        self.shell().swept(&self.host, self.pid.load(Ordering::Relaxed)).await
+    }
+
+    /// Whether the shell is in a jail that confines it to some directories.
+    pub(super) fn is_confined(&self) -> bool {
+        self.shell().is_confined()
     }
 
     /// Whether the shell has the same bounds as this one.

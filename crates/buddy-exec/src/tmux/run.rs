@@ -74,7 +74,11 @@ impl Begun {
         limit: Option<Duration>,
         mut wish: watch::Receiver<Wish>,
     ) -> (Result<Exit, TargetError>, Vec<String>) {
-        let result = self.until_end(limit, &mut wish).await;
+        let mut result = self.until_end(limit, &mut wish).await;
+        if let Ok(exit) = &mut result {
+            // What cannot be told now is told with the next command.
+            exit.moved = self.link.swept().await.unwrap_or_default();
+        }
         if result.is_err() {
             // Whatever comes of the command now, nobody waits for it any more.
             call_off(&self.link, &self.nonce).await;

@@ -183,6 +183,17 @@ cat "$1" 2>/dev/null
 exit 0
 "#;
 
+/// Has the warden of a pane look, and prints what it has found. Arguments: where it is asked, where it answers, where it tells the
+/// end, the warden.
+pub(super) const SWEPT: &str = r#"
+rm -f "$2"
+if [ -p "$1" ] && [ -d "/proc/$4" ]; then echo > "$1"; fi
+i=0
+while [ ! -s "$2" ] && [ -d "/proc/$4" ] && [ $i -lt 500 ]; do i=$((i + 1)); sleep 0.02 || sleep 1; done
+cat "$2" 2>/dev/null || cat "$3" 2>/dev/null
+exit 0
+"#;
+
 /// What is in the foreground of a pane. Arguments: the process of its shell, how often to look again. Says `busy` with the
 /// program, or nothing when the shell waits or has ended.
 pub(super) const FOREGROUND: &str = r#"

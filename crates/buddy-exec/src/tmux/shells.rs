@@ -8,8 +8,8 @@ use super::scripts;
 use super::sessions::Place;
 use crate::control::{Leftovers, Spec};
 use crate::undo::digest_of;
-use crate::warden::{Task, Told, end_file};
-use crate::{Bounds, Limits, PaneError, Stdin, SupervisorCommand, TargetError};
+use crate::warden::{Task, Told, end_file, swept_file, wish_pipe};
+use crate::{Bounds, Limits, Moved, PaneError, Stdin, SupervisorCommand, TargetError};
 
 /// What stands at a pane whose shell has no bounds.
 const OPEN: &str = "open";
@@ -51,6 +51,8 @@ struct Cell {
     told: String,
     /// The directory that the shell can read.
     directory: String,
+    /// Whether the shell may do everything but look at some files.
+    only_hides: bool,
 }
 
 /// Where the shell of a pane is, and where its files are: what their names begin with, for us and for the shell.
@@ -102,8 +104,9 @@ impl Shells {
         let program = warden.program.to_str().ok_or(TargetError::BadPath { why: "is not text" })?;
         let mut words = vec![program.to_owned()];
         words.extend(warden.args.iter().cloned().chain([task.clone()]));
+        let only_hides = bounds.only_hide();
         let bounds = digest_of(&serde_json::to_vec(bounds).map_err(unfit)?);
-        Ok(Shell { words, bounds, cell: Some(Cell { task, content, told, directory }) })
+        Ok(Shell { words, bounds, cell: Some(Cell { task, content, told, directory, only_hides }) })
     }
 
     fn spec(&self, bounds: &Bounds, directory: &str) -> Spec {
@@ -140,6 +143,11 @@ impl Shell {
         self.cell.is_some()
     }
 
+    /// Whether its jail confines it to some directories.
+    pub(super) fn is_confined(&self) -> bool {
+        self.cell.as_ref().is_some_and(|cell| !cell.only_hides)
+    }
+
     /// Whether it runs in a jail, though it may not be known how to start it again.
     pub(super) fn is_jailed(&self) -> bool {
         self.bounds != OPEN && !self.bounds.is_empty()
@@ -165,8 +173,22 @@ impl Shell {
     ) -> Result<Option<(Option<i32>, Option<i32>)>, TargetError> {
         let Some(cell) = &self.cell else { return Ok(None) };
         Ok(match told(host, &end_file(Path::new(&cell.told)).to_string_lossy(), pid).await? {
-            Some(Told::Ended { warden, code, signal }) if warden == pid => Some((code, signal)),
+            Some(Told::Ended { warden, code, signal, .. }) if warden == pid => Some((code, signal)),
             _ => None,
+        })
+    }
+
+    /// Has the warden `pid` look at what the shell has left where programs take orders from it. Says what it has moved since it was
+    /// last asked.
+    pub(super) async fn swept(&self, host: &Host, pid: i32) -> Result<Vec<Moved>, TargetError> {
+        let Some(cell) = self.cell.as_ref().filter(|cell| !cell.only_hides) else { return Ok(Vec::new()) };
+        let tell = Path::new(&cell.told);
+        let [pipe, answer, end] = [wish_pipe(tell), swept_file(tell), end_file(tell)]
+            .map(|path| path.to_string_lossy().into_owned());
+        let said = host.run(scripts::SWEPT, &[&pipe, &answer, &end, &pid.to_string()], Stdin::Null).await?;
+        Ok(match serde_json::from_str(&said.text) {
+            Ok(Told::Swept { warden, moved } | Told::Ended { warden, moved, .. }) if warden == pid => moved,
+            _ => Vec::new(),
         })
     }
 

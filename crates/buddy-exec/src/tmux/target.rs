@@ -398,6 +398,10 @@ impl Target for TmuxTarget {
         self.below.has_terminals()
     }
 
+    async fn can_hide(&self) -> bool {
+        self.below.can_hide().await
+    }
+
     async fn rest(&self) {
         self.below.rest().await;
     }

@@ -9,7 +9,8 @@ use super::file::{Allowed, decides_what_runs, holds_a_root, is_open, is_untruste
 use super::secrets::disclosed;
 use super::sheet::{Sheet, Weight};
 use crate::effect::{
-    Access, Class, Effect, Examination, Leaf, Reach, Touch, destinations, examine, examine_words, socket,
+    Access, Class, Effect, Examination, Leaf, Reach, Touch, destinations, examine, examine_words,
+    gains_rights, socket,
 };
 use crate::grant::offers;
 use crate::guarded::{holds_secrets, is_guarded};
@@ -22,8 +23,9 @@ use crate::{CommandMode, CommandPattern, Execution, Mode, Now, Places, Policy, S
 const UNTRUSTED: &str =
     "this folder is not trusted, so the command can change nothing in it; /trust changes that";
 
-/// Programs that give what they run the rights of another account.
-const GAIN_RIGHTS: &[&str] = &["sudo", "doas", "su", "pkexec", "run0"];
+/// Why every command of production asks that is not known to only read.
+const EXPOSED: &str =
+    "nothing on this machine keeps buddy's own files from the command; install bubblewrap to change that";
 
 /// The files that a command is known to touch, as [`Touch::anchor`] names them.
 pub(super) fn touched(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec<PathBuf> {
@@ -111,7 +113,7 @@ impl Judge<'_> {
         let mut uncovered = Vec::new();
         sheet.needs.is_ruled = !examination.leaves.is_empty();
         for leaf in &examination.leaves {
-            sheet.needs.gains_rights |= GAIN_RIGHTS.contains(&leaf.program.as_str());
+            sheet.needs.gains_rights |= gains_rights(&leaf.program);
             let is_allowed = self.is_allowed(leaf, sheet);
             if !is_allowed && !only_reads(leaf) {
                 uncovered.push(leaf);
@@ -161,7 +163,10 @@ impl Judge<'_> {
     fn by_mode(&self, uncovered: &[&Leaf], is_empty: bool, sheet: &mut Sheet) {
         match self.policy.mode {
             Mode::Plan => sheet.deny("plan mode: the command is not known to only read"),
-            Mode::Production => self.unknown(uncovered, sheet),
+            Mode::Production => {
+                self.unknown(uncovered, sheet);
+                self.exposed(sheet);
+            }
             Mode::Development if uncovered.is_empty() && !is_empty => {}
             Mode::Development if self.is_granted_to_the_letter() => {}
             Mode::Development if matches!(self.policy.commands, CommandMode::Allowlist(_)) => {}
@@ -205,6 +210,13 @@ impl Judge<'_> {
         let Some(cwd) = self.cwd else { return };
         for offer in offers(self.command, cwd, &unknown, &self.policy.places) {
             sheet.offer(offer);
+        }
+    }
+
+    /// Where nothing hides buddy's own files, a person sees each command that could change them, unless a lasting rule allows it.
+    fn exposed(&self, sheet: &mut Sheet) {
+        if self.policy.is_exposed && !sheet.needs.is_ruled {
+            sheet.ask(Weight::Hard, Risk::High, EXPOSED);
         }
     }
 
@@ -278,7 +290,7 @@ impl Judge<'_> {
         if secret(path, allowed, self.policy, sheet) && allowed != Allowed::Always {
             return false;
         }
-        let is_wide = touches_any(path, &places.own)
+        let is_wide = (touches_any(path, &places.own) && !is_beneath_any(path, &places.own_readable))
             || is_system_wide(path)
             || (access == Access::Read && holds_secrets(path, places));
         !(is_pattern && is_wide)

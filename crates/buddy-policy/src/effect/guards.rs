@@ -9,8 +9,8 @@ enum When {
     Always,
     /// Unless its first word is one of these; `""` stands for no word at all.
     Unless(&'static [&'static str]),
-    /// If its first word that is no option is one of these.
-    First(&'static [&'static str]),
+    /// If its subcommand is, or could be, one of these.
+    Subcommand(&'static [&'static str]),
     /// If one of its words is one of these.
     With(&'static [&'static str]),
     /// If one of its options is, or could be, this: a letter, a long name.
@@ -42,6 +42,9 @@ const SPEAKS: &str = "it could speak in a person's place";
 const PROGRAMS: &str = "an option makes it run other programs";
 const ELSEWHERE: &str = "it acts in another place: a host, a container or a cluster";
 const STATE: &str = "it changes what later commands of this shell do";
+
+/// Words of package managers that a subcommand follows.
+const GROUPS: &[&str] = &["env", "group", "groups", "module"];
 
 const GUARDS: &[Guard] = &[
     guard(
@@ -217,12 +220,12 @@ const GUARDS: &[Guard] = &[
     ),
     guard(
         &["apt", "apt-get", "aptitude", "yum", "dnf", "microdnf", "zypper", "tdnf"],
-        When::With(&["remove", "purge", "autoremove", "erase", "dist-upgrade", "full-upgrade", "rm"]),
+        When::Subcommand(&["remove", "purge", "autoremove", "erase", "dist-upgrade", "full-upgrade", "rm"]),
         PACKAGES,
     ),
     guard(
         &["brew", "snap", "flatpak", "pip", "pip3", "gem", "cargo", "pipx", "conda", "opkg"],
-        When::With(&["uninstall", "remove"]),
+        When::Subcommand(&["uninstall", "remove"]),
         PACKAGES,
     ),
     guard(
@@ -230,10 +233,10 @@ const GUARDS: &[Guard] = &[
             "cargo", "npm", "pnpm", "yarn", "gem", "poetry", "uv", "hatch", "pdm", "flit", "twine", "vsce",
             "dart", "mix",
         ],
-        When::First(&["publish", "unpublish", "deprecate", "yank", "push", "upload", "hex.publish"]),
+        When::Subcommand(&["publish", "unpublish", "deprecate", "yank", "push", "upload", "hex.publish"]),
         PUBLISHES,
     ),
-    guard(&["apk"], When::With(&["del"]), PACKAGES),
+    guard(&["apk"], When::Subcommand(&["del"]), PACKAGES),
     guard(&["dpkg"], When::Option(&[(Some('r'), "remove"), (Some('P'), "purge")]), PACKAGES),
     guard(&["rpm"], When::Option(&[(Some('e'), "erase")]), PACKAGES),
     guard(&["pacman"], When::Option(&[(Some('R'), "remove")]), PACKAGES),
@@ -338,6 +341,12 @@ const GUARDS: &[Guard] = &[
     ),
 ];
 
+/// Whether a program takes rights that no jailed command gets: those of another account, or over mounts and the kernel.
+pub(crate) fn gains_rights(program: &str) -> bool {
+    let takes = |guard: &Guard| [RIGHTS, DISK, KERNEL, LATER, USERS].contains(&guard.reason);
+    GUARDS.iter().any(|guard| takes(guard) && guard.names.contains(&program))
+}
+
 /// What is dangerous about a program with these words.
 pub(crate) fn dangers(program: &str, arguments: &[Word]) -> Vec<String> {
     let found = GUARDS.iter().filter(|guard| guard.names.contains(&program) && guard.when.holds(arguments));
@@ -371,9 +380,8 @@ impl When {
                 let first = arguments.first().map_or("", |word| word.literal().unwrap_or("$"));
                 !harmless.contains(&first)
             }
-            Self::First(words) => {
-                let first = arguments.iter().find(|word| !word.unexpanded().starts_with('-'));
-                first.and_then(Word::literal).is_some_and(|first| words.contains(&first))
+            Self::Subcommand(words) => {
+                subcommands(arguments).any(|word| word.literal().is_none_or(|text| words.contains(&text)))
             }
             Self::With(words) => {
                 arguments.iter().skip_while(|word| word.unexpanded().starts_with('-')).enumerate().any(
@@ -393,6 +401,26 @@ impl When {
             }
         }
     }
+}
+
+/// Words that could be the subcommand: the first that is no option, and the next one where that could be the value of an option or
+/// names a group of subcommands.
+fn subcommands(arguments: &[Word]) -> impl Iterator<Item = &Word> {
+    let mut is_after_option = false;
+    let mut is_over = false;
+    arguments.iter().filter(move |word| {
+        let text = word.unexpanded();
+        if is_over || text.starts_with('+') {
+            return false;
+        }
+        if text.starts_with('-') {
+            is_after_option = !text.contains('=');
+            return false;
+        }
+        is_over = !is_after_option && !GROUPS.contains(&text.as_str());
+        is_after_option = false;
+        true
+    })
 }
 
 /// Whether a `kill` reaches beyond processes named by their number: the first process, groups, or what is computed.

@@ -24,6 +24,9 @@ pub fn protected_places_page() -> String {
         matches!(keeps, Keeps::Orders | Keeps::OrdersIn(_))
     });
     section(&mut page, "Secrets", "Reading these asks you.", |keeps| keeps == Keeps::Secrets);
+    let tools =
+        "Reading these asks you. A command that you allow reads them too; all others find the files empty.";
+    section(&mut page, "Secrets that tools need", tools, |keeps| keeps == Keeps::ToolSecrets);
     let files = "Reading files of these names asks you. A directory of such a name is not protected.";
     section(&mut page, "Files that hold secrets by convention", files, |keeps| keeps == Keeps::SecretFiles);
     let plain = "These look like the names above and hold no secrets. buddy reads them without a question.";

@@ -12,6 +12,9 @@ pub enum Keeps {
     OrdersIn(&'static [&'static str]),
     /// It holds secrets: reading it asks. The name stands for a directory with everything below, or for a file.
     Secrets,
+    /// The same, but tools of the day need it, such as package managers with a private registry: a command that a person allowed
+    /// reads it.
+    ToolSecrets,
     /// Files of this name hold secrets by convention, wherever they are; a directory of the same name does not.
     SecretFiles,
     /// Files of this name look like secrets and are meant to be read.
@@ -35,6 +38,10 @@ const fn orders(name: &'static str, of: &'static str) -> ProtectedRow {
 
 const fn secrets(name: &'static str, of: &'static str) -> ProtectedRow {
     ProtectedRow { name, keeps: Keeps::Secrets, of }
+}
+
+const fn tool_secrets(name: &'static str, of: &'static str) -> ProtectedRow {
+    ProtectedRow { name, keeps: Keeps::ToolSecrets, of }
 }
 
 const fn secret_files(name: &'static str, of: &'static str) -> ProtectedRow {
@@ -182,11 +189,11 @@ pub const PROTECTED: &[ProtectedRow] = &[
     secrets(".age", "age"),
     secrets(".netrc", "curl, git and others"),
     secrets("_netrc", "curl, git and others"),
-    secrets(".git-credentials", "git"),
-    secrets(".config/git/credentials", "git"),
-    secrets(".config/gh", "GitHub CLI"),
-    secrets(".config/hub", "GitHub CLI"),
-    secrets(".config/glab-cli", "GitLab CLI"),
+    tool_secrets(".git-credentials", "git"),
+    tool_secrets(".config/git/credentials", "git"),
+    tool_secrets(".config/gh", "GitHub CLI"),
+    tool_secrets(".config/hub", "GitHub CLI"),
+    tool_secrets(".config/glab-cli", "GitLab CLI"),
     secrets(".password-store", "pass"),
     secrets(".config/op", "1Password"),
     secrets(".config/bitwarden", "Bitwarden"),
@@ -197,29 +204,29 @@ pub const PROTECTED: &[ProtectedRow] = &[
     secrets("library/keychains", "macOS keychain"),
     secrets(".vault-token", "Vault"),
     // Packages.
-    secrets(".npmrc", "npm"),
-    secrets(".yarnrc.yml", "yarn"),
-    secrets(".pypirc", "PyPI"),
-    secrets(".cargo/credentials", "cargo"),
-    secrets(".cargo/credentials.toml", "cargo"),
-    secrets(".gem/credentials", "RubyGems"),
-    secrets(".bundle/config", "Bundler"),
-    secrets(".composer/auth.json", "Composer"),
-    secrets(".config/composer/auth.json", "Composer"),
-    secrets(".m2/settings.xml", "Maven"),
-    secrets(".m2/settings-security.xml", "Maven"),
-    secrets(".gradle/gradle.properties", "Gradle"),
-    secrets(".nuget/nuget.config", "NuGet"),
-    secrets(".config/nuget", "NuGet"),
+    tool_secrets(".npmrc", "npm"),
+    tool_secrets(".yarnrc.yml", "yarn"),
+    tool_secrets(".pypirc", "PyPI"),
+    tool_secrets(".cargo/credentials", "cargo"),
+    tool_secrets(".cargo/credentials.toml", "cargo"),
+    tool_secrets(".gem/credentials", "RubyGems"),
+    tool_secrets(".bundle/config", "Bundler"),
+    tool_secrets(".composer/auth.json", "Composer"),
+    tool_secrets(".config/composer/auth.json", "Composer"),
+    tool_secrets(".m2/settings.xml", "Maven"),
+    tool_secrets(".m2/settings-security.xml", "Maven"),
+    tool_secrets(".gradle/gradle.properties", "Gradle"),
+    tool_secrets(".nuget/nuget.config", "NuGet"),
+    tool_secrets(".config/nuget", "NuGet"),
     // Clouds and containers.
     secrets(".aws", "AWS"),
     secrets(".azure", "Azure"),
     secrets(".config/gcloud", "Google Cloud"),
     secrets(".boto", "Google Cloud"),
     secrets(".kube", "Kubernetes"),
-    secrets(".docker/config.json", "Docker"),
+    tool_secrets(".docker/config.json", "Docker"),
     secrets(".dockercfg", "Docker"),
-    secrets(".config/containers/auth.json", "Podman"),
+    tool_secrets(".config/containers/auth.json", "Podman"),
     secrets(".terraform.d/credentials.tfrc.json", "Terraform"),
     secrets(".terraformrc", "Terraform"),
     secrets(".oci", "Oracle Cloud"),

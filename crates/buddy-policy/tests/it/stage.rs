@@ -12,6 +12,7 @@ pub(crate) fn policy(mode: Mode) -> Policy {
         workspace: vec!["/w".into()],
         home: Some("/home/u".into()),
         own: vec!["/home/u/.config/buddy".into(), "/home/u/.buddy/run".into()],
+        own_readable: Vec::new(),
         scratch: vec!["/tmp".into()],
         target: "local".to_owned(),
         remote: false,

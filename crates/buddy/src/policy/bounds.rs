@@ -1,32 +1,26 @@
 //! The bounds of each mode: what a call may touch on a host. What is protected comes from policy's one table.
 
-use std::path::PathBuf;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
 
 use buddy_agent::{AllowedBy, CallRights};
 use buddy_exec::{Bounds, Reach};
-use buddy_policy::{Mode, Needs, Places, Policy, guarded_names, home_secrets, secret_names, secret_places};
+use buddy_policy::{
+    Mode, Needs, Places, Policy, guarded_names, home_secrets, secret_names, secret_places, tool_secret_names,
+    tool_secrets,
+};
 use buddy_protocol::NameSet;
 
 use crate::environment::Environment;
 use crate::host::Host;
 
-/// In the data directory, what agents must not see: it says who may do what, and what happened.
-const OWN_DATA: &[&str] = &[
-    "buddy.db",
-    "buddy.db-wal",
-    "buddy.db-shm",
-    "config",
-    "grants.json",
-    "grants.lock",
-    "history",
-    "processes",
-    "quarantine",
-    "run",
-    "trusted",
-    "trusted.json",
-    "trusted.lock",
-    "undo",
-];
+/// In the data directory, what agents may read: files that they share with people, which they write too, and logs.
+const SHARED: &str = "shared";
+const LOGS: &str = "logs";
+
+/// Directories of buddy's own are nobody else's.
+const OWN_MODE: u32 = 0o700;
 
 /// Sockets that give whoever reaches them the machine.
 const SOCKETS: &[&str] = &["/run/docker.sock", "/run/podman", "/var/run/docker.sock"];
@@ -35,8 +29,11 @@ const SOCKETS: &[&str] = &["/run/docker.sock", "/run/podman", "/var/run/docker.s
 #[derive(Debug, Clone)]
 pub(super) struct Ground {
     pub(super) home: Option<PathBuf>,
-    /// What belongs to buddy itself.
+    /// The directories of buddy itself. Whatever is in them says who may do what, or what happened, also files that buddy has not made
+    /// yet.
     pub(super) own: Vec<PathBuf>,
+    /// What agents may read in there.
+    pub(super) own_readable: Vec<PathBuf>,
     /// Where files are written that nobody keeps, and those that agents share with people.
     pub(super) scratch: Vec<PathBuf>,
     is_remote: bool,
@@ -53,21 +50,35 @@ impl Ground {
                 (below(".buddy"), below(".config"))
             }
         };
-        let own = data.iter().flat_map(|data| OWN_DATA.iter().map(|name| data.join(name)));
-        let own = own.chain(config.iter().map(|config| config.join("buddy"))).collect();
+        let config = config.map(|config| config.join("buddy"));
+        let own = data.iter().cloned().chain(config).collect();
         let is_remote = host.remote.is_some();
-        let shared = data.iter().filter(|_| !is_remote).map(|data| data.join("shared"));
-        let scratch = [PathBuf::from("/tmp")].into_iter().chain(shared).collect();
-        Self { home, own, scratch, is_remote }
+        let here = |name: &'static str| data.iter().filter(|_| !is_remote).map(move |data| data.join(name));
+        let scratch = [PathBuf::from("/tmp")].into_iter().chain(here(SHARED)).collect();
+        let own_readable = here(SHARED).chain(here(LOGS)).collect();
+        Self { home, own, own_readable, scratch, is_remote }
+    }
+
+    /// Makes the directories of buddy that are missing on this machine: only one that is there can be hidden from commands. Where
+    /// buddy cannot make one, no command of the same account can.
+    pub(super) fn make_own(&self) {
+        if self.is_remote {
+            return;
+        }
+        for directory in self.own.iter().chain(&self.own_readable) {
+            let _ = DirBuilder::new().recursive(true).mode(OWN_MODE).create(directory);
+        }
     }
 
     /// Places with secrets that are there now. On another host names alone seal them, since a look at each would take long.
-    fn secrets(&self) -> Vec<PathBuf> {
+    fn secrets(&self, places: impl Iterator<Item = &'static Path>) -> Vec<PathBuf> {
         if self.is_remote {
             return Vec::new();
         }
-        let in_home = self.home.iter().flat_map(|home| home_secrets().map(|name| home.join(name)));
-        let all = in_home.chain(secret_places().map(PathBuf::from));
+        // An absolute place stays what it is.
+        let home = self.home.as_deref().unwrap_or(Path::new("/"));
+        let is_known = |place: &&Path| self.home.is_some() || place.is_absolute();
+        let all = places.filter(is_known).map(|place| home.join(place));
         all.filter(|path| path.symlink_metadata().is_ok()).collect()
     }
 }
@@ -77,15 +88,23 @@ pub(super) fn bounds(ground: &Ground, policy: &Policy, call: &CallRights<'_>, ne
     let needs = call.needs;
     let is_thought_about = call.by == AllowedBy::Person || (needs.runs && needs.is_ruled);
     let is_production = policy.mode == Mode::Production;
-    if is_production && is_thought_about && needs.gains_rights {
-        // No kernel lets a jailed command take the rights of another account.
+    if is_production && needs.gains_rights && (is_thought_about || call.is_allowed) {
+        // No kernel lets a jailed command take the rights of another account. Nobody is asked about one only where a lasting rule or the
+        // command line allows everything.
+        return Bounds::open();
+    }
+    if is_production && policy.is_exposed && needs.runs && (is_thought_about || call.is_allowed) {
+        // Nothing would hold. What changes something was asked about, unless the command line or a lasting rule allows it.
         return Bounds::open();
     }
     let Places { workspace, untrusted, scratch, .. } = &policy.places;
     let is_open_command = is_thought_about && needs.runs;
     let mut hidden = ground.own.clone();
     if !(is_production && is_open_command) {
-        hidden.extend(ground.secrets());
+        hidden.extend(ground.secrets(home_secrets().chain(secret_places())));
+    }
+    if !is_open_command {
+        hidden.extend(ground.secrets(tool_secrets()));
     }
     if !is_production {
         hidden.extend(SOCKETS.iter().map(PathBuf::from));
@@ -101,7 +120,10 @@ pub(super) fn bounds(ground: &Ground, policy: &Policy, call: &CallRights<'_>, ne
         write,
         opened: opened(needs, call.by, is_production, &hidden),
         hidden,
+        shown: ground.own_readable.clone(),
+        guarded: ground.own_readable.iter().filter(|place| !scratch.contains(place)).cloned().collect(),
         guarded_names: if is_production { NameSet::default() } else { guarded_names().clone() },
+        blank_names: tool_secret_names().clone(),
         sealed_names: if is_open_command { NameSet::default() } else { secret_names().clone() },
         anchors: roots().chain(untrusted.iter().cloned()).collect(),
         network: is_production || (network && policy.mode != Mode::Plan),

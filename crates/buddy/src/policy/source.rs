@@ -30,6 +30,8 @@ pub(crate) struct Policies {
     settings: PolicySettings,
     /// Where things are on the host.
     ground: Ground,
+    /// Whether nothing can keep buddy's own files from a command.
+    is_exposed: bool,
     /// None for this machine.
     remote: Option<Remote>,
     /// The rules of each directory, with those of the project where it is trusted at the moment; held for a look only.
@@ -80,6 +82,11 @@ impl PolicySettings {
         })
     }
 
+    /// Whether nothing but mounts would keep files from commands.
+    pub(crate) fn hides_by_mounts(&self) -> bool {
+        self.mode == Mode::Production
+    }
+
     /// Further directories of this machine that the person opened to be worked on.
     pub(crate) fn added(&self) -> &[PathBuf] {
         &self.added
@@ -100,10 +107,17 @@ impl Policies {
             settings,
             rules: Mutex::default(),
             ground: Ground::of(environment, host),
+            is_exposed: false,
             remote: host.remote.clone(),
         };
+        policies.ground.make_own();
         policies.rules(&host.cwd)?;
         Ok(policies)
+    }
+
+    /// The same where nothing can keep buddy's own files from a command.
+    pub(crate) fn exposed(self) -> Self {
+        Self { is_exposed: true, ..self }
     }
 
     fn rules(&self, cwd: &Path) -> anyhow::Result<Arc<RuleSet>> {
@@ -156,12 +170,14 @@ impl PolicySource for Policies {
             untrusted: (self.remote.is_none() && !is_trusted).then(|| cwd.to_owned()),
             home: self.ground.home.clone(),
             own: self.ground.own.clone(),
+            own_readable: self.ground.own_readable.clone(),
             scratch: self.ground.scratch.clone(),
             target: self.remote.as_ref().map_or("local", |remote| &remote.name).to_owned(),
             remote: self.remote.is_some(),
         };
         Ok(Arc::new(Policy {
             mode: if is_plan_only { Mode::Plan } else { self.settings.mode },
+            is_exposed: self.is_exposed,
             places,
             rules: (*rules).clone(),
             commands: self.settings.commands.clone(),

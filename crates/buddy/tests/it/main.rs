@@ -31,6 +31,7 @@ mod panes;
 mod past;
 mod person;
 mod processes;
+mod production;
 mod project;
 mod protected;
 mod repl;

@@ -386,8 +386,9 @@ async fn the_agent_sees_what_a_person_typed_into_its_program() {
 #[tokio::test]
 async fn without_a_jail_there_is_no_shared_terminal() {
     let stage = PaneStage::new([]).await;
-    let line = "exec unshare --map-root-user --mount \
-                sh -c 'mount --bind /bin/false /usr/bin/bwrap && exec \"$BUDDY\" --trust --tmux'";
+    // One that others could have changed is not passed over, as one that fails would be.
+    let line = "cp /bin/false planted && chmod 777 planted && exec unshare --map-root-user --mount \
+                sh -c 'mount --bind planted /usr/bin/bwrap && exec \"$BUDDY\" --trust --tmux'";
     let finished = stage.0.in_bash(line).run().await.expect_code(1);
     assert!(finished.to_string().contains("bubblewrap"), "{finished}");
     assert!(!stage.socket().exists());

@@ -27,6 +27,8 @@ pub(crate) enum Kind {
     Ordinary,
     /// Without bubblewrap, of an account without rights.
     OrdinaryBare,
+    /// Without bubblewrap, where nobody can make a namespace for mounts.
+    NoMounts,
 }
 
 pub(crate) const ALL: [Kind; 4] = [Kind::Full, Kind::Bare, Kind::Ordinary, Kind::OrdinaryBare];
@@ -134,6 +136,12 @@ pub(crate) fn supervisor(kind: Kind, supervise: &Path) -> SupervisorCommand {
     if matches!(kind, Kind::Bare | Kind::OrdinaryBare) {
         // A device is no program, so this is as good as nothing there.
         words.extend(behind_mount("/dev/null"));
+    }
+    if kind == Kind::NoMounts {
+        // The limit is that of a namespace of users, so nobody else is affected.
+        let script = "mount --bind /dev/null /usr/bin/bwrap && echo 0 > /proc/sys/user/max_mnt_namespaces && exec \"$@\"";
+        let namespaces = ["/usr/bin/unshare", "--map-root-user", "--mount", "/bin/sh", "-c", script, "sh"];
+        words.extend(namespaces.map(Into::into));
     }
     if is_root && is_ordinary(kind) {
         let id = NOBODY.to_string();

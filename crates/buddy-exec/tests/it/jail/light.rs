@@ -1,11 +1,12 @@
 //! Bounds that hide some files and allow everything else: the machine is there as it is.
 
 use std::fs;
+use std::time::Duration;
 
-use buddy_exec::{Bounds, TargetError};
+use buddy_exec::{Bounds, Ended, Reach, TargetError};
 use buddy_protocol::NameSet;
 
-use super::cell::{Cell, Kind, WITH_MOUNTS};
+use super::cell::{ALL, Cell, Kind};
 
 fn light(cell: &Cell) -> Bounds {
     Bounds {
@@ -26,7 +27,7 @@ fn stage(kind: Kind) -> Cell {
 
 #[tokio::test]
 async fn nothing_reaches_what_is_hidden() {
-    for kind in WITH_MOUNTS {
+    for kind in ALL {
         let cell = stage(kind);
         let script = "cat $OUT/secret data/buddy.db data/run/socket .env; tar c -C data . | grep -a -o hidden; \
             cp data/buddy.db copy; cat copy; ln data/buddy.db hard; cat hard; ln -s data/buddy.db soft; cat soft; \
@@ -44,7 +45,7 @@ async fn nothing_reaches_what_is_hidden() {
 
 #[tokio::test]
 async fn everything_else_is_as_it_was() {
-    for kind in WITH_MOUNTS {
+    for kind in ALL {
         let cell = stage(kind);
         let marker = std::process::id();
         let script = format!(
@@ -68,10 +69,98 @@ async fn everything_else_is_as_it_was() {
 
 #[tokio::test]
 async fn where_nothing_can_hide_them_the_command_is_refused() {
-    for kind in [Kind::Bare, Kind::OrdinaryBare] {
+    let cell = stage(Kind::NoMounts);
+    let error = cell.stage.start(cell.exec(light(&cell), "echo bad > ran")).await.unwrap_err();
+    let TargetError::NotJailed { layer, reason } = &error else { panic!("{error:?}") };
+    assert_eq!(layer, "user_namespaces");
+    assert!(reason.contains("install bubblewrap"), "{reason}");
+    assert!(!cell.ws("ran").exists());
+}
+
+/// A directory of buddy's own, in which two places are there for commands.
+fn own(cell: &Cell) -> Bounds {
+    let (shared, logs) = (cell.ws("data/shared"), cell.ws("data/logs"));
+    Bounds {
+        hidden: vec![cell.ws("data")],
+        shown: vec![shared, logs.clone()],
+        guarded: vec![logs],
+        ..Bounds::open()
+    }
+}
+
+#[tokio::test]
+async fn nothing_can_be_made_in_a_hidden_directory_but_where_it_is_shown() {
+    for kind in ALL {
         let cell = stage(kind);
-        let error = cell.stage.start(cell.exec(light(&cell), "echo bad > ran")).await.unwrap_err();
-        assert!(matches!(&error, TargetError::NotJailed { layer, .. } if layer == "bubblewrap"), "{error:?}");
-        assert!(!cell.ws("ran").exists());
+        cell.file("data/logs/old", "logged\n");
+        let everywhere = own(&cell);
+        let beneath = Reach::Beneath(vec![cell.ws(""), cell.ws("data/shared")]);
+        let confined = Bounds { write: beneath, network: false, ..own(&cell) };
+        for bounds in [everywhere, confined] {
+            let script = "cat data/shared/file data/logs/old; echo new > data/shared/new; \
+                python3 -c 'open(\"data/grants.json\",\"w\").write(\"all\")'; echo all > data/trusted.json; mkdir -p data/config; \
+                echo all > data/config/rules.toml; echo x > data/logs/new; echo x >> data/logs/old; cat data/buddy.db; \
+                mv data elsewhere; mkdir -p data; echo all > data/grants.json; rm -rf data/logs data/run; \
+                ln -s elsewhere data/shared/link; rmdir data/shared; umount data; umount -l data/shared; ls data | xargs";
+            let exit = cell.run_in(bounds, script).await;
+            let listed = if exit.stdout.text().contains("logs shared") { "logs shared\n" } else { "\n" };
+            assert_eq!(
+                exit.stdout.text(),
+                format!("shared\nlogged\n{listed}"),
+                "{kind:?}: {}",
+                exit.stderr.text()
+            );
+            assert_eq!(fs::read_to_string(cell.ws("data/shared/new")).unwrap(), "new\n", "{kind:?}");
+            let mut names: Vec<_> =
+                fs::read_dir(cell.ws("data")).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+            names.sort();
+            assert_eq!(names, ["buddy.db", "logs", "run", "shared"], "{kind:?}");
+            assert_eq!(fs::read_to_string(cell.ws("data/logs/old")).unwrap(), "logged\n", "{kind:?}");
+            assert_eq!(fs::read_dir(cell.ws("data/logs")).unwrap().count(), 1, "{kind:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_command_with_light_bounds_is_asked_to_end_at_its_limit() {
+    for kind in ALL {
+        let cell = stage(kind);
+        let script = "trap 'echo asked; exit 7' TERM; echo ready; sleep 60 & wait";
+        let mut exec = cell.exec(light(&cell), script);
+        exec.timeout = Some(Duration::from_millis(700));
+        let exit = cell.stage.run(exec).await;
+        assert_eq!((exit.code, exit.ended), (Some(7), Ended::TimedOut), "{kind:?}");
+        assert_eq!(exit.stdout.text(), "ready\nasked\n", "{kind:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_command_that_ends_who_speaks_for_it_is_lost() {
+    for kind in ALL {
+        let cell = stage(kind);
+        let running = cell.stage.start(cell.exec(light(&cell), "kill -9 $PPID; sleep 61")).await;
+        let ended = running.unwrap().wait().await;
+        assert!(matches!(ended, Err(TargetError::SupervisorLost)), "{kind:?}: {ended:?}");
+    }
+}
+
+#[tokio::test]
+async fn some_files_are_found_empty() {
+    for kind in ALL {
+        let cell = stage(kind);
+        let names = [".npmrc", "auth.json", "settings.xml"];
+        for name in names {
+            cell.file(&format!("home/{name}"), "token\n");
+        }
+        let mut bounds = light(&cell);
+        bounds.hidden.push(cell.ws("home/.npmrc"));
+        bounds.sealed_names = NameSet::default().with_files(["auth.json", "settings.xml"]);
+        bounds.blank_names = NameSet::default().with_files(names);
+        let script = "cd home; cat .npmrc auth.json settings.xml && test -f .npmrc && echo fine; echo x > .npmrc; rm -f .npmrc; mv -f auth.json a";
+        let exit = cell.run_in(bounds, script).await;
+        assert_eq!(exit.stdout.text(), "{}\n<settings/>\nfine\n", "{kind:?}: {}", exit.stderr.text());
+        for name in names {
+            assert_eq!(fs::read_to_string(cell.ws("home").join(name)).unwrap(), "token\n", "{kind:?}");
+        }
     }
 }

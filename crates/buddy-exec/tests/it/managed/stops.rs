@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use buddy_exec::managed::{Condition, Force, ManagedError, State};
 use buddy_exec::{Bounds, Ended, Reach, TargetError};
+use buddy_protocol::NameSet;
 use serde_json::{Value, json};
 
 use super::house::{House, Stranger, until};
@@ -164,4 +165,24 @@ fn bounds_hold_for_managed_processes_too() {
     assert!(!house.text(&id).contains("escaped"), "{}", house.text(&id));
     house.processes.stop(&id, Force::Gentle).unwrap();
     assert_eq!(alive(&marker), [""; 0]);
+}
+
+#[test]
+fn the_log_tells_what_was_moved_while_the_process_runs_and_at_its_end() {
+    let house = House::new();
+    fs::create_dir(house.path("inside")).unwrap();
+    let script = "cd inside; echo bad > .envrc; echo ready; while [ -e .envrc ]; do sleep 0.05; done; echo gone; \
+                  while [ ! -e end ]; do sleep 0.05; done; echo bad > .husky";
+    let mut launch = house.launch(script);
+    let write = Reach::Beneath(vec![house.path("inside")]);
+    let guarded_names = NameSet::trees([".envrc", ".husky"]);
+    launch.bounds = Bounds { write, guarded_names, ..Bounds::open() };
+    let id = house.processes.start(&launch).unwrap().record.id;
+    house.until_printed(&id, "gone");
+    house.until_printed(&id, "/inside/.envrc`");
+    fs::write(house.path("inside/end"), "").unwrap();
+    house.until_condition(&id, Condition::Ended);
+    assert!(!house.path("inside/.husky").exists());
+    assert_eq!(house.text(&id).matches("[buddy] ").count(), 2, "{}", house.text(&id));
+    assert!(house.text(&id).contains("/inside/.husky`"), "{}", house.text(&id));
 }

@@ -5,7 +5,8 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::{SocketAddr, UnixListener};
 
-use buddy_exec::{Bounds, Ended, Keys, PaneError, PaneSelector, Panes, Reach, TargetError};
+use buddy_exec::{Bounds, Ended, Exit, Keys, PaneError, PaneSelector, Panes, Reach, TargetError};
+use buddy_protocol::NameSet;
 
 use super::stage::PaneStage;
 use crate::jail::cell::{ALL, Kind};
@@ -311,4 +312,27 @@ async fn a_shell_that_cannot_be_jailed_is_not_started() {
     let typed = stage.target.send_keys(&stage.bounds, &PaneSelector::default(), &keys).await;
     assert!(names_it(&typed.unwrap_err()));
     assert!(!stage.path("work/ran").exists());
+}
+
+#[tokio::test]
+async fn a_run_tells_what_was_moved_to_quarantine() {
+    for kind in ALL {
+        let mut stage = PaneStage::jailed_as(kind, "/bin/bash");
+        stage.bounds.guarded_names = NameSet::trees([".envrc"]);
+        let run = async |text: &str| {
+            let mut run = stage.try_start(stage.command(text)).await.unwrap();
+            run.running.wait().await.unwrap()
+        };
+        let moved = |exit: Exit| exit.moved.iter().map(|moved| moved.from.clone()).collect::<Vec<_>>();
+        assert_eq!(moved(run("echo plain > work/plain").await), Vec::<std::path::PathBuf>::new(), "{kind:?}");
+        let envrc = stage.path("work/.envrc").canonicalize().unwrap_or_else(|_| stage.path("work/.envrc"));
+        assert_eq!(moved(run("echo bad > work/.envrc").await), [envrc.clone()], "{kind:?}");
+        assert!(!envrc.exists() && stage.path("work/plain").exists(), "{kind:?}");
+        assert_eq!(moved(run("true").await), Vec::<std::path::PathBuf>::new(), "{kind:?}: it is told once");
+        assert_eq!(
+            moved(run("echo bad > work/.envrc; exit 5").await),
+            [envrc],
+            "{kind:?}: also with the shell's end"
+        );
+    }
 }

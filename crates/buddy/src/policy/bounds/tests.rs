@@ -24,12 +24,17 @@ impl Yard {
         let home = folder.path().canonicalize().unwrap();
         let work = home.join("work");
         fs::create_dir(&work).unwrap();
-        let own = vec![home.join(".buddy/run"), home.join(".config/buddy")];
-        let ground = Ground { home: Some(home), own, scratch: Vec::new(), is_remote: false };
+        let own = vec![home.join(".buddy"), home.join(".config/buddy")];
+        let own_readable = vec![home.join(".buddy/shared"), home.join(".buddy/logs")];
+        let scratch = vec![home.join(".buddy/shared")];
+        let ground = Ground { home: Some(home), own, own_readable, scratch, is_remote: false };
+        ground.make_own();
         let places = Places {
             workspace: vec![work.clone()],
             home: ground.home.clone(),
             own: ground.own.clone(),
+            own_readable: ground.own_readable.clone(),
+            scratch: ground.scratch.clone(),
             target: "local".to_owned(),
             ..Places::default()
         };
@@ -54,7 +59,7 @@ impl Yard {
     /// The bounds of a call, with its verdict.
     fn judge(&self, action: Action, by: AllowedBy) -> (Verdict, Bounds) {
         let decision = decide(&Intent::of(action), &self.policy, &Now::with(Approvals::Ask));
-        let call = CallRights { is_read_only: decision.is_read_only, by, needs: &decision.needs };
+        let call = CallRights::of(&decision, by);
         (decision.verdict, bounds(&self.ground, &self.policy, &call, true))
     }
 
@@ -86,7 +91,7 @@ async fn what_policy_asks_for_before_it_is_read_is_closed_until_a_person_allows_
     for mode in [Mode::Development, Mode::Production] {
         for row in PROTECTED.iter().filter(|row| !row.name.starts_with('/')) {
             let is_secret = match row.keeps {
-                Keeps::Secrets | Keeps::SecretFiles => true,
+                Keeps::Secrets | Keeps::ToolSecrets | Keeps::SecretFiles => true,
                 Keeps::NoSecrets => false,
                 Keeps::Orders | Keeps::OrdersIn(_) => continue,
             };
@@ -95,7 +100,7 @@ async fn what_policy_asks_for_before_it_is_read_is_closed_until_a_person_allows_
             let home = yard.ground.home.clone().unwrap();
             let inside = |top: &Path| vec![top.join(example(row.name))];
             let mut paths = inside(&yard.work("sub"));
-            if row.keeps == Keeps::Secrets {
+            if matches!(row.keeps, Keeps::Secrets | Keeps::ToolSecrets) {
                 paths.extend(inside(&home));
             }
             for path in paths {
@@ -118,7 +123,7 @@ async fn what_policy_asks_for_before_it_is_changed_is_closed_until_a_person_allo
         let names = match row.keeps {
             Keeps::Orders => vec![example(row.name)],
             Keeps::OrdersIn(parts) => parts.iter().map(|part| format!("{}/{part}", row.name)).collect(),
-            Keeps::Secrets | Keeps::SecretFiles | Keeps::NoSecrets => continue,
+            Keeps::Secrets | Keeps::ToolSecrets | Keeps::SecretFiles | Keeps::NoSecrets => continue,
         };
         let yard = Yard::new(Mode::Development);
         for path in names.iter().flat_map(|name| [yard.work(name), yard.work("sub").join(name)]) {
@@ -162,6 +167,16 @@ fn a_command_reads_secrets_of_the_workspace_only_when_a_person_thought_about_it(
         assert!(yard.ground.own.iter().all(|own| bounds.hidden.contains(own)), "never buddy's own");
         let is_hidden = bounds.hidden.contains(&home.join(".aws"));
         assert_eq!(is_hidden, mode == Mode::Development, "{mode:?}");
+        for by in [AllowedBy::Nobody, AllowedBy::Person] {
+            plant(&home.join(".npmrc"));
+            let (_, bounds) = yard.judge(run("make test", &yard), by);
+            let is_closed = bounds.hidden.contains(&home.join(".npmrc"));
+            assert_eq!(
+                is_closed,
+                by == AllowedBy::Nobody,
+                "{mode:?}: tools need it once a person allowed them"
+            );
+        }
         let (_, bounds) = yard.judge(run("sudo make install", &yard), AllowedBy::Person);
         assert_eq!(bounds.is_open(), mode == Mode::Production, "{mode:?}");
         let (_, bounds) = yard.judge(run("sudo make install", &yard), AllowedBy::Nobody);
