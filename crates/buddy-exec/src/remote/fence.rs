@@ -261,7 +261,7 @@ mod tests {
             sealed_names: NameSet::default().with_files([".env"]),
             opened: vec!["/project/open/.env".into()],
             anchors: vec!["/project".into()],
-            network: true,
+            ..Bounds::open()
         };
         let real = ["/data/project", "/home/ann/.ssh", "/data/project/.git/hooks", "/data/project"];
         let real = real.map(PathBuf::from);

@@ -148,9 +148,10 @@ async fn an_approved_read_of_a_secret_gives_its_content_once() {
             started.write(b"y\n").await;
             started.stderr.wait_for("-- approve? [", 2).await;
         }
+        let before = if mode == "production" { 2 } else { 1 };
+        started.stderr.wait_for("/n] ", before).await;
         let yes = yes_to(&started.stderr.text());
         started.write(format!("{yes}\n").as_bytes()).await;
-        let before = if mode == "production" { 2 } else { 1 };
         for count in [before + 1, before + 2] {
             started.stderr.wait_for("-- approve? [", count).await;
             started.write(b"n\n").await;
