@@ -142,8 +142,7 @@ impl Workshop {
 
     /// A file with this content.
     fn file(&self, content: &str) -> io::Result<PathBuf> {
-        let name: String = content.bytes().map(|byte| format!("{byte:02x}")).collect();
-        let path = self.0.join(format!("blank-{name}"));
+        let path = self.0.join(format!("blank-{:x?}", content.as_bytes()));
         fs::write(&path, content)?;
         Ok(path)
     }

@@ -489,3 +489,33 @@ const OUTSIDE: &[&str] = &[
     "patch -p0 -o /srv/x < p",
     "curl -w '%output{/srv/x}' u",
 ];
+
+#[test]
+fn packages_are_removed_by_a_subcommand_and_not_by_any_word() {
+    let reason = "it removes packages";
+    let is_removal = |line: &str| {
+        let decision = ask(&run(line), &policy(Mode::Production));
+        decision.reasons.iter().any(|found| found.contains(reason))
+    };
+    for line in [
+        "cargo test remove",
+        "pip download uninstall",
+        "apt-get install remove",
+        "apk add del",
+        "brew info remove",
+    ] {
+        assert!(!is_removal(line), "{line}");
+    }
+    for line in [
+        "cargo remove x",
+        "cargo +nightly remove x",
+        "cargo -C dir remove x",
+        "apt-get -y remove x",
+        "conda env remove x",
+    ] {
+        assert!(is_removal(line), "{line}");
+    }
+    for line in ["apt -o A=b purge x", "pip --proxy x uninstall y", "apk del x", "dnf group remove x"] {
+        assert!(is_removal(line), "{line}");
+    }
+}

@@ -78,8 +78,13 @@ impl Ground {
         // An absolute place stays what it is.
         let home = self.home.as_deref().unwrap_or(Path::new("/"));
         let is_known = |place: &&Path| self.home.is_some() || place.is_absolute();
-        let all = places.filter(is_known).map(|place| home.join(place));
-        all.filter(|path| path.symlink_metadata().is_ok()).collect()
+        let real_home = home.canonicalize().unwrap_or_else(|_| home.to_owned());
+        let there = |place: &Path| {
+            let (named, real) = (home.join(place), home.join(place).canonicalize().ok()?);
+            // A link in the home, as people make who keep their settings elsewhere, hides nothing: what it leads to is hidden.
+            Some(if real == real_home.join(place) { named } else { real })
+        };
+        places.filter(is_known).filter_map(there).collect()
     }
 }
 

@@ -5,8 +5,9 @@ use std::fs;
 
 use buddy_testkit::model::{ModelServer, Turn, turn};
 use buddy_testkit::program::Program;
+use serde_json::json;
 
-use crate::stage::{Stage, done, run, shell};
+use crate::stage::{Stage, done, shell};
 
 /// What a machine has to hide files with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +43,13 @@ async fn stage(commands: &[String]) -> Stage {
     stage
 }
 
+/// A command that only reads, and a model that says so.
+fn reader() -> Turn {
+    let mut call = shell("cat plain.txt");
+    call["mutation"] = json!(false);
+    turn().call("run_shell", call)
+}
+
 /// Commands that would give themselves every right, for the next time that buddy starts.
 fn planting(stage: &Stage) -> Vec<String> {
     let (data, config) = (stage.home.data(), stage.home.path().join(".config/buddy"));
@@ -66,8 +74,7 @@ async fn no_unasked_command_makes_files_of_buddys_own() {
         let mut stage = stage(&[]).await;
         let commands = planting(&stage);
         let calls = commands.iter().map(|line| turn().call("run_shell", shell(line)));
-        stage.server =
-            ModelServer::start(calls.chain([run("cat plain.txt"), done()]).collect::<Vec<Turn>>()).await;
+        stage.server = ModelServer::start(calls.chain([reader(), done()]).collect::<Vec<Turn>>()).await;
         let config = stage.home.path().join(".config/buddy");
         let before = fs::read(stage.home.data().join("trusted.json")).unwrap();
         buddy(&stage, machine, "exec -c agent.max_iterations=200 go").run().await;
