@@ -89,9 +89,14 @@ pub(crate) fn is_guarded(path: &Path, places: &Places) -> bool {
         || order_names().covers(&below_root(&path, places))
 }
 
-/// Whether a path belongs to buddy itself and is not meant to be read.
+/// Whether a path belongs to buddy itself and is not meant to be read. A log is for whoever was told its name: a look through all of
+/// them would find what other sessions were allowed to read.
 pub(crate) fn is_own(path: &Path, places: &Places) -> bool {
-    is_beneath_any(path, &places.own) && !is_beneath_any(path, &places.own_readable)
+    let is_readable = |place: &PathBuf| {
+        let top = clean(place);
+        path.starts_with(&top) && (path != top || places.scratch.contains(place))
+    };
+    is_beneath_any(path, &places.own) && !places.own_readable.iter().any(is_readable)
 }
 
 /// Whether a change of this path would change what belongs to buddy itself. A directory that is shared with people does not.

@@ -290,7 +290,7 @@ impl Judge<'_> {
         if secret(path, allowed, self.policy, sheet) && allowed != Allowed::Always {
             return false;
         }
-        let is_wide = (touches_any(path, &places.own) && !is_beneath_any(path, &places.own_readable))
+        let is_wide = (touches_any(path, &places.own) && !is_beneath_any(path, &places.scratch))
             || is_system_wide(path)
             || (access == Access::Read && holds_secrets(path, places));
         !(is_pattern && is_wide)

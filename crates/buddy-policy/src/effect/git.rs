@@ -68,6 +68,20 @@ fn of_subcommand(subcommand: &str, rest: &[Word]) -> Option<String> {
         {
             LOSES
         }
+        "branch" if might_give(rest, Some('f'), "force") || has(&["-M", "-C"]) => LOSES,
+        "checkout" if has(&["-B"]) || might_give(rest, Some('f'), "force") => LOSES,
+        "switch"
+            if has(&["-C"])
+                || might_give(rest, Some('f'), "force")
+                || might_give(rest, None, "discard-changes") =>
+        {
+            LOSES
+        }
+        "read-tree" if might_give(rest, Some('u'), "reset") => LOSES,
+        "clone" if might_give(rest, Some('u'), "upload-pack") => "git is told to run programs",
+        "archive" if might_give(rest, None, "exec") || might_give(rest, None, "remote") => {
+            "git is told to run programs"
+        }
         "stash" if matches!(first.as_str(), "drop" | "clear") => LOSES,
         "reflog" if matches!(first.as_str(), "expire" | "delete") => LOSES,
         "prune" => LOSES,

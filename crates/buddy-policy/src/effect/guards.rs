@@ -38,6 +38,7 @@ const LATER: &str = "it makes something run later, when nobody watches";
 const KERNEL: &str = "it changes the kernel";
 const POWER: &str = "it stops or restarts the machine";
 const KILLS: &str = "it ends processes by name, which may not be buddy's";
+const GIVEN_TEXT: &str = "it runs text that stands on its command line";
 const SPEAKS: &str = "it could speak in a person's place";
 const PROGRAMS: &str = "an option makes it run other programs";
 const ELSEWHERE: &str = "it acts in another place: a host, a container or a cluster";
@@ -251,9 +252,18 @@ const GUARDS: &[Guard] = &[
     ),
     guard(
         &["history"],
-        When::Option(&[(Some('c'), "clear"), (Some('w'), "write"), (Some('d'), "delete")]),
+        When::Option(&[
+            (Some('c'), "clear"),
+            (Some('w'), "write"),
+            (Some('a'), "append"),
+            (Some('d'), "delete"),
+        ]),
         "it changes the record of what was done",
     ),
+    guard(&["make", "gmake", "bmake"], When::Option(&[(Some('E'), "eval")]), GIVEN_TEXT),
+    guard(&["npx", "pnpx", "bunx"], When::Option(&[(Some('c'), "call")]), GIVEN_TEXT),
+    guard(&["nix-shell"], When::Option(&[(None, "run"), (None, "command")]), GIVEN_TEXT),
+    guard(&["cmake"], When::Option(&[(Some('E'), ""), (Some('P'), "")]), GIVEN_TEXT),
     guard(
         &["ssh", "docker", "podman", "kubectl", "nerdctl", "lxc", "oc", "helm", "rsh", "mosh"],
         When::Always,

@@ -5,27 +5,147 @@ use crate::shell::Word;
 /// Shells that read what `sh` reads, more or less.
 const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "rbash"];
 
-/// Languages, by how their names begin, and the options after which a program stands.
-const LANGUAGES: &[(&str, &[&str])] = &[
-    ("python", &["-c"]),
-    ("pypy", &["-c"]),
-    ("perl", &["-e", "-E"]),
-    ("ruby", &["-e"]),
-    ("node", &["-e", "--eval", "-p", "--print", "-pe"]),
-    ("nodejs", &["-e", "--eval", "-p", "--print"]),
-    ("bun", &["-e", "--eval", "-p"]),
-    ("deno", &["eval"]),
-    ("php", &["-r"]),
-    ("lua", &["-e"]),
-    ("Rscript", &["-e"]),
-    ("osascript", &["-e"]),
-    ("pwsh", &["-c", "-Command", "-EncodedCommand"]),
-    ("fish", &["-c"]),
-    ("tclsh", &[]),
-    ("expect", &["-c"]),
-    ("groovy", &["-e"]),
-    ("julia", &["-e", "-E"]),
+/// A language, by how the names of its programs begin.
+struct Language {
+    name: &'static str,
+    /// Options after which a program stands.
+    code: &'static [&'static str],
+    /// Options that only steer: whole, or, with a star at the end, by their beginning. Any other option could run something.
+    plain: &'static [&'static str],
+    /// Options that only steer, with the word behind them.
+    valued: &'static [&'static str],
+}
+
+const fn language_of(name: &'static str, code: &'static [&'static str]) -> Language {
+    Language { name, code, plain: &[], valued: &[] }
+}
+
+const PYTHON: &[&str] =
+    &["-u", "-B", "-O", "-OO", "-s", "-S", "-E", "-I", "-P", "-q", "-v", "-b", "-bb", "-d", "-x"];
+const NODE: &[&str] = &[
+    "--test*",
+    "--watch*",
+    "--trace-*",
+    "--inspect*",
+    "--harmony*",
+    "--max-*",
+    "--stack-size=*",
+    "--enable-source-maps",
+    "--no-warnings",
+    "--no-deprecation",
+    "--expose-gc",
+    "--unhandled-rejections=*",
+    "--check",
+    "-c",
+    "--experimental-strip-types",
+    "--experimental-vm-modules",
 ];
+
+const LANGUAGES: &[Language] = &[
+    Language {
+        name: "python",
+        code: &["-c"],
+        plain: PYTHON,
+        valued: &["-W", "-X", "--check-hash-based-pycs"],
+    },
+    Language { name: "pypy", code: &["-c"], plain: PYTHON, valued: &["-W", "-X"] },
+    Language {
+        name: "perl",
+        code: &["-e", "-E"],
+        plain: &["-w", "-W", "-X", "-t", "-T", "-c"],
+        valued: &["-I"],
+    },
+    Language { name: "ruby", code: &["-e"], plain: &["-w", "-W*", "-c", "--yjit"], valued: &["-I"] },
+    Language {
+        name: "node",
+        code: &["-e", "--eval", "-p", "--print", "-pe"],
+        plain: NODE,
+        valued: &["-C", "--conditions", "--title"],
+    },
+    Language {
+        name: "nodejs",
+        code: &["-e", "--eval", "-p", "--print"],
+        plain: NODE,
+        valued: &["-C", "--conditions", "--title"],
+    },
+    Language {
+        name: "bun",
+        code: &["-e", "--eval", "-p"],
+        plain: &["--watch", "--hot", "--smol", "--bun"],
+        valued: &[],
+    },
+    Language {
+        name: "deno",
+        code: &["eval"],
+        plain: &["-A", "--allow-*", "--no-check", "--quiet", "-q"],
+        valued: &[],
+    },
+    Language { name: "php", code: &["-r", "-R", "-B", "-E"], plain: &["-n", "-q", "-l"], valued: &[] },
+    Language { name: "lua", code: &["-e"], plain: &["-i", "-W", "-E"], valued: &[] },
+    Language { name: "Rscript", code: &["-e"], plain: &["--vanilla", "--no-save", "--verbose"], valued: &[] },
+    language_of("osascript", &["-e"]),
+    language_of("pwsh", &["-c", "-Command", "-EncodedCommand"]),
+    language_of("fish", &["-c"]),
+    language_of("tclsh", &[]),
+    language_of("expect", &["-c"]),
+    language_of("groovy", &["-e"]),
+    Language { name: "julia", code: &["-e", "-E"], plain: &["--project", "--project=*", "-q"], valued: &[] },
+];
+
+/// Modules of Python that run the project's own code or only tell something, as programs of the same name do. Others can be told
+/// to run text, or to write anywhere.
+const MODULES: &[&str] = &[
+    "pytest",
+    "unittest",
+    "doctest",
+    "nose2",
+    "tox",
+    "nox",
+    "coverage",
+    "mypy",
+    "pyright",
+    "ruff",
+    "black",
+    "isort",
+    "flake8",
+    "pylint",
+    "pyflakes",
+    "bandit",
+    "pip",
+    "ensurepip",
+    "build",
+    "venv",
+    "virtualenv",
+    "http.server",
+    "json.tool",
+    "compileall",
+    "py_compile",
+    "flask",
+    "uvicorn",
+    "gunicorn",
+    "hypercorn",
+    "celery",
+    "django",
+    "alembic",
+    "pre_commit",
+    "sphinx",
+    "mkdocs",
+    "jupyter",
+    "ipykernel",
+    "poetry",
+    "hatch",
+    "pdm",
+    "pipenv",
+    "uv",
+    "twine",
+    "setuptools_scm",
+    "site",
+    "sysconfig",
+    "platform",
+    "this",
+    "calendar",
+];
+
 /// Small languages whose first operand is the program.
 const FILTERS: &[&str] = &["awk", "gawk", "mawk", "nawk"];
 
@@ -56,9 +176,9 @@ pub(crate) fn is_interpreter(program: &str) -> bool {
     is_shell(program) || FILTERS.contains(&program) || program == "sed" || language(program).is_some()
 }
 
-fn language(program: &str) -> Option<&'static [&'static str]> {
+fn language(program: &str) -> Option<&'static Language> {
     let stem = program.trim_end_matches(|c: char| c.is_ascii_digit() || c == '.');
-    LANGUAGES.iter().find(|(name, _)| *name == stem).map(|(_, options)| *options)
+    LANGUAGES.iter().find(|language| language.name == stem)
 }
 
 /// What an interpreter with these words runs; none where the program is no interpreter.
@@ -69,7 +189,7 @@ pub(crate) fn given(program: &str, arguments: &[Word]) -> Option<Given> {
     if FILTERS.contains(&program) {
         return Some(Given::Code);
     }
-    language(program).map(|options| code(options, arguments))
+    language(program).map(|language| code(language, arguments))
 }
 
 fn shell(arguments: &[Word]) -> Given {
@@ -105,31 +225,58 @@ fn shell(arguments: &[Word]) -> Given {
     }
 }
 
-fn code(options: &[&str], arguments: &[Word]) -> Given {
-    for word in arguments {
+fn code(language: &Language, arguments: &[Word]) -> Given {
+    let mut words = arguments.iter();
+    while let Some(word) = words.next() {
         let Some(text) = word.literal() else { return file(word) };
-        let is_inline = options.iter().any(|option| {
-            let is_letter = option.len() == 2;
-            text == *option
-                || (is_letter && text.starts_with(option))
-                || text.starts_with(&format!("{option}="))
-        });
-        let is_cluster = |option: &&str| {
-            option.len() == 2
-                && text.starts_with('-')
-                && !text.starts_with("--")
-                && option.chars().nth(1).is_some_and(|letter| text.contains(letter))
-        };
         match text {
-            _ if is_inline => return Given::Code,
-            "-m" | "--version" | "-V" | "--help" => return Given::Module,
+            _ if language.is_code(text) => return Given::Code,
+            "-m" => return module(words.as_slice()),
+            "--version" | "-V" | "--help" => return Given::Module,
             "-" => return Given::Input,
-            _ if options.iter().any(is_cluster) => return Given::Code,
-            _ if text.starts_with('-') => {}
+            _ if language.valued.contains(&text) => drop(words.next()),
+            _ if language.is_plain(text) => {}
+            _ if text.starts_with('-') => return Given::Unclear,
             _ => return file(word),
         }
     }
     Given::Input
+}
+
+impl Language {
+    /// Whether a program stands in this word or behind it.
+    fn is_code(&self, text: &str) -> bool {
+        let is_short = |option: &str| option.len() == 2;
+        let is_inline = self.code.iter().any(|option| {
+            text == *option
+                || (is_short(option) && text.starts_with(option))
+                || text.starts_with(&format!("{option}="))
+        });
+        let is_cluster = text.starts_with('-') && !text.starts_with("--") && !self.is_plain(text);
+        let letters =
+            self.code.iter().filter(|option| is_short(option)).filter_map(|option| option.chars().nth(1));
+        is_inline || (is_cluster && letters.into_iter().any(|letter| text.contains(letter)))
+    }
+
+    fn is_plain(&self, text: &str) -> bool {
+        let fits = |plain: &&str| match plain.strip_suffix('*') {
+            Some(beginning) => text.starts_with(beginning),
+            None => text == *plain,
+        };
+        self.plain.iter().any(|plain| fits(plain))
+            || self.valued.iter().any(|valued| valued.len() == 2 && text.starts_with(valued))
+    }
+}
+
+/// What a module with these words runs.
+fn module(words: &[Word]) -> Given {
+    let Some(name) = words.first().and_then(Word::literal) else { return Given::Unclear };
+    let top = name.split('.').next().unwrap_or(name);
+    let is_clearing = words.iter().any(|word| word.literal().is_none_or(|text| text == "--clear"));
+    match MODULES.contains(&name) || MODULES.contains(&top) {
+        true if name != "venv" || !is_clearing => Given::Module,
+        _ => Given::Unclear,
+    }
 }
 
 fn file(word: &Word) -> Given {

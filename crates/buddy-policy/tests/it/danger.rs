@@ -519,3 +519,39 @@ fn packages_are_removed_by_a_subcommand_and_not_by_any_word() {
         assert!(is_removal(line), "{line}");
     }
 }
+
+#[test]
+fn code_on_a_command_line_asks_in_production_wherever_it_stands() {
+    for line in [
+        "python3 -W ignore -c 'import os'",
+        "python3 -X dev -c 'import os'",
+        "python3 --check-hash-based-pycs always -c x",
+        "python3 -W ignore - < x",
+        "python3 -m timeit -s x",
+        "python3 -m pdb -c x f.py",
+        "python3 -m venv --clear x",
+        "python3 -m zipfile -c /srv/x y",
+        "perl -I lib -e x",
+        "node -r fs -e x",
+        "node --title x -e y",
+        "node --import data:text/javascript,x f.js",
+        "node --import=data:text/javascript,x f.js",
+        "node --input-type module -e x",
+        "make --eval='all:;rm -rf x' all",
+        "make -E x all",
+        "npx -c 'rm -rf x'",
+        "cmake -E rm -rf /srv/x",
+        "git clone -u 'rm -rf x;' . y",
+        "git archive --exec='rm -rf x' --remote=. HEAD",
+        "git read-tree -u --reset HEAD",
+        "git checkout -B main",
+        "history -a x",
+    ] {
+        check(Mode::Production, line, Verdict::Ask);
+    }
+    for line in
+        ["python3 -W ignore tool.py", "python3 -u -X dev tool.py", "node --max-old-space-size=4096 x.js"]
+    {
+        check(Mode::Production, line, Verdict::Allow);
+    }
+}

@@ -125,7 +125,8 @@ pub(super) fn bounds(ground: &Ground, policy: &Policy, call: &CallRights<'_>, ne
         write,
         opened: opened(needs, call.by, is_production, &hidden),
         hidden,
-        shown: ground.own_readable.clone(),
+        // Logs have what other sessions were allowed to read. A tool reads the one that it is told of; a command could read them all.
+        shown: ground.own_readable.iter().filter(|at| !needs.runs || scratch.contains(at)).cloned().collect(),
         guarded: ground.own_readable.iter().filter(|place| !scratch.contains(place)).cloned().collect(),
         guarded_names: if is_production { NameSet::default() } else { guarded_names().clone() },
         blank_names: tool_secret_names().clone(),

@@ -237,3 +237,25 @@ async fn when_the_workspace_is_replaced_nothing_is_done_there() {
         assert!(!other.join("new.txt").exists() && !moved.join("new.txt").exists(), "{mode}");
     }
 }
+
+#[tokio::test]
+async fn logs_of_other_sessions_are_not_looked_through() {
+    for mode in ["development", "production"] {
+        let mut stage = stage().await;
+        let logs = stage.home.data().join("logs");
+        fs::create_dir_all(&logs).unwrap();
+        fs::write(logs.join("exec-itm_another.log"), VALUE).unwrap();
+        let at = logs.display().to_string();
+        let calls = vec![
+            turn().call("grep", json!({"pattern": ".", "path": at, "all": true})),
+            turn().call("list_directory", json!({"path": at, "all": true})),
+            run(&format!("cat {at}/*")),
+            run(&format!("grep -r . {at}")),
+            turn().call("run_shell", shell(&format!("sh -c 'cat {at}/exec-*'"))),
+        ];
+        let told = told(&mut stage, mode, calls).await;
+        assert!(!told.contains(VALUE), "{mode}: {told}");
+        let own = self::told(&mut stage, mode, vec![read(logs.join("exec-itm_another.log"))]).await;
+        assert!(own.contains(VALUE), "{mode}: a log is read by its name: {own}");
+    }
+}

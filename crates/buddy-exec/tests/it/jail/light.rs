@@ -138,9 +138,14 @@ async fn a_command_with_light_bounds_is_asked_to_end_at_its_limit() {
 async fn a_command_that_ends_who_speaks_for_it_is_lost() {
     for kind in ALL {
         let cell = stage(kind);
-        let running = cell.stage.start(cell.exec(light(&cell), "kill -9 $PPID; sleep 61")).await;
-        let ended = running.unwrap().wait().await;
-        assert!(matches!(ended, Err(TargetError::SupervisorLost)), "{kind:?}: {ended:?}");
+        let ended = match cell.stage.start(cell.exec(light(&cell), "kill -9 $PPID; sleep 61")).await {
+            Ok(mut running) => running.wait().await.map(drop),
+            Err(error) => Err(error),
+        };
+        // The command can be quicker than the word that it has started.
+        let is_told = matches!(&ended, Err(TargetError::SupervisorLost))
+            || matches!(&ended, Err(TargetError::NotJailed { layer, .. }) if layer == "process");
+        assert!(is_told, "{kind:?}: {ended:?}");
     }
 }
 
