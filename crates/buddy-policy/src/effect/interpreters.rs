@@ -263,7 +263,7 @@ impl Language {
             Some(beginning) => text.starts_with(beginning),
             None => text == *plain,
         };
-        self.plain.iter().any(|plain| fits(plain))
+        self.plain.iter().any(fits)
             || self.valued.iter().any(|valued| valued.len() == 2 && text.starts_with(valued))
     }
 }
@@ -273,10 +273,8 @@ fn module(words: &[Word]) -> Given {
     let Some(name) = words.first().and_then(Word::literal) else { return Given::Unclear };
     let top = name.split('.').next().unwrap_or(name);
     let is_clearing = words.iter().any(|word| word.literal().is_none_or(|text| text == "--clear"));
-    match MODULES.contains(&name) || MODULES.contains(&top) {
-        true if name != "venv" || !is_clearing => Given::Module,
-        _ => Given::Unclear,
-    }
+    let is_known = MODULES.contains(&name) || MODULES.contains(&top);
+    if is_known && (name != "venv" || !is_clearing) { Given::Module } else { Given::Unclear }
 }
 
 fn file(word: &Word) -> Given {
