@@ -61,13 +61,15 @@ async fn it_knows_what_the_person_trusts_and_remembers_no_other_session() {
 }
 
 #[tokio::test]
-async fn the_agent_finds_the_output_of_its_commands_and_not_the_log_of_the_session() {
+async fn a_command_sees_neither_the_log_of_the_session_nor_those_of_commands() {
     // A place that policy can read is denied before the jail is asked.
     let look =
         "grep -hx 54321 ../data/logs/ephemeral-*/*.log; place=run; find ../data/$place -name 'buddy.db*'";
     let stage = Stage::apart([run("seq 1 60000"), run(look), turn().text("Seen.")]).await;
     stage.exec(["--trust", "--ephemeral", "go"]).run().await.expect_code(0);
-    assert_eq!(stage.results()[1]["result"]["stdout"], "54321\n", "{:#?}", stage.results()[1]);
+    let results = stage.results();
+    assert!(results[0]["result"]["log"].as_str().unwrap().contains("/logs/ephemeral-"), "{:#?}", results[0]);
+    assert_eq!(results[1]["result"]["stdout"], "", "{:#?}", results[1]);
     let logs = std::fs::read_dir(stage.home.data().join("logs")).unwrap();
     assert_eq!(logs.count(), 0);
 }
