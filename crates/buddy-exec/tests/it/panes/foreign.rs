@@ -142,7 +142,7 @@ async fn a_socket_that_leads_to_the_persons_own_server_gets_no_key() {
 async fn a_server_that_took_the_place_of_buddys_gets_no_key() {
     let stage = PaneStage::new("/bin/bash");
     stage.check("echo one", "one\n", 0).await;
-    stage.tmux(&["kill-server"]);
+    stage.end_server().await;
     let forged = Forged::server(&stage, &stage.socket());
     check_untouched(&stage, &forged, None).await;
     tmux(&forged.socket, &["kill-server"]);

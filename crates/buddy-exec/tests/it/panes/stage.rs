@@ -179,6 +179,17 @@ impl PaneStage {
         tmux(&self.socket(), arguments)
     }
 
+    /// Ends the server and waits until its process is gone: until then the next one may be taken for it.
+    pub(crate) async fn end_server(&self) {
+        let process = Path::new("/proc").join(self.tmux(&["display-message", "-p", "#{pid}"]));
+        self.tmux(&["kill-server"]);
+        let end = std::time::Instant::now() + PATIENCE;
+        while process.exists() {
+            assert!(std::time::Instant::now() < end, "the server is still there");
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+
     /// A person who sits at a pane that was just made.
     pub(crate) async fn person_at_new_pane(&self) -> Person {
         self.check("echo hello", "hello\n", 0).await;

@@ -20,7 +20,9 @@ async fn remote_prompt(size: Size) {
     screen.wait_for("(ssh machine)> ").await;
     let shared = Shared::told(&screen.wait_for_words("attach -t buddy-buddy").await);
     screen.line("!pwd; echo $((6 * 7))");
-    screen.wait_until("its output", |shown| shown.lines().any(|line| line == "  42")).await;
+    // While it still runs, what is said next would stand above it.
+    let has_ended = |shown: &str| shown.lines().any(|line| line == "  42") && !shown.contains("esc stops");
+    screen.wait_until("the end of the command", has_ended).await;
     screen.line("make it");
     screen.wait_for_words("It is made there.").await;
     let shown = screen.wait_idle().await;
