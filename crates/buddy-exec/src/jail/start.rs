@@ -255,7 +255,10 @@ impl Starting {
             Ok(control) => Words(BufReader::new(control)),
             Err(error) => return Err(self.give_up(refused(PROCESS, "listen to the jail")(error))),
         };
-        let report = match (words.next(), plan.place) {
+        let first = words.next();
+        // After this word the command may have run: silence is not bubblewrap's then, or the command would be started once more.
+        let is_confined = matches!(first, Some(Word::Confined));
+        let report = match (first, plan.place) {
             (Some(Word::Confined), Place::Namespaces | Place::Light) => match words.next() {
                 Some(Word::Started(inner)) => {
                     let _ = self.control.set_read_timeout(None);
@@ -269,9 +272,8 @@ impl Starting {
             },
             (other, _) => told(other),
         };
-        let report = report.unwrap_or_else(|| {
-            Report::Refused(self.silence(plan.place == Place::Bare || plan.covers.is_some()))
-        });
+        let is_own = is_confined || plan.place == Place::Bare || plan.covers.is_some();
+        let report = report.unwrap_or_else(|| Report::Refused(self.silence(is_own)));
         let _ = self.child.kill();
         let _ = self.child.wait();
         Err(report)
