@@ -2,14 +2,14 @@
 //!
 //! The covers are the same as those of bubblewrap (see `mounts.rs`). The process gives up afterwards what it would take to remove one.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, unshare};
-use rustix::fs::{Mode, OFlags, StatVfsMountFlags, open, statvfs};
+use rustix::fs::{FileType, Mode, OFlags, StatVfsMountFlags, fstat, open, statvfs};
 use rustix::process::{Signal, getgid, getuid, set_parent_process_death_signal};
 
 use super::mounts::{Cover, blank_content};
@@ -21,6 +21,9 @@ const HARMLESS: MsFlags = MsFlags::MS_NOSUID.union(MsFlags::MS_NODEV).union(MsFl
 
 /// Directories that every system has. Files are made in one while nothing else runs in the namespace.
 const WORKSHOPS: &[&str] = &["/sys", "/mnt", "/srv", "/opt", "/tmp"];
+
+/// Where terminals have their names.
+const TERMINALS: &str = "/dev/pts";
 
 /// Leaves the mounts of the machine for a copy of them, and puts covers over it. Must be done before there is a second thread.
 pub(super) fn put(covers: &[Covered]) -> Result<(), Refusal> {
@@ -57,6 +60,17 @@ pub(super) fn put(covers: &[Covered]) -> Result<(), Refusal> {
     workshop.map_or(Ok(()), Workshop::close).map_err(failed("put the workshop away".to_owned()))
 }
 
+/// Terminals of the command's own, in the place of those of the machine. A terminal that was given to it is found by `/dev/tty` and by
+/// what is open; others, such as the one that a person sits at, have no name any more. `/dev/ptmx` makes new ones among these.
+pub(super) fn put_terminals() -> Result<(), Refusal> {
+    if !Path::new(TERMINALS).is_dir() {
+        return Ok(());
+    }
+    let flags = MsFlags::MS_NOSUID | MsFlags::MS_NOEXEC;
+    mount(Some("devpts"), TERMINALS, Some("devpts"), flags, Some("newinstance,ptmxmode=0666,mode=620"))
+        .map_err(|error| Refusal::new(USER_NAMESPACES, format!("cannot make terminals of its own: {error}")))
+}
+
 /// A namespace of mounts of its own, from which nothing comes back to the machine. Accounts without the right get it together with a
 /// namespace of users in which they have their own number.
 fn separate() -> io::Result<()> {
@@ -77,8 +91,8 @@ fn cover_one(at: &Path, cover: Cover, held: Option<&OwnedFd>, workshop: Option<&
     );
     match cover {
         Cover::Writable | Cover::ReadOnly => {
-            if held.is_some() {
-                fs::create_dir_all(at)?;
+            if let Some(held) = held {
+                make_place(at, held)?;
             }
             bind(&source, at, MsFlags::MS_REC)?;
             if cover == Cover::ReadOnly {
@@ -100,6 +114,15 @@ fn cover_one(at: &Path, cover: Cover, held: Option<&OwnedFd>, workshop: Option<&
             remount_read_only(at, HARMLESS)
         }
     }
+}
+
+/// Makes something in an empty directory that this can be mounted on.
+fn make_place(at: &Path, held: &OwnedFd) -> io::Result<()> {
+    if FileType::from_raw_mode(fstat(held)?.st_mode) == FileType::Directory {
+        return fs::create_dir_all(at);
+    }
+    at.parent().map_or(Ok(()), fs::create_dir_all)?;
+    File::create(at).map(drop)
 }
 
 fn bind(from: &Path, at: &Path, how: MsFlags) -> io::Result<()> {

@@ -114,6 +114,9 @@ fn enter(plan: &Plan) -> Result<(), Word> {
     std::env::set_current_dir(plan.cwd.to_path()).map_err(|error| Word::BadCwd(Reason::from(error)))?;
     if plan.place != Place::Bare {
         guard_self(plan).map_err(Word::Refused)?;
+        if plan.place == Place::Light {
+            covers::put_terminals().map_err(Word::Refused)?;
+        }
         if plan.is_pane {
             terminal::come_forward(io::stdin()).map_err(|error| Word::NotStarted(error.into()))?;
         } else if plan.has_terminal && plan.place == Place::Namespaces {

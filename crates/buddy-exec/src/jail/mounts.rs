@@ -5,8 +5,11 @@
 //! renamed, and the name that was protected would be free.
 
 use std::collections::BTreeMap;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::{Access, AtFlags, CWD, accessat};
+use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 
 use super::ground::{Ground, beneath_any};
@@ -177,7 +180,7 @@ impl Plan<'_> {
         let solid = self.places(|cover| cover > Cover::Writable);
         let on_the_way = |at: &PathBuf| -> Vec<PathBuf> {
             let above = at.ancestors().skip(1).take_while(|above| self.ground.is_writable(above));
-            above.map(Path::to_owned).collect()
+            above.filter(|above| can_be_renamed(above)).map(Path::to_owned).collect()
         };
         let pins: Vec<PathBuf> = self.covers.keys().flat_map(on_the_way).collect();
         for pin in pins {
@@ -190,6 +193,14 @@ impl Plan<'_> {
     fn places(&self, is_wanted: impl Fn(Cover) -> bool) -> Vec<PathBuf> {
         self.covers.iter().filter(|(_, cover)| is_wanted(**cover)).map(|(at, _)| at.clone()).collect()
     }
+}
+
+/// Whether this account can give a directory another name. Each mount takes its time, so those on the way that nobody could rename
+/// are none.
+fn can_be_renamed(directory: &Path) -> bool {
+    let Some(parent) = directory.parent() else { return false };
+    let is_own = parent.metadata().is_ok_and(|found| found.uid() == geteuid().as_raw());
+    is_own || accessat(CWD, parent, Access::WRITE_OK, AtFlags::EACCESS).is_ok()
 }
 
 #[cfg(test)]

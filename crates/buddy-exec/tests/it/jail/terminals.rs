@@ -2,9 +2,13 @@
 
 use std::io::Read;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::linux::net::SocketAddrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::net::{SocketAddr, UnixListener};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
+use buddy_exec::Bounds;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
@@ -25,6 +29,8 @@ for name in names:
             terminal = os.open(name, flags | os.O_NONBLOCK)
         except OSError:
             continue
+        print(\"opened\", name)
+        os.write(terminal, b\"written\") if flags != os.O_RDONLY else None
         for request in (0x5412, 0x5412 | 0xdeadbeef << 32):
             try:
                 fcntl.ioctl(terminal, request & 0xffffffff, b\"y\")
@@ -63,7 +69,7 @@ async fn nothing_is_typed_into_the_terminal_of_the_person() {
     assert!(buddy.wait().unwrap().success(), "{said}");
     assert!(said.contains("all were tried"), "{said}");
     assert_eq!(waiting(&theirs), 0, "something was typed");
-    drop(ours);
+    assert_eq!(waiting(&ours), 0, "something was written on the screen");
 }
 
 /// A new terminal and the name of its inner end.
@@ -89,8 +95,10 @@ fn waiting(terminal: &OwnedFd) -> u64 {
 async fn play_buddy(terminal: &str) {
     for kind in ALL {
         let cell = Cell::new(kind);
-        for wrap in ["", "setsid "] {
-            let mut exec = cell.exec(cell.bounds(), &format!("{wrap}{TYPE}"));
+        for (wrap, bounds) in
+            [("", cell.bounds()), ("setsid ", cell.bounds()), ("", light()), ("setsid ", light())]
+        {
+            let mut exec = cell.exec(bounds, &format!("{wrap}{TYPE}"));
             exec.env.push(("TERMINAL".into(), terminal.into()));
             exec.env.push(("BUDDY".into(), std::process::id().to_string()));
             let exit = cell.stage.run(exec).await;
@@ -102,9 +110,14 @@ async fn play_buddy(terminal: &str) {
 
 #[tokio::test]
 async fn a_terminal_of_ones_own_can_be_made() {
-    let cell = Cell::new(Kind::Full);
-    let exit = cell.run("python3 -c 'import pty; pty.spawn([\"echo\", \"hello\"])'").await;
-    assert_eq!(exit.stdout.text().trim(), "hello", "{}", exit.stderr.text());
+    let full = Cell::new(Kind::Full);
+    let full = [(full.bounds(), full)];
+    for (bounds, cell) in ALL.map(|kind| (light(), Cell::new(kind))).into_iter().chain(full) {
+        let script =
+            "python3 -c 'import os, pty; os.ttyname(pty.openpty()[1]); pty.spawn([\"echo\", \"hello\"])'";
+        let exit = cell.run_in(bounds, script).await;
+        assert_eq!(exit.stdout.text().trim(), "hello", "{:?}: {}", cell.kind, exit.stderr.text());
+    }
 }
 
 #[tokio::test]
@@ -112,10 +125,63 @@ async fn a_command_has_a_terminal_with_any_of_the_layers() {
     for kind in ALL {
         let cell = Cell::new(kind);
         let script = "test -t 0 && test -t 1 && test -t 2 && stty size && ps -o stat= -p $$ | grep -c +";
-        let mut exec = cell.exec(cell.bounds(), script);
-        exec.pty = Some(buddy_exec::TerminalSize { columns: 91, rows: 27 });
+        for (bounds, before) in [(cell.bounds(), ""), (light(), "exec < /dev/tty && ")] {
+            let mut exec = cell.exec(bounds, &format!("{before}{script}"));
+            exec.pty = Some(buddy_exec::TerminalSize { columns: 91, rows: 27 });
+            let exit = cell.stage.run(exec).await;
+            assert_eq!(exit.stdout.text(), "27 91\r\n1\r\n", "{kind:?}: it is in the foreground");
+        }
+    }
+}
+
+/// Everything is allowed but one directory that nobody needs.
+fn light() -> Bounds {
+    Bounds { hidden: vec!["/mnt".into()], ..Bounds::open() }
+}
+
+/// Tries to say a word to a listener by its name in the file system, or by its name alone.
+const SPEAK: &str = "python3 -c 'import os, socket
+for name in os.environ[\"PATHS\"].split() + [\"\\0\" + os.environ[\"ABSTRACT\"]]:
+    line = socket.socket(socket.AF_UNIX)
+    try:
+        line.connect(name)
+        line.send(b\"typed\")
+    except OSError:
+        pass
+    line.close()
+print(\"tried\")'";
+
+#[tokio::test]
+async fn no_listener_of_another_session_hears_a_command() {
+    for kind in ALL {
+        let cell = Cell::new(kind);
+        let place = tempfile::tempdir().unwrap();
+        let directory = place.path().join("directory");
+        std::fs::create_dir(&directory).unwrap();
+        let [agent, free] = [directory.join("agent"), place.path().join("free")];
+        let paths = [place.path().join("socket"), directory.join("socket"), agent.clone(), free];
+        let mut listeners: Vec<UnixListener> =
+            paths.iter().map(|path| UnixListener::bind(path).unwrap()).collect();
+        let name = format!("buddy-test-{}-{kind:?}", std::process::id());
+        listeners.push(UnixListener::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap());
+        for path in paths.iter().map(std::path::PathBuf::as_path).chain([place.path(), &directory]) {
+            std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).unwrap();
+        }
+        let hidden = vec![paths[0].clone(), directory];
+        let bounds = Bounds { hidden, shown: vec![agent], ..Bounds::open() };
+        let mut exec = cell.exec(bounds, SPEAK);
+        exec.env.push(("PATHS".into(), paths.iter().map(|path| format!("{} ", path.display())).collect()));
+        exec.env.push(("ABSTRACT".into(), name));
         let exit = cell.stage.run(exec).await;
-        assert_eq!(exit.stdout.text(), "27 91\r\n1\r\n", "{kind:?}: it is in the foreground");
+        assert_eq!(exit.stdout.text(), "tried\n", "{kind:?}: {}", exit.stderr.text());
+        let heard: Vec<bool> = listeners
+            .iter()
+            .map(|listener| {
+                listener.set_nonblocking(true).unwrap();
+                listener.accept().is_ok()
+            })
+            .collect();
+        assert_eq!(heard, [false, false, true, true, false], "{kind:?}: but what is shown, and what is free");
     }
 }
 
@@ -144,8 +210,9 @@ async fn nothing_is_typed_through_the_tmux_that_buddy_itself_runs_in() {
     own_tmux(&socket, &["-f", "/dev/null", "new-session", "-d", "-s", "mine", &keep]);
     for kind in ALL {
         let cell = Cell::new(kind);
-        for network in [false, true] {
-            let bounds = buddy_exec::Bounds { network, ..cell.bounds() };
+        let hidden = Bounds { hidden: vec![socket.clone()], ..Bounds::open() };
+        let confined = [false, true].map(|network| Bounds { network, ..cell.bounds() });
+        for bounds in confined.into_iter().chain([hidden]) {
             let exit = cell.run_in(bounds, &type_through(&socket)).await;
             assert_eq!(exit.stdout.text(), "tried\n", "{kind:?}: {}", exit.stderr.text());
         }
