@@ -15,7 +15,10 @@ pub struct Bounds {
     /// Neither read nor written, wherever they are: buddy's own configuration, database and sockets, keys. Whether they
     /// exist does not matter.
     pub hidden: Vec<PathBuf>,
-    /// Directories inside of hidden ones that are there all the same. They are written where `write` says so and nothing guards
+    /// Hidden from commands too: ways to other sessions of the account, as they are at the moment. They come and go, so a shell that serves
+    /// several calls keeps those that were there when it began.
+    pub ways: Vec<PathBuf>,
+    /// What is inside of hidden directories and there all the same. They are written where `write` says so and nothing guards
     /// them.
     pub shown: Vec<PathBuf>,
     /// Read but not written, also where they do not exist yet: what would make another program run something later, such
@@ -57,6 +60,7 @@ impl Bounds {
             read: Reach::Anywhere,
             write: Reach::Anywhere,
             hidden: Vec::new(),
+            ways: Vec::new(),
             shown: Vec::new(),
             guarded: Vec::new(),
             guarded_names: NameSet::default(),

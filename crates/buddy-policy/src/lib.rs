@@ -13,6 +13,7 @@ mod guarded;
 mod intent;
 mod later;
 mod needs;
+mod other_sessions;
 mod path;
 mod policy;
 mod reference;
@@ -31,6 +32,7 @@ pub use guarded::{
 };
 pub use intent::{Action, Claims, Intent, Tier, Typing};
 pub use needs::Needs;
+pub use other_sessions::{KEPT_AGENTS, OTHER_SESSIONS, Reached, SessionRow, TMUX_DIRECTORY};
 pub use policy::{Approvals, Attendance, CommandMode, Mode, Now, Places, Policy};
 pub use reference::command_reference;
 pub use reword::{RewordError, reword};

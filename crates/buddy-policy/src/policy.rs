@@ -56,7 +56,7 @@ pub enum CommandMode {
 pub struct Policy {
     /// How much it may do by itself.
     pub mode: Mode,
-    /// Whether nothing on the target can keep buddy's own files from a command of production.
+    /// Whether nothing on the target can keep buddy's own files and other sessions of the account from a command of production.
     pub is_exposed: bool,
     /// The places that are known.
     pub places: Places,

@@ -134,6 +134,11 @@ impl RunHosts {
         }
     }
 
+    /// Whether commands run with all rights of the account.
+    pub(crate) fn is_production(&self) -> bool {
+        self.policy.is_production()
+    }
+
     /// The panes that were made.
     pub(crate) async fn panes(&self) -> Vec<Arc<TmuxTarget>> {
         self.panes.lock().await.iter().map(|(_, panes)| panes.clone()).collect()
@@ -155,7 +160,7 @@ impl RunHosts {
         } else {
             project_files(&TrustStore::new(&self.environment.data), &host.cwd)
         };
-        let is_exposed = self.policy.hides_by_mounts() && !is_remote && !host.target.can_hide().await;
+        let is_exposed = self.policy.is_production() && !is_remote && !host.target.can_hide().await;
         let policy = Policies::new(&self.environment, self.policy.clone(), &host)?;
         let policy = if is_exposed { policy.exposed() } else { policy };
         Ok(AgentHost {

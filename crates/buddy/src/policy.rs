@@ -6,6 +6,7 @@ mod guards;
 mod links;
 mod project;
 mod rules;
+mod sessions;
 mod source;
 
 pub(crate) use grants::{GrantBook, Kept};

@@ -162,6 +162,7 @@ fn prepare(spec: &Spec, cwd: &Path, bubblewrap: Option<PathBuf>) -> Result<Prepa
     let mut bounds = spec.bounds.clone();
     let quarantine = spec.quarantine.as_ref().map(|path| PathBuf::from(OsStr::from_bytes(path)));
     bounds.hidden.extend(quarantine.iter().filter(|path| path.exists()).cloned());
+    bounds.hidden.append(&mut bounds.ways);
     if place == Place::Light {
         // The machine's own `/run` is there, where no place can be made for it.
         bounds.shown.extend(shown.clone());

@@ -24,8 +24,7 @@ const UNTRUSTED: &str =
     "this folder is not trusted, so the command can change nothing in it; /trust changes that";
 
 /// Why every command of production asks that is not known to only read.
-const EXPOSED: &str =
-    "nothing on this machine keeps buddy's own files from the command; install bubblewrap to change that";
+const EXPOSED: &str = "nothing on this machine keeps buddy's own files and your other sessions from the command; install bubblewrap to change that";
 
 /// The files that a command is known to touch, as [`Touch::anchor`] names them.
 pub(super) fn touched(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec<PathBuf> {

@@ -3,12 +3,13 @@
 use std::fmt::Write as _;
 
 use super::{Keeps, PROTECTED};
+use crate::other_sessions::{KEPT_AGENTS, OTHER_SESSIONS, Reached};
 
 const HEAD: &str = "# Protected places
 
 <!-- Made by `cargo xtask codegen` from the table in `buddy-policy`. Change the table, not this page. -->
 
-buddy keeps two kinds of files apart, in every mode. [Rules and grants](../how-to/rules-and-grants.md) says how you open one.
+buddy keeps two kinds of files apart, in every mode, and [your other sessions](#other-sessions) in production. [Rules and grants](../how-to/rules-and-grants.md) says how you open one.
 
 - **Orders**: a program takes orders from the file without being told to. Changing it asks you each time.
 - **Secrets**: the file can hold a key or a password. Its name is listed. Reading it asks you each time.
@@ -31,7 +32,36 @@ pub fn protected_places_page() -> String {
     section(&mut page, "Files that hold secrets by convention", files, |keeps| keeps == Keeps::SecretFiles);
     let plain = "These look like the names above and hold no secrets. buddy reads them without a question.";
     section(&mut page, "Exceptions", plain, |keeps| keeps == Keeps::NoSecrets);
+    sessions(&mut page);
     page
+}
+
+const SESSIONS: &str = "
+## Other sessions
+
+In production no command reaches these, whether you approved it or not: they type for whoever reaches them, or start programs outside of
+the jail. `{uid}` and `{user}` are your account, and a name after `$` is a variable that names the socket. buddy also finds the
+sockets of the listed processes wherever they are. In development commands have no local sockets at all.
+
+| program | places | processes | reached |
+|---|---|---|---|
+";
+
+const KEPT: &str = "
+These stay, because `git push` and signed commits need them: ";
+
+fn sessions(page: &mut String) {
+    page.push_str(SESSIONS);
+    let quoted = |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    for row in OTHER_SESSIONS {
+        let reached = match row.reached {
+            Reached::Never => "never",
+            Reached::OnceAllowed => "once you allow the command",
+        };
+        let (places, listeners) = (quoted(row.places), quoted(row.listeners));
+        let _ = writeln!(page, "| {} | {places} | {listeners} | {reached} |", row.of);
+    }
+    let _ = writeln!(page, "{KEPT}{}.", quoted(KEPT_AGENTS));
 }
 
 fn section(page: &mut String, title: &str, text: &str, is_wanted: impl Fn(Keeps) -> bool) {

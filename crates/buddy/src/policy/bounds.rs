@@ -3,6 +3,7 @@
 use std::fs::DirBuilder;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use buddy_agent::{AllowedBy, CallRights};
 use buddy_exec::{Bounds, Reach};
@@ -12,6 +13,7 @@ use buddy_policy::{
 };
 use buddy_protocol::NameSet;
 
+use super::sessions::{OtherSessions, Ways};
 use crate::environment::Environment;
 use crate::host::Host;
 
@@ -21,9 +23,6 @@ const LOGS: &str = "logs";
 
 /// Directories of buddy's own are nobody else's.
 const OWN_MODE: u32 = 0o700;
-
-/// Sockets that give whoever reaches them the machine.
-const SOCKETS: &[&str] = &["/run/docker.sock", "/run/podman", "/var/run/docker.sock"];
 
 /// Where things are on a host.
 #[derive(Debug, Clone)]
@@ -36,6 +35,8 @@ pub(super) struct Ground {
     pub(super) own_readable: Vec<PathBuf>,
     /// Where files are written that nobody keeps, and those that agents share with people.
     pub(super) scratch: Vec<PathBuf>,
+    /// Ways to other sessions of the account.
+    sessions: Arc<OtherSessions>,
     is_remote: bool,
 }
 
@@ -56,7 +57,8 @@ impl Ground {
         let here = |name: &'static str| data.iter().filter(|_| !is_remote).map(move |data| data.join(name));
         let scratch = [PathBuf::from("/tmp")].into_iter().chain(here(SHARED)).collect();
         let own_readable = here(SHARED).chain(here(LOGS)).collect();
-        Self { home, own, own_readable, scratch, is_remote }
+        let sessions = Arc::new(OtherSessions::new(environment));
+        Self { home, own, own_readable, scratch, sessions, is_remote }
     }
 
     /// Makes the directories of buddy that are missing on this machine: only one that is there can be hidden from commands. Where
@@ -67,6 +69,20 @@ impl Ground {
         }
         for directory in self.own.iter().chain(&self.own_readable) {
             let _ = DirBuilder::new().recursive(true).mode(OWN_MODE).create(directory);
+        }
+    }
+
+    /// Ways to other sessions that are closed to every command of production.
+    fn closed_ways(&self, places: &Places) -> Ways {
+        let Places { workspace, untrusted, scratch, .. } = places;
+        let needed = workspace.iter().chain(untrusted).chain(scratch).chain(&self.home);
+        self.sessions.closed(&needed.map(PathBuf::as_path).collect::<Vec<_>>())
+    }
+
+    /// Makes what has to be there before commands of production start.
+    pub(super) fn make_ways(&self) {
+        if !self.is_remote {
+            self.sessions.make_directory();
         }
     }
 
@@ -111,8 +127,19 @@ pub(super) fn bounds(ground: &Ground, policy: &Policy, call: &CallRights<'_>, ne
     if !is_open_command {
         hidden.extend(ground.secrets(tool_secrets()));
     }
-    if !is_production {
-        hidden.extend(SOCKETS.iter().map(PathBuf::from));
+    // Logs have what other sessions were allowed to read. A tool reads the one that it is told of; a command could read them all.
+    let mut shown: Vec<PathBuf> =
+        ground.own_readable.iter().filter(|at| !needs.runs || scratch.contains(at)).cloned().collect();
+    let mut ways = Vec::new();
+    // On another host nothing would be hidden. The jail of development has no local sockets, and its `/run` is empty.
+    if needs.runs && !ground.is_remote {
+        if is_production {
+            let Ways { closed, kept } = ground.closed_ways(&policy.places);
+            ways.extend(closed);
+            shown.extend(kept);
+        }
+        let is_reached = is_production && is_open_command;
+        if is_reached { &mut shown } else { &mut ways }.extend(ground.sessions.once_allowed());
     }
     let is_still = call.is_read_only || policy.mode == Mode::Plan;
     let roots = || workspace.iter().chain(scratch).cloned();
@@ -125,8 +152,8 @@ pub(super) fn bounds(ground: &Ground, policy: &Policy, call: &CallRights<'_>, ne
         write,
         opened: opened(needs, call.by, is_production, &hidden),
         hidden,
-        // Logs have what other sessions were allowed to read. A tool reads the one that it is told of; a command could read them all.
-        shown: ground.own_readable.iter().filter(|at| !needs.runs || scratch.contains(at)).cloned().collect(),
+        ways,
+        shown,
         guarded: ground.own_readable.iter().filter(|place| !scratch.contains(place)).cloned().collect(),
         guarded_names: if is_production { NameSet::default() } else { guarded_names().clone() },
         blank_names: tool_secret_names().clone(),

@@ -82,8 +82,8 @@ impl PolicySettings {
         })
     }
 
-    /// Whether nothing but mounts would keep files from commands.
-    pub(crate) fn hides_by_mounts(&self) -> bool {
+    /// Whether commands run with all rights of the account, where nothing but mounts keeps files from them.
+    pub(crate) fn is_production(&self) -> bool {
         self.mode == Mode::Production
     }
 
@@ -111,6 +111,9 @@ impl Policies {
             remote: host.remote.clone(),
         };
         policies.ground.make_own();
+        if policies.settings.is_production() {
+            policies.ground.make_ways();
+        }
         policies.rules(&host.cwd)?;
         Ok(policies)
     }

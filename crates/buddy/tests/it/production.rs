@@ -1,13 +1,18 @@
-//! Production keeps buddy's own directories from commands that nobody was asked about: with bubblewrap, without it, and where no
-//! mount can be made.
+//! Production keeps buddy's own directories from commands that nobody was asked about, and your other sessions from all commands: with
+//! bubblewrap, without it, and where no mount can be made.
 
 use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use buddy_testkit::model::{ModelServer, Turn, turn};
 use buddy_testkit::program::Program;
 use serde_json::json;
 
 use crate::stage::{Stage, done, shell};
+
+/// How long something that has to happen may take.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// What a machine has to hide files with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,4 +125,102 @@ async fn where_nothing_can_be_hidden_all_means_all() {
     let stage = stage(&["echo ran > ran.txt".to_owned()]).await;
     buddy(&stage, Machine::Nothing, "exec --approve all go").run().await.expect_code(0);
     assert_eq!(fs::read_to_string(stage.home.work().join("ran.txt")).unwrap(), "ran\n");
+}
+
+/// A tmux of the person, in which a program writes down what is typed.
+struct Server {
+    socket: PathBuf,
+    typed: PathBuf,
+}
+
+impl Server {
+    fn start(place: &Path, name: &str) -> Self {
+        let server = Self { socket: place.join(name), typed: place.join(format!("{name}.typed")) };
+        let keep = format!("exec cat > {}", server.typed.display());
+        server.tmux(&["-f", "/dev/null", "new-session", "-d", "-s", "mine", &keep]);
+        server
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "the test plays a person with a tmux of their own")]
+    fn tmux(&self, words: &[&str]) {
+        let mut command = std::process::Command::new("tmux");
+        assert!(
+            command.arg("-S").arg(&self.socket).args(words).env_remove("TMUX").status().unwrap().success()
+        );
+    }
+
+    /// What was typed, once a line of the person's own has arrived.
+    async fn typed(&self) -> String {
+        self.tmux(&["send-keys", "-t", "mine", "end-of-test", "Enter"]);
+        let end = Instant::now() + PATIENCE;
+        loop {
+            let text = fs::read_to_string(&self.typed).unwrap_or_default();
+            if text.ends_with("end-of-test\n") {
+                return text.replace("end-of-test\n", "");
+            }
+            assert!(Instant::now() < end, "nothing can be typed there at all: {text:?}");
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.tmux(&["kill-server"]);
+    }
+}
+
+#[tokio::test]
+async fn no_command_types_through_a_server_of_the_person() {
+    for machine in [Machine::Bubblewrap, Machine::OnlyNamespaces] {
+        let place = tempfile::tempdir().unwrap();
+        // The one that buddy runs in, and one that only a look finds.
+        let [outer, other] = ["outer", "other"].map(|name| Server::start(place.path(), name));
+        let sockets = [&outer, &other].map(|server| server.socket.display().to_string());
+        let say = |word: &str| -> String {
+            let line = |socket: &String| {
+                format!(
+                    "tmux -S {socket} send-keys -t mine {word} Enter; tmux -S {socket} run-shell 'echo {word} > {socket}.ran'; "
+                )
+            };
+            sockets.iter().map(line).collect()
+        };
+        // Nobody is asked about a build, and the person is asked about tmux.
+        let commands = ["make".to_owned(), say("asked")];
+        let stage = stage(&commands).await;
+        fs::write(
+            stage.home.work().join("Makefile"),
+            format!("all:\n\t-{}\n\tenv > environment\n\techo built > built\n", say("unasked")),
+        )
+        .unwrap();
+        let program =
+            buddy(&stage, machine, "").env("TMUX", format!("{},1,0", sockets[0])).env("DISPLAY", ":7");
+        let mut started = program.converse();
+        started.write(b"go\n").await;
+        started.stderr.wait_for("-- approve? [", 1).await;
+        started.stderr.wait_for("/n] ", 1).await;
+        let said = started.stderr.text();
+        let yes = said.rsplit_once("approve? [").unwrap().1.split('/').next().unwrap().to_owned();
+        started.write(format!("{yes}\n").as_bytes()).await;
+        started.stdout.wait_for("So be it.", 1).await;
+        let own = format!("!tmux -S {} send-keys -t mine own Enter; exit 3\n", sockets[0]);
+        started.write(own.as_bytes()).await;
+        started.stderr.wait_for("exit code 3", 1).await;
+        started.finish().await.expect_code(0);
+        let results = stage.results();
+        assert_eq!(
+            fs::read_to_string(stage.home.work().join("built")).unwrap(),
+            "built\n",
+            "{machine:?}: {results:?}"
+        );
+        let environment = fs::read_to_string(stage.home.work().join("environment")).unwrap();
+        assert!(!environment.contains("TMUX=") && !environment.contains("DISPLAY="), "{environment}");
+        assert_eq!(outer.typed().await, "own\n", "{machine:?}: {results:?}");
+        assert!(!Path::new(&format!("{}.ran", sockets[0])).exists(), "{machine:?}: {results:?}");
+        // Without bubblewrap this buddy is in a namespace of users of its own, from which the servers outside cannot be looked at.
+        if machine == Machine::Bubblewrap {
+            assert_eq!(other.typed().await, "", "{machine:?}: {results:?}");
+            assert!(!Path::new(&format!("{}.ran", sockets[1])).exists(), "{machine:?}: {results:?}");
+        }
+    }
 }

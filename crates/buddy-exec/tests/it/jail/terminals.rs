@@ -167,10 +167,11 @@ async fn no_listener_of_another_session_hears_a_command() {
         for path in paths.iter().map(std::path::PathBuf::as_path).chain([place.path(), &directory]) {
             std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o777)).unwrap();
         }
-        let hidden = vec![paths[0].clone(), directory];
-        let bounds = Bounds { hidden, shown: vec![agent], ..Bounds::open() };
+        let (hidden, ways) = (vec![directory], vec![paths[0].clone(), place.path().join("gone")]);
+        let bounds = Bounds { hidden, ways, shown: vec![agent], ..Bounds::open() };
         let mut exec = cell.exec(bounds, SPEAK);
-        exec.env.push(("PATHS".into(), paths.iter().map(|path| format!("{} ", path.display())).collect()));
+        let names: Vec<&str> = paths.iter().map(|path| path.to_str().unwrap()).collect();
+        exec.env.push(("PATHS".into(), names.join(" ")));
         exec.env.push(("ABSTRACT".into(), name));
         let exit = cell.stage.run(exec).await;
         assert_eq!(exit.stdout.text(), "tried\n", "{kind:?}: {}", exit.stderr.text());

@@ -53,6 +53,23 @@ async fn a_command_writes_in_the_workspace_and_not_outside() {
 }
 
 #[tokio::test]
+async fn a_shell_stays_when_ways_to_other_sessions_come_and_go() {
+    for kind in ALL {
+        let mut stage = PaneStage::jailed_as(kind, "/bin/bash");
+        let first = stage.path("first");
+        let _listener = UnixListener::bind(&first).unwrap();
+        let ways = vec![first.clone()];
+        stage.bounds = Bounds { hidden: vec![stage.path("hidden")], ways, ..Bounds::open() };
+        let is_socket = format!("test -S {} || echo covered", first.display());
+        stage.check(&format!("kept=1; {is_socket}"), "covered\n", 0).await;
+        stage.bounds.ways = vec![stage.path("second")];
+        stage
+            .check(&format!("echo $kept; {is_socket}; stty size < /dev/tty > /dev/null"), "1\ncovered\n", 0)
+            .await;
+    }
+}
+
+#[tokio::test]
 async fn commands_have_their_own_outputs_and_codes() {
     for shell in SHELLS {
         let stage = PaneStage::jailed(shell);

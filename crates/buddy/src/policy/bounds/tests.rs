@@ -27,7 +27,17 @@ impl Yard {
         let own = vec![home.join(".buddy"), home.join(".config/buddy")];
         let own_readable = vec![home.join(".buddy/shared"), home.join(".buddy/logs")];
         let scratch = vec![home.join(".buddy/shared")];
-        let ground = Ground { home: Some(home), own, own_readable, scratch, is_remote: false };
+        let variable = |name: &str, value: PathBuf| (name.to_owned(), value.display().to_string());
+        let variables = [
+            variable("HOME", home.clone()),
+            variable("XDG_RUNTIME_DIR", home.join("runtime")),
+            variable("SSH_AUTH_SOCK", home.join("runtime/agent")),
+            variable("TMUX", home.join("server,1,0")),
+            variable("DOCKER_HOST", home.join("engine")),
+        ];
+        let environment = Environment::of(variables.into()).unwrap();
+        let sessions = Arc::new(OtherSessions::new(&environment));
+        let ground = Ground { home: Some(home), own, own_readable, scratch, sessions, is_remote: false };
         ground.make_own();
         let places = Places {
             workspace: vec![work.clone()],
@@ -181,5 +191,51 @@ fn a_command_reads_secrets_of_the_workspace_only_when_a_person_thought_about_it(
         assert_eq!(bounds.is_open(), mode == Mode::Production, "{mode:?}");
         let (_, bounds) = yard.judge(run("sudo make install", &yard), AllowedBy::Nobody);
         assert!(!bounds.is_open());
+    }
+}
+
+#[test]
+fn a_command_of_production_has_no_way_to_other_sessions() {
+    let run = |yard: &Yard| Action::Run { command: "make test".to_owned(), cwd: yard.work("") };
+    for (mode, by) in [
+        (Mode::Production, AllowedBy::Nobody),
+        (Mode::Production, AllowedBy::Person),
+        (Mode::Development, AllowedBy::Person),
+    ] {
+        let yard = Yard::new(mode);
+        let home = yard.ground.home.clone().unwrap();
+        for name in ["runtime/agent", "runtime/bus", "server", "engine"] {
+            plant(&home.join(name));
+        }
+        let (_, bounds) = yard.judge(run(&yard), by);
+        let is_production = mode == Mode::Production;
+        for name in ["runtime", "server"] {
+            assert_eq!(bounds.ways.contains(&home.join(name)), is_production, "{mode:?} {by:?} {name}");
+        }
+        assert_eq!(bounds.shown.contains(&home.join("runtime/agent")), is_production, "{mode:?}: git push");
+        let is_reached = is_production && by == AllowedBy::Person;
+        assert_eq!(bounds.ways.contains(&home.join("engine")), !is_reached, "{mode:?} {by:?}");
+        let (_, bounds) = yard.judge(Action::Read(yard.work("file")), by);
+        assert!(!bounds.ways.contains(&home.join("runtime")), "tools open no sockets");
+    }
+}
+
+#[test]
+fn where_nothing_can_be_hidden_a_command_that_was_allowed_has_open_bounds() {
+    let run = |command: &str, yard: &Yard| Action::Run { command: command.to_owned(), cwd: yard.work("") };
+    for mode in [Mode::Production, Mode::Development, Mode::Plan] {
+        let mut yard = Yard::new(mode);
+        yard.policy.is_exposed = true;
+        let (verdict, bounds) = yard.judge(run("make test", &yard), AllowedBy::Person);
+        assert_eq!(bounds.is_open(), mode == Mode::Production, "{mode:?}");
+        assert_ne!(verdict, Verdict::Allow, "{mode:?}: nobody runs it unasked");
+        let (verdict, bounds) = yard.judge(run("ls", &yard), AllowedBy::Nobody);
+        assert_eq!(
+            (verdict, bounds.is_open()),
+            (Verdict::Allow, mode == Mode::Production),
+            "{mode:?}: it only reads"
+        );
+        let (_, bounds) = yard.judge(Action::Read(yard.work("file")), AllowedBy::Nobody);
+        assert!(!bounds.is_open(), "{mode:?}: tools keep to their bounds");
     }
 }
