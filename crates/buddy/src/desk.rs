@@ -299,6 +299,7 @@ impl Desk for HomeDesk {
             branch: self.branch(target).await,
             attach: self.hosts.panes().await.first().map(|panes| panes.attach_command()),
             host: (target.host != TargetHost::Local).then(|| target.name.replacen(':', " ", 1)),
+            is_production: self.hosts.is_production(),
         }
     }
 

@@ -67,6 +67,8 @@ pub struct Surroundings {
     pub hint: Option<String>,
     /// Another host, as a prompt shows it, such as `ssh ann@atlas`; none for this machine.
     pub host: Option<String>,
+    /// Whether commands run with all rights of the account.
+    pub is_production: bool,
 }
 
 /// A model to choose.

@@ -14,6 +14,9 @@ use crate::visible::one_line;
 /// From which part of the context window on it is shown as a warning.
 const FULL_PERCENT: u64 = 80;
 
+/// What is shown where commands run with all rights of the account.
+const PRODUCTION: &str = "production";
+
 /// A part of the status line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -24,7 +27,7 @@ pub enum StatusPart {
     Host,
     /// The directory, with the branch of its repository.
     Directory,
-    /// What becomes of calls that need an approval, where that is not to ask.
+    /// That it is production, and what becomes of calls that need an approval, where that is not to ask.
     Mode,
     /// How full the model's context is.
     Context,
@@ -76,7 +79,12 @@ fn part(console: &Console, name: StatusPart) -> Option<String> {
                 surroundings.branch.as_ref().map(|branch| format!(" ({branch})")).unwrap_or_default();
             Some(format!("{directory}{branch}"))
         }
-        StatusPart::Mode => mode(console),
+        StatusPart::Mode => {
+            let is_production = surroundings.is_production && !transcript.is_plan_only();
+            let production = is_production.then(|| PRODUCTION.to_owned());
+            let parts: Vec<String> = production.into_iter().chain(mode(console)).collect();
+            (!parts.is_empty()).then(|| parts.join(", "))
+        }
         StatusPart::Context => context(console),
         StatusPart::Tokens => {
             let tokens = transcript.bill().tokens();
@@ -116,6 +124,7 @@ pub(super) fn facts(console: &Console) -> Value {
         "branch": surroundings.branch,
         "host": surroundings.host,
         "mode": mode(console).unwrap_or_else(|| "ask".to_owned()),
+        "production": surroundings.is_production,
         "state": state,
         "context": { "used": used, "window": surroundings.window },
         "usage": usage,

@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 use buddy_protocol::{
     Answer, Answered, Approval, Ask, AskId, Asked, Command, Content, DeltaStream, Event, Fact, GrantScope,
     GrantWish, Item, ItemChanged, ItemDelta, ItemEnded, ItemId, ItemStarted, ItemStatus, MAX_GRANT_SECONDS,
-    Offer, Principal, Question, Risk, SessionId, SessionStarted, TurnEnded, TurnId, TurnOutcome, TurnStarted,
-    Unfit, UnixMillis,
+    Offer, Principal, Question, Risk, SessionChanged, SessionId, SessionStarted, TurnEnded, TurnId,
+    TurnOutcome, TurnStarted, Unfit, UnixMillis,
 };
 
+use super::desk::Surroundings;
 use super::effect::{Effect, Input, Reply};
 use super::state::Console;
 use crate::editor::{Key, Vim};
@@ -421,6 +422,21 @@ fn the_status_tells_the_mode_of_the_line_that_is_written() {
     assert!(status(&seat).starts_with("insert"), "{}", status(&seat));
     seat.press("esc");
     assert!(status(&seat).starts_with("normal"), "{}", status(&seat));
+}
+
+#[test]
+fn the_status_says_that_it_is_production() {
+    let status = |plan_only: Option<bool>, is_production: bool| {
+        let mut seat = Seat::new();
+        let surroundings = Surroundings { is_production, ..Surroundings::default() };
+        seat.take(Input::Reply(Reply::Surroundings(surroundings)));
+        seat.fact(1, Fact::SessionChanged(SessionChanged { plan_only, ..SessionChanged::default() }));
+        seat.console.frame(20).rows.last().unwrap().text()
+    };
+    let parts = |line: String| line.split(" · ").map(str::to_owned).collect::<Vec<_>>();
+    assert!(parts(status(None, true)).contains(&"production".to_owned()));
+    assert!(!status(None, false).contains("production"));
+    assert!(!status(Some(true), true).contains("production"), "a plan changes nothing");
 }
 
 #[test]
