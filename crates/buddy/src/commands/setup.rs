@@ -19,8 +19,7 @@ use crate::policy::PolicySettings;
 use crate::wiring::{Wishes, local_target};
 
 /// What is said at the start where commands have no bounds.
-const FULL_ACCESS: &str = "production: commands and shared terminals have all the rights of the account; the gate is a \
-                           courtesy here and not a boundary";
+const FULL_ACCESS: &str = "Production mode: commands run unsandboxed with your full permissions.";
 
 /// What is said then where buddy runs in a terminal that other programs type into, by the variable that tells it.
 const MULTIPLEXERS: &[(&str, &str)] = &[("TMUX", "tmux"), ("STY", "screen"), ("ZELLIJ", "zellij")];
@@ -145,7 +144,7 @@ impl Invocation<'_> {
 fn typed_into(environment: &Environment) -> Option<String> {
     let (_, name) = MULTIPLEXERS.iter().find(|(variable, _)| environment.get(variable).is_some())?;
     Some(format!(
-        "buddy runs inside {name}: other processes of your account can type here, so dangerous commands ask for a word"
+        "buddy runs inside {name}: programs of your account can type here, so dangerous commands ask for a word"
     ))
 }
 

@@ -140,7 +140,7 @@ async fn commands_run_in_a_terminal_that_stays() {
     let told = finished.to_string();
     assert_eq!(told.matches(&attach).count(), 2, "at the start and at the end: {told}");
     assert!(told.contains("the tmux session buddy-buddy lives on with 1 pane"), "{told}");
-    assert!(told.contains("the gate is a courtesy here and not a boundary"), "{told}");
+    assert!(told.contains("Production mode: commands run unsandboxed with your full permissions."), "{told}");
     assert!(stage.offered().contains(&"tmux_send_keys".to_owned()));
 }
 
@@ -248,7 +248,7 @@ async fn in_development_the_terminal_is_jailed_and_keeps_its_state() {
     assert_eq!(results[1]["result"]["stdout"], "kept 42\ntmux=none none\n0\nkept\n", "{}", results[1]);
     assert_eq!(std::fs::read_to_string(stage.0.home.work().join("inside")).unwrap(), "in\n");
     let told = finished.to_string();
-    assert!(told.contains("tmux -S") && !told.contains("courtesy"), "{told}");
+    assert!(told.contains("tmux -S") && !told.contains("Production mode"), "{told}");
     assert!(!told.contains("lives on"), "nothing goes on in it: {told}");
     stage.until_clean().await;
 }
