@@ -252,3 +252,37 @@ fn a_tool_is_asked_for_as_its_registry_says() {
     let raised = Intent::of(Action::Run { command: "sudo ls".to_owned(), cwd: "/w".into() });
     assert_eq!(ask(&raised, &policy(Mode::Production)).tier, Tier::Individual);
 }
+
+#[test]
+fn where_nothing_is_hidden_from_commands_production_asks_about_all_that_do_not_only_read() {
+    let exposed = |mode: Mode| Policy { is_exposed: true, ..policy(mode) };
+    for command in ["cargo build", "make test", "mkdir a", "git commit -m x"] {
+        check(Mode::Production, command, Verdict::Allow);
+        let grants =
+            [buddy_policy::Grant::command("*", "local"), buddy_policy::Grant::command(command, "local")];
+        let grants: Vec<_> = grants.into_iter().filter_map(Result::ok).collect();
+        let decision = with_grants(&run(command), &exposed(Mode::Production), &grants);
+        assert_eq!((decision.verdict, decision.risk), (Verdict::Ask, Risk::High), "{command}");
+        assert!(decision.reasons.iter().any(|reason| reason.contains("install bubblewrap")), "{command}");
+        let window = decide(&run(command), &exposed(Mode::Production), &Now::with(Approvals::Window));
+        assert_eq!(window.verdict, Verdict::Ask, "{command}: a window does not cover it");
+        for mode in [Mode::Development, Mode::Plan] {
+            let [with, without] = [exposed(mode), policy(mode)].map(|policy| ask(&run(command), &policy));
+            assert_eq!(
+                (with.verdict, with.risk),
+                (without.verdict, without.risk),
+                "{mode:?}: it has its own jail"
+            );
+        }
+    }
+    for command in ["ls", "cat a", "grep -r x ."] {
+        assert_eq!(ask(&run(command), &exposed(Mode::Production)).verdict, Verdict::Allow, "{command}");
+    }
+    let mut ruled = exposed(Mode::Production);
+    let rule = buddy_policy::Rule::command(pattern("make *"));
+    ruled
+        .rules
+        .add(buddy_policy::RuleTier::User, buddy_policy::Rules { allow: vec![rule], ..Default::default() });
+    assert_eq!(ask(&run("make test"), &ruled).verdict, Verdict::Allow, "a lasting rule is an answer");
+    assert_eq!(ask(&run("mkdir a"), &ruled).verdict, Verdict::Ask);
+}

@@ -3,10 +3,11 @@
 use std::fs;
 use std::time::Duration;
 
-use buddy_exec::{Bounds, Ended, Reach, TargetError};
+use buddy_exec::{Bounds, Ended, Reach, Target, TargetError};
 use buddy_protocol::NameSet;
 
 use super::cell::{ALL, Cell, Kind};
+use crate::stage::Stage;
 
 fn light(cell: &Cell) -> Bounds {
     Bounds {
@@ -75,6 +76,20 @@ async fn where_nothing_can_hide_them_the_command_is_refused() {
     assert_eq!(layer, "user_namespaces");
     assert!(reason.contains("install bubblewrap"), "{reason}");
     assert!(!cell.ws("ran").exists());
+}
+
+#[tokio::test]
+async fn a_target_finds_out_by_trying_whether_it_can_hide_files() {
+    for kind in ALL {
+        assert!(Cell::new(kind).stage.target().can_hide().await, "{kind:?}");
+    }
+    assert!(!Cell::new(Kind::NoMounts).stage.target().can_hide().await);
+    let tries = tempfile::NamedTempFile::new().unwrap();
+    let lost = Stage::with_scripted_supervisor(&format!("echo tried >> {}", tries.path().display()));
+    for _ in 0..2 {
+        assert!(!lost.target().can_hide().await, "nobody answers");
+    }
+    assert_eq!(fs::read_to_string(tries.path()).unwrap(), "tried\n", "once is enough");
 }
 
 /// A directory of buddy's own, in which two places are there for commands.
