@@ -31,6 +31,7 @@ mod start;
 mod sweeper;
 mod walk;
 mod watched;
+mod way_out;
 mod words;
 
 pub use inside::jail;

@@ -138,6 +138,7 @@ impl Tool for RunShell {
             timeout: Some(timeout),
             bounds: context.bounds.clone(),
             output: limits(context),
+            way_out: None,
         };
         snapshot(context).await?;
         let mut running = context.target.start(exec).await.map_err(|error| target_failure(&error))?;
