@@ -43,5 +43,10 @@ pub(crate) use start::{Jail, Keeper, Words, start};
 pub(crate) use sweeper::SweepLine;
 pub(crate) use words::Status;
 
+/// Whether commands get namespaces of their own, as far as a look tells.
+pub fn has_namespaces() -> bool {
+    matches!(bubblewrap::find(), Ok(Some(_)))
+}
+
 /// The first argument under which this program becomes the process inside the jail.
 pub const JAIL: &str = "__jail";

@@ -198,9 +198,13 @@ impl Sheet {
             (false, _) | (true, true) => Verdict::Deny,
             (true, false) => by_weight,
         };
-        let stays_inside = matches!(now.approvals, Approvals::All | Approvals::Auto)
+        let is_by_policy = match now.approvals {
+            Approvals::Auto => true,
+            Approvals::All => heaviest.is_some(),
+            _ => false,
+        };
+        let stays_inside = is_by_policy
             && policy.mode == Mode::Development
-            && heaviest.is_some()
             && verdict == Verdict::Allow
             && !self.names_hosts;
         // The heaviest first: that is what a person reads.
