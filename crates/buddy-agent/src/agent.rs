@@ -168,7 +168,7 @@ async fn driver(
         session: opening.session.clone(),
         owner: started.owner.name.clone(),
         is_attended: settings.attendance == Attendance::Somebody
-            && matches!(settings.approvals, Approvals::Ask | Approvals::Edits),
+            && matches!(settings.approvals, Approvals::Ask | Approvals::Auto | Approvals::Edits),
         ids: settings.ids.clone(),
         place: targets.all().first().map(|slot| place(slot.spec())).unwrap_or_default(),
         cwd: started.cwd.clone(),
@@ -198,6 +198,7 @@ fn begins_with(approvals: Approvals) -> ApprovalPolicy {
         Approvals::All => ApprovalPolicy::All,
         Approvals::None => ApprovalPolicy::None,
         Approvals::Edits => ApprovalPolicy::Edits,
+        Approvals::Auto => ApprovalPolicy::Auto,
     }
 }
 

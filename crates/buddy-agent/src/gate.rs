@@ -107,6 +107,8 @@ pub(crate) struct Judged {
     pub(crate) unasked_bounds: Bounds,
     /// The directories that the call may work in, without places for temporary files.
     pub(crate) workspace: Vec<PathBuf>,
+    /// Whether its connections are judged one by one, as it has no network of its own.
+    pub(crate) is_brokered: bool,
     /// Whether a secret had been read when it was judged.
     knew_secret: bool,
     /// Whether a yes needs a word: nothing but the gate stands before it, and any process of the account could type a key.
@@ -148,9 +150,11 @@ impl Gate {
         // A command that nobody was asked about takes no secret out.
         let is_secretive = decision.verdict == Verdict::Allow && (knew_secret || decision.reads_secret);
         bounds.network &= !is_secretive && !decision.stays_inside;
+        let is_confined = policy.mode == Mode::Development && decision.verdict == Verdict::Allow;
+        let is_brokered = is_confined && !bounds.network && policy.has_broker && !policy.is_offline;
         let needs_word = decision.is_grave && policy.mode == Mode::Production;
         let (unasked_bounds, workspace) = (bounds.clone(), policy.places.workspace.clone());
-        Ok(Judged { decision, bounds, unasked_bounds, workspace, knew_secret, needs_word })
+        Ok(Judged { decision, bounds, unasked_bounds, workspace, is_brokered, knew_secret, needs_word })
     }
 
     /// Whether a secret was read since a call was judged, so that it is to be judged anew.
@@ -192,7 +196,13 @@ impl Gate {
     pub(crate) fn allowed(&self, judged: Judged, ground: Ground<'_>) -> Result<Judged, String> {
         let (policy, _) = self.held(ground)?;
         let bounds = ground.source.bounds(&policy, &CallRights::of(&judged.decision, AllowedBy::Person));
-        Ok(Judged { bounds, ..judged })
+        Ok(Judged { bounds, is_brokered: false, ..judged })
+    }
+
+    /// Whether a grant lets a host be reached although it is on this machine or in a private network.
+    pub(crate) fn reaches_nearby(&self, host: &str, ground: Ground<'_>) -> Result<bool, String> {
+        let (policy, grants) = self.held(ground)?;
+        Ok(grants.iter().any(|grant| grant.covers_nearby(host, &policy.places)))
     }
 
     /// The policy and the grants that hold now on this ground.
@@ -241,6 +251,7 @@ impl Gate {
             ApprovalPolicy::All => state.approvals = Approvals::All,
             ApprovalPolicy::None => state.approvals = Approvals::None,
             ApprovalPolicy::Edits => state.approvals = Approvals::Edits,
+            ApprovalPolicy::Auto => state.approvals = Approvals::Auto,
             ApprovalPolicy::Window { seconds } => {
                 // Afterwards it asks again, unless nobody can be asked.
                 if state.approvals == Approvals::All {
@@ -286,6 +297,11 @@ impl Gate {
 
     fn changed(&self) {
         self.changes.send_modify(|count| *count += 1);
+    }
+
+    /// Whether a person can be asked.
+    pub(crate) fn is_attended(&self) -> bool {
+        self.attendance == Attendance::Somebody
     }
 
     /// Tells of changes that come after this call.

@@ -112,6 +112,7 @@ impl PersonRun {
             timeout: Some(RUN_WITHIN),
             bounds: Bounds::open(),
             output: OutputLimits { keep_head: KEEP, keep_tail: KEEP, log: Some(log) },
+            way_out: None,
         };
         let mut running = host.target.start(exec).await.map_err(|error| error.to_string())?;
         let mut is_stopping = false;

@@ -7,6 +7,7 @@ mod clip;
 mod closest;
 mod delete_path;
 mod edit_file;
+pub(crate) mod egress;
 mod failure;
 mod fetch_url;
 mod git;

@@ -10,6 +10,7 @@ use serde_json::Value;
 
 use crate::gate::follow;
 use crate::targets::{Attached, Targets};
+use crate::tools::egress::{CONNECTIONS, MADE};
 use crate::tools::{registry, target_field};
 
 /// Tools whose results are lists of addresses, and where in a result the list is.
@@ -26,11 +27,17 @@ pub(crate) fn retrace(items: &[Item], targets: &Targets) -> Trail {
 
 /// Adds to a trail what the result of a call lists.
 pub(crate) fn note_result(trail: &mut Trail, call: &ToolCall) {
+    let result = call.output.as_ref().and_then(|output| output.result.as_ref()).map(Json::value);
+    let rows = |name: &str| result.as_ref().and_then(|result| result.get(name)).and_then(Value::as_array);
+    for row in rows(CONNECTIONS).into_iter().flatten().filter(|row| row["outcome"] == MADE) {
+        // Somebody allowed it, or it needed no question.
+        if let Some(host) = row["host"].as_str() {
+            trail.allow(host);
+        }
+    }
     let Ok(entry) = registry::find(&call.name) else { return };
     let Some((_, list)) = LISTS.iter().find(|(name, _)| *name == entry.spec.name) else { return };
-    let result = call.output.as_ref().and_then(|output| output.result.as_ref()).map(Json::value);
-    let rows = result.as_ref().and_then(|result| result.get(list)).and_then(Value::as_array);
-    for row in rows.into_iter().flatten() {
+    for row in rows(list).into_iter().flatten() {
         if let Some(address) = row.get("url").and_then(Value::as_str) {
             trail.search_listed(address);
         }

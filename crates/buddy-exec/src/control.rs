@@ -1,13 +1,19 @@
 //! The words between a target and the supervisor of one command: JSON lines over a socket pair.
 //!
-//! Down go one [`Spec`], the bytes of the command's standard input if it has any, and then [`Order`]s. Up come one of
+//! Down go one byte with the way out of the command if it has one, one [`Spec`], the bytes of the command's standard input if it has any, and then [`Order`]s. Up come one of
 //! [`Report::Started`], [`Report::BadCwd`], [`Report::NotStarted`] and [`Report::Refused`], and after a start one
 //! [`Report::Exited`]. The end of the stream is a message too: down it means "kill everything", up it means that the supervisor was lost. Both ends
 //! are the same build of the same program, so the format has no versions.
 
-use std::io;
+use std::io::{self, IoSlice, IoSliceMut};
+use std::mem::MaybeUninit;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
 
+use rustix::net::{
+    RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
+    SendFlags, recvmsg, sendmsg,
+};
 use serde::{Deserialize, Serialize};
 
 use crate::jail::{Moved, Refusal};
@@ -133,4 +139,35 @@ pub(crate) fn line(message: &impl Serialize) -> io::Result<Vec<u8>> {
     let mut line = serde_json::to_vec(message)?;
     line.push(b'\n');
     Ok(line)
+}
+
+/// The most descriptors that go along with one byte.
+const MAX_DESCRIPTORS: usize = 3;
+
+/// Sends one byte, and descriptors with it.
+pub(crate) fn send_descriptors(stream: impl AsFd, descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
+    let mut ancillary = SendAncillaryBuffer::new(&mut space);
+    if !descriptors.is_empty() {
+        ancillary.push(SendAncillaryMessage::ScmRights(descriptors));
+    }
+    sendmsg(stream, &[IoSlice::new(&[0])], &mut ancillary, SendFlags::NOSIGNAL)?;
+    Ok(())
+}
+
+/// Receives one byte with the descriptors that came with it. Fails where the stream has ended.
+pub(crate) fn receive_descriptors(stream: impl AsFd) -> io::Result<Vec<OwnedFd>> {
+    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MAX_DESCRIPTORS))];
+    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
+    let mut byte = [0];
+    let received =
+        recvmsg(stream, &mut [IoSliceMut::new(&mut byte)], &mut ancillary, RecvFlags::CMSG_CLOEXEC)?;
+    if received.bytes == 0 {
+        return Err(io::ErrorKind::UnexpectedEof.into());
+    }
+    let descriptors = ancillary.drain().flat_map(|message| match message {
+        RecvAncillaryMessage::ScmRights(descriptors) => descriptors.collect::<Vec<OwnedFd>>(),
+        _ => Vec::new(),
+    });
+    Ok(descriptors.collect())
 }

@@ -78,6 +78,8 @@ fn run(
         Ok(supervisor) => supervisor,
         Err(error) => return drop(started.send(Err(error))),
     };
+    // Only the process inside holds it from here on, so that its end can be seen.
+    exec.way_out = None;
     let (chunks, live) = mpsc::channel(QUEUED_CHUNKS);
     let mut drain = Drain {
         stopper: Stopper::new(supervisor.line.clone()),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::{Bounds, Captured, LimitsHit, Moved, TerminalSize};
+use crate::{Bounds, Captured, LimitsHit, Moved, TerminalSize, WayOut};
 
 /// A command to run.
 #[derive(Debug, Clone)]
@@ -27,6 +27,8 @@ pub struct Exec {
     pub output: OutputLimits,
     /// What the command may touch.
     pub bounds: Bounds,
+    /// How it reaches the network where its bounds give it none, in a jail with namespaces.
+    pub way_out: Option<WayOut>,
 }
 
 /// What a command reads on its standard input.

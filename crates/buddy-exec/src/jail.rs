@@ -31,6 +31,7 @@ mod start;
 mod sweeper;
 mod walk;
 mod watched;
+mod way_out;
 mod words;
 
 pub use inside::jail;
@@ -41,6 +42,11 @@ pub(crate) use stand_in::is_stand_in;
 pub(crate) use start::{Jail, Keeper, Words, start};
 pub(crate) use sweeper::SweepLine;
 pub(crate) use words::Status;
+
+/// Whether commands get namespaces of their own, as far as a look tells.
+pub fn has_namespaces() -> bool {
+    matches!(bubblewrap::find(), Ok(Some(_)))
+}
 
 /// The first argument under which this program becomes the process inside the jail.
 pub const JAIL: &str = "__jail";

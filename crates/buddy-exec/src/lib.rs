@@ -38,6 +38,7 @@ mod tmux;
 mod transport;
 pub mod undo;
 pub mod warden;
+mod way_out;
 
 pub use attended::run_attended;
 pub use bounds::{Bounds, Reach};
@@ -68,3 +69,4 @@ pub use transport::{
     Client, ContainerSettings, ContainerTransport, SshSettings, SshTransport, Transport, Way,
 };
 pub use undo::{Kept, Recorder};
+pub use way_out::{Outlet, WAY_OUT_PORT, WayOut};

@@ -114,6 +114,7 @@ impl LocalTarget {
             timeout: Some(TRY_LIMIT),
             output: OutputLimits::default(),
             bounds,
+            way_out: None,
         };
         match self.start(exec).await {
             Ok(mut running) => running.wait().await.is_ok_and(|exit| exit.code == Some(0)),

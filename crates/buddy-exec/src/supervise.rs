@@ -50,6 +50,7 @@ fn supervise_stdin() -> io::Result<()> {
     // Fails on anything but a socket: this mode is of no use to a person at a terminal.
     control.peer_addr()?;
     let mut reports = control.try_clone()?;
+    let way_out = control::receive_descriptors(&control)?.into_iter().next();
     let mut control = BufReader::new(control);
     let (spec, stdin) = receive(&mut control)?;
     prepare()?;
@@ -57,7 +58,7 @@ fn supervise_stdin() -> io::Result<()> {
         terminal::ignore_its_signals()?;
     }
     let (their_stdin, feeder) = stdin_for(&spec, stdin.is_some())?;
-    let mut started = match start(&spec, their_stdin) {
+    let mut started = match start(&spec, Given { stdin: their_stdin, way_out }) {
         Ok(started) => started,
         Err(report) => return reports.write_all(&control::line(&report)?),
     };
@@ -138,21 +139,40 @@ fn stdin_for(spec: &Spec, has_stdin: bool) -> io::Result<(OwnedFd, Option<PipeWr
     Ok((reader.into(), Some(writer)))
 }
 
+/// Descriptors that a command is given.
+pub(crate) struct Given {
+    pub(crate) stdin: OwnedFd,
+    /// Where the listener goes that the command reaches the network by, where it has none of its own.
+    pub(crate) way_out: Option<OwnedFd>,
+}
+
+impl Given {
+    /// A standard input and no way out.
+    pub(crate) fn stdin(stdin: OwnedFd) -> Self {
+        Self { stdin, way_out: None }
+    }
+
+    pub(crate) fn try_clone(&self) -> io::Result<Self> {
+        let way_out = self.way_out.as_ref().map(OwnedFd::try_clone).transpose()?;
+        Ok(Self { stdin: self.stdin.try_clone()?, way_out })
+    }
+}
+
 /// Starts a command in a group of its own, where this machine has them, and with limits for each process.
-pub(crate) fn start(spec: &Spec, stdin: OwnedFd) -> Result<Started, Report> {
+pub(crate) fn start(spec: &Spec, given: Given) -> Result<Started, Report> {
     let mut group = Group::make(spec.limits);
     let is_kept = group.as_ref().is_some_and(Group::keeps_memory);
     let memory = if is_kept { Memory::Group } else { Memory::EachProcess };
     rlimits::lower(spec.limits, memory).map_err(|error| Report::NotStarted(error.into()))?;
     let started = match &mut group {
-        Some(group) => group.with(|| start_here(spec, stdin)),
-        None => start_here(spec, stdin),
+        Some(group) => group.with(|| start_here(spec, given)),
+        None => start_here(spec, given),
     };
     started.map(|started| Started { group, ..started })
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is where commands are started")]
-fn start_here(spec: &Spec, stdin: OwnedFd) -> Result<Started, Report> {
+fn start_here(spec: &Spec, given: Given) -> Result<Started, Report> {
     let cwd = Path::new(OsStr::from_bytes(&spec.cwd));
     // The error of a start does not tell a missing directory from a missing program.
     match cwd.metadata() {
@@ -164,7 +184,7 @@ fn start_here(spec: &Spec, stdin: OwnedFd) -> Result<Started, Report> {
         return Err(Report::NotStarted(io::Error::from(Errno::INVAL).into()));
     };
     if !spec.bounds.is_open() {
-        return jail::start(spec, cwd, stdin).map(|jail| Started {
+        return jail::start(spec, cwd, given).map(|jail| Started {
             main: jail.main,
             jail: Some(jail),
             group: None,
@@ -177,7 +197,7 @@ fn start_here(spec: &Spec, stdin: OwnedFd) -> Result<Started, Report> {
     let mut command = if spec.has_terminal { terminal::held(program) } else { Command::new(program) };
     command.args(arguments).current_dir(cwd).process_group(0);
     command.env_clear().envs(spec.env.iter().map(|(name, value)| (name, value)));
-    command.stdin(Stdio::from(stdin));
+    command.stdin(Stdio::from(given.stdin));
     let child = terminal::with_signals(|| command.spawn()).flatten().map_err(not_started)?;
     let main = Pid::from_child(&child);
     if spec.has_terminal {

@@ -25,7 +25,7 @@ use crate::Moved;
 use crate::control::{MAX_SPEC_BYTES, Outcome, Report, Spec};
 use crate::jail::{Jail, SweepLine};
 use crate::supervise::watch::{Notice, Watch};
-use crate::supervise::{self, Started};
+use crate::supervise::{self, Given, Started};
 use crate::terminal;
 
 /// The first argument under which this program becomes a warden. The second is the file that says what to do.
@@ -108,7 +108,7 @@ fn ward_terminal(task: &OsString) -> io::Result<Outcome> {
     let pane = io::stdin().as_fd().try_clone_to_owned()?;
     supervise::own_orphans()?;
     terminal::ignore_its_signals()?;
-    let mut started = match supervise::start(&spec, pane.try_clone()?) {
+    let mut started = match supervise::start(&spec, Given::stdin(pane.try_clone()?)) {
         Ok(started) => started,
         Err(report) => {
             let error = refusal(report, &tell);

@@ -46,7 +46,7 @@ pub fn decide(intent: &Intent, policy: &Policy, now: &Now<'_>) -> Decision {
         sheet.changes_something();
     }
     claims(intent, &mut sheet);
-    sheet.decide(policy.mode, now)
+    sheet.decide(policy, now)
 }
 
 /// The files that the commands of an intent are known to touch, and of what they remove the directories that it is in: where
@@ -104,8 +104,8 @@ fn terminal(typing: &Typing, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) 
         let reason = "this session has read a secret, and a terminal that is open keeps its network";
         sheet.ask(Weight::Boundary, Risk::High, reason);
     }
-    if policy.mode != Mode::Production && sheet.is_clear() {
-        sheet.ask(Weight::Soft, Risk::Low, "it uses the terminal that you share");
+    if policy.mode != Mode::Production {
+        sheet.ask(Weight::Seen, Risk::Low, "it uses the terminal that you share");
     }
 }
 

@@ -38,6 +38,8 @@ pub enum Scope {
     Writes(PathBuf),
     /// Fetching from this host.
     Fetches(String),
+    /// Reaching this host although it is on this machine or in a private network.
+    Nearby(String),
 }
 
 /// A grant that a person can give, and exactly what else it would cover.
@@ -168,6 +170,7 @@ impl fmt::Display for Grant {
             Scope::Command { line, .. } => formatter.write_str(&crate::display_command(line)),
             Scope::Writes(directory) => write!(formatter, "write {}", shown(directory)),
             Scope::Fetches(host) => write!(formatter, "fetch {host}"),
+            Scope::Nearby(host) => write!(formatter, "reach {host} nearby"),
         }
     }
 }
@@ -218,8 +221,20 @@ impl Grant {
 
     /// Whether fetching from this host is covered.
     pub(crate) fn covers_fetch(&self, host: &str, places: &Places) -> bool {
-        matches!(&self.scope, Scope::Fetches(granted) if granted == host) && self.target == places.target
+        matches!(&self.scope, Scope::Fetches(granted) | Scope::Nearby(granted) if granted == host)
+            && self.target == places.target
     }
+
+    /// Whether reaching a host is covered that is on this machine or in a private network.
+    pub fn covers_nearby(&self, host: &str, places: &Places) -> bool {
+        matches!(&self.scope, Scope::Nearby(granted) if granted == host) && self.target == places.target
+    }
+}
+
+/// What can be offered for reaching a host that is on this machine or in a private network.
+pub fn nearby_offer(host: &str, target: &str) -> Offer {
+    let covers = format!("every connection of commands to `{host}`, also where it is nearby, on `{target}`");
+    Offer { grant: Grant { target: target.to_owned(), scope: Scope::Nearby(host.to_owned()) }, covers }
 }
 
 /// What can be offered for a command whose uncovered parts are these.

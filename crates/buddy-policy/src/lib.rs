@@ -25,7 +25,7 @@ mod trail;
 pub use decide::{decide, touched};
 pub use decision::{Decision, Execution, Verdict};
 pub use display::display_command;
-pub use grant::{Grant, Offer, Scope};
+pub use grant::{Grant, Offer, Scope, nearby_offer};
 pub use guarded::{
     GIT_ORDERS, Keeps, PROTECTED, ProtectedRow, guarded_names, home_secrets, order_names,
     protected_places_page, secret_names, secret_places, tool_secret_names, tool_secrets,

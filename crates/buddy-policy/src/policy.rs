@@ -64,6 +64,8 @@ pub struct Policy {
     pub rules: RuleSet,
     /// How commands are run.
     pub commands: CommandMode,
+    /// Whether commands that nobody is asked about can be let out host by host.
+    pub has_broker: bool,
     /// Whether every fetch asks.
     pub fetch_confirm: bool,
     /// Whether nothing may reach the network.
@@ -77,6 +79,11 @@ impl Policy {
     pub fn plain(workspace: PathBuf) -> Self {
         let places = Places { workspace: vec![workspace], target: "local".to_owned(), ..Places::default() };
         Self { places, ..Self::default() }
+    }
+
+    /// Whether the jail holds commands to the workspace.
+    pub(crate) fn is_confined(&self) -> bool {
+        self.mode == Mode::Development && !self.places.remote
     }
 }
 
@@ -95,6 +102,9 @@ pub enum Approvals {
     Window,
     /// Take as approved changes of files in the workspace by the tools for files; ask for everything else.
     Edits,
+    /// Take as approved what the jail holds, what stays in the workspace and what undo takes back; ask for the rest. Where
+    /// nothing holds a command this is the same as `Ask`.
+    Auto,
 }
 
 /// Whether a person can be asked.

@@ -49,7 +49,7 @@ pub fn reword(
     }
     let scope = match offers.first().map(|offer| &offer.grant.scope) {
         Some(Scope::Writes(_)) => Scope::Writes(directory(words)?),
-        Some(Scope::Fetches(_)) | None => return Err(RewordError::Misses(told(words))),
+        Some(Scope::Fetches(_) | Scope::Nearby(_)) | None => return Err(RewordError::Misses(told(words))),
         Some(Scope::Commands(_) | Scope::Command { .. }) => Scope::Commands(CommandPattern::parse(words)?),
     };
     let grant = Grant { target: policy.places.target.clone(), scope };

@@ -95,6 +95,8 @@ pub enum ApprovalPolicy {
     /// Take changes of files in the workspace as approved, by the tools for files, unless what they change decides what
     /// runs later; ask for everything else.
     Edits,
+    /// Take as approved what the jail holds, what stays in the workspace and what undo takes back; ask for everything else.
+    Auto,
 }
 
 /// What a new session starts with.

@@ -12,11 +12,13 @@ pub(crate) fn approve(policy: &str) -> Result<Command, String> {
         "all" => ApprovalPolicy::All,
         "none" => ApprovalPolicy::None,
         "edits" => ApprovalPolicy::Edits,
+        "auto" => ApprovalPolicy::Auto,
         time => match seconds(time) {
             Some(seconds) => ApprovalPolicy::Window { seconds },
             None => {
                 return Err(
-                    "say /approve ask, edits, all, none, or for how long, such as /approve 10m".to_owned()
+                    "say /approve auto, ask, edits, all, none, or for how long, such as /approve 10m"
+                        .to_owned(),
                 );
             }
         },
@@ -42,6 +44,9 @@ pub(crate) fn told(changed: &SessionChanged) -> Option<String> {
         ApprovalPolicy::None => "approvals: what needs one is denied".to_owned(),
         ApprovalPolicy::Edits => {
             "approvals: changes of files in the workspace are allowed; the rest is asked for".to_owned()
+        }
+        ApprovalPolicy::Auto => {
+            "approvals: buddy asks only for what leaves the workspace or cannot be undone".to_owned()
         }
         ApprovalPolicy::Window { seconds } => {
             format!("approvals: for {seconds} s everything is allowed that is not dangerous; then buddy asks again")

@@ -39,6 +39,7 @@ pub(crate) fn policy(approvals: ApprovalPolicy) -> String {
         ApprovalPolicy::All => "all".to_owned(),
         ApprovalPolicy::None => "none".to_owned(),
         ApprovalPolicy::Edits => "edits of files in the workspace, ask for the rest".to_owned(),
+        ApprovalPolicy::Auto => "auto".to_owned(),
         ApprovalPolicy::Window { seconds } => format!("all for {seconds} s from when it was said"),
     }
 }

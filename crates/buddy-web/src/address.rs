@@ -14,6 +14,57 @@ pub fn is_global(address: IpAddr) -> bool {
     }
 }
 
+/// Where an address lies, as seen from this machine. The later, the more it takes to reach it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Whereabouts {
+    /// On the public internet.
+    Public,
+    /// In a block that belongs to nobody's network, such as those for documentation. Some networks route them all the same.
+    Reserved,
+    /// On this machine or in a private network.
+    Nearby,
+    /// Where nothing is that a command has to reach: links, the services of clouds, many hosts at once, none at all.
+    Forbidden,
+}
+
+/// Where an address lies.
+pub(crate) fn whereabouts(address: IpAddr) -> Whereabouts {
+    if is_global(address) {
+        return Whereabouts::Public;
+    }
+    match address {
+        IpAddr::V4(address) => whereabouts_v4(address),
+        IpAddr::V6(address) => whereabouts_v6(address),
+    }
+}
+
+fn whereabouts_v4(address: Ipv4Addr) -> Whereabouts {
+    match address.octets() {
+        // The services of clouds, some of them in blocks for other purposes.
+        [169, 254, ..] | [100, 100, 100, 200] | [192, 0, 0, 192] | [168, 63, 129, 16] | [0, ..] => {
+            Whereabouts::Forbidden
+        }
+        [10 | 127, ..] | [100, 64..=127, ..] | [172, 16..=31, ..] | [192, 168, ..] => Whereabouts::Nearby,
+        [first, ..] if first >= 224 => Whereabouts::Forbidden,
+        _ => Whereabouts::Reserved,
+    }
+}
+
+fn whereabouts_v6(address: Ipv6Addr) -> Whereabouts {
+    if address.is_loopback() {
+        return Whereabouts::Nearby;
+    }
+    match address.segments() {
+        [0xfd00, 0xec2, 0, 0, 0, 0, 0, 0x254] => Whereabouts::Forbidden,
+        [0, 0, 0, 0, 0, 0xffff, high, low] | [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
+            whereabouts_v4(embedded(high, low))
+        }
+        [0xfc00..=0xfdff, ..] => Whereabouts::Nearby,
+        [0x2001, 0xdb8, ..] | [0x3fff, 0..=0x0fff, ..] => Whereabouts::Reserved,
+        _ => Whereabouts::Forbidden,
+    }
+}
+
 fn is_global_v4(address: Ipv4Addr) -> bool {
     match address.octets() {
         // This network, private, loopback.
@@ -136,5 +187,31 @@ mod tests {
         // Teredo, with a client of 127.0.0.1, and with a server of 10.0.0.1.
         check(&["2001:0:808:808::80ff:fffe", "2001:0:a00:1::f7f7:f7f7"], false);
         check(&["::ffff:8.8.8.8", "64:ff9b::8.8.8.8", "2002:808:808::1", "2001:0:808:808::f7f7:f7f7"], true);
+    }
+
+    #[test]
+    fn how_much_it_takes_to_reach_an_address() {
+        let check = |addresses: &[&str], expected: Whereabouts| {
+            for text in addresses {
+                assert_eq!(whereabouts(text.parse().unwrap()), expected, "{text}");
+            }
+        };
+        check(&["1.1.1.1", "::ffff:8.8.8.8", "2606:4700:4700::1111"], Whereabouts::Public);
+        check(&["203.0.113.80", "198.18.0.1", "192.0.2.1", "2001:db8::1"], Whereabouts::Reserved);
+        let nearby =
+            ["127.0.0.1", "10.1.2.3", "192.168.0.1", "100.64.0.1", "::1", "fc00::1", "::ffff:127.0.0.1"];
+        check(&nearby, Whereabouts::Nearby);
+        let clouds = [
+            "169.254.169.254",
+            "100.100.100.200",
+            "168.63.129.16",
+            "fd00:ec2::254",
+            "::ffff:169.254.169.254",
+        ];
+        check(&clouds, Whereabouts::Forbidden);
+        check(
+            &["0.0.0.0", "::", "224.0.0.1", "255.255.255.255", "fe80::1", "ff02::1", "::127.0.0.1"],
+            Whereabouts::Forbidden,
+        );
     }
 }

@@ -25,7 +25,12 @@ impl AllowedHost {
 
     /// Whether an address is on this host. Names are compared as names: one that resolves to the same machine is another.
     pub(crate) fn covers(&self, url: &WebUrl) -> bool {
-        url.host() == self.host && self.ports.contains(&url.port())
+        self.names(&url.host(), url.port())
+    }
+
+    /// Whether this is the host and one of its ports.
+    pub(crate) fn names(&self, host: &str, port: u16) -> bool {
+        self.host == host && self.ports.contains(&port)
     }
 }
 

@@ -75,6 +75,11 @@ pub struct Fetcher {
 }
 
 impl Fetcher {
+    /// Whether the settings name a host at this port.
+    pub fn allows(&self, host: &str, port: u16) -> bool {
+        self.settings.allowed_hosts.iter().any(|allowed| allowed.names(host, port))
+    }
+
     /// A fetcher with these settings. Nothing is connected to yet.
     pub fn new(settings: FetchSettings) -> Self {
         let gate = Gate {

@@ -7,13 +7,8 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::time::timeout;
-
-use crate::resolver::Resolver;
+use crate::resolver::{Resolver, lookup};
 use crate::{AllowedHost, FetchError, WebUrl};
-
-/// Addresses of one name that are looked at. A name with more is not asked for by mistake.
-const MAX_ADDRESSES: usize = 64;
 
 pub(crate) struct Gate {
     pub(crate) resolver: Arc<dyn Resolver>,
@@ -40,15 +35,7 @@ impl Gate {
     }
 
     async fn lookup(&self, host: &str) -> Result<Vec<IpAddr>, FetchError> {
-        let unresolved = |reason: String| FetchError::Unresolved { host: host.to_owned(), reason };
-        let answer = timeout(self.within, self.resolver.lookup(host)).await;
-        let addresses = answer
-            .map_err(|_| unresolved(format!("no answer within {} s", self.within.as_secs_f64())))?
-            .map_err(|error| unresolved(error.to_string()))?;
-        match addresses.len() {
-            0 => Err(unresolved("it has no address".to_owned())),
-            1..=MAX_ADDRESSES => Ok(addresses),
-            _ => Err(unresolved(format!("it has more than {MAX_ADDRESSES} addresses"))),
-        }
+        let unresolved = |reason| FetchError::Unresolved { host: host.to_owned(), reason };
+        lookup(&*self.resolver, host, self.within).await.map_err(unresolved)
     }
 }

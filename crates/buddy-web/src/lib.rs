@@ -6,6 +6,7 @@
 
 mod address;
 mod allowed;
+mod broker;
 mod charset;
 mod client;
 mod error;
@@ -24,6 +25,7 @@ mod tests;
 
 pub use address::is_global;
 pub use allowed::{AllowedHost, BadAllowedHost};
+pub use broker::{Broker, Connection, Outcome, Wanted, Warrant};
 pub use error::FetchError;
 pub use fetcher::{FetchSettings, Fetched, Fetcher, Redirects};
 pub use page::Page;

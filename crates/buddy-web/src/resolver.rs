@@ -2,8 +2,30 @@
 
 use std::io;
 use std::net::IpAddr;
+use std::time::Duration;
 
 use async_trait::async_trait;
+use tokio::time::timeout;
+
+/// Addresses of one name that are looked at. A name with more is not asked for by mistake.
+const MAX_ADDRESSES: usize = 64;
+
+/// All addresses of a name, of which there is at least one. The error says why there are none.
+pub(crate) async fn lookup(
+    resolver: &dyn Resolver,
+    host: &str,
+    within: Duration,
+) -> Result<Vec<IpAddr>, String> {
+    let answer = timeout(within, resolver.lookup(host)).await;
+    let addresses = answer
+        .map_err(|_| format!("no answer within {} s", within.as_secs_f64()))?
+        .map_err(|error| error.to_string())?;
+    match addresses.len() {
+        0 => Err("it has no address".to_owned()),
+        1..=MAX_ADDRESSES => Ok(addresses),
+        _ => Err(format!("it has more than {MAX_ADDRESSES} addresses")),
+    }
+}
 
 /// Looks names up.
 #[async_trait]

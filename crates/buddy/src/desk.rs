@@ -144,6 +144,7 @@ impl HomeDesk {
             timeout: Some(COMMAND_LIMIT),
             output,
             bounds: Bounds::open(),
+            way_out: None,
         };
         said(&target, exec).await
     }
@@ -259,6 +260,7 @@ impl HomeDesk {
             timeout: Some(COMMAND_LIMIT),
             output: OutputLimits { keep_head: SAID_BYTES, keep_tail: 0, log: None },
             bounds: Bounds::open(),
+            way_out: None,
         };
         said(&*host.target, exec).await
     }
@@ -386,6 +388,7 @@ impl Desk for HomeDesk {
             timeout: Some(STATUS_LIMIT),
             output: OutputLimits { keep_head: STATUS_BYTES, keep_tail: 0, log: None },
             bounds: Bounds::open(),
+            way_out: None,
         };
         let mut running = target.start(exec).await.map_err(|error| error.to_string())?;
         let exit = running.wait().await.map_err(|error| error.to_string())?;

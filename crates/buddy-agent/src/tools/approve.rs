@@ -13,7 +13,7 @@ use futures::future::{BoxFuture, Shared, join_all};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::gate::Judged;
+use crate::gate::{Ground, Judged};
 use crate::tools::pins::Pins;
 use crate::tools::preview::known;
 use crate::tools::run::{Pipeline, Ready};
@@ -158,7 +158,7 @@ impl Pipeline {
             };
             asks += 1;
             if Pins::take(&judged.decision.pins, &*target).await == pins {
-                self.note_grant(ready, wished).await?;
+                self.note_grant(ready.ground(), wished).await?;
                 return Ok(self.opened(judged, ready));
             }
         }
@@ -223,9 +223,13 @@ impl Pipeline {
     }
 
     /// Allows for longer what the person allowed for longer, and tells it. The call itself was allowed in any case.
-    async fn note_grant(&self, ready: &Ready, wished: Option<(Grant, GrantWish)>) -> Result<(), SinkClosed> {
+    pub(crate) async fn note_grant(
+        &self,
+        ground: Ground<'_>,
+        wished: Option<(Grant, GrantWish)>,
+    ) -> Result<(), SinkClosed> {
         let Some((grant, wish)) = wished else { return Ok(()) };
-        let (level, code, text) = match self.parts.gate.grant(&grant, &wish, ready.ground()) {
+        let (level, code, text) = match self.parts.gate.grant(&grant, &wish, ground) {
             Ok(()) => {
                 let place = match wish.scope {
                     GrantScope::Session => "in this session",

@@ -26,6 +26,7 @@ use crate::gate::{Gate, Ground, Judged};
 use crate::targets::{Attached, Targets};
 use crate::tools::approve::{Passage, Refusal, Share};
 use crate::tools::clip::{TextLimits, clip, clip_text};
+use crate::tools::egress::{self, CONNECTIONS, CallEgress};
 use crate::tools::failure::target_failure;
 use crate::tools::person::Person;
 use crate::tools::registry;
@@ -229,7 +230,7 @@ impl Pipeline {
     }
 
     async fn judge_and_run(
-        &self,
+        self: &Arc<Self>,
         item: &mut Item,
         mut ready: Ready,
         share: Option<Share>,
@@ -255,7 +256,7 @@ impl Pipeline {
         item.status = ItemStatus::Running;
         self.parts.sink.commit(vec![Fact::ItemChanged(ItemChanged { item: item.clone() })]).await?;
         fail_point!("tool.intent");
-        let outcome = self.execute(item, ready, judged, cancel).await;
+        let outcome = self.clone().execute(item, ready, judged, cancel).await;
         fail_point!("tool.exited");
         Ok(outcome)
     }
@@ -272,7 +273,14 @@ impl Pipeline {
         }
     }
 
-    async fn execute(&self, item: &Item, ready: Ready, judged: Judged, cancel: CancellationToken) -> Outcome {
+    async fn execute(
+        self: Arc<Self>,
+        item: &Item,
+        ready: Ready,
+        judged: Judged,
+        cancel: CancellationToken,
+    ) -> Outcome {
+        let egress = judged.is_brokered.then(|| self.egress(item, &ready, &judged, &cancel));
         let (live, output) = mpsc::channel(LIVE_QUEUE);
         let context = ToolContext {
             target: ready.target.host.target.clone(),
@@ -283,6 +291,7 @@ impl Pipeline {
             unasked_bounds: judged.unasked_bounds,
             workspace: judged.workspace,
             is_read_only: judged.decision.is_read_only,
+            egress: egress.clone(),
             execution: judged.decision.execution,
             person: self.person(Some(item)),
             recorder: self.recorder(item, &ready.target),
@@ -310,6 +319,8 @@ impl Pipeline {
         };
         let ((result, images), ()) = tokio::join!(tool, self.forward(&item.id, output));
         let result = result.map(|value| self.placed(value, spec, &target, &recorder));
+        let connections = egress.and_then(|egress| egress.rows());
+        let result = result.map(|value| connected(value, connections));
         let result = match edit.as_deref() {
             Some(edit) => told_of_edit(result, edit),
             None => result,
@@ -320,6 +331,25 @@ impl Pipeline {
             Err(_) => ItemStatus::Failed,
         };
         Outcome { status, result: clipped(result, self.parts.limits.of(spec.text)), images }
+    }
+
+    /// What the connections of a call's commands are judged by.
+    fn egress(
+        self: &Arc<Self>,
+        item: &Item,
+        ready: &Ready,
+        judged: &Judged,
+        cancel: &CancellationToken,
+    ) -> Arc<CallEgress> {
+        Arc::new(CallEgress {
+            pipeline: self.clone(),
+            target: ready.target.clone(),
+            person: self.person(Some(item)),
+            program: egress::program(&judged.decision),
+            cancel: cancel.clone(),
+            decided: tokio::sync::Mutex::default(),
+            connections: Mutex::default(),
+        })
     }
 
     /// Which redirects a fetch of this call may follow to other hosts.
@@ -436,6 +466,14 @@ fn undo_status(spec: Spec, recorder: &Recorder) -> Option<&'static str> {
         (ToolKind::Execute, _) => Some("what a command changes on another host is not kept for undo"),
         _ => None,
     }
+}
+
+/// A result that says which hosts its command reached or wanted to.
+fn connected(mut result: Value, connections: Option<Value>) -> Value {
+    if let (Some(fields), Some(connections)) = (result.as_object_mut(), connections) {
+        fields.insert(CONNECTIONS.to_owned(), connections);
+    }
+    result
 }
 
 async fn all_ended(after: Vec<watch::Receiver<bool>>) {

@@ -2,6 +2,7 @@
 //! bounds and ran without a question because it only reads.
 
 mod pane;
+mod way_out;
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -14,6 +15,8 @@ use buddy_exec::{
 use buddy_model::ToolDefinition;
 use buddy_policy::{Action, Claims, Execution, Intent, Tier};
 use buddy_protocol::{DeltaStream, Risk, ToolFailure, ToolKind};
+use futures::FutureExt;
+use futures::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -129,19 +132,38 @@ impl Tool for RunShell {
             }
             return process::in_background(input.command, cwd, context).await;
         };
+        let mut env = environment(&context.env, input.terminal);
+        let mut way_out = None;
+        let mut serving: BoxFuture<'_, ()> = std::future::pending().boxed();
+        if let Some((given, outlet, egress)) = way_out::make(context.egress.as_ref()) {
+            env = way_out::variables(env);
+            way_out = Some(given);
+            serving = async {
+                way_out::serve(outlet, egress).await;
+                std::future::pending().await
+            }
+            .boxed();
+        }
         let exec = Exec {
             argv: argv(&context.execution, &context.target.describe().shell, input.command),
             cwd,
-            env: environment(&context.env, input.terminal),
+            env,
             stdin: Stdin::Null,
             pty: input.terminal.then(TerminalSize::default),
             timeout: Some(timeout),
             bounds: context.bounds.clone(),
             output: limits(context),
+            way_out,
         };
         snapshot(context).await?;
-        let mut running = context.target.start(exec).await.map_err(|error| target_failure(&error))?;
-        let exit = watch(&mut running, context).await?;
+        let run = async {
+            let mut running = context.target.start(exec).await.map_err(|error| target_failure(&error))?;
+            watch(&mut running, context).await
+        };
+        let exit = tokio::select! {
+            exit = run => exit?,
+            () = serving => return Err(ToolFailure::new("internal", "the way out ended by itself")),
+        };
         // A command that ran is a result, also when its changes could not be kept; the snapshot from before it stays.
         let kept = context.recorder.after_command().await;
         let mut result = outcome(&exit, timeout);

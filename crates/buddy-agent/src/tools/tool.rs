@@ -17,6 +17,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::tools::egress::CallEgress;
 use crate::tools::person::Person;
 
 /// A tool that the model can call.
@@ -162,6 +163,8 @@ pub(crate) struct ToolContext {
     pub(crate) workspace: Vec<PathBuf>,
     /// Whether everything that the call does is known to only read.
     pub(crate) is_read_only: bool,
+    /// What the connections of its commands are judged by, where they have no network of their own.
+    pub(crate) egress: Option<Arc<CallEgress>>,
     /// How a command is to be run.
     pub(crate) execution: Execution,
     /// Keeps what the call changes, so that it can be undone.

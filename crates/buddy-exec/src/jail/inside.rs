@@ -1,8 +1,7 @@
 //! The process inside the jail: confines itself, starts the command, and in namespaces of its own looks after orphans.
 
 use std::fs;
-use std::io::{self, BufReader, IoSliceMut, Read, Write};
-use std::mem::MaybeUninit;
+use std::io::{self, BufReader, Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
@@ -10,13 +9,13 @@ use std::path::PathBuf;
 use std::process::{Command, ExitCode, Stdio};
 
 use rustix::io::Errno;
-use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, recvmsg};
 use rustix::process::{DumpableBehavior, Pid, WaitOptions, getpid, set_dumpable_behavior, wait};
 use rustix::stdio::dup2_stdin;
 
 use super::confine::confine;
 use super::covers;
 use super::refusal::{BUBBLEWRAP, PROCESS, Refusal, refused};
+use super::way_out;
 use super::words::{Place, Plan, Word};
 use crate::control::{self, MAX_SPEC_BYTES, Reason};
 use crate::terminal;
@@ -39,11 +38,13 @@ fn run() -> io::Result<()> {
     close_others()?;
     let mut control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
     control.peer_addr()?;
-    let streams = receive_streams(&control)?;
+    let mut streams = receive_streams(&control)?;
     let plan = receive_plan(&mut control)?;
     // The command must not find the control stream where its standard input is.
     dup2_stdin(&streams.stdin)?;
-    let word = match enter(&plan) {
+    let entered =
+        way_out::open(&plan, streams.way_out.take()).map_err(Word::Refused).and_then(|()| enter(&plan));
+    let word = match entered {
         Ok(()) => Word::Confined,
         Err(word) => word,
     };
@@ -76,23 +77,17 @@ fn close_others() -> io::Result<()> {
     Ok(())
 }
 
-/// What the command reads and where its errors go; its output is ours.
+/// What the command reads and where its errors go; its output is ours. And where its way out is handed out, if it has one.
 struct Streams {
     stdin: OwnedFd,
     stderr: OwnedFd,
+    way_out: Option<OwnedFd>,
 }
 
 fn receive_streams(control: &UnixStream) -> io::Result<Streams> {
-    let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
-    let mut ancillary = RecvAncillaryBuffer::new(&mut space);
-    let mut byte = [0];
-    recvmsg(control, &mut [IoSliceMut::new(&mut byte)], &mut ancillary, RecvFlags::CMSG_CLOEXEC)?;
-    let mut received = ancillary.drain().flat_map(|message| match message {
-        RecvAncillaryMessage::ScmRights(descriptors) => descriptors.collect::<Vec<OwnedFd>>(),
-        _ => Vec::new(),
-    });
+    let mut received = control::receive_descriptors(control)?.into_iter();
     match (received.next(), received.next()) {
-        (Some(stdin), Some(stderr)) => Ok(Streams { stdin, stderr }),
+        (Some(stdin), Some(stderr)) => Ok(Streams { stdin, stderr, way_out: received.next() }),
         _ => Err(io::ErrorKind::InvalidData.into()),
     }
 }

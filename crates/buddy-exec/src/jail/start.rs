@@ -1,8 +1,7 @@
 //! The supervisor's side of a jail: plans it, starts the process inside, and hears from it.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, BufRead, BufReader, IoSlice, PipeReader, Read, Write};
-use std::mem::MaybeUninit;
+use std::io::{self, BufRead, BufReader, PipeReader, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
@@ -13,7 +12,6 @@ use std::time::Duration;
 
 use rustix::fs::{MemfdFlags, Mode, OFlags, memfd_create, open};
 use rustix::io::{FdFlags, fcntl_setfd};
-use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags, sendmsg};
 use rustix::process::Pid;
 use rustix::termios::tcsetpgrp;
 
@@ -29,6 +27,7 @@ use super::words::{Covered, Place, Plan, RawPath, Status, Word};
 use super::{JAIL, Moved, bubblewrap};
 use crate::Bounds;
 use crate::control::{self, Report, Spec};
+use crate::supervise::Given;
 use crate::{processes, terminal};
 
 /// How long a jail may take to be made: far more than a loaded machine needs, and less than the target waits.
@@ -71,17 +70,17 @@ pub(crate) enum Keeper {
 
 /// Starts a command in a jail. Where bubblewrap is installed and cannot do its work, as in a container that may not make
 /// namespaces, the layers that do without it have to hold.
-pub(crate) fn start(spec: &Spec, cwd: &Path, stdin: OwnedFd) -> Result<Jail, Report> {
+pub(crate) fn start(spec: &Spec, cwd: &Path, given: Given) -> Result<Jail, Report> {
     let Some(bubblewrap) = bubblewrap::find().map_err(Report::Refused)? else {
-        return start_with(spec, cwd, stdin, None);
+        return start_with(spec, cwd, given, None);
     };
-    let again = stdin.try_clone();
-    let first = match start_with(spec, cwd, stdin, Some(bubblewrap)) {
+    let again = given.try_clone();
+    let first = match start_with(spec, cwd, given, Some(bubblewrap)) {
         Err(Report::Refused(refusal)) if refusal.layer == BUBBLEWRAP => refusal,
         other => return other,
     };
-    let Ok(stdin) = again else { return Err(Report::Refused(first)) };
-    start_with(spec, cwd, stdin, None).map_err(|report| match report {
+    let Ok(given) = again else { return Err(Report::Refused(first)) };
+    start_with(spec, cwd, given, None).map_err(|report| match report {
         Report::Refused(second) => {
             let reason = format!("{}; without it, {}: {}", first.reason, second.layer, second.reason);
             Report::Refused(Refusal::new(BUBBLEWRAP, reason))
@@ -90,7 +89,7 @@ pub(crate) fn start(spec: &Spec, cwd: &Path, stdin: OwnedFd) -> Result<Jail, Rep
     })
 }
 
-fn start_with(spec: &Spec, cwd: &Path, stdin: OwnedFd, bubblewrap: Option<PathBuf>) -> Result<Jail, Report> {
+fn start_with(spec: &Spec, cwd: &Path, given: Given, bubblewrap: Option<PathBuf>) -> Result<Jail, Report> {
     let prepared = prepare(spec, cwd, bubblewrap).map_err(Report::Refused)?;
     let Prepared { plan, mounts, bubblewrap, pane, guards } = prepared;
     // In a session of its own the process inside takes the terminal itself.
@@ -104,7 +103,7 @@ fn start_with(spec: &Spec, cwd: &Path, stdin: OwnedFd, bubblewrap: Option<PathBu
         // It still waits for what it has to do, so nothing of the command runs before the foreground is its.
         let _ = tcsetpgrp(io::stdout(), main);
     }
-    let (words, inner) = starting.settle(&plan, stdin)?.unzip();
+    let (words, inner) = starting.settle(&plan, given)?.unzip();
     let Guards { watched, stand_ins } = guards;
     let keeper = match (plan.place, &plan.covers) {
         (Place::Bare, _) => Keeper::Nobody,
@@ -246,11 +245,11 @@ impl Starting {
     }
 
     /// Hands everything over and waits until the command runs.
-    fn settle(mut self, plan: &Plan, stdin: OwnedFd) -> Result<Option<(Words, i32)>, Report> {
+    fn settle(mut self, plan: &Plan, given: Given) -> Result<Option<(Words, i32)>, Report> {
         let stderr = io::stderr();
         // A failure here means that nobody listens; why is told by what can be heard.
-        let _ = self.hand_over(plan, stdin.as_fd(), stderr.as_fd());
-        drop(stdin);
+        let _ = self.hand_over(plan, &given, stderr.as_fd());
+        drop(given);
         let heard = self.control.set_read_timeout(Some(START_LIMIT)).and_then(|()| self.control.try_clone());
         let mut words = match heard {
             Ok(control) => Words(BufReader::new(control)),
@@ -280,12 +279,10 @@ impl Starting {
         Err(report)
     }
 
-    fn hand_over(&mut self, plan: &Plan, stdin: BorrowedFd<'_>, stderr: BorrowedFd<'_>) -> io::Result<()> {
-        let descriptors = [stdin, stderr];
-        let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(2))];
-        let mut ancillary = SendAncillaryBuffer::new(&mut space);
-        ancillary.push(SendAncillaryMessage::ScmRights(&descriptors));
-        sendmsg(&self.control, &[IoSlice::new(&[0])], &mut ancillary, SendFlags::NOSIGNAL)?;
+    fn hand_over(&mut self, plan: &Plan, given: &Given, stderr: BorrowedFd<'_>) -> io::Result<()> {
+        let way_out = given.way_out.iter().map(AsFd::as_fd);
+        let descriptors: Vec<_> = [given.stdin.as_fd(), stderr].into_iter().chain(way_out).collect();
+        control::send_descriptors(&self.control, &descriptors)?;
         let plan = serde_json::to_vec(plan)?;
         self.control.set_write_timeout(Some(START_LIMIT))?;
         self.control.write_all(&(plan.len() as u64).to_ne_bytes())?;

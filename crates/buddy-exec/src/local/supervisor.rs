@@ -1,7 +1,7 @@
 //! The target's end of a supervisor: starts it, talks to it, and cleans up after one that was lost.
 
 use std::io::{self, PipeReader, Write};
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::net::UnixStream;
 use std::process::{Child, Command, Stdio};
@@ -118,6 +118,8 @@ impl Supervisor {
     fn hand_over(&mut self, spec: &[u8], exec: &Exec) -> io::Result<()> {
         let mut stream = self.line.stream();
         stream.set_write_timeout(Some(HANDOVER_LIMIT))?;
+        let way_out: Vec<_> = exec.way_out.iter().map(AsFd::as_fd).collect();
+        control::send_descriptors(stream, &way_out)?;
         stream.write_all(spec)?;
         match (&exec.stdin, exec.pty) {
             (Stdin::Bytes(bytes), None) => stream.write_all(bytes),

@@ -23,7 +23,7 @@ use crate::Moved;
 use crate::control::{self, MAX_SPEC_BYTES, Outcome, Report, Spec};
 use crate::jail::Jail;
 use crate::supervise::watch::{Notice, Watch};
-use crate::supervise::{self, Started};
+use crate::supervise::{self, Given, Started};
 
 /// How often in a row a command is started again.
 const MAX_RESTARTS: u32 = 10;
@@ -124,7 +124,7 @@ impl Keeper {
             .map_err(|error| not_started(error.into()))?;
         drop(writer);
         let stdin = supervise::null().map_err(not_started)?;
-        let started = supervise::start(&self.spec, stdin.into());
+        let started = supervise::start(&self.spec, Given::stdin(stdin.into()));
         let released = supervise::release_streams();
         let mut started = started?;
         let line = match self.book.record(|record| record.health.clone()) {

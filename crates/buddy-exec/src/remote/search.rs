@@ -196,6 +196,7 @@ async fn run(target: &RemoteTarget, script: &str, words: &[&str]) -> Result<Exit
         // The script is buddy's own, and what it finds is held against the bounds of the call.
         bounds: Bounds::open(),
         pty: None,
+        way_out: None,
     };
     target.start(exec).await?.wait().await
 }

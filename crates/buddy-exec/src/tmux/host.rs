@@ -115,6 +115,7 @@ impl Host {
             timeout: Some(SCRIPT_LIMIT),
             output: OutputLimits { keep_head: 0, keep_tail: MAX_SAID_BYTES, log: None },
             bounds: Bounds::open(),
+            way_out: None,
         }
     }
 }

@@ -32,6 +32,7 @@ pub async fn pane_directory(
         timeout: Some(LIMIT),
         output: OutputLimits { keep_head: MAX_BYTES, keep_tail: 0, log: None },
         bounds: Bounds::open(),
+        way_out: None,
     };
     let exit = target.start(exec).await?.wait().await?;
     let said = exit.stdout.text();

@@ -123,6 +123,7 @@ pub(crate) fn argv(argv: &[&str]) -> Exec {
         timeout: Some(PATIENCE),
         output: OutputLimits { keep_head: 64 * 1024, keep_tail: 64 * 1024, log: None },
         bounds: Bounds::open(),
+        way_out: None,
     }
 }
 

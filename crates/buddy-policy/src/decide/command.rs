@@ -17,7 +17,7 @@ use crate::guarded::{holds_secrets, is_guarded};
 use crate::path::{is_beneath_any, shown, touches_any};
 use crate::rules::{Match, Thing};
 use crate::shell::{Unreadable, Word};
-use crate::{CommandMode, CommandPattern, Execution, Mode, Now, Places, Policy, Scope, Tier};
+use crate::{Approvals, CommandMode, CommandPattern, Execution, Mode, Now, Places, Policy, Scope, Tier};
 
 /// What is said of a command in a directory that the person does not trust.
 const UNTRUSTED: &str =
@@ -96,8 +96,11 @@ impl Judge<'_> {
     fn judge(&self, examination: Examination, sheet: &mut Sheet) {
         examination.leaves.iter().for_each(|leaf| sheet.name_part(told(leaf)));
         for concern in &examination.concerns {
-            let risk = if concern.class == Class::Danger { Risk::High } else { Risk::Medium };
-            sheet.ask(Weight::Hard, risk, concern.reason.clone());
+            let (weight, risk) = match concern.class {
+                Class::Danger => (Weight::Hard, Risk::High),
+                Class::Unclear => (Weight::Contained, Risk::Medium),
+            };
+            sheet.ask(weight, risk, concern.reason.clone());
         }
         let mut touches_safely = true;
         for touch in &examination.touches {
@@ -145,6 +148,11 @@ impl Judge<'_> {
             let is_here = destination.host.as_deref().is_some_and(is_this_machine);
             let is_granted = destination.host.is_some() && self.is_granted_to_the_letter();
             if is_granted || is_here && !self.now.trail.has_read_secret() {
+                continue;
+            }
+            // It goes out by the broker or not at all, which asks when it knows the host.
+            let is_brokered = self.now.approvals == Approvals::Auto && self.policy.has_broker;
+            if destination.host.is_none() && is_brokered && self.policy.is_confined() {
                 continue;
             }
             egress::judge(&destination, self.policy, self.now, sheet);
@@ -243,12 +251,12 @@ impl Judge<'_> {
             (Access::Write, Reach::Unknown(words)) => {
                 let reason =
                     format!("it is not known what it writes to: `{}`", crate::display_command(words));
-                sheet.ask(Weight::Hard, Risk::Medium, reason);
+                sheet.ask(Weight::Contained, Risk::Medium, reason);
                 false
             }
             (Access::Delete, Reach::Unknown(words)) => {
                 let reason = format!("it is not known what it removes: `{}`", crate::display_command(words));
-                sheet.ask(Weight::Hard, Risk::High, reason);
+                sheet.ask(Weight::Contained, Risk::High, reason);
                 false
             }
             (Access::Write, Reach::Path(path) | Reach::Beneath(path)) => {

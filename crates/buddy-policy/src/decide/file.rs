@@ -81,7 +81,11 @@ pub(crate) fn write(path: &Path, is_edit: bool, policy: &Policy, now: &Now<'_>, 
         (Mode::Development | Mode::Plan, true) if allowed == Allowed::No && !is_granted => {
             let is_at_work = is_beneath_any(&path, &policy.places.workspace);
             let is_ordinary = is_at_work && !runs_later(&path, &policy.places);
-            let weight = if is_edit && is_ordinary { Weight::Edit } else { Weight::Soft };
+            let weight = match (is_edit, is_at_work && !is_ordinary) {
+                (_, true) => Weight::Seen,
+                (true, false) if is_ordinary => Weight::Edit,
+                (_, false) => Weight::Soft,
+            };
             let why = if is_at_work && !is_ordinary { ", which decides what runs later" } else { "" };
             let reason = format!("it writes `{}`{why}", shown(&path));
             sheet.ask(weight, Risk::Medium, reason);

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use buddy_protocol::Risk;
 
-use crate::{Approvals, Attendance, Decision, Execution, Mode, Needs, Now, Offer, Tier, Verdict};
+use crate::{Approvals, Attendance, Decision, Execution, Mode, Needs, Now, Offer, Policy, Tier, Verdict};
 
 /// How much it takes to let something go on without asking.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -13,8 +13,12 @@ pub(crate) enum Weight {
     Edit,
     /// A rule or a grant.
     Soft,
+    /// A rule or a grant. It works beyond the jail, later or in a terminal that is open already, so `auto` does not cover it.
+    Seen,
     /// No grant; a window of time that a person opened.
     Firm,
+    /// A person, each time, where nothing holds the command to the workspace; or `all`.
+    Contained,
     /// A person, each time; or `all`.
     Hard,
     /// It crosses the boundary of the jail and the workspace: it reads a secret, changes what decides who may say yes, or
@@ -23,17 +27,26 @@ pub(crate) enum Weight {
 }
 
 /// What becomes of something of this weight where no rule denies it.
-fn verdict(weight: Weight, approvals: Approvals, mode: Mode) -> Verdict {
-    match (approvals, weight, mode) {
-        (Approvals::All, Weight::Boundary, Mode::Production)
-        | (Approvals::All, Weight::Edit | Weight::Soft | Weight::Firm | Weight::Hard, _)
-        | (Approvals::Window, Weight::Edit | Weight::Soft | Weight::Firm, _)
-        | (Approvals::Edits, Weight::Edit, _) => Verdict::Allow,
-        (Approvals::None, _, _) => Verdict::Deny,
-        (Approvals::All, Weight::Boundary, Mode::Development | Mode::Plan)
-        | (Approvals::Window, Weight::Hard | Weight::Boundary, _)
-        | (Approvals::Edits, Weight::Soft | Weight::Firm | Weight::Hard | Weight::Boundary, _)
-        | (Approvals::Ask, _, _) => Verdict::Ask,
+fn verdict(weight: Weight, approvals: Approvals, policy: &Policy) -> Verdict {
+    let is_allowed = match approvals {
+        Approvals::Ask | Approvals::None => false,
+        Approvals::Edits => weight == Weight::Edit,
+        Approvals::Window => weight <= Weight::Firm,
+        Approvals::Auto => policy.is_confined() && weight <= Weight::Contained && weight != Weight::Seen,
+        Approvals::All => weight != Weight::Boundary || policy.mode == Mode::Production,
+    };
+    match (is_allowed, approvals) {
+        (true, _) => Verdict::Allow,
+        (false, Approvals::None) => Verdict::Deny,
+        (false, _) => Verdict::Ask,
+    }
+}
+
+fn strictness(verdict: Verdict) -> u8 {
+    match verdict {
+        Verdict::Allow => 0,
+        Verdict::Ask => 1,
+        Verdict::Deny => 2,
     }
 }
 
@@ -92,7 +105,7 @@ impl Sheet {
     }
 
     pub(crate) fn ask(&mut self, weight: Weight, risk: Risk, reason: impl Into<String>) {
-        self.concern(Concern { weight, reason: reason.into(), has_offer: weight <= Weight::Soft }, risk);
+        self.concern(Concern { weight, reason: reason.into(), has_offer: weight <= Weight::Seen }, risk);
     }
 
     /// Asks for what a grant of its own settles, whatever its weight.
@@ -103,7 +116,7 @@ impl Sheet {
 
     fn concern(&mut self, concern: Concern, risk: Risk) {
         self.raise(risk);
-        if concern.weight >= Weight::Hard {
+        if concern.weight >= Weight::Contained {
             self.tier = Tier::Individual;
         }
         if !self.asks.iter().any(|known| known.reason == concern.reason) {
@@ -174,9 +187,10 @@ impl Sheet {
     }
 
     /// The verdict on all of it: the strictest on anything that was found.
-    pub(crate) fn decide(mut self, mode: Mode, now: &Now<'_>) -> Decision {
+    pub(crate) fn decide(mut self, policy: &Policy, now: &Now<'_>) -> Decision {
         let heaviest = self.asks.iter().map(|concern| concern.weight).max();
-        let by_weight = heaviest.map_or(Verdict::Allow, |weight| verdict(weight, now.approvals, mode));
+        let verdicts = self.asks.iter().map(|concern| verdict(concern.weight, now.approvals, policy));
+        let by_weight = verdicts.max_by_key(|verdict| strictness(*verdict)).unwrap_or(Verdict::Allow);
         let is_asked = self.denials.is_empty() && by_weight == Verdict::Ask;
         let is_unasked = self.denials.is_empty()
             && (by_weight == Verdict::Deny || (is_asked && now.attendance == Attendance::Nobody));
@@ -184,9 +198,13 @@ impl Sheet {
             (false, _) | (true, true) => Verdict::Deny,
             (true, false) => by_weight,
         };
-        let stays_inside = now.approvals == Approvals::All
-            && mode == Mode::Development
-            && heaviest.is_some()
+        let is_by_policy = match now.approvals {
+            Approvals::Auto => true,
+            Approvals::All => heaviest.is_some(),
+            _ => false,
+        };
+        let stays_inside = is_by_policy
+            && policy.mode == Mode::Development
             && verdict == Verdict::Allow
             && !self.names_hosts;
         // The heaviest first: that is what a person reads.
@@ -208,7 +226,7 @@ impl Sheet {
             is_read_only: self.is_read_only,
             reads_secret: self.reads_secret,
             strangers: self.strangers.into_iter().flatten().collect(),
-            is_grave: heaviest >= Some(Weight::Hard),
+            is_grave: heaviest >= Some(Weight::Contained),
             needs: self.needs,
             stays_inside,
         }
@@ -219,29 +237,58 @@ impl Sheet {
 mod tests {
     use super::*;
 
+    fn policy(mode: Mode) -> Policy {
+        Policy { mode, ..Policy::plain("/w".into()) }
+    }
+
     /// Verdicts by weight, from `Edit` to `Boundary`: allow, ask, deny.
     #[track_caller]
-    fn check(approvals: Approvals, mode: Mode, verdicts: &str) {
-        let weights = [Weight::Edit, Weight::Soft, Weight::Firm, Weight::Hard, Weight::Boundary];
-        let letter = |weight| match verdict(weight, approvals, mode) {
+    fn check(approvals: Approvals, policy: &Policy, verdicts: &str) {
+        let weights = [
+            Weight::Edit,
+            Weight::Soft,
+            Weight::Seen,
+            Weight::Firm,
+            Weight::Contained,
+            Weight::Hard,
+            Weight::Boundary,
+        ];
+        let letter = |weight| match verdict(weight, approvals, policy) {
             Verdict::Allow => 'a',
             Verdict::Ask => '?',
             Verdict::Deny => 'd',
         };
-        assert_eq!(weights.into_iter().map(letter).collect::<String>(), verdicts, "{approvals:?} {mode:?}");
+        let found: String = weights.into_iter().map(letter).collect();
+        assert_eq!(found, verdicts, "{approvals:?} {:?}", policy.mode);
     }
 
     #[test]
     fn every_cell_of_the_table_of_verdicts() {
         for mode in [Mode::Development, Mode::Plan, Mode::Production] {
-            check(Approvals::Ask, mode, "?????");
-            check(Approvals::Edits, mode, "a????");
-            check(Approvals::Window, mode, "aaa??");
-            check(Approvals::None, mode, "ddddd");
+            check(Approvals::Ask, &policy(mode), "???????");
+            check(Approvals::Edits, &policy(mode), "a??????");
+            check(Approvals::Window, &policy(mode), "aaaa???");
+            check(Approvals::None, &policy(mode), "ddddddd");
         }
-        check(Approvals::All, Mode::Development, "aaaa?");
-        check(Approvals::All, Mode::Plan, "aaaa?");
-        check(Approvals::All, Mode::Production, "aaaaa");
+        check(Approvals::All, &policy(Mode::Development), "aaaaaa?");
+        check(Approvals::All, &policy(Mode::Plan), "aaaaaa?");
+        check(Approvals::All, &policy(Mode::Production), "aaaaaaa");
+        check(Approvals::Auto, &policy(Mode::Development), "aa?aa??");
+        for mode in [Mode::Plan, Mode::Production] {
+            check(Approvals::Auto, &policy(mode), "???????");
+        }
+        let mut elsewhere = policy(Mode::Development);
+        elsewhere.places.remote = true;
+        check(Approvals::Auto, &elsewhere, "???????");
+    }
+
+    #[test]
+    fn a_lighter_concern_that_asks_is_not_hidden_by_a_heavier_one_that_does_not() {
+        let mut sheet = Sheet::new(Tier::Auto);
+        sheet.ask(Weight::Seen, Risk::Low, "it runs later");
+        sheet.ask(Weight::Contained, Risk::Medium, "it is unclear");
+        let decision = sheet.decide(&policy(Mode::Development), &Now::with(Approvals::Auto));
+        assert_eq!(decision.verdict, Verdict::Ask);
     }
 
     #[test]
@@ -253,7 +300,7 @@ mod tests {
             sheet.ask(Weight::Soft, Risk::Low, "it writes");
             sheet.way("a rule".to_owned());
             let now = Now { attendance: Attendance::Nobody, ..Now::with(approvals) };
-            let decision = sheet.decide(Mode::Development, &now);
+            let decision = sheet.decide(&policy(Mode::Development), &now);
             assert_eq!(decision.is_unasked, is_unasked, "{approvals:?}");
             assert_eq!(decision.verdict, if is_unasked { Verdict::Deny } else { Verdict::Allow });
             assert_eq!(decision.ways.is_empty(), !is_unasked);
@@ -266,7 +313,7 @@ mod tests {
         sheet.deny("a rule");
         sheet.ask(Weight::Boundary, Risk::High, "it reads a secret");
         let now = Now { attendance: Attendance::Nobody, ..Now::with(Approvals::All) };
-        let decision = sheet.decide(Mode::Production, &now);
+        let decision = sheet.decide(&policy(Mode::Production), &now);
         assert_eq!((decision.verdict, decision.is_unasked), (Verdict::Deny, false));
     }
 }

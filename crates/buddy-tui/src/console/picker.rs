@@ -34,7 +34,8 @@ enum Picks {
 }
 
 /// What `/approve` takes, and what it means.
-const APPROVALS: [(&str, &str); 5] = [
+const APPROVALS: [(&str, &str); 6] = [
+    ("auto", "asks only for what leaves the workspace or cannot be undone"),
     ("ask", "what needs an approval is asked for"),
     ("edits", "changes of files in the workspace are allowed, the rest is asked for"),
     ("all", "everything is allowed that no rule forbids"),
@@ -92,6 +93,7 @@ impl Picker {
         menu.point(match current {
             ApprovalPolicy::Ask => "ask",
             ApprovalPolicy::Edits => "edits",
+            ApprovalPolicy::Auto => "auto",
             ApprovalPolicy::All => "all",
             ApprovalPolicy::None => "none",
             ApprovalPolicy::Window { .. } => "10m",

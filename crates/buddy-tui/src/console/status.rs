@@ -139,10 +139,10 @@ fn mode(console: &Console) -> Option<String> {
         return Some("plan".to_owned());
     }
     match console.approvals() {
-        ApprovalPolicy::Ask => None,
         ApprovalPolicy::All => Some("approves all".to_owned()),
         ApprovalPolicy::None => Some("approves nothing".to_owned()),
         ApprovalPolicy::Edits => Some("accepts edits".to_owned()),
+        ApprovalPolicy::Ask | ApprovalPolicy::Auto => None,
         ApprovalPolicy::Window { .. } => Some("approves for a while".to_owned()),
     }
 }

@@ -14,6 +14,7 @@ pub(crate) enum Approve {
     None,
     All,
     Edits,
+    Auto,
     For(std::time::Duration),
 }
 
@@ -42,6 +43,8 @@ impl RunRules {
 /// How much goes on without a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum PermissionMode {
+    /// What the jail holds and undo takes back goes on without a question; the rest is asked for.
+    Auto,
     /// What changes something is asked for; where nobody can be asked it is denied.
     Ask,
     /// Changes of files in the workspace go on without a question.
@@ -58,6 +61,7 @@ impl PermissionMode {
     /// The same in the words of `--approve` and `--plan`. Every mode says whether only plans are made.
     pub(crate) fn parts(self) -> (Option<Approve>, Option<bool>) {
         let approve = match self {
+            Self::Auto => Some(Approve::Auto),
             Self::Ask => Some(Approve::Ask),
             Self::Edits => Some(Approve::Edits),
             Self::Plan => None,
@@ -74,9 +78,10 @@ pub(super) fn approve(text: &str) -> Result<Approve, String> {
         "none" => Ok(Approve::None),
         "all" => Ok(Approve::All),
         "edits" => Ok(Approve::Edits),
+        "auto" => Ok(Approve::Auto),
         time => duration(time)
             .map(Approve::For)
-            .map_err(|_| "must be ask, edits, none, all or a time such as `10m`".to_owned()),
+            .map_err(|_| "must be auto, ask, edits, none, all or a time such as `10m`".to_owned()),
     }
 }
 

@@ -167,7 +167,7 @@ fn schema(path: &Path) -> Result<AnswerSchema, UsageError> {
 /// Nobody can be asked, so what would be asked is denied.
 fn approvals(wanted: Approvals) -> Approvals {
     match wanted {
-        Approvals::All | Approvals::Edits => wanted,
+        Approvals::All | Approvals::Auto | Approvals::Edits => wanted,
         Approvals::Ask | Approvals::None | Approvals::Window => Approvals::None,
     }
 }

@@ -219,6 +219,7 @@ impl Setup {
             (Approvals::All, _) => ApprovalPolicy::All,
             (Approvals::None, _) => ApprovalPolicy::None,
             (Approvals::Edits, _) => ApprovalPolicy::Edits,
+            (Approvals::Auto, _) => ApprovalPolicy::Auto,
             (Approvals::Ask | Approvals::Window, _) => ApprovalPolicy::Ask,
         }
     }
@@ -231,12 +232,14 @@ impl Setup {
             ApprovalPolicy::Ask | ApprovalPolicy::All => Approve::All,
             ApprovalPolicy::None => Approve::None,
             ApprovalPolicy::Edits => Approve::Edits,
+            ApprovalPolicy::Auto => Approve::Auto,
         });
         match wish {
             Approve::Ask => (Approvals::Ask, None),
             Approve::All => (Approvals::All, None),
             Approve::None => (Approvals::None, None),
             Approve::Edits => (Approvals::Edits, None),
+            Approve::Auto => (Approvals::Auto, None),
             Approve::For(time) => (Approvals::Ask, Some(time)),
         }
     }

@@ -154,7 +154,7 @@ pub(crate) const PROJECT_KEYS: &[(&str, ProjectMay)] = &[
     ("tmux.enabled", Tighten(Off)),
     ("tmux.max_sessions", Tighten(Lower)),
     ("tmux.max_panes", Tighten(Lower)),
-    ("approvals.policy", Tighten(Ranked(&["none", "ask", "edits", "all"]))),
+    ("approvals.policy", Tighten(Ranked(&["none", "ask", "edits", "auto", "all"]))),
     ("approvals.timeout", Never(TIMEOUT)),
     ("budget.max_cost_per_session", Tighten(Lower)),
     ("budget.max_cost_per_day", Tighten(Lower)),

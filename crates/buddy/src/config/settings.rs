@@ -249,7 +249,7 @@ impl Default for TmuxSection {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct ApprovalsSection {
-    /// `ask` asks the person and denies where nobody can be asked; `edits` allows changes of files in the workspace and asks for the rest; `none` denies; `all` allows.
+    /// `ask` asks the person and denies where nobody can be asked; `edits` allows changes of files in the workspace and asks for the rest; `auto` allows what the jail holds and undo takes back and asks for the rest; `none` denies; `all` allows.
     pub(crate) policy: ApprovalPolicy,
     /// How long a person has to answer; absent or 0 waits for ever.
     pub(crate) timeout: Option<Wait>,
@@ -268,6 +268,8 @@ pub(crate) enum ApprovalPolicy {
     All,
     /// Changes of files in the workspace are allowed; the person is asked for the rest.
     Edits,
+    /// What the jail holds and undo takes back is allowed; the person is asked for the rest.
+    Auto,
 }
 
 /// What a session or a day may cost.

@@ -88,6 +88,7 @@ async fn printed(environment: &Environment, here: &dyn Target, argv: &[&str]) ->
         timeout: Some(CLIPBOARD_LIMIT),
         output: OutputLimits { keep_head: MAX_IMAGE_BYTES + 1, keep_tail: 0, log: None },
         bounds: Bounds::open(),
+        way_out: None,
     };
     let exit = here.start(exec).await.ok()?.wait().await.ok()?;
     (exit.code == Some(0)).then_some(exit.stdout.head)

@@ -3,6 +3,7 @@
 
 mod approvals;
 mod askers;
+mod auto;
 mod budget;
 mod catalogue;
 mod commands;

@@ -79,6 +79,7 @@ pub(super) async fn run(call: Call<'_>, context: &ToolContext) -> Result<Said, T
         timeout: Some(if call.reach == Reach::Connect { PUSH_WAIT } else { LOCAL_WAIT }),
         bounds: context.bounds.clone(),
         output: OutputLimits { keep_head: KEEP, keep_tail: 0, log: None },
+        way_out: None,
     };
     let mut running = context.target.start(exec).await.map_err(|error| target_failure(&error))?;
     let stopper = running.stopper();

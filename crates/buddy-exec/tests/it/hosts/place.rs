@@ -164,6 +164,7 @@ pub(crate) fn argv(argv: &[&str]) -> Exec {
         output: OutputLimits { keep_head: 4 * 1024 * 1024, keep_tail: 64 * 1024, log: None },
         bounds: Bounds::open(),
         pty: None,
+        way_out: None,
     }
 }
 

@@ -4,7 +4,8 @@ use std::net::{TcpListener, UdpSocket};
 use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram, UnixListener};
 
-use buddy_exec::Bounds;
+use buddy_exec::{Bounds, Exec, WAY_OUT_PORT, WayOut};
+use tokio::io::AsyncReadExt;
 
 use super::cell::{ALL, Cell, WITH_MOUNTS};
 
@@ -62,6 +63,43 @@ async fn without_a_network_a_command_reaches_its_own_servers() {
         let exit = Cell::new(kind).run(script).await;
         assert_eq!(exit.stdout.text(), "reached\n", "{kind:?}: {}", exit.stderr.text());
     }
+}
+
+#[tokio::test]
+async fn the_way_out_leads_to_who_serves_it_and_nowhere_else() {
+    let tcp = TcpListener::bind("127.0.0.1:0").unwrap();
+    tcp.set_nonblocking(true).unwrap();
+    let port = tcp.local_addr().unwrap().port();
+    let way_out = format!("(\"127.0.0.1\", {WAY_OUT_PORT})");
+    for kind in ALL {
+        let cell = Cell::new(kind);
+        let (given, outlet) = WayOut::new().unwrap();
+        let script = format!(
+            "{}; {}",
+            connect("AF_INET", "SOCK_STREAM", &format!("(\"127.0.0.1\", {port})")),
+            connect("AF_INET", "SOCK_STREAM", &way_out)
+        );
+        let exec = Exec { way_out: Some(given), ..cell.exec(cell.bounds(), &script) };
+        let serve = async {
+            let listener = outlet.listener().await.unwrap()?;
+            let listener = tokio::net::TcpListener::from_std(listener).unwrap();
+            let (mut stream, _) = listener.accept().await.unwrap();
+            let mut heard = String::new();
+            stream.read_to_string(&mut heard).await.unwrap();
+            Some(heard)
+        };
+        let (exit, heard) = tokio::join!(cell.stage.run(exec), serve);
+        if WITH_MOUNTS.contains(&kind) {
+            assert_eq!((exit.stdout.text().as_str(), heard.as_deref()), ("reached\n", Some("x")), "{kind:?}");
+        } else {
+            assert_eq!(
+                (exit.stdout.text().as_str(), heard),
+                ("", None),
+                "{kind:?} has no network of its own"
+            );
+        }
+    }
+    assert!(tcp.accept().is_err(), "a connection arrived past the way out");
 }
 
 #[tokio::test]

@@ -58,6 +58,7 @@ async fn version(command: &[&str; 2], environment: &Environment, target: &dyn Ta
         timeout: Some(VERSION_TIME),
         output: OutputLimits { keep_head: MAX_VERSION_BYTES, keep_tail: 0, log: None },
         bounds: Bounds::open(),
+        way_out: None,
     };
     let exit = target.start(exec).await.ok()?.wait().await.ok()?;
     if exit.ended != Ended::Exited || exit.code != Some(0) {

@@ -1,0 +1,68 @@
+//! The way out of a command that has no network of its own: the variables that lead programs to it, and who serves it.
+
+use std::sync::Arc;
+
+use buddy_exec::{Outlet, WAY_OUT_PORT, WayOut};
+use buddy_web::Broker;
+
+use crate::tools::egress::CallEgress;
+
+/// Variables that programs read the address of their proxy from, in either case, as they do not agree on it.
+const PROXIES: &[&str] = &["http_proxy", "https_proxy", "all_proxy"];
+/// What a command reaches in its own network, without a proxy.
+const INSIDE: &str = "localhost,127.0.0.1,::1";
+/// Variables that add to the words of programs on a Java machine, which know no others.
+const JAVA: &[&str] = &["MAVEN_OPTS", "GRADLE_OPTS", "SBT_OPTS"];
+
+/// The same variables, with those that lead to the way out.
+pub(super) fn variables(mut usual: Vec<(String, String)>) -> Vec<(String, String)> {
+    let proxy = format!("http://127.0.0.1:{WAY_OUT_PORT}");
+    for name in PROXIES {
+        set(&mut usual, name, &proxy);
+        set(&mut usual, &name.to_ascii_uppercase(), &proxy);
+    }
+    for name in ["no_proxy", "NO_PROXY"] {
+        set(&mut usual, name, INSIDE);
+    }
+    set(&mut usual, "NODE_USE_ENV_PROXY", "1");
+    let words: Vec<String> = ["http", "https"]
+        .iter()
+        .map(|scheme| format!("-D{scheme}.proxyHost=127.0.0.1 -D{scheme}.proxyPort={WAY_OUT_PORT}"))
+        .collect();
+    for name in JAVA {
+        let before = usual.iter().find(|(known, _)| known == name).map_or("", |(_, value)| value.as_str());
+        let value = format!("{before} {}", words.join(" ")).trim().to_owned();
+        set(&mut usual, name, &value);
+    }
+    usual
+}
+
+fn set(variables: &mut Vec<(String, String)>, name: &str, value: &str) {
+    variables.retain(|(known, _)| known != name);
+    variables.push((name.to_owned(), value.to_owned()));
+}
+
+/// Lets a command out as its call allows, until this is dropped.
+pub(super) async fn serve(outlet: Outlet, egress: Arc<CallEgress>) {
+    let listener = match outlet.listener().await {
+        Ok(Some(listener)) => tokio::net::TcpListener::from_std(listener),
+        Ok(None) => return,
+        Err(error) => Err(error),
+    };
+    match listener {
+        Ok(listener) => Broker::default().serve(listener, egress).await,
+        Err(error) => tracing::warn!(%error, "a command has no way out"),
+    }
+}
+
+/// A way out for a command, where it is to have one.
+pub(super) fn make(egress: Option<&Arc<CallEgress>>) -> Option<(WayOut, Outlet, Arc<CallEgress>)> {
+    let egress = egress?;
+    match WayOut::new() {
+        Ok((way_out, outlet)) => Some((way_out, outlet, egress.clone())),
+        Err(error) => {
+            tracing::warn!(%error, "a command has no way out");
+            None
+        }
+    }
+}

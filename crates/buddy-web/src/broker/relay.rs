@@ -1,0 +1,63 @@
+//! Bytes in both directions, counted.
+
+use std::io;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+/// How long nothing may go in either direction.
+const IDLE: Duration = Duration::from_mins(15);
+/// Bytes that are passed on at once.
+const BLOCK: usize = 64 * 1024;
+
+/// How many bytes went to the server and how many came from it.
+#[derive(Debug, Default)]
+pub(super) struct Counts {
+    sent: AtomicU64,
+    received: AtomicU64,
+}
+
+impl Counts {
+    pub(super) fn read(&self) -> (u64, u64) {
+        (self.sent.load(Ordering::Relaxed), self.received.load(Ordering::Relaxed))
+    }
+}
+
+/// Passes bytes on until both sides have ended or one has failed. `first` goes to the server before all else.
+pub(super) async fn relay(client: &mut TcpStream, server: &mut TcpStream, first: &[u8], counts: &Counts) {
+    if server.write_all(first).await.is_err() {
+        return;
+    }
+    counts.sent.fetch_add(first.len() as u64, Ordering::Relaxed);
+    let (mut from_client, mut to_client) = client.split();
+    let (mut from_server, mut to_server) = server.split();
+    let up = pump(&mut from_client, &mut to_server, &counts.sent, counts);
+    let down = pump(&mut from_server, &mut to_client, &counts.received, counts);
+    let _ = tokio::try_join!(up, down);
+}
+
+async fn pump(
+    from: &mut (impl AsyncRead + Unpin),
+    to: &mut (impl AsyncWrite + Unpin),
+    count: &AtomicU64,
+    all: &Counts,
+) -> io::Result<()> {
+    let mut block = vec![0; BLOCK];
+    loop {
+        let before = all.read();
+        let length = match timeout(IDLE, from.read(&mut block)).await {
+            Ok(length) => length?,
+            // The other direction may be at work.
+            Err(_) if all.read() != before => continue,
+            Err(_) => return Err(io::ErrorKind::TimedOut.into()),
+        };
+        if length == 0 {
+            return to.shutdown().await;
+        }
+        to.write_all(block.get(..length).unwrap_or_default()).await?;
+        count.fetch_add(length as u64, Ordering::Relaxed);
+    }
+}

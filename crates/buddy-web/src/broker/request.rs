@@ -1,0 +1,205 @@
+//! What a command asks of its proxy: SOCKS 5, `CONNECT`, or a request for an address as a whole.
+
+use std::io::{self, ErrorKind};
+use std::net::{Ipv4Addr, Ipv6Addr};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use url::{Host, Url};
+
+use super::Wanted;
+
+/// The longest head of a request.
+const MAX_HEAD: usize = 64 * 1024;
+/// The most headers of a request.
+const MAX_HEADERS: usize = 128;
+
+/// The version of SOCKS that is spoken, which is also how such a request begins.
+const SOCKS: u8 = 5;
+/// Of SOCKS: nobody has to say who they are; no way to say it that is known; connect; and what became of it.
+const NO_NAME: u8 = 0;
+const NO_WAY: u8 = 0xff;
+const CONNECT: u8 = 1;
+const DONE: u8 = 0;
+const NOT_ALLOWED: u8 = 2;
+const UNREACHABLE: u8 = 4;
+const NOT_SUPPORTED: u8 = 7;
+
+/// A request that was understood.
+pub(super) struct Request {
+    pub(super) wanted: Wanted,
+    pub(super) reply: Reply,
+    /// What the server is sent first.
+    pub(super) forward: Vec<u8>,
+}
+
+/// How the command is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reply {
+    Socks,
+    /// To `CONNECT`.
+    Tunnel,
+    /// To a request that the server itself answers.
+    Plain,
+}
+
+impl Reply {
+    /// Says that the way is open.
+    pub(super) async fn accept(self, client: &mut TcpStream) -> io::Result<()> {
+        match self {
+            Self::Socks => client.write_all(&socks_reply(DONE)).await,
+            Self::Tunnel => client.write_all(b"HTTP/1.1 200 Connection established\r\n\r\n").await,
+            Self::Plain => Ok(()),
+        }
+    }
+
+    /// Says that the host may not be reached. Whoever is told has gone on if this cannot be said.
+    pub(super) async fn refuse(self, client: &mut TcpStream, wanted: &Wanted, reason: &str) {
+        let text = format!("buddy does not let this command reach {}: {reason}\n", wanted.host);
+        self.close(client, NOT_ALLOWED, "403 Forbidden", &text).await;
+    }
+
+    /// Says that the host did not answer.
+    pub(super) async fn fail(self, client: &mut TcpStream, wanted: &Wanted, reason: &str) {
+        let text = format!("{}:{} cannot be reached: {reason}\n", wanted.host, wanted.port);
+        self.close(client, UNREACHABLE, "502 Bad Gateway", &text).await;
+    }
+
+    async fn close(self, client: &mut TcpStream, code: u8, status: &str, text: &str) {
+        let _ = match self {
+            Self::Socks => client.write_all(&socks_reply(code)).await,
+            Self::Tunnel | Self::Plain => client.write_all(answer(status, text).as_bytes()).await,
+        };
+        let _ = client.shutdown().await;
+    }
+}
+
+fn answer(status: &str, text: &str) -> String {
+    format!(
+        "HTTP/1.1 {status}\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: {}\r\n\
+         Connection: close\r\n\r\n{text}",
+        text.len()
+    )
+}
+
+/// Reads what the command wants. One that is not understood is told so.
+pub(super) async fn read(client: &mut TcpStream) -> io::Result<Request> {
+    let mut first = [0];
+    if client.peek(&mut first).await? == 0 {
+        return Err(ErrorKind::UnexpectedEof.into());
+    }
+    if first == [SOCKS] { read_socks(client).await } else { read_http(client).await }
+}
+
+async fn read_socks(client: &mut TcpStream) -> io::Result<Request> {
+    let [_, count] = array(client).await?;
+    let mut ways = vec![0; count.into()];
+    client.read_exact(&mut ways).await?;
+    if !ways.contains(&NO_NAME) {
+        client.write_all(&[SOCKS, NO_WAY]).await?;
+        return Err(ErrorKind::InvalidData.into());
+    }
+    client.write_all(&[SOCKS, NO_NAME]).await?;
+    let [version, command, _, kind] = array(client).await?;
+    let host = match kind {
+        1 => Some(Host::Ipv4(Ipv4Addr::from(array::<4>(client).await?))),
+        4 => Some(Host::Ipv6(Ipv6Addr::from(array::<16>(client).await?))),
+        3 => {
+            let [length] = array(client).await?;
+            let mut name = vec![0; length.into()];
+            client.read_exact(&mut name).await?;
+            String::from_utf8(name).ok().and_then(|name| host(&name))
+        }
+        _ => None,
+    };
+    let port = u16::from_be_bytes(array(client).await?);
+    match host {
+        Some(host) if version == SOCKS && command == CONNECT && port != 0 => {
+            let wanted = Wanted { host: host.to_string(), port };
+            Ok(Request { wanted, reply: Reply::Socks, forward: Vec::new() })
+        }
+        _ => {
+            client.write_all(&socks_reply(NOT_SUPPORTED)).await?;
+            Err(ErrorKind::InvalidData.into())
+        }
+    }
+}
+
+async fn array<const N: usize>(client: &mut TcpStream) -> io::Result<[u8; N]> {
+    let mut bytes = [0; N];
+    client.read_exact(&mut bytes).await?;
+    Ok(bytes)
+}
+
+/// What became of a connection, with an address that says nothing.
+fn socks_reply(code: u8) -> [u8; 10] {
+    [SOCKS, code, 0, 1, 0, 0, 0, 0, 0, 0]
+}
+
+async fn read_http(client: &mut TcpStream) -> io::Result<Request> {
+    let mut read = Vec::new();
+    let head = loop {
+        if let Some(end) = read.windows(4).position(|four: &[u8]| four == b"\r\n\r\n") {
+            break end + 4;
+        }
+        if read.len() >= MAX_HEAD || client.read_buf(&mut read).await? == 0 {
+            return Err(ErrorKind::InvalidData.into());
+        }
+    };
+    if let Some(request) = understood(&read, head) {
+        return Ok(request);
+    }
+    let text = "this is a proxy: it takes CONNECT, and requests for whole http addresses\n";
+    client.write_all(answer("400 Bad Request", text).as_bytes()).await?;
+    client.shutdown().await?;
+    Err(ErrorKind::InvalidData.into())
+}
+
+/// Reads a request. `head` is where its body begins.
+fn understood(read: &[u8], head: usize) -> Option<Request> {
+    let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
+    let mut request = httparse::Request::new(&mut headers);
+    request.parse(read).ok()?;
+    let (method, path) = (request.method?, request.path?);
+    let body = read.get(head..)?;
+    if method == "CONNECT" {
+        let url = Url::parse(&format!("http://{path}/")).ok().filter(is_plain)?;
+        let port = path.rsplit(':').next()?.parse().ok().filter(|&port| port != 0)?;
+        let wanted = Wanted { host: url.host()?.to_string(), port };
+        return Some(Request { wanted, reply: Reply::Tunnel, forward: body.to_vec() });
+    }
+    let url = Url::parse(path).ok().filter(|url| url.scheme() == "http" && is_plain(url))?;
+    let wanted = Wanted { host: url.host()?.to_string(), port: url.port_or_known_default()? };
+    let path = &url[url::Position::BeforePath..url::Position::AfterQuery];
+    let authority = &url[url::Position::BeforeHost..url::Position::AfterPort];
+    // One request a connection, so that each is judged: the next one may be for another host.
+    let head = format!("{method} {path} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n");
+    let mut forward = head.into_bytes();
+    for header in request.headers.iter().filter(|header| !is_between_hops(header.name)) {
+        forward.extend_from_slice(header.name.as_bytes());
+        forward.extend_from_slice(b": ");
+        forward.extend_from_slice(header.value);
+        forward.extend_from_slice(b"\r\n");
+    }
+    forward.extend_from_slice(b"\r\n");
+    forward.extend_from_slice(body);
+    Some(Request { wanted, reply: Reply::Plain, forward })
+}
+
+/// Whether an address has nobody's name before its host.
+fn is_plain(url: &Url) -> bool {
+    url.username().is_empty() && url.password().is_none()
+}
+
+/// Headers that are between the command and its proxy, or that are written anew.
+fn is_between_hops(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    matches!(name.as_str(), "host" | "connection" | "keep-alive" | "te" | "upgrade")
+        || name.starts_with("proxy-")
+}
+
+/// A name or an address as a host.
+fn host(text: &str) -> Option<Host> {
+    let bracketed = if text.contains(':') { format!("[{text}]") } else { text.to_owned() };
+    Host::parse(&bracketed).ok()
+}

@@ -1,0 +1,226 @@
+use std::io;
+use std::sync::{Mutex, PoisonError};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use super::*;
+
+/// Knows where two names are, and nothing else.
+struct Names;
+
+#[async_trait]
+impl Resolver for Names {
+    async fn lookup(&self, host: &str) -> io::Result<Vec<IpAddr>> {
+        match host {
+            "here.test" => Ok(vec![[127, 0, 0, 1].into()]),
+            "cloud.test" => Ok(vec![[127, 0, 0, 1].into(), [169, 254, 169, 254].into()]),
+            _ => Err(io::Error::other("no such name")),
+        }
+    }
+}
+
+/// Allows the hosts that it lists, and hears everything.
+#[derive(Default)]
+struct Listed {
+    hosts: &'static [&'static str],
+    is_nearby_refused: bool,
+    asked: Mutex<Vec<String>>,
+    ended: Mutex<Vec<Connection>>,
+}
+
+#[async_trait]
+impl Warrant for Listed {
+    async fn host(&self, wanted: &Wanted) -> Result<(), String> {
+        self.note(wanted.host.clone());
+        let is_listed = self.hosts.contains(&wanted.host.as_str());
+        if is_listed { Ok(()) } else { Err("nobody allowed it".to_owned()) }
+    }
+
+    async fn nearby(&self, wanted: &Wanted, address: IpAddr) -> Result<(), String> {
+        self.note(format!("{} at {address}", wanted.host));
+        if self.is_nearby_refused { Err("it is nearby".to_owned()) } else { Ok(()) }
+    }
+
+    fn ended(&self, connection: Connection) {
+        self.ended.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+    }
+}
+
+impl Listed {
+    fn note(&self, text: String) {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).push(text);
+    }
+
+    fn asked(&self) -> Vec<String> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Waits until this many connections have ended.
+    async fn outcomes(&self, count: usize) -> Vec<(Outcome, u64, u64)> {
+        let told = || self.ended.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        while told().len() < count {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        told().iter().map(|ended| (ended.outcome, ended.sent, ended.received)).collect()
+    }
+}
+
+/// A broker, and a server that keeps what it is sent and answers `pong`.
+struct Stage {
+    warrant: Arc<Listed>,
+    broker: SocketAddr,
+    server: SocketAddr,
+    heard: Arc<Mutex<Vec<u8>>>,
+}
+
+impl Stage {
+    async fn new(warrant: Listed) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let (broker, warrant) = (listener.local_addr().unwrap(), Arc::new(warrant));
+        let serving = warrant.clone();
+        tokio::spawn(async move { Broker { resolver: Arc::new(Names) }.serve(listener, serving).await });
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let (server, heard) = (listener.local_addr().unwrap(), Arc::new(Mutex::new(Vec::new())));
+        let keep = heard.clone();
+        tokio::spawn(async move {
+            while let Ok((mut stream, _)) = listener.accept().await {
+                let mut bytes = vec![0; 4096];
+                let length = stream.read(&mut bytes).await.unwrap();
+                keep.lock().unwrap().extend_from_slice(&bytes[..length]);
+                stream.write_all(b"pong").await.unwrap();
+            }
+        });
+        Self { warrant, broker, server, heard }
+    }
+
+    /// Sends bytes to the broker and gives all that comes back.
+    async fn send(&self, bytes: &[u8]) -> Vec<u8> {
+        let mut stream = TcpStream::connect(self.broker).await.unwrap();
+        stream.write_all(bytes).await.unwrap();
+        let mut answer = Vec::new();
+        let _ = timeout(Duration::from_secs(20), stream.read_to_end(&mut answer)).await.unwrap();
+        answer
+    }
+
+    async fn text(&self, bytes: &str) -> String {
+        String::from_utf8(self.send(bytes.as_bytes()).await).unwrap()
+    }
+
+    fn heard(&self) -> String {
+        String::from_utf8(self.heard.lock().unwrap().clone()).unwrap()
+    }
+
+    /// A request of SOCKS for a name, and what follows.
+    fn socks(&self, name: &str, then: &[u8]) -> Vec<u8> {
+        let mut bytes = vec![5, 1, 0, 5, 1, 0, 3, u8::try_from(name.len()).unwrap()];
+        bytes.extend_from_slice(name.as_bytes());
+        bytes.extend_from_slice(&self.server.port().to_be_bytes());
+        bytes.extend_from_slice(then);
+        bytes
+    }
+}
+
+fn allowing() -> Listed {
+    Listed { hosts: &["here.test", "cloud.test"], ..Listed::default() }
+}
+
+#[tokio::test]
+async fn a_tunnel_leads_to_a_host_that_is_allowed() {
+    let stage = Stage::new(allowing()).await;
+    let port = stage.server.port();
+    let answer = stage.text(&format!("CONNECT Here.Test:{port} HTTP/1.1\r\nHost: x\r\n\r\nping")).await;
+    assert_eq!(answer, "HTTP/1.1 200 Connection established\r\n\r\npong");
+    assert_eq!(stage.heard(), "ping");
+    assert_eq!(stage.warrant.asked(), ["here.test", "here.test at 127.0.0.1"]);
+    assert_eq!(stage.warrant.outcomes(1).await, [(Outcome::Made, 4, 4)]);
+}
+
+#[tokio::test]
+async fn socks_leads_there_too() {
+    let stage = Stage::new(allowing()).await;
+    let answer = stage.send(&stage.socks("here.test", b"ping")).await;
+    assert_eq!(answer, [&[5, 0, 5, 0, 0, 1, 0, 0, 0, 0, 0, 0][..], b"pong"].concat());
+    assert_eq!(stage.heard(), "ping");
+}
+
+#[tokio::test]
+async fn a_plain_request_arrives_without_what_is_for_the_proxy() {
+    let stage = Stage::new(allowing()).await;
+    let port = stage.server.port();
+    let request = format!(
+        "POST http://here.test:{port}/a?b=c HTTP/1.1\r\nHost: other.test\r\nProxy-Authorization: x\r\n\
+         Connection: keep-alive\r\nX-Own: 1\r\nContent-Length: 2\r\n\r\nhi"
+    );
+    assert_eq!(stage.text(&request).await, "pong");
+    let expected = format!(
+        "POST /a?b=c HTTP/1.1\r\nHost: here.test:{port}\r\nConnection: close\r\nX-Own: 1\r\nContent-Length: 2\r\n\r\nhi"
+    );
+    assert_eq!(stage.heard(), expected);
+}
+
+#[tokio::test]
+async fn a_host_that_is_not_allowed_is_neither_looked_up_nor_reached() {
+    let stage = Stage::new(Listed::default()).await;
+    let port = stage.server.port();
+    let tunnel = stage.text(&format!("CONNECT here.test:{port} HTTP/1.1\r\n\r\n")).await;
+    assert!(tunnel.starts_with("HTTP/1.1 403 ") && tunnel.contains("nobody allowed it"), "{tunnel}");
+    let plain = stage.text(&format!("GET http://here.test:{port}/ HTTP/1.1\r\n\r\n")).await;
+    assert!(plain.starts_with("HTTP/1.1 403 "), "{plain}");
+    let socks = stage.send(&stage.socks("here.test", b"ping")).await;
+    assert_eq!(socks.get(..4), Some(&[5, 0, 5, 2][..]));
+    assert_eq!(stage.heard(), "");
+    assert_eq!(stage.warrant.asked(), ["here.test"; 3]);
+    assert_eq!(stage.warrant.outcomes(3).await, vec![(Outcome::Refused, 0, 0); 3]);
+}
+
+#[tokio::test]
+async fn a_host_that_is_nearby_needs_more() {
+    let stage = Stage::new(Listed { is_nearby_refused: true, ..allowing() }).await;
+    let port = stage.server.port();
+    for host in ["here.test", "127.0.0.1", "[::1]", "[::ffff:127.0.0.1]"] {
+        let answer = stage.text(&format!("CONNECT {host}:{port} HTTP/1.1\r\n\r\nping")).await;
+        assert!(answer.starts_with("HTTP/1.1 403 "), "{host}: {answer}");
+    }
+    assert_eq!(stage.heard(), "");
+    let asked = stage.warrant.asked();
+    assert_eq!(asked.iter().filter(|asked| asked.contains(" at ")).count(), 4, "{asked:?}");
+    assert!(!asked.contains(&"127.0.0.1".to_owned()), "one question about an address: {asked:?}");
+}
+
+#[tokio::test]
+async fn one_address_among_others_closes_a_name() {
+    let stage = Stage::new(allowing()).await;
+    let port = stage.server.port();
+    let answer = stage.text(&format!("CONNECT cloud.test:{port} HTTP/1.1\r\n\r\nping")).await;
+    assert!(answer.starts_with("HTTP/1.1 403 ") && answer.contains("169.254.169.254"), "{answer}");
+    assert_eq!(stage.heard(), "");
+}
+
+#[tokio::test]
+async fn what_is_not_understood_is_told_and_leads_nowhere() {
+    let stage = Stage::new(allowing()).await;
+    let port = stage.server.port();
+    let requests = [
+        "GET / HTTP/1.1\r\nHost: here.test\r\n\r\n".to_owned(),
+        format!("CONNECT user@here.test:{port} HTTP/1.1\r\n\r\n"),
+        format!("GET http://user:pw@here.test:{port}/ HTTP/1.1\r\n\r\n"),
+        format!("GET https://here.test:{port}/ HTTP/1.1\r\n\r\n"),
+        "CONNECT here.test HTTP/1.1\r\n\r\n".to_owned(),
+        "CONNECT here.test:0 HTTP/1.1\r\n\r\n".to_owned(),
+        "nonsense\r\n\r\n".to_owned(),
+    ];
+    for request in requests {
+        let answer = stage.text(&request).await;
+        assert!(answer.starts_with("HTTP/1.1 400 "), "{request}: {answer}");
+    }
+    assert_eq!(stage.send(&[5, 1, 2]).await, [5, 0xff], "nobody's name is asked for");
+    assert_eq!((stage.heard(), stage.warrant.asked().len()), (String::new(), 0));
+}
+
+#[tokio::test]
+async fn a_host_that_does_not_answer_is_told_as_such() {
+    let stage = Stage::new(Listed { hosts: &["gone.test"], ..Listed::default() }).await;
+    let answer = stage.text("CONNECT gone.test:443 HTTP/1.1\r\n\r\n").await;
+    assert!(answer.starts_with("HTTP/1.1 502 ") && answer.contains("no such name"), "{answer}");
+    assert_eq!(stage.warrant.outcomes(1).await, [(Outcome::Failed, 0, 0)]);
+}
