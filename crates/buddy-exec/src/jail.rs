@@ -33,6 +33,7 @@ mod walk;
 mod watched;
 mod words;
 
+pub(crate) use guards::sealed;
 pub use inside::jail;
 pub use layers::{Layer, LayerState, layers};
 pub use quarantine::Moved;

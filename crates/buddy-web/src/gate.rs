@@ -39,6 +39,13 @@ impl Gate {
         Ok(addresses.into_iter().map(|address| SocketAddr::new(address, url.port())).collect())
     }
 
+    /// Why an address is refused that is written as numbers. A name is not looked up, since that alone tells somebody of it.
+    pub(crate) fn refuses(&self, url: &WebUrl) -> Option<FetchError> {
+        let address = url.literal()?;
+        let passes = (self.passes)(address) || self.allowed.iter().any(|allowed| allowed.covers(url));
+        (!passes).then(|| FetchError::NotPublic { host: url.authority(), address })
+    }
+
     async fn lookup(&self, host: &str) -> Result<Vec<IpAddr>, FetchError> {
         let unresolved = |reason: String| FetchError::Unresolved { host: host.to_owned(), reason };
         let answer = timeout(self.within, self.resolver.lookup(host)).await;
