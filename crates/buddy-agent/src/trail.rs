@@ -241,7 +241,9 @@ mod tests {
 
     async fn has_read_secret(log: Vec<LogEntry>) -> bool {
         let mut transcript = Transcript::default();
-        log.into_iter().for_each(|entry| transcript.settle(entry).unwrap());
+        for entry in log {
+            transcript.settle(entry).unwrap();
+        }
         let endpoints = Endpoints::usual().unwrap();
         let (targets, _) = Targets::open(Arc::new(Nowhere), endpoints, &[]).await.unwrap();
         retrace(transcript.items(), &targets).has_read_secret()
