@@ -358,6 +358,7 @@ impl Driver {
                 risk: Risk::Medium,
                 reasons: vec![reason],
                 parts: Vec::new(),
+                opens: Vec::new(),
                 diff: None,
                 is_editable: false,
                 offers: Vec::new(),

@@ -109,10 +109,21 @@ pub(crate) struct Judged {
     pub(crate) workspace: Vec<PathBuf>,
     /// Whether its connections are judged one by one, as it has no network of its own.
     pub(crate) is_brokered: bool,
+    /// Paths that it names and that lead elsewhere, with where they lead.
+    pub(crate) links: Vec<(PathBuf, PathBuf)>,
     /// Whether a secret had been read when it was judged.
     knew_secret: bool,
+    /// Files with secrets that the person was told of when they were asked, and that are open since they said yes.
+    pub(crate) opens: Vec<PathBuf>,
     /// Whether a yes needs a word: nothing but the gate stands before it, and any process of the account could type a key.
     pub(crate) needs_word: bool,
+}
+
+impl Judged {
+    /// Whether the call can read secrets once it runs: those that it names, and those that a person's yes opened to it.
+    pub(crate) fn has_secrets(&self) -> bool {
+        self.decision.reads_secret || !self.opens.is_empty()
+    }
 }
 
 impl Gate {
@@ -154,12 +165,24 @@ impl Gate {
         let is_brokered = is_confined && !bounds.network && policy.has_broker && !policy.is_offline;
         let needs_word = decision.is_grave && policy.mode == Mode::Production;
         let (unasked_bounds, workspace) = (bounds.clone(), policy.places.workspace.clone());
-        Ok(Judged { decision, bounds, unasked_bounds, workspace, is_brokered, knew_secret, needs_word })
+        let opens = Vec::new();
+        Ok(Judged {
+            decision,
+            bounds,
+            unasked_bounds,
+            workspace,
+            is_brokered,
+            links,
+            knew_secret,
+            opens,
+            needs_word,
+        })
     }
 
-    /// Whether a secret was read since a call was judged, so that it is to be judged anew.
+    /// Whether a secret was read since a call was judged, so that it is to be judged anew. Whoever allowed a call that can read
+    /// secrets itself has thought of that.
     pub(crate) fn is_outdated(&self, judged: &Judged) -> bool {
-        !judged.knew_secret && self.state().trail.has_read_secret()
+        !judged.knew_secret && judged.opens.is_empty() && self.state().trail.has_read_secret()
     }
 
     /// Changes the trail.
@@ -167,9 +190,14 @@ impl Gate {
         change(Arc::make_mut(&mut self.state().trail));
     }
 
-    /// Notes what a call does that is about to run.
-    pub(crate) fn passed(&self, intent: &Intent, decision: &Decision) {
-        self.trace(|trail| follow(trail, intent, decision));
+    /// Notes what a call does that is about to run. One that can read secrets counts as having read them.
+    pub(crate) fn passed(&self, intent: &Intent, judged: &Judged) {
+        self.trace(|trail| {
+            follow(trail, intent, &judged.decision);
+            if judged.has_secrets() {
+                trail.read_secret();
+            }
+        });
     }
 
     /// Notes a command that the person runs themselves. The model is told what it prints.
@@ -194,8 +222,7 @@ impl Gate {
 
     /// The same call once a person allowed it: what they were asked about is open to it.
     pub(crate) fn allowed(&self, judged: Judged, ground: Ground<'_>) -> Result<Judged, String> {
-        let (policy, _) = self.held(ground)?;
-        let bounds = ground.source.bounds(&policy, &CallRights::of(&judged.decision, AllowedBy::Person));
+        let bounds = self.allowed_bounds(&judged, ground)?;
         Ok(Judged { bounds, is_brokered: false, ..judged })
     }
 
@@ -203,6 +230,12 @@ impl Gate {
     pub(crate) fn reaches_nearby(&self, host: &str, ground: Ground<'_>) -> Result<bool, String> {
         let (policy, grants) = self.held(ground)?;
         Ok(grants.iter().any(|grant| grant.covers_nearby(host, &policy.places)))
+    }
+
+    /// The bounds that a call has once a person allowed it.
+    pub(crate) fn allowed_bounds(&self, judged: &Judged, ground: Ground<'_>) -> Result<Bounds, String> {
+        let (policy, _) = self.held(ground)?;
+        Ok(ground.source.bounds(&policy, &CallRights::of(&judged.decision, AllowedBy::Person)))
     }
 
     /// The policy and the grants that hold now on this ground.
@@ -515,7 +548,7 @@ mod tests {
         let secret = Intent::of(Action::Read("/home/u/.ssh/id".into()));
         let read = judge(&secret);
         assert_eq!(read.decision.verdict, Verdict::Ask, "no window covers it");
-        gate.passed(&secret, &read.decision);
+        gate.passed(&secret, &read);
         assert!(gate.is_outdated(&before), "what was judged before is judged anew");
         let after = judge(&make);
         assert_eq!((after.decision.verdict, after.bounds.network), (Verdict::Allow, false));
@@ -535,5 +568,73 @@ mod tests {
         assert!(leads("https://listed.test/b", "https://other.test/"));
         assert!(!leads("https://docs.rs/a?to=https://other.test/?k=1", "https://other.test/?k=1"));
         assert!(leads("https://other.test/", "https://docs.rs/a?x"), "a host that the person named");
+    }
+
+    /// Remembers who let the last call go on.
+    struct Remembering {
+        mode: Mode,
+        by: Mutex<Option<AllowedBy>>,
+    }
+
+    impl PolicySource for Remembering {
+        fn policy(&self, cwd: &Path, _: bool) -> Result<Arc<Policy>, String> {
+            Ok(Arc::new(Policy { mode: self.mode, ..Policy::plain(cwd.to_owned()) }))
+        }
+
+        fn bounds(&self, _: &Policy, call: &CallRights<'_>) -> Bounds {
+            *self.by.lock().unwrap() = Some(call.by);
+            Bounds::open()
+        }
+
+        fn grants(&self, _: &Path) -> Vec<Grant> {
+            Vec::new()
+        }
+
+        fn keep(&self, _: &Path, _: &Grant, _: GrantScope, _: Duration) -> Result<(), String> {
+            Ok(())
+        }
+    }
+
+    #[tokio::test]
+    async fn only_an_answer_counts_as_a_person_and_all_from_the_command_line_in_production() {
+        let granted = |gate: &Gate| {
+            let grant = Grant::command("cargo *", "local").unwrap();
+            let wish = GrantWish { offer: 0, words: None, scope: GrantScope::Session, seconds: 60 };
+            gate.grant(&grant, &wish, ground()).unwrap();
+        };
+        for (mode, approvals, by) in [
+            (Mode::Development, Approvals::Ask, AllowedBy::Nobody),
+            (Mode::Development, Approvals::Edits, AllowedBy::Nobody),
+            (Mode::Development, Approvals::Window, AllowedBy::Nobody),
+            (Mode::Development, Approvals::All, AllowedBy::Nobody),
+            (Mode::Production, Approvals::Ask, AllowedBy::Nobody),
+            (Mode::Production, Approvals::Window, AllowedBy::Nobody),
+            (Mode::Production, Approvals::All, AllowedBy::Person),
+        ] {
+            let source = Remembering { mode, by: Mutex::default() };
+            let ground = Ground { source: &source, cwd: Path::new("/w") };
+            let gate = gate(approvals);
+            granted(&gate);
+            let intent = Intent::of(Action::Run { command: "cargo test".to_owned(), cwd: "/w".into() });
+            let judged = gate.judge(&intent, ground).unwrap();
+            assert_eq!(judged.decision.verdict, Verdict::Allow, "{mode:?} {approvals:?}");
+            assert_eq!(*source.by.lock().unwrap(), Some(by), "{mode:?} {approvals:?}");
+            gate.allowed(judged, ground).unwrap();
+            assert_eq!(*source.by.lock().unwrap(), Some(AllowedBy::Person), "{mode:?} {approvals:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_call_that_can_read_secrets_counts_as_having_read_them() {
+        let gate = gate(Approvals::Ask);
+        let make = Intent::of(Action::Run { command: "make".to_owned(), cwd: "/w".into() });
+        let before = gate.judge(&make, ground()).unwrap();
+        gate.passed(&make, &before);
+        assert!(!gate.is_outdated(&before), "nothing was open to it");
+        let mut told = gate.judge(&make, ground()).unwrap();
+        told.opens = vec!["/w/.env".into()];
+        gate.passed(&make, &told);
+        assert!(gate.is_outdated(&before));
+        assert!(!gate.is_outdated(&told), "its own question said that it can read secrets");
     }
 }

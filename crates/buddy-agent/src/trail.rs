@@ -73,6 +73,9 @@ impl Retracing<'_> {
         if matches!(status, ItemStatus::Pending | ItemStatus::Denied) {
             return;
         }
+        if call.had_secrets {
+            self.trail.read_secret();
+        }
         for (intent, target) in self.intents(call) {
             // Only a call that came to its end is known to have been allowed; any other may have read something.
             if status == ItemStatus::Completed {
@@ -122,5 +125,157 @@ impl Retracing<'_> {
     fn policy(&mut self, target: &Arc<Attached>) -> Option<Arc<Policy>> {
         let read = || target.host.policy.policy(&target.place.cwd, false).ok();
         self.policies.entry(target.spec.name.clone()).or_insert_with(read).clone()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use async_trait::async_trait;
+    use buddy_protocol::{
+        Event, Fact, ForkKind, ForkPoint, ItemEnded, LogEntry, Principal, SessionId, SessionStarted,
+        TargetHost, TargetWish, ToolKind, Transcript, TurnEnded, TurnId, TurnOutcome, TurnStarted,
+        UnixMillis, changes_since, fork, fork_end,
+    };
+    use buddy_web::Endpoints;
+    use serde_json::json;
+
+    use super::*;
+    use crate::hosts::{Host, Hosts};
+
+    /// No host at all: only the log speaks.
+    struct Nowhere;
+
+    #[async_trait]
+    impl Hosts for Nowhere {
+        fn wanted(&self) -> Vec<TargetWish> {
+            Vec::new()
+        }
+
+        fn forbidden(&self, _: &TargetHost) -> Option<String> {
+            None
+        }
+
+        async fn attach(&self, _: &TargetWish) -> Result<Host, String> {
+            Err("there is none".to_owned())
+        }
+    }
+
+    fn id(number: u32) -> String {
+        format!("{number:026}")
+    }
+
+    fn session() -> SessionId {
+        format!("ses_{}", id(1)).parse().unwrap()
+    }
+
+    fn turn(number: u32) -> TurnId {
+        format!("trn_{}", id(number)).parse().unwrap()
+    }
+
+    fn item(number: u32, status: ItemStatus, content: Content) -> Fact {
+        let id = format!("itm_{}", id(number)).parse().unwrap();
+        let item = Item {
+            id,
+            turn: Some(turn(1)),
+            step: None,
+            place: None,
+            parent: None,
+            status,
+            content,
+            private: None,
+        };
+        Fact::ItemEnded(ItemEnded { item })
+    }
+
+    fn call(number: u32, status: ItemStatus, had_secrets: bool) -> Fact {
+        let call = ToolCall {
+            call_id: format!("call_{number}"),
+            name: "run_shell".to_owned(),
+            kind: ToolKind::Execute,
+            title: "make test".to_owned(),
+            input: json!({}).into(),
+            output: None,
+            images: Vec::new(),
+            target: None,
+            had_secrets,
+        };
+        item(number, status, Content::ToolCall(Box::new(call)))
+    }
+
+    /// Two turns: a prompt, and then a prompt with a call and a summary of everything before.
+    fn log(call: Fact) -> Vec<LogEntry> {
+        let said = |number| item(number, ItemStatus::Completed, Content::said("go"));
+        let summary = Content::Compaction { summary: "a test ran".to_owned(), kept_from: None };
+        let began =
+            |number| Fact::TurnStarted(TurnStarted { turn: turn(number), by: Principal::person("ann") });
+        let ended = |number| {
+            let outcome = TurnOutcome::Completed;
+            Fact::TurnEnded(TurnEnded { turn: turn(number), outcome, failure: None })
+        };
+        let begin = Fact::SessionStarted(SessionStarted {
+            owner: Principal::person("ann"),
+            agent: "buddy".to_owned(),
+            cwd: "/w".to_owned(),
+            model: None,
+            parent: None,
+            targets: vec![],
+            forked_from: None,
+        });
+        stamped(vec![
+            begin,
+            began(1),
+            said(1),
+            ended(1),
+            began(2),
+            said(2),
+            call,
+            item(4, ItemStatus::Completed, summary),
+            ended(2),
+        ])
+    }
+
+    fn stamped(facts: Vec<Fact>) -> Vec<LogEntry> {
+        let stamp = |(fact, seq)| Event { session: session(), seq: Some(seq), time: UnixMillis(0), fact };
+        facts.into_iter().zip(1..).map(stamp).map(LogEntry::Event).collect()
+    }
+
+    fn forked(mut log: Vec<LogEntry>, point: &ForkPoint) -> Vec<LogEntry> {
+        let until = fork_end(&log, point).unwrap();
+        let since = changes_since(&log, until, point);
+        log.truncate(usize::try_from(until).unwrap());
+        stamped(fork(&session(), log, since, ForkKind::Beside, UnixMillis(9)).unwrap())
+    }
+
+    async fn has_read_secret(log: Vec<LogEntry>) -> bool {
+        let mut transcript = Transcript::default();
+        for entry in log {
+            transcript.settle(entry).unwrap();
+        }
+        let endpoints = Endpoints::usual().unwrap();
+        let (targets, _) = Targets::open(Arc::new(Nowhere), endpoints, &[]).await.unwrap();
+        retrace(transcript.items(), &targets).has_read_secret()
+    }
+
+    #[tokio::test]
+    async fn a_call_that_could_read_secrets_marks_the_session_whatever_became_of_it() {
+        for (status, had_secrets, is_marked) in [
+            (ItemStatus::Completed, true, true),
+            (ItemStatus::Failed, true, true),
+            (ItemStatus::Interrupted, true, true),
+            (ItemStatus::Denied, true, false),
+            (ItemStatus::Completed, false, false),
+        ] {
+            let marked = has_read_secret(log(call(3, status, had_secrets))).await;
+            assert_eq!(marked, is_marked, "{status:?} {had_secrets}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_fork_keeps_the_mark_where_it_has_the_call() {
+        let whole = || log(call(3, ItemStatus::Completed, true));
+        assert!(has_read_secret(forked(whole(), &ForkPoint::Now)).await);
+        assert!(has_read_secret(forked(forked(whole(), &ForkPoint::Now), &ForkPoint::Now)).await, "twice");
+        let before = ForkPoint::Before { prompt: format!("itm_{}", id(2)).parse().unwrap() };
+        assert!(!has_read_secret(forked(whole(), &before)).await, "the call is not in it");
     }
 }

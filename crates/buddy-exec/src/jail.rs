@@ -34,6 +34,7 @@ mod watched;
 mod way_out;
 mod words;
 
+pub(crate) use guards::sealed;
 pub use inside::jail;
 pub use layers::{Layer, LayerState, layers};
 pub use quarantine::Moved;

@@ -18,7 +18,7 @@ use crate::search::{self, Stop};
 use crate::{
     Bounds, Deleted, Deletion, Description, Exec, Exit, FileContent, GlobQuery, GlobResult, GrepQuery,
     GrepResult, Limits, LineRange, Lines, ListOptions, Listing, OutputLimits, Recorder, Running, Stdin,
-    Target, TargetError, Written, drain,
+    Target, TargetError, Written, drain, jail,
 };
 pub(crate) use supervisor::Supervisor;
 
@@ -176,6 +176,11 @@ impl Target for LocalTarget {
 
     async fn can_hide(&self) -> bool {
         *self.can_hide.get_or_init(|| self.try_to_hide()).await
+    }
+
+    async fn sealed(&self, bounds: &Bounds, roots: &[PathBuf]) -> Vec<PathBuf> {
+        let (bounds, roots) = (bounds.clone(), roots.to_vec());
+        spawn_blocking(move || jail::sealed(&bounds, &roots)).await.unwrap_or_default()
     }
 
     async fn check(&self, bounds: &Bounds) -> Result<(), TargetError> {

@@ -30,6 +30,12 @@ pub trait Target: Send + Sync {
         true
     }
 
+    /// Files beneath these directories that commands with these bounds do not read, since they hold secrets. None where nothing keeps
+    /// commands from them.
+    async fn sealed(&self, _: &Bounds, _: &[PathBuf]) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
     /// Starts a command and returns once it runs, or with the reason why it does not.
     async fn start(&self, exec: Exec) -> Result<Running, TargetError>;
 

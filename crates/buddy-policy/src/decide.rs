@@ -28,8 +28,16 @@ pub fn decide(intent: &Intent, policy: &Policy, now: &Now<'_>) -> Decision {
     let mut sheet = Sheet::new(intent.tier);
     for action in &intent.actions {
         match action {
-            Action::Read(path) => file::read(path, policy, &mut sheet),
-            Action::Write(path) => file::write(path, intent.is_edit, policy, now, &mut sheet),
+            Action::Read(path) => {
+                for path in [Some(path), now.real(path)].into_iter().flatten() {
+                    file::read(path, policy, &mut sheet);
+                }
+            }
+            Action::Write(path) => {
+                for path in [Some(path), now.real(path)].into_iter().flatten() {
+                    file::write(path, intent.is_edit, policy, now, &mut sheet);
+                }
+            }
             Action::Delete(path) => file::delete(path, policy, &mut sheet),
             Action::Fetch(address) => egress::fetch(address, policy, now, &mut sheet),
             Action::Run { command, cwd } => command::run(command, Some(cwd), policy, now, &mut sheet),
@@ -49,16 +57,17 @@ pub fn decide(intent: &Intent, policy: &Policy, now: &Now<'_>) -> Decision {
     sheet.decide(policy, now)
 }
 
-/// The files that the commands of an intent are known to touch, and of what they remove the directories that it is in: where
-/// links could lead elsewhere.
+/// The files that an intent is known to touch, and of what commands remove the directories that it is in: where links could lead
+/// elsewhere.
 pub fn touched(intent: &Intent, policy: &Policy) -> Vec<PathBuf> {
-    let commands = intent.actions.iter().filter_map(|action| match action {
-        Action::Run { command, cwd } => Some((command.as_str(), Some(cwd.as_path()))),
-        Action::Terminal { typing: Typing::Lines(text), .. } => Some((text.as_str(), None)),
-        _ => None,
-    });
-    let mut paths: Vec<PathBuf> =
-        commands.flat_map(|(command, cwd)| command::touched(command, cwd, policy)).collect();
+    let touched = |action: &Action| match action {
+        Action::Run { command, cwd } => command::touched(command, Some(cwd), policy),
+        Action::Terminal { typing: Typing::Lines(text), .. } => command::touched(text, None, policy),
+        Action::Read(path) | Action::Write(path) => vec![path.clone()],
+        // Of a link that is removed, the link itself goes.
+        Action::Delete(_) | Action::Fetch(_) | Action::Terminal { .. } => Vec::new(),
+    };
+    let mut paths: Vec<PathBuf> = intent.actions.iter().flat_map(touched).collect();
     paths.truncate(MAX_TOUCHED);
     paths
 }

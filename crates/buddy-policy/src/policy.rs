@@ -1,6 +1,6 @@
 //! What a session allows: its mode, its places, and its rules.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
@@ -133,6 +133,11 @@ pub struct Now<'a> {
 }
 
 impl Now<'_> {
+    /// Where a path leads that leads elsewhere than it says.
+    pub fn real(&self, path: &Path) -> Option<&PathBuf> {
+        self.links.iter().find(|(from, _)| from == path).map(|(_, to)| to)
+    }
+
     /// This policy on approvals, without grants, in a conversation in which nothing was said.
     pub fn with(approvals: Approvals) -> Self {
         Self { approvals, attendance: Attendance::Somebody, grants: &[], trail: &BLANK, links: &[] }

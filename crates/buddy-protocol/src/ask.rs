@@ -83,6 +83,9 @@ pub struct Approval {
     /// The simple commands that a command is made of, as policy read them, where there is more than one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<String>,
+    /// Files with secrets of the workspace that a command can read once it is allowed, whether it names them or not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub opens: Vec<String>,
     /// What would change in files, as a unified diff against what is there now, where that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
@@ -334,6 +337,11 @@ impl Question {
 }
 
 impl Approval {
+    /// Which files with secrets a yes opens, in words for people; none where it opens none.
+    pub fn opens_line(&self) -> Option<String> {
+        sealed_line(&self.opens).map(|files| format!("It can read {files}."))
+    }
+
     /// Whether an answer has the word, where it allows this and this has one.
     fn is_confirmed(&self, answer: &Answer) -> bool {
         match answer {
@@ -367,9 +375,31 @@ impl Approval {
     }
 }
 
+/// Files with secrets in words for people: the first by its name, and how many others there are.
+pub fn sealed_line(files: &[String]) -> Option<String> {
+    let (first, others) = files.split_first()?;
+    Some(match others.len() {
+        0 => format!("{first}, a file with secrets"),
+        1 => format!("{first} and 1 other file with secrets"),
+        count => format!("{first} and {count} other files with secrets"),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn files_that_a_yes_opens_are_named_in_one_sentence() {
+        let line = |files: &[&str]| {
+            let opens = files.iter().map(|&file| file.to_owned()).collect();
+            Approval { opens, ..approval(0) }.opens_line()
+        };
+        assert_eq!(line(&[]), None);
+        assert_eq!(line(&[".env"]).unwrap(), "It can read .env, a file with secrets.");
+        assert_eq!(line(&[".env", "a.key"]).unwrap(), "It can read .env and 1 other file with secrets.");
+        assert_eq!(line(&[".env", "a", "b"]).unwrap(), "It can read .env and 2 other files with secrets.");
+    }
 
     fn approval(offers: usize) -> Approval {
         let offer = Offer { grant: "cargo *".to_owned(), covers: "every command of cargo".to_owned() };
@@ -384,6 +414,7 @@ mod tests {
             risk: Risk::Low,
             reasons: vec![],
             parts: vec![],
+            opens: vec![],
             diff: None,
             is_editable: false,
             offers: vec![offer; offers],

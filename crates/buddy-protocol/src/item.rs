@@ -185,6 +185,9 @@ pub struct ToolCall {
     /// The target it runs on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
+    /// Whether files with secrets were open to it because a person allowed it. The session counts as having read one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub had_secrets: bool,
 }
 
 /// The kinds of tools, which are ACP's.

@@ -31,7 +31,7 @@ mod usage;
 
 pub use ask::{
     Answer, Approval, Ask, GrantScope, GrantWish, MAX_EDIT, MAX_GRANT_SECONDS, MAX_GRANT_WORDS, Misfit,
-    Offer, Question, Risk, Unfit,
+    Offer, Question, Risk, Unfit, sealed_line,
 };
 pub use bill::Bill;
 pub use command::{ApprovalPolicy, Change, Command, NewSession};

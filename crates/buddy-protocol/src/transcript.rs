@@ -367,6 +367,7 @@ mod tests {
             output: None,
             images: Vec::new(),
             target: None,
+            had_secrets: false,
         }))
     }
 

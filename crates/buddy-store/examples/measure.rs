@@ -87,6 +87,7 @@ fn item(number: u64, status: ItemStatus) -> Item {
         output,
         images: Vec::new(),
         target: None,
+        had_secrets: false,
     }));
     let id = ItemId::new(&Fixed(u128::from(number)));
     Item {

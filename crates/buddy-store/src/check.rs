@@ -311,16 +311,19 @@ fn check_row(
     derived: Option<&SessionSummary>,
     report: &mut CheckReport,
 ) {
-    let reason = match (summaries::load(connection, log), derived) {
-        (Ok(row), derived) if row.as_ref() == derived => return,
-        (Ok(None), _) => "its row is missing".to_owned(),
+    let reason = match (summaries::load_row(connection, log), derived) {
+        (Ok(None), None) => return,
+        (Ok(None), Some(_)) => "its row is missing".to_owned(),
         (Ok(Some(_)), None) => "it has a row though it never started".to_owned(),
-        (Ok(Some(row)), Some(derived)) => {
-            format!(
-                "its row stands at event {} and differs from the log, which ends at {}",
-                row.head, derived.head
-            )
-        }
+        (Ok(Some(row)), Some(derived)) => match row.differences(derived).as_slice() {
+            [] => return,
+            names => format!(
+                "its row stands at event {} and differs from the log, which ends at {}, in {}",
+                row.summary.head,
+                derived.head,
+                names.join(", ")
+            ),
+        },
         (Err(error), _) => error.to_string(),
     };
     report.add(Finding::Derived { session: session.clone(), reason });

@@ -156,7 +156,10 @@ impl SessionStore for SqliteStore {
         // Before anybody writes: what cannot be appended to must not be taken up either.
         let (anchors, wanted) = (self.inner.anchors.clone(), session.clone());
         let check = move |connection: &mut Connection| match summaries::log_of(connection, &wanted)? {
-            Some(log) => verify::check_end(connection, &anchors, &wanted, log).map(drop),
+            Some(log) => {
+                verify::check_end(connection, &anchors, &wanted, log)?;
+                summaries::check_row(connection, &wanted, log)
+            }
             None => Ok(()),
         };
         self.inner.readers.run(check).await?;
@@ -184,7 +187,7 @@ impl SessionStore for SqliteStore {
     async fn find(&self, session: &SessionId) -> Result<Option<SessionSummary>, StoreError> {
         let session = session.clone();
         let find = move |connection: &mut Connection| match summaries::log_of(connection, &session)? {
-            Some(log) => summaries::load(connection, log),
+            Some(log) => summaries::find(connection, &session, log),
             None => Ok(None),
         };
         self.inner.readers.run(find).await

@@ -1,10 +1,13 @@
 //! The list of sessions, derived from the log: how a row is made, read, listed and rebuilt.
 
-use buddy_protocol::{Event, Fact, SessionId, SessionQuery, SessionSummary, StoreError};
-use rusqlite::{Connection, OptionalExtension, Transaction, named_params, params};
+use std::collections::BTreeSet;
+
+use buddy_protocol::{Event, Fact, SessionId, SessionQuery, SessionSummary, StoreError, UnixMillis};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, named_params, params};
+use serde_json::Value;
 
 use crate::error::from_sqlite;
-use crate::record::{COLUMNS, decode, range};
+use crate::record::{COLUMNS, at, decode, range};
 
 /// What a rebuild of the list found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,14 +44,99 @@ pub(crate) fn save(connection: &Connection, log: i64, summary: &SessionSummary) 
         .map(drop)
 }
 
-/// Reads a session's row.
+/// Reads a session's summary from its row.
 pub(crate) fn load(connection: &Connection, log: i64) -> Result<Option<SessionSummary>, StoreError> {
+    Ok(load_row(connection, log)?.map(|row| row.summary))
+}
+
+/// Reads a session's row.
+pub(crate) fn load_row(connection: &Connection, log: i64) -> Result<Option<SummaryRow>, StoreError> {
+    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get::<_, String>(3)?));
     connection
-        .prepare_cached("SELECT summary FROM sessions WHERE number = ?1")
-        .and_then(|mut statement| statement.query_row([log], |row| row.get::<_, String>(0)).optional())
+        .prepare_cached("SELECT owner, cwd, updated, summary FROM sessions WHERE number = ?1")
+        .and_then(|mut statement| statement.query_row([log], read).optional())
         .map_err(|error| from_sqlite(&error))?
-        .map(|text| parse(&text))
+        .map(|(owner, cwd, updated, text)| Ok(SummaryRow { owner, cwd, updated, summary: parse(&text)? }))
         .transpose()
+}
+
+/// All columns of a session's row but its number.
+pub(crate) struct SummaryRow {
+    owner: String,
+    cwd: String,
+    updated: i64,
+    pub(crate) summary: SessionSummary,
+}
+
+impl SummaryRow {
+    /// The columns that say otherwise than what the log adds up to. Parts of the summary are named with it.
+    pub(crate) fn differences(&self, derived: &SessionSummary) -> Vec<String> {
+        let updated = i64::try_from(derived.updated.0).unwrap_or(i64::MAX);
+        let columns = [
+            ("owner", self.owner != derived.owner.name),
+            ("cwd", self.cwd != derived.cwd),
+            ("updated", self.updated != updated),
+        ];
+        let mut names: Vec<String> = Vec::new();
+        names.extend(columns.iter().filter(|(_, differs)| *differs).map(|(name, _)| (*name).to_owned()));
+        names.extend(differing_parts(&self.summary, derived));
+        names
+    }
+}
+
+/// The parts in which two summaries differ.
+fn differing_parts(row: &SessionSummary, derived: &SessionSummary) -> Vec<String> {
+    let (Ok(Value::Object(row)), Ok(Value::Object(derived))) =
+        (serde_json::to_value(row), serde_json::to_value(derived))
+    else {
+        return vec!["summary".to_owned()];
+    };
+    let names: BTreeSet<&String> = row.keys().chain(derived.keys()).collect();
+    let differs = |name: &&String| row.get(*name) != derived.get(*name);
+    names.into_iter().filter(differs).map(|name| format!("summary.{name}")).collect()
+}
+
+/// The summary of a session for whoever looks for it. Whose it is and where it works must be what its first event says.
+pub(crate) fn find(
+    connection: &Connection,
+    session: &SessionId,
+    log: i64,
+) -> Result<Option<SessionSummary>, StoreError> {
+    let Some(row) = load_row(connection, log)? else { return Ok(None) };
+    let mut first = None;
+    each(connection, session, log, "kind = 'session.started'", |event| {
+        fold(&mut first, event);
+        true
+    })?;
+    let differs = first.is_some_and(|first: SessionSummary| {
+        let fixed = |summary: &SessionSummary| {
+            let SessionSummary { id, owner, agent, cwd, parent, created, .. } = summary.clone();
+            (id, owner, agent, cwd, parent, created)
+        };
+        fixed(&row.summary) != fixed(&first) || (&row.owner, &row.cwd) != (&first.owner.name, &first.cwd)
+    });
+    if differs {
+        check_row(connection, session, log)?;
+    }
+    Ok(Some(row.summary))
+}
+
+/// Holds a session's row against its log, of which only events are read that a summary is made of.
+pub(crate) fn check_row(connection: &Connection, session: &SessionId, log: i64) -> Result<(), StoreError> {
+    let row = load_row(connection, log)?;
+    let derived = derive_lightly(connection, session, log)?;
+    let how = match (&row, &derived) {
+        // One that is missing says nothing wrong, and the next append makes it anew.
+        (None, _) => return Ok(()),
+        (Some(_), None) => "has a row though it never started".to_owned(),
+        (Some(row), Some(derived)) => match row.differences(derived).as_slice() {
+            [] => return Ok(()),
+            names => format!("differs from its log in {}", names.join(", ")),
+        },
+    };
+    Err(StoreError::Corrupt(format!(
+        "session `{session}` {how} in the list of sessions; `buddy store rebuild` makes the list anew from the logs"
+    )))
 }
 
 /// The number of a session's log.
@@ -102,6 +190,64 @@ pub(crate) fn derive(
         count += 1;
     }
     Ok((summary, count))
+}
+
+/// Kinds of events that say nothing a summary has, but when they came.
+const SILENT: &str = "'item.started', 'item.changed', 'item.delta', 'item.ended', 'notice', 'native'";
+
+/// The same as [`derive`] without reading what long logs are made of: of the items only the first that gives the title.
+fn derive_lightly(
+    connection: &Connection,
+    session: &SessionId,
+    log: i64,
+) -> Result<Option<SessionSummary>, StoreError> {
+    let mut summary = None;
+    let facts = format!("kind NOT IN ({SILENT})");
+    each(connection, session, log, &facts, |event| {
+        fold(&mut summary, event);
+        false
+    })?;
+    let Some(summary) = &mut summary else { return Ok(None) };
+    if summary.title.is_none() {
+        let (updated, head) = (summary.updated, summary.head);
+        each(connection, session, log, "kind = 'item.ended'", |event| {
+            summary.apply(event);
+            summary.title.is_some()
+        })?;
+        (summary.updated, summary.head) = (updated, head);
+    }
+    let last = connection
+        .prepare_cached(
+            "SELECT place, time FROM events WHERE place > ?1 AND place < ?2 ORDER BY place DESC LIMIT 1",
+        )
+        .and_then(|mut last| last.query_row(range(log, 0), |row| Ok((row.get(0)?, row.get::<_, i64>(1)?))));
+    let (place, time) = last.map_err(|error| from_sqlite(&error))?;
+    (summary.head, summary.updated) = (at(place).1, UnixMillis(time.cast_unsigned()));
+    Ok(Some(summary.clone()))
+}
+
+/// Gives the events of a log that fulfil a condition, in order, until one is enough.
+fn each(
+    connection: &Connection,
+    session: &SessionId,
+    log: i64,
+    condition: &str,
+    mut is_enough: impl FnMut(&Event) -> bool,
+) -> Result<(), StoreError> {
+    let sql = |error: rusqlite::Error| from_sqlite(&error);
+    let text = format!(
+        "SELECT {COLUMNS} FROM events WHERE place > ?1 AND place < ?2 AND {condition} ORDER BY place"
+    );
+    let mut statement = connection.prepare_cached(&text).map_err(sql)?;
+    let mut rows = statement.query(range(log, 0)).map_err(sql)?;
+    while let Some(row) = rows.next().map_err(sql)? {
+        let seq = at(row.get(0).map_err(sql)?).1;
+        let (event, _) = decode(session, row).map_err(|flaw| flaw.into_error(session, seq))?;
+        if is_enough(&event) {
+            break;
+        }
+    }
+    Ok(())
 }
 
 /// Empties the list and derives it anew.

@@ -132,6 +132,9 @@ fn details(approval: &Approval, cwd: &str, indent: &str) -> String {
     if let Some(why) = &approval.why {
         let _ = writeln!(text, "{indent}{}", one_paragraph(why));
     }
+    if let Some(opens) = approval.opens_line() {
+        let _ = writeln!(text, "{indent}{opens}");
+    }
     if approval.risk == Risk::High {
         let _ = writeln!(text, "{indent}high risk: {}", approval.reasons.join("; "));
     }
@@ -363,6 +366,7 @@ mod tests {
             risk: Risk::Medium,
             reasons: vec!["it runs a command".to_owned()],
             parts: vec![],
+            opens: vec![],
             diff: None,
             is_editable: true,
             offers,

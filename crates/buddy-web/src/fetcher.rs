@@ -91,6 +91,11 @@ impl Fetcher {
         Self::through(gate, settings)
     }
 
+    /// Why an address is not fetched whatever anybody says, where that is known without asking for it.
+    pub fn refuses(&self, url: &WebUrl) -> Option<FetchError> {
+        self.gate.refuses(url)
+    }
+
     pub(crate) fn through(gate: Gate, settings: FetchSettings) -> Self {
         let clients = Clients {
             user_agent: settings.user_agent.clone(),

@@ -34,6 +34,13 @@ impl Gate {
         Ok(addresses.into_iter().map(|address| SocketAddr::new(address, url.port())).collect())
     }
 
+    /// Why an address is refused that is written as numbers. A name is not looked up, since that alone tells somebody of it.
+    pub(crate) fn refuses(&self, url: &WebUrl) -> Option<FetchError> {
+        let address = url.literal()?;
+        let passes = (self.passes)(address) || self.allowed.iter().any(|allowed| allowed.covers(url));
+        (!passes).then(|| FetchError::NotPublic { host: url.authority(), address })
+    }
+
     async fn lookup(&self, host: &str) -> Result<Vec<IpAddr>, FetchError> {
         let unresolved = |reason| FetchError::Unresolved { host: host.to_owned(), reason };
         lookup(&*self.resolver, host, self.within).await.map_err(unresolved)

@@ -24,7 +24,7 @@ mod variables;
 mod wait;
 mod web;
 
-pub(crate) use control_files::{FileChange, RULES_FILE};
+pub(crate) use control_files::{FileChange, RULES_FILE, read_rules};
 pub(crate) use display::{DisplaySection, ImageChoice, ThemeChoice};
 pub(crate) use document::ConfigError;
 pub(crate) use edit::{set, unset};

@@ -76,10 +76,10 @@ impl Tool for ApplyPatch {
     }
 
     fn preview(input: &ApplyPatchInput, sight: Sight) -> Option<Preview> {
-        let changes = parse(&input.patch).ok()?;
+        let changes = parse(&input.patch);
         let diff = async move {
-            let operations = perform::compute(&changes, &sight).await.ok()?;
-            Some(operations.iter().map(perform::Operation::diff).collect::<String>())
+            let operations = perform::compute(&changes?, &sight).await?;
+            Ok(Some(operations.iter().map(perform::Operation::diff).collect::<String>()))
         };
         Some(diff.boxed())
     }

@@ -1,5 +1,6 @@
 //! Approval of calls: what a person is asked, alone or together with others, and what follows from the answer.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use buddy_exec::confirmation_word;
@@ -14,10 +15,12 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::gate::{Ground, Judged};
+use crate::tools::opens::{Seals, named};
 use crate::tools::pins::Pins;
 use crate::tools::preview::known;
 use crate::tools::run::{Pipeline, Ready};
 use crate::tools::tool::{Place, Preview, Sight, shown};
+use crate::tools::turnstile::{Ticket, ask_in_turn};
 
 /// How often a person is asked about one call whose scripts keep changing.
 const MAX_ASKS: usize = 3;
@@ -25,7 +28,14 @@ const MAX_ASKS: usize = 3;
 const MAX_CHANGES: usize = 20;
 
 /// The answer to a question that several calls wait for.
-type SharedAnswer = Shared<BoxFuture<'static, Result<Answer, SinkClosed>>>;
+type SharedAnswer = Shared<BoxFuture<'static, Result<Batched, SinkClosed>>>;
+
+/// The answer to a batch, and where in it each call is. One that cannot work is not asked about.
+#[derive(Clone)]
+struct Batched {
+    answer: Answer,
+    places: Vec<Result<usize, ToolFailure>>,
+}
 
 /// A call's share in a batch.
 #[derive(Clone)]
@@ -35,14 +45,27 @@ pub(crate) struct Share {
 }
 
 impl Share {
-    async fn answer(self) -> Result<Answer, SinkClosed> {
-        let answer = match self.answer.await? {
-            Answer::Each { answers } => answers.into_iter().nth(self.place),
+    async fn answer(self) -> Result<Put, SinkClosed> {
+        let Batched { answer, mut places } = self.answer.await?;
+        let place = match places.swap_remove(self.place) {
+            Ok(place) => place,
+            Err(failure) => return Ok(Put::Useless(failure)),
+        };
+        let answer = match answer {
+            Answer::Each { answers } => answers.into_iter().nth(place),
             other => Some(other),
         };
         let lost = || Answer::Unanswered { reason: "the answer has no part for this call".to_owned() };
-        Ok(answer.unwrap_or_else(lost))
+        Ok(Put::Answered(answer.unwrap_or_else(lost)))
     }
+}
+
+/// What came of a question.
+enum Put {
+    /// It was answered.
+    Answered(Answer),
+    /// It was not put, as the call cannot work whatever the answer is.
+    Useless(ToolFailure),
 }
 
 /// Whether a call goes on.
@@ -57,6 +80,8 @@ pub(crate) enum Passage {
 pub(crate) enum Refusal {
     /// It was not allowed.
     Denied(ToolFailure),
+    /// It cannot work, so nobody was asked.
+    Failed(ToolFailure),
     /// The turn was interrupted before it ran.
     Interrupted,
 }
@@ -75,18 +100,21 @@ impl Pipeline {
         }
         let mut approvals = Vec::new();
         let mut places = Vec::new();
+        let mut tickets = Vec::new();
         for (place, ((item, ready), judged)) in calls.iter().zip(together).enumerate() {
             if let Some(judged) = judged {
-                let approval =
-                    Approval { item: Some(item.id.clone()), ..self.approval(ready, &judged.decision) };
-                approvals.push((approval, preview(ready, &judged)));
+                let approval = Approval { item: Some(item.id.clone()), ..self.approval(ready, &judged) };
+                let seals = self.seals(ready, &judged);
+                let preview = self.preview(ready, &judged);
+                approvals.push(Part { approval, preview, seals, waits: ready.waits });
+                tickets.push(ready.ticket.clone());
                 places.push(place);
             }
         }
         let turn = calls.first().and_then(|(item, _)| item.turn.clone());
         let ask =
             Ask { item: None, turn, ..self.person(None).put(Question::Batch { approvals: Vec::new() }) };
-        let answer = shared(self.parts.sink.clone(), ask, approvals);
+        let answer = shared(self.parts.sink.clone(), ask, approvals, tickets);
         for (share, place) in places.into_iter().enumerate() {
             shares[place] = Some(Share { answer: answer.clone(), place: share });
         }
@@ -107,30 +135,36 @@ impl Pipeline {
         let (mut shown, mut unfit) = (None, None);
         loop {
             let changes = self.parts.gate.watch();
-            let judged = match self.parts.gate.judge(&ready.intent, ready.ground()) {
+            let mut judged = match self.parts.gate.judge(&ready.intent, ready.ground()) {
                 Ok(judged) => judged,
                 Err(why) => return Ok(Passage::Closed(Refusal::Denied(no_policy(&why)))),
             };
             match judged.decision.verdict {
                 Verdict::Allow => return Ok(Passage::Open(Box::new(judged))),
                 Verdict::Deny => return Ok(Passage::Closed(Refusal::Denied(forbidden(&judged)))),
-                Verdict::Ask if shown.take().is_some_and(|shown: Judged| shown.covers(&judged)) => {
-                    return Ok(self.opened(judged, ready));
-                }
                 Verdict::Ask if asks == MAX_ASKS => {
-                    let message = "a script that the command runs changed each time the person was asked";
+                    let message = "a script that the command runs, or which secrets it can read, changed each time the person was asked";
                     return Ok(Passage::Closed(Refusal::Denied(ToolFailure::new("denied", message))));
                 }
                 Verdict::Ask => {}
+            }
+            let seals = self.seals(ready, &judged);
+            judged.opens = opened(seals.as_ref()).await;
+            if shown.take().is_some_and(|shown: Judged| shown.covers(&judged)) {
+                return Ok(self.opened(judged, ready));
             }
             let target = ready.target.host.target.clone();
             let pins = Pins::take(&judged.decision.pins, &*target).await;
             let share = share.take().filter(|_| !judged.needs_word);
             let question = self.put(item, ready, &judged, share, unfit.take());
-            let answer = tokio::select! {
-                answer = question => answer?,
+            let put = tokio::select! {
+                put = question => put?,
                 () = cancel.cancelled() => return Ok(Passage::Closed(Refusal::Interrupted)),
                 () = self.needless(ready, changes) => continue,
+            };
+            let answer = match put {
+                Put::Answered(answer) => answer,
+                Put::Useless(failure) => return Ok(Passage::Closed(Refusal::Failed(failure))),
             };
             if let Some(refusal) = refusal(&answer) {
                 return Ok(Passage::Closed(refusal));
@@ -157,7 +191,8 @@ impl Pipeline {
                 }
             };
             asks += 1;
-            if Pins::take(&judged.decision.pins, &*target).await == pins {
+            let is_told = opened(seals.as_ref()).await.iter().all(|file| judged.opens.contains(file));
+            if is_told && Pins::take(&judged.decision.pins, &*target).await == pins {
                 self.note_grant(ready.ground(), wished).await?;
                 return Ok(self.opened(judged, ready));
             }
@@ -170,6 +205,21 @@ impl Pipeline {
             Ok(judged) => Passage::Open(Box::new(judged)),
             Err(why) => Passage::Closed(Refusal::Denied(no_policy(&why))),
         }
+    }
+
+    /// Where to look for files with secrets that a yes to this call opens. A file tool names all that it reads.
+    fn seals(&self, ready: &Ready, judged: &Judged) -> Option<Seals> {
+        if !judged.decision.needs.runs {
+            return None;
+        }
+        let allowed = self.parts.gate.allowed_bounds(judged, ready.ground()).ok()?;
+        let run_in = ready.intent.actions.iter().filter_map(|action| match action {
+            Action::Run { cwd, .. } => Some(cwd),
+            _ => None,
+        });
+        let roots = judged.workspace.iter().chain([&ready.target.place.cwd]).chain(run_in).cloned().collect();
+        let target = ready.target.host.target.clone();
+        Some(Seals { target, roots, unasked: judged.unasked_bounds.clone(), allowed })
     }
 
     /// What is to be allowed for longer, where the answer wants that. What cannot be is asked about again.
@@ -194,7 +244,7 @@ impl Pipeline {
         judged: &Judged,
         share: Option<Share>,
         unfit: Option<Unfit>,
-    ) -> Result<Answer, SinkClosed> {
+    ) -> Result<Put, SinkClosed> {
         if let Some(share) = share {
             return share.answer().await;
         }
@@ -202,13 +252,27 @@ impl Pipeline {
             Ok(word) => word,
             Err(error) => {
                 let reason = format!("this needs a random word to confirm it, and there is none: {error}");
-                return Ok(Answer::Deny { reason: Some(reason) });
+                return Ok(Put::Answered(Answer::Deny { reason: Some(reason) }));
             }
         };
-        let diff = known(preview(ready, judged)).await;
-        let approval = Approval { diff, unfit, word, ..self.approval(ready, &judged.decision) };
+        let diff = match known(self.preview(ready, judged)).await {
+            Ok(diff) => diff,
+            Err(_) if ready.waits => None,
+            Err(failure) => return Ok(Put::Useless(failure)),
+        };
+        let opens = named(&judged.opens, &ready.target.place.cwd);
+        let approval = Approval { diff, unfit, word, opens, ..self.approval(ready, judged) };
         let question = Question::Approval(approval);
-        self.parts.sink.ask(self.person(Some(item)).put(question)).await
+        let ask = self.person(Some(item)).put(question);
+        let tickets = std::slice::from_ref(&ready.ticket);
+        ask_in_turn(&*self.parts.sink, ask, tickets).await.map(Put::Answered)
+    }
+
+    /// What a call would change, and whether it can work, as far as that can be told within its bounds.
+    fn preview(&self, ready: &Ready, judged: &Judged) -> Option<Preview> {
+        let (target, place) = (ready.target.host.target.clone(), ready.target.place.clone());
+        let (bounds, web) = (judged.bounds.clone(), self.parts.web.clone());
+        ready.prepared.preview(Sight { target, place, bounds, web })
     }
 
     /// Waits until somebody has moved the gate so that a call need not be asked for. One that must be asked for all the same
@@ -248,9 +312,10 @@ impl Pipeline {
         self.parts.sink.push(vec![Fact::Notice(notice)]).await
     }
 
-    fn approval(&self, ready: &Ready, decision: &Decision) -> Approval {
+    fn approval(&self, ready: &Ready, judged: &Judged) -> Approval {
+        let decision = &judged.decision;
         let described = ready.target.host.target.describe();
-        let (action, cwd) = action_line(&ready.intent, &ready.target.place);
+        let (action, cwd) = action_line(&ready.intent, &ready.target.place, &judged.links);
         let is_one_of_many = self.parts.targets.names().len() > 1;
         let offer =
             |offer: &Offer| OfferText { grant: offer.grant.to_string(), covers: offer.covers.clone() };
@@ -265,6 +330,7 @@ impl Pipeline {
             risk: decision.risk,
             reasons: decision.reasons.clone(),
             parts: if decision.parts.len() > 1 { decision.parts.clone() } else { Vec::new() },
+            opens: Vec::new(),
             diff: None,
             is_editable: ready.command.is_some(),
             offers: decision.offers.iter().map(offer).collect(),
@@ -277,7 +343,9 @@ impl Pipeline {
 impl Judged {
     /// Whether a person who was shown this has seen all that there is to see of another command.
     fn covers(&self, other: &Self) -> bool {
-        other.decision.risk <= self.decision.risk && (self.needs_word || !other.needs_word)
+        other.decision.risk <= self.decision.risk
+            && (self.needs_word || !other.needs_word)
+            && other.opens.iter().all(|file| self.opens.contains(file))
     }
 }
 
@@ -285,23 +353,62 @@ fn is_batch(decision: &Decision) -> bool {
     decision.verdict == Verdict::Ask && decision.tier == Tier::Batch
 }
 
-/// What a call would change, as far as that can be told within its bounds.
-fn preview(ready: &Ready, judged: &Judged) -> Option<Preview> {
-    let host = &ready.target.host;
-    let (target, place, bounds) = (host.target.clone(), ready.target.place.clone(), judged.bounds.clone());
-    ready.prepared.preview(Sight { target, place, bounds })
+/// One of the approvals of a batch, with what is yet to be found out about it.
+struct Part {
+    approval: Approval,
+    preview: Option<Preview>,
+    seals: Option<Seals>,
+    waits: bool,
 }
 
-/// One question for all of these, each with what it would change.
-fn shared(sink: Arc<dyn EventSink>, ask: Ask, approvals: Vec<(Approval, Option<Preview>)>) -> SharedAnswer {
-    let put = async move {
-        let with_diff = |(approval, preview): (Approval, Option<Preview>)| async move {
-            Approval { diff: known(preview).await, ..approval }
+impl Part {
+    /// The whole of it, or why nobody is asked about it.
+    async fn whole(self) -> Result<Approval, ToolFailure> {
+        let diff = match known(self.preview).await {
+            Ok(diff) => diff,
+            Err(_) if self.waits => None,
+            Err(failure) => return Err(failure),
         };
-        let approvals = join_all(approvals.into_iter().map(with_diff)).await;
-        sink.ask(Ask { question: Question::Batch { approvals }, ..ask }).await
+        let opens = named(&opened(self.seals.as_ref()).await, Path::new(&self.approval.cwd));
+        Ok(Approval { diff, opens, ..self.approval })
+    }
+}
+
+/// One question for all of these that can work, each with what it would change and what a yes opens.
+fn shared(sink: Arc<dyn EventSink>, ask: Ask, parts: Vec<Part>, tickets: Vec<Ticket>) -> SharedAnswer {
+    let put = async move {
+        let mut approvals = Vec::new();
+        let mut places = Vec::new();
+        for whole in join_all(parts.into_iter().map(Part::whole)).await {
+            places.push(whole.map(|approval| {
+                approvals.push(approval);
+                approvals.len() - 1
+            }));
+        }
+        let answer = match approvals.len() {
+            0 => Answer::Withdrawn,
+            1 => {
+                let approval = approvals.swap_remove(0);
+                let (item, question) =
+                    (approval.item.clone(), Question::Approval(Approval { item: None, ..approval }));
+                ask_in_turn(&*sink, Ask { item, question, ..ask }, &tickets).await?
+            }
+            _ => {
+                let question = Question::Batch { approvals };
+                ask_in_turn(&*sink, Ask { question, ..ask }, &tickets).await?
+            }
+        };
+        Ok(Batched { answer, places })
     };
     put.boxed().shared()
+}
+
+/// The files with secrets that a yes opens now.
+async fn opened(seals: Option<&Seals>) -> Vec<PathBuf> {
+    match seals {
+        Some(seals) => seals.opened().await,
+        None => Vec::new(),
+    }
 }
 
 fn is_asked(judged: &Judged) -> bool {
@@ -349,9 +456,14 @@ fn forbidden(judged: &Judged) -> ToolFailure {
         .hint("do not try to get around it; say what you wanted to do")
 }
 
-/// What would be done in one line, and where: in which directory, or in which pane, whose shell has a directory of its own.
-fn action_line(intent: &Intent, place: &Place) -> (String, String) {
+/// What would be done in one line, and where: in which directory, or in which pane, whose shell has a directory of its own. A path
+/// that leads elsewhere is followed by where it leads.
+fn action_line(intent: &Intent, place: &Place, links: &[(PathBuf, PathBuf)]) -> (String, String) {
     let mut cwd = shown(&place.cwd);
+    let named = |path: &PathBuf| match links.iter().find(|(from, _)| from == path) {
+        Some((_, to)) => format!("{}, which leads to {}", shown(path), shown(to)),
+        None => shown(path),
+    };
     let line = |action: &Action| match action {
         Action::Run { command, cwd: run_in } => {
             cwd = shown(run_in);
@@ -361,8 +473,8 @@ fn action_line(intent: &Intent, place: &Place) -> (String, String) {
             cwd.clone_from(place);
             line.clone()
         }
-        Action::Write(path) => format!("write {}", shown(path)),
-        Action::Read(path) => format!("read {}", shown(path)),
+        Action::Write(path) => format!("write {}", named(path)),
+        Action::Read(path) => format!("read {}", named(path)),
         Action::Delete(path) => format!("remove {}", shown(path)),
         Action::Fetch(address) => format!("fetch {address}"),
     };

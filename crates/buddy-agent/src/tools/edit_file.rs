@@ -60,9 +60,9 @@ impl Tool for EditFile {
         let input = input.clone();
         let diff = async move {
             let path = sight.place.resolve(&input.path);
-            let file = TextFile::read(&sight, &path).await.ok()?;
-            let (text, _) = replace(&file, &input).ok()?;
-            Some(unified(&shown(&path), &file.text, &text))
+            let file = TextFile::read(&sight, &path).await?;
+            let (text, _) = replace(&file, &input)?;
+            Ok(Some(unified(&shown(&path), &file.text, &text)))
         };
         Some(diff.boxed())
     }

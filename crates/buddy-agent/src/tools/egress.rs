@@ -131,6 +131,7 @@ impl CallEgress {
             risk,
             reasons: reasons.to_vec(),
             parts: Vec::new(),
+            opens: Vec::new(),
             diff: None,
             is_editable: false,
             offers: offers.iter().map(offered).collect(),

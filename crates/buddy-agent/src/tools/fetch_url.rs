@@ -4,12 +4,13 @@ use async_trait::async_trait;
 use buddy_policy::{Action, Intent, Tier};
 use buddy_protocol::{ToolFailure, ToolKind};
 use buddy_web::{Fetched, Page, WebUrl};
+use futures::FutureExt;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::tools::failure::{fetch_failure, interrupted};
-use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext};
+use crate::tools::tool::{Place, Preview, Sight, Spec, TextClass, Tool, ToolContext};
 
 pub(crate) struct FetchUrl;
 
@@ -39,6 +40,16 @@ impl Tool for FetchUrl {
 
     fn intent(input: &FetchUrlInput, _: &Place) -> Intent {
         Intent::of(Action::Fetch(shown(&input.url)))
+    }
+
+    fn preview(input: &FetchUrlInput, sight: Sight) -> Option<Preview> {
+        let url = input.url.clone();
+        let look = async move {
+            let url = WebUrl::parse(&url).map_err(|error| fetch_failure(&error))?;
+            let refused = sight.web.fetcher.refuses(&url);
+            refused.map_or(Ok(None), |error| Err(fetch_failure(&error)))
+        };
+        Some(look.boxed())
     }
 
     async fn run(input: FetchUrlInput, context: &ToolContext) -> Result<Value, ToolFailure> {

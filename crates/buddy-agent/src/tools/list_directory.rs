@@ -4,12 +4,13 @@ use async_trait::async_trait;
 use buddy_exec::{EntryKind, ListOptions};
 use buddy_policy::{Action, Intent, Tier};
 use buddy_protocol::{ToolFailure, ToolKind};
+use futures::FutureExt;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::tools::failure::target_failure;
-use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext, shown};
+use crate::tools::tool::{Place, Preview, Sight, Spec, TextClass, Tool, ToolContext, shown};
 
 /// Entries given at most.
 const MAX_ENTRIES: usize = 1_000;
@@ -57,6 +58,16 @@ impl Tool for ListDirectory {
 
     fn intent(input: &ListDirectoryInput, place: &Place) -> Intent {
         Intent::of(Action::Read(place.resolve(input.path())))
+    }
+
+    fn preview(input: &ListDirectoryInput, sight: Sight) -> Option<Preview> {
+        let path = sight.place.resolve(input.path());
+        let look = async move {
+            let options = ListOptions { depth: 1, limit: 1, with_ignored: true };
+            let listed = sight.target.list(&sight.bounds, &path, options).await;
+            listed.map(|_| None).map_err(|error| target_failure(&error))
+        };
+        Some(look.boxed())
     }
 
     async fn run(input: ListDirectoryInput, context: &ToolContext) -> Result<Value, ToolFailure> {

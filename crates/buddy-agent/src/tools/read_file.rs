@@ -6,13 +6,14 @@ use async_trait::async_trait;
 use buddy_exec::LineRange;
 use buddy_policy::{Action, Intent, Tier};
 use buddy_protocol::{MAX_IMAGE_BYTES, ToolFailure, ToolKind};
+use futures::FutureExt;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::images::{fitted, kind};
 use crate::tools::failure::target_failure;
-use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext, shown};
+use crate::tools::tool::{Place, Preview, Sight, Spec, TextClass, Tool, ToolContext, shown};
 
 /// How much of a file must be read to tell what it is.
 const HEAD_BYTES: u64 = 32;
@@ -54,6 +55,15 @@ impl Tool for ReadFile {
 
     fn intent(input: &ReadFileInput, place: &Place) -> Intent {
         Intent::of(Action::Read(place.resolve(&input.path)))
+    }
+
+    fn preview(input: &ReadFileInput, sight: Sight) -> Option<Preview> {
+        let path = sight.place.resolve(&input.path);
+        let look = async move {
+            let read = sight.target.read(&sight.bounds, &path, 0).await;
+            read.map(|_| None).map_err(|error| target_failure(&error))
+        };
+        Some(look.boxed())
     }
 
     async fn run(input: ReadFileInput, context: &ToolContext) -> Result<Value, ToolFailure> {

@@ -31,7 +31,8 @@ use crate::tools::failure::target_failure;
 use crate::tools::person::Person;
 use crate::tools::registry;
 use crate::tools::target_field;
-use crate::tools::tool::{CommandField, Prepared, Spec, ToolContext};
+use crate::tools::tool::{CommandField, Prepared, Spec, ToolContext, shown};
+use crate::tools::turnstile::Ticket;
 use crate::trail::note_result;
 
 /// Live output that may wait for the session's actor before more of it is dropped.
@@ -75,6 +76,8 @@ pub(crate) struct Planned {
     ready: Result<Ready, ToolFailure>,
     /// Its share in a question that is put for several calls.
     share: Option<Share>,
+    /// When its question is put.
+    ticket: Ticket,
     /// Calls that must end before this one runs.
     after: Vec<watch::Receiver<bool>>,
     /// Dropped or set when this call ended.
@@ -98,6 +101,10 @@ pub(crate) struct Ready {
     pub(crate) command: Option<CommandField>,
     /// The command that the person put in the place of the one that the model wanted.
     pub(crate) edit: Option<String>,
+    /// Whether it runs after another call of the same answer, so that what is there now says little about it.
+    pub(crate) waits: bool,
+    /// When its question is put.
+    pub(crate) ticket: Ticket,
     spec: Spec,
 }
 
@@ -133,6 +140,7 @@ impl Outcome {
     fn refused(refusal: Refusal, ready: &Ready) -> Self {
         match refusal {
             Refusal::Denied(failure) => Self::denied(with_edit(failure, ready.edit.as_deref())),
+            Refusal::Failed(failure) => Self::failed(with_edit(failure, ready.edit.as_deref())),
             Refusal::Interrupted => Self::interrupted(),
         }
     }
@@ -153,14 +161,19 @@ impl Pipeline {
     pub(crate) fn plan(&self, calls: Vec<Call>) -> Vec<Planned> {
         let mut planned: Vec<Planned> = Vec::with_capacity(calls.len());
         for Call { item, refusal } in calls {
-            let ready = refusal.map_or_else(|| self.prepare(&item), Err);
+            let mut ready = refusal.map_or_else(|| self.prepare(&item), Err);
             let conflicts = |earlier: &&Planned| match (&earlier.ready, &ready) {
                 (Ok(earlier), Ok(ready)) => earlier.conflicts(ready),
                 _ => false,
             };
-            let after = planned.iter().filter(conflicts).map(|earlier| earlier.ended.subscribe()).collect();
+            let after: Vec<_> =
+                planned.iter().filter(conflicts).map(|earlier| earlier.ended.subscribe()).collect();
             let ended = watch::Sender::new(false);
-            planned.push(Planned { item, ready, share: None, after, ended });
+            let ticket = Ticket::behind(planned.iter().map(|earlier| &earlier.ticket));
+            if let Ok(ready) = &mut ready {
+                (ready.waits, ready.ticket) = (!after.is_empty(), ticket.clone());
+            }
+            planned.push(Planned { item, ready, share: None, ticket, after, ended });
         }
         let understood = planned.iter().filter_map(|call| Some((&call.item, call.ready.as_ref().ok()?)));
         let mut shares = self.batch(&understood.collect::<Vec<_>>()).into_iter();
@@ -192,7 +205,9 @@ impl Pipeline {
         }
         let prepared = entry.prepare(input)?;
         let intent = prepared.intent(&target.place).in_tier(entry.spec.tier);
-        Ok(Ready { prepared, intent, target, command: entry.command, edit: None, spec: entry.spec })
+        let (edit, waits, ticket) = (None, false, Ticket::default());
+        let (command, spec) = (entry.command, entry.spec);
+        Ok(Ready { prepared, intent, target, command, edit, waits, ticket, spec })
     }
 
     /// The same call with the command that a person wrote in the place of the model's, on the same target. The log keeps
@@ -212,16 +227,20 @@ impl Pipeline {
         call.title = entry.title(&input);
         let prepared = entry.prepare(input)?;
         let intent = prepared.intent(&ready.target.place).in_tier(entry.spec.tier);
-        let target = ready.target.clone();
-        Ok(Ready { prepared, intent, target, command: ready.command, edit: Some(command), spec: ready.spec })
+        let (target, ticket, spec) = (ready.target.clone(), ready.ticket.clone(), ready.spec);
+        let (edit, waits, command) = (Some(command), ready.waits, ready.command);
+        Ok(Ready { prepared, intent, target, command, edit, waits, ticket, spec })
     }
 
     /// Takes a call to its end and returns its item as it was recorded.
     pub(crate) async fn run(self: Arc<Self>, planned: Planned, cancel: CancellationToken) -> Item {
-        let Planned { mut item, ready, share, after, ended } = planned;
+        let Planned { mut item, ready, share, ticket, after, ended } = planned;
         let outcome = match ready {
             Ok(ready) => self.judge_and_run(&mut item, ready, share, after, cancel).await,
-            Err(failure) => Ok(Outcome::failed(failure)),
+            Err(failure) => {
+                ticket.release();
+                Ok(Outcome::failed(failure))
+            }
         };
         let outcome = outcome.unwrap_or_else(|SinkClosed| Outcome::interrupted());
         let item = self.record(item, outcome).await;
@@ -237,7 +256,9 @@ impl Pipeline {
         after: Vec<watch::Receiver<bool>>,
         cancel: CancellationToken,
     ) -> Result<Outcome, SinkClosed> {
-        let mut judged = match self.pass(item, &mut ready, share, &cancel).await? {
+        let passage = self.pass(item, &mut ready, share, &cancel).await;
+        ready.ticket.release();
+        let mut judged = match passage? {
             Passage::Open(judged) => *judged,
             Passage::Closed(refusal) => return Ok(Outcome::refused(refusal, &ready)),
         };
@@ -252,7 +273,10 @@ impl Pipeline {
                 Passage::Closed(refusal) => return Ok(Outcome::refused(refusal, &ready)),
             };
         }
-        self.parts.gate.passed(&ready.intent, &judged.decision);
+        self.parts.gate.passed(&ready.intent, &judged);
+        if let Content::ToolCall(call) = &mut item.content {
+            call.had_secrets = judged.has_secrets();
+        }
         item.status = ItemStatus::Running;
         self.parts.sink.commit(vec![Fact::ItemChanged(ItemChanged { item: item.clone() })]).await?;
         fail_point!("tool.intent");
@@ -305,6 +329,8 @@ impl Pipeline {
             live,
         };
         let recorder = context.recorder.clone();
+        let leads_to =
+            judged.links.into_iter().map(|(_, to)| shown(&to)).next().filter(|_| !judged.decision.needs.runs);
         let Ready { prepared, target, spec, edit, .. } = ready;
         let tool = async {
             let run = async {
@@ -318,7 +344,10 @@ impl Pipeline {
             (result, images)
         };
         let ((result, images), ()) = tokio::join!(tool, self.forward(&item.id, output));
-        let result = result.map(|value| self.placed(value, spec, &target, &recorder));
+        let mut result = result.map(|value| self.placed(value, spec, &target, &recorder));
+        if let (Some(to), Ok(Value::Object(fields))) = (leads_to, &mut result) {
+            fields.insert("leads_to".to_owned(), Value::String(to));
+        }
         let connections = egress.and_then(|egress| egress.rows());
         let result = result.map(|value| connected(value, connections));
         let result = match edit.as_deref() {

@@ -14,7 +14,7 @@ use buddy_exec::{
 };
 use buddy_model::ToolDefinition;
 use buddy_policy::{Action, Claims, Execution, Intent, Tier};
-use buddy_protocol::{DeltaStream, Risk, ToolFailure, ToolKind};
+use buddy_protocol::{DeltaStream, Risk, ToolFailure, ToolKind, sealed_line};
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use schemars::JsonSchema;
@@ -22,6 +22,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::tools::failure::target_failure;
+use crate::tools::opens::named;
 use crate::tools::process;
 use crate::tools::tmux::{no_panes, selector};
 use crate::tools::tool::{CommandField, Place, Spec, TextClass, Tool, ToolContext};
@@ -38,6 +39,9 @@ const KEEP: usize = 128 * 1024;
 const TERMINAL_KIND: &str = "xterm";
 /// Bytes of a command's log on disk.
 const LOG_CAP: u64 = 64 * 1024 * 1024;
+
+/// What programs print when they are refused a file.
+const REFUSED: &[&str] = &["ermission denied", "EACCES", "PermissionError"];
 
 /// What `wait` is where nothing can be left running.
 const WAIT_ONLY: &str = "How long to wait: true for the usual 30 s, or a duration such as \"10m\" or a number of seconds, up to \
@@ -167,11 +171,29 @@ impl Tool for RunShell {
         // A command that ran is a result, also when its changes could not be kept; the snapshot from before it stays.
         let kept = context.recorder.after_command().await;
         let mut result = outcome(&exit, timeout);
+        if let Some(note) = closed(&result, context).await {
+            result["sealed"] = json!(note);
+        }
         if let Err(error) = kept {
             result["undo"] = json!(format!("what the command changed is not known: {error}"));
         }
         Ok(result)
     }
+}
+
+/// Which files with secrets were closed to a command that failed and says that it was refused something.
+async fn closed(result: &Value, context: &ToolContext) -> Option<String> {
+    let printed = |stream: &str| result[stream].as_str().unwrap_or_default().to_owned();
+    let output = [printed("stdout"), printed("stderr")].concat();
+    if result["exit_code"] == json!(0) || !REFUSED.iter().any(|words| output.contains(words)) {
+        return None;
+    }
+    let roots: Vec<PathBuf> = context.workspace.iter().chain([&context.place.cwd]).cloned().collect();
+    let files = context.target.sealed(&context.bounds, &roots).await;
+    let files = sealed_line(&named(&files, &context.place.cwd))?;
+    Some(format!(
+        "it could not read {files}: they open only when the person answers a question about this command, not by a grant"
+    ))
 }
 
 /// Whether a command is typed into a pane. One that only reads has narrower bounds than the shell of a pane, and nobody was

@@ -43,7 +43,8 @@ pub(crate) trait Tool: Send + Sync + 'static {
         None
     }
 
-    /// What the call would change in files, as a diff, where that can be told before it runs. Nothing is changed by it.
+    /// What the call would change in files, as a diff, and whether it can work at all, where that can be told before it runs. Nothing
+    /// is changed by it, and nothing leaves this machine.
     fn preview(_input: &Self::Input, _sight: Sight) -> Option<Preview> {
         None
     }
@@ -132,8 +133,8 @@ impl Place {
     }
 }
 
-/// A diff under way; none where the call would fail.
-pub(crate) type Preview = BoxFuture<'static, Option<String>>;
+/// A look at what the call would do, under way: the diff, where there is one, or why the call cannot work.
+pub(crate) type Preview = BoxFuture<'static, Result<Option<String>, ToolFailure>>;
 
 /// What can be looked at for a call, within its bounds.
 pub(crate) struct Sight {
@@ -143,6 +144,8 @@ pub(crate) struct Sight {
     pub(crate) place: Place,
     /// What the call may touch.
     pub(crate) bounds: Bounds,
+    /// The web, of which only the rules are looked at.
+    pub(crate) web: Arc<Web>,
 }
 
 /// What a running tool can reach.
@@ -192,7 +195,12 @@ pub(crate) struct ToolContext {
 impl ToolContext {
     /// What the call can look at.
     pub(crate) fn sight(&self) -> Sight {
-        Sight { target: self.target.clone(), place: self.place.clone(), bounds: self.bounds.clone() }
+        Sight {
+            target: self.target.clone(),
+            place: self.place.clone(),
+            bounds: self.bounds.clone(),
+            web: self.web.clone(),
+        }
     }
 
     /// Gives an image with the result.

@@ -50,12 +50,12 @@ impl Tool for WriteFile {
         let (path, content) = (sight.place.resolve(&input.path), input.content.clone());
         let diff = async move {
             let before = match sight.target.read(&sight.bounds, &path, MAX_EDIT).await {
-                Ok(read) if read.truncated => return None,
-                Ok(read) => String::from_utf8(read.bytes).ok()?,
-                Err(TargetError::NotFound { .. }) => String::new(),
-                Err(_) => return None,
+                Ok(read) if read.truncated => None,
+                Ok(read) => String::from_utf8(read.bytes).ok(),
+                Err(TargetError::NotFound { .. }) => Some(String::new()),
+                Err(error) => return Err(target_failure(&error)),
             };
-            Some(unified(&shown(&path), &before, &content))
+            Ok(before.map(|before| unified(&shown(&path), &before, &content)))
         };
         Some(diff.boxed())
     }

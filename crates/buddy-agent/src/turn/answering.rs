@@ -78,7 +78,8 @@ impl Machine {
         let guessed = (is_repaired && !is_harmless(kind)).then(not_whole);
         let target = self.target(&name, &input);
         let (input, images) = (input.into(), Vec::new());
-        let call = ToolCall { call_id, name, kind, title, input, output: None, images, target };
+        let (output, had_secrets) = (None, false);
+        let call = ToolCall { call_id, name, kind, title, input, output, images, target, had_secrets };
         let refusal = broken.or(guessed).or_else(|| self.repeats.refusal(&call));
         let content = Content::ToolCall(Box::new(call));
         let mut item = answer.item(ItemId::new(&*self.ids), ItemStatus::Pending, content);

@@ -109,6 +109,26 @@ impl Guards {
     }
 }
 
+/// The files beneath these directories that a command with these bounds would find sealed.
+pub(crate) fn sealed(bounds: &Bounds, roots: &[PathBuf]) -> Vec<PathBuf> {
+    if bounds.sealed_names.is_empty() {
+        return Vec::new();
+    }
+    let real: Vec<(&PathBuf, PathBuf)> =
+        roots.iter().filter_map(|root| Some((root, root.canonicalize().ok()?))).collect();
+    let wanted: Vec<PathBuf> = real.iter().map(|(_, real)| real.clone()).collect();
+    let names = Names::of(&bounds.sealed_names);
+    let wanted = roots_to_watch(&wanted, Path::new("/"));
+    let found = look(&wanted, &Names::default(), &names, &bounds.hidden, Budget::usual()).sealed;
+    let closed = nearest(found.into_iter().filter(|path| !is_opened(path, bounds)), MAX_SEALED);
+    // They are told by the names that the directories were given by.
+    let named = |path: PathBuf| {
+        let below = real.iter().find_map(|(root, real)| Some(root.join(path.strip_prefix(real).ok()?)));
+        below.unwrap_or(path)
+    };
+    closed.into_iter().map(named).collect()
+}
+
 /// A name counts as near where it stands directly in a directory that people open, or below hidden directories of it. One further
 /// in would make its directories mounts too, which then can neither be renamed nor removed.
 fn is_near(path: &Path, near: &[&Path]) -> bool {

@@ -402,6 +402,10 @@ impl Target for TmuxTarget {
         self.below.can_hide().await
     }
 
+    async fn sealed(&self, bounds: &Bounds, roots: &[PathBuf]) -> Vec<PathBuf> {
+        self.below.sealed(bounds, roots).await
+    }
+
     async fn rest(&self) {
         self.below.rest().await;
     }

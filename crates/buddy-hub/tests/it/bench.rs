@@ -122,6 +122,7 @@ fn approval() -> Approval {
         risk: Risk::Low,
         reasons: vec![],
         parts: vec![],
+        opens: vec![],
         diff: None,
         is_editable: false,
         offers: vec![],

@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use buddy_protocol::Risk;
 
 use super::egress::{self, is_this_machine};
-use super::file::{Allowed, decides_what_runs, holds_a_root, is_open, is_untrusted, rule, secret, untrusted};
+use super::file::{
+    Allowed, changes_secrets, decides_what_runs, holds_a_root, is_open, is_untrusted, rule, secret, untrusted,
+};
 use super::secrets::disclosed;
 use super::sheet::{Sheet, Weight};
 use crate::effect::{
@@ -13,7 +15,7 @@ use crate::effect::{
     gains_rights, socket,
 };
 use crate::grant::offers;
-use crate::guarded::{holds_secrets, is_guarded};
+use crate::guarded::{holds_secrets, is_guarded, is_secret};
 use crate::path::{is_beneath_any, shown, touches_any};
 use crate::rules::{Match, Thing};
 use crate::shell::{Unreadable, Word};
@@ -260,13 +262,16 @@ impl Judge<'_> {
                 false
             }
             (Access::Write, Reach::Path(path) | Reach::Beneath(path)) => {
-                rule(Thing::Write(path), self.policy, sheet);
+                let allowed = rule(Thing::Write(path), self.policy, sheet);
                 if path.starts_with("/dev") {
                     sheet.ask(Weight::Hard, Risk::High, format!("it writes to the device `{}`", shown(path)));
                 } else if self.is_closed(path) {
                     sheet.deny(untrusted("write", path));
                 } else if is_guarded(path, places) {
                     sheet.ask(Weight::Hard, Risk::High, decides_what_runs("writes", path));
+                    sheet.needs.asked.push(path.clone());
+                } else if is_secret(path, places) && allowed != Allowed::Always {
+                    sheet.ask(Weight::Hard, Risk::High, changes_secrets("write", path));
                     sheet.needs.asked.push(path.clone());
                 } else if !is_open(path, places) {
                     sheet.ask(
@@ -306,7 +311,7 @@ impl Judge<'_> {
     fn removal(&self, reach: &Reach, sheet: &mut Sheet) {
         let places = &self.policy.places;
         let Some(path) = reach.path() else { return };
-        rule(Thing::Delete(path), self.policy, sheet);
+        let allowed = rule(Thing::Delete(path), self.policy, sheet);
         if self.is_closed(path) {
             sheet.deny(untrusted("remove", path));
         } else if holds_a_root(path, places) {
@@ -314,6 +319,9 @@ impl Judge<'_> {
             sheet.ask(Weight::Hard, Risk::High, reason);
         } else if is_guarded(path, places) {
             sheet.ask(Weight::Hard, Risk::High, decides_what_runs("removes", path));
+            sheet.needs.asked.push(path.to_owned());
+        } else if is_secret(path, places) && allowed != Allowed::Always {
+            sheet.ask(Weight::Hard, Risk::High, changes_secrets("delete", path));
             sheet.needs.asked.push(path.to_owned());
         } else if is_open(path, places) {
             sheet.raise(Risk::High);

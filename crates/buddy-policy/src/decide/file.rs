@@ -76,6 +76,9 @@ pub(crate) fn write(path: &Path, is_edit: bool, policy: &Policy, now: &Now<'_>, 
     if is_guarded(&path, &policy.places) {
         return guarded("writes", &path, sheet);
     }
+    if is_sealed(&path, policy) {
+        return sealed("write", &path, allowed, sheet);
+    }
     match (policy.mode, is_open(&path, &policy.places)) {
         (Mode::Development | Mode::Plan, false) => sheet.deny(outside("write", &path)),
         (Mode::Development | Mode::Plan, true) if allowed == Allowed::No && !is_granted => {
@@ -116,6 +119,8 @@ pub(crate) fn delete(path: &Path, policy: &Policy, sheet: &mut Sheet) {
         sheet.deny(format!("it would remove `{}` with all that is worked on", shown(&path)));
     } else if is_guarded(&path, places) {
         guarded("removes", &path, sheet);
+    } else if is_sealed(&path, policy) {
+        sealed("delete", &path, allowed, sheet);
     } else if !is_open(&path, places) {
         match policy.mode {
             Mode::Production => sheet.ask(
@@ -146,6 +151,26 @@ fn guarded(verb: &str, path: &Path, sheet: &mut Sheet) {
     sheet.ask(Weight::Boundary, Risk::High, decides_what_runs(verb, path));
     sheet.way("production mode with `--approve all`, or a change of your own".to_owned());
     sheet.needs.asked.push(path.to_owned());
+}
+
+/// Whether a path can hold secrets and a tool may change it at all.
+fn is_sealed(path: &Path, policy: &Policy) -> bool {
+    is_secret(path, &policy.places) && (policy.mode == Mode::Production || is_open(path, &policy.places))
+}
+
+/// Asks about a change of a file with secrets by a tool, unless a rule that lasts allows it: what was in it is lost.
+fn sealed(kind: &str, path: &Path, allowed: Allowed, sheet: &mut Sheet) {
+    if allowed == Allowed::Always {
+        return sheet.needs.ruled.push(path.to_owned());
+    }
+    sheet.ask(Weight::Boundary, Risk::High, changes_secrets(kind, path));
+    sheet.way(by_rule(kind, &shown(path)));
+    sheet.needs.asked.push(path.to_owned());
+}
+
+pub(crate) fn changes_secrets(kind: &str, path: &Path) -> String {
+    let verb = if kind == "delete" { "removes" } else { "writes" };
+    format!("it {verb} `{}`, which can hold secrets", shown(path))
 }
 
 pub(crate) fn decides_what_runs(verb: &str, path: &Path) -> String {

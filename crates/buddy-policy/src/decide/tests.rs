@@ -238,3 +238,67 @@ fn secrets_of_the_workspace_cross_the_boundary_as_all_others_do() {
         }
     }
 }
+
+#[test]
+fn every_change_of_a_file_with_secrets_asks_whatever_is_accepted() {
+    let edit = |action: Action| Intent::of(action).as_edit();
+    let changes = |path: &str| [edit(Action::Write(path.into())), edit(Action::Delete(path.into()))];
+    for mode in [Mode::Development, Mode::Production] {
+        let policy = Policy { mode, ..Policy::plain("/w".into()) };
+        for path in ["/w/.env", "/w/app/.env.local", "/w/keys/server.pem", "/w/.npmrc"] {
+            for approvals in [Approvals::Ask, Approvals::Edits, Approvals::Window] {
+                for intent in changes(path) {
+                    let decision = decide(&intent, &policy, &Now::with(approvals));
+                    assert_eq!(decision.verdict, Verdict::Ask, "{mode:?} {approvals:?} {intent:?}");
+                    assert_eq!(decision.needs.asked, [PathBuf::from(path)], "a yes opens it");
+                    assert!(decision.offers.is_empty(), "no grant covers it");
+                    assert!(!decision.reads_secret, "what is written is known already");
+                }
+            }
+        }
+        for intent in changes("/w/.env.example") {
+            let decision = decide(&intent, &policy, &Now::with(Approvals::Window));
+            assert_eq!(decision.verdict, Verdict::Allow, "{mode:?} {intent:?}");
+        }
+    }
+}
+
+#[test]
+fn commands_that_change_a_file_with_secrets_ask_whatever_is_granted() {
+    for mode in [Mode::Development, Mode::Production] {
+        let policy = Policy { mode, ..Policy::plain("/w".into()) };
+        for command in ["echo x > .env", "rm .env", "rm -f sub/server.pem", "tee .env", "mv a .env"] {
+            let decision = decide(&run(command, None), &policy, &Now::with(Approvals::Window));
+            assert_eq!(decision.verdict, Verdict::Ask, "{mode:?} {command}: {:?}", decision.reasons);
+        }
+    }
+}
+
+#[test]
+fn a_rule_that_lasts_opens_a_file_with_secrets_to_changes() {
+    let rules: Rules = toml::from_str("allow = [{ write = \"/w/.env\" }, { delete = \"/w/.env\" }]").unwrap();
+    for (tier, verdict) in [(RuleTier::User, Verdict::Allow), (RuleTier::Run, Verdict::Ask)] {
+        let rules = RuleSet::default().with(tier, rules.clone());
+        let policy = Policy { rules, ..Policy::plain("/w".into()) };
+        for action in [Action::Write("/w/.env".into()), Action::Delete("/w/.env".into())] {
+            let decision = decide(&Intent::of(action.clone()), &policy, &Now::with(Approvals::Ask));
+            assert_eq!(decision.verdict, verdict, "{tier:?} {action:?}");
+        }
+    }
+}
+
+#[test]
+fn a_file_that_a_link_leads_to_is_judged_as_well() {
+    let links = [("/w/notes".into(), "/w/.env".into()), ("/w/out".into(), "/srv/x".into())];
+    let judge = |action: Action| {
+        let now = Now { links: &links, ..Now::with(Approvals::Window) };
+        decide(&Intent::of(action), &Policy::plain("/w".into()), &now)
+    };
+    let read = judge(Action::Read("/w/notes".into()));
+    assert_eq!((read.verdict, read.reads_secret), (Verdict::Ask, true));
+    assert!(read.reasons[0].contains("`/w/.env`"), "{:?}", read.reasons);
+    assert_eq!(read.needs.asked, [PathBuf::from("/w/.env")]);
+    assert_eq!(judge(Action::Write("/w/notes".into())).verdict, Verdict::Ask);
+    assert_eq!(judge(Action::Write("/w/out".into())).verdict, Verdict::Deny, "it is outside the workspace");
+    assert_eq!(judge(Action::Read("/w/out".into())).verdict, Verdict::Allow);
+}

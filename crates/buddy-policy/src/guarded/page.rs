@@ -12,7 +12,7 @@ const HEAD: &str = "# Protected places
 buddy keeps two kinds of files apart, in every mode, and [your other sessions](#other-sessions) in production. [Rules and grants](../how-to/rules-and-grants.md) says how you open one.
 
 - **Orders**: a program takes orders from the file without being told to. Changing it asks you each time.
-- **Secrets**: the file can hold a key or a password. Its name is listed. Reading it asks you each time.
+- **Secrets**: the file can hold a key or a password. Its name is listed. Reading, changing or removing it asks you each time.
 
 A name without a leading slash counts wherever it stands, in any spelling of upper and lower case. `*` stands for any part of a
 name. A directory counts with everything in it.

@@ -41,6 +41,7 @@ fn call(number: u32, status: ItemStatus) -> Fact {
         output: None,
         images: Vec::new(),
         target: None,
+        had_secrets: false,
     }));
     let item = item(number, status, content);
     if status.is_final() {

@@ -35,6 +35,7 @@ fn called(title: &str, output: &str) -> Fact {
         output: Some(Envelope::new(UnixMillis(0), Ok(json!({"stdout": output})))),
         images: Vec::new(),
         target: None,
+        had_secrets: false,
     })))
 }
 

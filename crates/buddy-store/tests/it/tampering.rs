@@ -350,3 +350,91 @@ async fn a_session_that_is_written_while_others_look_is_never_suspected() {
     futures::join!(writing, looking);
     assert_whole(&store, 1, 200).await;
 }
+
+/// The columns of the list of sessions, as the database has them.
+#[expect(clippy::disallowed_methods, reason = "looks at the database around the store")]
+fn columns(directory: &Path) -> Vec<String> {
+    let connection = Connection::open(directory.join("buddy.db")).unwrap();
+    let mut statement = connection.prepare("SELECT name FROM pragma_table_info('sessions')").unwrap();
+    let names = statement.query_map([], |row| row.get(0)).unwrap();
+    names.collect::<Result<_, _>>().unwrap()
+}
+
+/// Changes to one part of a row of the list, and the name of that part.
+async fn changes(directory: &Path) -> Vec<(String, String)> {
+    let store = open(directory);
+    let summary = store.find(&session(1)).await.unwrap().unwrap();
+    store.close().await.unwrap();
+    let serde_json::Value::Object(parts) = serde_json::to_value(&summary).unwrap() else { panic!() };
+    let mut all = Vec::new();
+    for column in columns(directory) {
+        match column.as_str() {
+            "number" => all.push((format!("{column} = 99"), "row".to_owned())),
+            "owner" | "cwd" => all.push((format!("{column} = 'mallory'"), column)),
+            "updated" => all.push((format!("{column} = 1"), column)),
+            "summary" => {
+                for (part, value) in &parts {
+                    let other = match value {
+                        serde_json::Value::Number(_) => "json('7')".to_owned(),
+                        serde_json::Value::Object(_) if part == "owner" => {
+                            "json('{\"kind\":\"person\",\"name\":\"mallory\"}')".to_owned()
+                        }
+                        serde_json::Value::Object(_) => {
+                            format!("json_set(summary -> '$.{part}', '$.calls', 7)")
+                        }
+                        _ if part == "state" => "'ended'".to_owned(),
+                        _ if part == "id" || part == "parent" => format!("'{}'", session(3)),
+                        _ => "'mallory'".to_owned(),
+                    };
+                    let set = format!("summary = json_set(summary, '$.{part}', {other})");
+                    all.push((set, format!("summary.{part}")));
+                }
+            }
+            other => panic!("the column `{other}` is not held against the log"),
+        }
+    }
+    all
+}
+
+/// Parts of a row that stay as the first event says, so that whoever looks for the session finds them changed.
+const FIXED: &[&str] = &[
+    "owner",
+    "cwd",
+    "summary.id",
+    "summary.owner",
+    "summary.agent",
+    "summary.cwd",
+    "summary.parent",
+    "summary.created",
+];
+
+#[tokio::test]
+async fn a_row_of_the_list_that_says_otherwise_than_the_log_is_found_by_the_check_and_by_opening() {
+    let directory = filled().await;
+    let changes = changes(directory.path()).await;
+    assert!(changes.len() > 12, "{changes:?}");
+    for (change, name) in changes {
+        let directory = filled().await;
+        let sql = format!("PRAGMA foreign_keys = OFF; UPDATE sessions SET {change} WHERE number = 1");
+        tamper(directory.path(), &sql);
+        let store = open(directory.path());
+        let found = lines(&store.check().await.unwrap());
+        assert!(found.iter().any(|line| line.contains(&name)), "{change}: {found:?}");
+        assert_eq!(store.find(&session(1)).await.is_err(), FIXED.contains(&name.as_str()), "{change}");
+        match store.writer(&session(1)).await {
+            Err(StoreError::Corrupt(reason)) => {
+                assert!(
+                    reason.contains(&name) && reason.contains("buddy store rebuild"),
+                    "{change}: {reason}"
+                );
+            }
+            Ok(_) => assert_eq!(name, "row", "{change}: a row that is missing is made anew"),
+            Err(error) => panic!("{change}: {error}"),
+        }
+        append(&store, 2, 6..=6).await;
+        store.rebuild().await.unwrap();
+        assert!(store.check().await.unwrap().is_clean(), "{change}: a rebuild repairs it");
+        append(&store, 1, 6..=6).await;
+        store.close().await.unwrap();
+    }
+}

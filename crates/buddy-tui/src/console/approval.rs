@@ -258,7 +258,7 @@ fn hint(text: &str, look: &Look, width: usize) -> InputView {
     InputView { rows, cursor: (last, column) }
 }
 
-/// What a person should know in any case: that it happens elsewhere than usual, and what it is for.
+/// What a person should know in any case: that it happens elsewhere than usual, what it is for, and which secrets it can read.
 fn remarks(approval: &Approval, cwd: &str, look: &Look, width: usize) -> Vec<Line> {
     let target = approval.target.as_ref().map(|target| format!("on {target}"));
     let place = (approval.cwd != cwd).then(|| format!("in {}", approval.cwd));
@@ -268,7 +268,8 @@ fn remarks(approval: &Approval, cwd: &str, look: &Look, width: usize) -> Vec<Lin
         let text = why.split_whitespace().collect::<Vec<_>>().join(" ");
         Line::styled(&format!("it says: {text}"), look.theme.style(Paint::Dim))
     });
-    elsewhere.chain(why).flat_map(|line| wrapped(&line, width)).collect()
+    let opens = approval.opens_line().map(|text| Line::styled(&text, warning));
+    elsewhere.chain(why).chain(opens).flat_map(|line| wrapped(&line, width)).collect()
 }
 
 /// What a person should know beside the command itself.
@@ -296,6 +297,9 @@ fn details(approval: &Approval, cwd: &str, look: &Look, width: usize) -> Vec<Lin
     put("risk", risk, style);
     for reason in &approval.reasons {
         put("asked", reason, Style::new());
+    }
+    if !approval.opens.is_empty() {
+        put("secrets", &approval.opens.join(", "), theme.style(Paint::Warning));
     }
     if let Some(why) = &approval.why {
         put("it says", why, Style::new());
@@ -358,6 +362,9 @@ fn batch(approvals: &[Approval], asking: &Asking, fold: Fold, look: &Look, width
         let next = Line::plain(&" ".repeat(lead.width()));
         let action = approval.action.replace('\n', look.sign("⏎", "\\n"));
         rows.extend(wrap(&Line::styled(&format!("{}$ {action}", approval.place), risk), width, &lead, &next));
+        if let Some(opens) = approval.opens_line() {
+            rows.extend(wrap(&Line::styled(&opens, look.theme.style(Paint::Warning)), width, &next, &next));
+        }
         rows.extend(diff(approval, fold, FOLDED_EACH, look, width));
     }
     rows

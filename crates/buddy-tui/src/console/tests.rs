@@ -77,6 +77,7 @@ fn asked(action: &str) -> Fact {
         risk: Risk::Medium,
         reasons: Vec::new(),
         parts: Vec::new(),
+        opens: Vec::new(),
         diff: None,
         is_editable: true,
         offers: Vec::new(),

@@ -27,6 +27,7 @@ fn call(name: &str, title: &str, input: Value, outcome: Result<Value, ToolFailur
         output: Some(Envelope::new(UnixMillis(0), outcome)),
         images: Vec::new(),
         target: None,
+        had_secrets: false,
     }))
 }
 

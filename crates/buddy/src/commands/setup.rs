@@ -15,7 +15,7 @@ use crate::environment::Environment;
 use crate::hosts::RunHosts;
 use crate::models::{Keys, Lessons, Models, choose, local_servers};
 use crate::panes::PaneMaker;
-use crate::policy::PolicySettings;
+use crate::policy::{Policies, PolicySettings};
 use crate::wiring::{Wishes, local_target};
 
 /// What is said at the start where commands have no bounds.
@@ -173,13 +173,18 @@ impl Setup {
         invocation: &Invocation<'_>,
         pane_maker: Option<PaneMaker>,
     ) -> anyhow::Result<Arc<RunHosts>> {
+        let policy = PolicySettings::new(&self.loaded, &invocation.policy)?;
+        let is_remote_only = invocation.is_remote_only || !self.loaded.config.tools.local;
+        if !is_remote_only && is_here(&invocation.hosts) {
+            Policies::check(invocation.environment, &policy, &invocation.cwd)?;
+        }
         Ok(Arc::new(RunHosts {
             environment: invocation.environment.clone(),
             cwd: invocation.cwd.clone(),
             wanted: invocation.hosts.clone(),
             is_trusted: invocation.is_trusted,
-            is_remote_only: invocation.is_remote_only || !self.loaded.config.tools.local,
-            policy: PolicySettings::new(&self.loaded, &invocation.policy)?,
+            is_remote_only,
+            policy,
             pane_maker,
             panes: tokio::sync::Mutex::default(),
             reached: Mutex::default(),

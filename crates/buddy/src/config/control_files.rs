@@ -12,10 +12,13 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use buddy_policy::Rules;
 use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
 use rustix::io::Errno;
 use sha2::{Digest, Sha256};
 use similar::TextDiff;
+
+use super::document::{ConfigError, line_of};
 
 /// The names of a project's configuration; the first that there is counts.
 pub(crate) const CONFIG_FILES: [&str; 2] = ["buddy.toml", "agent.toml"];
@@ -59,6 +62,18 @@ impl FileChange {
         !matches!(self.now, Content::Refused(_))
     }
 
+    /// Whether it can be trusted: rules that nobody can read or understand would stop every call later on.
+    pub(super) fn check(&self, folder: &Path) -> Result<(), ConfigError> {
+        let path = folder.join(self.name);
+        match &self.now {
+            Content::Refused(why) if self.name == RULES_FILE => {
+                Err(ConfigError::new(path.to_string_lossy(), format!("not a file of rules: {why}")))
+            }
+            Content::Text(text) if self.name == RULES_FILE => read_rules(&path, text).map(drop),
+            Content::Text(_) | Content::Absent | Content::Refused(_) => Ok(()),
+        }
+    }
+
     /// What holds and why, for the standard error.
     pub(crate) fn warning(&self, folder: &Path) -> String {
         let path = folder.join(self.name);
@@ -97,6 +112,14 @@ impl FileChange {
         }
         lines
     }
+}
+
+/// The rules in a text. The error names the line that is wrong.
+pub(crate) fn read_rules(file: &Path, text: &str) -> Result<Rules, ConfigError> {
+    toml::from_str(text).map_err(|error| {
+        let start = error.span().map_or(0, |span| span.start);
+        ConfigError::at(file, line_of(text, start), format!("not a file of rules: {}", error.message()))
+    })
 }
 
 /// The name of a text by its content.

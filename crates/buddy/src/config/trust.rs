@@ -173,6 +173,7 @@ impl TrustStore {
     }
 
     fn keep(&self, folder: &Folder, changes: &[FileChange]) -> anyhow::Result<PathBuf> {
+        changes.iter().try_for_each(|change| change.check(&folder.path))?;
         self.change(|file| {
             let known = find(&file.directories, folder).cloned();
             let mut trusted = known.unwrap_or_else(|| Trusted::new(folder));

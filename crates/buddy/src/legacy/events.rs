@@ -242,6 +242,7 @@ fn tool_call(call: Call, now: UnixMillis) -> ToolCall {
         output: Some(Envelope::new(now, Err(unknown))),
         images: Vec::new(),
         target: None,
+        had_secrets: false,
     }
 }
 

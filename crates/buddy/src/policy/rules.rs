@@ -8,7 +8,7 @@ use anyhow::Context;
 use buddy_policy::{CommandPattern, RuleSet, RuleTier, Rules, guards_from_json};
 
 use super::guards::Guards;
-use crate::config::{RULES_FILE, TrustStore, text_of};
+use crate::config::{RULES_FILE, TrustStore, read_rules, text_of};
 
 /// The rules of whoever manages the machine.
 const MANAGED: &str = "/etc/buddy/rules.toml";
@@ -98,9 +98,7 @@ impl RuleFiles {
         let mut rules = RuleSet::default();
         for (tier, path) in &self.files {
             if path.exists() {
-                let of_file: Rules = toml::from_str(&text_of(path)?)
-                    .with_context(|| format!("{} is not a file of rules", path.display()))?;
-                rules.add(*tier, of_file);
+                rules.add(*tier, read_rules(path, &text_of(path)?)?);
             }
         }
         if let Some(project) = &self.project {
@@ -123,9 +121,9 @@ impl ProjectRules {
         let text = self.trust.trusted_text(&self.directory, RULES_FILE).with_context(|| {
             format!("the version of {} that you trusted is lost. Trust it again: buddy trust", path.display())
         })?;
-        toml::from_str(&text.unwrap_or_default()).with_context(|| {
-            format!("{} is not a file of rules. Mend it and trust it again: buddy trust", path.display())
-        })
+        let rules = read_rules(&path, &text.unwrap_or_default());
+        rules
+            .context("the rules that you trusted cannot be used. Mend them and trust them again: buddy trust")
     }
 }
 

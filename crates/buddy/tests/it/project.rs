@@ -192,9 +192,9 @@ async fn a_link_out_of_the_project_is_not_followed() {
     write(&home.join("elsewhere/rules.toml"), "deny = ['mkdir *']\n");
     write(&home.join("other.toml"), "agent.max_iterations = 3\n");
     std::fs::create_dir(work.join(".buddy")).unwrap();
-    symlink(home.join("elsewhere/rules.toml"), work.join(".buddy/rules.toml")).unwrap();
     symlink("../other.toml", work.join("buddy.toml")).unwrap();
     stage.buddy(["trust"]).run().await.expect_code(0);
+    symlink(home.join("elsewhere/rules.toml"), work.join(".buddy/rules.toml")).unwrap();
     let shown = stage.buddy(["config", "show"]).run().await.expect_code(0);
     assert!(shown.text().contains("agent.max_iterations = 50"), "{shown}");
     shown.expect_stderr("buddy.toml is not used").expect_stderr("out of this folder");
@@ -202,4 +202,40 @@ async fn a_link_out_of_the_project_is_not_followed() {
     stage.exec(["go"]).run().await.expect_code(0);
     let results = stage.results();
     assert!(!results[0].to_string().contains("a rule of this project"), "{results:?}");
+}
+
+#[tokio::test]
+async fn rules_that_cannot_be_read_are_not_trusted() {
+    for content in ["deny = [\"make *\"]\npermit = [", "permit = []\n", ""] {
+        let stage = Stage::new([run("touch x"), done()]).await;
+        let rules = stage.home.work().join(".buddy/rules.toml");
+        if content.is_empty() {
+            write(&stage.home.path().join("elsewhere.toml"), "allow = []\n");
+            std::fs::create_dir_all(rules.parent().unwrap()).unwrap();
+            symlink(stage.home.path().join("elsewhere.toml"), &rules).unwrap();
+        } else {
+            write(&rules, content);
+        }
+        for arguments in [&["trust"][..], &["exec", "--trust", "go"]] {
+            let finished = stage.buddy(arguments).run().await.expect_code(2);
+            assert_eq!(finished.stderr.matches("rules.toml").count(), 1, "{arguments:?}: {finished}");
+            let has_line =
+                finished.stderr.contains("rules.toml:2") || finished.stderr.contains("rules.toml:1");
+            assert!(has_line || content.is_empty(), "{arguments:?}: {finished}");
+        }
+        let listed = stage.buddy(["trust", "--list"]).run().await.expect_code(0).text();
+        assert!(!listed.contains("work"), "{listed}");
+        assert!(stage.requests().is_empty() && !stage.home.work().join("x").exists());
+    }
+}
+
+#[tokio::test]
+async fn a_session_does_not_begin_with_rules_that_cannot_be_read() {
+    let stage = Stage::new([run("touch x"), done()]).await;
+    write(&stage.home.path().join(".config/buddy/rules.toml"), "allow = [\"touch *\"]\npermit = []\n");
+    for arguments in [&["exec", "--trust", "go"][..], &["--trust"]] {
+        let finished = stage.buddy(arguments).run().await.expect_code(2);
+        assert_eq!(finished.stderr.matches("rules.toml:2").count(), 1, "{arguments:?}: {finished}");
+    }
+    assert!(stage.requests().is_empty() && !stage.home.work().join("x").exists());
 }

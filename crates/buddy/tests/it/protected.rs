@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use buddy_testkit::model::{ModelServer, Turn, turn};
 use serde_json::json;
 
-use crate::stage::{Stage, done, run, shell};
+use crate::stage::{APPROVE, Stage, done, run, shell};
 
 /// What is in every secret.
 const VALUE: &str = "sesame-4711";
@@ -257,5 +257,56 @@ async fn logs_of_other_sessions_are_not_looked_through() {
         assert!(!told.contains(VALUE), "{mode}: {told}");
         let own = self::told(&mut stage, mode, vec![read(logs.join("exec-itm_another.log"))]).await;
         assert!(own.contains(VALUE), "{mode}: a log is read by its name: {own}");
+    }
+}
+
+#[tokio::test]
+async fn a_file_with_secrets_is_not_changed_unasked_in_any_mode() {
+    let call = |name: &str, input: serde_json::Value| vec![turn().call(name, input), done()];
+    let patch = "*** Begin Patch\n*** Add File: sub/.env\n+x\n*** End Patch";
+    for (name, input) in [
+        ("write_file", json!({"path": ".env", "content": "x\n"})),
+        ("edit_file", json!({"path": ".env", "old": "topsecret", "new": "x"})),
+        ("apply_patch", json!({ "patch": patch })),
+        ("delete_path", json!({"path": ".env"})),
+    ] {
+        for (environment, mode) in [("development", "edits"), ("development", "all"), ("production", "ask")] {
+            let stage = Stage::new(call(name, input.clone())).await;
+            let env = stage.home.work().join(".env");
+            fs::write(&env, "key = topsecret\n").unwrap();
+            let buddy = stage.buddy(["exec", "--trust", "--permission-mode", mode, "go"]);
+            buddy.env("BUDDY_ENV", environment).run().await.expect_code(5);
+            assert_eq!(fs::read_to_string(&env).unwrap(), "key = topsecret\n", "{name} {environment} {mode}");
+            assert!(!stage.home.work().join("sub/.env").exists(), "{name} {environment} {mode}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_question_about_a_link_names_the_file_that_it_leads_to() {
+    let stage = Stage::new(vec![
+        turn().call("read_file", json!({"path": "notes"})),
+        turn().call("read_file", json!({"path": "other"})),
+        done(),
+    ])
+    .await;
+    let work = stage.home.work();
+    fs::write(work.join(".env"), "key = topsecret\n").unwrap();
+    fs::write(work.join("plain"), "plain\n").unwrap();
+    symlink(".env", work.join("notes")).unwrap();
+    symlink("plain", work.join("other")).unwrap();
+    let mut started = stage.buddy(["--trust"]).converse();
+    started.write(b"go\n").await;
+    started.stderr.wait_for(APPROVE, 1).await;
+    let shown = started.stderr.text();
+    assert!(shown.contains("/notes, which leads to ") && shown.contains("/.env"), "{shown}");
+    started.write(b"y\n").await;
+    started.stdout.wait_for("So be it.", 1).await;
+    started.finish().await.expect_code(0);
+    let results = stage.results();
+    assert!(results[0].to_string().contains("topsecret"), "{:#}", results[0]);
+    for (result, name) in results.iter().zip([".env", "plain"]) {
+        let to = result["result"]["leads_to"].as_str().unwrap_or_default();
+        assert!(to.ends_with(name), "{result:#}");
     }
 }

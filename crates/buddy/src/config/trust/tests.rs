@@ -86,7 +86,7 @@ fn a_file_takes_effect_as_it_was_trusted() {
     let (_home, store, project) = project(&[("buddy.toml", "one")]);
     assert_eq!(store.changes(&project).unwrap(), []);
     std::fs::write(project.join("buddy.toml"), "two").unwrap();
-    std::fs::write(project.join(RULES_FILE), "new").unwrap();
+    std::fs::write(project.join(RULES_FILE), "deny = []").unwrap();
     let text = |name| store.trusted_text(&project, name).unwrap();
     assert_eq!((text("buddy.toml").as_deref(), text(RULES_FILE)), (Some("one"), None));
     let changes = store.changes(&project).unwrap();
@@ -95,7 +95,7 @@ fn a_file_takes_effect_as_it_was_trusted() {
     std::fs::write(project.join("buddy.toml"), "three").unwrap();
     store.accept(&project, &changes).unwrap();
     assert_eq!(text("buddy.toml").as_deref(), Some("two"), "what was seen, and not what is there by now");
-    assert_eq!(text(RULES_FILE).as_deref(), Some("new"));
+    assert_eq!(text(RULES_FILE).as_deref(), Some("deny = []"));
     assert_eq!(store.changes(&project).unwrap().len(), 1);
 }
 
@@ -134,18 +134,18 @@ fn a_link_is_read_within_the_folder_only() {
     std::fs::write(home.path().join("outside"), "outside").unwrap();
     std::os::unix::fs::symlink("inside", project.join("buddy.toml")).unwrap();
     std::os::unix::fs::symlink("../outside", project.join("agent.toml")).unwrap();
-    std::os::unix::fs::symlink(home.path().join("outside"), project.join(RULES_FILE)).unwrap();
     store.add(&project).unwrap();
     let text = |name| store.trusted_text(&project, name).unwrap();
-    assert_eq!(text("buddy.toml").as_deref(), Some("inside"));
-    assert_eq!((text("agent.toml"), text(RULES_FILE)), (None, None));
+    assert_eq!((text("buddy.toml").as_deref(), text("agent.toml")), (Some("inside"), None));
+    std::os::unix::fs::symlink(home.path().join("outside"), project.join(RULES_FILE)).unwrap();
     let refused = store.changes(&project).unwrap();
     assert!(refused.len() == 2 && refused.iter().all(|change| !change.is_acceptable()), "{refused:?}");
+    assert!(store.add(&project).is_err(), "rules that are not read are not trusted");
     std::fs::remove_dir_all(project.join(".buddy")).unwrap();
     std::fs::write(home.path().join("rules.toml"), "deny = []").unwrap();
     std::os::unix::fs::symlink(home.path(), project.join(".buddy")).unwrap();
-    store.add(&project).unwrap();
-    assert_eq!(store.trusted_text(&project, RULES_FILE).unwrap(), None, "nor by a directory that is a link");
+    assert!(store.add(&project).is_err(), "nor by a directory that is a link");
+    assert_eq!(store.trusted_text(&project, RULES_FILE).unwrap(), None);
 }
 
 #[test]
@@ -155,9 +155,11 @@ fn files_that_are_none_are_not_waited_for() {
     rustix::fs::mknodat(rustix::fs::CWD, &pipe, rustix::fs::FileType::Fifo, rustix::fs::Mode::RUSR, 0)
         .unwrap();
     std::fs::write(project.join("agent.toml"), "x".repeat(2 * 1024 * 1024)).unwrap();
-    std::fs::write(project.join(RULES_FILE), [0xff, 0xfe]).unwrap();
     store.add(&project).unwrap();
     assert_eq!(store.reviewable(&project), []);
+    assert_eq!(store.changes(&project).unwrap().len(), 2);
+    std::fs::write(project.join(RULES_FILE), [0xff, 0xfe]).unwrap();
+    assert!(store.add(&project).is_err(), "rules that are not read are not trusted");
     assert_eq!(store.changes(&project).unwrap().len(), 3);
 }
 
