@@ -104,6 +104,7 @@ impl Yard {
             unasked_bounds: self.bounds.clone(),
             workspace: Vec::new(),
             is_read_only: false,
+            egress: None,
             execution: Execution::Shell,
             person: nobody(),
             recorder: Recorder::off(),
