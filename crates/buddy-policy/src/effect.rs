@@ -9,6 +9,7 @@ mod git;
 mod guards;
 mod hosts;
 mod interpreters;
+mod launchers;
 mod lookalikes;
 mod names;
 mod readers;
@@ -26,6 +27,7 @@ pub(crate) use files::{RUNNERS, rows};
 pub(crate) use guards::gains_rights;
 pub(crate) use hosts::{destinations, socket};
 pub(crate) use interpreters::is_interpreter;
+pub(crate) use launchers::launcher_uses;
 pub(crate) use recipes::RECIPES;
 pub(crate) use wrappers::is_wrapper;
 
@@ -59,6 +61,8 @@ pub(crate) struct Leaf {
     pub(crate) has_assignments: bool,
     /// The directories that it could run in; none where that is not known.
     pub(crate) cwds: Option<Vec<PathBuf>>,
+    /// The simple command that launches it, as `npx` does: whoever allows that one allows this one.
+    pub(crate) launcher: Option<usize>,
 }
 
 /// What a simple command does by itself.

@@ -110,15 +110,12 @@ impl Judge<'_> {
         }
         let only_reads =
             |leaf: &Leaf| leaf.effect == Effect::None || (leaf.effect == Effect::Reads && touches_safely);
-        let mut uncovered = Vec::new();
-        sheet.needs.is_ruled = !examination.leaves.is_empty();
-        for leaf in &examination.leaves {
-            sheet.needs.gains_rights |= gains_rights(&leaf.program);
-            let is_allowed = self.is_allowed(leaf, sheet);
-            if !is_allowed && !only_reads(leaf) {
-                uncovered.push(leaf);
-            }
-        }
+        let allowed = self.allowed(&examination.leaves, sheet);
+        let is_uncovered =
+            |(leaf, allowed): &(&Leaf, &Allowed)| **allowed == Allowed::No && !only_reads(leaf);
+        let uncovered: Vec<&Leaf> =
+            examination.leaves.iter().zip(&allowed).filter(is_uncovered).map(|(leaf, _)| leaf).collect();
+        sheet.needs.is_ruled = !allowed.is_empty() && allowed.iter().all(|one| *one == Allowed::Always);
         for path in examination.leaves.iter().flat_map(|leaf| disclosed(leaf, &self.policy.places)) {
             let allowed = rule(Thing::Read(&path), self.policy, sheet);
             secret(&path, allowed, self.policy, sheet);
@@ -171,6 +168,9 @@ impl Judge<'_> {
             Mode::Development if self.is_granted_to_the_letter() => {}
             Mode::Development if matches!(self.policy.commands, CommandMode::Allowlist(_)) => {}
             Mode::Development => {
+                let launching: Vec<&Leaf> =
+                    uncovered.iter().copied().filter(|leaf| leaf.launcher.is_none()).collect();
+                let uncovered = launching.as_slice();
                 sheet.ask(Weight::Soft, Risk::Medium, named(uncovered));
                 if self.cwd.is_some_and(|cwd| is_untrusted(cwd, &self.policy.places)) {
                     sheet.ask(Weight::Soft, Risk::Medium, UNTRUSTED);
@@ -225,14 +225,29 @@ impl Judge<'_> {
         self.now.grants.iter().any(|grant| grant.covers_line(self.command, cwd, &self.policy.places))
     }
 
-    /// Whether a rule or a grant lets a simple command go on.
-    fn is_allowed(&self, leaf: &Leaf, sheet: &mut Sheet) -> bool {
+    /// How far rules and grants let each simple command go on. Whoever allows a launcher allows what it launches.
+    fn allowed(&self, leaves: &[Leaf], sheet: &mut Sheet) -> Vec<Allowed> {
+        let own: Vec<Allowed> = leaves
+            .iter()
+            .map(|leaf| {
+                sheet.needs.gains_rights |= gains_rights(&leaf.program);
+                self.is_allowed(leaf, sheet)
+            })
+            .collect();
+        let one = |at: usize| own.get(at).copied().unwrap_or(Allowed::No);
+        let launchers = |at: usize| std::iter::successors(Some(at), |at| leaves.get(*at)?.launcher);
+        let widest = |at: usize| launchers(at).map(one).find(|allowed| *allowed != Allowed::No);
+        (0..leaves.len()).map(|at| widest(at).unwrap_or(Allowed::No)).collect()
+    }
+
+    /// How far a rule or a grant lets a simple command go on.
+    fn is_allowed(&self, leaf: &Leaf, sheet: &mut Sheet) -> Allowed {
         let thing =
             Thing::Command { program: &leaf.program, words: &leaf.words, is_foreign: leaf.is_foreign };
         let allowed = rule(thing, self.policy, sheet);
-        sheet.needs.is_ruled &= allowed == Allowed::Always;
-        allowed != Allowed::No
-            || self.now.grants.iter().any(|grant| grant.covers_command(leaf, &self.policy.places))
+        let is_granted =
+            || self.now.grants.iter().any(|grant| grant.covers_command(leaf, &self.policy.places));
+        if allowed == Allowed::No && is_granted() { Allowed::ThisRun } else { allowed }
     }
 
     /// Judges a file that the command touches. True where it is only read, and no secret.

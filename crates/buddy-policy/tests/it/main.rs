@@ -6,6 +6,7 @@ mod bash;
 mod danger;
 mod egress;
 mod hostile;
+mod launchers;
 mod modes;
 mod offers;
 mod reading;
