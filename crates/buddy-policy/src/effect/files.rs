@@ -9,6 +9,7 @@ mod archives;
 mod compressors;
 mod copies;
 mod git;
+mod git_options;
 mod outputs;
 mod parse;
 mod runners;
@@ -110,6 +111,10 @@ pub(crate) enum Operands {
     Fixed(Access, &'static [&'static str]),
     /// Patterns of names in this directory: files go away and come.
     Patterns,
+    /// Text; the store of the repository here is changed.
+    Store,
+    /// As before, if there are any.
+    StoreOf,
 }
 
 /// What an option means for files.
@@ -119,6 +124,8 @@ pub(crate) enum Does {
     Writes,
     /// Files beneath its value are written.
     WritesWithin,
+    /// Its value is written, which has to be joined to it by `=`.
+    WritesJoined,
     /// Files whose names begin with its value are written.
     WritesBeside,
     /// Its value is removed.

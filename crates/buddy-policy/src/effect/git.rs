@@ -7,6 +7,9 @@ use crate::shell::Word;
 /// Why what no branch holds is not removed unseen.
 const LOSES: &str = "it removes commits or changes that nothing else may hold";
 
+/// Why changes that no commit holds are not thrown away unseen.
+const DISCARDS: &str = "it throws away changes that are not committed";
+
 /// What is dangerous about these words after `git`.
 pub(crate) fn dangers(arguments: &[Word]) -> Vec<String> {
     let mut dangers = Vec::new();
@@ -47,7 +50,11 @@ fn of_subcommand(subcommand: &str, rest: &[Word]) -> Option<String> {
         text.starts_with('+') || text.starts_with(':')
     };
     let danger = match subcommand {
-        "push" if might_give(rest, Some('f'), "force") || might_give(rest, None, "force-with-lease") => {
+        "push"
+            if might_give(rest, Some('f'), "force")
+                || might_give(rest, None, "force-with-lease")
+                || might_give(rest, None, "force-if-includes") =>
+        {
             "it overwrites what others may have"
         }
         "push"
@@ -77,7 +84,32 @@ fn of_subcommand(subcommand: &str, rest: &[Word]) -> Option<String> {
         {
             LOSES
         }
-        "read-tree" if might_give(rest, Some('u'), "reset") => LOSES,
+        "checkout" if names_files(rest) => DISCARDS,
+        "restore" if !only_index(rest) => DISCARDS,
+        "rm" if might_give(rest, Some('f'), "force") && !might_give(rest, None, "cached") => LOSES,
+        "clean"
+            if (might_give(rest, Some('f'), "force") || might_give(rest, Some('i'), "interactive"))
+                && !has(&["-n", "--dry-run"]) =>
+        {
+            LOSES
+        }
+        "reset" if might_give(rest, None, "hard") || might_give(rest, None, "merge") => DISCARDS,
+        "tag" | "replace"
+            if might_give(rest, Some('d'), "delete") || might_give(rest, Some('f'), "force") =>
+        {
+            LOSES
+        }
+        "notes" if matches!(first.as_str(), "remove" | "prune") => LOSES,
+        "symbolic-ref" if might_give(rest, Some('d'), "delete") => LOSES,
+        "repack" if might_give(rest, Some('d'), "") && might_give(rest, Some('a'), "") => LOSES,
+        "fetch" | "pull" if might_give(rest, Some('f'), "force") || rest.iter().any(is_forced) => LOSES,
+        "submodule" if has(&["deinit", "update"]) && might_give(rest, Some('f'), "force") => LOSES,
+        "checkout-index" if might_give(rest, Some('f'), "force") => DISCARDS,
+        "lfs" if first == "prune" => LOSES,
+        "fast-import" | "read-tree" => LOSES,
+        "init" | "init-db" | "clone" if might_give(rest, None, "template") => "git is told to run programs",
+        "clone" if might_give(rest, Some('c'), "config") => "git is told to run programs",
+        "credential" | "credential-store" | "credential-cache" => "it hands out passwords that are kept",
         "clone" if might_give(rest, Some('u'), "upload-pack") => "git is told to run programs",
         "archive" if might_give(rest, None, "exec") || might_give(rest, None, "remote") => {
             "git is told to run programs"
@@ -89,12 +121,14 @@ fn of_subcommand(subcommand: &str, rest: &[Word]) -> Option<String> {
             "it makes something run later, when nobody watches"
         }
         "gc" if might_give(rest, None, "prune") => LOSES,
-        "update-ref" if might_give(rest, Some('d'), "delete") || might_give(rest, None, "stdin") => LOSES,
+        "update-ref" if !rest.is_empty() => LOSES,
         "worktree" if first == "remove" && might_give(rest, Some('f'), "force") => LOSES,
         "submodule" if has(&["foreach"]) => "git is told to run programs",
         "bisect" if first == "run" => "git is told to run programs",
         "rebase" if might_give(rest, Some('x'), "exec") => "git is told to run programs",
-        "difftool" | "mergetool" | "daemon" | "shell" | "send-email" | "instaweb" => {
+        "difftool" | "mergetool" | "daemon" | "shell" | "send-email" | "instaweb" | "hook"
+        | "merge-index" | "for-each-repo" | "upload-pack" | "receive-pack" | "upload-archive"
+        | "http-backend" | "remote-ext" | "remote-fd" | "p4" | "svn" | "gui" | "citool" | "gitk" => {
             "git is told to run programs"
         }
         "grep" if might_give(rest, Some('O'), "open-files-in-pager") => "git is told to run programs",
@@ -105,4 +139,41 @@ fn of_subcommand(subcommand: &str, rest: &[Word]) -> Option<String> {
         _ => return None,
     };
     Some(danger.to_owned())
+}
+
+/// Whether a `checkout` is about files, whose changes it throws away, and not about a branch.
+fn names_files(rest: &[Word]) -> bool {
+    let makes_branch = ["-b", "-B", "--orphan", "--track", "-t", "--detach", "-d"];
+    if rest.iter().any(|word| word.literal().is_some_and(|text| makes_branch.contains(&text))) {
+        return false;
+    }
+    let at = rest.iter().position(|word| word.literal() == Some("--"));
+    if let Some(at) = at {
+        return at + 1 < rest.len();
+    }
+    let operands: Vec<String> =
+        rest.iter().map(Word::unexpanded).filter(|text| text == "-" || !text.starts_with('-')).collect();
+    let is_given = |long: &str| might_give(rest, None, long);
+    match operands.as_slice() {
+        [] => is_given("pathspec-from-file"),
+        [one] => looks_like_a_file(one) || is_given("ours") || is_given("theirs"),
+        _ => true,
+    }
+}
+
+/// Whether a word is a path rather than a name of a branch or a version: it begins like one or ends like the name of a file.
+fn looks_like_a_file(text: &str) -> bool {
+    let ending = text.rsplit('/').next().and_then(|name| name.rsplit_once('.')).map(|(_, ending)| ending);
+    let is_file = |ending: &str| {
+        ending.len() <= 5 && ending.len() > 1 && ending.chars().all(|letter| letter.is_ascii_lowercase())
+    };
+    text.starts_with(['/', '.', ':'])
+        || text.ends_with('/')
+        || text.contains('*')
+        || ending.is_some_and(is_file)
+}
+
+/// Whether a `restore` changes the index alone.
+fn only_index(rest: &[Word]) -> bool {
+    might_give(rest, Some('S'), "staged") && !might_give(rest, Some('W'), "worktree")
 }

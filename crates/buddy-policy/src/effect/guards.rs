@@ -430,6 +430,9 @@ pub(crate) fn dangers(program: &str, arguments: &[Word]) -> Vec<String> {
     if matches!(program, "make" | "gmake" | "bmake") && arguments.iter().any(is_command_for_make) {
         dangers.push(GIVEN_TEXT.to_owned());
     }
+    if program == "rustc" && arguments.iter().any(is_output_of_rustc) {
+        dangers.push(PROGRAMS.to_owned());
+    }
     if program == "socat" && arguments.iter().any(is_program_for_socat) {
         dangers.push(PROGRAMS.to_owned());
     }
@@ -519,6 +522,16 @@ fn is_command_for_make(word: &Word) -> bool {
         || value.contains([';', '|', '&', '`', '<', '>', '\n'])
         || (word.literal().is_some() && value.contains("$("))
         || (RUN.contains(&name) && value.contains(char::is_whitespace))
+}
+
+/// Whether a word makes `rustc` run a linker, or write where no table can read it.
+fn is_output_of_rustc(word: &Word) -> bool {
+    let text = word.unexpanded();
+    ["linker=", "incremental=", "link-arg"].iter().any(|part| text.contains(part))
+        || (text.starts_with("--emit") && text.matches('=').count() > 1)
+        || ["link=", "dep-info=", "obj=", "asm=", "mir=", "metadata=", "llvm-ir="]
+            .iter()
+            .any(|kind| text.starts_with(kind))
 }
 
 /// Whether an address of socat is a program.
