@@ -138,7 +138,7 @@ impl Judge<'_> {
     /// Judges the hosts that can be read off the words. Data that goes to this machine itself does not leave it.
     fn reached(&self, examination: &Examination, sheet: &mut Sheet) {
         let words = examination.leaves.iter().flat_map(|leaf| destinations(&leaf.program, &leaf.words));
-        let paths = examination.touches.iter().filter_map(|touch| touch.reach.path()).filter_map(socket);
+        let paths = examination.touches.iter().filter_map(|touch| socket(&touch.reach));
         for destination in words.chain(paths) {
             let is_here = destination.host.as_deref().is_some_and(is_this_machine);
             let is_granted = destination.host.is_some() && self.is_granted_to_the_letter();
