@@ -3,6 +3,8 @@
 
 mod table;
 
+use std::path::Path;
+
 use url::Url;
 
 use self::table::{Reading, SENDERS, Sender};
@@ -342,7 +344,7 @@ fn connected(given: &Given<'_>) -> Option<Destination> {
     rest.iter().filter(|_| is_client).map(|word| address(word)).next()
 }
 
-/// What GnuPG reaches: uses of a key server that the words do not name reach the one that is configured.
+/// What `gpg` reaches: uses of a key server that the words do not name reach the one that is configured.
 fn keys(given: &Given<'_>, words: &[Word]) -> Vec<Destination> {
     const USES: &[&str] = &[
         "recv-keys",
@@ -360,6 +362,10 @@ fn keys(given: &Given<'_>, words: &[Word]) -> Vec<Destination> {
         found.push(Destination::unknown());
     }
     found
+}
+
+fn has_ending(text: &str, ending: &str) -> bool {
+    Path::new(text).extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
 }
 
 /// Short forms of packages that are repositories: `github:owner/name`, and `owner/name` where a package is asked for.
@@ -385,7 +391,7 @@ fn packages(program: &str, operands: &[&Word]) -> Vec<Destination> {
     let short = |text: &str| {
         let named = HOSTS.iter().find(|(start, _)| text.starts_with(start)).map(|(_, host)| *host);
         let (owner, name) = text.split('#').next()?.split_once('/').unwrap_or_default();
-        let is_file = text.starts_with('.') || text.ends_with(".tgz") || text.ends_with(".tar.gz");
+        let is_file = text.starts_with('.') || has_ending(text, "tgz") || has_ending(text, "gz");
         let is_owned = is_name(owner) && is_name(name) && !is_file;
         named.or(is_owned.then_some("github.com"))
     };
@@ -399,7 +405,7 @@ fn modules(operands: &[&Word]) -> Vec<Destination> {
     let host = |word: &&Word| {
         let text = word.literal()?;
         let (first, _) = text.split_once(['/', '@']).unwrap_or((text, ""));
-        let is_remote = first.contains('.') && !first.starts_with('.') && !text.ends_with(".go");
+        let is_remote = first.contains('.') && !first.starts_with('.') && !has_ending(text, "go");
         let is_fetched = match verb.literal() {
             Some("get") => true,
             Some("run" | "install" | "mod") => text.contains('@'),
@@ -460,7 +466,7 @@ fn archive(words: &[Word]) -> Option<Destination> {
         let is_cluster = (at == 0 || text.starts_with('-')) && !text.starts_with("--");
         let takes = is_cluster && text.contains(['f', 'F', 'O', 'I']) || matches!(text.as_str(), "--file");
         let next = words.iter().zip(&texts).skip(at + 1).take(if takes { 2 } else { 0 });
-        next.filter_map(|(word, text)| remote(word, text)).next()
+        next.into_iter().find_map(|(word, text)| remote(word, text))
     })
 }
 

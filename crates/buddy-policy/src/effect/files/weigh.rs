@@ -193,7 +193,8 @@ impl Weigher {
                 self.each(read, operands.get(1..).unwrap_or_default());
             }
             Operands::Members if is_placed => {}
-            Operands::Members => self.here(Access::Write),
+            Operands::StoreOf if operands.is_empty() => {}
+            Operands::Members | Operands::Store | Operands::StoreOf => self.here(Access::Write),
             Operands::Unpack => {
                 self.each(read, operands.get(..1).unwrap_or_default());
                 if !is_placed {
@@ -218,9 +219,6 @@ impl Weigher {
                     self.touch(access, &Word::Literal((*name).to_owned()), Scope::Itself);
                 }
             }
-            Operands::Store => self.here(Access::Write),
-            Operands::StoreOf if operands.is_empty() => {}
-            Operands::StoreOf => self.here(Access::Write),
             Operands::Patterns => {
                 for word in &operands {
                     self.touch(Access::Write, word, Scope::Beside);
