@@ -14,6 +14,7 @@ mod lookalikes;
 mod names;
 mod readers;
 mod reading;
+mod recall;
 mod recipes;
 mod sed;
 mod wrappers;
@@ -28,6 +29,7 @@ pub(crate) use guards::gains_rights;
 pub(crate) use hosts::{destinations, socket};
 pub(crate) use interpreters::is_interpreter;
 pub(crate) use launchers::launcher_uses;
+pub(crate) use recall::Recall;
 pub(crate) use recipes::RECIPES;
 pub(crate) use wrappers::is_wrapper;
 
@@ -40,6 +42,8 @@ pub(crate) struct Examination {
     pub(crate) touches: Vec<Touch>,
     /// What a person has to see, whatever else is allowed.
     pub(crate) concerns: Vec<Concern>,
+    /// Uses of git that read what a repository tracks.
+    pub(crate) recalls: Vec<Recall>,
     /// Files that would be run as programs or scripts.
     pub(crate) pins: Vec<PathBuf>,
     /// The words, where it is one simple command with nothing around it.

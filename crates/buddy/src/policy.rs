@@ -7,6 +7,7 @@ mod links;
 mod project;
 mod rules;
 mod source;
+mod tracked;
 
 pub(crate) use grants::{GrantBook, Kept};
 pub(crate) use guards::{Guards, Pending};

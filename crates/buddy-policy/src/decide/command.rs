@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 use buddy_protocol::Risk;
 
 use super::egress::{self, is_this_machine};
-use super::file::{Allowed, decides_what_runs, holds_a_root, is_open, is_untrusted, rule, secret, untrusted};
+use super::file::{
+    Allowed, by_rule, decides_what_runs, holds_a_root, is_open, is_untrusted, rule, secret, untrusted,
+};
 use super::secrets::disclosed;
 use super::sheet::{Sheet, Weight};
 use crate::effect::{
@@ -23,6 +25,9 @@ use crate::{CommandMode, CommandPattern, Execution, Mode, Now, Places, Policy, S
 const UNTRUSTED: &str =
     "this folder is not trusted, so the command can change nothing in it; /trust changes that";
 
+/// The most files that one question names.
+const MAX_NAMED: usize = 5;
+
 /// Why every command of production asks that is not known to only read.
 const EXPOSED: &str =
     "nothing on this machine keeps buddy's own files from the command; install bubblewrap to change that";
@@ -32,6 +37,14 @@ pub(super) fn touched(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec
     let examined = examine(command, cwd, &policy.places);
     let touches = examined.map(|examination| examination.touches).unwrap_or_default();
     touches.iter().filter_map(|touch| touch.anchor().map(Path::to_owned)).collect()
+}
+
+/// The directories whose repositories a command reads from; those of the session where that is not known.
+pub(super) fn recalled(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec<PathBuf> {
+    let recalls =
+        examine(command, cwd, &policy.places).map(|examination| examination.recalls).unwrap_or_default();
+    let session = || policy.places.workspace.iter().chain(&policy.places.untrusted).cloned().collect();
+    recalls.into_iter().flat_map(|recall| recall.directories.unwrap_or_else(session)).collect()
 }
 
 /// Judges a command that would run in this directory, or in one that is not known.
@@ -120,6 +133,7 @@ impl Judge<'_> {
             let allowed = rule(Thing::Read(&path), self.policy, sheet);
             secret(&path, allowed, self.policy, sheet);
         }
+        self.recalled(&examination, sheet);
         self.reached(&examination, sheet);
         sheet.names_hosts = !uncovered.is_empty() && uncovered.iter().all(|leaf| self.names_its_hosts(leaf));
         sheet.pin(examination.pins);
@@ -133,6 +147,26 @@ impl Judge<'_> {
             sheet.ask(Weight::Boundary, Risk::High, reason);
         }
         self.by_mode(&uncovered, examination.leaves.is_empty(), sheet);
+    }
+
+    /// Judges what git would print or copy of the secrets that its repositories track.
+    fn recalled(&self, examination: &Examination, sheet: &mut Sheet) {
+        let is_read = |path: &&PathBuf| examination.recalls.iter().any(|recall| recall.covers(path));
+        let mut asked = Vec::new();
+        for path in self.now.tracked.iter().filter(is_read) {
+            sheet.reads_secret();
+            if rule(Thing::Read(path), self.policy, sheet) != Allowed::Always {
+                asked.push(shown(path));
+            }
+        }
+        let Some(first) = asked.first() else { return };
+        let names: Vec<String> = asked.iter().take(MAX_NAMED).map(|name| format!("`{name}`")).collect();
+        let more = asked.len().saturating_sub(MAX_NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let reason =
+            format!("it reads {}{more} from what git keeps, which can hold secrets", names.join(", "));
+        sheet.ask(Weight::Boundary, Risk::High, reason);
+        sheet.way(by_rule("read", first));
     }
 
     /// Judges the hosts that can be read off the words. Data that goes to this machine itself does not leave it.

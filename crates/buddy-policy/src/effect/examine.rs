@@ -2,15 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use super::files::{Scope, outcome};
+use super::files::{Scope, git_words, outcome};
 use super::interpreters::{Given, given, is_interpreter, is_shell};
 use super::launchers::{is_launcher, launched};
 use super::readers::reader_of;
 use super::reading::{only_looks, reading};
+use super::recall::{Recall, recalled};
 use super::wrappers::{Unwrapped, is_wrapper};
 use super::{Access, Class, Concern, Effect, Examination, Leaf, Reach, Touch};
 use super::{evaluated, find, git, guards, lookalikes, names, recipes, wrappers};
 use crate::Places;
+use crate::guarded::is_secret;
 use crate::path::{clean, is_beneath_any};
 use crate::shell::{self, Direction, MAX_LEAVES, MAX_WRAPPERS, Script, Simple, Unreadable, Word};
 
@@ -217,6 +219,7 @@ impl Examiner<'_> {
             for danger in git::dangers(arguments) {
                 self.danger(danger);
             }
+            self.recall(arguments);
         }
         self.recipes(program, arguments);
         self.state(program, simple);
@@ -525,6 +528,44 @@ impl Examiner<'_> {
                 "it is not known which file `{}` is",
                 crate::display_command(&word.unexpanded())
             )),
+        }
+    }
+
+    /// Notes what git takes out of its store.
+    fn recall(&mut self, arguments: &[Word]) {
+        let (words, bases) = git_words(arguments);
+        let recalled = recalled(&words);
+        let mut directories = self.cwds.clone();
+        for (base, scope) in &bases {
+            let Some(known) = directories.take() else { break };
+            let Some(named) = self.paths(base) else { break };
+            // Each directory is seen from the one before it; a store is beside what it is about.
+            let from = |directory: &PathBuf| match base.literal() {
+                Some(text) => clean(&directory.join(text)),
+                None => named.first().cloned().unwrap_or_default(),
+            };
+            let moved = known.iter().map(from).map(|path| match scope {
+                Scope::Beside => path.parent().map(Path::to_path_buf).unwrap_or(path),
+                _ => path,
+            });
+            directories = Some(moved.collect());
+        }
+        let within = |name: &str| -> Vec<PathBuf> {
+            let known = directories.iter().flatten();
+            known.map(|directory| clean(&directory.join(name))).collect()
+        };
+        for word in recalled.files.iter().filter_map(Word::literal) {
+            let secrets: Vec<PathBuf> = match &directories {
+                Some(_) => within(word),
+                None => vec![clean(Path::new("/").join(word).as_path())],
+            };
+            let secrets = secrets.into_iter().filter(|path| is_secret(path, self.places));
+            let reaches = secrets.map(Reach::Path).collect();
+            self.note(Access::Read, reaches);
+        }
+        if recalled.is_wide {
+            let limits = recalled.limits.iter().flat_map(|limit| within(limit)).collect();
+            self.found.recalls.push(Recall::new(directories, limits));
         }
     }
 

@@ -22,6 +22,7 @@ use super::Access;
 use super::flags::Flags;
 use crate::shell::Word;
 
+pub(crate) use git::stripped as git_words;
 pub(crate) use runners::RUNNERS;
 pub(crate) use weigh::{Scope, outcome};
 

@@ -10,6 +10,7 @@ mod launchers;
 mod modes;
 mod offers;
 mod reading;
+mod recall;
 mod reference;
 mod rewording;
 mod rules;

@@ -296,7 +296,7 @@ pub(super) const ROWS: &[Row] = &[
 ];
 
 /// The words from the subcommand on, and the directories that it works in: those themselves, or the one beside a store.
-pub(super) fn stripped(arguments: &[Word]) -> (Vec<Word>, Vec<(Word, Scope)>) {
+pub(crate) fn stripped(arguments: &[Word]) -> (Vec<Word>, Vec<(Word, Scope)>) {
     let mut bases = Vec::new();
     let mut rest = arguments;
     while let Some((first, after)) = rest.split_first() {
