@@ -6,6 +6,7 @@
 //! every word counts as written.
 
 mod archives;
+mod compilers;
 mod compressors;
 mod copies;
 mod git;
@@ -224,5 +225,7 @@ impl Row {
 
 /// Every row, in the order of the table.
 pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
-    [copies::ROWS, archives::ROWS, compressors::ROWS, outputs::ROWS, git::ROWS].into_iter().flatten()
+    [copies::ROWS, archives::ROWS, compressors::ROWS, outputs::ROWS, compilers::ROWS, git::ROWS]
+        .into_iter()
+        .flatten()
 }
