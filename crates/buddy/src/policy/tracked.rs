@@ -25,8 +25,15 @@ const MAX_SMALL: u64 = 65_536;
 /// What the indexes said, as long as they stay as they are.
 #[derive(Default)]
 pub(super) struct TrackedSecrets {
-    /// By the path of the index, with when it changed last and its length. Held for a look only.
-    kept: Mutex<HashMap<PathBuf, (SystemTime, u64, Arc<Vec<PathBuf>>)>>,
+    /// By the path of the index. Held for a look only.
+    kept: Mutex<HashMap<PathBuf, Kept>>,
+}
+
+/// What an index said.
+struct Kept {
+    /// When it changed last, and its length.
+    state: (SystemTime, u64),
+    names: Arc<Vec<PathBuf>>,
 }
 
 impl TrackedSecrets {
@@ -46,12 +53,10 @@ impl TrackedSecrets {
 
     fn names(&self, index: &Path, store: &Path) -> Arc<Vec<PathBuf>> {
         let Ok(metadata) = std::fs::metadata(index) else { return Arc::default() };
-        let (changed, length) = (metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH), metadata.len());
+        let state = (metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH), metadata.len());
         let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((_, _, names)) =
-            kept().get(index).filter(|(time, size, _)| (*time, *size) == (changed, length))
-        {
-            return names.clone();
+        if let Some(known) = kept().get(index).filter(|known| known.state == state) {
+            return known.names.clone();
         }
         let read = File::open(index).and_then(|file| secrets(BufReader::new(file), hash_length(store)));
         let names = Arc::new(read.unwrap_or_default());
@@ -59,7 +64,7 @@ impl TrackedSecrets {
         if kept.len() >= MAX_KEPT {
             kept.clear();
         }
-        kept.insert(index.to_owned(), (changed, length, names.clone()));
+        kept.insert(index.to_owned(), Kept { state, names: names.clone() });
         names
     }
 }
