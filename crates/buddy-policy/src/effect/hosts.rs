@@ -55,7 +55,7 @@ pub(crate) fn destinations(program: &str, words: &[Word]) -> Vec<Destination> {
         Reading::Git => found.extend(git(&given, words)),
         Reading::Links => found.extend(links(words)),
         Reading::Connects => found.extend(connected(&given)),
-        Reading::Options => found.extend(links(words).chain(words.iter().filter_map(setting))),
+        Reading::Options => found.extend(databases(words)),
         Reading::Keys => found.extend(keys(&given, words)),
         Reading::Packages => found.extend(links(words).chain(packages(program, &given.operands))),
         Reading::Modules => found.extend(links(words).chain(modules(&given.operands))),
@@ -191,7 +191,8 @@ impl<'a> Given<'a> {
             })
             .collect();
         // A value that the shell could make several words of can hold anything.
-        if self.has_any(sender.unknown) || self.values().iter().any(|word| is_many(word)) {
+        let is_open = sender.reading.takes_hosts_anywhere() && self.values().iter().any(|word| is_many(word));
+        if self.has_any(sender.unknown) || is_open {
             found.push(Destination::unknown());
         }
         found
@@ -319,10 +320,19 @@ fn links(words: &[Word]) -> impl Iterator<Item = Destination> {
         let text = word.unexpanded();
         let is_copy = text.split_once(':').is_some_and(|(before, after)| {
             let host = before.split_once('@').map(|(_, host)| host);
-            host.is_some_and(|host| host.contains('.')) && !before.contains('/') && !after.starts_with("//")
+            host.is_some_and(|host| host.contains('.'))
+                && !before.contains(|letter: char| letter == '/' || letter.is_whitespace())
+                && !after.starts_with("//")
         });
         if is_copy { copy(word) } else { link(word) }
     })
+}
+
+/// The destinations of words that are addresses or descriptions of a database. Statements can hold addresses that are only text.
+fn databases(words: &[Word]) -> Vec<Destination> {
+    let is_statement = |word: &&Word| word.unexpanded().contains(char::is_whitespace);
+    let plain: Vec<Word> = words.iter().filter(|word| !is_statement(word)).cloned().collect();
+    links(&plain).chain(words.iter().filter_map(setting)).collect()
 }
 
 /// The destination of a setting such as `host=a.test` in a description of a database.

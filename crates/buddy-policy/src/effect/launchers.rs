@@ -14,8 +14,12 @@ use crate::shell::Word;
 
 /// What a program with these words launches; none where no row is about this use of it.
 pub(crate) fn launched(program: &str, arguments: &[Word]) -> Option<Unwrapped> {
-    let found = LAUNCHERS.iter().filter(|launcher| launcher.names.contains(&program));
-    found.into_iter().find_map(|launcher| launcher.unwrap(arguments))
+    let rows = || LAUNCHERS.iter().filter(|launcher| launcher.names.contains(&program));
+    let found = rows().find_map(|launcher| launcher.unwrap(arguments));
+    // A subcommand that is computed could be the one that runs a command.
+    let could_run = arguments.first().is_some_and(Word::is_unknown)
+        && rows().any(|launcher| !matches!(launcher.form, Form::Options | Form::Texts) && program != "git");
+    found.or_else(|| could_run.then(|| Unwrapped { is_launched: true, ..unclear() }))
 }
 
 /// Whether a program is known to run others in one of its uses.
@@ -99,6 +103,7 @@ impl Launcher {
                         texts.extend(of_text.filter_map(|(_, value)| value.clone()).map(Word::Literal));
                         split.before
                     }
+                    None if verb == "*" => return Some((rest, texts)),
                     // Behind an option that is not listed, the first word that could be the verb is.
                     None => rest.iter().position(|word| word.literal() == Some(verb))?,
                 };

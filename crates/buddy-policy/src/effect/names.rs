@@ -61,7 +61,6 @@ const NAMES: &[&str] = &[
     "MYSQL_HOST",
     "LDAPURI",
     "LDAPHOST",
-    "REDIS_URL",
     "PIP_INDEX_URL",
     "PIP_EXTRA_INDEX_URL",
     "PIP_FIND_LINKS",

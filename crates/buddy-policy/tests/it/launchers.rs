@@ -203,6 +203,9 @@ fn a_launcher_never_only_reads() {
 fn what_is_run_and_cannot_be_read_asks_in_production() {
     for line in [
         "npx \"$X\"",
+        "npm $X",
+        "uv \"$X\" touch y",
+        "pnpm --weird touch /srv/x",
         "npx -c \"$X\"",
         "npm exec --weird x",
         "npm init evil",
@@ -265,6 +268,7 @@ fn launchers_of_an_ordinary_day_ask_nothing_in_production() {
         "npx tsc --noEmit",
         "npm exec -- jest",
         "npm run build -- --watch",
+        "npm run \"$script\"",
         "npm init -y",
         "npm config get registry",
         "pnpm exec vitest run",

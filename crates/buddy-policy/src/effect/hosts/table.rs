@@ -42,6 +42,24 @@ pub(super) enum Reading {
     Anywhere,
 }
 
+impl Reading {
+    /// Whether a value that the shell could make several words of can hold a host. Other programs have too many other values.
+    pub(super) fn takes_hosts_anywhere(self) -> bool {
+        matches!(
+            self,
+            Self::Addresses
+                | Self::Hosts
+                | Self::Copies
+                | Self::Lookups
+                | Self::Sockets
+                | Self::Git
+                | Self::Links
+                | Self::Connects
+                | Self::Request
+        )
+    }
+}
+
 /// How one program is read.
 pub(super) struct Sender {
     pub(super) programs: &'static [&'static str],
