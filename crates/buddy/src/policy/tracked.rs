@@ -244,7 +244,7 @@ mod tests {
         git(&top, &["commit", "-qm", "x"]);
         git(&top, &["worktree", "add", "-q", "../second"]);
         let second = place.path().join("second");
-        let found = TrackedSecrets::default().of(&[second.clone()]);
+        let found = TrackedSecrets::default().of(std::slice::from_ref(&second));
         assert_eq!(found, [second.join(".env"), second.join("deep/er/.env.production")]);
     }
 }
