@@ -10,7 +10,7 @@ use std::time::Duration;
 use buddy_exec::Bounds;
 use buddy_policy::{
     Action, Approvals, Attendance, Decision, Grant, Intent, Mode, Needs, Now, Offer, Policy, Trail, Verdict,
-    decide, reword, touched,
+    decide, recalled, reword, touched,
 };
 use buddy_protocol::{ApprovalPolicy, GrantScope, GrantWish};
 use tokio::sync::watch;
@@ -29,6 +29,11 @@ pub trait PolicySource: Send + Sync {
 
     /// Which of these paths of the host lead elsewhere, with where they lead. Where that is not known, none do.
     fn links(&self, _: &Policy, _: &[PathBuf]) -> Vec<(PathBuf, PathBuf)> {
+        Vec::new()
+    }
+
+    /// The files that can hold secrets among those that the repositories of these directories track. Where that is not known, none.
+    fn tracked(&self, _: &[PathBuf]) -> Vec<PathBuf> {
         Vec::new()
     }
 
@@ -150,8 +155,10 @@ impl Gate {
             approvals = Approvals::Window;
         }
         let links = ground.source.links(&policy, &touched(intent, &policy));
+        let tracked = ground.source.tracked(&recalled(intent, &policy));
         let attendance = self.attendance;
-        let now = Now { approvals, attendance, grants: &grants, trail: &trail, links: &links };
+        let now =
+            Now { approvals, attendance, grants: &grants, trail: &trail, links: &links, tracked: &tracked };
         let decision = decide(intent, &policy, &now);
         // In production whoever starts buddy with `all` has answered every question beforehand.
         let is_all = approvals == Approvals::All && policy.mode == Mode::Production;

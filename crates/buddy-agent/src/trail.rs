@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use buddy_policy::{Action, Approvals, Intent, Now, Policy, Trail, decide};
+use buddy_policy::{Action, Approvals, Intent, Now, Policy, Trail, decide, recalled};
 use buddy_protocol::{Content, Item, ItemStatus, Json, Ran, ToolCall};
 use serde_json::Value;
 
@@ -80,7 +80,8 @@ impl Retracing<'_> {
             // Only a call that came to its end is known to have been allowed; any other may have read something.
             if status == ItemStatus::Completed {
                 let Some(policy) = self.policy(&target) else { continue };
-                let now = Now { trail: &self.trail, ..Now::with(Approvals::Ask) };
+                let tracked = target.host.policy.tracked(&recalled(&intent, &policy));
+                let now = Now { trail: &self.trail, tracked: &tracked, ..Now::with(Approvals::Ask) };
                 let decision = decide(&intent, &policy, &now);
                 follow(&mut self.trail, &intent, &decision);
             } else {
@@ -92,7 +93,9 @@ impl Retracing<'_> {
 
     fn secret(&mut self, intent: &Intent, target: &Arc<Attached>) {
         let Some(policy) = self.policy(target) else { return };
-        if decide(intent, &policy, &Now::with(Approvals::Ask)).reads_secret {
+        let tracked = target.host.policy.tracked(&recalled(intent, &policy));
+        let now = Now { tracked: &tracked, ..Now::with(Approvals::Ask) };
+        if decide(intent, &policy, &now).reads_secret {
             self.trail.read_secret();
         }
     }

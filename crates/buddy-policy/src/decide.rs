@@ -9,7 +9,7 @@ mod sheet;
 #[cfg(test)]
 mod tests;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use buddy_protocol::Risk;
 
@@ -19,6 +19,8 @@ use sheet::{Sheet, Weight};
 
 /// Touched files that are looked at for links. A line that names more is judged by its words beyond that.
 const MAX_TOUCHED: usize = 256;
+/// Directories whose repositories are looked at for one call; each look reads an index.
+const MAX_REPOSITORIES: usize = 8;
 
 /// Judges an intent.
 ///
@@ -70,6 +72,25 @@ pub fn touched(intent: &Intent, policy: &Policy) -> Vec<PathBuf> {
     let mut paths: Vec<PathBuf> = intent.actions.iter().flat_map(touched).collect();
     paths.truncate(MAX_TOUCHED);
     paths
+}
+
+/// The directories whose repositories the commands of an intent print or copy contents from, whatever is in them.
+pub fn recalled(intent: &Intent, policy: &Policy) -> Vec<PathBuf> {
+    let mut directories: Vec<PathBuf> =
+        commands(intent).flat_map(|(command, cwd)| command::recalled(command, cwd, policy)).collect();
+    directories.sort();
+    directories.dedup();
+    directories.truncate(MAX_REPOSITORIES);
+    directories
+}
+
+/// The command lines of an intent, with the directories that they would run in.
+fn commands(intent: &Intent) -> impl Iterator<Item = (&str, Option<&Path>)> {
+    intent.actions.iter().filter_map(|action| match action {
+        Action::Run { command, cwd } => Some((command.as_str(), Some(cwd.as_path()))),
+        Action::Terminal { typing: Typing::Lines(text), .. } => Some((text.as_str(), None)),
+        _ => None,
+    })
 }
 
 fn claims(intent: &Intent, sheet: &mut Sheet) {

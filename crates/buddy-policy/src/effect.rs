@@ -9,10 +9,12 @@ mod git;
 mod guards;
 mod hosts;
 mod interpreters;
+mod launchers;
 mod lookalikes;
 mod names;
 mod readers;
 mod reading;
+mod recall;
 mod recipes;
 mod sed;
 mod wrappers;
@@ -26,6 +28,8 @@ pub(crate) use files::{RUNNERS, rows};
 pub(crate) use guards::gains_rights;
 pub(crate) use hosts::{destinations, socket};
 pub(crate) use interpreters::is_interpreter;
+pub(crate) use launchers::launcher_uses;
+pub(crate) use recall::Recall;
 pub(crate) use recipes::RECIPES;
 pub(crate) use wrappers::is_wrapper;
 
@@ -38,6 +42,8 @@ pub(crate) struct Examination {
     pub(crate) touches: Vec<Touch>,
     /// What a person has to see, whatever else is allowed.
     pub(crate) concerns: Vec<Concern>,
+    /// Uses of git that read what a repository tracks.
+    pub(crate) recalls: Vec<Recall>,
     /// Files that would be run as programs or scripts.
     pub(crate) pins: Vec<PathBuf>,
     /// The words, where it is one simple command with nothing around it.
@@ -59,6 +65,8 @@ pub(crate) struct Leaf {
     pub(crate) has_assignments: bool,
     /// The directories that it could run in; none where that is not known.
     pub(crate) cwds: Option<Vec<PathBuf>>,
+    /// The simple command that launches it, as `npx` does: whoever allows that one allows this one.
+    pub(crate) launcher: Option<usize>,
 }
 
 /// What a simple command does by itself.

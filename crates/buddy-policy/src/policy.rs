@@ -130,6 +130,8 @@ pub struct Now<'a> {
     pub trail: &'a Trail,
     /// Paths that lead elsewhere than they say, with where they lead: links that were found on the host.
     pub links: &'a [(PathBuf, PathBuf)],
+    /// Files that can hold secrets and that the repositories track which the command reads from.
+    pub tracked: &'a [PathBuf],
 }
 
 impl Now<'_> {
@@ -140,6 +142,13 @@ impl Now<'_> {
 
     /// This policy on approvals, without grants, in a conversation in which nothing was said.
     pub fn with(approvals: Approvals) -> Self {
-        Self { approvals, attendance: Attendance::Somebody, grants: &[], trail: &BLANK, links: &[] }
+        Self {
+            approvals,
+            attendance: Attendance::Somebody,
+            grants: &[],
+            trail: &BLANK,
+            links: &[],
+            tracked: &[],
+        }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::Places;
-use crate::effect::{Access, RECIPES, RUNNERS, Reach, examine, rows};
+use crate::effect::{Access, RECIPES, RUNNERS, Reach, examine, launcher_uses, rows};
 use crate::later::LATER;
 
 /// Where the examples are said to run.
@@ -21,6 +21,9 @@ pub fn command_reference() -> String {
         "programs",
         RUNNERS.iter().copied(),
     );
+    let uses = launcher_uses();
+    let uses: Vec<&str> = uses.iter().map(String::as_str).collect();
+    let _ = write!(page, "\n## Programs that run a command\n\n{}\n", codes(&uses));
     let recipes = RECIPES.iter().map(|recipe| (recipe.names, recipe.files));
     page.push_str("\n## Files that buddy pins\n\n| program | files in its directory |\n|---|---|\n");
     for (names, files) in recipes {

@@ -8,6 +8,7 @@ mod project;
 mod rules;
 mod sessions;
 mod source;
+mod tracked;
 
 pub(crate) use grants::{GrantBook, Kept};
 pub(crate) use guards::{Guards, Pending};

@@ -6,7 +6,8 @@ use buddy_protocol::Risk;
 
 use super::egress::{self, is_this_machine};
 use super::file::{
-    Allowed, changes_secrets, decides_what_runs, holds_a_root, is_open, is_untrusted, rule, secret, untrusted,
+    Allowed, by_rule, changes_secrets, decides_what_runs, holds_a_root, is_open, is_untrusted, rule, secret,
+    untrusted,
 };
 use super::secrets::disclosed;
 use super::sheet::{Sheet, Weight};
@@ -25,6 +26,9 @@ use crate::{Approvals, CommandMode, CommandPattern, Execution, Mode, Now, Places
 const UNTRUSTED: &str =
     "this folder is not trusted, so the command can change nothing in it; /trust changes that";
 
+/// The most files that one question names.
+const MAX_NAMED: usize = 5;
+
 /// Why every command of production asks that is not known to only read.
 const EXPOSED: &str = "nothing on this machine keeps buddy's own files and your other sessions from the command; install bubblewrap to change that";
 
@@ -33,6 +37,14 @@ pub(super) fn touched(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec
     let examined = examine(command, cwd, &policy.places);
     let touches = examined.map(|examination| examination.touches).unwrap_or_default();
     touches.iter().filter_map(|touch| touch.anchor().map(Path::to_owned)).collect()
+}
+
+/// The directories whose repositories a command reads from; those of the session where that is not known.
+pub(super) fn recalled(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec<PathBuf> {
+    let recalls =
+        examine(command, cwd, &policy.places).map(|examination| examination.recalls).unwrap_or_default();
+    let session = || policy.places.workspace.iter().chain(&policy.places.untrusted).cloned().collect();
+    recalls.into_iter().flat_map(|recall| recall.directories.unwrap_or_else(session)).collect()
 }
 
 /// Judges a command that would run in this directory, or in one that is not known.
@@ -114,19 +126,17 @@ impl Judge<'_> {
         }
         let only_reads =
             |leaf: &Leaf| leaf.effect == Effect::None || (leaf.effect == Effect::Reads && touches_safely);
-        let mut uncovered = Vec::new();
-        sheet.needs.is_ruled = !examination.leaves.is_empty();
-        for leaf in &examination.leaves {
-            sheet.needs.gains_rights |= gains_rights(&leaf.program);
-            let is_allowed = self.is_allowed(leaf, sheet);
-            if !is_allowed && !only_reads(leaf) {
-                uncovered.push(leaf);
-            }
-        }
+        let allowed = self.allowed(&examination.leaves, sheet);
+        let is_uncovered =
+            |(leaf, allowed): &(&Leaf, &Allowed)| **allowed == Allowed::No && !only_reads(leaf);
+        let uncovered: Vec<&Leaf> =
+            examination.leaves.iter().zip(&allowed).filter(is_uncovered).map(|(leaf, _)| leaf).collect();
+        sheet.needs.is_ruled = !allowed.is_empty() && allowed.iter().all(|one| *one == Allowed::Always);
         for path in examination.leaves.iter().flat_map(|leaf| disclosed(leaf, &self.policy.places)) {
             let allowed = rule(Thing::Read(&path), self.policy, sheet);
             secret(&path, allowed, self.policy, sheet);
         }
+        self.recalled(&examination, sheet);
         self.reached(&examination, sheet);
         sheet.names_hosts = !uncovered.is_empty() && uncovered.iter().all(|leaf| self.names_its_hosts(leaf));
         sheet.pin(examination.pins);
@@ -142,10 +152,30 @@ impl Judge<'_> {
         self.by_mode(&uncovered, examination.leaves.is_empty(), sheet);
     }
 
+    /// Judges what git would print or copy of the secrets that its repositories track.
+    fn recalled(&self, examination: &Examination, sheet: &mut Sheet) {
+        let is_read = |path: &&PathBuf| examination.recalls.iter().any(|recall| recall.covers(path));
+        let mut asked = Vec::new();
+        for path in self.now.tracked.iter().filter(is_read) {
+            sheet.reads_secret();
+            if rule(Thing::Read(path), self.policy, sheet) != Allowed::Always {
+                asked.push(shown(path));
+            }
+        }
+        let Some(first) = asked.first() else { return };
+        let names: Vec<String> = asked.iter().take(MAX_NAMED).map(|name| format!("`{name}`")).collect();
+        let more = asked.len().saturating_sub(MAX_NAMED);
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let reason =
+            format!("it reads {}{more} from what git keeps, which can hold secrets", names.join(", "));
+        sheet.ask(Weight::Boundary, Risk::High, reason);
+        sheet.way(by_rule("read", first));
+    }
+
     /// Judges the hosts that can be read off the words. Data that goes to this machine itself does not leave it.
     fn reached(&self, examination: &Examination, sheet: &mut Sheet) {
         let words = examination.leaves.iter().flat_map(|leaf| destinations(&leaf.program, &leaf.words));
-        let paths = examination.touches.iter().filter_map(|touch| touch.reach.path()).filter_map(socket);
+        let paths = examination.touches.iter().filter_map(|touch| socket(&touch.reach));
         for destination in words.chain(paths) {
             let is_here = destination.host.as_deref().is_some_and(is_this_machine);
             let is_granted = destination.host.is_some() && self.is_granted_to_the_letter();
@@ -180,6 +210,9 @@ impl Judge<'_> {
             Mode::Development if self.is_granted_to_the_letter() => {}
             Mode::Development if matches!(self.policy.commands, CommandMode::Allowlist(_)) => {}
             Mode::Development => {
+                let launching: Vec<&Leaf> =
+                    uncovered.iter().copied().filter(|leaf| leaf.launcher.is_none()).collect();
+                let uncovered = launching.as_slice();
                 sheet.ask(Weight::Soft, Risk::Medium, named(uncovered));
                 if self.cwd.is_some_and(|cwd| is_untrusted(cwd, &self.policy.places)) {
                     sheet.ask(Weight::Soft, Risk::Medium, UNTRUSTED);
@@ -234,14 +267,29 @@ impl Judge<'_> {
         self.now.grants.iter().any(|grant| grant.covers_line(self.command, cwd, &self.policy.places))
     }
 
-    /// Whether a rule or a grant lets a simple command go on.
-    fn is_allowed(&self, leaf: &Leaf, sheet: &mut Sheet) -> bool {
+    /// How far rules and grants let each simple command go on. Whoever allows a launcher allows what it launches.
+    fn allowed(&self, leaves: &[Leaf], sheet: &mut Sheet) -> Vec<Allowed> {
+        let own: Vec<Allowed> = leaves
+            .iter()
+            .map(|leaf| {
+                sheet.needs.gains_rights |= gains_rights(&leaf.program);
+                self.is_allowed(leaf, sheet)
+            })
+            .collect();
+        let one = |at: usize| own.get(at).copied().unwrap_or(Allowed::No);
+        let launchers = |at: usize| std::iter::successors(Some(at), |at| leaves.get(*at)?.launcher);
+        let widest = |at: usize| launchers(at).map(one).find(|allowed| *allowed != Allowed::No);
+        (0..leaves.len()).map(|at| widest(at).unwrap_or(Allowed::No)).collect()
+    }
+
+    /// How far a rule or a grant lets a simple command go on.
+    fn is_allowed(&self, leaf: &Leaf, sheet: &mut Sheet) -> Allowed {
         let thing =
             Thing::Command { program: &leaf.program, words: &leaf.words, is_foreign: leaf.is_foreign };
         let allowed = rule(thing, self.policy, sheet);
-        sheet.needs.is_ruled &= allowed == Allowed::Always;
-        allowed != Allowed::No
-            || self.now.grants.iter().any(|grant| grant.covers_command(leaf, &self.policy.places))
+        let is_granted =
+            || self.now.grants.iter().any(|grant| grant.covers_command(leaf, &self.policy.places));
+        if allowed == Allowed::No && is_granted() { Allowed::ThisRun } else { allowed }
     }
 
     /// Judges a file that the command touches. True where it is only read, and no secret.

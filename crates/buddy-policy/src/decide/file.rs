@@ -55,7 +55,7 @@ pub(crate) fn secret(path: &Path, allowed: Allowed, policy: &Policy, sheet: &mut
 }
 
 /// How a person allows something that no answer given beforehand covers.
-fn by_rule(kind: &str, shown: &str) -> String {
+pub(crate) fn by_rule(kind: &str, shown: &str) -> String {
     format!(
         "`{{ {kind} = \"{shown}\" }}` under `allow` in your own rules.toml, or production mode with `--approve all`"
     )

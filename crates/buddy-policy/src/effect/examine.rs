@@ -2,14 +2,17 @@
 
 use std::path::{Path, PathBuf};
 
-use super::files::{Scope, outcome};
+use super::files::{Scope, git_words, outcome};
 use super::interpreters::{Given, given, is_interpreter, is_shell};
+use super::launchers::{is_launcher, launched};
 use super::readers::reader_of;
 use super::reading::{only_looks, reading};
-use super::wrappers::is_wrapper;
+use super::recall::{Recall, recalled};
+use super::wrappers::{Unwrapped, is_wrapper};
 use super::{Access, Class, Concern, Effect, Examination, Leaf, Reach, Touch};
 use super::{evaluated, find, git, guards, lookalikes, names, recipes, wrappers};
 use crate::Places;
+use crate::guarded::is_secret;
 use crate::path::{clean, is_beneath_any};
 use crate::shell::{self, Direction, MAX_LEAVES, MAX_WRAPPERS, Script, Simple, Unreadable, Word};
 
@@ -51,6 +54,23 @@ pub(crate) fn examine(command: &str, cwd: Option<&Path>, places: &Places) -> Res
 
 fn at(cwd: Option<&Path>) -> Option<Vec<PathBuf>> {
     cwd.map(|cwd| vec![clean(cwd)])
+}
+
+/// How a command stands to what it runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Inner {
+    /// It is nothing by itself but what it runs.
+    All,
+    /// It does something itself, or runs nothing.
+    Part,
+    /// It launches it, and does something itself.
+    Launched,
+}
+
+impl Inner {
+    fn all_if(is_all: bool) -> Self {
+        if is_all { Self::All } else { Self::Part }
+    }
 }
 
 struct Examiner<'a> {
@@ -199,12 +219,15 @@ impl Examiner<'_> {
             for danger in git::dangers(arguments) {
                 self.danger(danger);
             }
+            self.recall(arguments);
         }
         self.recipes(program, arguments);
         self.state(program, simple);
         let is_read_only = self.effects(known, program, arguments);
         let reads_only = is_read_only && simple.assignments.iter().all(|name| names::is_harmless(name));
-        let is_transparent = self.inner(known, program, arguments, simple, upstream, depth)?;
+        let start = self.found.leaves.len();
+        let inner = self.inner(known, program, arguments, simple, upstream, depth)?;
+        let is_transparent = inner == Inner::All;
         let effect = match (is_transparent || (reads_only && program == "cd"), reads_only) {
             (true, _) => Effect::None,
             (_, true) => Effect::Reads,
@@ -212,6 +235,12 @@ impl Examiner<'_> {
         };
         let is_known = self.is_known(first, known, arguments) || is_transparent || reads_only;
         self.leaf(program.to_owned(), simple, effect, is_known);
+        if inner == Inner::Launched {
+            let outer = self.found.leaves.len() - 1;
+            for leaf in self.found.leaves.iter_mut().take(outer).skip(start) {
+                leaf.launcher.get_or_insert(outer);
+            }
+        }
         Ok(())
     }
 
@@ -229,6 +258,7 @@ impl Examiner<'_> {
             || reader_of(known).is_some()
             || is_interpreter(known)
             || is_wrapper(known)
+            || is_launcher(known)
             || guards::always_flags(known)
     }
 
@@ -243,6 +273,7 @@ impl Examiner<'_> {
             }),
             has_assignments: simple.assignments.iter().any(|name| !names::is_harmless(name)),
             cwds: self.cwds.clone(),
+            launcher: None,
         });
     }
 
@@ -341,7 +372,7 @@ impl Examiner<'_> {
         }
     }
 
-    /// Judges what the command runs. True where it is nothing by itself but what it runs.
+    /// Judges what the command runs.
     fn inner(
         &mut self,
         known: &str,
@@ -350,28 +381,43 @@ impl Examiner<'_> {
         simple: &Simple,
         upstream: &[Simple],
         depth: usize,
-    ) -> Result<bool, Unreadable> {
+    ) -> Result<Inner, Unreadable> {
         if program == "find" {
             for words in find::find(arguments).commands {
                 self.command(&Simple { words, ..Simple::default() }, &[], depth + 1)?;
             }
-            return Ok(false);
+            return Ok(Inner::Part);
         }
         if matches!(program, "source" | ".") {
             self.sourced(arguments);
-            return Ok(false);
+            return Ok(Inner::Part);
         }
         if matches!(program, "command" | "type")
             && arguments.first().and_then(Word::literal).is_some_and(|text| matches!(text, "-v" | "-V"))
         {
-            return Ok(!arguments.iter().any(Word::is_unknown));
+            return Ok(Inner::all_if(!arguments.iter().any(Word::is_unknown)));
         }
-        if let Some(given) = given(program, arguments) {
-            return self
-                .interpreter(program, given, simple, upstream, depth)
-                .map(|is_clear| is_clear && !known.is_empty());
+        let launched = launched(program, arguments);
+        if let Some(given) = given(program, arguments).filter(|_| launched.is_none()) {
+            let is_clear = self.interpreter(program, given, simple, upstream, depth)?;
+            return Ok(Inner::all_if(is_clear && !known.is_empty()));
         }
-        let Some(unwrapped) = wrappers::unwrap(program, arguments) else { return Ok(false) };
+        match launched.or_else(|| wrappers::unwrap(program, arguments)) {
+            Some(unwrapped) => self.unwrapped(known, program, unwrapped, simple, upstream, depth),
+            None => Ok(Inner::Part),
+        }
+    }
+
+    /// Judges what a wrapper or a launcher runs.
+    fn unwrapped(
+        &mut self,
+        known: &str,
+        program: &str,
+        unwrapped: Unwrapped,
+        simple: &Simple,
+        upstream: &[Simple],
+        depth: usize,
+    ) -> Result<Inner, Unreadable> {
         if unwrapped.is_unclear {
             self.unclear(format!("what `{program}` runs is not understood"));
         }
@@ -381,7 +427,7 @@ impl Examiner<'_> {
         for output in &unwrapped.outputs {
             self.touch(Access::Write, output);
         }
-        if program == "trap" && !arguments.is_empty() {
+        if program == "trap" && simple.words.len() > 1 {
             self.unclear("it makes the shell run something later");
         }
         for text in &unwrapped.texts {
@@ -394,9 +440,16 @@ impl Examiner<'_> {
             let inner = Simple { words, input: simple.input.clone(), ..Simple::default() };
             self.change_directory(&inner);
             self.command(&inner, upstream, depth + 1)?;
+            if let Some(leaf) = self.found.leaves.last_mut().filter(|_| unwrapped.is_of_project) {
+                leaf.is_known = true;
+            }
+        }
+        if unwrapped.is_launched {
+            return Ok(Inner::Launched);
         }
         let sets_only_harmless = unwrapped.assignments.iter().all(|name| names::is_harmless(name));
-        Ok(!known.is_empty() && !unwrapped.is_unclear && unwrapped.outputs.is_empty() && sets_only_harmless)
+        let is_clear = !known.is_empty() && !unwrapped.is_unclear;
+        Ok(Inner::all_if(is_clear && unwrapped.outputs.is_empty() && sets_only_harmless))
     }
 
     /// A file whose text this shell runs.
@@ -478,8 +531,49 @@ impl Examiner<'_> {
         }
     }
 
+    /// Notes what git takes out of its store.
+    fn recall(&mut self, arguments: &[Word]) {
+        let (words, bases) = git_words(arguments);
+        let recalled = recalled(&words);
+        let mut directories = self.cwds.clone();
+        for (base, scope) in &bases {
+            let Some(known) = directories.take() else { break };
+            let Some(named) = self.paths(base) else { break };
+            // Each directory is seen from the one before it; a store is beside what it is about.
+            let from = |directory: &PathBuf| match base.literal() {
+                Some(text) => clean(&directory.join(text)),
+                None => named.first().cloned().unwrap_or_default(),
+            };
+            let moved = known.iter().map(from).map(|path| match scope {
+                Scope::Beside => path.parent().map(Path::to_path_buf).unwrap_or(path),
+                _ => path,
+            });
+            directories = Some(moved.collect());
+        }
+        let within = |name: &str| -> Vec<PathBuf> {
+            let known = directories.iter().flatten();
+            known.map(|directory| clean(&directory.join(name))).collect()
+        };
+        for word in recalled.files.iter().filter_map(Word::literal) {
+            let secrets: Vec<PathBuf> = match &directories {
+                Some(_) => within(word),
+                None => vec![clean(Path::new("/").join(word).as_path())],
+            };
+            let secrets = secrets.into_iter().filter(|path| is_secret(path, self.places));
+            let reaches = secrets.map(Reach::Path).collect();
+            self.note(Access::Read, reaches);
+        }
+        if recalled.is_wide {
+            let limits = recalled.limits.iter().flat_map(|limit| within(limit)).collect();
+            self.found.recalls.push(Recall::new(directories, limits));
+        }
+    }
+
     /// Pins the files that the program runs by itself.
     fn recipes(&mut self, program: &str, arguments: &[Word]) {
+        if recipes::reads_recipe(program, arguments) {
+            self.unclear(format!("`{program}` runs what it reads"));
+        }
         for word in recipes::recipe_files(program, arguments) {
             for path in self.paths(&word).into_iter().flatten() {
                 if self.found.pins.contains(&path) {

@@ -6,9 +6,11 @@
 //! every word counts as written.
 
 mod archives;
+mod compilers;
 mod compressors;
 mod copies;
 mod git;
+mod git_options;
 mod outputs;
 mod parse;
 mod runners;
@@ -21,6 +23,7 @@ use super::Access;
 use super::flags::Flags;
 use crate::shell::Word;
 
+pub(crate) use git::stripped as git_words;
 pub(crate) use runners::RUNNERS;
 pub(crate) use weigh::{Scope, outcome};
 
@@ -110,6 +113,10 @@ pub(crate) enum Operands {
     Fixed(Access, &'static [&'static str]),
     /// Patterns of names in this directory: files go away and come.
     Patterns,
+    /// Text; the store of the repository here is changed.
+    Store,
+    /// As before, if there are any.
+    StoreOf,
 }
 
 /// What an option means for files.
@@ -119,6 +126,8 @@ pub(crate) enum Does {
     Writes,
     /// Files beneath its value are written.
     WritesWithin,
+    /// Its value is written, which has to be joined to it by `=`.
+    WritesJoined,
     /// Files whose names begin with its value are written.
     WritesBeside,
     /// Its value is removed.
@@ -216,5 +225,7 @@ impl Row {
 
 /// Every row, in the order of the table.
 pub(crate) fn rows() -> impl Iterator<Item = &'static Row> {
-    [copies::ROWS, archives::ROWS, compressors::ROWS, outputs::ROWS, git::ROWS].into_iter().flatten()
+    [copies::ROWS, archives::ROWS, compressors::ROWS, outputs::ROWS, compilers::ROWS, git::ROWS]
+        .into_iter()
+        .flatten()
 }

@@ -7,6 +7,11 @@ use crate::shell::Word;
 /// Why what no branch holds is not removed unseen.
 const LOSES: &str = "it removes commits or changes that nothing else may hold";
 
+/// Why programs that git is told to run are seen.
+const RUNS: &str = "git is told to run programs";
+/// Why changes that no commit holds are not thrown away unseen.
+const DISCARDS: &str = "it throws away changes that are not committed";
+
 /// What is dangerous about these words after `git`.
 pub(crate) fn dangers(arguments: &[Word]) -> Vec<String> {
     let mut dangers = Vec::new();
@@ -39,70 +44,158 @@ pub(crate) fn dangers(arguments: &[Word]) -> Vec<String> {
 }
 
 fn of_subcommand(subcommand: &str, rest: &[Word]) -> Option<String> {
-    let has =
-        |wanted: &[&str]| rest.iter().any(|word| word.literal().is_some_and(|text| wanted.contains(&text)));
-    let first = rest.first().map(Word::unexpanded).unwrap_or_default();
-    let is_forced = |word: &Word| {
-        let text = word.unexpanded();
-        text.starts_with('+') || text.starts_with(':')
-    };
-    let danger = match subcommand {
-        "push" if might_give(rest, Some('f'), "force") || might_give(rest, None, "force-with-lease") => {
-            "it overwrites what others may have"
-        }
+    let danger = pushes(subcommand, rest)
+        .or_else(|| loses(subcommand, rest).then_some(LOSES))
+        .or_else(|| discards(subcommand, rest).then_some(DISCARDS))
+        .or_else(|| runs_programs(subcommand, rest).then_some(RUNS))
+        .or_else(|| match subcommand {
+            "config"
+                if !has(rest, &["--get", "--get-all", "--get-regexp", "--list", "-l", "get", "list"]) =>
+            {
+                Some("it changes git's configuration, which names programs that git runs")
+            }
+            "filter-branch" | "filter-repo" => Some("it rewrites the whole history"),
+            "maintenance" if matches!(first(rest).as_str(), "start" | "register") => {
+                Some("it makes something run later, when nobody watches")
+            }
+            "credential" | "credential-store" | "credential-cache" => {
+                Some("it hands out passwords that are kept")
+            }
+            _ => None,
+        });
+    danger.map(str::to_owned)
+}
+
+fn first(rest: &[Word]) -> String {
+    rest.first().map(Word::unexpanded).unwrap_or_default()
+}
+
+fn has(rest: &[Word], wanted: &[&str]) -> bool {
+    rest.iter().any(|word| word.literal().is_some_and(|text| wanted.contains(&text)))
+}
+
+/// Whether a word is a reference that is overwritten or removed.
+fn is_forced(word: &Word) -> bool {
+    word.unexpanded().starts_with(['+', ':'])
+}
+
+/// What a push does to what others may have.
+fn pushes(subcommand: &str, rest: &[Word]) -> Option<&'static str> {
+    let gives = |long: &str| might_give(rest, None, long);
+    match subcommand {
         "push"
-            if might_give(rest, Some('d'), "delete")
-                || might_give(rest, None, "mirror")
-                || might_give(rest, None, "prune") =>
+            if might_give(rest, Some('f'), "force")
+                || gives("force-with-lease")
+                || gives("force-if-includes") =>
         {
-            "it removes what others may have"
+            Some("it overwrites what others may have")
         }
-        "push" if rest.iter().any(is_forced) => "it overwrites or removes what others may have",
-        "config" if !has(&["--get", "--get-all", "--get-regexp", "--list", "-l", "get", "list"]) => {
-            "it changes git's configuration, which names programs that git runs"
+        "push" if might_give(rest, Some('d'), "delete") || gives("mirror") || gives("prune") => {
+            Some("it removes what others may have")
         }
-        "filter-branch" | "filter-repo" => "it rewrites the whole history",
-        "branch"
-            if might_give(rest, Some('D'), "")
-                || (might_give(rest, Some('d'), "delete") && might_give(rest, Some('f'), "force")) =>
-        {
-            LOSES
+        "push" if rest.iter().any(is_forced) => Some("it overwrites or removes what others may have"),
+        _ => None,
+    }
+}
+
+/// Whether commits or changes go that nothing else may hold.
+fn loses(subcommand: &str, rest: &[Word]) -> bool {
+    let first = first(rest);
+    let is_forcing = might_give(rest, Some('f'), "force");
+    let deletes = might_give(rest, Some('d'), "delete");
+    match subcommand {
+        "branch" => might_give(rest, Some('D'), "") || is_forcing || has(rest, &["-M", "-C"]),
+        "checkout" => has(rest, &["-B"]) || is_forcing,
+        "switch" => has(rest, &["-C"]) || is_forcing || might_give(rest, None, "discard-changes"),
+        "rm" => is_forcing && !might_give(rest, None, "cached"),
+        "clean" => {
+            (is_forcing || might_give(rest, Some('i'), "interactive")) && !has(rest, &["-n", "--dry-run"])
         }
-        "branch" if might_give(rest, Some('f'), "force") || has(&["-M", "-C"]) => LOSES,
-        "checkout" if has(&["-B"]) || might_give(rest, Some('f'), "force") => LOSES,
-        "switch"
-            if has(&["-C"])
-                || might_give(rest, Some('f'), "force")
-                || might_give(rest, None, "discard-changes") =>
-        {
-            LOSES
+        "tag" | "replace" => deletes || is_forcing,
+        "notes" => matches!(first.as_str(), "remove" | "prune"),
+        "symbolic-ref" => deletes,
+        "repack" => might_give(rest, Some('d'), "") && might_give(rest, Some('a'), ""),
+        "fetch" | "pull" => is_forcing || rest.iter().any(is_forced),
+        "submodule" => has(rest, &["deinit", "update"]) && is_forcing,
+        "stash" => matches!(first.as_str(), "drop" | "clear"),
+        "reflog" => matches!(first.as_str(), "expire" | "delete"),
+        "gc" => might_give(rest, None, "prune"),
+        "worktree" => first == "remove" && is_forcing,
+        "lfs" => first == "prune",
+        "update-ref" => !rest.is_empty(),
+        "fast-import" | "read-tree" | "prune" => true,
+        _ => false,
+    }
+}
+
+/// Whether changes of the work tree go that no commit holds.
+fn discards(subcommand: &str, rest: &[Word]) -> bool {
+    match subcommand {
+        "checkout" => names_files(rest),
+        "restore" => !only_index(rest),
+        "reset" => might_give(rest, None, "hard") || might_give(rest, None, "merge"),
+        "checkout-index" => might_give(rest, Some('f'), "force"),
+        _ => false,
+    }
+}
+
+/// Whether the words make git run other programs.
+fn runs_programs(subcommand: &str, rest: &[Word]) -> bool {
+    let gives = |long: &str| might_give(rest, None, long);
+    let by_subcommand = match subcommand {
+        "init" | "init-db" => gives("template"),
+        "clone" => {
+            gives("template") || might_give(rest, Some('c'), "config") || might_give(rest, Some('u'), "")
         }
-        "read-tree" if might_give(rest, Some('u'), "reset") => LOSES,
-        "clone" if might_give(rest, Some('u'), "upload-pack") => "git is told to run programs",
-        "archive" if might_give(rest, None, "exec") || might_give(rest, None, "remote") => {
-            "git is told to run programs"
-        }
-        "stash" if matches!(first.as_str(), "drop" | "clear") => LOSES,
-        "reflog" if matches!(first.as_str(), "expire" | "delete") => LOSES,
-        "prune" => LOSES,
-        "maintenance" if matches!(first.as_str(), "start" | "register") => {
-            "it makes something run later, when nobody watches"
-        }
-        "gc" if might_give(rest, None, "prune") => LOSES,
-        "update-ref" if might_give(rest, Some('d'), "delete") || might_give(rest, None, "stdin") => LOSES,
-        "worktree" if first == "remove" && might_give(rest, Some('f'), "force") => LOSES,
-        "submodule" if has(&["foreach"]) => "git is told to run programs",
-        "bisect" if first == "run" => "git is told to run programs",
-        "rebase" if might_give(rest, Some('x'), "exec") => "git is told to run programs",
-        "difftool" | "mergetool" | "daemon" | "shell" | "send-email" | "instaweb" => {
-            "git is told to run programs"
-        }
-        "grep" if might_give(rest, Some('O'), "open-files-in-pager") => "git is told to run programs",
-        _ if might_give(rest, None, "upload-pack") || might_give(rest, None, "receive-pack") => {
-            "git is told to run programs"
-        }
-        _ if rest.iter().any(|word| word.unexpanded().contains("ext::")) => "git is told to run programs",
-        _ => return None,
+        "archive" => gives("exec") || gives("remote"),
+        "submodule" => has(rest, &["foreach"]),
+        "bisect" => first(rest) == "run",
+        "rebase" => might_give(rest, Some('x'), "exec"),
+        "grep" => might_give(rest, Some('O'), "open-files-in-pager"),
+        "difftool" | "mergetool" | "daemon" | "shell" | "send-email" | "instaweb" | "hook"
+        | "merge-index" | "for-each-repo" | "upload-pack" | "receive-pack" | "upload-archive"
+        | "http-backend" | "remote-ext" | "remote-fd" | "p4" | "svn" | "gui" | "citool" | "gitk" => true,
+        _ => false,
     };
-    Some(danger.to_owned())
+    by_subcommand
+        || gives("upload-pack")
+        || gives("receive-pack")
+        || rest.iter().any(|word| word.unexpanded().contains("ext::"))
+}
+
+/// Whether a `checkout` is about files, whose changes it throws away, and not about a branch.
+fn names_files(rest: &[Word]) -> bool {
+    let makes_branch = ["-b", "-B", "--orphan", "--track", "-t", "--detach", "-d"];
+    if rest.iter().any(|word| word.literal().is_some_and(|text| makes_branch.contains(&text))) {
+        return false;
+    }
+    let at = rest.iter().position(|word| word.literal() == Some("--"));
+    if let Some(at) = at {
+        return at + 1 < rest.len();
+    }
+    let operands: Vec<String> =
+        rest.iter().map(Word::unexpanded).filter(|text| text == "-" || !text.starts_with('-')).collect();
+    let is_given = |long: &str| might_give(rest, None, long);
+    match operands.as_slice() {
+        [] => is_given("pathspec-from-file"),
+        [one] => looks_like_a_file(one) || is_given("ours") || is_given("theirs"),
+        _ => true,
+    }
+}
+
+/// Whether a word is a path rather than a name of a branch or a version: it begins like one or ends like the name of a file.
+pub(super) fn looks_like_a_file(text: &str) -> bool {
+    let ending = text.rsplit('/').next().and_then(|name| name.rsplit_once('.')).map(|(_, ending)| ending);
+    let is_file = |ending: &str| {
+        ending.len() <= 5 && ending.len() > 1 && ending.chars().all(|letter| letter.is_ascii_lowercase())
+    };
+    text.starts_with(['/', '.', ':'])
+        || text.ends_with('/')
+        || text.contains('*')
+        || ending.is_some_and(is_file)
+}
+
+/// Whether a `restore` changes the index alone.
+fn only_index(rest: &[Word]) -> bool {
+    might_give(rest, Some('S'), "staged") && !might_give(rest, Some('W'), "worktree")
 }

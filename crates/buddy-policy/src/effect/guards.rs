@@ -15,6 +15,8 @@ enum When {
     With(&'static [&'static str]),
     /// If one of its options is, or could be, this: a letter, a long name.
     Option(&'static [(Option<char>, &'static str)]),
+    /// If one of its options has this name, after one dash or two. A computed word does not count: these programs take many.
+    Named(&'static [&'static str]),
 }
 
 struct Guard {
@@ -42,6 +44,7 @@ const GIVEN_TEXT: &str = "it runs text that stands on its command line";
 const SPEAKS: &str = "it could speak in a person's place";
 const PROGRAMS: &str = "an option makes it run other programs";
 const ELSEWHERE: &str = "it acts in another place: a host, a container or a cluster";
+const SETTINGS: &str = "it changes settings that later commands follow";
 const STATE: &str = "it changes what later commands of this shell do";
 
 /// Words of package managers that a subcommand follows.
@@ -261,9 +264,63 @@ const GUARDS: &[Guard] = &[
         "it changes the record of what was done",
     ),
     guard(&["make", "gmake", "bmake"], When::Option(&[(Some('E'), "eval")]), GIVEN_TEXT),
-    guard(&["npx", "pnpx", "bunx"], When::Option(&[(Some('c'), "call")]), GIVEN_TEXT),
-    guard(&["nix-shell"], When::Option(&[(None, "run"), (None, "command")]), GIVEN_TEXT),
     guard(&["cmake"], When::Option(&[(Some('E'), ""), (Some('P'), "")]), GIVEN_TEXT),
+    guard(
+        &["rake"],
+        When::Named(&["e", "execute", "E", "execute-continue", "p", "execute-print"]),
+        GIVEN_TEXT,
+    ),
+    guard(&["ghc", "ocaml", "scala", "groovy"], When::Named(&["e"]), GIVEN_TEXT),
+    guard(&["elixir", "iex", "mix", "erl", "rebar3"], When::Named(&["e", "eval", "rpc-eval"]), GIVEN_TEXT),
+    guard(&["ts-node", "tsx"], When::Named(&["e", "eval", "p", "print", "pe"]), GIVEN_TEXT),
+    guard(
+        &["rails", "django-admin", "flask", "artisan"],
+        When::Subcommand(&["runner", "r", "shell", "console", "c", "dbconsole", "dbshell", "tinker"]),
+        GIVEN_TEXT,
+    ),
+    guard(&["crystal", "nim", "lein", "deno"], When::Subcommand(&["eval", "e", "exec"]), GIVEN_TEXT),
+    guard(&["xmake"], When::Subcommand(&["lua", "l"]), GIVEN_TEXT),
+    guard(&["mvn", "mvnw"], When::With(&["exec:exec", "exec:java"]), GIVEN_TEXT),
+    guard(&["latexmk"], When::Named(&["e", "r", "latex", "pdflatex", "xelatex", "lualatex"]), PROGRAMS),
+    guard(
+        &["pdflatex", "xelatex", "lualatex", "latexmk"],
+        When::Named(&["shell-escape", "enable-write18"]),
+        PROGRAMS,
+    ),
+    guard(&["cargo"], When::Named(&["config"]), PROGRAMS),
+    guard(&["go"], When::Named(&["exec", "toolexec", "vettool", "overlay"]), PROGRAMS),
+    guard(&["go"], When::With(&["-w"]), SETTINGS),
+    guard(&["protoc"], When::Named(&["plugin"]), PROGRAMS),
+    guard(
+        &["bazel", "bazelisk", "buck2"],
+        When::Named(&["run_under", "shell_executable", "workspace_status_command"]),
+        PROGRAMS,
+    ),
+    guard(&["ctest"], When::Named(&["build-and-test"]), PROGRAMS),
+    guard(&["meson"], When::Named(&["wrapper"]), PROGRAMS),
+    guard(&["just"], When::Named(&["shell", "shell-arg", "chooser"]), PROGRAMS),
+    guard(&["zig"], When::Named(&["test-cmd"]), PROGRAMS),
+    guard(
+        &["npm", "npx", "pnpm", "pnpx", "yarn"],
+        When::Named(&["script-shell", "shell", "git", "node-options", "editor", "viewer", "node-gyp"]),
+        PROGRAMS,
+    ),
+    guard(
+        &["apt", "apt-get", "aptitude", "apt-cache"],
+        When::Named(&["o", "option", "c", "config-file"]),
+        PROGRAMS,
+    ),
+    guard(&["rpm"], When::Named(&["eval", "E", "pipe", "define", "D"]), PROGRAMS),
+    guard(&["hg", "jj"], When::Named(&["config", "config-toml", "config-file", "tool"]), PROGRAMS),
+    guard(
+        &["svn"],
+        When::Named(&["config-option", "config-dir", "diff-cmd", "diff3-cmd", "editor-cmd"]),
+        PROGRAMS,
+    ),
+    guard(&["pre-commit"], When::Subcommand(&["try-repo"]), PROGRAMS),
+    guard(&["direnv", "mise"], When::Subcommand(&["allow", "permit", "grant", "trust"]), LATER),
+    guard(&["pm2"], When::Subcommand(&["startup"]), LATER),
+    guard(&["conda", "mamba"], When::Subcommand(&["init"]), LATER),
     guard(
         &["ssh", "docker", "podman", "kubectl", "nerdctl", "lxc", "oc", "helm", "rsh", "mosh"],
         When::Always,
@@ -367,6 +424,18 @@ pub(crate) fn dangers(program: &str, arguments: &[Word]) -> Vec<String> {
     if program == "kill" && kills_others(arguments) {
         dangers.push("it ends processes that may not be buddy's".to_owned());
     }
+    if changes_settings(program, arguments) {
+        dangers.push(SETTINGS.to_owned());
+    }
+    if matches!(program, "make" | "gmake" | "bmake") && arguments.iter().any(is_command_for_make) {
+        dangers.push(GIVEN_TEXT.to_owned());
+    }
+    if program == "rustc" && arguments.iter().any(is_output_of_rustc) {
+        dangers.push(PROGRAMS.to_owned());
+    }
+    if program == "socat" && arguments.iter().any(is_program_for_socat) {
+        dangers.push(PROGRAMS.to_owned());
+    }
     if program == "set" && !arguments.iter().all(is_plain_setting) {
         dangers.push(STATE.to_owned());
     }
@@ -405,12 +474,71 @@ impl When {
                     },
                 )
             }
+            Self::Named(names) => {
+                arguments.iter().take_while(|word| word.literal() != Some("--")).any(|word| {
+                    let text = word.unexpanded();
+                    let name = text.split('=').next().unwrap_or_default();
+                    name.starts_with('-') && names.contains(&name.trim_start_matches('-'))
+                })
+            }
             Self::Option(options) => {
                 options.iter().any(|(short, long)| might_give(arguments, *short, long))
                     || arguments.iter().any(Word::is_unknown)
             }
         }
     }
+}
+
+/// Managers of packages that keep settings for later.
+const KEEPING_SETTINGS: &[&str] = &[
+    "npm", "pnpm", "yarn", "pip", "pip3", "poetry", "bundle", "bundler", "conda", "mamba", "gh", "composer",
+    "corepack",
+];
+
+/// Whether a package manager would change what it keeps for later, as `npm config set` does.
+fn changes_settings(program: &str, arguments: &[Word]) -> bool {
+    let mut words = arguments.iter().filter_map(Word::literal).filter(|text| !text.starts_with("--"));
+    let (first, second) = (words.next(), words.next());
+    let changes = |text: &str| matches!(text, "set" | "delete" | "rm" | "edit" | "unset" | "add" | "--add");
+    KEEPING_SETTINGS.contains(&program)
+        && match first {
+            Some("config" | "c" | "alias") => second.is_some_and(changes),
+            Some("set") => matches!(program, "npm" | "pnpm"),
+            _ => false,
+        }
+}
+
+/// Whether a word sets a variable of a makefile to a command: recipes run what stands in `CC`, and any text after a `;`.
+fn is_command_for_make(word: &Word) -> bool {
+    const RUN: &[&str] =
+        &["CC", "CXX", "CPP", "LD", "AR", "AS", "RM", "INSTALL", "MAKE", "FC", "YACC", "LEX"];
+    const STEER: &[&str] = &["SHELL", ".SHELLFLAGS", "MAKEFLAGS", "MAKEFILES", "GNUMAKEFLAGS"];
+    let text = word.unexpanded();
+    let Some((name, value)) = text.split_once('=').filter(|(name, _)| !name.starts_with('-')) else {
+        return false;
+    };
+    let name = name.trim_end_matches([':', '+', '?', '!']);
+    STEER.contains(&name)
+        || value.contains([';', '|', '&', '`', '<', '>', '\n'])
+        || (word.literal().is_some() && value.contains("$("))
+        || (RUN.contains(&name) && value.contains(char::is_whitespace))
+}
+
+/// Whether a word makes `rustc` run a linker, or write where no table can read it.
+fn is_output_of_rustc(word: &Word) -> bool {
+    let text = word.unexpanded();
+    ["linker=", "incremental=", "link-arg"].iter().any(|part| text.contains(part))
+        || (text.starts_with("--emit") && text.matches('=').count() > 1)
+        || ["link=", "dep-info=", "obj=", "asm=", "mir=", "metadata=", "llvm-ir="]
+            .iter()
+            .any(|kind| text.starts_with(kind))
+}
+
+/// Whether an address of socat is a program.
+fn is_program_for_socat(word: &Word) -> bool {
+    let text = word.unexpanded().to_ascii_lowercase();
+    let kinds = text.split("!!").map(|address| address.split(':').next().unwrap_or_default().to_owned());
+    kinds.into_iter().any(|kind| matches!(kind.as_str(), "exec" | "system" | "shell"))
 }
 
 /// Words that could be the subcommand: the first that is no option, and the next one where that could be the value of an option or

@@ -1,309 +1,34 @@
 //! Hosts that a command would reach, read off its words. A table says for each program how; a host that cannot be read is
 //! unknown, and so is everything that a file or a variable decides.
 
+mod table;
+
 use std::path::Path;
 
 use url::Url;
 
+use self::table::{Reading, SENDERS, Sender};
+use super::Reach;
 use crate::decide::Destination;
 use crate::shell::Word;
 use crate::trail::{host_named, host_of};
 
-/// How the hosts of a program are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Reading {
-    /// Operands are addresses, with or without a scheme.
-    Addresses,
-    /// The first operand is a host, `user@host` or an address; so are all where there are several.
-    Hosts,
-    /// Operands are `host:path`, addresses, or paths of this machine.
-    Copies,
-    /// Operands are names to look up; the server is `@name`.
-    Lookups,
-    /// Operands are `TYPE:host:port`.
-    Sockets,
-    /// A subcommand with an address or `host:path`.
-    Git,
-    /// Only words that are whole addresses count: the rest are names of packages and files.
-    Links,
-    /// The value of one option is `host:port`.
-    Connects,
-}
-
-/// How one program is read.
-struct Sender {
-    programs: &'static [&'static str],
-    reading: Reading,
-    /// Options that take a value, short and long. A value that is not listed is read as an operand, which asks.
-    short: &'static str,
-    long: &'static [&'static str],
-    /// Options whose value is a host or an address.
-    hosts: &'static [&'static str],
-    /// Options that take hosts from a file, or from words that are not read here.
-    unknown: &'static [&'static str],
-    /// Options with a body.
-    bodies: &'static [&'static str],
-}
-
-const PLAIN: Sender = Sender {
-    programs: &[],
-    reading: Reading::Hosts,
-    short: "",
-    long: &[],
-    hosts: &[],
-    unknown: &[],
-    bodies: &[],
-};
-
-const SENDERS: &[Sender] = &[
-    Sender {
-        programs: &["curl"],
-        reading: Reading::Addresses,
-        short: "AbcCdDeEFhHKmoPQrtTuUwxXyYz",
-        long: &[
-            "user-agent",
-            "cookie",
-            "cookie-jar",
-            "continue-at",
-            "data",
-            "data-raw",
-            "data-binary",
-            "data-ascii",
-            "data-urlencode",
-            "url-query",
-            "dump-header",
-            "referer",
-            "cert",
-            "cert-type",
-            "form",
-            "form-string",
-            "header",
-            "config",
-            "max-time",
-            "connect-timeout",
-            "output",
-            "output-dir",
-            "range",
-            "upload-file",
-            "user",
-            "proxy-user",
-            "write-out",
-            "proxy",
-            "preproxy",
-            "request",
-            "retry",
-            "retry-delay",
-            "retry-max-time",
-            "json",
-            "url",
-            "cacert",
-            "capath",
-            "key",
-            "key-type",
-            "pass",
-            "ciphers",
-            "limit-rate",
-            "max-redirs",
-            "max-filesize",
-            "interface",
-            "resolve",
-            "connect-to",
-            "doh-url",
-            "dns-servers",
-            "netrc-file",
-            "oauth2-bearer",
-            "proto",
-            "proto-redir",
-            "socks4",
-            "socks4a",
-            "socks5",
-            "socks5-hostname",
-            "stderr",
-            "trace",
-            "trace-ascii",
-            "unix-socket",
-            "variable",
-            "aws-sigv4",
-            "parallel-max",
-            "speed-limit",
-            "speed-time",
-            "time-cond",
-            "tls-max",
-            "local-port",
-            "mail-from",
-            "mail-rcpt",
-            "quote",
-        ],
-        hosts: &[
-            "url",
-            "x",
-            "proxy",
-            "preproxy",
-            "socks4",
-            "socks4a",
-            "socks5",
-            "socks5-hostname",
-            "doh-url",
-        ],
-        unknown: &["K", "config", "connect-to", "resolve", "dns-servers", "variable"],
-        bodies: &[
-            "d",
-            "data",
-            "data-raw",
-            "data-binary",
-            "data-ascii",
-            "data-urlencode",
-            "F",
-            "form",
-            "form-string",
-            "json",
-            "T",
-            "upload-file",
-        ],
-    },
-    Sender {
-        programs: &["wget", "wget2"],
-        reading: Reading::Addresses,
-        short: "oaOitTwQPUADRIXlBe",
-        long: &[
-            "output-document",
-            "output-file",
-            "append-output",
-            "input-file",
-            "tries",
-            "timeout",
-            "wait",
-            "quota",
-            "directory-prefix",
-            "user-agent",
-            "header",
-            "post-data",
-            "post-file",
-            "body-data",
-            "body-file",
-            "method",
-            "referer",
-            "user",
-            "password",
-            "http-user",
-            "http-password",
-            "execute",
-            "config",
-            "base",
-            "accept",
-            "reject",
-            "domains",
-            "level",
-            "load-cookies",
-            "save-cookies",
-            "ca-certificate",
-            "limit-rate",
-        ],
-        hosts: &[],
-        unknown: &["i", "input-file", "e", "execute", "config", "B", "base"],
-        bodies: &["post-data", "post-file", "body-data", "body-file"],
-    },
-    Sender { programs: &["http", "https", "xh", "xhs"], reading: Reading::Links, ..PLAIN },
-    Sender {
-        programs: &[
-            "aria2c", "axel", "lynx", "w3m", "links", "elinks", "fetch", "wsc", "websocat", "grpcurl",
-        ],
-        reading: Reading::Addresses,
-        short: "diosxn",
-        unknown: &["i", "input-file"],
-        ..PLAIN
-    },
-    Sender {
-        programs: &["ssh", "sshfs", "mosh", "autossh"],
-        short: "BbcDEeFIiJLlmOopQRSWw",
-        hosts: &["J", "W"],
-        unknown: &["F", "o"],
-        ..PLAIN
-    },
-    Sender {
-        programs: &["ftp", "lftp", "tftp", "sftp", "telnet", "ncftp", "ncftpput"],
-        short: "BbcDFiJlmoPRSuep",
-        hosts: &["J"],
-        unknown: &["F", "o", "f"],
-        ..PLAIN
-    },
-    Sender {
-        programs: &["ssh-copy-id", "ssh-keyscan"],
-        short: "ipoFtTf",
-        unknown: &["F", "o", "f"],
-        ..PLAIN
-    },
-    Sender {
-        programs: &["nc", "ncat", "netcat"],
-        short: "cegGiIkmMOopPqsTVwWxX",
-        hosts: &["x", "proxy"],
-        long: &["proxy"],
-        ..PLAIN
-    },
-    Sender {
-        programs: &[
-            "ping",
-            "ping6",
-            "traceroute",
-            "traceroute6",
-            "tracepath",
-            "mtr",
-            "fping",
-            "hping3",
-            "whois",
-        ],
-        short: "ciIlmMpQsStTwWfgqhn",
-        ..PLAIN
-    },
-    Sender { programs: &["mail", "mailx", "mutt", "sendmail", "msmtp"], short: "sabcrqFfxeHi", ..PLAIN },
-    Sender {
-        programs: &["scp", "rsync", "rclone"],
-        reading: Reading::Copies,
-        short: "cDFiJloPSXefTBM",
-        long: &[
-            "rsh",
-            "exclude",
-            "include",
-            "exclude-from",
-            "include-from",
-            "files-from",
-            "log-file",
-            "port",
-            "bwlimit",
-        ],
-        hosts: &["J"],
-        unknown: &["F", "o"],
-        ..PLAIN
-    },
-    Sender {
-        programs: &["dig", "drill", "kdig", "host", "nslookup", "delv", "resolvectl", "getent"],
-        reading: Reading::Lookups,
-        short: "bcfkpqtyxDmNRTW",
-        hosts: &["q", "x"],
-        unknown: &["f"],
-        ..PLAIN
-    },
-    Sender { programs: &["socat"], reading: Reading::Sockets, short: "bdDLlrRtTW", ..PLAIN },
-    Sender { programs: &["git"], reading: Reading::Git, ..PLAIN },
-    Sender {
-        programs: &[
-            "npm", "pnpm", "yarn", "bun", "pip", "pip3", "pipx", "uv", "cargo", "go", "gem", "deno", "brew",
-            "conda",
-        ],
-        reading: Reading::Links,
-        ..PLAIN
-    },
-    Sender {
-        programs: &["openssl"],
-        reading: Reading::Connects,
-        hosts: &["connect", "proxy", "host"],
-        ..PLAIN
-    },
-];
-
 /// Subcommands of git that reach another repository.
-const GIT: &[&str] =
-    &["clone", "fetch", "pull", "push", "ls-remote", "remote", "submodule", "archive", "request-pull"];
+const GIT: &[&str] = &[
+    "clone",
+    "fetch",
+    "pull",
+    "push",
+    "ls-remote",
+    "remote",
+    "submodule",
+    "archive",
+    "request-pull",
+    "fetch-pack",
+    "send-pack",
+    "config",
+    "subtree",
+];
 /// Types and classes of records, which are no names.
 const RECORDS: &[&str] = &[
     "a", "aaaa", "any", "axfr", "caa", "cname", "ds", "hinfo", "https", "in", "mx", "ns", "ptr", "soa",
@@ -316,19 +41,32 @@ pub(crate) fn destinations(program: &str, words: &[Word]) -> Vec<Destination> {
     let Some(sender) = SENDERS.iter().find(|sender| sender.programs.contains(&program)) else {
         return Vec::new();
     };
-    let given = Given::read(words.get(1..).unwrap_or_default(), sender);
+    let words = words.get(1..).unwrap_or_default();
+    let given = Given::read(words, sender);
     let mut found = given.option_hosts(sender);
     let operands = given.operands.iter();
     match sender.reading {
         Reading::Addresses => found.extend(operands.map(|word| address(word))),
         Reading::Hosts => found.extend(operands.take(first_only(program)).filter_map(|word| one_host(word))),
         Reading::Copies => found.extend(operands.filter_map(|word| copy(word))),
+        Reading::Lookups if program == "getent" && !names_hosts(&given.operands) => {}
         Reading::Lookups => found.extend(operands.filter_map(|word| lookup(word))),
         Reading::Sockets => found.extend(operands.filter_map(|word| socket_address(word))),
-        Reading::Git => found.extend(git(&given.operands)),
-        Reading::Links => found.extend(operands.chain(&given.values()).filter_map(|word| link(word))),
-        Reading::Connects => {}
+        Reading::Git => found.extend(git(&given, words)),
+        Reading::Links => found.extend(links(words)),
+        Reading::Connects => found.extend(connected(&given)),
+        Reading::Options => found.extend(databases(words)),
+        Reading::Keys => found.extend(keys(&given, words)),
+        Reading::Packages => found.extend(links(words).chain(packages(program, &given.operands))),
+        Reading::Modules => found.extend(links(words).chain(modules(&given.operands))),
+        Reading::Images => found.extend(links(words).chain(images(&given.operands))),
+        Reading::Archive => found.extend(archive(words)),
+        Reading::Debugger => found.extend(words.iter().filter_map(debugged)),
+        Reading::Request => found.extend(operands.take(2).find_map(|word| request(word))),
+        Reading::Shares => found.extend(operands.filter_map(|word| share(word))),
+        Reading::Anywhere => found.push(Destination::unknown()),
     }
+    found.dedup();
     let has_body = given.has_any(sender.bodies);
     for destination in &mut found {
         destination.has_body = has_body;
@@ -337,7 +75,14 @@ pub(crate) fn destinations(program: &str, words: &[Word]) -> Vec<Destination> {
 }
 
 /// The host of a path that the shell takes for a connection, such as `/dev/tcp/example.org/80`.
-pub(crate) fn socket(path: &Path) -> Option<Destination> {
+pub(crate) fn socket(reach: &Reach) -> Option<Destination> {
+    let path = match reach {
+        Reach::Path(path) | Reach::Beneath(path) => path.as_path(),
+        Reach::Unknown(words) => {
+            let is_socket = words.contains("/dev/tcp") || words.contains("/dev/udp");
+            return is_socket.then(Destination::unknown);
+        }
+    };
     let rest = path.strip_prefix("/dev/tcp").or_else(|_| path.strip_prefix("/dev/udp")).ok()?;
     let host = rest.components().next()?.as_os_str().to_str()?;
     Some(host_named(host).map_or_else(Destination::unknown, Destination::host))
@@ -347,7 +92,18 @@ pub(crate) fn socket(path: &Path) -> Option<Destination> {
 fn first_only(program: &str) -> usize {
     let takes_all = matches!(
         program,
-        "ping" | "ping6" | "fping" | "mail" | "mailx" | "mutt" | "sendmail" | "msmtp" | "ssh-keyscan"
+        "ping"
+            | "ping6"
+            | "fping"
+            | "nmap"
+            | "zmap"
+            | "masscan"
+            | "mail"
+            | "mailx"
+            | "mutt"
+            | "sendmail"
+            | "msmtp"
+            | "ssh-keyscan"
     );
     if takes_all { usize::MAX } else { 1 }
 }
@@ -380,7 +136,9 @@ impl<'a> Given<'a> {
                     long.split_once('=').map_or((long, None), |(name, value)| (name, Some(value)));
                 let value = match value {
                     Some(value) => Some(part(word, value)),
-                    None if sender.long.contains(&name) => words.next().cloned(),
+                    None if is_among(name, sender.long) || is_among(name, sender.hosts) => {
+                        words.next().cloned()
+                    }
                     None => None,
                 };
                 given.options.push((name.to_owned(), value));
@@ -412,7 +170,7 @@ impl<'a> Given<'a> {
     }
 
     fn has_any(&self, names: &[&str]) -> bool {
-        self.options.iter().any(|(name, _)| names.contains(&name.as_str()))
+        self.options.iter().any(|(name, _)| is_among(name, names))
     }
 
     fn values(&self) -> Vec<&Word> {
@@ -421,7 +179,7 @@ impl<'a> Given<'a> {
 
     /// What the options say about hosts.
     fn option_hosts(&self, sender: &Sender) -> Vec<Destination> {
-        let hosts = self.options.iter().filter(|(name, _)| sender.hosts.contains(&name.as_str()));
+        let hosts = self.options.iter().filter(|(name, _)| is_among(name, sender.hosts));
         let mut found: Vec<Destination> = hosts
             .flat_map(|(_, value)| match value {
                 // A jump goes over several hosts.
@@ -433,11 +191,17 @@ impl<'a> Given<'a> {
             })
             .collect();
         // A value that the shell could make several words of can hold anything.
-        if self.has_any(sender.unknown) || self.values().iter().any(|word| is_many(word)) {
+        let is_open = sender.reading.takes_hosts_anywhere() && self.values().iter().any(|word| is_many(word));
+        if self.has_any(sender.unknown) || is_open {
             found.push(Destination::unknown());
         }
         found
     }
+}
+
+/// Whether an option is one of these. Most programs take a beginning of a long name for it.
+fn is_among(name: &str, names: &[&str]) -> bool {
+    names.iter().any(|known| *known == name || (name.len() > 2 && known.starts_with(name)))
 }
 
 /// A part of a word, as certain as the word is.
@@ -541,33 +305,251 @@ fn link(word: &Word) -> Option<Destination> {
     let text = word.unexpanded();
     let (scheme, rest) = text.split_once("://")?;
     let scheme = scheme.rsplit(['+', '=', '@', '"']).next().unwrap_or(scheme);
+    // The value of an option may be joined to its letter.
+    let joined = ["https", "http", "ssh", "git", "ftp"].iter().find(|known| scheme.ends_with(*known));
+    let scheme = joined.copied().filter(|_| scheme.starts_with('-')).unwrap_or(scheme);
     if scheme == "file" {
         return None;
     }
     Some(address(&part(word, &format!("{scheme}://{rest}"))))
 }
 
+/// The destinations of all words that hold an address, in options too.
+fn links(words: &[Word]) -> impl Iterator<Item = Destination> {
+    words.iter().filter_map(|word| {
+        let text = word.unexpanded();
+        let is_copy = text.split_once(':').is_some_and(|(before, after)| {
+            let host = before.split_once('@').map(|(_, host)| host);
+            host.is_some_and(|host| host.contains('.'))
+                && !before.contains(|letter: char| letter == '/' || letter.is_whitespace())
+                && !after.starts_with("//")
+        });
+        if is_copy { copy(word) } else { link(word) }
+    })
+}
+
+/// The destinations of words that are addresses or descriptions of a database. Statements can hold addresses that are only text.
+fn databases(words: &[Word]) -> Vec<Destination> {
+    let is_statement = |word: &&Word| word.unexpanded().contains(char::is_whitespace);
+    let plain: Vec<Word> = words.iter().filter(|word| !is_statement(word)).cloned().collect();
+    links(&plain).chain(words.iter().filter_map(setting)).collect()
+}
+
+/// The destination of a setting such as `host=a.test` in a description of a database.
+fn setting(word: &Word) -> Option<Destination> {
+    let text = word.unexpanded();
+    let mut parts = text.split([' ', '\'', '"', '&', '?']);
+    let value =
+        parts.find_map(|part| part.strip_prefix("host=").or_else(|| part.strip_prefix("hostaddr=")))?;
+    if value.is_empty() || value.starts_with('/') {
+        return None;
+    }
+    Some(one_host(&part(word, value)).unwrap_or_else(Destination::unknown))
+}
+
+/// What a client of a protocol reaches that takes `host:port` as a word too.
+fn connected(given: &Given<'_>) -> Option<Destination> {
+    let [first, rest @ ..] = given.operands.as_slice() else { return None };
+    let is_client = matches!(first.literal(), Some("s_client" | "s_time"));
+    rest.iter().filter(|_| is_client).map(|word| address(word)).next()
+}
+
+/// What `gpg` reaches: uses of a key server that the words do not name reach the one that is configured.
+fn keys(given: &Given<'_>, words: &[Word]) -> Vec<Destination> {
+    const USES: &[&str] = &[
+        "recv-keys",
+        "receive-keys",
+        "search-keys",
+        "send-keys",
+        "refresh-keys",
+        "locate-keys",
+        "locate-external-keys",
+        "auto-key-locate",
+        "auto-key-retrieve",
+    ];
+    let mut found: Vec<Destination> = links(words).collect();
+    if given.has_any(USES) && !given.has_any(&["keyserver"]) {
+        found.push(Destination::unknown());
+    }
+    found
+}
+
+fn has_ending(text: &str, ending: &str) -> bool {
+    Path::new(text).extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
+}
+
+/// Short forms of packages that are repositories: `github:owner/name`, and `owner/name` where a package is asked for.
+fn packages(program: &str, operands: &[&Word]) -> Vec<Destination> {
+    const HOSTS: &[(&str, &str)] = &[
+        ("github:", "github.com"),
+        ("gitlab:", "gitlab.com"),
+        ("bitbucket:", "bitbucket.org"),
+        ("gist:", "gist.github.com"),
+    ];
+    let verb = operands.first().and_then(|word| word.literal()).unwrap_or_default();
+    let takes_all = matches!(program, "npx" | "pnpx" | "bunx");
+    let takes = matches!(verb, "install" | "i" | "add" | "exec" | "x" | "dlx" | "update" | "up");
+    let asked = match (takes_all, takes) {
+        (true, _) => operands.get(..1),
+        (_, true) => operands.get(1..),
+        _ => None,
+    };
+    let is_name = |text: &str| {
+        text.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter))
+            && !text.is_empty()
+    };
+    let short = |text: &str| {
+        let named = HOSTS.iter().find(|(start, _)| text.starts_with(start)).map(|(_, host)| *host);
+        let (owner, name) = text.split('#').next()?.split_once('/').unwrap_or_default();
+        let is_file = text.starts_with('.') || has_ending(text, "tgz") || has_ending(text, "gz");
+        let is_owned = is_name(owner) && is_name(name) && !is_file;
+        named.or(is_owned.then_some("github.com"))
+    };
+    let asked = asked.unwrap_or_default().iter().filter_map(|word| word.literal());
+    asked.filter_map(short).map(|host| Destination::host(host.to_owned())).collect()
+}
+
+/// Modules that are fetched: all that `go get` names, and what `go run` and `go install` name with a version.
+fn modules(operands: &[&Word]) -> Vec<Destination> {
+    let [verb, rest @ ..] = operands else { return Vec::new() };
+    let host = |word: &&Word| {
+        let text = word.literal()?;
+        let (first, _) = text.split_once(['/', '@']).unwrap_or((text, ""));
+        let is_remote = first.contains('.') && !first.starts_with('.') && !has_ending(text, "go");
+        let is_fetched = match verb.literal() {
+            Some("get") => true,
+            Some("run" | "install" | "mod") => text.contains('@'),
+            _ => false,
+        };
+        (is_remote && is_fetched)
+            .then(|| host_named(first).map_or_else(Destination::unknown, Destination::host))
+    };
+    rest.iter().filter_map(host).collect()
+}
+
+/// Registries that images are named by, and the one of Docker where a pull or a push names none.
+fn images(operands: &[&Word]) -> Vec<Destination> {
+    let registry = |word: &&Word| {
+        let text = word.literal()?;
+        let (first, _) = text.split_once('/')?;
+        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || ".-:".contains(letter);
+        let is_host = first.contains(['.', ':']) && !first.starts_with('.') && first.chars().all(is_plain);
+        let host = first.split(':').next().unwrap_or(first);
+        is_host.then(|| host_named(host).map_or_else(Destination::unknown, Destination::host))
+    };
+    let mut found: Vec<Destination> = operands.iter().filter_map(registry).collect();
+    let place = operands
+        .iter()
+        .position(|word| matches!(word.literal(), Some("pull" | "push" | "login" | "logout" | "search")));
+    if let Some(place) = place {
+        let server = operands
+            .get(place + 1)
+            .filter(|_| operands.get(place).is_some_and(|word| word.literal() == Some("login")));
+        found.extend(server.and_then(|word| one_host(word)));
+        if found.is_empty() {
+            found.push(Destination::host("docker.io".to_owned()));
+        }
+    }
+    found
+}
+
+/// An archive on another machine: `tar cf host:file` goes there by itself.
+fn archive(words: &[Word]) -> Option<Destination> {
+    let texts: Vec<String> = words.iter().map(Word::unexpanded).collect();
+    if texts.iter().any(|text| text == "--force-local") {
+        return None;
+    }
+    let remote = |word: &Word, text: &str| {
+        let (host, _) = text.split_once(':')?;
+        let is_path = host.contains('/') || host.is_empty() || host.starts_with('-');
+        (!is_path).then(|| copy(&part(word, text))).flatten()
+    };
+    words.iter().zip(&texts).enumerate().find_map(|(at, (word, text))| {
+        if let Some(value) = text.strip_prefix("--file=").or_else(|| text.strip_prefix("-f")) {
+            return if value.is_empty() {
+                remote(words.get(at + 1)?, texts.get(at + 1)?)
+            } else {
+                remote(word, value)
+            };
+        }
+        // In a cluster the letters take the words behind it in their order.
+        let is_cluster = (at == 0 || text.starts_with('-')) && !text.starts_with("--");
+        let takes = is_cluster && text.contains(['f', 'F', 'O', 'I']) || matches!(text.as_str(), "--file");
+        let next = words.iter().zip(&texts).skip(at + 1).take(if takes { 2 } else { 0 });
+        next.into_iter().find_map(|(word, text)| remote(word, text))
+    })
+}
+
+/// The host in a command of a debugger.
+fn debugged(word: &Word) -> Option<Destination> {
+    const COMMANDS: &[&str] =
+        &["target remote", "target extended-remote", "gdb-remote", "connect://", "remote-linux"];
+    let text = word.unexpanded();
+    let (_, rest) = COMMANDS.iter().find_map(|command| text.split_once(command))?;
+    let host = rest.split_whitespace().next().and_then(|place| place.split(':').next()).unwrap_or_default();
+    if rest.trim_start().starts_with(['|', '/']) {
+        return Some(Destination::unknown()).filter(|_| rest.trim_start().starts_with('|'));
+    }
+    // Without a host it is this machine.
+    if host.is_empty() { None } else { one_host(&part(word, host)) }
+}
+
+/// The address of a request, behind the method.
+fn request(word: &Word) -> Option<Destination> {
+    let text = word.unexpanded();
+    let is_method = !text.is_empty() && text.chars().all(|letter| letter.is_ascii_uppercase());
+    if is_method {
+        return None;
+    }
+    // `:3000/x` is this machine.
+    let text = if text.starts_with([':', '/']) { format!("localhost{text}") } else { text };
+    Some(address(&part(word, &text)))
+}
+
+/// The host of `//host/share` or `\\\\host\\share`.
+fn share(word: &Word) -> Option<Destination> {
+    let text = word.unexpanded().replace('\\', "/");
+    let host = text.strip_prefix("//")?.split('/').next().unwrap_or_default().to_owned();
+    one_host(&part(word, &host))
+}
+
+/// Whether `getent` is asked for hosts.
+fn names_hosts(operands: &[&Word]) -> bool {
+    let first = operands.first().map(|word| word.unexpanded()).unwrap_or_default();
+    matches!(first.as_str(), "hosts" | "ahosts" | "ahostsv4" | "ahostsv6" | "netgroup")
+        || first.starts_with('$')
+}
+
 /// What git reaches: a repository that is named by its address. One that is named by a remote is the person's own.
-fn git(operands: &[&Word]) -> Vec<Destination> {
-    let place = operands.iter().position(|word| word.literal().is_some_and(|text| GIT.contains(&text)));
-    let Some((subcommand, rest)) = place.and_then(|place| operands.get(place..)?.split_first()) else {
+fn git(given: &Given<'_>, words: &[Word]) -> Vec<Destination> {
+    let place = given.operands.iter().position(|word| word.literal().is_some_and(|text| GIT.contains(&text)));
+    let Some((subcommand, rest)) = place.and_then(|place| given.operands.get(place..)?.split_first()) else {
         return Vec::new();
     };
-    let is_address = |text: &str| text.contains("://") && !text.starts_with("file:");
-    let is_copy = |text: &str| {
-        text.split_once(':').is_some_and(|(before, _)| before.contains('@') && !before.contains('/'))
-    };
-    let mut found: Vec<Destination> = Vec::new();
+    let is_remote = matches!(subcommand.literal(), Some("remote" | "submodule" | "config" | "subtree"));
+    // A setting before the subcommand, or the value of an option, can name another place too.
+    let before = words.iter().take_while(|word| word != subcommand);
+    let mut found: Vec<Destination> = before.chain(given.values()).filter_map(link).collect();
+    let names_place = matches!(rest.first().and_then(|word| word.literal()), Some("add" | "set-url"));
     for (at, word) in rest.iter().enumerate() {
         let text = word.unexpanded();
-        let is_first = at == 0 && !matches!(subcommand.literal(), Some("remote" | "submodule"));
-        if is_address(&text) {
-            found.push(address(word));
-        } else if is_copy(&text) || (is_first && !text.starts_with(['/', '.', '~']) && text.contains(':')) {
+        let is_copy = text.split_once(':').is_some_and(|(before, _)| {
+            !before.contains('/') && (before.contains('@') || (is_remote && names_place && at > 0))
+        });
+        let is_first = at == 0 && !is_remote;
+        if text.contains("://") && !text.starts_with("file:") {
+            found.extend(link(word));
+        } else if is_copy || (is_first && !text.starts_with(['/', '.', '~']) && text.contains(':')) {
             found.extend(copy(word));
         } else if is_first && word.is_unknown() {
             found.push(Destination::unknown());
         }
+    }
+    // The hosts of submodules stand in a file of the repository.
+    let updates =
+        subcommand.literal() == Some("submodule") && rest.iter().any(|word| word.literal() == Some("update"));
+    if updates {
+        found.push(Destination::unknown());
     }
     found
 }

@@ -54,6 +54,23 @@ const NAMES: &[&str] = &[
     "FPATH",
     "ZDOTDIR",
     "SUDO_ASKPASS",
+    "PGHOST",
+    "PGHOSTADDR",
+    "PGSERVICE",
+    "PGSERVICEFILE",
+    "MYSQL_HOST",
+    "LDAPURI",
+    "LDAPHOST",
+    "PIP_INDEX_URL",
+    "PIP_EXTRA_INDEX_URL",
+    "PIP_FIND_LINKS",
+    "UV_INDEX",
+    "UV_INDEX_URL",
+    "UV_DEFAULT_INDEX",
+    "UV_EXTRA_INDEX_URL",
+    "YARN_REGISTRY",
+    "YARN_NPM_REGISTRY_SERVER",
+    "HF_ENDPOINT",
 ];
 /// How names begin.
 const PREFIXES: &[&str] = &[

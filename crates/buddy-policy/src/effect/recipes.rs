@@ -108,6 +108,20 @@ pub(crate) fn recipe_files(program: &str, arguments: &[Word]) -> Vec<Word> {
     files
 }
 
+/// Whether an option names a file to run that cannot be pinned: standard input, a device, or a name that is computed.
+pub(crate) fn reads_recipe(program: &str, arguments: &[Word]) -> bool {
+    let Some(recipe) = RECIPES.iter().find(|recipe| recipe.names.contains(&program)) else { return false };
+    // They take a configuration by the same letter, and no program.
+    let is_build =
+        recipe.named.iter().any(|option| !matches!(*option, "-c" | "--config" | "--config-file" | "--conf"));
+    let is_stream = |word: &Word| match word {
+        Word::Literal(text) => text == "-" || text.starts_with("/dev/") || text.starts_with("/proc/"),
+        Word::Home { .. } => false,
+        Word::Glob(_) | Word::Unknown(_) => true,
+    };
+    is_build && values(arguments, recipe.named).iter().any(is_stream)
+}
+
 /// `python3 -m pytest` runs what `pytest` runs.
 fn module<'a>(program: &str, arguments: &'a [Word]) -> Option<&'a str> {
     let at = arguments

@@ -16,6 +16,10 @@ pub(crate) struct Unwrapped {
     pub(crate) outputs: Vec<Word>,
     /// Whether a part of it is not understood.
     pub(crate) is_unclear: bool,
+    /// Whether the program does more than run it, such as fetching it first.
+    pub(crate) is_launched: bool,
+    /// Whether a name that no table knows is a script of the project.
+    pub(crate) is_of_project: bool,
 }
 
 /// How the words after a wrapper's options become a command.
@@ -27,6 +31,8 @@ enum Form {
     Fed,
     /// They are joined to text for a shell.
     Joined,
+    /// They are joined to text for a shell, and more comes from elsewhere; without them, all of it does.
+    FedJoined,
 }
 
 struct Wrapper {
@@ -73,10 +79,10 @@ const WRAPPERS: &[Wrapper] = &[
         Form::Fed,
     ),
     wrapper(
-        &["parallel"],
+        &["parallel", "sem"],
         Flags::of("kmX0", "jNI").long(&["keep-order", "dry-run", "bar"], &["jobs", "colsep"]),
         0,
-        Form::Fed,
+        Form::FedJoined,
     ),
     wrapper(
         &["timeout"],
@@ -148,11 +154,11 @@ pub(crate) fn unwrap(program: &str, arguments: &[Word]) -> Option<Unwrapped> {
     }
 }
 
-fn unclear() -> Unwrapped {
+pub(super) fn unclear() -> Unwrapped {
     Unwrapped { is_unclear: true, ..Unwrapped::default() }
 }
 
-fn joined(words: &[Word]) -> Unwrapped {
+pub(super) fn joined(words: &[Word]) -> Unwrapped {
     let texts: Option<Vec<&str>> = words.iter().map(Word::literal).collect();
     match texts {
         Some(texts) if texts.is_empty() => Unwrapped::default(),
@@ -180,6 +186,7 @@ impl Wrapper {
             .and_then(|(_, value)| value.clone());
         let mut unwrapped = match self.form {
             Form::Joined => joined(&rest),
+            Form::FedJoined => fed_text(&rest),
             Form::Words | Form::Fed if rest.is_empty() => Unwrapped::default(),
             Form::Words => Unwrapped { commands: vec![rest], ..Unwrapped::default() },
             Form::Fed => Unwrapped { commands: vec![fed(rest, replaced.as_deref())], ..Unwrapped::default() },
@@ -196,12 +203,27 @@ impl Wrapper {
 }
 
 /// With options that are not known, the command may begin at any word: each is judged as if it did.
-fn best_guess(arguments: &[Word]) -> Unwrapped {
+pub(super) fn best_guess(arguments: &[Word]) -> Unwrapped {
     const MOST: usize = 4;
     let is_start = |at: &usize| arguments.get(*at).is_some_and(|word| !word.unexpanded().starts_with('-'));
     let starts = (0..arguments.len()).filter(is_start).take(MOST);
     let commands = starts.filter_map(|at| arguments.get(at..).map(<[Word]>::to_vec)).collect();
     Unwrapped { commands, ..unclear() }
+}
+
+/// Text for a shell that gets more words. Where it could begin with one of them, it is not known what runs.
+fn fed_text(words: &[Word]) -> Unwrapped {
+    let end = words.iter().position(|word| word.literal().is_some_and(|text| text.starts_with(":::")));
+    let words = words.get(..end.unwrap_or(words.len())).unwrap_or_default();
+    if words.first().is_none_or(|first| first.unexpanded().starts_with('{')) {
+        return unclear();
+    }
+    let Unwrapped { texts, is_unclear, .. } = joined(words);
+    let has_mark = |text: &str| text.contains("{}") || text.contains("{.}") || text.contains("{/");
+    let feed =
+        |text: &str| if has_mark(text) { text.replace('{', "$more{") } else { format!("{text} $more") };
+    let texts = texts.iter().filter_map(Word::literal).map(|text| Word::Literal(feed(text))).collect();
+    Unwrapped { texts, is_unclear, ..Unwrapped::default() }
 }
 
 /// The words of a command that gets more of them, at its end or in the place of a mark.

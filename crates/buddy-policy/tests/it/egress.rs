@@ -248,3 +248,23 @@ fn a_tool_changes_no_guarded_place_by_an_answer_given_beforehand() {
         assert_eq!(production.verdict, Verdict::Allow, "{intent:?}");
     }
 }
+
+#[test]
+fn this_machine_needs_no_question_until_a_secret_was_read() {
+    for line in [
+        "curl http://localhost:8000/",
+        "curl -s 127.0.0.1:8000",
+        "curl 'http://[::1]:8000/x'",
+        "psql -h localhost -c 'select 1'",
+    ] {
+        let (clean, tainted) = (Trail::default(), tainted(Trail::default()));
+        let by = |mode, approvals, trail| {
+            decide(&run(line), &policy(mode), &Now { trail, ..Now::with(approvals) })
+        };
+        assert_eq!(by(Mode::Production, Approvals::Ask, &clean).verdict, Verdict::Allow, "{line}");
+        let all = by(Mode::Development, Approvals::All, &clean);
+        assert_eq!((all.verdict, all.stays_inside), (Verdict::Allow, true), "{line}: {:?}", all.reasons);
+        assert_eq!(by(Mode::Production, Approvals::Ask, &tainted).verdict, Verdict::Ask, "{line}");
+        assert_eq!(by(Mode::Development, Approvals::All, &tainted).verdict, Verdict::Ask, "{line}");
+    }
+}

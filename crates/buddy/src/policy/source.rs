@@ -16,6 +16,7 @@ use super::grants::GrantBook;
 use super::guards::Guards;
 use super::links::links;
 use super::rules::{FixedRules, ProjectRules, RuleFiles};
+use super::tracked::TrackedSecrets;
 use crate::commands::setup::PolicyWish;
 use crate::config::{ConfigError, Loaded, TrustStore, WorkEnvironment, user_file};
 use crate::environment::Environment;
@@ -36,6 +37,7 @@ pub(crate) struct Policies {
     remote: Option<Remote>,
     /// The rules of each directory, with those of the project where it is trusted at the moment; held for a look only.
     rules: Mutex<HashMap<(PathBuf, bool), Arc<RuleFiles>>>,
+    tracked: TrackedSecrets,
 }
 
 /// What a configuration says about policy, on every host.
@@ -106,6 +108,7 @@ impl Policies {
             grants: GrantBook::new(&environment.data, Arc::new(SystemClock)),
             settings,
             rules: Mutex::default(),
+            tracked: TrackedSecrets::default(),
             ground: Ground::of(environment, host),
             is_exposed: false,
             remote: host.remote.clone(),
@@ -209,6 +212,11 @@ impl PolicySource for Policies {
     fn links(&self, policy: &Policy, paths: &[PathBuf]) -> Vec<(PathBuf, PathBuf)> {
         // Another host is not asked: that would take as long as the command.
         if self.remote.is_some() { Vec::new() } else { links(&policy.places, paths) }
+    }
+
+    fn tracked(&self, directories: &[PathBuf]) -> Vec<PathBuf> {
+        // As with links, another host is not asked.
+        if self.remote.is_some() { Vec::new() } else { self.tracked.of(directories) }
     }
 
     fn grants(&self, cwd: &Path) -> Vec<Grant> {

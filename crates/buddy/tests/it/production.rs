@@ -224,3 +224,84 @@ async fn no_command_types_through_a_server_of_the_person() {
         }
     }
 }
+
+/// A repository in the workspace whose history holds a secret.
+const TRACKED: &str = "git init -q && echo KEY=s3cr3t > .env && echo x > a.txt && mkdir sub && echo y > sub/b.txt && git add -f . \
+     && git -c user.email=x@example.org -c user.name=x commit -qm first && git clone -q . plain && rm plain/.env \
+     && git -C plain -c user.email=x@example.org -c user.name=x commit -qam second";
+
+#[tokio::test]
+async fn a_secret_that_git_tracks_does_not_come_out_of_its_store_unasked() {
+    let asked = [
+        "git show HEAD:.env",
+        "git show",
+        "git log -p",
+        "git grep KEY HEAD",
+        "git cat-file -p $(git rev-parse HEAD:.env)",
+        "git archive HEAD | tar xO .env",
+        "git blame .env",
+        "git diff 4b825dc642cb6eb9a060e54bf8d69288fbee4904 HEAD",
+        "git format-patch --root --stdout HEAD",
+        "git checkout-index --prefix=x -a; cat x.env",
+        "git bundle create all HEAD",
+        "git -C sub show HEAD:.env",
+        "cd sub && git log -p",
+        "npm exec -c 'git show HEAD:.env'",
+    ];
+    let unasked = [
+        "git status --short",
+        "git log --oneline",
+        "git show HEAD:a.txt",
+        "git log -p -- sub",
+        "git show --stat",
+    ];
+    for machine in [Machine::Bubblewrap, Machine::OnlyNamespaces] {
+        let lines: Vec<String> = asked.iter().chain(&unasked).map(|line| (*line).to_owned()).collect();
+        let stage = stage(&lines).await;
+        stage.in_bash(TRACKED).run().await.expect_code(0);
+        buddy(&stage, machine, "exec -c agent.max_iterations=200 go").run().await;
+        let results = stage.results();
+        assert_eq!(results.len(), lines.len(), "{machine:?}: {results:?}");
+        for (line, result) in lines.iter().zip(&results) {
+            assert!(!result.to_string().contains("s3cr3t"), "{machine:?} {line}: {result}");
+        }
+        assert!(!stage.home.work().join("all").exists() && !stage.home.work().join("x.env").exists());
+        for (line, result) in unasked.iter().zip(results.iter().skip(asked.len())) {
+            assert_eq!(result["result"]["exit_code"], 0, "{machine:?} {line}: {result}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_repository_that_tracks_no_secret_is_read_unasked() {
+    let lines = ["git -C plain show --format= HEAD:a.txt", "git -C plain log -p", "git -C plain grep x"];
+    let stage = stage(&lines.map(str::to_owned)).await;
+    stage.in_bash(TRACKED).run().await.expect_code(0);
+    buddy(&stage, Machine::Bubblewrap, "exec -c agent.max_iterations=200 go").run().await;
+    let results = stage.results();
+    assert_eq!(results.len(), lines.len(), "{results:?}");
+    for (line, result) in lines.iter().zip(&results) {
+        assert_eq!(result["result"]["exit_code"], 0, "{line}: {result}");
+    }
+}
+
+#[tokio::test]
+async fn once_a_person_allowed_it_the_secret_is_read_and_the_session_is_marked() {
+    let lines = ["git show HEAD:.env", "curl -s http://127.0.0.1:9/"];
+    let stage = stage(&lines.map(str::to_owned)).await;
+    stage.in_bash(TRACKED).run().await.expect_code(0);
+    let mut started = buddy(&stage, Machine::Bubblewrap, "").converse();
+    started.write(b"go\n").await;
+    for count in 1..=2 {
+        started.stderr.wait_for("-- approve? [", count).await;
+        started.stderr.wait_for("/n] ", count).await;
+        let said = started.stderr.text();
+        assert!(said.contains(".env`, which can hold secrets"), "{said}");
+        assert_eq!(said.contains("this session has read a secret"), count == 2, "{said}");
+        let yes = said.rsplit_once("approve? [").unwrap().1.split('/').next().unwrap().to_owned();
+        started.write(format!("{}\n", if count == 1 { &yes } else { "n" }).as_bytes()).await;
+    }
+    started.stdout.wait_for("So be it.", 1).await;
+    started.finish().await.expect_code(0);
+    assert!(stage.results()[0].to_string().contains("s3cr3t"), "{:?}", stage.results());
+}

@@ -1,81 +1,109 @@
 //! Git, by subcommand. Its own store in `.git` is its own affair; the rows are about the files of the work tree.
 
-use super::{Access, Does, Flags, Operands, Row, When, row};
+use super::{Access, Does, Flags, Operands, Row, Scope, When, row};
 use crate::shell::Word;
 
 /// Options before the subcommand that take a word.
-const GLOBAL_VALUE: &[&str] =
-    &["-c", "--config-env", "--exec-path", "-C", "--git-dir", "--work-tree", "--namespace", "--super-prefix"];
+const GLOBAL_VALUE: &[&str] = &[
+    "-c",
+    "--config-env",
+    "--exec-path",
+    "-C",
+    "--git-dir",
+    "--work-tree",
+    "--namespace",
+    "--super-prefix",
+    "--attr-source",
+];
 
-const STORE: &[&str] = &[
-    "add",
-    "branch",
+/// They tell something. What they keep for themselves in the store changes nothing that others see.
+const LOOKS: &[&str] = &[
+    "annotate",
+    "blame",
     "cat-file",
     "check-attr",
     "check-ignore",
+    "check-mailmap",
+    "check-ref-format",
     "cherry",
-    "commit",
-    "commit-tree",
-    "config",
+    "column",
     "count-objects",
-    "credential",
     "describe",
-    "fetch",
+    "diff",
+    "diff-files",
+    "diff-index",
+    "diff-tree",
+    "difftool",
+    "fmt-merge-msg",
     "for-each-ref",
     "fsck",
-    "gc",
-    "hash-object",
+    "get-tar-commit-id",
+    "grep",
     "help",
+    "log",
     "ls-files",
     "ls-remote",
     "ls-tree",
-    "maintenance",
     "merge-base",
-    "mktree",
     "name-rev",
-    "notes",
-    "pack-refs",
-    "prune",
-    "push",
-    "reflog",
-    "remote",
-    "replace",
-    "rerere",
+    "patch-id",
+    "pickaxe",
+    "range-diff",
+    "request-pull",
     "rev-list",
     "rev-parse",
     "shortlog",
+    "show",
     "show-branch",
+    "show-index",
     "show-ref",
-    "stage",
-    "symbolic-ref",
-    "tag",
-    "update-index",
-    "update-ref",
+    "status",
+    "stripspace",
     "var",
     "verify-commit",
+    "verify-pack",
     "verify-tag",
     "version",
-    "write-tree",
-    "blame",
-    "annotate",
-    "grep",
-    "status",
-    "log",
-    "show",
-    "diff",
-    "diff-tree",
-    "diff-index",
-    "diff-files",
-    "range-diff",
     "whatchanged",
+];
+/// They change the store.
+const STORE: &[&str] = &[
+    "add",
+    "commit",
+    "commit-graph",
+    "commit-tree",
+    "credential",
+    "fetch",
+    "fetch-pack",
     "filter-branch",
     "filter-repo",
+    "gc",
+    "maintenance",
+    "merge-tree",
+    "mktag",
+    "mktree",
+    "multi-pack-index",
+    "pack-refs",
+    "prune",
+    "prune-packed",
+    "push",
+    "repack",
+    "rerere",
     "send-email",
-    "difftool",
+    "send-pack",
+    "stage",
+    "unpack-objects",
+    "update-index",
+    "update-ref",
+    "update-server-info",
+    "write-tree",
     "daemon",
     "instaweb",
     "shell",
 ];
+/// They change the store when they are given a name, and tell something without one.
+const LISTS: &[&str] =
+    &["branch", "config", "hash-object", "notes", "reflog", "remote", "replace", "symbolic-ref", "tag"];
 const TREE: &[&str] = &[
     "merge",
     "rebase",
@@ -89,7 +117,6 @@ const TREE: &[&str] = &[
     "lfs",
     "sparse-checkout",
     "stash",
-    "checkout-index",
     "read-tree",
     "mergetool",
     "checkout",
@@ -99,7 +126,7 @@ const TREE: &[&str] = &[
 
 pub(super) const ROWS: &[Row] = &[
     row(&["git"], Operands::Text)
-        .when(When::Word(STORE))
+        .when(When::Word(LOOKS))
         .lenient()
         .with(&[(&["output"], Does::Writes)])
         .changes(&["cd repo && git diff --output=out.diff", "cd repo && git log --output log.txt"])
@@ -107,12 +134,39 @@ pub(super) const ROWS: &[Row] = &[
             "cd repo && git status",
             "cd repo && git log --oneline",
             "cd repo && git diff",
-            "cd repo && git add two.txt",
+            "cd repo && git grep -n changed",
+            "cd repo && git cat-file -p HEAD",
         ]),
+    row(&["git"], Operands::Store)
+        .when(When::Word(STORE))
+        .lenient()
+        .reads(&["cd repo && git add two.txt"])
+        .untried(&["git fetch", "git commit -m x"]),
+    row(&["git"], Operands::StoreOf)
+        .when(When::Word(LISTS))
+        .lenient()
+        .with(&[(
+            &[
+                "l",
+                "list",
+                "get",
+                "get-all",
+                "get-regexp",
+                "get-urlmatch",
+                "contains",
+                "merged",
+                "no-merged",
+                "points-at",
+                "show-current",
+                "verify",
+            ],
+            Does::OnlyReads,
+        )])
+        .reads(&["cd repo && git branch -a", "cd repo && git tag", "cd repo && git tag v1"]),
     row(&["git"], Operands::Here)
         .when(When::Word(TREE))
         .lenient()
-        .with(&[(&["hard", "f", "force", "discard-changes"], Does::Here)])
+        .with(&[(&["hard", "f", "force", "discard-changes"], Does::Here), (&["index-output"], Does::Writes)])
         .check(discards_all)
         .changes(&[
             "cd repo && git checkout -- one.txt",
@@ -120,8 +174,58 @@ pub(super) const ROWS: &[Row] = &[
             "cd repo && git reset --hard",
             "cd repo && git stash",
             "git -C repo checkout one.txt",
+            "git --git-dir repo/.git --work-tree repo checkout one.txt",
             "cd repo && git switch -f other",
         ]),
+    row(&["git"], Operands::Each(Access::Write))
+        .when(When::Word(&["checkout-index"]))
+        .lenient()
+        .with(&[
+            (&["prefix"], Does::WritesBeside),
+            (&["a", "all", "temp"], Does::Here),
+            (&["stdin"], Does::Anywhere),
+        ])
+        .changes(&[
+            "cd repo && git checkout-index --prefix=../empty/ -a",
+            "cd repo && git checkout-index -f one.txt",
+            "cd repo && git checkout-index --prefix ../x- two.txt",
+        ]),
+    row(&["git"], Operands::Text)
+        .when(When::Word(&["fast-export"]))
+        .lenient()
+        .with(&[(&["export-marks"], Does::Writes)])
+        .changes(&["cd repo && git fast-export --export-marks=marks HEAD"])
+        .reads(&["cd repo && git fast-export HEAD"]),
+    row(&["git"], Operands::Store)
+        .when(When::Word(&["fast-import"]))
+        .lenient()
+        .with(&[(&["export-marks", "export-pack-edges"], Does::Writes)])
+        .untried(&["git fast-import --export-marks=marks"]),
+    row(&["git"], Operands::Here)
+        .when(When::Word(&["bugreport", "diagnose", "mailsplit", "unpack-file"]))
+        .lenient()
+        .with(&[(&["o", "output-directory"], Does::WritesWithin)])
+        .changes(&["cd repo && git unpack-file HEAD:one.txt"]),
+    row(&["git"], Operands::Each(Access::Write))
+        .when(When::Word(&["mailinfo"]))
+        .lenient()
+        .changes(&["cd repo && git format-patch --stdout -1 | git mailinfo message diff"]),
+    row(&["git"], Operands::Beside)
+        .when(When::Word(&["pack-objects", "index-pack"]))
+        .lenient()
+        .with(&[(&["stdout", "stdin"], Does::Here), (&["o"], Does::Writes)])
+        .changes(&["cd repo && git rev-list --objects HEAD | git pack-objects -q ../empty/p"]),
+    row(&["git"], Operands::First(Access::Write))
+        .when(When::Word(&["merge-file"]))
+        .lenient()
+        .with(&[(&["p", "stdout"], Does::OnlyReads)])
+        .changes(&["cd repo && git merge-file one.txt two.txt new.txt"])
+        .reads(&["cd repo && git merge-file -p one.txt two.txt one.txt"]),
+    row(&["git"], Operands::Each(Access::Read))
+        .when(When::Word(&["interpret-trailers"]))
+        .lenient()
+        .with(&[(&["in-place"], Does::InPlace)])
+        .changes(&["cd repo && git interpret-trailers --in-place --trailer a:b new.txt"]),
     row(&["git"], Operands::Each(Access::Write))
         .when(When::Word(&["restore"]))
         .flags(
@@ -158,15 +262,21 @@ pub(super) const ROWS: &[Row] = &[
         .with(&[
             (&["directory"], Does::WritesWithin),
             (&["unsafe-paths"], Does::Anywhere),
+            (&["build-fake-ancestor"], Does::Writes),
             (&["check", "stat", "numstat", "summary"], Does::OnlyReads),
         ])
         .changes(&["cd repo && git apply two.diff"])
         .reads(&["cd repo && git apply --check two.diff"]),
     row(&["git"], Operands::Each(Access::Write))
-        .when(When::Word(&["init", "clone", "worktree"]))
+        .when(When::Word(&["init", "init-db", "clone", "worktree"]))
         .lenient()
         .with(&[(&["separate-git-dir"], Does::WritesWithin), (&["q", "quiet"], Does::Here)])
-        .changes(&["git init -q made", "git clone -q repo copy", "cd repo && git worktree add -q wt"]),
+        .changes(&[
+            "git init -q made",
+            "git --git-dir=empty/store init -q",
+            "git clone -q repo copy",
+            "cd repo && git worktree add -q wt",
+        ]),
     row(&["git"], Operands::Each(Access::Write))
         .when(When::Word(&["bundle"]))
         .lenient()
@@ -185,8 +295,8 @@ pub(super) const ROWS: &[Row] = &[
         .reads(&["cd repo && git format-patch --stdout -1"]),
 ];
 
-/// The words from the subcommand on, and the directories that it works in.
-pub(super) fn stripped(arguments: &[Word]) -> (Vec<Word>, Vec<Word>) {
+/// The words from the subcommand on, and the directories that it works in: those themselves, or the one beside a store.
+pub(crate) fn stripped(arguments: &[Word]) -> (Vec<Word>, Vec<(Word, Scope)>) {
     let mut bases = Vec::new();
     let mut rest = arguments;
     while let Some((first, after)) = rest.split_first() {
@@ -202,8 +312,10 @@ pub(super) fn stripped(arguments: &[Word]) -> (Vec<Word>, Vec<Word>) {
         if takes_next {
             rest = rest.get(1..).unwrap_or_default();
         }
-        if matches!(name, "-C" | "--work-tree") {
-            bases.extend(value);
+        match name {
+            "-C" | "--work-tree" => bases.extend(value.map(|value| (value, Scope::Within))),
+            "--git-dir" => bases.extend(value.map(|value| (value, Scope::Beside))),
+            _ => {}
         }
     }
     (rest.to_vec(), bases)

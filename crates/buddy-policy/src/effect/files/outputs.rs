@@ -67,7 +67,6 @@ const CURL: Flags = Flags::of("sSfLkiIvGgjNnpaBlqZ#0123456", "HXduAebmrxEyYzCTFU
         "retry-max-time",
     ],
 );
-const CC: &[&str] = &["gcc", "cc", "g++", "c++", "clang", "clang++", "tcc", "gfortran"];
 
 const IMAGES: Flags = Flags::NONE.long(
     &["strip", "flatten", "trim", "auto-orient", "negate"],
@@ -414,41 +413,6 @@ pub(super) const ROWS: &[Row] = &[
             "openssl req -x509 -newkey rsa:2048 -nodes -subj /CN=x -keyout new.key -out new.crt",
         ])
         .reads(&["openssl version", "openssl dgst -sha256 a.txt", "openssl rand -hex 8"]),
-    row(CC, Operands::Here)
-        .form(Form::Single)
-        .lenient()
-        .check(passes_options)
-        .flags(Flags::of("IlLDUWfmOgswcSEpMvx", "ILDUx"))
-        .with(&[
-            (&["o", "MF", "MJ", "aux-info", "ftime-trace"], Does::Writes),
-            (&["dumpdir", "dumpbase"], Does::WritesBeside),
-            (&["MD", "MMD", "save-temps", "gsplit-dwarf", "coverage"], Does::Backs),
-            (&["wrapper", "fplugin", "specs", "B"], Does::Runs),
-        ])
-        .changes(&[
-            "gcc x.c",
-            "gcc -O2 -Wall -o prog x.c",
-            "cc -c x.c",
-            "gcc -c x.c -o empty/x.o",
-            "gcc -MMD -c x.c -o empty/x.o",
-            "gcc -oprog x.c",
-            "gcc -MD -MF deps -c x.c",
-        ])
-        .reads(&["gcc -E x.c", "gcc --version", "gcc -fsyntax-only x.c"]),
-    row(&["ld", "ld.lld", "mold", "ld.gold"], Operands::Here)
-        .form(Form::Single)
-        .lenient()
-        .with(&[(&["o", "output", "Map"], Does::Writes), (&["plugin"], Does::Runs)])
-        .changes(&["ld -r -o new.o x.o"]),
-    row(&["as"], Operands::Here)
-        .form(Form::Single)
-        .lenient()
-        .with(&[(&["o", "MD"], Does::Writes)])
-        .changes(&["as -o new.o x.s", "as x.s"]),
-    row(&["strip", "ranlib", "objcopy"], Operands::Each(Access::Write))
-        .lenient()
-        .with(&[(&["o", "output"], Does::Writes), (&["dump-section"], Does::Anywhere)])
-        .changes(&["strip -g x.o", "objcopy -g x.o new.o", "strip -o new.o -g x.o"]),
     row(&["ffmpeg"], Operands::Each(Access::Write))
         .form(Form::Single)
         .lenient()
@@ -523,15 +487,6 @@ pub(super) const ROWS: &[Row] = &[
         .lenient()
         .with(&[(&["o", "output-file"], Does::Writes)])
         .untried(&["msgfmt -o new.mo a.po"]),
-    row(&["javac"], Operands::Beside)
-        .form(Form::Single)
-        .lenient()
-        .with(&[(&["d", "s", "h"], Does::WritesWithin)])
-        .untried(&["javac -d dir A.java"]),
-    row(&["rustc"], Operands::Here)
-        .lenient()
-        .with(&[(&["o"], Does::Writes), (&["out-dir"], Does::WritesWithin)])
-        .untried(&["rustc -o prog a.rs"]),
     row(&["rustfmt"], Operands::Each(Access::Write))
         .lenient()
         .with(&[(&["check"], Does::OnlyReads)])
@@ -561,7 +516,7 @@ pub(super) const ROWS: &[Row] = &[
         .untried(&["npm install x"]),
 ];
 
-fn texts(operands: &[Word]) -> impl Iterator<Item = Option<String>> {
+pub(super) fn texts(operands: &[Word]) -> impl Iterator<Item = Option<String>> {
     operands.iter().map(|word| word.literal().map(str::to_ascii_lowercase))
 }
 
@@ -570,17 +525,6 @@ fn writes_out(operands: &[Word], _: &[String]) -> Option<&'static str> {
     let writes =
         |text: Option<String>| text.is_some_and(|text| text.contains("%output{") || text.starts_with('@'));
     texts(operands).any(writes).then_some("its output format is not understood")
-}
-
-/// Options of a compiler in a file, or for programs that it runs, can name any output.
-fn passes_options(operands: &[Word], names: &[String]) -> Option<&'static str> {
-    let is_passed = |name: &String| {
-        ["Wl,", "Wa,", "Wp,", "Xlinker", "Xassembler"].iter().any(|start| name.starts_with(start))
-            && ["Map", "-o", "output", "plugin", "-MD", "-MMD"].iter().any(|part| name.contains(part))
-    };
-    let is_file = |text: Option<String>| text.is_some_and(|text| text.starts_with('@'));
-    (names.iter().any(is_passed) || texts(operands).any(is_file))
-        .then_some("it passes on options that can write files")
 }
 
 fn keeps_a_register(operands: &[Word], _: &[String]) -> Option<&'static str> {

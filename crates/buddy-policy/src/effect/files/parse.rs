@@ -176,7 +176,10 @@ impl Parser<'_> {
                 let value = joined.or_else(|| words.next().cloned());
                 self.note(name, &meaning, value);
             }
-            Some(meaning) => self.note(name, &meaning, None),
+            Some(meaning) => {
+                let joined = joined.map(|value| self.value(value));
+                self.note(name, &meaning, joined);
+            }
             None => {
                 let loose = (!rest.is_empty()).then(|| self.value(rest));
                 self.unlisted(name, loose);

@@ -1,7 +1,7 @@
 //! A row held against words: the files that are touched.
 
 use super::parse::{Parsed, parse};
-use super::{Access, Does, Form, Operands, Row, When, git, rows, runners};
+use super::{Access, Does, Form, Operands, Row, When, git, git_options, rows, runners};
 use crate::shell::Word;
 
 /// What a program with its words does to files.
@@ -35,6 +35,9 @@ pub(crate) fn outcome(program: &str, arguments: &[Word]) -> Option<Outcome> {
     let (arguments, bases) =
         if program == "git" { git::stripped(arguments) } else { (arguments.to_vec(), Vec::new()) };
     let arguments = arguments.as_slice();
+    if program == "git" && !git_options::are_known(arguments) {
+        return None;
+    }
     let only_tells = |word: &Word| matches!(word.literal(), Some("--version" | "--help"));
     if rows().any(|row| row.names.contains(&program)) && arguments.iter().all(only_tells) {
         let needs_words = arguments.is_empty() && program != "git";
@@ -51,8 +54,8 @@ pub(crate) fn outcome(program: &str, arguments: &[Word]) -> Option<Outcome> {
         })?;
     let mut weigher = Weigher { row, parsed, outcome: Outcome::default() };
     weigher.weigh();
-    for base in &bases {
-        weigher.move_to(base);
+    for (base, scope) in &bases {
+        weigher.move_to(base, *scope);
     }
     weigher
         .outcome
@@ -160,7 +163,7 @@ impl Weigher {
         let operands = self.parsed.operands.clone();
         let has = |does| self.parsed.has(does);
         if has(Does::OnlyReads) {
-            if !matches!(self.row.operands, Operands::Text | Operands::Members) {
+            if !matches!(self.row.operands, Operands::Text | Operands::Members | Operands::StoreOf) {
                 self.each(Access::Read, &operands);
             }
             return;
@@ -190,7 +193,8 @@ impl Weigher {
                 self.each(read, operands.get(1..).unwrap_or_default());
             }
             Operands::Members if is_placed => {}
-            Operands::Members => self.here(Access::Write),
+            Operands::StoreOf if operands.is_empty() => {}
+            Operands::Members | Operands::Store | Operands::StoreOf => self.here(Access::Write),
             Operands::Unpack => {
                 self.each(read, operands.get(..1).unwrap_or_default());
                 if !is_placed {
@@ -253,10 +257,13 @@ impl Weigher {
     }
 
     fn option(&mut self, does: Does, value: Option<Word>) {
+        if does == Does::WritesJoined && value.is_none() {
+            return;
+        }
         let value = value.unwrap_or_else(|| Word::Literal(".".to_owned()));
         let operands = self.parsed.operands.clone();
         match does {
-            Does::Writes => self.touch(Access::Write, &value, Scope::Itself),
+            Does::Writes | Does::WritesJoined => self.touch(Access::Write, &value, Scope::Itself),
             Does::WritesWithin | Does::Into => self.touch(Access::Write, &value, Scope::Within),
             Does::WritesBeside => self.touch(Access::Write, &value, Scope::Beside),
             Does::Removes => self.touch(Access::Delete, &value, Scope::Itself),
@@ -290,12 +297,15 @@ impl Weigher {
     }
 
     /// Everything happens in another directory.
-    fn move_to(&mut self, directory: &Word) {
+    fn move_to(&mut self, directory: &Word, scope: Scope) {
         let changed = self.outcome.touched.iter().map(|touched| touched.access);
         let mut accesses: Vec<Access> = changed.collect();
+        if !matches!(self.row.operands, Operands::Text | Operands::StoreOf) {
+            accesses.push(Access::Write);
+        }
         accesses.dedup();
         for access in accesses {
-            self.touch(access, directory, Scope::Within);
+            self.touch(access, directory, scope);
         }
     }
 

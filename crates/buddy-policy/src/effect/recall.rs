@@ -1,0 +1,324 @@
+//! Contents that git takes out of its store: `git show HEAD:.env` reads a secret although no file is opened.
+//!
+//! A word that names a file reads that file. A command that prints or copies what a whole tree or history holds reads every
+//! file that the repository tracks, or those that its paths limit it to.
+
+use std::path::{Path, PathBuf};
+
+use super::flags::might_give;
+use super::git::looks_like_a_file;
+use crate::shell::Word;
+
+/// Subcommands whose words name files without what is in them.
+const NAMES_ONLY: &[&str] = &[
+    "status",
+    "ls-files",
+    "ls-tree",
+    "ls-remote",
+    "check-ignore",
+    "check-attr",
+    "rm",
+    "rev-list",
+    "rev-parse",
+    "shortlog",
+    "branch",
+    "tag",
+    "fetch",
+    "push",
+    "pull",
+    "clone",
+    "switch",
+    "remote",
+    "config",
+    "describe",
+    "merge",
+];
+
+/// What a use of git takes out of the store, by its words.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Recalled {
+    /// Words that name files.
+    pub(super) files: Vec<Word>,
+    /// Whether it prints or copies whatever is there.
+    pub(super) is_wide: bool,
+    /// Paths that it is limited to; everything where there are none.
+    pub(super) limits: Vec<String>,
+}
+
+/// A use of git that reads what its repository tracks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Recall {
+    /// The directories that it could work in; none where they are not known.
+    pub(crate) directories: Option<Vec<PathBuf>>,
+    limits: Vec<PathBuf>,
+}
+
+impl Recall {
+    pub(super) fn new(directories: Option<Vec<PathBuf>>, limits: Vec<PathBuf>) -> Self {
+        Self { directories, limits }
+    }
+
+    /// Whether it reads a file that is tracked.
+    pub(crate) fn covers(&self, path: &Path) -> bool {
+        self.limits.is_empty() || self.limits.iter().any(|limit| path.starts_with(limit))
+    }
+}
+
+/// What these words, from the subcommand on, take out of the store.
+pub(super) fn recalled(words: &[Word]) -> Recalled {
+    let Some((subcommand, rest)) = words.split_first() else { return Recalled::default() };
+    let Some(subcommand) = subcommand.literal() else { return Recalled::default() };
+    let split = rest.iter().position(|word| word.literal() == Some("--"));
+    let (before, paths) = match split {
+        Some(at) => (rest.get(..at).unwrap_or_default(), rest.get(at + 1..).unwrap_or_default()),
+        None => (rest, &[][..]),
+    };
+    let mut operands: Vec<&Word> = before.iter().filter(|word| !word.unexpanded().starts_with('-')).collect();
+    if subcommand == "grep" && !might_give(before, Some('e'), "") && !operands.is_empty() {
+        operands.remove(0);
+    }
+    let prints = prints_patch(before);
+    let only_names = NAMES_ONLY.contains(&subcommand) || (subcommand == "log" && !prints);
+    let named =
+        before.iter().filter(|_| !only_names).filter(|word| subcommand != "grep" || operands.contains(word));
+    let mut files: Vec<Word> = named.flat_map(file_words).collect();
+    files.extend(paths.iter().filter(|_| !only_names).flat_map(file_words));
+    // A blob that is named by its path is that file alone.
+    let is_blob = |word: &&Word| word.literal().and_then(blob).is_some();
+    let is_all_blobs = !operands.is_empty() && operands.iter().all(is_blob);
+    let is_wide = is_wide(subcommand, before, &operands, prints) && !is_all_blobs;
+    let own_paths =
+        operands.iter().copied().filter(|word| is_plain_path(word) && looks_like_a_file(&word.unexpanded()));
+    let paths: Vec<&Word> = if subcommand == "grep" && split.is_none() {
+        let own: Vec<&Word> = own_paths.collect();
+        if own.len() == operands.len() { own } else { Vec::new() }
+    } else {
+        paths.iter().collect()
+    };
+    let limits = if paths.iter().all(|word| is_plain_path(word)) {
+        paths.iter().map(|word| word.unexpanded()).collect()
+    } else {
+        Vec::new()
+    };
+    Recalled { files, is_wide, limits }
+}
+
+fn is_wide(subcommand: &str, options: &[Word], operands: &[&Word], prints: bool) -> bool {
+    let has = |long: &str| might_give(options, None, long);
+    let first = operands.first().and_then(|word| word.literal()).unwrap_or_default();
+    match subcommand {
+        "show" => prints || !only_sums_up(options),
+        "log" | "whatchanged" | "reflog" | "diff-tree" | "diff-index" | "diff-files" | "request-pull" => {
+            prints
+        }
+        "stash" => matches!(first, "show" | "list") && prints,
+        "diff" => {
+            let is_range = |word: &&Word| word.literal().is_none_or(|text| text.contains(".."));
+            let revisions = operands.iter().filter(|word| !looks_like_a_file(&word.unexpanded())).count();
+            let is_staged = has("cached") || has("staged");
+            let are_two = revisions > 1 || (revisions > 0 && is_staged) || operands.iter().any(is_range);
+            are_two && (prints || !only_sums_up(options)) && !has("no-index")
+        }
+        "cat-file" => !matches!(options.first().and_then(Word::literal), Some("-t" | "-s" | "-e")),
+        "checkout-index" => {
+            ["all", "stdin", "prefix", "temp"].iter().any(|long| has(long))
+                || might_give(options, Some('a'), "")
+        }
+        "update-index" => has("cacheinfo") || has("index-info"),
+        "bundle" => first == "create",
+        "fsck" => has("lost-found"),
+        "grep" | "archive" | "format-patch" | "fast-export" | "pack-objects" | "range-diff"
+        | "send-email" | "unpack-file" | "merge-tree" | "mktree" | "daemon" | "instaweb" | "diagnose"
+        | "upload-pack" | "upload-archive" => true,
+        _ => false,
+    }
+}
+
+/// Whether options make git print what changed, line by line, or tell whether it holds a text.
+fn prints_patch(options: &[Word]) -> bool {
+    const LONG: &[&str] = &[
+        "patch",
+        "patch-with-stat",
+        "patch-with-raw",
+        "unified",
+        "word-diff",
+        "color-words",
+        "cc",
+        "remerge-diff",
+        "function-context",
+        "binary",
+        "inter-hunk-context",
+        "ext-diff",
+    ];
+    options.iter().any(|word| {
+        let text = word.unexpanded();
+        match text.strip_prefix("--") {
+            Some(long) => {
+                let name = long.split('=').next().unwrap_or(long);
+                LONG.iter().any(|known| name.len() > 1 && known.starts_with(name))
+            }
+            None => text.strip_prefix('-').is_some_and(|letters| {
+                letters.starts_with(['p', 'u', 'U', 'L', 'S', 'G', 'W', 'c'])
+                    || (letters.len() <= 3 && letters.contains(['p', 'u']))
+            }),
+        }
+    })
+}
+
+/// Whether options leave only names and numbers of what changed.
+fn only_sums_up(options: &[Word]) -> bool {
+    const SUMS: &[&str] = &[
+        "stat",
+        "shortstat",
+        "numstat",
+        "name-only",
+        "name-status",
+        "dirstat",
+        "summary",
+        "no-patch",
+        "raw",
+        "quiet",
+        "compact-summary",
+    ];
+    options.iter().any(|word| {
+        let text = word.unexpanded();
+        let name = text.split('=').next().unwrap_or_default();
+        text == "-s" || text == "-q" || name.strip_prefix("--").is_some_and(|name| SUMS.contains(&name))
+    })
+}
+
+/// The path of `REV:path`, `:path` or `:0:path`. Magic such as `:/text` and `:(top)x` is none.
+fn blob(text: &str) -> Option<&str> {
+    let (revision, path) = text.split_once(':')?;
+    let path = path
+        .strip_prefix(|stage: char| stage.is_ascii_digit())
+        .and_then(|rest| rest.strip_prefix(':'))
+        .unwrap_or(path);
+    let is_magic = revision.is_empty() && path.starts_with(['/', '(', '!', '^']);
+    (!path.is_empty() && !is_magic).then_some(path)
+}
+
+/// Words for the files that a word can name: itself, and what follows a colon, an equals sign or magic.
+fn file_words(word: &Word) -> Vec<Word> {
+    let text = word.unexpanded();
+    let text = text.trim_matches('"');
+    let after = |mark: char| text.split_once(mark).map(|(_, rest)| rest);
+    let magic = text.strip_prefix(":(").and_then(|rest| rest.split_once(')')).map(|(_, path)| path);
+    let parts = [
+        Some(text),
+        blob(text),
+        after('='),
+        magic,
+        text.strip_prefix(":/"),
+        text.rsplit_once(':').map(|(_, rest)| rest),
+    ];
+    let own = |text: &&str| !text.is_empty() && !text.starts_with('-');
+    parts.into_iter().flatten().filter(own).map(|text| Word::Literal(text.to_owned())).collect()
+}
+
+/// Whether a word is a path and no pattern, and certain.
+fn is_plain_path(word: &Word) -> bool {
+    word.literal().is_some_and(|text| !text.starts_with(':') && !text.contains(['*', '?', '[']))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn words(line: &str) -> Vec<Word> {
+        line.split(' ').map(Word::decode).collect()
+    }
+
+    #[track_caller]
+    fn check(line: &str, is_wide: bool) {
+        assert_eq!(recalled(&words(line)).is_wide, is_wide, "{line}");
+    }
+
+    #[test]
+    fn what_prints_or_copies_whatever_is_there_is_wide() {
+        for line in [
+            "show",
+            "show HEAD~3",
+            "show v1.0",
+            "show $x",
+            "show HEAD:$x",
+            "show --stat -p HEAD",
+            "show :/text",
+            "log -p",
+            "log --patch -3",
+            "log -Skey",
+            "log -G key",
+            "log -L1,2:x",
+            "log -U0",
+            "log --pat",
+            "whatchanged -p",
+            "grep key",
+            "grep key HEAD",
+            "grep --cached key",
+            "cat-file -p abc",
+            "cat-file blob abc",
+            "cat-file --batch-all-objects --batch",
+            "archive HEAD",
+            "archive -o x.tar HEAD",
+            "format-patch -1",
+            "fast-export HEAD",
+            "diff main topic",
+            "diff main..topic",
+            "diff a...b",
+            "diff --cached abc",
+            "diff abc def -- x*",
+            "diff-tree -p HEAD",
+            "stash show -p",
+            "stash list -p",
+            "bundle create x HEAD",
+            "checkout-index -a --prefix=x",
+            "range-diff a b c",
+            "update-index --add --cacheinfo 100644,abc,x",
+            "fsck --lost-found",
+        ] {
+            check(line, true);
+        }
+    }
+
+    #[test]
+    fn what_tells_names_and_the_changes_of_today_is_not() {
+        for line in [
+            "status",
+            "diff",
+            "diff --stat",
+            "diff HEAD~1",
+            "diff --cached",
+            "diff src/a.rs",
+            "diff --stat main topic",
+            "diff --name-only a..b",
+            "log",
+            "log --oneline -5",
+            "log --stat",
+            "log --author=pete --since=yesterday",
+            "show --stat HEAD",
+            "show --name-only",
+            "show -s --format=%H",
+            "show HEAD:src/a.rs",
+            "cat-file -t abc",
+            "cat-file -p HEAD:src/a.rs",
+            "stash show",
+            "stash",
+            "bundle verify x",
+            "checkout-index x",
+            "commit -p",
+            "add -p",
+        ] {
+            check(line, false);
+        }
+    }
+
+    #[test]
+    fn paths_limit_it_where_they_are_plain() {
+        let limits = |line: &str| recalled(&words(line)).limits;
+        assert_eq!(limits("log -p -- src"), ["src"]);
+        assert_eq!(limits("log -p -- src *.env"), [""; 0]);
+        assert_eq!(limits("log -p -- src :(top).env"), [""; 0]);
+        assert_eq!(limits("grep key src/"), ["src/"]);
+        assert_eq!(limits("grep key HEAD src/"), [""; 0]);
+    }
+}

@@ -1,0 +1,196 @@
+//! Secrets that git keeps: what prints or copies them asks, and marks the session.
+
+use std::path::{Path, PathBuf};
+
+use buddy_policy::{Approvals, Decision, Mode, Now, Policy, Verdict, decide, recalled};
+
+use crate::stage::{policy, rules, run};
+
+fn judge(line: &str, policy: &Policy, approvals: Approvals, tracked: &[PathBuf]) -> Decision {
+    decide(&run(line), policy, &Now { tracked, ..Now::with(approvals) })
+}
+
+fn secrets() -> Vec<PathBuf> {
+    vec!["/w/.env".into(), "/w/deploy/.env.production".into()]
+}
+
+/// Words that name a tracked secret.
+const NAMED: &[&str] = &[
+    "git show HEAD:.env",
+    "git show HEAD~2:./.env",
+    "git show :.env",
+    "git show :0:.env",
+    "git -C deploy show main:.env",
+    "git --git-dir=.git show main:.env",
+    "git show main -- .env",
+    "git show \"HEAD:.env\"",
+    "git blame .env",
+    "git blame HEAD -- .env",
+    "git annotate deploy/.env.production",
+    "git diff A B -- .env",
+    "git diff -- .env",
+    "git diff HEAD~1 .env",
+    "git diff A:.env B:.env",
+    "git log -p -- .env",
+    "git log -p .env",
+    "git cat-file -p HEAD:.env",
+    "git cat-file blob main:deploy/.env.production",
+    "git grep key HEAD -- .env",
+    "git archive HEAD .env",
+    "git archive HEAD:deploy .env",
+    "git checkout-index --prefix=x .env",
+    "git diff --no-index /dev/null .env",
+    "git stash show -p -- .env",
+    "git log -L1,9:.env",
+    "git show ':(top).env'",
+    "git hash-object -w .env",
+    "git mv .env a",
+    "git commit -F .env",
+    "cat $(git show HEAD:.env)",
+    "x=$(git show HEAD:.env)",
+    "npx git show HEAD:.env",
+    "git add -f .env",
+];
+
+/// Commands that print or copy whatever is there.
+const WIDE: &[&str] = &[
+    "git show",
+    "git show HEAD~3",
+    "git show abc123",
+    "git log -p",
+    "git log -Skey",
+    "git log --patch -5",
+    "git grep KEY",
+    "git grep KEY HEAD",
+    "git cat-file -p abc123",
+    "git cat-file --batch",
+    "git archive HEAD",
+    "git archive HEAD | tar x -C x",
+    "git format-patch -1",
+    "git fast-export HEAD",
+    "git diff main topic",
+    "git diff main..topic",
+    "git diff --cached 4b825dc",
+    "git stash show -p",
+    "git bundle create x HEAD",
+    "git checkout-index -a --prefix=x",
+    "git show HEAD -- deploy",
+    "git log -p -- 'dep*'",
+    "git show \"$x\"",
+    "git -C deploy log -p",
+    "git diff-tree -p HEAD",
+    "git range-diff a b c",
+    "timeout 5 git show",
+    "bash -c 'git show HEAD'",
+];
+
+#[test]
+fn a_word_that_names_a_tracked_secret_reads_it() {
+    for mode in [Mode::Production, Mode::Development] {
+        for line in NAMED {
+            let decision = judge(line, &policy(mode), Approvals::Ask, &[]);
+            assert_eq!(decision.verdict, Verdict::Ask, "{mode:?} {line}");
+            assert!(decision.reads_secret, "{mode:?} {line}: {:?}", decision.reasons);
+            assert!(
+                decision.reasons.iter().any(|reason| reason.contains(".env")),
+                "{line}: {:?}",
+                decision.reasons
+            );
+        }
+    }
+}
+
+#[test]
+fn what_prints_everything_reads_every_secret_that_is_tracked_and_names_them() {
+    for line in WIDE {
+        let decision = judge(line, &policy(Mode::Production), Approvals::Ask, &secrets());
+        assert_eq!(decision.verdict, Verdict::Ask, "{line}: {:?}", decision.reasons);
+        assert!(decision.reads_secret, "{line}");
+        let told = decision.reasons.join("; ");
+        assert!(told.contains("`/w/deploy/.env.production`"), "{line}: {told}");
+        assert!(!recalled(&run(line), &policy(Mode::Production)).is_empty(), "{line}");
+    }
+}
+
+#[test]
+fn with_all_in_a_folder_that_is_not_trusted_it_still_asks() {
+    let mut untrusted = policy(Mode::Development);
+    untrusted.places.untrusted = untrusted.places.workspace.pop();
+    for line in ["git show", "git log -p", "git grep KEY", "git cat-file -p abc"] {
+        let decision = judge(line, &untrusted, Approvals::All, &secrets());
+        assert_eq!(decision.verdict, Verdict::Ask, "{line}: {:?}", decision.reasons);
+    }
+    let decision = judge("git show HEAD:.env", &untrusted, Approvals::All, &[]);
+    assert_eq!(decision.verdict, Verdict::Ask);
+}
+
+#[test]
+fn where_nothing_secret_is_tracked_nothing_changes() {
+    for line in WIDE {
+        let decision = judge(line, &policy(Mode::Production), Approvals::Ask, &[]);
+        assert!(!decision.reads_secret, "{line}: {:?}", decision.reasons);
+    }
+    for line in ["git show", "git log -p", "git grep KEY", "git diff a b", "git archive HEAD"] {
+        assert_eq!(
+            judge(line, &policy(Mode::Production), Approvals::Ask, &[]).verdict,
+            Verdict::Allow,
+            "{line}"
+        );
+    }
+}
+
+#[test]
+fn what_tells_no_contents_of_others_asks_nothing_in_any_repository() {
+    for line in [
+        "git status",
+        "git diff",
+        "git diff --stat",
+        "git diff HEAD~1",
+        "git log",
+        "git log --oneline -5",
+        "git log --stat",
+        "git show --stat HEAD",
+        "git show HEAD:src/main.rs",
+        "git show HEAD -- src",
+        "git diff main topic -- src",
+        "git diff --name-only main..topic",
+        "git log -p -- src",
+        "git blame src/main.rs",
+        "git commit -m 'keep .env out'",
+        "git add -A",
+        "git ls-files .env",
+        "git check-ignore .env",
+        "git log --oneline -- .env",
+        "git status .env",
+        "git show HEAD:.env.example",
+    ] {
+        let decision = judge(line, &policy(Mode::Production), Approvals::Ask, &secrets());
+        assert_eq!(decision.verdict, Verdict::Allow, "{line}: {:?}", decision.reasons);
+        assert!(!decision.reads_secret, "{line}");
+    }
+}
+
+#[test]
+fn a_lasting_rule_allows_it_and_the_session_is_marked_all_the_same() {
+    let mut ruled = policy(Mode::Production);
+    ruled.rules.add(
+        buddy_policy::RuleTier::User,
+        rules("allow = [{ read = \".env\" }, { read = \".env.production\" }]"),
+    );
+    let decision = judge("git show", &ruled, Approvals::Ask, &secrets());
+    assert_eq!(decision.verdict, Verdict::Allow, "{:?}", decision.reasons);
+    assert!(decision.reads_secret);
+}
+
+#[test]
+fn the_repository_is_that_of_the_directory_that_git_is_told() {
+    let found = |line: &str| recalled(&run(line), &policy(Mode::Production));
+    assert_eq!(found("git show"), [Path::new("/w")]);
+    assert_eq!(found("git -C /srv/x show"), [Path::new("/srv/x")]);
+    assert_eq!(found("git -C a -C b show"), [Path::new("/w/a/b")]);
+    assert_eq!(found("git --git-dir=/srv/x/.git show"), [Path::new("/srv/x")]);
+    assert_eq!(found("git -C \"$x\" show"), [Path::new("/w")]);
+    assert!(found("cd /srv/x && git log -p").contains(&PathBuf::from("/srv/x")));
+    assert_eq!(found("cd $x && git log -p"), [Path::new("/w")], "that of the session where it is not known");
+    assert!(found("git status").is_empty());
+}

@@ -1,0 +1,250 @@
+//! Files of repositories on this machine that are tracked and can hold secrets, read from git's index.
+//!
+//! Git prints and copies such files out of its store, where no seal on the file helps. The index is read as it is, without
+//! git: its format is stable, and a repository's settings run programs. A file that only older commits hold is not seen.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::SystemTime;
+
+use buddy_policy::secret_names;
+
+/// Entries of an index that are looked at; larger repositories are judged by these.
+const MAX_ENTRIES: u32 = 2_000_000;
+/// The longest name that is taken from an index.
+const MAX_NAME: u64 = 65_536;
+/// Indexes whose answer is kept.
+const MAX_KEPT: usize = 64;
+/// The most that is read of a small file of a repository.
+const MAX_SMALL: u64 = 65_536;
+
+/// What the indexes said, as long as they stay as they are.
+#[derive(Default)]
+pub(super) struct TrackedSecrets {
+    /// By the path of the index. Held for a look only.
+    kept: Mutex<HashMap<PathBuf, Kept>>,
+}
+
+/// What an index said.
+struct Kept {
+    /// When it changed last, and its length.
+    state: (SystemTime, u64),
+    names: Arc<Vec<PathBuf>>,
+}
+
+impl TrackedSecrets {
+    /// The files that can hold secrets among those that the repositories of these directories track.
+    pub(super) fn of(&self, directories: &[PathBuf]) -> Vec<PathBuf> {
+        let mut found: Vec<PathBuf> = Vec::new();
+        for (top, store) in directories.iter().filter_map(|directory| repository(directory)) {
+            for index in indexes(&store) {
+                let names = self.names(&index, &store);
+                found.extend(names.iter().map(|name| top.join(name)));
+            }
+        }
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    fn names(&self, index: &Path, store: &Path) -> Arc<Vec<PathBuf>> {
+        let Ok(metadata) = std::fs::metadata(index) else { return Arc::default() };
+        let state = (metadata.modified().unwrap_or(SystemTime::UNIX_EPOCH), metadata.len());
+        let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = kept().get(index).filter(|known| known.state == state) {
+            return known.names.clone();
+        }
+        let read = File::open(index).and_then(|file| secrets(BufReader::new(file), hash_length(store)));
+        let names = Arc::new(read.unwrap_or_default());
+        let mut kept = kept();
+        if kept.len() >= MAX_KEPT {
+            kept.clear();
+        }
+        kept.insert(index.to_owned(), Kept { state, names: names.clone() });
+        names
+    }
+}
+
+/// The top of the repository that a directory is in, and its store.
+fn repository(directory: &Path) -> Option<(PathBuf, PathBuf)> {
+    directory.ancestors().find_map(|top| {
+        let git = top.join(".git");
+        if git.is_dir() {
+            return Some((top.to_owned(), git));
+        }
+        let text = small(&git)?;
+        let store = text.lines().next()?.strip_prefix("gitdir:")?.trim();
+        Some((top.to_owned(), top.join(store)))
+    })
+}
+
+/// The index, and the parts that it shares with others.
+fn indexes(store: &Path) -> Vec<PathBuf> {
+    let mut indexes = vec![store.join("index")];
+    let shared = std::fs::read_dir(store).into_iter().flatten().flatten().map(|entry| entry.path());
+    let is_shared =
+        |path: &PathBuf| path.file_name().is_some_and(|name| name.as_bytes().starts_with(b"sharedindex."));
+    indexes.extend(shared.filter(is_shared).take(MAX_KEPT));
+    indexes
+}
+
+/// The length of the names of objects, which the settings of the repository say. Work trees share those of the first one.
+fn hash_length(store: &Path) -> usize {
+    let common = small(&store.join("commondir")).map(|text| store.join(text.trim()));
+    let config = small(&common.unwrap_or_else(|| store.to_owned()).join("config")).unwrap_or_default();
+    if config.to_ascii_lowercase().contains("sha256") { 32 } else { 20 }
+}
+
+fn small(path: &Path) -> Option<String> {
+    let mut text = String::new();
+    File::open(path).ok()?.take(MAX_SMALL).read_to_string(&mut text).ok()?;
+    Some(text)
+}
+
+/// The names in an index that can hold secrets.
+fn secrets(mut index: impl BufRead, hash_length: usize) -> io::Result<Vec<PathBuf>> {
+    let mut head = [0; 12];
+    index.read_exact(&mut head)?;
+    let number = |bytes: &[u8]| bytes.iter().fold(0u32, |sum, byte| sum << 8 | u32::from(*byte));
+    let (mark, rest) = head.split_at(4);
+    let (version, count) = rest.split_at(4);
+    let version = number(version);
+    if mark != b"DIRC" || !(2..=4).contains(&version) {
+        return Ok(Vec::new());
+    }
+    let mut found = Vec::new();
+    let mut name: Vec<u8> = Vec::new();
+    // Times, numbers of the file and its size come first.
+    let mut fixed = vec![0; 40 + hash_length + 2];
+    for _ in 0..number(count).min(MAX_ENTRIES) {
+        index.read_exact(&mut fixed)?;
+        let is_extended = fixed.iter().rev().nth(1).is_some_and(|flags| flags & 0x40 != 0);
+        let mut length = fixed.len();
+        if version > 2 && is_extended {
+            index.read_exact(&mut [0; 2])?;
+            length += 2;
+        }
+        if version == 4 {
+            let dropped = offset(&mut index)?;
+            name.truncate(name.len().saturating_sub(dropped));
+        } else {
+            name.clear();
+        }
+        let before = name.len();
+        index.by_ref().take(MAX_NAME).read_until(0, &mut name)?;
+        name.pop();
+        if version != 4 {
+            length += name.len() - before;
+            // One zero ends the name; more fill it up to a multiple of eight.
+            let padding = 8 - length % 8 - 1;
+            index.read_exact(&mut vec![0; padding])?;
+        }
+        let path = Path::new(std::ffi::OsStr::from_bytes(&name));
+        if secret_names().covers(path) {
+            found.push(path.to_owned());
+        }
+    }
+    Ok(found)
+}
+
+/// A number of any length, seven bits in a byte.
+fn offset(index: &mut impl BufRead) -> io::Result<usize> {
+    let mut byte = [0];
+    index.read_exact(&mut byte)?;
+    let mut value = usize::from(byte[0] & 0x7f);
+    while byte[0] & 0x80 != 0 {
+        index.read_exact(&mut byte)?;
+        value = (value.saturating_add(1) << 7) | usize::from(byte[0] & 0x7f);
+    }
+    Ok(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::process::Command;
+
+    #[expect(clippy::disallowed_methods, reason = "the test holds the reader against the real program")]
+    fn git(directory: &Path, arguments: &[&str]) {
+        let status = Command::new("git")
+            .args(["-c", "user.email=x@example.org", "-c", "user.name=x"])
+            .args(arguments)
+            .current_dir(directory)
+            .env("HOME", directory)
+            .env("GIT_CONFIG_NOSYSTEM", "1")
+            .status()
+            .unwrap();
+        assert!(status.success(), "{arguments:?}");
+    }
+
+    fn filled(directory: &Path) {
+        std::fs::create_dir_all(directory.join("deep/er")).unwrap();
+        for name in
+            ["a.txt", ".env", "deep/er/.env.production", "deep/er/x", "deep/secrets.rs", "z", ".env.example"]
+        {
+            std::fs::write(directory.join(name), name).unwrap();
+        }
+        git(directory, &["add", "-f", "."]);
+    }
+
+    #[test]
+    fn every_form_of_an_index_is_read() {
+        for (format, version, more) in [
+            ("sha1", "2", &[][..]),
+            ("sha1", "3", &["update-index", "--skip-worktree", "a.txt"][..]),
+            ("sha1", "4", &[][..]),
+            ("sha256", "2", &[][..]),
+            ("sha256", "4", &[][..]),
+            ("sha1", "2", &["update-index", "--split-index"][..]),
+        ] {
+            let place = tempfile::tempdir().unwrap();
+            let top = place.path();
+            git(top, &["init", "-q", &format!("--object-format={format}")]);
+            filled(top);
+            git(top, &["update-index", "--index-version", version]);
+            if !more.is_empty() {
+                git(top, more);
+            }
+            let found = TrackedSecrets::default().of(&[top.join("deep")]);
+            assert_eq!(
+                found,
+                [top.join(".env"), top.join("deep/er/.env.production")],
+                "{format} {version} {more:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_change_of_the_index_is_seen_and_other_directories_have_none() {
+        let place = tempfile::tempdir().unwrap();
+        let top = place.path();
+        let tracked = TrackedSecrets::default();
+        assert!(tracked.of(&[top.to_owned()]).is_empty());
+        git(top, &["init", "-q"]);
+        std::fs::write(top.join("a"), "a").unwrap();
+        git(top, &["add", "a"]);
+        assert!(tracked.of(&[top.to_owned()]).is_empty());
+        filled(top);
+        assert_eq!(tracked.of(&[top.to_owned()]).len(), 2);
+        std::fs::write(top.join(".git/index"), "DIRC\0\0\0\u{2}\0\0\0\u{9}short").unwrap();
+        assert!(tracked.of(&[top.to_owned()]).is_empty());
+    }
+
+    #[test]
+    fn a_linked_work_tree_has_an_index_of_its_own() {
+        let place = tempfile::tempdir().unwrap();
+        let top = place.path().join("first");
+        std::fs::create_dir(&top).unwrap();
+        git(&top, &["init", "-q"]);
+        filled(&top);
+        git(&top, &["commit", "-qm", "x"]);
+        git(&top, &["worktree", "add", "-q", "../second"]);
+        let second = place.path().join("second");
+        let found = TrackedSecrets::default().of(std::slice::from_ref(&second));
+        assert_eq!(found, [second.join(".env"), second.join("deep/er/.env.production")]);
+    }
+}
