@@ -25,6 +25,7 @@ use crate::shell::Word;
 
 pub(crate) use examine::{examine, examine_words};
 pub(crate) use files::{RUNNERS, rows};
+pub(crate) use git::publishes;
 pub(crate) use guards::gains_rights;
 pub(crate) use hosts::{destinations, socket};
 pub(crate) use interpreters::is_interpreter;

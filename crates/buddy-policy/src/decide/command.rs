@@ -13,7 +13,7 @@ use super::secrets::disclosed;
 use super::sheet::{Sheet, Weight};
 use crate::effect::{
     Access, Class, Effect, Examination, Leaf, Reach, Touch, destinations, examine, examine_words,
-    gains_rights, socket,
+    gains_rights, publishes, socket,
 };
 use crate::grant::offers;
 use crate::guarded::{holds_secrets, is_guarded, is_secret};

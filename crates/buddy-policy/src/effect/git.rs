@@ -12,8 +12,31 @@ const RUNS: &str = "git is told to run programs";
 /// Why changes that no commit holds are not thrown away unseen.
 const DISCARDS: &str = "it throws away changes that are not committed";
 
+/// Subcommands that give others what is here.
+const PUBLISHES: &[&str] = &["push", "send-pack", "http-push", "send-email", "imap-send"];
+/// Subcommands that have such subcommands of their own.
+const PUBLISHES_IN: &[(&str, &[&str])] =
+    &[("subtree", &["push"]), ("lfs", &["push"]), ("svn", &["dcommit"]), ("p4", &["submit"])];
+
+/// Whether these words after `git` give others what is here.
+pub(crate) fn publishes(arguments: &[Word]) -> bool {
+    let (_, subcommand, rest) = parts(arguments);
+    let Some(subcommand) = subcommand else { return false };
+    let is_inner = |(outer, inner): &(&str, &[&str])| {
+        *outer == subcommand && rest.iter().any(|word| inner.contains(&word.unexpanded().as_str()))
+    };
+    PUBLISHES.contains(&subcommand.as_str()) || PUBLISHES_IN.iter().any(is_inner)
+}
+
 /// What is dangerous about these words after `git`.
 pub(crate) fn dangers(arguments: &[Word]) -> Vec<String> {
+    let (mut dangers, subcommand, rest) = parts(arguments);
+    dangers.extend(subcommand.and_then(|subcommand| of_subcommand(&subcommand, &rest)));
+    dangers
+}
+
+/// The dangers of the options before the subcommand, the subcommand, and the words after it.
+fn parts(arguments: &[Word]) -> (Vec<String>, Option<String>, Vec<Word>) {
     let mut dangers = Vec::new();
     let mut words = arguments.iter();
     let mut subcommand = None;
@@ -38,9 +61,7 @@ pub(crate) fn dangers(arguments: &[Word]) -> Vec<String> {
             }
         }
     }
-    let rest: Vec<Word> = words.cloned().collect();
-    dangers.extend(subcommand.and_then(|subcommand| of_subcommand(&subcommand, &rest)));
-    dangers
+    (dangers, subcommand, words.cloned().collect())
 }
 
 fn of_subcommand(subcommand: &str, rest: &[Word]) -> Option<String> {
