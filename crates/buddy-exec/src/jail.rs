@@ -9,6 +9,7 @@
 //! not exist yet are swept: what a command makes of them is moved to quarantine before its end is told.
 
 mod bubblewrap;
+mod closed;
 mod confine;
 mod covers;
 mod git_config;
@@ -35,11 +36,12 @@ mod words;
 
 pub use inside::jail;
 pub use layers::{Layer, LayerState, layers};
-pub use quarantine::Moved;
+pub use quarantine::{Moved, SweepNote};
 pub(crate) use refusal::Refusal;
 pub(crate) use stand_in::is_stand_in;
 pub(crate) use start::{Jail, Keeper, Words, start};
 pub(crate) use sweeper::SweepLine;
+pub use walk::Unseen;
 pub(crate) use words::Status;
 
 /// The first argument under which this program becomes the process inside the jail.

@@ -49,7 +49,7 @@ pub use files::{
     BEFORE_CAP, Deleted, Deletion, Entry, EntryKind, FileContent, LineRange, Lines, ListOptions, Listing,
     Written,
 };
-pub use jail::{Layer, LayerState, Moved, layers};
+pub use jail::{Layer, LayerState, Moved, SweepNote, Unseen, layers};
 pub use local::{DEFAULT_GRACE, LocalSettings, LocalTarget, SupervisorCommand};
 pub use open::open_page;
 pub use random::confirmation_word;

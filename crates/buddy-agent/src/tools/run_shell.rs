@@ -320,8 +320,8 @@ fn outcome(exit: &Exit, timeout: Duration) -> Value {
     let remain = (exit.survivors > 0).then(|| {
         format!("{} process(es) of it still run: they have the rights of another account", exit.survivors)
     });
-    let moved = exit.moved.iter().map(ToString::to_string);
-    let notes: Vec<String> = note.into_iter().chain(remain).chain(moved).collect();
+    let swept = exit.swept.iter().map(ToString::to_string);
+    let notes: Vec<String> = note.into_iter().chain(remain).chain(swept).collect();
     if !notes.is_empty() {
         result["timed_out"] = json!(exit.ended == Ended::TimedOut);
         result["note"] = json!(notes.join("; "));

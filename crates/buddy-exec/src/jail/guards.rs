@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::ground::Ground;
-use super::look::{look, roots_to_watch};
+use super::look::{look, roots_to_watch, shared_roots};
 use super::names::Names;
 use super::quarantine::Quarantine;
 use super::refusal::{BOUNDS, Refusal};
@@ -99,6 +99,7 @@ impl Guards {
         if scene.place != Place::Light {
             // Nothing looks through a whole machine.
             watched.writable = ground.write.iter().filter(|root| root.parent().is_some()).cloned().collect();
+            watched.share(shared_roots(&ground.write));
         }
         watched.missing.clone_from(&ground.missing);
         watched.covered = covered.iter().cloned().collect();

@@ -26,7 +26,7 @@ use super::rules::{allow_pane, rules};
 use super::stand_in::StandIn;
 use super::sweeper::{SweepLine, Sweeper};
 use super::words::{Covered, Place, Plan, RawPath, Status, Word};
-use super::{JAIL, Moved, bubblewrap};
+use super::{JAIL, SweepNote, bubblewrap};
 use crate::Bounds;
 use crate::control::{self, Report, Spec};
 use crate::{processes, terminal};
@@ -118,8 +118,8 @@ fn start_with(spec: &Spec, cwd: &Path, stdin: OwnedFd, bubblewrap: Option<PathBu
 
 impl Jail {
     /// Moves away what the command left where programs would take orders from it, when nothing of it runs any more. Says what
-    /// was moved since the start.
-    pub(crate) fn sweep(&mut self) -> Vec<Moved> {
+    /// was found since the start.
+    pub(crate) fn sweep(&mut self) -> Vec<SweepNote> {
         self.sweeper.take().map(Sweeper::finish).unwrap_or_default()
     }
 
