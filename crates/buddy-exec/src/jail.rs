@@ -23,6 +23,7 @@ mod names;
 mod probe;
 mod quarantine;
 mod refusal;
+mod repositories;
 mod resolve;
 mod rules;
 mod seccomp;
@@ -36,8 +37,10 @@ mod words;
 
 pub use inside::jail;
 pub use layers::{Layer, LayerState, layers};
+pub(crate) use look::secrets_beneath;
 pub use quarantine::{Moved, SweepNote};
 pub(crate) use refusal::Refusal;
+pub use repositories::git_orders;
 pub(crate) use stand_in::is_stand_in;
 pub(crate) use start::{Jail, Keeper, Words, start};
 pub(crate) use sweeper::SweepLine;

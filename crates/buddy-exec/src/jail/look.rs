@@ -1,15 +1,20 @@
 //! One look at the places that a command may write: what of them programs take orders from, and what holds secrets.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+
+use buddy_protocol::NameSet;
 
 use super::names::{GIT, Names};
 use super::walk::{Budget, Go, Listed, Unseen, Visited, Visitor, walk};
 
 /// Directories of a repository's own directory that hold further ones: of submodules, and of work trees.
 const FURTHER: [&str; 2] = ["modules", "worktrees"];
+
+/// A part of a repository's own directory, by which a look knows that it is to find repositories.
+const GIT_CONFIG: &str = ".git/config";
 
 /// How many links are followed in search of secrets.
 const MAX_LINKS: usize = 2000;
@@ -79,6 +84,83 @@ pub(super) fn look(
         walk(root, &mut budget, &mut looker);
     }
     Sights { unseen: budget.unseen, ..looker.sights }
+}
+
+/// Looks for repositories and for nothing else.
+pub(super) fn look_for_repositories(roots: &[PathBuf], mut budget: Budget) -> Sights {
+    let orders = &Names::of(&NameSet::trees([GIT_CONFIG]));
+    let (sealed, sights) = (&Names::default(), Sights::default());
+    let mut looker = Looker { orders, sealed, past: &[], shared: None, sights, is_git: false, links: 0 };
+    for root in roots {
+        walk(root, &mut budget, &mut looker);
+    }
+    looker.sights
+}
+
+/// How much a file tool looks through for secrets when a file has more than one name, and how far down.
+const TOOL_ENTRIES: usize = 100_000;
+const TOOL_DEPTH: usize = 16;
+
+/// Files of these names, which hold secrets.
+pub(crate) fn secrets_beneath(roots: &[PathBuf], names: &NameSet) -> BTreeSet<PathBuf> {
+    let budget = Budget::small(TOOL_ENTRIES, TOOL_DEPTH);
+    look(roots, &Names::default(), &Names::of(names), &[], budget).sealed
+}
+
+/// Finds further names of files, by device and number.
+pub(super) fn names_of_objects(
+    roots: &[PathBuf],
+    objects: &HashSet<(u64, u64)>,
+    past: &[PathBuf],
+) -> BTreeSet<PathBuf> {
+    let mut finder = Finder {
+        objects,
+        past,
+        numbers: objects.iter().map(|object| object.1).collect(),
+        found: BTreeSet::new(),
+    };
+    if objects.is_empty() {
+        return finder.found;
+    }
+    let mut budget = Budget::usual();
+    for root in roots {
+        walk(root, &mut budget, &mut finder);
+    }
+    finder.found
+}
+
+struct Finder<'a> {
+    objects: &'a HashSet<(u64, u64)>,
+    past: &'a [PathBuf],
+    numbers: HashSet<u64>,
+    found: BTreeSet<PathBuf>,
+}
+
+impl Visitor for Finder<'_> {
+    fn enter(&mut self, _: &Visited<'_>) {}
+
+    fn see(&mut self, visited: &Visited<'_>, entry: &Listed) -> Go {
+        let path = || visited.path.join(&entry.name);
+        if entry.is_directory() {
+            return if !self.past.is_empty() && self.past.contains(&path()) { Go::Past } else { Go::Into };
+        }
+        if self.numbers.contains(&entry.number)
+            && fs::symlink_metadata(path())
+                .is_ok_and(|found| self.objects.contains(&(found.dev(), found.ino())))
+        {
+            self.found.insert(path());
+        }
+        Go::Past
+    }
+}
+
+/// Files with more than one name, by device and number.
+pub(super) fn linked_objects<'a>(files: impl IntoIterator<Item = &'a PathBuf>) -> HashSet<(u64, u64)> {
+    let found = files.into_iter().filter_map(|file| fs::symlink_metadata(file).ok());
+    found
+        .filter(|found| found.is_file() && found.nlink() > 1)
+        .map(|found| (found.dev(), found.ino()))
+        .collect()
 }
 
 /// Looks at places that everybody writes. Programs take orders there from repositories, from names at the very top, which hold for

@@ -169,8 +169,15 @@ fn prepare(spec: &Spec, cwd: &Path, bubblewrap: Option<PathBuf>) -> Result<Prepa
     }
     let Bounds { network, .. } = bounds;
     let mut ground = Ground::of(&bounds)?;
-    let home = spec.env.iter().find(|(name, _)| name == "HOME").map(|(_, home)| Path::new(home));
-    let scene = Scene { cwd: &real(cwd), home, place, quarantine };
+    let directory = |wanted: &str| {
+        spec.env
+            .iter()
+            .find(|(name, _)| name == wanted)
+            .map(|(_, value)| Path::new(value))
+            .filter(|path| path.is_absolute())
+    };
+    let (home, config_home) = (directory("HOME"), directory("XDG_CONFIG_HOME"));
+    let scene = Scene { cwd: &real(cwd), home, config_home, place, quarantine };
     let guards = Guards::put(&bounds, &mut ground, &scene)?;
     let has_mounts = place != Place::Bare;
     let mut mounts = has_mounts.then(|| Mounts::of(&ground, &real(cwd), network)).transpose()?;

@@ -89,6 +89,8 @@ pub(super) struct Listed {
     pub(super) name: OsString,
     pub(super) folded: String,
     pub(super) kind: FileType,
+    /// The number of the object on its device.
+    pub(super) number: u64,
 }
 
 impl Listed {
@@ -213,7 +215,7 @@ fn list(directory: &OwnedFd, path: &Path, budget: &mut Budget) -> Vec<Listed> {
             FileType::Unknown => kind_of(directory, &name),
             kind => kind,
         };
-        entries.push(Listed { folded: fold_name(&name.to_string_lossy()), name, kind });
+        entries.push(Listed { folded: fold_name(&name.to_string_lossy()), name, kind, number: entry.ino() });
     }
     entries
 }

@@ -172,6 +172,60 @@ async fn closed_directories_keep_nothing_in_place_and_keep_their_mode() {
     }
 }
 
+/// Settings of the person's own that name files in the workspace, and what a command does to them.
+const NAMED: &[(&str, &str)] = &[
+    (
+        "core.hooksPath=scripts/hooks",
+        "cp evil scripts/hooks/post-index-change; cp evil scripts/hooks/post-checkout",
+    ),
+    ("core.hooksPath=new/hooks", "mkdir -p new/hooks; cp evil new/hooks/post-index-change"),
+    ("core.hooksPath=link/hooks", "cp evil link/hooks/post-index-change"),
+    (
+        "core.hooksPath=link/hooks",
+        "rm link; mkdir -p other/hooks; cp evil other/hooks/post-index-change; ln -s other link",
+    ),
+    ("core.hooksPath=link/hooks", "rm link; mkdir -p link/hooks; cp evil link/hooks/post-index-change"),
+    ("core.hooksPath=.", "cp evil post-index-change; cp evil post-checkout"),
+    (
+        "core.hooksPath=scripts/hooks",
+        "mv scripts gone; mkdir -p scripts/hooks; cp evil scripts/hooks/post-index-change",
+    ),
+    ("core.fsmonitor=scripts/watch", "cp evil scripts/watch"),
+    (
+        "core.fsmonitor=scripts/watch",
+        "rm scripts/watch; cp evil scripts/watch; mv scripts/watch x; mv x scripts/watch",
+    ),
+    ("include.path=../more", "printf '[core]\\n fsmonitor = %s\\n' $WS/evil > more"),
+    ("includeIf.gitdir:**.path=../none", "printf '[core]\\n fsmonitor = %s\\n' $WS/evil > none"),
+    (
+        "filter.f.clean=sh scripts/watch",
+        "echo '* filter=f' > .gitattributes; cp evil scripts/watch; echo x >> file",
+    ),
+    ("alias.x=!scripts/watch", "cp evil scripts/watch"),
+];
+
+#[tokio::test]
+async fn what_settings_of_git_name_is_guarded_too() {
+    for kind in ALL {
+        for (setting, script) in NAMED {
+            let cell = repository(kind);
+            for name in ["scripts/hooks/post-merge", "scripts/watch", "more", "target/hooks/post-merge"] {
+                cell.file(name, "");
+            }
+            fs::set_permissions(cell.ws("scripts/watch"), fs::Permissions::from_mode(0o755)).unwrap();
+            std::os::unix::fs::symlink("target", cell.ws("link")).unwrap();
+            let (key, value) = setting.split_once('=').unwrap();
+            git(&cell, "", &["config", key, value]);
+            give_all(&cell, &cell.ws(".git/config"));
+            cell.run_in(bounds(&cell), &format!("export HOME=/nonexistent; {script}")).await;
+            let _ = fs::remove_file(cell.ws("ran"));
+            use_git(&cell);
+            git(&cell, "", &["x"]);
+            assert!(!cell.ws("ran").exists(), "{kind:?}: {setting}: {script}");
+        }
+    }
+}
+
 /// A place that everybody writes, beside the workspace.
 fn shared(cell: &Cell) -> (tempfile::TempDir, Bounds) {
     let place = tempfile::tempdir().unwrap();

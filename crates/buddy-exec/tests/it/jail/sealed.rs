@@ -42,6 +42,22 @@ async fn contents_are_not_read_by_any_name_and_names_are_seen() {
 }
 
 #[tokio::test]
+async fn a_further_name_of_a_secret_is_sealed_too() {
+    for kind in ALL {
+        let cell = Cell::new(kind);
+        cell.file(".env", "<secret>\n");
+        cell.file("app/x", "<app>\n");
+        fs::hard_link(cell.ws(".env"), cell.ws("notes.txt")).unwrap();
+        fs::hard_link(cell.out("secret"), cell.ws("app/hidden.txt")).unwrap();
+        let bounds = Bounds { hidden: vec![cell.out("secret")], ..bounds(&cell) };
+        let exit = cell.run_in(bounds.clone(), "cat notes.txt app/hidden.txt; cat app/x").await;
+        assert_eq!(exit.stdout.text(), "<app>\n", "{kind:?}");
+        let opened = Bounds { opened: vec![cell.ws(".env")], ..bounds };
+        assert_eq!(cell.run_in(opened, "cat notes.txt").await.stdout.text(), "<secret>\n", "{kind:?}");
+    }
+}
+
+#[tokio::test]
 async fn an_opened_file_is_read_and_the_home_is_sealed_too() {
     for kind in ALL {
         let cell = Cell::new(kind);
