@@ -208,7 +208,7 @@ impl Reader<'_> {
                     self.find(path);
                 }
             }
-        } else if !is_in(HARMLESS) && !(section == "alias" && !value.trim_start().starts_with('!')) {
+        } else if !is_in(HARMLESS) && (section != "alias" || value.trim_start().starts_with('!')) {
             let is_command = is_in(COMMANDS);
             for (word, top) in words(value).flat_map(|word| tops.iter().map(move |top| (word, top))) {
                 let Some(path) = self.path(top, word) else { continue };

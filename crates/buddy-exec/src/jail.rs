@@ -26,6 +26,7 @@ mod refusal;
 mod repositories;
 mod resolve;
 mod rules;
+mod seals;
 mod seccomp;
 mod setuid;
 mod stand_in;

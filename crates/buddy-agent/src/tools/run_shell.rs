@@ -2,14 +2,15 @@
 //! bounds and ran without a question because it only reads.
 
 mod pane;
+mod refused;
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use async_trait::async_trait;
 use buddy_exec::{
-    Chunk, Ended, Exec, Exit, LogFile, OutputLimits, PaneSelector, Reach, Running, Stdin, Stream, Target,
-    TerminalSize,
+    Bounds, Chunk, Ended, Exec, Exit, LogFile, OutputLimits, PaneSelector, Reach, Running, Stdin, Stream,
+    Target, TerminalSize,
 };
 use buddy_model::ToolDefinition;
 use buddy_policy::{Action, Claims, Execution, Intent, Tier};
@@ -24,6 +25,7 @@ use crate::tools::tmux::{no_panes, selector};
 use crate::tools::tool::{CommandField, Place, Spec, TextClass, Tool, ToolContext};
 use crate::tools::wait::Wait;
 use pane::InPane;
+use refused::why_refused;
 
 /// How long a command may run when the call does not say.
 const DEFAULT_WAIT: Duration = Duration::from_secs(30);
@@ -129,6 +131,7 @@ impl Tool for RunShell {
             }
             return process::in_background(input.command, cwd, context).await;
         };
+        let refusable = Refusable { bounds: &context.bounds, cwd: cwd.clone() };
         let exec = Exec {
             argv: argv(&context.execution, &context.target.describe().shell, input.command),
             cwd,
@@ -144,7 +147,7 @@ impl Tool for RunShell {
         let exit = watch(&mut running, context).await?;
         // A command that ran is a result, also when its changes could not be kept; the snapshot from before it stays.
         let kept = context.recorder.after_command().await;
-        let mut result = outcome(&exit, timeout);
+        let mut result = outcome(&exit, timeout, &refusable);
         if let Err(error) = kept {
             result["undo"] = json!(format!("what the command changed is not known: {error}"));
         }
@@ -289,8 +292,20 @@ fn show(chunk: &Chunk, context: &ToolContext) {
     let _ = context.live.try_send((stream, String::from_utf8_lossy(&chunk.bytes).into_owned()));
 }
 
+/// What a command could be refused, and where it ran.
+struct Refusable<'a> {
+    bounds: &'a Bounds,
+    cwd: PathBuf,
+}
+
+impl Refusable<'_> {
+    fn why(&self, output: &str) -> Option<String> {
+        why_refused(output, self.bounds, &self.cwd)
+    }
+}
+
 /// A command that ran is a result, whatever became of it; only one that could not be started is a failure.
-fn outcome(exit: &Exit, timeout: Duration) -> Value {
+fn outcome(exit: &Exit, timeout: Duration, refusable: &Refusable<'_>) -> Value {
     let mut result = json!({
         "exit_code": exit.code,
         "signal": exit.signal,
@@ -321,7 +336,9 @@ fn outcome(exit: &Exit, timeout: Duration) -> Value {
         format!("{} process(es) of it still run: they have the rights of another account", exit.survivors)
     });
     let swept = exit.swept.iter().map(ToString::to_string);
-    let notes: Vec<String> = note.into_iter().chain(remain).chain(swept).collect();
+    let refused = [&exit.stderr, &exit.stdout].map(|stream| refusable.why(&stream.text()));
+    let refused = refused.into_iter().flatten().take(1);
+    let notes: Vec<String> = note.into_iter().chain(remain).chain(refused).chain(swept).collect();
     if !notes.is_empty() {
         result["timed_out"] = json!(exit.ended == Ended::TimedOut);
         result["note"] = json!(notes.join("; "));

@@ -159,11 +159,16 @@ fn entry_name() -> String {
     format!("{:011}.{:09}-{}-{number}", now.0, now.1, std::process::id())
 }
 
+/// Whether a path is that of something kept, by its name.
+fn is_entry(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().first().is_some_and(u8::is_ascii_digit))
+}
+
 /// Makes room for one more.
 fn evict(directory: &Path) {
     let Ok(entries) = fs::read_dir(directory) else { return };
     let mut names: Vec<PathBuf> =
-        entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+        entries.flatten().map(|entry| entry.path()).filter(|path| is_entry(path) && path.is_dir()).collect();
     names.sort();
     let surplus = (names.len() + 1).saturating_sub(MAX_KEPT);
     for old in names.iter().take(surplus) {

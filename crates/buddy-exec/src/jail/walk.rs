@@ -231,3 +231,59 @@ fn kind_of(directory: &OwnedFd, name: &OsStr) -> FileType {
 pub(super) fn is_there(path: &Path) -> bool {
     rustix::fs::statat(CWD, path, rustix::fs::AtFlags::SYMLINK_NOFOLLOW).is_ok()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    struct Seen(Vec<String>);
+
+    impl Visitor for Seen {
+        fn enter(&mut self, _: &Visited<'_>) {}
+        fn see(&mut self, visited: &Visited<'_>, entry: &Listed) -> Go {
+            self.0.push(visited.names_of(entry).join("/"));
+            Go::Into
+        }
+    }
+
+    /// The names that a walk sees in a tree with `a/b/c`, and where and why it ends.
+    fn check(mut budget: Budget, seen: &[&str], unseen: Option<(&str, &str)>) {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("a/b/c")).unwrap();
+        let mut visitor = Seen(Vec::new());
+        walk(folder.path(), &mut budget, &mut visitor);
+        assert_eq!(visitor.0, seen);
+        let told = budget.unseen.map(|unseen| (unseen.at, unseen.why));
+        match (told, unseen) {
+            (None, None) => {}
+            (Some((at, why)), Some((expected, part))) => {
+                assert_eq!(at, folder.path().join(expected));
+                assert!(why.contains(part), "{why}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_look_that_ends_early_says_where_and_why() {
+        check(Budget::usual(), &["a", "a/b", "a/b/c"], None);
+        check(Budget::small(3, 9), &["a", "a/b", "a/b/c"], Some(("a/b/c", "too many")));
+        check(Budget::small(1, 9), &["a"], Some(("a", "too many")));
+        check(Budget::small(9, 1), &["a", "a/b"], Some(("a", "too deep")));
+        check(Budget { until: Instant::now(), ..Budget::usual() }, &[], Some(("", "too long")));
+    }
+
+    #[test]
+    fn a_directory_with_too_many_names_is_looked_at_as_far_as_it_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        for number in 0..5 {
+            fs::write(folder.path().join(number.to_string()), "").unwrap();
+        }
+        let (mut budget, mut visitor) = (Budget::small(3, 9), Seen(Vec::new()));
+        walk(folder.path(), &mut budget, &mut visitor);
+        assert_eq!(visitor.0.len(), 3);
+        assert_eq!(budget.unseen.map(|unseen| unseen.at).as_deref(), Some(folder.path()));
+    }
+}
