@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use buddy_protocol::NameSet;
 
@@ -22,6 +23,7 @@ const MAX_LINKS: usize = 2000;
 /// How many names of shared places are looked at, and how far down: tests leave much there.
 const SHARED_ENTRIES: usize = 300_000;
 const SHARED_DEPTH: usize = 24;
+const SHARED_TIME: Duration = Duration::from_secs(1);
 
 /// A directory that everybody may write, such as the one for temporary files: sticky, and writable by all.
 const SHARED: u32 = 0o1002;
@@ -174,7 +176,7 @@ pub(super) fn look_shared(
     let (sealed, sights) = (&Names::default(), Sights::default());
     let mut looker =
         Looker { orders, sealed, past, shared: Some(linked), sights, is_git: false, links: MAX_LINKS };
-    let mut budget = Budget::small(SHARED_ENTRIES, SHARED_DEPTH);
+    let mut budget = Budget::small(SHARED_ENTRIES, SHARED_DEPTH).within(SHARED_TIME);
     for root in roots {
         walk(root, &mut budget, &mut looker);
     }

@@ -70,6 +70,11 @@ impl Budget {
         Self { entries, depth, ..Self::usual() }
     }
 
+    /// The same for less time.
+    pub(super) fn within(self, time: Duration) -> Self {
+        Self { until: Instant::now() + time, ..self }
+    }
+
     fn leave_out(&mut self, at: &Path, why: impl Into<String>) {
         self.unseen.get_or_insert_with(|| Unseen { at: at.to_owned(), why: why.into() });
     }

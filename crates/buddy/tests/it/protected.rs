@@ -109,6 +109,20 @@ async fn no_command_reads_the_home_unasked() {
 }
 
 #[tokio::test]
+async fn a_command_that_is_refused_a_secret_is_told_why() {
+    for mode in ["development", "production"] {
+        let mut stage = stage().await;
+        fs::write(stage.home.work().join("peek.sh"), "cat second.txt; cat app/.env.local\n").unwrap();
+        stage.server = ModelServer::start(vec![run("sh peek.sh"), done()]).await;
+        let program = stage.buddy(["exec", "--approve", "10m", "look"]);
+        program.env("BUDDY_ENV", mode).run().await;
+        let told = stage.results()[0].to_string();
+        assert!(!told.contains(VALUE), "{mode}: {told}");
+        assert!(told.contains("`app/.env.local` can hold secrets, so this command"), "{mode}: {told}");
+    }
+}
+
+#[tokio::test]
 async fn buddys_own_files_are_hidden_from_commands_in_production_too() {
     let mut stage = stage().await;
     let (home, data) = (stage.home.path().to_owned(), stage.home.data());

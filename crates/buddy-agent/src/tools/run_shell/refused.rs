@@ -96,7 +96,7 @@ mod tests {
             "mv: cannot move 'scripts' to 'x': Device or resource busy",
             Some("a directory that one is in"),
         );
-        check("cat: /root/x: Permission denied", None);
+        check("cat: /srv/x: Permission denied", None);
         check("secrets.yml is fine", None);
     }
 }

@@ -226,9 +226,9 @@ async fn what_settings_of_git_name_is_guarded_too() {
     }
 }
 
-/// A place that everybody writes, beside the workspace.
+/// A place that everybody writes, beside the workspace. Not where other tests run commands that may sweep it.
 fn shared(cell: &Cell) -> (tempfile::TempDir, Bounds) {
-    let place = tempfile::tempdir().unwrap();
+    let place = tempfile::tempdir_in("/var/tmp").unwrap();
     fs::set_permissions(place.path(), fs::Permissions::from_mode(0o1777)).unwrap();
     let write = Reach::Beneath(vec![cell.ws(""), place.path().to_owned()]);
     (place, Bounds { write, ..bounds(cell) })
