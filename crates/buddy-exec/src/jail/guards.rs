@@ -86,11 +86,12 @@ impl Guards {
         let beneath_hidden = ground.hidden.iter().filter(|hidden| hidden.exists());
         let hidden: Vec<PathBuf> = beneath_hidden.flat_map(|hidden| files_beneath(&hidden.path)).collect();
         let linked = linked_objects(ground.sealed.iter().chain(&hidden));
-        let further = names_of_objects(&roots, &linked, &past);
+        let everywhere: Vec<PathBuf> = roots.iter().cloned().chain(shared_roots(&ground.write)).collect();
+        let further = names_of_objects(&everywhere, &linked, &past);
         ground.sealed.extend(further.into_iter().filter(is_closed));
         ground.sealed.sort();
         ground.sealed.dedup();
-        let named = Named::find(&sights, &roots, ground, scene);
+        let mut named = Named::find(&sights, &roots, ground, scene);
         let near: Vec<&Path> = roots.iter().map(PathBuf::as_path).chain([scene.cwd]).collect();
         let mut places: BTreeSet<PathBuf> = sights
             .orders
@@ -114,7 +115,9 @@ impl Guards {
         if scene.place != Place::Light {
             // Nothing looks through a whole machine.
             watched.writable = ground.write.iter().filter(|root| root.parent().is_some()).cloned().collect();
-            watched.share(shared_roots(&ground.write));
+            let shared = watched.share(shared_roots(&ground.write));
+            // Compared at the end; what lies there is too much for the kernel.
+            named.add(Named::find(shared, &[], ground, scene));
         }
         watched.missing = ground.missing.iter().cloned().chain(named.missing).collect();
         watched.named = named.there.into_iter().chain(named.links).collect();
@@ -152,6 +155,12 @@ impl Named {
             if is_there(&real) { &mut named.there } else { &mut named.missing }.insert(real);
         }
         named
+    }
+
+    fn add(&mut self, other: Self) {
+        self.there.extend(other.there);
+        self.missing.extend(other.missing);
+        self.links.extend(other.links);
     }
 }
 

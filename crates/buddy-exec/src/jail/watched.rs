@@ -93,10 +93,11 @@ impl Watched {
         }
     }
 
-    /// Has places looked at that everybody writes.
-    pub(super) fn share(&mut self, shared: Vec<PathBuf>) {
+    /// Has places looked at that everybody writes. Says what is there.
+    pub(super) fn share(&mut self, shared: Vec<PathBuf>) -> &Sights {
         self.shared = shared;
         self.known_shared = self.look_shared(&self.known.linked);
+        &self.known_shared
     }
 
     /// Whether there is nothing to watch.
@@ -164,7 +165,12 @@ impl Watched {
         let mut moved = self.sweep_roots(&now);
         let linked = self.known.linked.union(&now.linked).cloned().collect();
         let shared = self.look_shared(&linked);
-        self.sweep_sights(&self.known_shared, &shared, &mut moved);
+        self.sweep_sights(
+            &self.known_shared,
+            &shared,
+            |file| self.leads_home(file, &[&shared, &now]),
+            &mut moved,
+        );
         moved.truncate(MAX_TOLD);
         let unseen = [&self.known, &now, &self.known_shared, &shared].map(|sights| sights.unseen.clone());
         let unseen: Option<Unseen> = unseen.into_iter().flatten().next();
@@ -174,7 +180,7 @@ impl Watched {
     fn sweep_roots(&self, now: &Sights) -> Vec<Moved> {
         setuid::strip(&self.writable, &self.past, self.began);
         let mut moved = Vec::new();
-        self.sweep_sights(&self.known, now, &mut moved);
+        self.sweep_sights(&self.known, now, |file| leads_to(file, now), &mut moved);
         for path in self.named.iter().filter(|path| is_there(path)) {
             self.compare(path, &mut moved);
         }
@@ -187,14 +193,28 @@ impl Watched {
         moved
     }
 
-    fn sweep_sights(&self, known: &Sights, now: &Sights, moved: &mut Vec<Moved>) {
+    /// Whether a file of a shared place that names a directory names one that is looked at, or that no command writes: a work tree there
+    /// belongs to a repository elsewhere.
+    fn leads_home(&self, file: &Path, looked_at: &[&Sights]) -> bool {
+        looked_at.iter().any(|sights| leads_to(file, sights))
+            || named_directory(file)
+                .is_some_and(|target| !self.writable.iter().any(|root| target.starts_with(root)))
+    }
+
+    fn sweep_sights(
+        &self,
+        known: &Sights,
+        now: &Sights,
+        leads_well: impl Fn(&Path) -> bool,
+        moved: &mut Vec<Moved>,
+    ) {
         for path in now.orders.iter().chain(&now.git_files) {
             let is_link_to_git = now.git_files.contains(path);
             if known.orders.contains(path) || known.git_files.contains(path) {
                 self.compare(path, moved);
             } else if !is_link_to_git {
                 self.take(path, ORDERS, moved);
-            } else if !leads_to(path, now) {
+            } else if !leads_well(path) {
                 self.take(path, LEADS_AWAY, moved);
             }
         }
@@ -202,7 +222,7 @@ impl Watched {
             if known.git.contains(git) {
                 self.check_known_git(git, moved);
             } else {
-                self.check_new_git(git, now, moved);
+                self.check_new_git(git, &leads_well, moved);
             }
         }
     }
@@ -268,7 +288,7 @@ impl Watched {
     }
 
     /// A repository that the command has made stays, without what makes git run programs.
-    fn check_new_git(&self, git: &Path, now: &Sights, moved: &mut Vec<Moved>) {
+    fn check_new_git(&self, git: &Path, leads_well: impl Fn(&Path) -> bool, moved: &mut Vec<Moved>) {
         for name in ["config", "config.worktree"] {
             self.filter(&git.join(name), without_programs, moved);
         }
@@ -279,7 +299,7 @@ impl Watched {
             }
         }
         let shared = git.join("commondir");
-        if is_there(&shared) && !is_stand_in(&shared) && !leads_to(&shared, now) {
+        if is_there(&shared) && !is_stand_in(&shared) && !leads_well(&shared) {
             self.take(&shared, LEADS_AWAY, moved);
         }
         let attributes = git.join("info/attributes");
@@ -345,9 +365,12 @@ fn put_back(path: &Path, content: Option<&Content>) {
 
 /// Whether a file that names a directory names the own directory of a repository that is looked at too.
 fn leads_to(file: &Path, now: &Sights) -> bool {
-    let Some(bytes) = Spot::of(file).ok().and_then(|spot| spot.read(MAX_CONFIG).ok()) else { return false };
-    let Ok(text) = String::from_utf8(bytes) else { return false };
+    named_directory(file).is_some_and(|target| now.git.contains(&target))
+}
+
+/// The directory that a file names, without links.
+fn named_directory(file: &Path) -> Option<PathBuf> {
+    let text = String::from_utf8(Spot::of(file).ok()?.read(MAX_CONFIG).ok()?).ok()?;
     let named = text.strip_prefix("gitdir:").unwrap_or(&text).trim();
-    let Some(parent) = file.parent() else { return false };
-    parent.join(named).canonicalize().is_ok_and(|target| now.git.contains(&target))
+    file.parent()?.join(named).canonicalize().ok()
 }

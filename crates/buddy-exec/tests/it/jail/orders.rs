@@ -246,13 +246,17 @@ async fn places_that_everybody_writes_are_swept_when_a_command_has_ended() {
         let known = place.path().join("known/.git");
         fs::create_dir_all(known.join("hooks")).unwrap();
         fs::write(known.join("hooks/post-merge"), "mine\n").unwrap();
+        fs::create_dir(place.path().join("known/own")).unwrap();
+        fs::write(place.path().join("known/own/post-commit"), "mine\n").unwrap();
+        git(&cell, &format!("{top}/known"), &["config", "core.hooksPath", "own"]);
         give_all(&cell, &place.path().join("known"));
         let script = format!(
             "export HOME=/nonexistent; cd {top}; git init -q x; git -C x config core.fsmonitor $WS/evil; \
              cp $WS/evil x/.git/hooks/post-index-change; mkdir .cargo y; echo planted > .envrc; echo p > .cargo/config.toml; \
              echo kept > y/.envrc; git init -q .; git config core.fsmonitor $WS/evil; chmod 311 x; \
              echo bad > known/.git/hooks/post-merge; git -C known config core.fsmonitor $WS/evil; \
-             mkdir z; echo planted > z/.envrc; ln -s {top}/z $WS/linked/z; ls x/.git/hooks/post-index-change"
+             mkdir z; echo planted > z/.envrc; ln -s {top}/z $WS/linked/z; ls x/.git/hooks/post-index-change; \
+             echo bad > known/own/post-commit; git -C $WS worktree add -q {top}/tree -b t"
         );
         let exit = cell.run_in(bounds, &script).await;
         assert!(exit.stdout.text().contains("post-index-change"), "{kind:?}: {}", exit.stderr.text());
@@ -268,6 +272,15 @@ async fn places_that_everybody_writes_are_swept_when_a_command_has_ended() {
         assert_eq!(fs::read_to_string(known.join("hooks/post-merge")).unwrap(), "mine\n", "{kind:?}");
         assert_eq!(fs::read_to_string(place.path().join("y/.envrc")).unwrap(), "kept\n", "{kind:?}");
         assert!(place.path().join("x/.git/HEAD").exists(), "{kind:?}");
+        assert_eq!(
+            fs::read_to_string(place.path().join("known/own/post-commit")).unwrap(),
+            "mine\n",
+            "{kind:?}"
+        );
+        if WITH_MOUNTS.contains(&kind) {
+            let tree = git(&cell, &format!("{top}/tree"), &["status"]);
+            assert!(tree.contains("On branch t"), "{kind:?}: a work tree stays: {tree}");
+        }
     }
 }
 
