@@ -12,7 +12,7 @@ fuzz_target!(|command: &str| {
         own: vec!["/home/u/.config/buddy".into()],
         scratch: vec!["/tmp".into()],
         target: "local".to_owned(),
-        remote: false,
+        ..Places::default()
     };
     let intent = Intent::of(Action::Run { command: command.to_owned(), cwd: "/w".into() });
     let judge = |mode, approvals| {

@@ -16,7 +16,7 @@ use rustix::net::{
 };
 use serde::{Deserialize, Serialize};
 
-use crate::jail::{Moved, Refusal};
+use crate::jail::{Refusal, SweepNote};
 use crate::{Bounds, Ended, Limits, LimitsHit, TargetError};
 
 /// The largest [`Spec`] line. Linux takes 2 MiB of arguments and environment by default; JSON may escape each byte.
@@ -110,7 +110,7 @@ pub(crate) struct Outcome {
     pub(crate) leftovers: u32,
     pub(crate) survivors: u32,
     pub(crate) hit: LimitsHit,
-    pub(crate) moved: Vec<Moved>,
+    pub(crate) swept: Vec<SweepNote>,
     /// Whether nobody knows how it ended, as it has ended the process that would have told.
     pub(crate) is_lost: bool,
 }

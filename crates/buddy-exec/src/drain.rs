@@ -194,7 +194,7 @@ impl Drain {
             leftovers: outcome.leftovers,
             survivors: outcome.survivors,
             hit: outcome.hit,
-            moved: outcome.moved,
+            swept: outcome.swept,
             log: taken.log,
             chunks_dropped: taken.chunks_dropped,
         })

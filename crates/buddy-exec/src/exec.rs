@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde::{Deserialize, Serialize};
 
-use crate::{Bounds, Captured, LimitsHit, Moved, TerminalSize, WayOut};
+use crate::{Bounds, Captured, LimitsHit, SweepNote, TerminalSize, WayOut};
 
 /// A command to run.
 #[derive(Debug, Clone)]
@@ -100,8 +100,8 @@ pub struct Exit {
     pub survivors: u32,
     /// Limits on the command as a whole that it ran into.
     pub hit: LimitsHit,
-    /// What was moved to quarantine because programs would have taken orders from it.
-    pub moved: Vec<Moved>,
+    /// What was moved to quarantine because programs would have taken orders from it, and where nobody looked for that.
+    pub swept: Vec<SweepNote>,
     /// The log file, when one was asked for.
     pub log: Option<LogInfo>,
     /// Live chunks that were not queued because the reader was slow or the cap was reached.

@@ -9,6 +9,7 @@
 //! not exist yet are swept: what a command makes of them is moved to quarantine before its end is told.
 
 mod bubblewrap;
+mod closed;
 mod confine;
 mod covers;
 mod git_config;
@@ -22,8 +23,10 @@ mod names;
 mod probe;
 mod quarantine;
 mod refusal;
+mod repositories;
 mod resolve;
 mod rules;
+mod seals;
 mod seccomp;
 mod setuid;
 mod stand_in;
@@ -37,11 +40,14 @@ mod words;
 pub(crate) use guards::sealed;
 pub use inside::jail;
 pub use layers::{Layer, LayerState, layers};
-pub use quarantine::Moved;
+pub(crate) use look::secrets_beneath;
+pub use quarantine::{Moved, SweepNote};
 pub(crate) use refusal::Refusal;
+pub use repositories::git_orders;
 pub(crate) use stand_in::is_stand_in;
 pub(crate) use start::{Jail, Keeper, Words, start};
 pub(crate) use sweeper::SweepLine;
+pub use walk::Unseen;
 pub(crate) use words::Status;
 
 /// Whether commands get namespaces of their own, as far as a look tells.

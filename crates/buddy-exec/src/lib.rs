@@ -18,6 +18,7 @@ pub mod env;
 mod error;
 mod exec;
 mod files;
+mod git_orders;
 pub mod jail;
 mod local;
 pub mod logs;
@@ -50,7 +51,8 @@ pub use files::{
     BEFORE_CAP, Deleted, Deletion, Entry, EntryKind, FileContent, LineRange, Lines, ListOptions, Listing,
     Written,
 };
-pub use jail::{Layer, LayerState, Moved, layers};
+pub use git_orders::GitHome;
+pub use jail::{Layer, LayerState, Moved, SweepNote, Unseen, git_orders, layers};
 pub use local::{DEFAULT_GRACE, LocalSettings, LocalTarget, SupervisorCommand};
 pub use open::open_page;
 pub use random::confirmation_word;

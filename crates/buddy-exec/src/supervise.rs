@@ -29,7 +29,7 @@ use rustix::stdio::{dup2_stderr, dup2_stdin, dup2_stdout};
 
 use crate::cgroup::Group;
 use crate::control::{self, MAX_SPEC_BYTES, Report, Spec};
-use crate::jail::{self, Jail, Moved};
+use crate::jail::{self, Jail, SweepNote};
 use crate::rlimits::{self, Memory};
 use crate::terminal;
 use watch::{Notice, Watch};
@@ -73,7 +73,7 @@ fn supervise_stdin() -> io::Result<()> {
         let _ = notices.send(Notice::Closed);
     }
     let mut outcome = Watch::new(&mut started, &spec, notices, inbox).run();
-    outcome.moved = started.sweep();
+    outcome.swept = started.sweep();
     // What the jail needed on the disk is gone when the end is told.
     drop(started);
     if outcome.is_lost {
@@ -122,7 +122,7 @@ pub(crate) struct Started {
 
 impl Started {
     /// Moves away what the command left where programs would take orders from it.
-    pub(crate) fn sweep(&mut self) -> Vec<Moved> {
+    pub(crate) fn sweep(&mut self) -> Vec<SweepNote> {
         self.jail.as_mut().map(Jail::sweep).unwrap_or_default()
     }
 }

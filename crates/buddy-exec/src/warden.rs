@@ -21,7 +21,7 @@ use rustix::io::Errno;
 use rustix::process::{Signal, getpid, kill_process};
 use serde::{Deserialize, Serialize};
 
-use crate::Moved;
+use crate::SweepNote;
 use crate::control::{MAX_SPEC_BYTES, Outcome, Report, Spec};
 use crate::jail::{Jail, SweepLine};
 use crate::supervise::watch::{Notice, Watch};
@@ -69,15 +69,15 @@ pub(crate) enum Told {
         code: Option<i32>,
         /// The signal that ended it.
         signal: Option<i32>,
-        /// What was moved to quarantine and not told yet.
-        moved: Vec<Moved>,
+        /// What the sweep has found and not told yet.
+        swept: Vec<SweepNote>,
     },
     /// It was looked what the shell has left where programs take orders from it.
     Swept {
         /// The process that tells this.
         warden: i32,
-        /// What was moved to quarantine since it was last told.
-        moved: Vec<Moved>,
+        /// What the sweep has found since it was last told.
+        swept: Vec<SweepNote>,
     },
     /// The shell would not have been kept to its bounds.
     Refused {
@@ -130,11 +130,11 @@ fn ward_terminal(task: &OsString) -> io::Result<Outcome> {
         let _ = notices.send(Notice::Closed);
     }
     let outcome = Watch::new(&mut started, &spec, notices, inbox).run();
-    let moved = started.sweep();
+    let swept = started.sweep();
     drop(started);
     // tmux does not always learn it. That it cannot be told is no reason to end in another way.
     let Outcome { code, signal, .. } = outcome;
-    let _ = say(&end_file(&tell), &Told::Ended { warden: getpid().as_raw_pid(), code, signal, moved });
+    let _ = say(&end_file(&tell), &Told::Ended { warden: getpid().as_raw_pid(), code, signal, swept });
     Ok(outcome)
 }
 
@@ -189,7 +189,7 @@ fn answer_sweeps(line: SweepLine, tell: &Path) -> io::Result<()> {
     let wishes = File::options().read(true).write(true).open(&pipe)?;
     let waiting = thread::Builder::new().spawn(move || {
         for _ in BufReader::new(wishes).lines().map_while(Result::ok) {
-            let told = Told::Swept { warden: getpid().as_raw_pid(), moved: line.look() };
+            let told = Told::Swept { warden: getpid().as_raw_pid(), swept: line.look() };
             let _ = say(&answer, &told);
         }
     });

@@ -9,7 +9,7 @@ mod table;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use buddy_protocol::NameSet;
+use buddy_protocol::{NameSet, fold_path};
 
 pub use self::page::protected_places_page;
 pub use self::table::{GIT_ORDERS, Keeps, PROTECTED, ProtectedRow};
@@ -86,7 +86,17 @@ pub(crate) fn is_guarded(path: &Path, places: &Places) -> bool {
     let path = clean(path);
     is_own_to_change(&path, places)
         || at_one_place(|keeps| keeps == Keeps::Orders).any(|place| path.starts_with(place))
+        || is_named_by_git(&path, places)
         || order_names().covers(&below_root(&path, places))
+}
+
+/// Whether settings of git name the path or a directory that it is in, in any spelling: a file system may not tell them apart.
+fn is_named_by_git(path: &Path, places: &Places) -> bool {
+    if places.git_orders.is_empty() {
+        return false;
+    }
+    let names = fold_path(path);
+    places.git_orders.iter().any(|order| names.starts_with(&fold_path(order)))
 }
 
 /// Whether a path belongs to buddy itself and is not meant to be read. A log is for whoever was told its name: a look through all of
@@ -158,6 +168,7 @@ mod tests {
             home: Some("/home/u".into()),
             own: vec!["/home/u/.config/buddy".into(), "/var/lib/buddy/run".into()],
             scratch: vec!["/tmp".into(), "/home/u/.buddy/shared".into()],
+            git_orders: vec!["/w/scripts/hooks".into(), "/w/more.gitconfig".into()],
             ..Places::default()
         }
     }
@@ -185,6 +196,9 @@ mod tests {
             "/home/u/.ssh/authorized_keys",
             "/etc/cron.d/x",
             "/home/u/.config/autostart/x.desktop",
+            "/w/scripts/hooks/pre-commit",
+            "/w/src/../Scripts/hooks",
+            "/w/more.gitconfig",
         ] {
             check(path, true);
         }
@@ -192,8 +206,14 @@ mod tests {
 
     #[test]
     fn ordinary_files_are_not() {
-        for path in ["/w/src/main.rs", "/w/AGENTS.md", "/w/.github/workflows/x.yml", "/w/git/hooks", "/tmp/x"]
-        {
+        for path in [
+            "/w/src/main.rs",
+            "/w/AGENTS.md",
+            "/w/.github/workflows/x.yml",
+            "/w/git/hooks",
+            "/tmp/x",
+            "/w/scripts/run",
+        ] {
             check(path, false);
         }
         check("/home/u/.buddy/shared/x.html", false);

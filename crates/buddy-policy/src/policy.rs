@@ -35,6 +35,8 @@ pub struct Places {
     pub own_readable: Vec<PathBuf>,
     /// Places for files that nobody keeps.
     pub scratch: Vec<PathBuf>,
+    /// Files and directories that git takes orders from because settings name them, such as hooks that are kept elsewhere.
+    pub git_orders: Vec<PathBuf>,
     /// The name of the target that all of this is about.
     pub target: String,
     /// Whether the target is another machine.

@@ -2,6 +2,7 @@
 //! bounds and ran without a question because it only reads.
 
 mod pane;
+mod refused;
 mod way_out;
 
 use std::path::PathBuf;
@@ -9,8 +10,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use buddy_exec::{
-    Chunk, Ended, Exec, Exit, LogFile, OutputLimits, PaneSelector, Reach, Running, Stdin, Stream, Target,
-    TerminalSize,
+    Bounds, Chunk, Ended, Exec, Exit, LogFile, OutputLimits, PaneSelector, Reach, Running, Stdin, Stream,
+    Target, TerminalSize,
 };
 use buddy_model::ToolDefinition;
 use buddy_policy::{Action, Claims, Execution, Intent, Tier};
@@ -28,6 +29,7 @@ use crate::tools::tmux::{no_panes, selector};
 use crate::tools::tool::{CommandField, Place, Spec, TextClass, Tool, ToolContext};
 use crate::tools::wait::Wait;
 use pane::InPane;
+use refused::why_refused;
 
 /// How long a command may run when the call does not say.
 const DEFAULT_WAIT: Duration = Duration::from_secs(30);
@@ -148,6 +150,7 @@ impl Tool for RunShell {
             }
             .boxed();
         }
+        let refusable = Refusable { bounds: &context.bounds, cwd: cwd.clone() };
         let exec = Exec {
             argv: argv(&context.execution, &context.target.describe().shell, input.command),
             cwd,
@@ -170,7 +173,7 @@ impl Tool for RunShell {
         };
         // A command that ran is a result, also when its changes could not be kept; the snapshot from before it stays.
         let kept = context.recorder.after_command().await;
-        let mut result = outcome(&exit, timeout);
+        let mut result = outcome(&exit, timeout, &refusable);
         if let Some(note) = closed(&result, context).await {
             result["sealed"] = json!(note);
         }
@@ -333,8 +336,20 @@ fn show(chunk: &Chunk, context: &ToolContext) {
     let _ = context.live.try_send((stream, String::from_utf8_lossy(&chunk.bytes).into_owned()));
 }
 
+/// What a command could be refused, and where it ran.
+struct Refusable<'a> {
+    bounds: &'a Bounds,
+    cwd: PathBuf,
+}
+
+impl Refusable<'_> {
+    fn why(&self, output: &str) -> Option<String> {
+        why_refused(output, self.bounds, &self.cwd)
+    }
+}
+
 /// A command that ran is a result, whatever became of it; only one that could not be started is a failure.
-fn outcome(exit: &Exit, timeout: Duration) -> Value {
+fn outcome(exit: &Exit, timeout: Duration, refusable: &Refusable<'_>) -> Value {
     let mut result = json!({
         "exit_code": exit.code,
         "signal": exit.signal,
@@ -364,8 +379,10 @@ fn outcome(exit: &Exit, timeout: Duration) -> Value {
     let remain = (exit.survivors > 0).then(|| {
         format!("{} process(es) of it still run: they have the rights of another account", exit.survivors)
     });
-    let moved = exit.moved.iter().map(ToString::to_string);
-    let notes: Vec<String> = note.into_iter().chain(remain).chain(moved).collect();
+    let swept = exit.swept.iter().map(ToString::to_string);
+    let refused = [&exit.stderr, &exit.stdout].map(|stream| refusable.why(&stream.text()));
+    let refused = refused.into_iter().flatten().take(1);
+    let notes: Vec<String> = note.into_iter().chain(remain).chain(refused).chain(swept).collect();
     if !notes.is_empty() {
         result["timed_out"] = json!(exit.ended == Ended::TimedOut);
         result["note"] = json!(notes.join("; "));

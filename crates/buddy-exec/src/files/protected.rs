@@ -4,7 +4,7 @@
 //! so that neither a link nor `..` nor `.GIT` gets around them. The objects themselves are compared too, so that a mount
 //! of a hidden directory under another name is still hidden.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
@@ -13,6 +13,7 @@ use buddy_protocol::{NameSet, fold_path};
 use rustix::fs::Stat;
 
 use super::roots::Root;
+use crate::jail::secrets_beneath;
 use crate::{Bounds, TargetError};
 
 /// Files in hidden directories that are known by their numbers, so that another name for one is known too.
@@ -35,6 +36,9 @@ pub(super) struct Protected {
     /// Where the hidden places are, and the files in them by device and number, found when they are first needed.
     hidden_paths: Vec<PathBuf>,
     linked: OnceLock<BTreeSet<(u64, u64)>>,
+    /// Where files with secrets are looked for, and those with more than one name, found when they are first needed.
+    sealed_roots: Vec<PathBuf>,
+    sealed_linked: OnceLock<BTreeMap<(u64, u64), PathBuf>>,
 }
 
 /// A protected path: its names, and which object it is when it exists.
@@ -69,6 +73,8 @@ impl Protected {
             anchors: roots().flat_map(|root| [fold_path(&root.named), fold_path(&root.real())]).collect(),
             hidden_paths: bounds.hidden.clone(),
             linked: OnceLock::new(),
+            sealed_roots: roots().map(|root| root.real()).collect(),
+            sealed_linked: OnceLock::new(),
         }
     }
 
@@ -107,6 +113,9 @@ impl Protected {
         if self.seals(real) {
             let real = (real != named).then(|| real.to_owned());
             return Err(TargetError::Sealed { path: named.to_owned(), real });
+        }
+        if let Some(other) = self.seals_linked(stat) {
+            return Err(TargetError::Sealed { path: named.to_owned(), real: Some(other.to_owned()) });
         }
         Ok(())
     }
@@ -172,6 +181,21 @@ impl Protected {
         let linked =
             self.linked.get_or_init(|| linked_in(&self.hidden_paths, |path| self.is_shown(&fold_path(path))));
         linked.contains(&(stat.st_dev, stat.st_ino))
+    }
+
+    /// The name under which an open file is sealed, where that is another one.
+    pub(super) fn seals_linked(&self, stat: &Stat) -> Option<&Path> {
+        if stat.st_nlink < 2 || self.sealed_names.is_empty() {
+            return None;
+        }
+        let object = |path: PathBuf| {
+            let found = std::fs::symlink_metadata(&path).ok().filter(|found| found.nlink() > 1)?;
+            (!self.is_opened(&fold_path(&path))).then(|| ((found.dev(), found.ino()), path))
+        };
+        let linked = self.sealed_linked.get_or_init(|| {
+            secrets_beneath(&self.sealed_roots, &self.sealed_names).into_iter().filter_map(object).collect()
+        });
+        linked.get(&(stat.st_dev, stat.st_ino)).map(PathBuf::as_path)
     }
 
     /// Whether the content of a file is not read: its name says that it can hold secrets, or it is of a process.

@@ -115,7 +115,9 @@ impl View {
 
     /// Whether the content of a file of a walk is not read, because it can hold secrets.
     pub(crate) fn seals(&self, real: &Path, stat: &Stat) -> bool {
-        self.protected.seals(real) || self.protected.hides_linked(stat)
+        self.protected.seals(real)
+            || self.protected.hides_linked(stat)
+            || self.protected.seals_linked(stat).is_some()
     }
 
     /// Where a path leads through links, as far as that may be told.

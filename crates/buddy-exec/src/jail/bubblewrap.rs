@@ -44,6 +44,9 @@ pub(super) const NAMESPACES: &[&str] = &[
     "--as-pid-1",
 ];
 
+/// A device stands where nothing is to be opened.
+const NO_FILE: &str = "/dev/null";
+
 /// Takes the terminal away that the session of the supervisor has.
 const NEW_SESSION: &str = "--new-session";
 
@@ -51,8 +54,14 @@ const NEW_SESSION: &str = "--new-session";
 const LIGHT: &[&str] = &["--die-with-parent", "--cap-add", "ALL", "--dev-bind", "/", "/"];
 
 /// The words for a jail with these mounts, up to the program to run. The shell of a pane stays in the session of its
-/// terminal, which the filter of system calls keeps it from typing into. `blanks` are what blank files hold, one for each.
-pub(super) fn arguments(mounts: &Mounts, plan: &Plan, blanks: &[OwnedFd]) -> Vec<OsString> {
+/// terminal, which the filter of system calls keeps it from typing into. `blanks` are what blank files hold, `seals` what stands in for sealed
+/// ones, one for each.
+pub(super) fn arguments(
+    mounts: &Mounts,
+    plan: &Plan,
+    blanks: &[OwnedFd],
+    seals: &[PathBuf],
+) -> Vec<OsString> {
     let mut words: Vec<OsString> = Vec::new();
     let writable = if plan.place == Place::Light {
         words.extend(LIGHT.iter().map(Into::into));
@@ -69,6 +78,7 @@ pub(super) fn arguments(mounts: &Mounts, plan: &Plan, blanks: &[OwnedFd]) -> Vec
         words.extend([base, "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run"].map(Into::into));
         "--bind"
     };
+    let mut seals = seals.iter();
     let mut blanks = blanks.iter().map(|file| file.as_raw_fd().to_string());
     for mount in &mounts.list {
         let at = || mount.at.clone().into_os_string();
@@ -81,7 +91,11 @@ pub(super) fn arguments(mounts: &Mounts, plan: &Plan, blanks: &[OwnedFd]) -> Vec
                 words.extend(["--ro-bind-data".into(), file.into(), at()]);
             }
             // Bind mounts are without devices, so this cannot be opened at all.
-            Cover::NoFile => words.extend(["--ro-bind".into(), "/dev/null".into(), at()]),
+            Cover::NoFile => words.extend(["--ro-bind".into(), NO_FILE.into(), at()]),
+            Cover::SealedFile => {
+                let file = seals.next().map_or(NO_FILE.into(), |file| file.clone().into_os_string());
+                words.extend(["--ro-bind".into(), file, at()]);
+            }
         }
     }
     // Only now, as what is seen in them had to be mounted there.

@@ -109,7 +109,7 @@ fn cover_one(at: &Path, cover: Cover, held: Option<&OwnedFd>, workshop: Option<&
             remount_read_only(at, HARMLESS)
         }
         // Without devices this cannot be opened at all.
-        Cover::NoFile => {
+        Cover::NoFile | Cover::SealedFile => {
             bind(Path::new("/dev/null"), at, MsFlags::empty())?;
             remount_read_only(at, HARMLESS)
         }

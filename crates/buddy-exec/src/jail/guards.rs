@@ -5,16 +5,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::ground::Ground;
-use super::look::{look, roots_to_watch};
+use super::look::{
+    Sights, files_beneath, linked_objects, look, names_of_objects, roots_to_watch, shared_roots,
+};
 use super::names::Names;
 use super::quarantine::Quarantine;
 use super::refusal::{BOUNDS, Refusal};
+use super::repositories::{links_on_the_way, repositories, without_links};
 use super::resolve::{Resolved, What};
 use super::stand_in::{StandIn, clear_left_behind, is_stand_in};
 use super::walk::{Budget, is_there};
 use super::watched::Watched;
 use super::words::Place;
 use crate::Bounds;
+use crate::git_orders::{GitHome, named_by};
 
 /// How many names are guarded by the kernel, the nearest first: bubblewrap takes a quarter of a second for 200 mounts and a second
 /// for 500. The others are left to the sweep.
@@ -42,6 +46,8 @@ pub(super) struct Guards {
 pub(super) struct Scene<'a> {
     pub(super) cwd: &'a Path,
     pub(super) home: Option<&'a Path>,
+    /// Where programs keep their settings, when that is not in the home.
+    pub(super) config_home: Option<&'a Path>,
     pub(super) place: Place,
     pub(super) quarantine: Option<PathBuf>,
 }
@@ -77,12 +83,22 @@ impl Guards {
         }
         let elsewhere = secrets_elsewhere(&sealed, &roots, &past, scene).into_iter().filter(is_closed);
         ground.sealed.extend(nearest(elsewhere, MAX_SEALED_ELSEWHERE));
+        let beneath_hidden = ground.hidden.iter().filter(|hidden| hidden.exists());
+        let hidden: Vec<PathBuf> = beneath_hidden.flat_map(|hidden| files_beneath(&hidden.path)).collect();
+        let linked = linked_objects(ground.sealed.iter().chain(&hidden));
+        let everywhere: Vec<PathBuf> = roots.iter().cloned().chain(shared_roots(&ground.write)).collect();
+        let further = names_of_objects(&everywhere, &linked, &past);
+        ground.sealed.extend(further.into_iter().filter(is_closed));
+        ground.sealed.sort();
+        ground.sealed.dedup();
+        let mut named = Named::find(&sights, &roots, ground, scene);
         let near: Vec<&Path> = roots.iter().map(PathBuf::as_path).chain([scene.cwd]).collect();
         let mut places: BTreeSet<PathBuf> = sights
             .orders
             .iter()
             .filter(|path| is_near(path, &near))
             .chain(&sights.git_files)
+            .chain(&named.there)
             .cloned()
             .collect();
         for git in &sights.git {
@@ -99,8 +115,12 @@ impl Guards {
         if scene.place != Place::Light {
             // Nothing looks through a whole machine.
             watched.writable = ground.write.iter().filter(|root| root.parent().is_some()).cloned().collect();
+            let shared = watched.share(shared_roots(&ground.write));
+            // Compared at the end; what lies there is too much for the kernel.
+            named.add(Named::find(shared, &[], ground, scene));
         }
-        watched.missing.clone_from(&ground.missing);
+        watched.missing = ground.missing.iter().cloned().chain(named.missing).collect();
+        watched.named = named.there.into_iter().chain(named.links).collect();
         watched.covered = covered.iter().cloned().collect();
         watched.covered.extend(ground.guarded.iter().map(|guarded| guarded.path.clone()));
         watched.note();
@@ -127,6 +147,41 @@ pub(crate) fn sealed(bounds: &Bounds, roots: &[PathBuf]) -> Vec<PathBuf> {
         below.unwrap_or(path)
     };
     closed.into_iter().map(named).collect()
+}
+
+/// Places that settings of git name, where a command could write.
+#[derive(Default)]
+struct Named {
+    there: BTreeSet<PathBuf>,
+    missing: BTreeSet<PathBuf>,
+    /// Links on the way, which a command could replace.
+    links: BTreeSet<PathBuf>,
+}
+
+impl Named {
+    fn find(sights: &Sights, roots: &[PathBuf], ground: &Ground, scene: &Scene<'_>) -> Self {
+        let mut named = Self::default();
+        if scene.place == Place::Light {
+            return named;
+        }
+        let home = GitHome { home: scene.home, config: scene.config_home };
+        for path in named_by(&repositories(sights, roots), home) {
+            named.links.extend(links_on_the_way(&path).into_iter().filter(|link| ground.is_writable(link)));
+            let real = without_links(&path);
+            let holds_a_root = ground.write.iter().any(|root| root.starts_with(&real));
+            if holds_a_root || !ground.is_writable(&real) {
+                continue;
+            }
+            if is_there(&real) { &mut named.there } else { &mut named.missing }.insert(real);
+        }
+        named
+    }
+
+    fn add(&mut self, other: Self) {
+        self.there.extend(other.there);
+        self.missing.extend(other.missing);
+        self.links.extend(other.links);
+    }
 }
 
 /// A name counts as near where it stands directly in a directory that people open, or below hidden directories of it. One further

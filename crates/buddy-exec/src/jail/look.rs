@@ -1,20 +1,31 @@
 //! One look at the places that a command may write: what of them programs take orders from, and what holds secrets.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use buddy_protocol::NameSet;
 
 use super::names::{GIT, Names};
-use super::walk::{Budget, Go, Listed, Visited, Visitor, walk};
+use super::walk::{Budget, Go, Listed, Unseen, Visited, Visitor, walk};
 
 /// Directories of a repository's own directory that hold further ones: of submodules, and of work trees.
 const FURTHER: [&str; 2] = ["modules", "worktrees"];
 
+/// A part of a repository's own directory, by which a look knows that it is to find repositories.
+const GIT_CONFIG: &str = ".git/config";
+
 /// How many links are followed in search of secrets.
 const MAX_LINKS: usize = 2000;
 
-/// A directory that everybody may write, where nobody takes orders from: sticky, and writable by all.
+/// How many names of shared places are looked at, and how far down: tests leave much there.
+const SHARED_ENTRIES: usize = 300_000;
+const SHARED_DEPTH: usize = 24;
+const SHARED_TIME: Duration = Duration::from_secs(1);
+
+/// A directory that everybody may write, such as the one for temporary files: sticky, and writable by all.
 const SHARED: u32 = 0o1002;
 
 /// What a look found. Paths are without links.
@@ -28,16 +39,31 @@ pub(super) struct Sights {
     pub(super) git: BTreeSet<PathBuf>,
     /// Files that hold secrets.
     pub(super) sealed: BTreeSet<PathBuf>,
+    /// Directories elsewhere that links lead to.
+    pub(super) linked: BTreeSet<PathBuf>,
+    /// Where the look was cut short.
+    pub(super) unseen: Option<Unseen>,
+}
+
+impl Sights {
     /// Whether the look was not cut short.
-    pub(super) is_whole: bool,
+    pub(super) fn is_whole(&self) -> bool {
+        self.unseen.is_none()
+    }
+}
+
+fn is_shared(path: &Path) -> bool {
+    fs::metadata(path).map_or(true, |found| found.permissions().mode() & SHARED == SHARED)
+        || path == Path::new("/")
+}
+
+/// The roots that everybody writes, but for that of the whole machine.
+pub(super) fn shared_roots(roots: &[PathBuf]) -> Vec<PathBuf> {
+    roots.iter().filter(|root| root.parent().is_some() && root.is_dir() && is_shared(root)).cloned().collect()
 }
 
 /// The roots that are looked at: without those that everybody writes, and without those beneath others.
 pub(super) fn roots_to_watch(roots: &[PathBuf], cwd: &Path) -> Vec<PathBuf> {
-    let is_shared = |path: &Path| {
-        fs::metadata(path).map_or(true, |found| found.permissions().mode() & SHARED == SHARED)
-            || path == Path::new("/")
-    };
     let is_writable = roots.iter().any(|root| cwd.starts_with(root));
     let cwd = is_writable.then(|| cwd.to_owned());
     let mut wanted: Vec<PathBuf> = roots.iter().cloned().chain(cwd).filter(|root| !is_shared(root)).collect();
@@ -55,17 +81,114 @@ pub(super) fn look(
     mut budget: Budget,
 ) -> Sights {
     let sights = Sights::default();
-    let mut looker = Looker { orders, sealed, past, sights, is_git: false, links: MAX_LINKS };
+    let mut looker = Looker { orders, sealed, past, shared: None, sights, is_git: false, links: MAX_LINKS };
     for root in roots {
         walk(root, &mut budget, &mut looker);
     }
-    Sights { is_whole: budget.is_whole, ..looker.sights }
+    Sights { unseen: budget.unseen, ..looker.sights }
+}
+
+/// Looks for repositories and for nothing else.
+pub(super) fn look_for_repositories(roots: &[PathBuf], mut budget: Budget) -> Sights {
+    let orders = &Names::of(&NameSet::trees([GIT_CONFIG]));
+    let (sealed, sights) = (&Names::default(), Sights::default());
+    let mut looker = Looker { orders, sealed, past: &[], shared: None, sights, is_git: false, links: 0 };
+    for root in roots {
+        walk(root, &mut budget, &mut looker);
+    }
+    looker.sights
+}
+
+/// How much a file tool looks through for secrets when a file has more than one name, and how far down.
+const TOOL_ENTRIES: usize = 100_000;
+const TOOL_DEPTH: usize = 16;
+
+/// Files of these names, which hold secrets.
+pub(crate) fn secrets_beneath(roots: &[PathBuf], names: &NameSet) -> BTreeSet<PathBuf> {
+    let budget = Budget::small(TOOL_ENTRIES, TOOL_DEPTH);
+    look(roots, &Names::default(), &Names::of(names), &[], budget).sealed
+}
+
+/// Finds further names of files, by device and number.
+pub(super) fn names_of_objects(
+    roots: &[PathBuf],
+    objects: &HashSet<(u64, u64)>,
+    past: &[PathBuf],
+) -> BTreeSet<PathBuf> {
+    let mut finder = Finder {
+        objects,
+        past,
+        numbers: objects.iter().map(|object| object.1).collect(),
+        found: BTreeSet::new(),
+    };
+    if objects.is_empty() {
+        return finder.found;
+    }
+    let mut budget = Budget::usual();
+    for root in roots {
+        walk(root, &mut budget, &mut finder);
+    }
+    finder.found
+}
+
+struct Finder<'a> {
+    objects: &'a HashSet<(u64, u64)>,
+    past: &'a [PathBuf],
+    numbers: HashSet<u64>,
+    found: BTreeSet<PathBuf>,
+}
+
+impl Visitor for Finder<'_> {
+    fn enter(&mut self, _: &Visited<'_>) {}
+
+    fn see(&mut self, visited: &Visited<'_>, entry: &Listed) -> Go {
+        let path = || visited.path.join(&entry.name);
+        if entry.is_directory() {
+            return if !self.past.is_empty() && self.past.contains(&path()) { Go::Past } else { Go::Into };
+        }
+        if self.numbers.contains(&entry.number)
+            && fs::symlink_metadata(path())
+                .is_ok_and(|found| self.objects.contains(&(found.dev(), found.ino())))
+        {
+            self.found.insert(path());
+        }
+        Go::Past
+    }
+}
+
+/// Files with more than one name, by device and number.
+pub(super) fn linked_objects<'a>(files: impl IntoIterator<Item = &'a PathBuf>) -> HashSet<(u64, u64)> {
+    let found = files.into_iter().filter_map(|file| fs::symlink_metadata(file).ok());
+    found
+        .filter(|found| found.is_file() && found.nlink() > 1)
+        .map(|found| (found.dev(), found.ino()))
+        .collect()
+}
+
+/// Looks at places that everybody writes. Programs take orders there from repositories, from names at the very top, which hold for
+/// everything below, and from names in directories that links in a workspace lead to. All else there is nobody's.
+pub(super) fn look_shared(
+    roots: &[PathBuf],
+    orders: &Names,
+    past: &[PathBuf],
+    linked: &BTreeSet<PathBuf>,
+) -> Sights {
+    let (sealed, sights) = (&Names::default(), Sights::default());
+    let mut looker =
+        Looker { orders, sealed, past, shared: Some(linked), sights, is_git: false, links: MAX_LINKS };
+    let mut budget = Budget::small(SHARED_ENTRIES, SHARED_DEPTH).within(SHARED_TIME);
+    for root in roots {
+        walk(root, &mut budget, &mut looker);
+    }
+    Sights { unseen: budget.unseen, ..looker.sights }
 }
 
 struct Looker<'a> {
     orders: &'a Names,
     sealed: &'a Names,
     past: &'a [PathBuf],
+    /// In a place that everybody writes: directories in which names count all the same.
+    shared: Option<&'a BTreeSet<PathBuf>>,
     sights: Sights,
     /// Whether the directory that was entered is a repository's own.
     is_git: bool,
@@ -93,7 +216,11 @@ impl Visitor for Looker<'_> {
             self.sights.git_files.insert(path());
             return Go::Past;
         }
-        let is_order = self.orders.has(visited.names, &entry.folded, entry.is_directory());
+        let is_order = self.orders.has(visited.names, &entry.folded, entry.is_directory())
+            && self.shared.is_none_or(|linked| {
+                self.orders.is_at_top(visited.names, &entry.folded)
+                    || visited.path.ancestors().any(|above| linked.contains(above))
+            });
         if is_order {
             self.sights.orders.insert(path());
         }
@@ -108,14 +235,18 @@ impl Visitor for Looker<'_> {
 }
 
 impl Looker<'_> {
-    /// A link that the workspace carries leads to a secret wherever that is.
+    /// A link that the workspace carries leads to a secret wherever that is, and to orders for whoever goes through it.
     fn follow(&mut self, link: &Path) {
-        if self.sealed.is_empty() || self.links == 0 {
+        if self.links == 0 || self.shared.is_some() {
             return;
         }
         self.links -= 1;
         let Ok(target) = link.canonicalize() else { return };
         let Ok(found) = target.metadata() else { return };
+        if found.is_dir() && !self.orders.is_empty() {
+            self.sights.linked.insert(target);
+            return;
+        }
         let names = buddy_protocol::fold_path(&target);
         let is_sealed = names.iter().enumerate().any(|(at, name)| {
             self.sealed.has(names.get(..at).unwrap_or_default(), name, at + 1 < names.len())

@@ -13,6 +13,7 @@ use rustix::process::geteuid;
 use serde::{Deserialize, Serialize};
 
 use super::ground::{Ground, beneath_any};
+use super::names::GIT;
 use super::refusal::{BUBBLEWRAP, Refusal};
 use super::resolve::{Resolved, What};
 
@@ -58,6 +59,8 @@ pub(super) enum Cover {
     Blank,
     /// Something that cannot be opened.
     NoFile,
+    /// The same, but of the kind, size and time of what is there. Only for commands without the rights of root, which read it all the same.
+    SealedFile,
 }
 
 /// What files hold that say nothing, by the end of their name. All others are empty.
@@ -93,6 +96,20 @@ impl Mounts {
             return Err(Refusal::new(BUBBLEWRAP, reason));
         }
         Ok(Self { is_all_writable, list, shown: None })
+    }
+
+    /// Covers sealed files so that they look unchanged.
+    pub(super) fn seal_as_files(&mut self, sealed: &[PathBuf]) {
+        let is_file = |at: &Path| at.symlink_metadata().is_ok_and(|found| found.is_file());
+        for mount in self.list.iter_mut().filter(|mount| mount.cover == Cover::NoFile) {
+            if sealed.contains(&mount.at) && is_file(&mount.at) {
+                mount.cover = Cover::SealedFile;
+            }
+        }
+    }
+
+    pub(super) fn has_sealed_files(&self) -> bool {
+        self.list.iter().any(|mount| mount.cover == Cover::SealedFile)
     }
 }
 
@@ -160,7 +177,9 @@ impl Plan<'_> {
     fn seal(&mut self) {
         for sealed in &self.ground.sealed {
             if !self.ground.is_hidden(sealed) {
-                self.put(sealed, self.file_cover(sealed));
+                // A file without anything in it could be committed in the place of the real one.
+                let cover = if is_in_work_tree(sealed) { Cover::NoFile } else { self.file_cover(sealed) };
+                self.put(sealed, cover);
             }
         }
     }
@@ -201,6 +220,11 @@ fn can_be_renamed(directory: &Path) -> bool {
     let Some(parent) = directory.parent() else { return false };
     let is_own = parent.metadata().is_ok_and(|found| found.uid() == geteuid().as_raw());
     is_own || accessat(CWD, parent, Access::WRITE_OK, AtFlags::EACCESS).is_ok()
+}
+
+/// Whether git could take a file for one of a repository's.
+fn is_in_work_tree(file: &Path) -> bool {
+    file.ancestors().skip(1).any(|above| above.join(GIT).symlink_metadata().is_ok())
 }
 
 #[cfg(test)]

@@ -79,6 +79,15 @@ impl Names {
             && !self.except.iter().any(|pattern| pattern.ends(&names))
     }
 
+    /// Whether a name that is in the set begins at the top: it has no more names above it than the pattern.
+    pub(super) fn is_at_top(&self, above: &[String], last: &String) -> bool {
+        let names = || above.iter().chain([last]).cloned().collect::<Vec<String>>();
+        let is_whole = |pattern: &NamePattern| {
+            String::from(pattern.clone()).split('/').count() == above.len() + 1 && pattern.ends(&names())
+        };
+        self.trees.candidates(last).chain(self.files.candidates(last)).any(is_whole)
+    }
+
     /// What of a repository's own directory is in the set.
     pub(super) fn git_parts(&self) -> &[String] {
         &self.git_parts

@@ -12,10 +12,13 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsE
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
+use rustix::fs::{AtFlags, statat};
 use rustix::io::Errno;
 use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
+
+use super::closed::{Unlocked, open_bare, unlock_way};
+use super::walk::{Budget, Go, Listed, Unseen, Visited, Visitor, walk};
 
 /// How many things are kept; the oldest go first.
 const MAX_KEPT: usize = 200;
@@ -28,6 +31,35 @@ const MAX_COPIED_DEPTH: usize = 32;
 /// Where things are moved. Without a place they are removed.
 #[derive(Debug, Clone)]
 pub(super) struct Quarantine(pub(super) Option<PathBuf>);
+
+/// What a sweep has to say.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SweepNote {
+    /// Something was moved away.
+    Moved(Moved),
+    /// Not all was looked at.
+    Unseen(Unseen),
+}
+
+impl SweepNote {
+    /// What was moved, where something was.
+    pub fn moved(&self) -> Option<&Moved> {
+        match self {
+            Self::Moved(moved) => Some(moved),
+            Self::Unseen(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for SweepNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Moved(moved) => moved.fmt(f),
+            Self::Unseen(unseen) => unseen.fmt(f),
+        }
+    }
+}
 
 /// Something that was moved away after a command, so that no program takes orders from it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,15 +86,46 @@ impl Quarantine {
     /// Moves a thing away.
     pub(super) fn take(&self, from: &Path, why: &str) -> io::Result<Moved> {
         let at = Spot::of(from)?;
+        let kept = match self.take_from(&at, from) {
+            Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+                let _unlocked = at.unlock();
+                unlock_beneath(from);
+                self.take_from(&at, from)?
+            }
+            other => other?,
+        };
+        Ok(Moved { from: from.to_owned(), to: kept, why: why.to_owned() })
+    }
+
+    fn take_from(&self, at: &Spot, from: &Path) -> io::Result<Option<PathBuf>> {
         let kept = match &self.0 {
             None => None,
-            Some(directory) => keep(directory, &at, from)?,
+            Some(directory) => keep(directory, at, from)?,
         };
         if kept.is_none() {
             at.remove()?;
         }
-        Ok(Moved { from: from.to_owned(), to: kept, why: why.to_owned() })
+        Ok(kept)
     }
+}
+
+/// Opens directories that are about to be moved or removed, for good.
+fn unlock_beneath(path: &Path) {
+    struct Opener;
+    impl Visitor for Opener {
+        fn enter(&mut self, visited: &Visited<'_>) {
+            if let Some(unlocked) = open_bare(visited.path).ok().and_then(Unlocked::new) {
+                unlocked.keep();
+            }
+        }
+        fn see(&mut self, _: &Visited<'_>, _: &Listed) -> Go {
+            Go::Into
+        }
+    }
+    if let Some(unlocked) = open_bare(path).ok().and_then(Unlocked::new) {
+        unlocked.keep();
+    }
+    walk(path, &mut Budget::small(MAX_COPIED_FILES, MAX_COPIED_DEPTH), &mut Opener);
 }
 
 fn keep(directory: &Path, at: &Spot, from: &Path) -> io::Result<Option<PathBuf>> {
@@ -96,11 +159,16 @@ fn entry_name() -> String {
     format!("{:011}.{:09}-{}-{number}", now.0, now.1, std::process::id())
 }
 
+/// Whether a path is that of something kept, by its name.
+fn is_entry(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| name.as_encoded_bytes().first().is_some_and(u8::is_ascii_digit))
+}
+
 /// Makes room for one more.
 fn evict(directory: &Path) {
     let Ok(entries) = fs::read_dir(directory) else { return };
     let mut names: Vec<PathBuf> =
-        entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()).collect();
+        entries.flatten().map(|entry| entry.path()).filter(|path| is_entry(path) && path.is_dir()).collect();
     names.sort();
     let surplus = (names.len() + 1).saturating_sub(MAX_KEPT);
     for old in names.iter().take(surplus) {
@@ -152,6 +220,8 @@ fn open_file(path: &Path) -> io::Result<File> {
 pub(super) struct Spot {
     directory: OwnedFd,
     name: PathBuf,
+    /// Directories on the way that a command has closed.
+    _way: Vec<Unlocked>,
 }
 
 impl Spot {
@@ -159,10 +229,20 @@ impl Spot {
         let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
             return Err(io::ErrorKind::InvalidInput.into());
         };
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let resolve = ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
-        let directory = openat2(rustix::fs::CWD, parent, flags, Mode::empty(), resolve)?;
-        Ok(Self { directory, name: name.into() })
+        let enters = |directory: &OwnedFd| statat(directory, ".", AtFlags::empty()).is_ok();
+        let (directory, way) = match open_bare(parent) {
+            Ok(directory) if enters(&directory) => (directory, Vec::new()),
+            _ => {
+                let way = unlock_way(path);
+                (open_bare(parent)?, way)
+            }
+        };
+        Ok(Self { directory, name: name.into(), _way: way })
+    }
+
+    /// Opens the directory itself, for as long as the value is held.
+    pub(super) fn unlock(&self) -> Option<Unlocked> {
+        self.directory.try_clone().ok().and_then(Unlocked::new)
     }
 
     /// A path that begins at the open directory, wherever that is moved meanwhile.

@@ -21,10 +21,11 @@ use super::inside::own_mounts;
 use super::mounts::{Cover, Mount, Mounts, PANE_PLACE, blank_content};
 use super::refusal::{BUBBLEWRAP, PROCESS, Refusal, refused};
 use super::rules::{allow_pane, rules};
+use super::seals::{Seals, tell_git};
 use super::stand_in::StandIn;
 use super::sweeper::{SweepLine, Sweeper};
 use super::words::{Covered, Place, Plan, RawPath, Status, Word};
-use super::{JAIL, Moved, bubblewrap};
+use super::{JAIL, SweepNote, bubblewrap};
 use crate::Bounds;
 use crate::control::{self, Report, Spec};
 use crate::supervise::Given;
@@ -91,12 +92,12 @@ pub(crate) fn start(spec: &Spec, cwd: &Path, given: Given) -> Result<Jail, Repor
 
 fn start_with(spec: &Spec, cwd: &Path, given: Given, bubblewrap: Option<PathBuf>) -> Result<Jail, Report> {
     let prepared = prepare(spec, cwd, bubblewrap).map_err(Report::Refused)?;
-    let Prepared { plan, mounts, bubblewrap, pane, guards } = prepared;
+    let Prepared { plan, mounts, bubblewrap, pane, guards, seals } = prepared;
     // In a session of its own the process inside takes the terminal itself.
     let is_ours = plan.has_terminal && plan.place != Place::Namespaces;
     let taken = if is_ours && !plan.is_pane { terminal::take(io::stdout()) } else { Ok(()) };
     let starting = taken
-        .and_then(|()| Starting::spawn(bubblewrap.as_deref(), mounts.as_ref(), &plan))
+        .and_then(|()| Starting::spawn(bubblewrap.as_deref(), mounts.as_ref(), &plan, seals))
         .map_err(|error| Report::Refused(refused(PROCESS, "start the process of the jail")(error)))?;
     let main = Pid::from_child(&starting.child);
     if is_ours {
@@ -117,8 +118,8 @@ fn start_with(spec: &Spec, cwd: &Path, given: Given, bubblewrap: Option<PathBuf>
 
 impl Jail {
     /// Moves away what the command left where programs would take orders from it, when nothing of it runs any more. Says what
-    /// was moved since the start.
-    pub(crate) fn sweep(&mut self) -> Vec<Moved> {
+    /// was found since the start.
+    pub(crate) fn sweep(&mut self) -> Vec<SweepNote> {
         self.sweeper.take().map(Sweeper::finish).unwrap_or_default()
     }
 
@@ -149,6 +150,7 @@ struct Prepared {
     bubblewrap: Option<PathBuf>,
     pane: Option<PathBuf>,
     guards: Guards,
+    seals: Option<Seals>,
 }
 
 fn prepare(spec: &Spec, cwd: &Path, bubblewrap: Option<PathBuf>) -> Result<Prepared, Refusal> {
@@ -169,8 +171,15 @@ fn prepare(spec: &Spec, cwd: &Path, bubblewrap: Option<PathBuf>) -> Result<Prepa
     }
     let Bounds { network, .. } = bounds;
     let mut ground = Ground::of(&bounds)?;
-    let home = spec.env.iter().find(|(name, _)| name == "HOME").map(|(_, home)| Path::new(home));
-    let scene = Scene { cwd: &real(cwd), home, place, quarantine };
+    let directory = |wanted: &str| {
+        spec.env
+            .iter()
+            .find(|(name, _)| name == wanted)
+            .map(|(_, value)| Path::new(value))
+            .filter(|path| path.is_absolute())
+    };
+    let (home, config_home) = (directory("HOME"), directory("XDG_CONFIG_HOME"));
+    let scene = Scene { cwd: &real(cwd), home, config_home, place, quarantine: quarantine.clone() };
     let guards = Guards::put(&bounds, &mut ground, &scene)?;
     let has_mounts = place != Place::Bare;
     let mut mounts = has_mounts.then(|| Mounts::of(&ground, &real(cwd), network)).transpose()?;
@@ -183,12 +192,24 @@ fn prepare(spec: &Spec, cwd: &Path, bubblewrap: Option<PathBuf>) -> Result<Prepa
     if let Some(mounts) = mounts.as_mut().filter(|_| is_moved) {
         mounts.shown = shown;
     }
+    let mut env = spec.env.clone();
+    let seals = match (&mut mounts, &quarantine) {
+        (Some(mounts), Some(quarantine)) if place == Place::Namespaces => {
+            mounts.seal_as_files(&ground.sealed);
+            if mounts.has_sealed_files() {
+                tell_git(&mut env);
+            }
+            // Where none can be made, devices have to do.
+            Seals::make(mounts, quarantine).ok().flatten()
+        }
+        _ => None,
+    };
     let own = mounts.as_ref().filter(|_| bubblewrap.is_none());
     let covered = |mount: &Mount| Covered { at: RawPath::from(&mount.at), cover: mount.cover };
     let plan = Plan {
         argv: spec.argv.clone(),
         cwd: RawPath::from(cwd),
-        env: spec.env.clone(),
+        env,
         place,
         mounts_outside: RawPath::from(own_mounts()),
         covers: own.map(|mounts| mounts.list.iter().map(covered).collect()),
@@ -197,7 +218,7 @@ fn prepare(spec: &Spec, cwd: &Path, bubblewrap: Option<PathBuf>) -> Result<Prepa
         has_terminal: spec.has_terminal,
         is_pane: pane.is_some(),
     };
-    Ok(Prepared { plan, mounts, bubblewrap, pane, guards })
+    Ok(Prepared { plan, mounts, bubblewrap, pane, guards, seals })
 }
 
 /// Without links, where that is known.
@@ -210,11 +231,18 @@ struct Starting {
     child: Child,
     control: UnixStream,
     complaint: PipeReader,
+    /// Kept until the mounts are made.
+    _seals: Option<Seals>,
 }
 
 impl Starting {
     #[expect(clippy::disallowed_methods, reason = "this is where jails are started")]
-    fn spawn(bubblewrap: Option<&Path>, mounts: Option<&Mounts>, plan: &Plan) -> io::Result<Self> {
+    fn spawn(
+        bubblewrap: Option<&Path>,
+        mounts: Option<&Mounts>,
+        plan: &Plan,
+        seals: Option<Seals>,
+    ) -> io::Result<Self> {
         let (control, theirs) = UnixStream::pair()?;
         let (complaint, complain) = io::pipe()?;
         // By its descriptor: inside, the path of this program may be hidden, or lead elsewhere.
@@ -226,7 +254,8 @@ impl Starting {
             (Some(bubblewrap), Some(mounts)) => {
                 blanks = blank_files(mounts)?;
                 let mut command = Command::new(bubblewrap);
-                command.args(bubblewrap::arguments(mounts, plan, &blanks)).arg(path);
+                let sealed = seals.as_ref().map_or(&[][..], |seals| &seals.files);
+                command.args(bubblewrap::arguments(mounts, plan, &blanks, sealed)).arg(path);
                 command
             }
             _ => Command::new(path),
@@ -241,7 +270,7 @@ impl Starting {
             .stderr(complain)
             .spawn()?;
         drop(blanks);
-        Ok(Self { child, control, complaint })
+        Ok(Self { child, control, complaint, _seals: seals })
     }
 
     /// Hands everything over and waits until the command runs.

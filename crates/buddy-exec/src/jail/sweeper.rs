@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::getpid;
 
-use super::quarantine::Moved;
+use super::quarantine::SweepNote;
 use super::watched::Watched;
 use crate::processes;
 
@@ -26,16 +26,16 @@ const MAX_TOLD: usize = 50;
 #[derive(Debug)]
 pub(crate) struct Sweeper {
     orders: Sender<SweepOrder>,
-    thread: JoinHandle<Vec<Moved>>,
+    thread: JoinHandle<Vec<SweepNote>>,
 }
 
 /// Somebody who is told what was moved.
-type MovedTeller = Box<dyn Fn(&[Moved]) + Send>;
+type MovedTeller = Box<dyn Fn(&[SweepNote]) + Send>;
 
 /// What a sweeper is told to do.
 enum SweepOrder {
     /// To look now, and to say what was moved and not told yet.
-    Look(SyncSender<Vec<Moved>>),
+    Look(SyncSender<Vec<SweepNote>>),
     /// To tell this one whenever something was moved.
     Follow(MovedTeller),
     /// To look for the last time.
@@ -48,12 +48,12 @@ pub(crate) struct SweepLine(Sender<SweepOrder>);
 
 impl SweepLine {
     /// Has what is moved from now on told to this one as soon as it was moved.
-    pub(crate) fn follow(&self, teller: impl Fn(&[Moved]) + Send + 'static) {
+    pub(crate) fn follow(&self, teller: impl Fn(&[SweepNote]) + Send + 'static) {
         let _ = self.0.send(SweepOrder::Follow(Box::new(teller)));
     }
 
     /// What was moved since it was last told. Nothing once the command has ended: that is told at its end.
-    pub(crate) fn look(&self) -> Vec<Moved> {
+    pub(crate) fn look(&self) -> Vec<SweepNote> {
         let (answer, answered) = mpsc::sync_channel(1);
         if self.0.send(SweepOrder::Look(answer)).is_err() {
             return Vec::new();
@@ -78,13 +78,13 @@ impl Sweeper {
     }
 
     /// Sweeps for the last time. Says what was moved and not told yet.
-    pub(crate) fn finish(self) -> Vec<Moved> {
+    pub(crate) fn finish(self) -> Vec<SweepNote> {
         let _ = self.orders.send(SweepOrder::End);
         self.thread.join().unwrap_or_default()
     }
 }
 
-fn run(mut watched: Watched, ordered: &mpsc::Receiver<SweepOrder>) -> Vec<Moved> {
+fn run(mut watched: Watched, ordered: &mpsc::Receiver<SweepOrder>) -> Vec<SweepNote> {
     let mut moved = Vec::new();
     let mut pause = PAUSE;
     let mut before = None;
@@ -94,8 +94,7 @@ fn run(mut watched: Watched, ordered: &mpsc::Receiver<SweepOrder>) -> Vec<Moved>
         let began = Instant::now();
         match order {
             Ok(SweepOrder::Look(answer)) => {
-                moved.extend(watched.sweep());
-                moved.truncate(MAX_TOLD);
+                gather(&mut moved, watched.sweep_all());
                 // Who asked may be gone; then it is told to the next one.
                 if let Err(error) = answer.send(std::mem::take(&mut moved)) {
                     moved = error.0;
@@ -107,9 +106,8 @@ fn run(mut watched: Watched, ordered: &mpsc::Receiver<SweepOrder>) -> Vec<Moved>
                 if before.is_some() && before == now {
                     watched.adopt();
                 } else {
-                    moved.extend(watched.sweep());
+                    gather(&mut moved, watched.sweep());
                 }
-                moved.truncate(MAX_TOLD);
                 before = now;
             }
             Ok(SweepOrder::Follow(teller)) => follower = Some(teller),
@@ -120,9 +118,15 @@ fn run(mut watched: Watched, ordered: &mpsc::Receiver<SweepOrder>) -> Vec<Moved>
         }
         pause = PAUSE.max(began.elapsed() * SHARE);
     }
-    moved.extend(watched.sweep());
-    moved.truncate(MAX_TOLD);
+    gather(&mut moved, watched.sweep_all());
     moved
+}
+
+/// Adds notes up to the bound. That something was not looked at is told first.
+fn gather(notes: &mut Vec<SweepNote>, found: Vec<SweepNote>) {
+    notes.extend(found);
+    notes.sort_by_key(|note| note.moved().is_some());
+    notes.truncate(MAX_TOLD);
 }
 
 /// How often each thread of the command has been given a processor. None when one is running now, or cannot be looked at.

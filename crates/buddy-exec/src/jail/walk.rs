@@ -4,6 +4,7 @@
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
+use std::fmt;
 use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -11,6 +12,10 @@ use std::time::{Duration, Instant};
 
 use buddy_protocol::fold_name;
 use rustix::fs::{CWD, Dir, FileType, Mode, OFlags, ResolveFlags, open, openat2};
+use rustix::io::Errno;
+use serde::{Deserialize, Serialize};
+
+use super::closed::{Unlocked, is_writable, open_bare};
 
 /// How many entries one look at the write roots takes in: about ten times what a large repository with its packages has.
 const MAX_ENTRIES: usize = 1_000_000;
@@ -21,24 +26,57 @@ const MAX_TIME: Duration = Duration::from_secs(3);
 /// Directories further down than this are not looked into.
 const MAX_DEPTH: usize = 64;
 
+/// How many closed directories are opened at a time: each takes a descriptor.
+const MAX_UNLOCKED: usize = 500;
+
 /// What is left of the bounds of one look.
 #[derive(Debug)]
 pub(super) struct Budget {
     entries: usize,
     until: Instant,
     depth: usize,
-    /// Whether nothing was left out so far.
-    pub(super) is_whole: bool,
+    /// Where something was left out first.
+    pub(super) unseen: Option<Unseen>,
+}
+
+/// A directory that a look did not go through, or not to its end.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unseen {
+    /// The directory, or the one that was looked at when the look ended.
+    pub at: PathBuf,
+    /// Why: what follows "because".
+    pub why: String,
+}
+
+impl fmt::Display for Unseen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "buddy did not look through all files for secrets and for files that programs take orders from: it ended at `{}`, \
+             because {}",
+            self.at.display(),
+            self.why
+        )
+    }
 }
 
 impl Budget {
     pub(super) fn usual() -> Self {
-        Self { entries: MAX_ENTRIES, until: Instant::now() + MAX_TIME, depth: MAX_DEPTH, is_whole: true }
+        Self { entries: MAX_ENTRIES, until: Instant::now() + MAX_TIME, depth: MAX_DEPTH, unseen: None }
     }
 
     /// A smaller one, for places that are looked at beside.
     pub(super) fn small(entries: usize, depth: usize) -> Self {
         Self { entries, depth, ..Self::usual() }
+    }
+
+    /// The same for less time.
+    pub(super) fn within(self, time: Duration) -> Self {
+        Self { until: Instant::now() + time, ..self }
+    }
+
+    fn leave_out(&mut self, at: &Path, why: impl Into<String>) {
+        self.unseen.get_or_insert_with(|| Unseen { at: at.to_owned(), why: why.into() });
     }
 }
 
@@ -56,6 +94,8 @@ pub(super) struct Listed {
     pub(super) name: OsString,
     pub(super) folded: String,
     pub(super) kind: FileType,
+    /// The number of the object on its device.
+    pub(super) number: u64,
 }
 
 impl Listed {
@@ -90,16 +130,23 @@ pub(super) trait Visitor {
 
 /// Shows every directory beneath a root.
 pub(super) fn walk(root: &Path, budget: &mut Budget, visitor: &mut dyn Visitor) {
+    // Closed again at the end, as what lies below is reached through them.
+    let mut unlocked = Vec::new();
+    if open_directory(root).is_err_and(|error| error == Errno::ACCESS) {
+        unlocked.extend(open_bare(root).ok().and_then(Unlocked::new));
+    }
     let Ok(top) = open_directory(root) else { return };
     let mut queue: VecDeque<(PathBuf, Vec<String>)> = VecDeque::from([(PathBuf::new(), Vec::new())]);
     while let Some((below, names)) = queue.pop_front() {
-        if budget.entries == 0 || Instant::now() > budget.until {
-            budget.is_whole = false;
-            return;
-        }
-        let Some(directory) = open_below(&top, &below) else { continue };
-        let entries = list(&directory, budget);
         let path = if below.as_os_str().is_empty() { root.to_owned() } else { root.join(&below) };
+        if budget.entries == 0 {
+            return budget.leave_out(&path, "there are too many names");
+        }
+        if Instant::now() > budget.until {
+            return budget.leave_out(&path, "it took too long");
+        }
+        let Some(directory) = open_closed(&top, &below, &path, &mut unlocked, budget) else { continue };
+        let entries = list(&directory, &path, budget);
         let visited = Visited { path: &path, names: &names, entries: &entries };
         visitor.enter(&visited);
         for entry in &entries {
@@ -107,11 +154,38 @@ pub(super) fn walk(root: &Path, budget: &mut Budget, visitor: &mut dyn Visitor) 
                 if names.len() < budget.depth {
                     queue.push_back((below.join(&entry.name), visited.names_of(entry)));
                 } else {
-                    budget.is_whole = false;
+                    budget.leave_out(&path, "directories further down are too deep");
                 }
             }
         }
     }
+}
+
+/// Opens a directory below another one, also where its mode is against it.
+fn open_closed(
+    top: &OwnedFd,
+    below: &Path,
+    path: &Path,
+    unlocked: &mut Vec<Unlocked>,
+    budget: &mut Budget,
+) -> Option<OwnedFd> {
+    let listed = OFlags::RDONLY | OFlags::DIRECTORY;
+    match open_below(top, below, listed) {
+        Ok(directory) => return Some(directory),
+        Err(Errno::ACCESS) => {}
+        // It is gone, or something else by now.
+        Err(_) => return None,
+    }
+    let bare = open_below(top, below, OFlags::PATH | OFlags::DIRECTORY).ok();
+    if unlocked.len() < MAX_UNLOCKED {
+        unlocked.extend(bare.and_then(Unlocked::new));
+    }
+    let opened = open_below(top, below, listed).ok();
+    // No command of this account makes anything in a directory of another one that is closed to it.
+    if opened.is_none() && is_writable(path) {
+        budget.leave_out(path, "that directory cannot be listed");
+    }
+    opened
 }
 
 /// Whether a walk goes into an entry.
@@ -121,14 +195,14 @@ pub(super) enum Go {
     Past,
 }
 
-fn open_below(top: &OwnedFd, below: &Path) -> Option<OwnedFd> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+fn open_below(top: &OwnedFd, below: &Path, flags: OFlags) -> rustix::io::Result<OwnedFd> {
+    let flags = flags | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let resolve = ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
     let below = if below.as_os_str().is_empty() { Path::new(".") } else { below };
-    openat2(top, below, flags, Mode::empty(), resolve).ok()
+    openat2(top, below, flags, Mode::empty(), resolve)
 }
 
-fn list(directory: &OwnedFd, budget: &mut Budget) -> Vec<Listed> {
+fn list(directory: &OwnedFd, path: &Path, budget: &mut Budget) -> Vec<Listed> {
     let mut entries = Vec::new();
     let Ok(listing) = Dir::read_from(directory) else { return entries };
     for entry in listing.flatten() {
@@ -137,7 +211,7 @@ fn list(directory: &OwnedFd, budget: &mut Budget) -> Vec<Listed> {
             continue;
         }
         if budget.entries == 0 {
-            budget.is_whole = false;
+            budget.leave_out(path, "there are too many names");
             return entries;
         }
         budget.entries -= 1;
@@ -146,7 +220,7 @@ fn list(directory: &OwnedFd, budget: &mut Budget) -> Vec<Listed> {
             FileType::Unknown => kind_of(directory, &name),
             kind => kind,
         };
-        entries.push(Listed { folded: fold_name(&name.to_string_lossy()), name, kind });
+        entries.push(Listed { folded: fold_name(&name.to_string_lossy()), name, kind, number: entry.ino() });
     }
     entries
 }
@@ -161,4 +235,60 @@ fn kind_of(directory: &OwnedFd, name: &OsStr) -> FileType {
 /// Whether anything is at a path, a link included.
 pub(super) fn is_there(path: &Path) -> bool {
     rustix::fs::statat(CWD, path, rustix::fs::AtFlags::SYMLINK_NOFOLLOW).is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    struct Seen(Vec<String>);
+
+    impl Visitor for Seen {
+        fn enter(&mut self, _: &Visited<'_>) {}
+        fn see(&mut self, visited: &Visited<'_>, entry: &Listed) -> Go {
+            self.0.push(visited.names_of(entry).join("/"));
+            Go::Into
+        }
+    }
+
+    /// The names that a walk sees in a tree with `a/b/c`, and where and why it ends.
+    fn check(mut budget: Budget, seen: &[&str], unseen: Option<(&str, &str)>) {
+        let folder = tempfile::tempdir().unwrap();
+        fs::create_dir_all(folder.path().join("a/b/c")).unwrap();
+        let mut visitor = Seen(Vec::new());
+        walk(folder.path(), &mut budget, &mut visitor);
+        assert_eq!(visitor.0, seen);
+        let told = budget.unseen.map(|unseen| (unseen.at, unseen.why));
+        match (told, unseen) {
+            (None, None) => {}
+            (Some((at, why)), Some((expected, part))) => {
+                assert_eq!(at, folder.path().join(expected));
+                assert!(why.contains(part), "{why}");
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn a_look_that_ends_early_says_where_and_why() {
+        check(Budget::usual(), &["a", "a/b", "a/b/c"], None);
+        check(Budget::small(3, 9), &["a", "a/b", "a/b/c"], Some(("a/b/c", "too many")));
+        check(Budget::small(1, 9), &["a"], Some(("a", "too many")));
+        check(Budget::small(9, 1), &["a", "a/b"], Some(("a", "too deep")));
+        check(Budget { until: Instant::now(), ..Budget::usual() }, &[], Some(("", "too long")));
+    }
+
+    #[test]
+    fn a_directory_with_too_many_names_is_looked_at_as_far_as_it_goes() {
+        let folder = tempfile::tempdir().unwrap();
+        for number in 0..5 {
+            fs::write(folder.path().join(number.to_string()), "").unwrap();
+        }
+        let (mut budget, mut visitor) = (Budget::small(3, 9), Seen(Vec::new()));
+        walk(folder.path(), &mut budget, &mut visitor);
+        assert_eq!(visitor.0.len(), 3);
+        assert_eq!(budget.unseen.map(|unseen| unseen.at).as_deref(), Some(folder.path()));
+    }
 }

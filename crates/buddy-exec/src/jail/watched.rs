@@ -8,12 +8,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::git_config::{without_exec, without_programs};
-use super::look::{Sights, files_beneath, look};
+use super::look::{Sights, files_beneath, look, look_shared};
 use super::names::Names;
-use super::quarantine::{Moved, Quarantine, Spot, Stamp, file_time, is_since};
+use super::quarantine::{Moved, Quarantine, Spot, Stamp, SweepNote, file_time, is_since};
 use super::setuid;
 use super::stand_in::is_stand_in;
-use super::walk::{Budget, is_there};
+use super::walk::{Budget, Unseen, is_there};
 
 /// The largest file that can be put back, and how much of all of them is kept for that.
 const MAX_KEPT_FILE: u64 = 256 * 1024;
@@ -46,6 +46,11 @@ pub(super) struct Watched {
     /// Exact places where nothing was.
     pub(super) missing: Vec<PathBuf>,
     pub(super) known: Sights,
+    /// Places that everybody writes, which are looked at when nothing of the command runs.
+    shared: Vec<PathBuf>,
+    known_shared: Sights,
+    /// What settings of git name, and links on the way to it.
+    pub(super) named: BTreeSet<PathBuf>,
     /// What the kernel guards.
     pub(super) covered: BTreeSet<PathBuf>,
     /// Of the rest, every file.
@@ -77,6 +82,9 @@ impl Watched {
             past: Vec::new(),
             missing: Vec::new(),
             known,
+            shared: Vec::new(),
+            known_shared: Sights::default(),
+            named: BTreeSet::new(),
             covered: BTreeSet::new(),
             files: BTreeMap::new(),
             kept: 0,
@@ -85,17 +93,27 @@ impl Watched {
         }
     }
 
+    /// Has places looked at that everybody writes. Says what is there.
+    pub(super) fn share(&mut self, shared: Vec<PathBuf>) -> &Sights {
+        self.shared = shared;
+        self.known_shared = self.look_shared(&self.known.linked);
+        &self.known_shared
+    }
+
     /// Whether there is nothing to watch.
     pub(super) fn is_idle(&self) -> bool {
         self.writable.is_empty()
             && self.missing.is_empty()
-            && (self.roots.is_empty() || self.orders.is_empty())
+            && ((self.roots.is_empty() && self.shared.is_empty()) || self.orders.is_empty())
     }
 
     /// Notes what is there of all that the kernel does not guard.
     pub(super) fn note(&mut self) {
-        let parts: Vec<PathBuf> = self.known.git.iter().flat_map(|git| self.parts_of(git)).collect();
-        let places = self.known.orders.iter().chain(&self.known.git_files).chain(&parts);
+        let both = [&self.known, &self.known_shared];
+        let gits = both.iter().flat_map(|known| &known.git);
+        let parts: Vec<PathBuf> = gits.flat_map(|git| self.parts_of(git)).collect();
+        let orders = both.iter().flat_map(|known| known.orders.iter().chain(&known.git_files));
+        let places = orders.chain(&parts).chain(&self.named);
         let files: Vec<PathBuf> = places
             .filter(|path| !self.covered.contains(*path))
             .flat_map(|path| files_beneath(path))
@@ -127,6 +145,7 @@ impl Watched {
     /// Takes what is there now for what was there: nothing of the command has run since the last look.
     pub(super) fn adopt(&mut self) {
         self.known = self.look();
+        self.known_shared = self.look_shared(&self.known.linked);
         self.missing.retain(|path| !is_there(path));
         self.files.clear();
         self.kept = 0;
@@ -134,43 +153,94 @@ impl Watched {
     }
 
     /// Moves away what the command has made of names that programs take orders from. At most so many are told.
-    pub(super) fn sweep(&mut self) -> Vec<Moved> {
-        setuid::strip(&self.writable, &self.past, self.began);
+    pub(super) fn sweep(&mut self) -> Vec<SweepNote> {
         let now = self.look();
+        self.sweep_roots(&now).into_iter().map(SweepNote::Moved).collect()
+    }
+
+    /// The same when nothing of the command runs: also in places that everybody writes, where a command that runs may need what it has
+    /// made. Says too where it was not looked.
+    pub(super) fn sweep_all(&mut self) -> Vec<SweepNote> {
+        let now = self.look();
+        let mut moved = self.sweep_roots(&now);
+        let linked = self.known.linked.union(&now.linked).cloned().collect();
+        let shared = self.look_shared(&linked);
+        self.sweep_sights(
+            &self.known_shared,
+            &shared,
+            |file| self.leads_home(file, &[&shared, &now]),
+            &mut moved,
+        );
+        moved.truncate(MAX_TOLD);
+        let unseen = [&self.known, &now, &self.known_shared, &shared].map(|sights| sights.unseen.clone());
+        let unseen: Option<Unseen> = unseen.into_iter().flatten().next();
+        unseen.map(SweepNote::Unseen).into_iter().chain(moved.into_iter().map(SweepNote::Moved)).collect()
+    }
+
+    fn sweep_roots(&self, now: &Sights) -> Vec<Moved> {
+        setuid::strip(&self.writable, &self.past, self.began);
         let mut moved = Vec::new();
-        for path in now.orders.iter().chain(&now.git_files) {
-            let is_link_to_git = now.git_files.contains(path);
-            if self.known.orders.contains(path) || self.known.git_files.contains(path) {
-                self.compare(path, &mut moved);
-            } else if !is_link_to_git {
+        self.sweep_sights(&self.known, now, |file| leads_to(file, now), &mut moved);
+        for path in self.named.iter().filter(|path| is_there(path)) {
+            self.compare(path, &mut moved);
+        }
+        for path in &self.missing {
+            if is_there(path) {
                 self.take(path, ORDERS, &mut moved);
-            } else if !leads_to(path, &now) {
-                self.take(path, LEADS_AWAY, &mut moved);
-            }
-        }
-        for git in &now.git {
-            if self.known.git.contains(git) {
-                self.check_known_git(git, &mut moved);
-            } else {
-                self.check_new_git(git, &now, &mut moved);
-            }
-        }
-        for path in self.missing.clone() {
-            if is_there(&path) {
-                self.take(&path, ORDERS, &mut moved);
             }
         }
         moved.truncate(MAX_TOLD);
         moved
     }
 
+    /// Whether a file of a shared place that names a directory names one that is looked at, or that no command writes: a work tree there
+    /// belongs to a repository elsewhere.
+    fn leads_home(&self, file: &Path, looked_at: &[&Sights]) -> bool {
+        looked_at.iter().any(|sights| leads_to(file, sights))
+            || named_directory(file)
+                .is_some_and(|target| !self.writable.iter().any(|root| target.starts_with(root)))
+    }
+
+    fn sweep_sights(
+        &self,
+        known: &Sights,
+        now: &Sights,
+        leads_well: impl Fn(&Path) -> bool,
+        moved: &mut Vec<Moved>,
+    ) {
+        for path in now.orders.iter().chain(&now.git_files) {
+            let is_link_to_git = now.git_files.contains(path);
+            if known.orders.contains(path) || known.git_files.contains(path) {
+                self.compare(path, moved);
+            } else if !is_link_to_git {
+                self.take(path, ORDERS, moved);
+            } else if !leads_well(path) {
+                self.take(path, LEADS_AWAY, moved);
+            }
+        }
+        for git in &now.git {
+            if known.git.contains(git) {
+                self.check_known_git(git, moved);
+            } else {
+                self.check_new_git(git, &leads_well, moved);
+            }
+        }
+    }
+
     fn look(&self) -> Sights {
         look(&self.roots, &self.orders, &Names::default(), &self.past, Budget::usual())
     }
 
+    fn look_shared(&self, linked: &BTreeSet<PathBuf>) -> Sights {
+        let past: Vec<PathBuf> = self.past.iter().chain(&self.roots).cloned().collect();
+        look_shared(&self.shared, &self.orders, &past, linked)
+    }
+
     fn take(&self, path: &Path, why: &str, moved: &mut Vec<Moved>) -> bool {
         // Where not all was seen at first, what is unknown may have been there.
-        if !self.known.is_whole && !is_since(path, self.began) {
+        let is_root = self.roots.iter().any(|root| path.starts_with(root));
+        let known = if is_root { &self.known } else { &self.known_shared };
+        if !known.is_whole() && !is_since(path, self.began) {
             return false;
         }
         match self.quarantine.take(path, why) {
@@ -218,7 +288,7 @@ impl Watched {
     }
 
     /// A repository that the command has made stays, without what makes git run programs.
-    fn check_new_git(&self, git: &Path, now: &Sights, moved: &mut Vec<Moved>) {
+    fn check_new_git(&self, git: &Path, leads_well: impl Fn(&Path) -> bool, moved: &mut Vec<Moved>) {
         for name in ["config", "config.worktree"] {
             self.filter(&git.join(name), without_programs, moved);
         }
@@ -229,7 +299,7 @@ impl Watched {
             }
         }
         let shared = git.join("commondir");
-        if is_there(&shared) && !is_stand_in(&shared) && !leads_to(&shared, now) {
+        if is_there(&shared) && !is_stand_in(&shared) && !leads_well(&shared) {
             self.take(&shared, LEADS_AWAY, moved);
         }
         let attributes = git.join("info/attributes");
@@ -285,6 +355,7 @@ fn read(spot: &Spot) -> Option<(Stamp, Option<Content>)> {
 /// What cannot be put back is in quarantine, and in the undo of the session.
 fn put_back(path: &Path, content: Option<&Content>) {
     let Ok(spot) = Spot::of(path) else { return };
+    let _unlocked = spot.unlock();
     let _ = match content {
         Some(Content::File(bytes, mode)) => spot.write_new(bytes, *mode),
         Some(Content::Link(target)) => spot.link_new(target),
@@ -294,9 +365,12 @@ fn put_back(path: &Path, content: Option<&Content>) {
 
 /// Whether a file that names a directory names the own directory of a repository that is looked at too.
 fn leads_to(file: &Path, now: &Sights) -> bool {
-    let Some(bytes) = Spot::of(file).ok().and_then(|spot| spot.read(MAX_CONFIG).ok()) else { return false };
-    let Ok(text) = String::from_utf8(bytes) else { return false };
+    named_directory(file).is_some_and(|target| now.git.contains(&target))
+}
+
+/// The directory that a file names, without links.
+fn named_directory(file: &Path) -> Option<PathBuf> {
+    let text = String::from_utf8(Spot::of(file).ok()?.read(MAX_CONFIG).ok()?).ok()?;
     let named = text.strip_prefix("gitdir:").unwrap_or(&text).trim();
-    let Some(parent) = file.parent() else { return false };
-    parent.join(named).canonicalize().is_ok_and(|target| now.git.contains(&target))
+    file.parent()?.join(named).canonicalize().ok()
 }

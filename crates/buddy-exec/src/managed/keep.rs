@@ -19,7 +19,7 @@ use super::line::Line;
 use super::output_log::{FILE_CAP_BYTES, OutputLog};
 use super::pump::Pump;
 use super::{Health, Identity, Record, Restart, State};
-use crate::Moved;
+use crate::SweepNote;
 use crate::control::{self, MAX_SPEC_BYTES, Outcome, Report, Spec};
 use crate::jail::Jail;
 use crate::supervise::watch::{Notice, Watch};
@@ -175,12 +175,12 @@ impl Keeper {
         let Run { mut started, pump, began } = run;
         if let Some(line) = started.jail.as_ref().and_then(Jail::sweep_line) {
             let log = self.log.clone();
-            line.follow(move |moved| tell_moved(&log, moved));
+            line.follow(move |notes| tell_swept(&log, notes));
         }
         let (notices, inbox) = self.line.listen();
         let outcome = Watch::new(&mut started, &self.spec, notices, inbox).run();
         pump.finish();
-        tell_moved(&self.log, &started.sweep());
+        tell_swept(&self.log, &started.sweep());
         if began.elapsed() >= STEADY {
             self.in_a_row = 0;
         }
@@ -223,10 +223,10 @@ impl Keeper {
 }
 
 /// The log of the process is where people and agents look.
-fn tell_moved(log: &Mutex<OutputLog>, moved: &[Moved]) {
+fn tell_swept(log: &Mutex<OutputLog>, notes: &[SweepNote]) {
     let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
-    for moved in moved {
-        log.write(format!("[buddy] {moved}\n").as_bytes());
+    for note in notes {
+        log.write(format!("[buddy] {note}\n").as_bytes());
     }
 }
 

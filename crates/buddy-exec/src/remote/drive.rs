@@ -252,7 +252,7 @@ impl Drive {
         let taken = std::mem::replace(&mut self.output, nothing).finish();
         let is_signal = signal > 0;
         let done = Exit {
-            moved: Vec::new(),
+            swept: Vec::new(),
             code: (!is_signal).then_some(code),
             signal: is_signal.then_some(signal),
             ended: match (was_stopped, self.is_timed_out) {

@@ -133,7 +133,7 @@ impl<'a> Watch<'a> {
             leftovers,
             survivors: if self.none_left { 0 } else { count(self.living()).max(1) },
             hit: self.group.map(Group::hit).unwrap_or_default(),
-            moved: Vec::new(),
+            swept: Vec::new(),
             is_lost: self.is_light && self.told == Told::Nobody && self.ended == Ended::Exited,
         }
     }

@@ -15,7 +15,7 @@ use super::sessions::{self, Place};
 use super::shells::{Seat, Shell};
 use super::source::Source;
 use super::spool::RELAY;
-use crate::{CaptureOptions, Moved, PaneError, Stdin, TargetError};
+use crate::{CaptureOptions, PaneError, Stdin, SweepNote, TargetError};
 
 /// How long a shell may take to carry out its setup: far more than a loaded machine, with a loaded host behind it, needs.
 const SETUP_LIMIT: Duration = Duration::from_secs(15);
@@ -260,8 +260,8 @@ impl Link {
         self.shell().end(&self.host, self.pid.load(Ordering::Relaxed)).await
     }
 
-    /// What the jail of the shell has moved to quarantine since that was last told.
-    pub(super) async fn swept(&self) -> Result<Vec<Moved>, TargetError> {
+    /// What the sweep of the shell's jail has found since that was last told.
+    pub(super) async fn swept(&self) -> Result<Vec<SweepNote>, TargetError> {
         self.shell().swept(&self.host, self.pid.load(Ordering::Relaxed)).await
     }
 

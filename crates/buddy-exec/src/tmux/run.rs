@@ -77,7 +77,7 @@ impl Begun {
         let mut result = self.until_end(limit, &mut wish).await;
         if let Ok(exit) = &mut result {
             // What cannot be told now is told with the next command.
-            exit.moved = self.link.swept().await.unwrap_or_default();
+            exit.swept = self.link.swept().await.unwrap_or_default();
         }
         if result.is_err() {
             // Whatever comes of the command now, nobody waits for it any more.

@@ -9,7 +9,7 @@ use super::sessions::Place;
 use crate::control::{Leftovers, Spec};
 use crate::undo::digest_of;
 use crate::warden::{Task, Told, end_file, swept_file, wish_pipe};
-use crate::{Bounds, Limits, Moved, PaneError, Stdin, SupervisorCommand, TargetError};
+use crate::{Bounds, Limits, PaneError, Stdin, SupervisorCommand, SweepNote, TargetError};
 
 /// What stands at a pane whose shell has no bounds.
 const OPEN: &str = "open";
@@ -181,14 +181,14 @@ impl Shell {
 
     /// Has the warden `pid` look at what the shell has left where programs take orders from it. Says what it has moved since it was
     /// last asked.
-    pub(super) async fn swept(&self, host: &Host, pid: i32) -> Result<Vec<Moved>, TargetError> {
+    pub(super) async fn swept(&self, host: &Host, pid: i32) -> Result<Vec<SweepNote>, TargetError> {
         let Some(cell) = self.cell.as_ref().filter(|cell| !cell.only_hides) else { return Ok(Vec::new()) };
         let tell = Path::new(&cell.told);
         let [pipe, answer, end] = [wish_pipe(tell), swept_file(tell), end_file(tell)]
             .map(|path| path.to_string_lossy().into_owned());
         let said = host.run(scripts::SWEPT, &[&pipe, &answer, &end, &pid.to_string()], Stdin::Null).await?;
         Ok(match serde_json::from_str(&said.text) {
-            Ok(Told::Swept { warden, moved } | Told::Ended { warden, moved, .. }) if warden == pid => moved,
+            Ok(Told::Swept { warden, swept } | Told::Ended { warden, swept, .. }) if warden == pid => swept,
             _ => Vec::new(),
         })
     }

@@ -149,7 +149,7 @@ async fn a_supervisor_that_is_none_is_an_error_and_not_a_wait() {
 
 #[tokio::test]
 async fn reports_that_come_together_are_both_heard() {
-    let reports = r#"{"started":{"pid":1}}\n{"exited":{"code":5,"signal":null,"ended":"exited","took_us":1,"leftovers":0,"survivors":0,"hit":{"processes":false,"memory":false},"moved":[],"is_lost":false}}\n"#;
+    let reports = r#"{"started":{"pid":1}}\n{"exited":{"code":5,"signal":null,"ended":"exited","took_us":1,"leftovers":0,"survivors":0,"hit":{"processes":false,"memory":false},"swept":[],"is_lost":false}}\n"#;
     let stage = Stage::with_scripted_supervisor(&format!("read spec; printf '{reports}' >&0"));
     assert_eq!(stage.run(argv(&["true"])).await.code, Some(5));
 }

@@ -22,6 +22,7 @@ fn yard() -> Yard {
         fs::write(yard.path(file), VALUE).unwrap();
     }
     fs::write(yard.path("ws/.env.example"), "TOKEN=").unwrap();
+    fs::hard_link(yard.path("ws/.env"), yard.path("ws/twin.txt")).unwrap();
     symlink(".env", yard.path("ws/plain.txt")).unwrap();
     symlink("app", yard.path("ws/folder")).unwrap();
     symlink(yard.path("out/.aws/credentials"), yard.path("ws/far.txt")).unwrap();
@@ -40,6 +41,7 @@ const SECRETS: &[&str] = &[
     "folder/.Env.local",
     ".ssh/config",
     "plain.txt",
+    "twin.txt",
     "far.txt",
     "../out/.aws/credentials",
     "process.txt",
@@ -63,7 +65,7 @@ async fn no_way_of_reading_gives_the_content_of_a_secret() {
         assert!(seen.contains(name), "names are seen: {name}");
     }
     let found = yard.target.grep(&yard.bounds, Path::new("."), everything()).await.unwrap();
-    assert_eq!(found.sealed, 3, "they are counted");
+    assert_eq!(found.sealed, 4, "they are counted");
 }
 
 #[tokio::test]

@@ -212,6 +212,12 @@ impl Judge<'_> {
             Mode::Development => {
                 let launching: Vec<&Leaf> =
                     uncovered.iter().copied().filter(|leaf| leaf.launcher.is_none()).collect();
+                let is_publishing =
+                    |leaf: &&Leaf| leaf.program == "git" && leaf.words.get(1..).is_some_and(publishes);
+                if uncovered.iter().any(is_publishing) {
+                    let reason = "it publishes commits, which others see and nobody takes back";
+                    sheet.ask(Weight::Seen, Risk::Medium, reason);
+                }
                 let uncovered = launching.as_slice();
                 sheet.ask(Weight::Soft, Risk::Medium, named(uncovered));
                 if self.cwd.is_some_and(|cwd| is_untrusted(cwd, &self.policy.places)) {

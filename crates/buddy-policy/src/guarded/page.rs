@@ -16,6 +16,11 @@ buddy keeps two kinds of files apart, in every mode, and [your other sessions](#
 
 A name without a leading slash counts wherever it stands, in any spelling of upper and lower case. `*` stands for any part of a
 name. A directory counts with everything in it.
+
+A file or directory that git's settings name counts as an order too, wherever it is: `core.hooksPath`, `core.attributesFile`,
+`include.path`, `includeIf.*.path`, `init.templateDir`, and programs in commands such as `core.fsmonitor`, `core.sshCommand`,
+`credential.helper`, `filter.*`, `diff.*`, `merge.*` and aliases with `!`. buddy reads the settings of the repositories in and around the
+workspace, and your own.
 ";
 
 /// The page, in Markdown.
@@ -25,8 +30,8 @@ pub fn protected_places_page() -> String {
         matches!(keeps, Keeps::Orders | Keeps::OrdersIn(_))
     });
     section(&mut page, "Secrets", "Reading these asks you.", |keeps| keeps == Keeps::Secrets);
-    let tools =
-        "Reading these asks you. A command that you allow reads them too; all others find the files empty.";
+    let tools = "Reading these asks you. A command that you allow reads them too; all others find the files empty, or in a \
+                 repository closed.";
     section(&mut page, "Secrets that tools need", tools, |keeps| keeps == Keeps::ToolSecrets);
     let files = "Reading files of these names asks you. A directory of such a name is not protected.";
     section(&mut page, "Files that hold secrets by convention", files, |keeps| keeps == Keeps::SecretFiles);

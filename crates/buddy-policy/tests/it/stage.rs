@@ -15,6 +15,7 @@ pub(crate) fn policy(mode: Mode) -> Policy {
         own_readable: Vec::new(),
         scratch: vec!["/tmp".into()],
         target: "local".to_owned(),
+        git_orders: Vec::new(),
         remote: false,
     };
     Policy { mode, places, ..Policy::default() }

@@ -154,7 +154,7 @@ pub(super) fn bounds(ground: &Ground, policy: &Policy, call: &CallRights<'_>, ne
         hidden,
         ways,
         shown,
-        guarded: ground.own_readable.iter().filter(|place| !scratch.contains(place)).cloned().collect(),
+        guarded: guarded(ground, &policy.places, is_production),
         guarded_names: if is_production { NameSet::default() } else { guarded_names().clone() },
         blank_names: tool_secret_names().clone(),
         sealed_names: if is_open_command { NameSet::default() } else { secret_names().clone() },
@@ -162,6 +162,19 @@ pub(super) fn bounds(ground: &Ground, policy: &Policy, call: &CallRights<'_>, ne
         network: is_production || (network && policy.mode != Mode::Plan),
         ..Bounds::open()
     }
+}
+
+/// Places that are read and not changed: logs, and where people are asked, what settings of git name. A command cannot be held to a name
+/// that a link is on the way to, so only the real ones count; the jail looks after such links by itself.
+fn guarded(ground: &Ground, places: &Places, is_production: bool) -> Vec<PathBuf> {
+    let logs = ground.own_readable.iter().filter(|place| !places.scratch.contains(place));
+    let named = places.git_orders.iter().filter(|_| !is_production);
+    let is_real = |path: &&PathBuf| {
+        path.ancestors()
+            .find_map(|above| Some((above, above.canonicalize().ok()?)))
+            .is_some_and(|(above, real)| above == real)
+    };
+    logs.chain(named.filter(is_real)).cloned().collect()
 }
 
 /// What is free for this call: what a lasting rule opens, and what the person was asked about. Commands get nothing that is hidden

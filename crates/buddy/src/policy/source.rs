@@ -1,13 +1,13 @@
 //! The policy of each session: rules of all tiers, guards and grants, as they stand at the moment.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use anyhow::Context;
 use buddy_agent::{CallRights, PolicySource};
-use buddy_exec::Bounds;
+use buddy_exec::{Bounds, GitHome, git_orders};
 use buddy_policy::{CommandMode, CommandPattern, Grant, Mode, Places, Policy, RuleSet, Rules};
 use buddy_protocol::GrantScope;
 
@@ -158,6 +158,26 @@ impl Policies {
         real.unwrap_or_else(|| cwd.to_owned())
     }
 
+    /// What settings of git name in what is worked on. Another host is not asked: that would take as long as a call.
+    fn git_orders(&self, places: &Places) -> Vec<PathBuf> {
+        if self.remote.is_some() {
+            return Vec::new();
+        }
+        let home = GitHome { home: places.home.as_deref(), config: self.environment.config_home.as_deref() };
+        // What is judged is beneath the name that the person gave, which may be a link.
+        let opened = places.workspace.iter().chain(&places.scratch);
+        let roots: Vec<(&PathBuf, PathBuf)> = opened.map(|root| (root, self.real(root))).collect();
+        let below = |path: &Path| -> Vec<PathBuf> {
+            let inside = roots.iter().filter_map(|(root, real)| {
+                let rest = path.strip_prefix(real).or_else(|_| path.strip_prefix(root)).ok()?;
+                (!rest.as_os_str().is_empty()).then(|| [root.join(rest), real.join(rest)])
+            });
+            inside.flatten().collect()
+        };
+        let found = git_orders(&places.workspace, home);
+        found.iter().flat_map(|path| below(path)).collect::<BTreeSet<_>>().into_iter().collect()
+    }
+
     fn files(&self, cwd: &Path, is_trusted: bool) -> RuleFiles {
         let user = user_file(&self.environment);
         let user = user.as_deref().and_then(Path::parent);
@@ -181,7 +201,7 @@ impl PolicySource for Policies {
         };
         // They were named as directories of this machine; at the same path another host has something else.
         let added = if self.remote.is_none() { self.settings.added() } else { &[] };
-        let places = Places {
+        let mut places = Places {
             workspace: is_trusted.then(|| cwd.to_owned()).into_iter().chain(added.iter().cloned()).collect(),
             // There is no jail on other hosts.
             untrusted: (self.remote.is_none() && !is_trusted).then(|| cwd.to_owned()),
@@ -191,7 +211,9 @@ impl PolicySource for Policies {
             scratch: self.ground.scratch.clone(),
             target: self.remote.as_ref().map_or("local", |remote| &remote.name).to_owned(),
             remote: self.remote.is_some(),
+            git_orders: Vec::new(),
         };
+        places.git_orders = self.git_orders(&places);
         Ok(Arc::new(Policy {
             mode: if is_plan_only { Mode::Plan } else { self.settings.mode },
             is_exposed: self.is_exposed,

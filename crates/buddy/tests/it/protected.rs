@@ -42,6 +42,7 @@ async fn stage() -> Stage {
     symlink(stage.home.path().join(".npmrc"), stage.home.work().join("notes.txt")).unwrap();
     symlink("/proc/self/environ", stage.home.work().join("process.txt")).unwrap();
     fs::hard_link(stage.home.path().join(".ssh/id_ed25519"), stage.home.work().join("twin.txt")).unwrap();
+    fs::hard_link(stage.home.work().join(".env"), stage.home.work().join("second.txt")).unwrap();
     fs::write(stage.home.work().join("plain.txt"), "nothing to hide").unwrap();
     stage.buddy(["trust"]).run().await.expect_code(0);
     stage
@@ -73,7 +74,9 @@ async fn no_tool_tells_a_secret_that_nobody_was_asked_about() {
             calls.push(read(format!("home/{name}")));
         }
         calls.extend(IN_WORK.iter().map(|name| read(*name)));
-        calls.extend(["notes.txt", "process.txt", "twin.txt", "app/../.ENV", "plain.txt"].map(read));
+        calls.extend(
+            ["notes.txt", "process.txt", "twin.txt", "second.txt", "app/../.ENV", "plain.txt"].map(read),
+        );
         for path in [".", "home", "notes.txt", "twin.txt", home.to_str().unwrap()] {
             calls.push(turn().call("grep", json!({"pattern": ".", "path": path, "all": true})));
         }
@@ -103,6 +106,20 @@ async fn no_command_reads_the_home_unasked() {
     let calls = lines.iter().map(|line| run(line)).collect();
     let told = told(&mut stage, "development", calls).await;
     assert!(!told.contains(VALUE), "{told}");
+}
+
+#[tokio::test]
+async fn a_command_that_is_refused_a_secret_is_told_why() {
+    for mode in ["development", "production"] {
+        let mut stage = stage().await;
+        fs::write(stage.home.work().join("peek.sh"), "cat second.txt; cat app/.env.local\n").unwrap();
+        stage.server = ModelServer::start(vec![run("sh peek.sh"), done()]).await;
+        let program = stage.buddy(["exec", "--approve", "10m", "look"]);
+        program.env("BUDDY_ENV", mode).run().await;
+        let told = stage.results()[0].to_string();
+        assert!(!told.contains(VALUE), "{mode}: {told}");
+        assert!(told.contains("`app/.env.local` can hold secrets, so this command"), "{mode}: {told}");
+    }
 }
 
 #[tokio::test]
@@ -200,6 +217,51 @@ async fn a_change_does_not_go_through_a_link_in_any_mode() {
         assert_eq!(fs::read_dir(&outside).unwrap().count(), 1, "{mode}");
         assert!(!work.join(".git/hooks/pre-commit").exists(), "{mode}");
         assert!(work.join("made.txt").exists(), "{mode}: ordinary files are written");
+    }
+}
+
+#[tokio::test]
+async fn files_that_settings_of_git_name_are_not_changed_unasked() {
+    for mode in ["development", "production"] {
+        let mut stage = stage().await;
+        let work = stage.home.work();
+        let settings =
+            "[core]\n\thooksPath = scripts/hooks\n\tfsmonitor = tools/watch\n[include]\n\tpath = ../more\n";
+        for (name, text) in
+            [(".git/config", settings), ("more", "kept"), ("tools/watch", "kept"), ("tools/x", "kept")]
+        {
+            fs::create_dir_all(work.join(name).parent().unwrap()).unwrap();
+            fs::write(work.join(name), text).unwrap();
+        }
+        fs::write(
+            stage.home.path().join(".gitconfig"),
+            format!("[include]\n\tpath = {}\n", work.join("own").display()),
+        )
+        .unwrap();
+        let names = ["more", "own", "tools/watch", "scripts/hooks/pre-commit"];
+        let mut calls: Vec<Turn> = Vec::new();
+        for path in names {
+            calls.push(turn().call("write_file", json!({"path": path, "content": "lost"})));
+            calls.push(run(&format!("mkdir -p scripts/hooks; echo lost > {path}")));
+        }
+        calls.push(turn().call("write_file", json!({"path": "tools/x", "content": "changed"})));
+        let count = calls.len();
+        calls.push(done());
+        stage.server = ModelServer::start(calls).await;
+        let approve = if mode == "production" { "none" } else { "edits" };
+        let program = stage.buddy(["exec", "--approve", approve, "-c", "agent.max_iterations=200", "write"]);
+        program.env("BUDDY_ENV", mode).run().await;
+        assert_eq!(stage.results().len(), count);
+        for path in names {
+            let there = fs::read_to_string(work.join(path)).unwrap_or_else(|_| "kept".into());
+            assert_eq!(there, "kept", "{mode}: {path}");
+        }
+        assert_eq!(
+            fs::read_to_string(work.join("tools/x")).unwrap(),
+            "changed",
+            "{mode}: {:?}",
+            stage.results()
+        );
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use buddy_exec::Bounds;
+use buddy_exec::{Bounds, Reach, SweepNote};
 use buddy_protocol::NameSet;
 
 use super::cell::{ALL, Cell, Kind, WITH_MOUNTS};
@@ -101,6 +101,13 @@ const PLANTS: &[&str] = &[
     "git worktree add -q sub -b other; git config -f .git/worktrees/sub/config.worktree core.fsmonitor $WS/evil; \
      printf $WS/evilcommon > .git/worktrees/sub/commondir; cp -r .git evilcommon; \
      git config -f evilcommon/config core.fsmonitor $WS/evil",
+    // Directories that cannot be listed, entered or written.
+    "mkdir -p deep; git init -q deep/er; git -C deep/er config core.fsmonitor $WS/evil; \
+     cp evil deep/er/.git/hooks/post-index-change; chmod 311 deep deep/er/.git deep/er/.git/hooks",
+    "mkdir -p deep; git init -q deep/er; git -C deep/er config core.fsmonitor $WS/evil; chmod 111 deep deep/er deep/er/.git",
+    "mkdir -p deep; git init -q deep/er; git -C deep/er config core.fsmonitor $WS/evil; \
+     cp evil deep/er/.git/hooks/post-index-change; chmod 0 deep/er/.git/hooks deep/er/.git deep/er deep",
+    "git init -q sub; cp evil sub/.git/hooks/post-index-change; chmod 555 sub/.git/hooks sub/.git",
 ];
 
 #[tokio::test]
@@ -134,10 +141,163 @@ async fn what_appears_at_such_a_name_is_in_quarantine_when_the_end_is_told() {
             assert!(!cell.ws(name).exists(), "{kind:?}: {name}");
             assert_eq!(cell.stage.swept(), ["planted\n"], "{kind:?}: {name}");
             assert!(cell.ws("beside").exists());
-            let told: Vec<_> = exit.moved.iter().map(|moved| moved.from.clone()).collect();
+            let told: Vec<_> = exit.swept.iter().map(|note| note.moved().unwrap().from.clone()).collect();
             assert_eq!(told.len(), 1, "{told:?}");
-            assert!(cell.ws(name).starts_with(&told[0]) && exit.moved[0].to.as_ref().unwrap().exists());
+            assert!(
+                cell.ws(name).starts_with(&told[0])
+                    && exit.swept[0].moved().unwrap().to.as_ref().unwrap().exists()
+            );
         }
+    }
+}
+
+#[tokio::test]
+async fn closed_directories_keep_nothing_in_place_and_keep_their_mode() {
+    for kind in WITH_MOUNTS {
+        let cell = repository(kind);
+        cell.file("known/.vscode/settings.json", "good\n");
+        let script = "mkdir -p a/b c/.vscode; echo planted > a/b/.envrc; echo planted > c/.vscode/tasks.json; \
+            mkdir c/.vscode/inner; chmod 0 c/.vscode/inner; echo bad > known/.vscode/settings.json; \
+            chmod 0 a/b; chmod 311 a; chmod 500 c; chmod 100 c/.vscode; chmod 111 known known/.vscode";
+        let exit = cell.run_in(bounds(&cell), script).await;
+        assert!(!cell.ws("a/b/.envrc").exists() && !cell.ws("c/.vscode").exists(), "{kind:?}");
+        assert_eq!(fs::read_to_string(cell.ws("known/.vscode/settings.json")).unwrap(), "good\n", "{kind:?}");
+        assert_eq!(cell.stage.swept(), ["bad\n", "planted\n", "planted\n"], "{kind:?}: {:?}", exit.swept);
+        for (name, mode) in
+            [("a", 0o311), ("a/b", 0), ("c", 0o500), ("known", 0o111), ("known/.vscode", 0o111)]
+        {
+            let found = fs::metadata(cell.ws(name)).unwrap().permissions().mode() & 0o7777;
+            assert_eq!(found, mode, "{kind:?}: {name}");
+        }
+    }
+}
+
+/// Settings of the person's own that name files in the workspace, and what a command does to them.
+const NAMED: &[(&str, &str)] = &[
+    (
+        "core.hooksPath=scripts/hooks",
+        "cp evil scripts/hooks/post-index-change; cp evil scripts/hooks/post-checkout",
+    ),
+    ("core.hooksPath=new/hooks", "mkdir -p new/hooks; cp evil new/hooks/post-index-change"),
+    ("core.hooksPath=link/hooks", "cp evil link/hooks/post-index-change"),
+    (
+        "core.hooksPath=link/hooks",
+        "rm link; mkdir -p other/hooks; cp evil other/hooks/post-index-change; ln -s other link",
+    ),
+    ("core.hooksPath=link/hooks", "rm link; mkdir -p link/hooks; cp evil link/hooks/post-index-change"),
+    ("core.hooksPath=.", "cp evil post-index-change; cp evil post-checkout"),
+    (
+        "core.hooksPath=scripts/hooks",
+        "mv scripts gone; mkdir -p scripts/hooks; cp evil scripts/hooks/post-index-change",
+    ),
+    ("core.fsmonitor=scripts/watch", "cp evil scripts/watch"),
+    (
+        "core.fsmonitor=scripts/watch",
+        "rm scripts/watch; cp evil scripts/watch; mv scripts/watch x; mv x scripts/watch",
+    ),
+    ("include.path=../more", "printf '[core]\\n fsmonitor = %s\\n' $WS/evil > more"),
+    ("includeIf.gitdir:**.path=../none", "printf '[core]\\n fsmonitor = %s\\n' $WS/evil > none"),
+    (
+        "filter.f.clean=sh scripts/watch",
+        "echo '* filter=f' > .gitattributes; cp evil scripts/watch; echo x >> file",
+    ),
+    ("alias.x=!scripts/watch", "cp evil scripts/watch"),
+];
+
+#[tokio::test]
+async fn what_settings_of_git_name_is_guarded_too() {
+    for kind in ALL {
+        for (setting, script) in NAMED {
+            let cell = repository(kind);
+            for name in ["scripts/hooks/post-merge", "scripts/watch", "more", "target/hooks/post-merge"] {
+                cell.file(name, "");
+            }
+            fs::set_permissions(cell.ws("scripts/watch"), fs::Permissions::from_mode(0o755)).unwrap();
+            std::os::unix::fs::symlink("target", cell.ws("link")).unwrap();
+            let (key, value) = setting.split_once('=').unwrap();
+            git(&cell, "", &["config", key, value]);
+            give_all(&cell, &cell.ws(".git/config"));
+            cell.run_in(bounds(&cell), &format!("export HOME=/nonexistent; {script}")).await;
+            let _ = fs::remove_file(cell.ws("ran"));
+            use_git(&cell);
+            git(&cell, "", &["x"]);
+            assert!(!cell.ws("ran").exists(), "{kind:?}: {setting}: {script}");
+        }
+    }
+}
+
+/// A place that everybody writes, beside the workspace. Not where other tests run commands that may sweep it.
+fn shared(cell: &Cell) -> (tempfile::TempDir, Bounds) {
+    let place = tempfile::tempdir_in("/var/tmp").unwrap();
+    fs::set_permissions(place.path(), fs::Permissions::from_mode(0o1777)).unwrap();
+    let write = Reach::Beneath(vec![cell.ws(""), place.path().to_owned()]);
+    (place, Bounds { write, ..bounds(cell) })
+}
+
+#[tokio::test]
+async fn places_that_everybody_writes_are_swept_when_a_command_has_ended() {
+    for kind in ALL {
+        let cell = repository(kind);
+        let (place, bounds) = shared(&cell);
+        let top = place.path().to_str().unwrap();
+        fs::create_dir(cell.ws("linked")).unwrap();
+        cell.give(&cell.ws("linked"));
+        git(&cell, "", &["init", "-q", &format!("{top}/known")]);
+        let known = place.path().join("known/.git");
+        fs::create_dir_all(known.join("hooks")).unwrap();
+        fs::write(known.join("hooks/post-merge"), "mine\n").unwrap();
+        fs::create_dir(place.path().join("known/own")).unwrap();
+        fs::write(place.path().join("known/own/post-commit"), "mine\n").unwrap();
+        git(&cell, &format!("{top}/known"), &["config", "core.hooksPath", "own"]);
+        give_all(&cell, &place.path().join("known"));
+        let script = format!(
+            "export HOME=/nonexistent; cd {top}; git init -q x; git -C x config core.fsmonitor $WS/evil; \
+             cp $WS/evil x/.git/hooks/post-index-change; mkdir .cargo y; echo planted > .envrc; echo p > .cargo/config.toml; \
+             echo kept > y/.envrc; git init -q .; git config core.fsmonitor $WS/evil; chmod 311 x; \
+             echo bad > known/.git/hooks/post-merge; git -C known config core.fsmonitor $WS/evil; \
+             mkdir z; echo planted > z/.envrc; ln -s {top}/z $WS/linked/z; ls x/.git/hooks/post-index-change; \
+             echo bad > known/own/post-commit; git -C $WS worktree add -q {top}/tree -b t"
+        );
+        let exit = cell.run_in(bounds, &script).await;
+        assert!(exit.stdout.text().contains("post-index-change"), "{kind:?}: {}", exit.stderr.text());
+        let _ = fs::remove_file(cell.ws("ran"));
+        for at in ["x", "y", "known"] {
+            git(&cell, place.path().join(at).to_str().unwrap(), &["status"]);
+            git(&cell, place.path().join(at).to_str().unwrap(), &["add", "."]);
+        }
+        assert!(!cell.ws("ran").exists(), "{kind:?}");
+        for name in [".envrc", ".cargo/config.toml", "z/.envrc"] {
+            assert!(!place.path().join(name).exists(), "{kind:?}: {name}");
+        }
+        assert_eq!(fs::read_to_string(known.join("hooks/post-merge")).unwrap(), "mine\n", "{kind:?}");
+        assert_eq!(fs::read_to_string(place.path().join("y/.envrc")).unwrap(), "kept\n", "{kind:?}");
+        assert!(place.path().join("x/.git/HEAD").exists(), "{kind:?}");
+        assert_eq!(
+            fs::read_to_string(place.path().join("known/own/post-commit")).unwrap(),
+            "mine\n",
+            "{kind:?}"
+        );
+        if WITH_MOUNTS.contains(&kind) {
+            let tree = git(&cell, &format!("{top}/tree"), &["status"]);
+            assert!(tree.contains("On branch t"), "{kind:?}: a work tree stays: {tree}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_was_not_looked_at_is_told() {
+    for kind in WITH_MOUNTS {
+        let cell = repository(kind);
+        let deep = "d/".repeat(70);
+        let exit = cell.run_in(bounds(&cell), &format!("mkdir -p {deep}; echo planted > {deep}.envrc")).await;
+        assert!(
+            matches!(&exit.swept[..], [SweepNote::Unseen(unseen)] if unseen.why.contains("deep")),
+            "{:?}",
+            exit.swept
+        );
+        let exit = cell.run_in(bounds(&cell), "rm -r d; mkdir e").await;
+        assert!(matches!(&exit.swept[..], [SweepNote::Unseen(_)]), "it was not known what was there before");
+        assert_eq!(cell.run_in(bounds(&cell), "true").await.swept, []);
     }
 }
 
@@ -174,7 +334,7 @@ async fn ordinary_work_with_git_goes_on() {
             git worktree add -q tree -b t; git -C tree status -s; git gc -q; git fsck; rm -rf sub; mkdir d; mv d e";
         let exit = cell.run_in(bounds(&cell), script).await;
         assert_eq!(exit.code, Some(0), "{kind:?}: {}{}", exit.stdout.text(), exit.stderr.text());
-        assert_eq!(exit.moved, [], "{kind:?}");
+        assert_eq!(exit.swept, [], "{kind:?}");
         assert_eq!(git(&cell, "copy", &["log", "--format=%s"]), "s\ntwo\none\n", "{kind:?}");
         assert!(git(&cell, "tree", &["status"]).contains("On branch t"), "{kind:?}");
     }
@@ -231,7 +391,7 @@ async fn a_command_that_runs_on_is_swept_meanwhile() {
         }
         running.stop();
         let exit = running.wait().await.unwrap();
-        assert_eq!(exit.moved.len(), 1, "{kind:?}");
+        assert_eq!(exit.swept.len(), 1, "{kind:?}");
         assert_eq!(cell.stage.swept(), ["planted\n"], "{kind:?}");
     }
 }

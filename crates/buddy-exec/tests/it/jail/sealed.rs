@@ -1,12 +1,13 @@
 //! Files that hold secrets: their names are seen, and their contents are not read.
 
 use std::fs;
-use std::os::unix::fs::symlink;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::time::{Duration, SystemTime};
 
 use buddy_exec::{Bounds, TargetError};
 use buddy_protocol::NameSet;
 
-use super::cell::{ALL, Cell};
+use super::cell::{ALL, Cell, Kind, WITH_MOUNTS};
 
 fn bounds(cell: &Cell) -> Bounds {
     let sealed_names =
@@ -38,6 +39,95 @@ async fn contents_are_not_read_by_any_name_and_names_are_seen() {
         for name in [".env\n", ".ssh\n", "id\n"] {
             assert!(exit.stdout.text().contains(name), "{kind:?}: {}", exit.stderr.text());
         }
+    }
+}
+
+/// Runs git as a person would, who is not in the jail.
+#[expect(clippy::disallowed_methods, reason = "what a person runs is started by no target")]
+fn git(cell: &Cell, words: &[&str]) -> String {
+    let mut command = std::process::Command::new("git");
+    command
+        .args(["-c", "safe.directory=*", "-c", "user.name=n", "-c", "user.email=e", "-C"])
+        .arg(cell.ws(""));
+    let output = command.args(words).env("HOME", "/nonexistent").output().unwrap();
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+/// A repository that tracks secrets, with one commit, some time ago.
+fn tracked(kind: Kind) -> Cell {
+    let cell = Cell::new(kind);
+    for name in ["config/x.pem", ".env", "file", ".npmrc"] {
+        cell.file(name, &format!("<{name}>\n"));
+        let then = SystemTime::UNIX_EPOCH + Duration::from_secs(1_600_000_000);
+        fs::File::open(cell.ws(name)).unwrap().set_modified(then).unwrap();
+    }
+    fs::set_permissions(cell.ws(".env"), fs::Permissions::from_mode(0o755)).unwrap();
+    git(&cell, &["init", "-q", "-b", "main"]);
+    git(&cell, &["add", "."]);
+    git(&cell, &["commit", "-qm", "one"]);
+    let mut left = vec![cell.ws(".git")];
+    while let Some(path) = left.pop() {
+        cell.give(&path);
+        if path.is_dir() {
+            left.extend(fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()));
+        }
+    }
+    cell
+}
+
+#[tokio::test]
+async fn git_sees_tracked_secrets_unchanged_and_commits_none_of_them() {
+    for kind in ALL {
+        let cell = tracked(kind);
+        let sealed_names = NameSet::trees([".npmrc"]).with_files([".env", "*.pem"]);
+        let blank_names = NameSet::trees([".npmrc"]);
+        let bounds = || Bounds {
+            sealed_names: sealed_names.clone(),
+            blank_names: blank_names.clone(),
+            ..cell.bounds()
+        };
+        let exit = cell
+            .run_in(bounds(), "export HOME=/nonexistent; git status -s; git diff; git diff --stat HEAD")
+            .await;
+        assert_eq!((exit.stdout.text(), exit.stderr.text()), (String::new(), String::new()), "{kind:?}");
+        let script = "export HOME=/nonexistent GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=e GIT_COMMITTER_NAME=n GIT_COMMITTER_EMAIL=e; \
+            set -e; echo two >> file; git stash -q; git stash pop -q; git add -A; git commit -qm two; echo three >> file; \
+            git commit -qam three; git show --format= --name-only HEAD HEAD~";
+        let exit = cell.run_in(bounds(), script).await;
+        // Without mounts nothing is made beside a sealed file, so `git stash` cannot write there.
+        if WITH_MOUNTS.contains(&kind) {
+            assert_eq!(exit.stdout.text(), "file\nfile\n", "{kind:?}: {}", exit.stderr.text());
+        }
+        // Whatever a command does to have git read them.
+        let script = "export HOME=/nonexistent GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=e GIT_COMMITTER_NAME=n GIT_COMMITTER_EMAIL=e; \
+            cat .env config/x.pem .npmrc; unset GIT_CONFIG_COUNT; chmod +r .env; touch .env .npmrc; git add -A; git commit -qam four; \
+            git rm -q --cached .env .npmrc; git add -A; git commit -qam five; git update-index --really-refresh";
+        let exit = cell.run_in(bounds(), script).await;
+        assert!(!exit.stdout.text().contains('<'), "{kind:?}: {}", exit.stdout.text());
+        assert!(exit.stderr.text().contains("Permission denied"), "{kind:?}: {}", exit.stderr.text());
+        for name in [".env", "config/x.pem", ".npmrc"] {
+            let committed = git(&cell, &["log", "--format=", "-p", "--", name]);
+            let added: Vec<&str> =
+                committed.lines().filter(|line| line.starts_with('+') && !line.starts_with("+++")).collect();
+            assert_eq!(added, [format!("+<{name}>")], "{kind:?}: {name}: {committed}");
+            assert_eq!(fs::read_to_string(cell.ws(name)).unwrap(), format!("<{name}>\n"), "{kind:?}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_further_name_of_a_secret_is_sealed_too() {
+    for kind in ALL {
+        let cell = Cell::new(kind);
+        cell.file(".env", "<secret>\n");
+        cell.file("app/x", "<app>\n");
+        fs::hard_link(cell.ws(".env"), cell.ws("notes.txt")).unwrap();
+        fs::hard_link(cell.out("secret"), cell.ws("app/hidden.txt")).unwrap();
+        let bounds = Bounds { hidden: vec![cell.out("secret")], ..bounds(&cell) };
+        let exit = cell.run_in(bounds.clone(), "cat notes.txt app/hidden.txt; cat app/x").await;
+        assert_eq!(exit.stdout.text(), "<app>\n", "{kind:?}");
+        let opened = Bounds { opened: vec![cell.ws(".env")], ..bounds };
+        assert_eq!(cell.run_in(opened, "cat notes.txt").await.stdout.text(), "<secret>\n", "{kind:?}");
     }
 }
 

@@ -340,7 +340,8 @@ async fn a_run_tells_what_was_moved_to_quarantine() {
             let mut run = stage.try_start(stage.command(text)).await.unwrap();
             run.running.wait().await.unwrap()
         };
-        let moved = |exit: Exit| exit.moved.iter().map(|moved| moved.from.clone()).collect::<Vec<_>>();
+        let moved =
+            |exit: Exit| exit.swept.iter().map(|note| note.moved().unwrap().from.clone()).collect::<Vec<_>>();
         assert_eq!(moved(run("echo plain > work/plain").await), Vec::<std::path::PathBuf>::new(), "{kind:?}");
         let envrc = stage.path("work/.envrc").canonicalize().unwrap_or_else(|_| stage.path("work/.envrc"));
         assert_eq!(moved(run("echo bad > work/.envrc").await), std::slice::from_ref(&envrc), "{kind:?}");

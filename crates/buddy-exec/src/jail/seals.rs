@@ -1,0 +1,89 @@
+//! Covers over files with secrets that look like the files to whoever does not read them: the same size and time, and no right to read.
+//!
+//! git compares these before it reads, so a file that it tracks is unchanged for it. Something that could be read would be worse than
+//! nothing: a commit would then have it in the place of the secret.
+
+use std::fs::{self, DirBuilder, FileTimes, OpenOptions, Permissions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use tempfile::TempDir;
+
+use super::mounts::{Cover, Mounts};
+
+/// Of the mode of a file, what git keeps.
+const EXECUTED: u32 = 0o111;
+
+/// Has git compare what a cover has in common with its file: size and time, but neither number nor time of the last change.
+const GIT_SETTINGS: [(&str, &str); 2] = [("core.checkStat", "minimal"), ("core.trustctime", "false")];
+
+/// Where git takes further settings from.
+const COUNT: &str = "GIT_CONFIG_COUNT";
+
+/// The files of the covers of one jail. Mounts outlive them, so they are removed once the jail is made.
+pub(super) struct Seals {
+    _directory: TempDir,
+    /// In the order of the mounts.
+    pub(super) files: Vec<PathBuf>,
+}
+
+impl Seals {
+    /// Makes them in a directory that commands do not reach. None where there is nothing to cover.
+    pub(super) fn make(mounts: &Mounts, place: &Path) -> io::Result<Option<Self>> {
+        let sealed: Vec<&Path> = mounts
+            .list
+            .iter()
+            .filter(|mount| mount.cover == Cover::SealedFile)
+            .map(|mount| mount.at.as_path())
+            .collect();
+        if sealed.is_empty() {
+            return Ok(None);
+        }
+        DirBuilder::new().recursive(true).mode(0o700).create(place)?;
+        let directory = tempfile::Builder::new().prefix("covers-").tempdir_in(place)?;
+        let cover = |(number, of): (usize, &Path)| cover(directory.path().join(number.to_string()), of);
+        let files = sealed.into_iter().enumerate().map(cover).collect::<io::Result<_>>()?;
+        Ok(Some(Self { _directory: directory, files }))
+    }
+}
+
+fn cover(at: PathBuf, of: &Path) -> io::Result<PathBuf> {
+    let found = fs::symlink_metadata(of)?;
+    let file = OpenOptions::new().write(true).create_new(true).mode(0o0).open(&at)?;
+    // Nothing is written, so it takes no room however large.
+    file.set_len(found.len())?;
+    file.set_permissions(Permissions::from_mode(found.permissions().mode() & EXECUTED))?;
+    file.set_times(FileTimes::new().set_modified(found.modified()?).set_accessed(found.modified()?))?;
+    Ok(at)
+}
+
+/// Adds the settings for git to the variables of a command, behind those that it has.
+pub(super) fn tell_git(env: &mut Vec<(String, String)>) {
+    let there = env.iter().find(|(name, _)| name == COUNT);
+    let Ok(first) = there.map_or(Ok(0), |(_, count)| count.parse::<usize>()) else { return };
+    env.retain(|(name, _)| name != COUNT);
+    for (number, (key, value)) in (first..).zip(GIT_SETTINGS) {
+        env.push((format!("GIT_CONFIG_KEY_{number}"), key.to_owned()));
+        env.push((format!("GIT_CONFIG_VALUE_{number}"), value.to_owned()));
+    }
+    env.push((COUNT.to_owned(), (first + GIT_SETTINGS.len()).to_string()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn settings_come_behind_those_that_are_there() {
+        let pair = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        let mut env =
+            vec![pair(COUNT, "1"), pair("GIT_CONFIG_KEY_0", "a.b"), pair("GIT_CONFIG_VALUE_0", "c")];
+        tell_git(&mut env);
+        assert!(env.contains(&pair(COUNT, "3")) && env.contains(&pair("GIT_CONFIG_KEY_0", "a.b")));
+        assert!(env.contains(&pair("GIT_CONFIG_KEY_2", "core.trustctime")));
+        let mut broken = vec![pair(COUNT, "x")];
+        tell_git(&mut broken);
+        assert_eq!(broken, [pair(COUNT, "x")]);
+    }
+}
