@@ -16,8 +16,6 @@ use buddy_exec::{
 use buddy_model::ToolDefinition;
 use buddy_policy::{Action, Claims, Execution, Intent, Tier};
 use buddy_protocol::{DeltaStream, Risk, ToolFailure, ToolKind, sealed_line};
-use futures::FutureExt;
-use futures::future::BoxFuture;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -138,18 +136,9 @@ impl Tool for RunShell {
             }
             return process::in_background(input.command, cwd, context).await;
         };
-        let mut env = environment(&context.env, input.terminal);
-        let mut way_out = None;
-        let mut serving: BoxFuture<'_, ()> = std::future::pending().boxed();
-        if let Some((given, outlet, egress)) = way_out::make(context.egress.as_ref()) {
-            env = way_out::variables(env);
-            way_out = Some(given);
-            serving = async {
-                way_out::serve(outlet, egress).await;
-                std::future::pending().await
-            }
-            .boxed();
-        }
+        let (way_out, outlet) = way_out::make(context.egress.is_some()).unzip();
+        let env = environment(&context.env, input.terminal);
+        let env = if way_out.is_some() { way_out::variables(env) } else { env };
         let refusable = Refusable { bounds: &context.bounds, cwd: cwd.clone() };
         let exec = Exec {
             argv: argv(&context.execution, &context.target.describe().shell, input.command),
@@ -169,7 +158,7 @@ impl Tool for RunShell {
         };
         let exit = tokio::select! {
             exit = run => exit?,
-            () = serving => return Err(ToolFailure::new("internal", "the way out ended by itself")),
+            never = way_out::serve(outlet, context.egress.clone()) => match never {},
         };
         // A command that ran is a result, also when its changes could not be kept; the snapshot from before it stays.
         let kept = context.recorder.after_command().await;

@@ -406,12 +406,11 @@ impl Console {
         }
     }
 
-    /// From `auto` to asking, to accepting edits, to planning, and back.
+    /// From asking to accepting edits, to planning, and back to asking. Any other policy leads to asking.
     fn cycle_mode(&mut self) {
         let is_planning = self.front().reader.transcript().is_plan_only();
         let (approvals, plan_only) = match (is_planning, self.approvals()) {
             (true, _) => (None, Some(false)),
-            (false, ApprovalPolicy::Auto) => (Some(ApprovalPolicy::Ask), None),
             (false, ApprovalPolicy::Ask) => (Some(ApprovalPolicy::Edits), None),
             (false, ApprovalPolicy::Edits) => (Some(ApprovalPolicy::Ask), Some(true)),
             (false, _) => (Some(ApprovalPolicy::Ask), None),

@@ -71,6 +71,7 @@ struct Stage {
     broker: SocketAddr,
     server: SocketAddr,
     heard: Arc<Mutex<Vec<u8>>>,
+    _tasks: JoinSet<()>,
 }
 
 impl Stage {
@@ -78,11 +79,12 @@ impl Stage {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let (broker, warrant) = (listener.local_addr().unwrap(), Arc::new(warrant));
         let serving = warrant.clone();
-        tokio::spawn(async move { Broker { resolver: Arc::new(Names) }.serve(listener, serving).await });
+        let mut tasks = JoinSet::new();
+        tasks.spawn(async move { Broker { resolver: Arc::new(Names) }.serve(listener, serving).await });
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let (server, heard) = (listener.local_addr().unwrap(), Arc::new(Mutex::new(Vec::new())));
         let keep = heard.clone();
-        tokio::spawn(async move {
+        tasks.spawn(async move {
             while let Ok((mut stream, _)) = listener.accept().await {
                 let mut bytes = vec![0; 4096];
                 let length = stream.read(&mut bytes).await.unwrap();
@@ -90,7 +92,7 @@ impl Stage {
                 stream.write_all(b"pong").await.unwrap();
             }
         });
-        Self { warrant, broker, server, heard }
+        Self { warrant, broker, server, heard, _tasks: tasks }
     }
 
     /// Sends bytes to the broker and gives all that comes back.

@@ -1,5 +1,7 @@
 //! The way out of a command that has no network of its own: the variables that lead programs to it, and who serves it.
 
+use std::convert::Infallible;
+use std::io;
 use std::sync::Arc;
 
 use buddy_exec::{Outlet, WAY_OUT_PORT, WayOut};
@@ -43,26 +45,24 @@ fn set(variables: &mut Vec<(String, String)>, name: &str, value: &str) {
 }
 
 /// Lets a command out as its call allows, until this is dropped.
-pub(super) async fn serve(outlet: Outlet, egress: Arc<CallEgress>) {
-    let listener = match outlet.listener().await {
-        Ok(Some(listener)) => tokio::net::TcpListener::from_std(listener),
-        Ok(None) => return,
-        Err(error) => Err(error),
-    };
-    match listener {
-        Ok(listener) => Broker::default().serve(listener, egress).await,
-        Err(error) => tracing::warn!(%error, "a command has no way out"),
+pub(super) async fn serve(outlet: Option<Outlet>, egress: Option<Arc<CallEgress>>) -> Infallible {
+    if let (Some(outlet), Some(egress)) = (outlet, egress)
+        && let Err(error) = serve_outlet(outlet, egress).await
+    {
+        tracing::warn!(%error, "a command has no way out");
     }
+    std::future::pending().await
+}
+
+async fn serve_outlet(outlet: Outlet, egress: Arc<CallEgress>) -> io::Result<()> {
+    if let Some(listener) = outlet.listener().await? {
+        Broker::default().serve(tokio::net::TcpListener::from_std(listener)?, egress).await;
+    }
+    Ok(())
 }
 
 /// A way out for a command, where it is to have one.
-pub(super) fn make(egress: Option<&Arc<CallEgress>>) -> Option<(WayOut, Outlet, Arc<CallEgress>)> {
-    let egress = egress?;
-    match WayOut::new() {
-        Ok((way_out, outlet)) => Some((way_out, outlet, egress.clone())),
-        Err(error) => {
-            tracing::warn!(%error, "a command has no way out");
-            None
-        }
-    }
+pub(super) fn make(is_wanted: bool) -> Option<(WayOut, Outlet)> {
+    let made = is_wanted.then(WayOut::new)?;
+    made.inspect_err(|error| tracing::warn!(%error, "a command has no way out")).ok()
 }
