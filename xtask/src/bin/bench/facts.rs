@@ -49,6 +49,7 @@ fn item(id: ItemId, status: ItemStatus) -> Item {
         output: status.is_final().then(result),
         images: Vec::new(),
         target: Some("local".to_owned()),
+        had_secrets: false,
     };
     let content = Content::ToolCall(Box::new(call));
     Item { id, turn: None, step: Some(1), place: None, parent: None, status, content, private: None }

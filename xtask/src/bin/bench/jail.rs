@@ -72,6 +72,7 @@ fn run(runtime: &Runtime, target: &LocalTarget, bounds: Bounds) -> Result<Durati
         timeout: None,
         output: OutputLimits::default(),
         bounds,
+        way_out: None,
     };
     let (exit, time) = timed(|| runtime.block_on(async { target.start(exec).await?.wait().await }));
     ensure!(exit?.code == Some(0), "the command failed");

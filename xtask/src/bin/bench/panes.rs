@@ -107,6 +107,7 @@ fn beside(runtime: &Runtime, target: &dyn Target, workspace: &Path) -> Result<Du
         timeout: None,
         output: OutputLimits::default(),
         bounds: Bounds::open(),
+        way_out: None,
     };
     let (exit, time) = timed(|| runtime.block_on(async { target.start(exec).await?.wait().await }));
     ensure!(exit?.code == Some(0), "the command failed");

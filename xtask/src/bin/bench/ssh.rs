@@ -65,6 +65,7 @@ fn run(runtime: &Runtime, target: &RemoteTarget) -> Result<Duration> {
         output: OutputLimits::default(),
         bounds: Bounds::open(),
         pty: None,
+        way_out: None,
     };
     let (exit, time) = timed(|| runtime.block_on(async { target.start(exec).await?.wait().await }));
     ensure!(exit?.code == Some(0), "the command failed");

@@ -52,6 +52,7 @@ fn taken(runtime: &Runtime, target: &dyn Target, folder: &Path) -> Result<Durati
         timeout: None,
         output: OutputLimits { keep_head: KEEP, keep_tail: KEEP, log: None },
         bounds: Bounds::open(),
+        way_out: None,
     };
     let (exit, time) = timed(|| {
         runtime.block_on(async {
