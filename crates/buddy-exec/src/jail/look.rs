@@ -165,8 +165,8 @@ pub(super) fn linked_objects<'a>(files: impl IntoIterator<Item = &'a PathBuf>) -
         .collect()
 }
 
-/// Looks at places that everybody writes. Programs take orders there from repositories, from names at the very top, which hold for
-/// everything below, and from names in directories that links in a workspace lead to. All else there is nobody's.
+/// Looks at places that everybody writes. Only names at the very top count there, which hold for everything below, and what links in
+/// a workspace lead to. All else may belong to other programs, which make repositories there too.
 pub(super) fn look_shared(
     roots: &[PathBuf],
     orders: &Names,
@@ -187,7 +187,7 @@ struct Looker<'a> {
     orders: &'a Names,
     sealed: &'a Names,
     past: &'a [PathBuf],
-    /// In a place that everybody writes: directories in which names count all the same.
+    /// In a place that everybody writes: directories in which repositories and names count all the same.
     shared: Option<&'a BTreeSet<PathBuf>>,
     sights: Sights,
     /// Whether the directory that was entered is a repository's own.
@@ -199,7 +199,7 @@ impl Visitor for Looker<'_> {
     fn enter(&mut self, visited: &Visited<'_>) {
         let has_git_parts = !self.orders.git_parts().is_empty();
         self.is_git = has_git_parts && is_git_directory(visited);
-        if self.is_git {
+        if self.is_git && self.is_ours(visited) {
             self.sights.git.insert(visited.path.to_owned());
         }
     }
@@ -213,14 +213,13 @@ impl Visitor for Looker<'_> {
             return Go::Past;
         }
         if entry.folded == GIT && !entry.is_directory() && !self.orders.git_parts().is_empty() {
-            self.sights.git_files.insert(path());
+            if self.is_ours(visited) || visited.names.is_empty() {
+                self.sights.git_files.insert(path());
+            }
             return Go::Past;
         }
         let is_order = self.orders.has(visited.names, &entry.folded, entry.is_directory())
-            && self.shared.is_none_or(|linked| {
-                self.orders.is_at_top(visited.names, &entry.folded)
-                    || visited.path.ancestors().any(|above| linked.contains(above))
-            });
+            && (self.orders.is_at_top(visited.names, &entry.folded) || self.is_ours(visited));
         if is_order {
             self.sights.orders.insert(path());
         }
@@ -235,6 +234,14 @@ impl Visitor for Looker<'_> {
 }
 
 impl Looker<'_> {
+    /// Whether orders in a directory are this session's business: everywhere but in a place that everybody writes, where links have to lead
+    /// to it. The repository at the very top holds for all below.
+    fn is_ours(&self, visited: &Visited<'_>) -> bool {
+        let is_top = matches!(visited.names, [name] if name == GIT);
+        self.shared
+            .is_none_or(|linked| is_top || visited.path.ancestors().any(|above| linked.contains(above)))
+    }
+
     /// A link that the workspace carries leads to a secret wherever that is, and to orders for whoever goes through it.
     fn follow(&mut self, link: &Path) {
         if self.links == 0 || self.shared.is_some() {

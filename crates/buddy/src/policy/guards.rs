@@ -79,7 +79,9 @@ impl Guards {
 fn read(path: &Path) -> anyhow::Result<Option<String>> {
     let cannot = || format!("cannot read {}", path.display());
     match std::fs::metadata(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
+            return Ok(None);
+        }
         Err(error) => return Err(error).with_context(cannot),
         Ok(metadata) if !metadata.is_file() || metadata.len() > MAX_BYTES => {
             anyhow::bail!("{} is no file of at most {MAX_BYTES} bytes", path.display())

@@ -250,12 +250,14 @@ async fn places_that_everybody_writes_are_swept_when_a_command_has_ended() {
         fs::write(place.path().join("known/own/post-commit"), "mine\n").unwrap();
         git(&cell, &format!("{top}/known"), &["config", "core.hooksPath", "own"]);
         give_all(&cell, &place.path().join("known"));
+        std::os::unix::fs::symlink(place.path().join("known"), cell.ws("linked/known")).unwrap();
         let script = format!(
             "export HOME=/nonexistent; cd {top}; git init -q x; git -C x config core.fsmonitor $WS/evil; \
              cp $WS/evil x/.git/hooks/post-index-change; mkdir .cargo y; echo planted > .envrc; echo p > .cargo/config.toml; \
              echo kept > y/.envrc; git init -q .; git config core.fsmonitor $WS/evil; chmod 311 x; \
              echo bad > known/.git/hooks/post-merge; git -C known config core.fsmonitor $WS/evil; \
-             mkdir z; echo planted > z/.envrc; ln -s {top}/z $WS/linked/z; ls x/.git/hooks/post-index-change; \
+             mkdir z; echo planted > z/.envrc; ln -s {top}/z $WS/linked/z; ln -s {top}/x $WS/linked/x; ls x/.git/hooks/post-index-change; \
+             git init -q other; git -C other config core.fsmonitor mine; \
              echo bad > known/own/post-commit; git -C $WS worktree add -q {top}/tree -b t"
         );
         let exit = cell.run_in(bounds, &script).await;
@@ -272,6 +274,8 @@ async fn places_that_everybody_writes_are_swept_when_a_command_has_ended() {
         assert_eq!(fs::read_to_string(known.join("hooks/post-merge")).unwrap(), "mine\n", "{kind:?}");
         assert_eq!(fs::read_to_string(place.path().join("y/.envrc")).unwrap(), "kept\n", "{kind:?}");
         assert!(place.path().join("x/.git/HEAD").exists(), "{kind:?}");
+        let other = fs::read_to_string(place.path().join("other/.git/config")).unwrap();
+        assert!(other.contains("fsmonitor = mine"), "{kind:?}: it may be another program's: {other}");
         assert_eq!(
             fs::read_to_string(place.path().join("known/own/post-commit")).unwrap(),
             "mine\n",

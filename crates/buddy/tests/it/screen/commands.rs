@@ -68,7 +68,7 @@ async fn modes_change_and_show_in_the_status() {
     screen.line("/approve all");
     screen.wait_for("· approves all").await;
     screen.line("/approve nonsense");
-    screen.wait_for("say /approve ask, edits, all, none").await;
+    screen.wait_for("say /approve auto, ask, edits, all, none").await;
 }
 
 #[tokio::test]
