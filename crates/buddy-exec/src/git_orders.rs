@@ -258,7 +258,7 @@ fn read(file: &Path) -> Option<String> {
 }
 
 /// Without `.` and `..`.
-fn clean(path: &Path) -> PathBuf {
+pub(crate) fn clean(path: &Path) -> PathBuf {
     let mut cleaned = PathBuf::new();
     for component in path.components() {
         match component {

@@ -11,7 +11,7 @@ use super::look::{
 use super::names::Names;
 use super::quarantine::Quarantine;
 use super::refusal::{BOUNDS, Refusal};
-use super::repositories::{links_on_the_way, repositories, without_links};
+use super::repositories::{behind_links, led_to, links_on_the_way, repositories, without_links};
 use super::resolve::{Resolved, What};
 use super::stand_in::{StandIn, clear_left_behind, is_stand_in};
 use super::walk::{Budget, is_there};
@@ -86,12 +86,23 @@ impl Guards {
         let beneath_hidden = ground.hidden.iter().filter(|hidden| hidden.exists());
         let hidden: Vec<PathBuf> = beneath_hidden.flat_map(|hidden| files_beneath(&hidden.path)).collect();
         let linked = linked_objects(ground.sealed.iter().chain(&hidden));
-        let everywhere: Vec<PathBuf> = roots.iter().cloned().chain(shared_roots(&ground.write)).collect();
+        // Also where nothing may be written: a further name is read as well as the first.
+        let opened: Vec<PathBuf> = bounds
+            .anchors
+            .iter()
+            .filter_map(|anchor| anchor.canonicalize().ok())
+            .chain([scene.cwd.to_owned()])
+            .collect();
+        let opened = roots_to_watch(&opened, scene.cwd);
+        let mut everywhere: Vec<PathBuf> =
+            roots.iter().cloned().chain(opened).chain(shared_roots(&ground.write)).collect();
+        everywhere.sort();
+        everywhere.dedup_by(|inner, outer| inner.starts_with(&*outer));
         let further = names_of_objects(&everywhere, &linked, &past);
         ground.sealed.extend(further.into_iter().filter(is_closed));
         ground.sealed.sort();
         ground.sealed.dedup();
-        let mut named = Named::find(&sights, &roots, ground, scene);
+        let mut named = Named::find(&sights, &roots, &orders, ground, scene);
         let near: Vec<&Path> = roots.iter().map(PathBuf::as_path).chain([scene.cwd]).collect();
         let mut places: BTreeSet<PathBuf> = sights
             .orders
@@ -117,7 +128,7 @@ impl Guards {
             watched.writable = ground.write.iter().filter(|root| root.parent().is_some()).cloned().collect();
             let shared = watched.share(shared_roots(&ground.write));
             // Compared at the end; what lies there is too much for the kernel.
-            named.add(Named::find(shared, &[], ground, scene));
+            named.add(Named::find(shared, &[], &Names::default(), ground, scene));
         }
         watched.missing = ground.missing.iter().cloned().chain(named.missing).collect();
         watched.named = named.there.into_iter().chain(named.links).collect();
@@ -159,13 +170,17 @@ struct Named {
 }
 
 impl Named {
-    fn find(sights: &Sights, roots: &[PathBuf], ground: &Ground, scene: &Scene<'_>) -> Self {
+    fn find(sights: &Sights, roots: &[PathBuf], orders: &Names, ground: &Ground, scene: &Scene<'_>) -> Self {
         let mut named = Self::default();
         if scene.place == Place::Light {
             return named;
         }
         let home = GitHome { home: scene.home, config: scene.config_home };
-        for path in named_by(&repositories(sights, roots), home) {
+        let repositories = repositories(sights, roots);
+        let mut places = named_by(&repositories, home);
+        places.extend(behind_links(&repositories, orders, &[], home));
+        places.extend(sights.orders.iter().filter_map(|order| led_to(order)));
+        for path in places {
             named.links.extend(links_on_the_way(&path).into_iter().filter(|link| ground.is_writable(link)));
             let real = without_links(&path);
             let holds_a_root = ground.write.iter().any(|root| root.starts_with(&real));

@@ -18,7 +18,7 @@ use rustix::time::{ClockId, clock_gettime};
 use serde::{Deserialize, Serialize};
 
 use super::closed::{Unlocked, open_bare, unlock_way};
-use super::walk::{Budget, Go, Listed, Unseen, Visited, Visitor, walk};
+use super::walk::{Budget, Go, Listed, Unseen, Visited, Visitor, as_text, walk};
 
 /// How many things are kept; the oldest go first.
 const MAX_KEPT: usize = 200;
@@ -94,7 +94,7 @@ impl Quarantine {
             }
             other => other?,
         };
-        Ok(Moved { from: from.to_owned(), to: kept, why: why.to_owned() })
+        Ok(Moved { from: as_text(from), to: kept.as_deref().map(as_text), why: why.to_owned() })
     }
 
     fn take_from(&self, at: &Spot, from: &Path) -> io::Result<Option<PathBuf>> {

@@ -4,25 +4,74 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use buddy_protocol::NameSet;
+
 use super::look::{Sights, look_for_repositories};
-use super::names::GIT;
+use super::names::{GIT, Names};
 use super::walk::Budget;
-use crate::git_orders::{GitHome, Repository, named_by};
+use crate::git_orders::{GitHome, Repository, clean, named_by};
 
 /// How much is looked through for repositories at each call of a tool, and how far down. A jail looks through everything.
 const NEAR_ENTRIES: usize = 5_000;
 const NEAR_DEPTH: usize = 4;
+
+/// Where programs keep their settings in the home.
+const CONFIG: &str = ".config";
 
 /// How many links one path may go through, as for the kernel.
 const MAX_LINKS: usize = 40;
 
 /// Files and directories that git takes orders from because the settings of a repository in or around these directories name them, or those
 /// of the person. Each as it is named and as it is without links, also where nothing is there.
-pub fn git_orders(roots: &[PathBuf], home: GitHome<'_>) -> BTreeSet<PathBuf> {
+///
+/// With them are the places that links lead to which have one of these names, in the directories and in the home.
+pub fn git_orders(roots: &[PathBuf], names: &NameSet, home: GitHome<'_>) -> BTreeSet<PathBuf> {
     let roots: Vec<PathBuf> = roots.iter().map(|root| without_links(root)).collect();
     let sights = look_for_repositories(&roots, Budget::small(NEAR_ENTRIES, NEAR_DEPTH));
-    let named = named_by(&repositories(&sights, &roots), home);
+    let repositories = repositories(&sights, &roots);
+    let mut named = named_by(&repositories, home);
+    named.extend(behind_links(&repositories, &Names::of(names), &roots, home));
     named.into_iter().flat_map(|path| [without_links(&path), path]).collect()
+}
+
+/// How many names of one directory are looked at for links.
+const MAX_NAMES: usize = 5_000;
+
+/// Where links lead that programs take orders from: hooks of repositories, and protected names at the top of these directories and of
+/// the home.
+pub(super) fn behind_links(
+    repositories: &BTreeSet<Repository>,
+    orders: &Names,
+    tops: &[PathBuf],
+    home: GitHome<'_>,
+) -> BTreeSet<PathBuf> {
+    let mut found = BTreeSet::new();
+    for repository in repositories {
+        found.extend(listed(&repository.git.join("hooks")).iter().filter_map(|hook| led_to(hook)));
+    }
+    let config = home.home.map(|home| (home.join(CONFIG), vec![CONFIG.to_owned()]));
+    let places = home.home.into_iter().map(Path::to_owned).chain(tops.iter().cloned());
+    for (place, above) in places.map(|place| (place, Vec::new())).chain(config) {
+        let is_order = |path: &&PathBuf| {
+            let name = path.file_name().unwrap_or_default();
+            let folded = buddy_protocol::fold_path(Path::new(name)).pop().unwrap_or_default();
+            orders.has(&above, &folded, path.is_dir())
+        };
+        found.extend(listed(&place).iter().filter(is_order).filter_map(|link| led_to(link)));
+    }
+    found
+}
+
+fn listed(directory: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(directory).into_iter().flatten();
+    entries.take(MAX_NAMES).filter_map(|entry| Some(entry.ok()?.path())).collect()
+}
+
+/// Where a link leads, also where nothing is there; none where it is no link.
+pub(super) fn led_to(link: &Path) -> Option<PathBuf> {
+    let to = fs::read_link(link).ok()?;
+    let path = link.parent().unwrap_or(link).join(to);
+    Some(clean(&path))
 }
 
 /// The repositories that were seen, and those that the roots are in.
@@ -90,7 +139,7 @@ mod tests {
         }
         fs::create_dir(top.join("w/real")).unwrap();
         symlink("real", top.join("w/link")).unwrap();
-        let found = git_orders(&[top.join("w")], GitHome::default());
+        let found = git_orders(&[top.join("w")], &NameSet::default(), GitHome::default());
         for name in ["around/hooks", "w/link/hooks", "w/real/hooks", "w/inc", "w/tree/tree"] {
             assert!(found.contains(&top.join(name)), "{name}: {found:?}");
         }

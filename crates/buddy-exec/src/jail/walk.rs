@@ -76,7 +76,7 @@ impl Budget {
     }
 
     fn leave_out(&mut self, at: &Path, why: impl Into<String>) {
-        self.unseen.get_or_insert_with(|| Unseen { at: at.to_owned(), why: why.into() });
+        self.unseen.get_or_insert_with(|| Unseen { at: as_text(at), why: why.into() });
     }
 }
 
@@ -86,6 +86,11 @@ pub(super) struct Visited<'a> {
     /// Folded names below the root.
     pub(super) names: &'a [String],
     pub(super) entries: &'a [Listed],
+}
+
+/// A path that can be told to another process, whatever bytes it is made of.
+pub(super) fn as_text(path: &Path) -> PathBuf {
+    PathBuf::from(path.to_string_lossy().into_owned())
 }
 
 /// An entry of a directory.

@@ -25,6 +25,9 @@ const MAX_CONFIG: u64 = 1024 * 1024;
 /// Where a rebase that was interrupted goes on.
 const REBASE_STEPS: &str = "rebase-merge/git-rebase-todo";
 
+/// Files of such a rebase that choose how to merge.
+const REBASE_STRATEGIES: &[&str] = &["rebase-merge/strategy", "rebase-merge/strategy_opts"];
+
 /// How much is told of what was moved.
 const MAX_TOLD: usize = 50;
 
@@ -316,6 +319,12 @@ impl Watched {
         });
         if !is_unchanged {
             self.filter(&todo, without_exec, moved);
+        }
+        // A strategy of its own is a program.
+        for strategy in REBASE_STRATEGIES.iter().map(|name| git.join(name)) {
+            if is_there(&strategy) && is_since(&strategy, self.began) {
+                self.take(&strategy, GIT_ORDERS, moved);
+            }
         }
     }
 

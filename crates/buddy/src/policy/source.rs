@@ -8,7 +8,7 @@ use std::time::Duration;
 use anyhow::Context;
 use buddy_agent::{CallRights, PolicySource};
 use buddy_exec::{Bounds, GitHome, git_orders};
-use buddy_policy::{CommandMode, CommandPattern, Grant, Mode, Places, Policy, RuleSet, Rules};
+use buddy_policy::{CommandMode, CommandPattern, Grant, Mode, Places, Policy, RuleSet, Rules, guarded_names};
 use buddy_protocol::GrantScope;
 
 use super::bounds::{Ground, bounds};
@@ -174,7 +174,7 @@ impl Policies {
             });
             inside.flatten().collect()
         };
-        let found = git_orders(&places.workspace, home);
+        let found = git_orders(&places.workspace, guarded_names(), home);
         found.iter().flat_map(|path| below(path)).collect::<BTreeSet<_>>().into_iter().collect()
     }
 

@@ -20,6 +20,8 @@ const NAMES: &[&str] = &[
     ".git/hooks",
     ".git/info/attributes",
     ".git/objects/info/alternates",
+    ".git/remotes",
+    ".gitconfig",
     ".husky",
     ".claude",
     ".vscode",
@@ -285,6 +287,56 @@ async fn places_that_everybody_writes_are_swept_when_a_command_has_ended() {
             let tree = git(&cell, &format!("{top}/tree"), &["status"]);
             assert!(tree.contains("On branch t"), "{kind:?}: a work tree stays: {tree}");
         }
+    }
+}
+
+#[tokio::test]
+async fn what_links_to_orders_lead_to_is_guarded() {
+    for kind in ALL {
+        let cell = repository(kind);
+        for name in ["scripts/pre-commit", "dotfiles/gitconfig", "cfg/envrc"] {
+            cell.file(name, "good\n");
+        }
+        fs::create_dir_all(cell.ws(".git/hooks")).unwrap();
+        fs::create_dir_all(cell.ws("deep/er")).unwrap();
+        for (target, link) in [
+            ("../../scripts/pre-commit", cell.ws(".git/hooks/pre-commit")),
+            ("../../scripts/missing", cell.ws(".git/hooks/post-commit")),
+            ("../../cfg/envrc", cell.ws("deep/er/.envrc")),
+        ] {
+            std::os::unix::fs::symlink(target, link).unwrap();
+        }
+        for name in [".git/hooks", "deep", "deep/er"] {
+            cell.give(&cell.ws(name));
+        }
+        let home = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink(cell.ws("dotfiles/gitconfig"), home.path().join(".gitconfig")).unwrap();
+        fs::set_permissions(home.path(), fs::Permissions::from_mode(0o755)).unwrap();
+        let script = "for f in scripts/pre-commit scripts/missing dotfiles/gitconfig cfg/envrc; do echo bad > $f; done; \
+             mkdir -p .git/remotes .git/rebase-merge; echo x > .git/remotes/origin; echo x > .git/rebase-merge/strategy";
+        let mut exec = cell.exec(bounds(&cell), script);
+        exec.env.retain(|(name, _)| name != "HOME");
+        exec.env.push(("HOME".to_owned(), home.path().to_str().unwrap().to_owned()));
+        let exit = cell.stage.run(exec).await;
+        for name in ["scripts/pre-commit", "dotfiles/gitconfig", "cfg/envrc"] {
+            let text = fs::read_to_string(cell.ws(name)).unwrap();
+            assert_eq!(text, "good\n", "{kind:?}: {name}: {}", exit.stderr.text());
+        }
+        for name in ["scripts/missing", ".git/remotes/origin", ".git/rebase-merge/strategy"] {
+            assert!(!cell.ws(name).exists(), "{kind:?}: {name}: {:?}", exit.swept);
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_name_that_is_no_text_is_swept_and_told() {
+    for kind in WITH_MOUNTS {
+        let cell = repository(kind);
+        let exit = cell
+            .run_in(bounds(&cell), "d=$(printf 'bad\\377'); mkdir $d; echo x > $d/.envrc; echo done")
+            .await;
+        assert_eq!(exit.stdout.text(), "done\n", "{kind:?}");
+        assert!(matches!(&exit.swept[..], [SweepNote::Moved(_)]), "{kind:?}: {:?}", exit.swept);
     }
 }
 

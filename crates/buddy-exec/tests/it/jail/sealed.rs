@@ -4,7 +4,7 @@ use std::fs;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::time::{Duration, SystemTime};
 
-use buddy_exec::{Bounds, TargetError};
+use buddy_exec::{Bounds, Reach, TargetError};
 use buddy_protocol::NameSet;
 
 use super::cell::{ALL, Cell, Kind, WITH_MOUNTS};
@@ -126,6 +126,9 @@ async fn a_further_name_of_a_secret_is_sealed_too() {
         let bounds = Bounds { hidden: vec![cell.out("secret")], ..bounds(&cell) };
         let exit = cell.run_in(bounds.clone(), "cat notes.txt app/hidden.txt; cat app/x").await;
         assert_eq!(exit.stdout.text(), "<app>\n", "{kind:?}");
+        let still = Bounds { write: Reach::Nothing, ..bounds.clone() };
+        let exit = cell.run_in(still, "cat notes.txt app/hidden.txt; cat app/x").await;
+        assert_eq!(exit.stdout.text(), "<app>\n", "{kind:?}: where nothing is written");
         let opened = Bounds { opened: vec![cell.ws(".env")], ..bounds };
         assert_eq!(cell.run_in(opened, "cat notes.txt").await.stdout.text(), "<secret>\n", "{kind:?}");
     }
