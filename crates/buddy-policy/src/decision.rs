@@ -60,6 +60,6 @@ pub struct Decision {
     pub is_grave: bool,
     /// What it would use that is closed to calls which nobody was asked about.
     pub needs: Needs,
-    /// Whether only `all` or `auto` lets it go on where that covers nothing outside, so that it has no network of its own.
+    /// Whether only `all`, `auto` or a window lets it go on where that covers nothing outside, so that it has no network of its own.
     pub stays_inside: bool,
 }

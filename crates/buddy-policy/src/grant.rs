@@ -38,7 +38,7 @@ pub enum Scope {
     Writes(PathBuf),
     /// Fetching from this host.
     Fetches(String),
-    /// Reaching this host although it is on this machine or in a private network.
+    /// Reaching this host at this port although it is on this machine or in a private network.
     Nearby(String),
 }
 
@@ -221,20 +221,20 @@ impl Grant {
 
     /// Whether fetching from this host is covered.
     pub(crate) fn covers_fetch(&self, host: &str, places: &Places) -> bool {
-        matches!(&self.scope, Scope::Fetches(granted) | Scope::Nearby(granted) if granted == host)
-            && self.target == places.target
+        matches!(&self.scope, Scope::Fetches(granted) if granted == host) && self.target == places.target
     }
 
-    /// Whether reaching a host is covered that is on this machine or in a private network.
-    pub fn covers_nearby(&self, host: &str, places: &Places) -> bool {
-        matches!(&self.scope, Scope::Nearby(granted) if granted == host) && self.target == places.target
+    /// Whether reaching a host at a port is covered that is on this machine or in a private network.
+    pub fn covers_nearby(&self, authority: &str, places: &Places) -> bool {
+        matches!(&self.scope, Scope::Nearby(granted) if granted == authority) && self.target == places.target
     }
 }
 
-/// What can be offered for reaching a host that is on this machine or in a private network.
-pub fn nearby_offer(host: &str, target: &str) -> Offer {
-    let covers = format!("every connection of commands to `{host}`, also where it is nearby, on `{target}`");
-    Offer { grant: Grant { target: target.to_owned(), scope: Scope::Nearby(host.to_owned()) }, covers }
+/// What can be offered for reaching a host at a port that is on this machine or in a private network.
+pub fn nearby_offer(authority: &str, target: &str) -> Offer {
+    let covers =
+        format!("every connection of commands to `{authority}`, and to no other port, on `{target}`");
+    Offer { grant: Grant { target: target.to_owned(), scope: Scope::Nearby(authority.to_owned()) }, covers }
 }
 
 /// What can be offered for a command whose uncovered parts are these.

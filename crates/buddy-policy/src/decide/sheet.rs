@@ -200,8 +200,8 @@ impl Sheet {
         };
         let is_by_policy = match now.approvals {
             Approvals::Auto => true,
-            Approvals::All => heaviest.is_some(),
-            _ => false,
+            Approvals::All | Approvals::Window => heaviest.is_some(),
+            Approvals::Ask | Approvals::Edits | Approvals::None => false,
         };
         let stays_inside = is_by_policy
             && policy.mode == Mode::Development

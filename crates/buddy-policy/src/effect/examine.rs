@@ -455,6 +455,9 @@ impl Examiner<'_> {
     /// A file whose text this shell runs.
     fn sourced(&mut self, arguments: &[Word]) {
         match arguments.first() {
+            Some(Word::Literal(text)) if text.starts_with("/dev/") || text.starts_with("/proc/") => {
+                self.unclear("the text that this shell would run stands in no file");
+            }
             Some(word @ (Word::Literal(_) | Word::Home { .. })) => self.pin(word),
             _ => self.unclear("the text that this shell would run is computed"),
         }

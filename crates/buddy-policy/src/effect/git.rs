@@ -169,6 +169,7 @@ fn runs_programs(subcommand: &str, rest: &[Word]) -> bool {
             gives("template") || might_give(rest, Some('c'), "config") || might_give(rest, Some('u'), "")
         }
         "archive" => gives("exec") || gives("remote"),
+        "fetch-pack" | "send-pack" | "http-push" => gives("exec"),
         "submodule" => has(rest, &["foreach"]),
         "bisect" => first(rest) == "run",
         "rebase" => might_give(rest, Some('x'), "exec"),

@@ -45,6 +45,7 @@ const SPEAKS: &str = "it could speak in a person's place";
 const PROGRAMS: &str = "an option makes it run other programs";
 const ELSEWHERE: &str = "it acts in another place: a host, a container or a cluster";
 const SETTINGS: &str = "it changes settings that later commands follow";
+const CLEARS: &str = "an option makes it write a file or clear what it shows";
 const STATE: &str = "it changes what later commands of this shell do";
 
 /// Words of package managers that a subcommand follows.
@@ -239,6 +240,18 @@ const GUARDS: &[Guard] = &[
         ],
         When::Subcommand(&["publish", "unpublish", "deprecate", "yank", "push", "upload", "hex.publish"]),
         PUBLISHES,
+    ),
+    guard(&["ss"], When::Option(&[(Some('D'), "diag"), (Some('K'), "kill")]), CLEARS),
+    guard(
+        &["dmesg"],
+        When::Option(&[
+            (Some('C'), "clear"),
+            (Some('c'), "read-clear"),
+            (Some('D'), "console-off"),
+            (Some('E'), "console-on"),
+            (Some('n'), "console-level"),
+        ]),
+        CLEARS,
     ),
     guard(&["apk"], When::Subcommand(&["del"]), PACKAGES),
     guard(&["dpkg"], When::Option(&[(Some('r'), "remove"), (Some('P'), "purge")]), PACKAGES),

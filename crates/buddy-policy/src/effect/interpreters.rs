@@ -273,7 +273,10 @@ fn module(words: &[Word]) -> Given {
     let Some(name) = words.first().and_then(Word::literal) else { return Given::Unclear };
     let top = name.split('.').next().unwrap_or(name);
     let is_clearing = words.iter().any(|word| word.literal().is_none_or(|text| text == "--clear"));
-    let is_known = MODULES.contains(&name) || MODULES.contains(&top);
+    // Its second file is written.
+    let is_writing = name == "json.tool"
+        && words.iter().skip(1).filter(|word| !word.unexpanded().starts_with('-')).count() > 1;
+    let is_known = (MODULES.contains(&name) || MODULES.contains(&top)) && !is_writing;
     if is_known && (name != "venv" || !is_clearing) { Given::Module } else { Given::Unclear }
 }
 

@@ -55,6 +55,7 @@ const fn no_secrets(name: &'static str, of: &'static str) -> ProtectedRow {
 /// In a repository's own directory, what makes `git` run a program or read its settings from elsewhere. A rebase is written by
 /// every `git rebase`, so it is not here: the sweep after a command takes lines out of it that run a program.
 pub const GIT_ORDERS: &[&str] = &[
+    "branches",
     "commondir",
     "config",
     "config.worktree",
@@ -63,6 +64,7 @@ pub const GIT_ORDERS: &[&str] = &[
     "info/attributes",
     "info/sparse-checkout",
     "objects/info/alternates",
+    "remotes",
 ];
 
 /// All protected places.
@@ -289,6 +291,17 @@ pub const PROTECTED: &[ProtectedRow] = &[
     secrets(".huggingface/token", "Hugging Face"),
     secrets(".cache/huggingface/token", "Hugging Face"),
     secrets(".kaggle/kaggle.json", "Kaggle"),
+    secrets(".claude/history.jsonl", "Claude Code"),
+    secrets(".cursor/auth.json", "Cursor"),
+    secrets(".config/code/user/globalstorage/state.vscdb", "VS Code"),
+    secrets(".config/cursor/user/globalstorage/state.vscdb", "Cursor"),
+    secrets(".databrickscfg", "Databricks"),
+    secrets(".config/solana/id.json", "wallets"),
+    secrets(".android/adbkey", "Android"),
+    secrets(".vnc/passwd", "VNC"),
+    secrets(".authinfo", "mail"),
+    secrets(".authinfo.gpg", "mail"),
+    secrets(".msmtprc", "mail"),
     // Browsers, mail and wallets.
     secrets(".mozilla", "Firefox"),
     secrets("snap/firefox", "Firefox"),
@@ -296,6 +309,14 @@ pub const PROTECTED: &[ProtectedRow] = &[
     secrets("library/application support/firefox", "Firefox"),
     secrets(".thunderbird", "Thunderbird"),
     secrets(".config/google-chrome", "Chrome"),
+    secrets(".config/google-chrome-beta", "Chrome"),
+    secrets(".config/google-chrome-unstable", "Chrome"),
+    secrets(".var/app/com.google.chrome", "Chrome"),
+    secrets(".var/app/org.chromium.chromium", "Chromium"),
+    secrets(".var/app/com.brave.browser", "Brave"),
+    secrets(".librewolf", "LibreWolf"),
+    secrets(".zen", "Zen"),
+    secrets(".waterfox", "Waterfox"),
     secrets(".config/chromium", "Chromium"),
     secrets("snap/chromium", "Chromium"),
     secrets("library/application support/google/chrome", "Chrome"),
@@ -309,6 +330,9 @@ pub const PROTECTED: &[ProtectedRow] = &[
     // Lines that people typed, keys among them.
     secrets(".bash_history", "bash"),
     secrets(".zsh_history", "zsh"),
+    secrets(".zhistory", "zsh"),
+    secrets(".histfile", "zsh"),
+    secrets(".local/share/atuin", "atuin"),
     secrets(".local/share/fish/fish_history", "fish"),
     secrets(".python_history", "Python"),
     secrets(".psql_history", "psql"),

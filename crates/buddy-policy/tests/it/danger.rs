@@ -97,6 +97,26 @@ fn places_that_are_guarded_are_not_reached_through_options() {
 }
 
 #[test]
+fn programs_in_options_and_text_in_no_file_ask_in_production() {
+    for line in [
+        "git fetch-pack --exec='rm -rf x #' . HEAD",
+        "git send-pack --exec=x . HEAD",
+        "python3 -m json.tool x.json ~/.bash_aliases",
+        "ss -D x",
+        "ss -tDx",
+        "ss --diag=x",
+        "dmesg -C",
+        ". /dev/stdin <<< 'rm -rf x'",
+        "source /dev/fd/0 < x",
+    ] {
+        check(Mode::Production, line, Verdict::Ask);
+    }
+    for line in ["ss -tlnp", "dmesg -T", "python3 -m json.tool x.json", "git fetch-pack . HEAD"] {
+        check(Mode::Production, line, Verdict::Allow);
+    }
+}
+
+#[test]
 fn work_that_nothing_holds_is_not_thrown_away_unseen() {
     for line in [
         "git reset --hard",

@@ -91,6 +91,8 @@ fn a_window_lets_ordinary_things_through_and_nothing_dangerous() {
     assert_eq!(window("eval \"$x\""), Verdict::Ask);
     assert_eq!(window("echo x > .git/config"), Verdict::Ask);
     assert_eq!(window("echo 'x"), Verdict::Deny);
+    let build = decide(&run("cargo build"), &policy(Mode::Development), &Now::with(Approvals::Window));
+    assert!(build.stays_inside, "nobody was asked about where its data goes");
     let write = Intent::of(Action::Write("/home/u/.bashrc".into()));
     assert_eq!(
         decide(&write, &policy(Mode::Development), &Now::with(Approvals::Window)).verdict,
