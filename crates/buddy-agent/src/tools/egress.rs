@@ -64,9 +64,9 @@ impl Warrant for CallEgress {
     }
 
     async fn nearby(&self, wanted: &Wanted, address: IpAddr) -> Result<(), String> {
-        self.once(format!("{} at {address}", wanted.host), async {
+        self.once(format!("{} at {address}", authority(wanted)), async {
             let is_configured = self.pipeline.parts.web.fetcher.allows(&wanted.host, wanted.port);
-            if is_configured || self.pipeline.parts.gate.reaches_nearby(&wanted.host, self.ground())? {
+            if is_configured || self.pipeline.parts.gate.reaches_nearby(&authority(wanted), self.ground())? {
                 return Ok(());
             }
             if !self.pipeline.parts.gate.is_attended() {
@@ -77,7 +77,7 @@ impl Warrant for CallEgress {
             let place = if address.is_loopback() { "this machine" } else { "a private network" };
             let action = format!("{} wants to reach {} on {place}", self.program, authority(wanted));
             let reason = format!("`{}` is at {address}, on {place}", wanted.host);
-            let offers = [nearby_offer(&wanted.host, &self.target.spec.name)];
+            let offers = [nearby_offer(&authority(wanted), &self.target.spec.name)];
             let intent = Intent::of(Action::Fetch(format!("https://{}/", wanted.host)));
             self.ask(action, &[reason], Risk::Medium, &offers, &intent).await
         })

@@ -180,12 +180,15 @@ async fn work_is_added_committed_and_pushed() {
         ("git_push", json!({"remote": "origin", "url": url, "branch": "main"})),
         ("git_push", json!({"remote": "--exec=x", "url": url, "branch": "main"})),
         ("git_diff", json!({"revision": "--output=x"})),
+        ("git_diff", json!({"revision": "HEAD:a.txt..HEAD:b.bin"})),
+        ("git_diff", json!({"revision": "HEAD^{tree}"})),
     ];
     let (stage, marks) = stage(&calls, &[HONEST, remote]).await;
     let results = results(&stage).await;
     let codes: Vec<_> =
         results.iter().map(|result| result["error"]["code"].as_str().unwrap_or("ok")).collect();
-    let expected = ["ok", "ok", "nothing_to_commit", "refused", "ok", "invalid_input", "invalid_input"];
+    let [ok, refused, invalid] = ["ok", "refused", "invalid_input"];
+    let expected = [ok, ok, "nothing_to_commit", refused, ok, invalid, invalid, invalid, invalid];
     assert_eq!(codes, expected, "{results:#?}");
     assert_eq!(results[1]["result"]["subject"], "second");
     let check = "test \"$(git -C ../remote.git log -1 --format=%s main)\" = second && test ! -e x";

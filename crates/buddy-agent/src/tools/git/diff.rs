@@ -67,10 +67,11 @@ impl Tool for GitDiff {
 
     async fn run(input: GitDiffInput, context: &ToolContext) -> Result<Value, ToolFailure> {
         let repository = Repository::open(&context.place.resolve(input.path()), context).await?;
-        let secrets = secrets(&input, &repository, context).await?;
+        let commits = input.commits()?;
+        let secrets = secrets(&input, commits.as_deref(), &repository, context).await?;
         let left_out: Vec<String> =
             secrets.iter().map(|path| format!(":(top,exclude,literal){path}")).collect();
-        let mut arguments = input.arguments(&[])?;
+        let mut arguments = input.arguments(&[], commits.as_deref());
         arguments.extend(left_out.iter().map(String::as_str));
         let said = repository.read(&arguments, context).await?.or_failure()?;
         let mut result =
@@ -85,33 +86,48 @@ impl Tool for GitDiff {
 
 impl GitDiffInput {
     /// The words for `git`, with these options. More files may follow.
-    fn arguments<'a>(&'a self, options: &[&'a str]) -> Result<Vec<&'a str>, ToolFailure> {
+    fn arguments<'a>(&'a self, options: &[&'a str], commits: Option<&'a str>) -> Vec<&'a str> {
         let mut arguments =
             vec!["diff", "--no-color", "--no-ext-diff", "--no-textconv", "--ignore-submodules=all"];
         arguments.extend(options);
         if self.staged {
             arguments.push("--cached");
         }
-        if let Some(revision) = &self.revision {
-            check_value("revision", revision)?;
-            arguments.extend(["--end-of-options", revision]);
+        if let Some(commits) = commits {
+            arguments.extend(["--end-of-options", commits]);
         }
         arguments.push("--");
         arguments.extend(self.files.iter().map(String::as_str));
-        Ok(arguments)
+        arguments
+    }
+
+    /// The commits to compare, so written that git takes nothing else for them: the contents of a file have no name by which they could
+    /// be left out.
+    fn commits(&self) -> Result<Option<String>, ToolFailure> {
+        let Some(revision) = &self.revision else { return Ok(None) };
+        check_value("revision", revision)?;
+        let between = if revision.contains("...") { "..." } else { ".." };
+        let sides: Vec<&str> = revision.split(between).collect();
+        if revision.contains([':', '{', ' ']) || sides.len() > 2 {
+            return Err(ToolFailure::new("invalid_input", "`revision` is not a commit, a branch or `a..b`")
+                .hint("to see a file as it was, use `read_file` or `git show` in `run_shell`"));
+        }
+        let commit = |side: &&str| if side.is_empty() { String::new() } else { format!("{side}^{{commit}}") };
+        Ok(Some(sides.iter().map(commit).collect::<Vec<_>>().join(between)))
     }
 }
 
 /// The files that changed and can hold secrets which this call may not read, relative to the top.
 async fn secrets(
     input: &GitDiffInput,
+    commits: Option<&str>,
     repository: &Repository,
     context: &ToolContext,
 ) -> Result<Vec<String>, ToolFailure> {
     if context.bounds.sealed_names.is_empty() {
         return Ok(Vec::new());
     }
-    let arguments = input.arguments(&["--name-only", "-z", "--no-renames", "--no-relative"])?;
+    let arguments = input.arguments(&["--name-only", "-z", "--no-renames", "--no-relative"], commits);
     let said = repository.read(&arguments, context).await?.or_failure()?;
     if said.is_cut {
         return Err(ToolFailure::new("too_large", "more files changed than can be looked at")
