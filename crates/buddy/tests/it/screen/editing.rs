@@ -130,8 +130,9 @@ async fn keys_of_vim_edit_the_draft_in_two_modes_that_the_status_tells() {
     screen.text("u$xA!");
     screen.wait_for("> one two thre!").await;
     screen.keys(&["Enter"]);
-    let sent = screen.wait_for("working").await;
-    assert!(sent.contains("insert · scripted"), "{sent}");
+    // Both rows: a look may come in the middle of a painting.
+    let is_sent = |screen: &str| screen.contains("working") && screen.contains("insert · scripted");
+    screen.wait_until("the turn, and the mode for writing", is_sent).await;
     // With nothing to edit, Escape stops the turn as ever.
     screen.keys(&["Escape"]);
     screen.wait_for("interrupted").await;
