@@ -17,7 +17,7 @@ use async_trait::async_trait;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use crate::address::{Whereabouts, whereabouts};
 use crate::resolver::{Resolver, SystemResolver, lookup};
@@ -30,6 +30,9 @@ const MAX_CONNECTIONS: usize = 128;
 const REQUEST_WITHIN: Duration = Duration::from_secs(30);
 /// How long a look-up and a connection may take, each.
 const CONNECT_WITHIN: Duration = Duration::from_secs(20);
+
+/// How long nothing is accepted after a failure.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
 /// A host that a command wants to reach, and at which port.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -99,7 +102,11 @@ impl Broker {
                 accepted = listener.accept() => accepted,
                 Some(_) = served.join_next() => continue,
             };
-            let Ok((client, _)) = client else { return };
+            let Ok((client, _)) = client else {
+                // Descriptors may be short for a moment; the command still needs its way out.
+                sleep(ACCEPT_PAUSE).await;
+                continue;
+            };
             let (resolver, warrant) = (self.resolver.clone(), warrant.clone());
             served.spawn(async move {
                 serve_one(client, &*resolver, &*warrant).await;

@@ -312,6 +312,13 @@ impl Pipeline {
         self.parts.sink.push(vec![Fact::Notice(notice)]).await
     }
 
+    /// Tells that something was allowed once and cannot be allowed for longer.
+    pub(crate) async fn note_lost_grant(&self, why: &str) -> Result<(), SinkClosed> {
+        let text = format!("it was allowed this once, but could not be allowed for longer: {why}");
+        let notice = Notice { level: NoticeLevel::Warning, code: "grant_not_kept".to_owned(), text };
+        self.parts.sink.push(vec![Fact::Notice(notice)]).await
+    }
+
     fn approval(&self, ready: &Ready, judged: &Judged) -> Approval {
         let decision = &judged.decision;
         let described = ready.target.host.target.describe();

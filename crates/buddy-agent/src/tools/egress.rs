@@ -1,8 +1,9 @@
 //! The connections of a command that nobody was asked about: each host is judged when the command wants to reach it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::net::IpAddr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
 use buddy_policy::{Action, Decision, Intent, Offer, Verdict, nearby_offer};
@@ -16,13 +17,19 @@ use crate::targets::Attached;
 use crate::tools::person::Person;
 use crate::tools::run::Pipeline;
 
-/// Hosts of one call that its result names. The others are counted.
+/// Hosts of one call that its result names. Connections to others are counted.
 const MAX_ROWS: usize = 50;
+
+/// Hosts that one call may want. A command that tries more is not asked for by mistake.
+const MAX_DECIDED: usize = 500;
+
+/// Questions about the hosts of one call. Beyond that a person would stop reading them.
+const MAX_QUESTIONS: usize = 20;
 
 /// Words at the beginning of a line that run nothing of interest.
 const ASIDES: &[&str] = &["cd", "echo", "export", "printf", "set", "test", "true", ":"];
 
-/// What the connections of one call are judged by.
+/// Judges the connections of one call.
 pub(crate) struct CallEgress {
     pub(crate) pipeline: Arc<Pipeline>,
     pub(crate) target: Arc<Attached>,
@@ -30,9 +37,37 @@ pub(crate) struct CallEgress {
     /// The program that people know the command by.
     pub(crate) program: String,
     pub(crate) cancel: CancellationToken,
-    /// What was decided in this call. Held while a person is asked, so that there is one question at a time.
+    /// Decisions of this call, by host or by address. Held while a person is asked, so that there is one question at a time.
     pub(crate) decided: tokio::sync::Mutex<HashMap<String, Result<(), String>>>,
-    pub(crate) connections: Mutex<Vec<Connection>>,
+    /// How often a person was asked.
+    pub(crate) asked: AtomicUsize,
+    pub(crate) connections: Mutex<Connections>,
+}
+
+/// Connections of one call, each host, port and outcome once.
+#[derive(Default)]
+pub(crate) struct Connections {
+    rows: Vec<(Connection, u64)>,
+    left_out: u64,
+    /// Hosts that a person allowed.
+    allowed: BTreeSet<String>,
+}
+
+impl Connections {
+    fn add(&mut self, connection: Connection) {
+        let is_same = |(row, _): &&mut (Connection, u64)| {
+            row.wanted == connection.wanted && row.outcome == connection.outcome
+        };
+        if let Some((row, count)) = self.rows.iter_mut().find(is_same) {
+            row.sent += connection.sent;
+            row.received += connection.received;
+            *count += 1;
+        } else if self.rows.len() < MAX_ROWS {
+            self.rows.push((connection, 1));
+        } else {
+            self.left_out += 1;
+        }
+    }
 }
 
 /// The program that people know a command by, of the simple commands that it is made of.
@@ -46,16 +81,18 @@ pub(crate) fn program(decision: &Decision) -> String {
 impl Warrant for CallEgress {
     async fn host(&self, wanted: &Wanted) -> Result<(), String> {
         let intent = Intent::of(Action::Fetch(format!("https://{}/", wanted.host)));
-        self.once(wanted.host.clone(), async {
+        self.once(wanted.host.clone(), async |may_ask: bool| {
             let judged = self.pipeline.parts.gate.judge(&intent, self.ground())?;
             let decision = judged.decision;
             match decision.verdict {
                 Verdict::Allow => Ok(()),
-                Verdict::Deny => Err(told(&decision)),
+                Verdict::Deny => Err(denial(&decision)),
+                Verdict::Ask if !may_ask => Err(TOO_MANY.to_owned()),
                 Verdict::Ask => {
                     let action = format!("{} wants to reach {}", self.program, wanted.host);
                     self.ask(action, &decision.reasons, decision.risk, &decision.offers, &intent).await?;
                     self.pipeline.parts.gate.trace(|trail| trail.allow(&wanted.host));
+                    self.connections().allowed.insert(wanted.host.clone());
                     Ok(())
                 }
             }
@@ -64,7 +101,7 @@ impl Warrant for CallEgress {
     }
 
     async fn nearby(&self, wanted: &Wanted, address: IpAddr) -> Result<(), String> {
-        self.once(format!("{} at {address}", authority(wanted)), async {
+        self.once(format!("{} at {address}", authority(wanted)), async |may_ask: bool| {
             let is_configured = self.pipeline.parts.web.fetcher.allows(&wanted.host, wanted.port);
             if is_configured || self.pipeline.parts.gate.reaches_nearby(&authority(wanted), self.ground())? {
                 return Ok(());
@@ -73,6 +110,9 @@ impl Warrant for CallEgress {
                 return Err(format!(
                     "it is at {address}, on this machine or its network, and nobody is there to ask"
                 ));
+            }
+            if !may_ask {
+                return Err(TOO_MANY.to_owned());
             }
             let place = if address.is_loopback() { "this machine" } else { "a private network" };
             let action = format!("{} wants to reach {} on {place}", self.program, authority(wanted));
@@ -85,26 +125,37 @@ impl Warrant for CallEgress {
     }
 
     fn ended(&self, connection: Connection) {
-        self.connections.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        self.connections().add(connection);
     }
 }
+
+/// Why a person is not asked any more.
+const TOO_MANY: &str = "this command has asked for too many hosts";
 
 impl CallEgress {
     fn ground(&self) -> Ground<'_> {
         Ground { source: &*self.target.host.policy, cwd: &self.target.place.cwd }
     }
 
-    /// Decides something the first time that it comes up in this call.
+    fn connections(&self) -> MutexGuard<'_, Connections> {
+        self.connections.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Decides something the first time that it comes up in this call. `decide` is told whether a person may still be asked.
     async fn once(
         &self,
         key: String,
-        decide: impl Future<Output = Result<(), String>>,
+        decide: impl AsyncFnOnce(bool) -> Result<(), String>,
     ) -> Result<(), String> {
         let mut decided = self.decided.lock().await;
         if let Some(known) = decided.get(&key) {
             return known.clone();
         }
-        let decision = decide.await;
+        if decided.len() >= MAX_DECIDED {
+            return Err(TOO_MANY.to_owned());
+        }
+        let asked = self.asked.load(Ordering::Relaxed);
+        let decision = decide(asked < MAX_QUESTIONS).await;
         decided.insert(key, decision.clone());
         decision
     }
@@ -117,6 +168,7 @@ impl CallEgress {
         offers: &[Offer],
         intent: &Intent,
     ) -> Result<(), String> {
+        self.asked.fetch_add(1, Ordering::Relaxed);
         let described = self.target.host.target.describe();
         let offered =
             |offer: &Offer| OfferText { grant: offer.grant.to_string(), covers: offer.covers.clone() };
@@ -151,64 +203,55 @@ impl CallEgress {
             _ => return Err("nobody answered".to_owned()),
         };
         if let Some(wish) = grant {
-            // It was allowed in any case; that it is not allowed for longer is told.
-            match self.pipeline.parts.gate.wished(&wish, offers, intent, self.ground()) {
-                Ok(grant) => {
-                    let _ = self.pipeline.note_grant(self.ground(), Some((grant, wish))).await;
-                }
-                Err(why) => tracing::warn!(%why, "the host is not allowed for longer"),
-            }
+            let wished = self.pipeline.parts.gate.wished(&wish, offers, intent, self.ground());
+            // A closed sink means that the session is going down, and the command with it.
+            let _ = match wished {
+                Ok(grant) => self.pipeline.note_grant(self.ground(), Some((grant, wish))).await,
+                Err(why) => self.pipeline.note_lost_grant(&why).await,
+            };
         }
         Ok(())
     }
 
-    /// The connections that there were, each host and port once, for a result.
+    /// The connections for a result; none where there were none.
     pub(crate) fn rows(&self) -> Option<Value> {
-        let connections = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut rows: Vec<(Connection, u64)> = Vec::new();
-        for connection in connections.iter() {
-            let is_same = |(row, _): &&mut (Connection, u64)| {
-                row.wanted == connection.wanted && row.outcome == connection.outcome
-            };
-            match rows.iter_mut().find(is_same) {
-                Some((row, count)) => {
-                    row.sent += connection.sent;
-                    row.received += connection.received;
-                    *count += 1;
-                }
-                None => rows.push((connection.clone(), 1)),
-            }
-        }
-        if rows.is_empty() {
+        let connections = self.connections();
+        if connections.rows.is_empty() {
             return None;
         }
-        let left_out = rows.len().saturating_sub(MAX_ROWS);
-        let mut list: Vec<Value> =
-            rows.iter().take(MAX_ROWS).map(|(row, count)| told_row(row, *count)).collect();
-        if left_out > 0 {
-            list.push(json!({ "left_out": left_out }));
+        let row = |(row, count): &(Connection, u64)| {
+            let is_allowed = connections.allowed.contains(&row.wanted.host);
+            connection_row(row, *count, is_allowed)
+        };
+        let mut list: Vec<Value> = connections.rows.iter().map(row).collect();
+        if connections.left_out > 0 {
+            list.push(json!({ "left_out": connections.left_out }));
         }
         Some(Value::Array(list))
     }
 }
 
-fn told_row(row: &Connection, count: u64) -> Value {
-    json!({
+fn connection_row(row: &Connection, count: u64, is_allowed: bool) -> Value {
+    let mut fields = json!({
         "host": row.wanted.host,
         "port": row.wanted.port,
         "outcome": match row.outcome {
-            Outcome::Made => MADE,
+            Outcome::Made => "made",
             Outcome::Refused => "refused",
             Outcome::Failed => "failed",
         },
         "count": count,
         "sent": row.sent,
         "received": row.received,
-    })
+    });
+    if is_allowed {
+        fields[ALLOWED] = json!(true);
+    }
+    fields
 }
 
-/// The outcome of connections that came about, as results have it.
-pub(crate) const MADE: &str = "made";
+/// Whether a person allowed the host of a connection, as results have it.
+pub(crate) const ALLOWED: &str = "allowed_by_person";
 /// Where results have the connections of a command.
 pub(crate) const CONNECTIONS: &str = "connections";
 
@@ -217,11 +260,36 @@ fn authority(wanted: &Wanted) -> String {
 }
 
 /// A denial as the command is told it, with how a person allows it beforehand.
-fn told(decision: &Decision) -> String {
+fn denial(decision: &Decision) -> String {
     let mut text = decision.reasons.join("; ");
     for way in &decision.ways {
         text.push_str("; the person can allow it with ");
         text.push_str(way);
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn connection(host: &str, outcome: Outcome) -> Connection {
+        let wanted = Wanted { host: host.to_owned(), port: 443 };
+        Connection { wanted, outcome, sent: 1, received: 2 }
+    }
+
+    #[test]
+    fn connections_are_counted_and_never_more_than_can_be_told() {
+        let mut connections = Connections::default();
+        for _ in 0..1000 {
+            connections.add(connection("a.test", Outcome::Made));
+        }
+        connections.add(connection("a.test", Outcome::Refused));
+        let [(made, 1000), (_, 1)] = &connections.rows[..] else { panic!("{:?}", connections.rows) };
+        assert_eq!((made.sent, made.received), (1000, 2000));
+        for number in 0..1000 {
+            connections.add(connection(&format!("{number}.test"), Outcome::Refused));
+        }
+        assert_eq!((connections.rows.len(), connections.left_out), (MAX_ROWS, 1000 - 48));
+    }
 }

@@ -3,6 +3,7 @@
 //! A call given to the pipeline ends in exactly one recorded result, whatever happens to it on the way.
 
 use std::path::PathBuf;
+use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -362,7 +363,7 @@ impl Pipeline {
         Outcome { status, result: clipped(result, self.parts.limits.of(spec.text)), images }
     }
 
-    /// What the connections of a call's commands are judged by.
+    /// Judges the connections of a call's commands.
     fn egress(
         self: &Arc<Self>,
         item: &Item,
@@ -377,6 +378,7 @@ impl Pipeline {
             program: egress::program(&judged.decision),
             cancel: cancel.clone(),
             decided: tokio::sync::Mutex::default(),
+            asked: AtomicUsize::new(0),
             connections: Mutex::default(),
         })
     }

@@ -166,7 +166,7 @@ pub(crate) struct ToolContext {
     pub(crate) workspace: Vec<PathBuf>,
     /// Whether everything that the call does is known to only read.
     pub(crate) is_read_only: bool,
-    /// What the connections of its commands are judged by, where they have no network of their own.
+    /// Judges the connections of its commands, where they have no network of their own.
     pub(crate) egress: Option<Arc<CallEgress>>,
     /// How a command is to be run.
     pub(crate) execution: Execution,

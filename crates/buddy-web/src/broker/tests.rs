@@ -2,6 +2,7 @@ use std::io;
 use std::sync::{Mutex, PoisonError};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::sync::Notify;
 
 use super::*;
 
@@ -26,6 +27,7 @@ struct Listed {
     is_nearby_refused: bool,
     asked: Mutex<Vec<String>>,
     ended: Mutex<Vec<Connection>>,
+    news: Notify,
 }
 
 #[async_trait]
@@ -43,6 +45,7 @@ impl Warrant for Listed {
 
     fn ended(&self, connection: Connection) {
         self.ended.lock().unwrap_or_else(PoisonError::into_inner).push(connection);
+        self.news.notify_one();
     }
 }
 
@@ -58,9 +61,12 @@ impl Listed {
     /// Waits until this many connections have ended.
     async fn outcomes(&self, count: usize) -> Vec<(Outcome, u64, u64)> {
         let told = || self.ended.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        while told().len() < count {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        let all = async {
+            while told().len() < count {
+                self.news.notified().await;
+            }
+        };
+        timeout(Duration::from_secs(20), all).await.unwrap();
         told().iter().map(|ended| (ended.outcome, ended.sent, ended.received)).collect()
     }
 }

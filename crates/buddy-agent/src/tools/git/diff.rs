@@ -108,7 +108,7 @@ impl GitDiffInput {
         check_value("revision", revision)?;
         let between = if revision.contains("...") { "..." } else { ".." };
         let sides: Vec<&str> = revision.split(between).collect();
-        if revision.contains([':', '{', ' ']) || sides.len() > 2 {
+        if revision.contains([':', ' ']) || revision.contains("^{") || sides.len() > 2 {
             return Err(ToolFailure::new("invalid_input", "`revision` is not a commit, a branch or `a..b`")
                 .hint("to see a file as it was, use `read_file` or `git show` in `run_shell`"));
         }
