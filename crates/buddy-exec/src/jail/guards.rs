@@ -118,6 +118,10 @@ impl Guards {
         let is_to_cover = |path: &PathBuf| !is_link(path) && !is_stand_in(path);
         let mut covered = nearest(places.iter().filter(|path| is_to_cover(path)).cloned(), MAX_COVERED);
         covered.extend(places.iter().filter(|path| is_link(path)).filter_map(|link| target(link, &roots)));
+        let guarded = ground.guarded.iter().map(|guarded| &guarded.path).chain(&covered);
+        let objects = linked_objects(&guarded.flat_map(|path| files_beneath(path)).collect::<Vec<_>>());
+        let aliases = names_of_objects(&roots, &objects, &past).into_iter();
+        covered.extend(nearest(aliases.filter(|path| !is_stand_in(path)), MAX_COVERED));
         let stand_ins =
             if scene.place == Place::Namespaces { stand_ins(&sights.git, &orders) } else { Vec::new() };
         covered.extend(stand_ins.iter().map(|stand_in| stand_in.path().to_owned()));

@@ -205,7 +205,8 @@ impl Visitor for Looker<'_> {
     }
 
     fn see(&mut self, visited: &Visited<'_>, entry: &Listed) -> Go {
-        if self.is_git {
+        // One that only looks like it may be a work tree as well, and is looked through as any other directory.
+        if self.is_git && visited.names.iter().any(|name| name == GIT) {
             return if FURTHER.contains(&entry.folded.as_str()) { Go::Into } else { Go::Past };
         }
         let path = || visited.path.join(&entry.name);

@@ -117,10 +117,11 @@ impl Watched {
         let parts: Vec<PathBuf> = gits.flat_map(|git| self.parts_of(git)).collect();
         let orders = both.iter().flat_map(|known| known.orders.iter().chain(&known.git_files));
         let places = orders.chain(&parts).chain(&self.named);
-        let files: Vec<PathBuf> = places
-            .filter(|path| !self.covered.contains(*path))
-            .flat_map(|path| files_beneath(path))
-            .collect();
+        let files = places.map(|path| (self.covered.contains(path), files_beneath(path)));
+        let files =
+            files.flat_map(|(is_covered, files)| files.into_iter().map(move |file| (is_covered, file)));
+        let is_to_note = |(is_covered, file): &(bool, PathBuf)| !is_covered || has_further_names(file);
+        let files: Vec<PathBuf> = files.filter(is_to_note).map(|(_, file)| file).collect();
         for file in files {
             if !is_stand_in(&file) {
                 self.note_file(file);
@@ -256,14 +257,14 @@ impl Watched {
         }
     }
 
-    /// Something that was there before and that the kernel does not guard.
+    /// Something that was there before. Of what the kernel guards by its name, only files with further names are compared.
     fn compare(&self, path: &Path, moved: &mut Vec<Moved>) {
-        if self.covered.contains(path) {
-            return;
-        }
+        let is_covered = self.covered.contains(path);
         for file in files_beneath(path) {
             let Some(known) = self.files.get(&file) else {
-                self.take(&file, ORDERS, moved);
+                if !is_covered {
+                    self.take(&file, ORDERS, moved);
+                }
                 continue;
             };
             let Some((stamp, content)) = Spot::of(&file).ok().and_then(|spot| read(&spot)) else { continue };
@@ -278,10 +279,10 @@ impl Watched {
 
     fn check_known_git(&self, git: &Path, moved: &mut Vec<Moved>) {
         for part in self.orders.git_parts().iter().map(|part| git.join(part)) {
-            if self.covered.contains(&part) || is_stand_in(&part) || !is_there(&part) {
+            if is_stand_in(&part) || !is_there(&part) {
                 continue;
             }
-            if self.files.keys().any(|known| known.starts_with(&part)) {
+            if self.covered.contains(&part) || self.files.keys().any(|known| known.starts_with(&part)) {
                 self.compare(&part, moved);
             } else {
                 self.take(&part, GIT_ORDERS, moved);
@@ -348,6 +349,11 @@ impl Watched {
             put_back(path, Some(&Content::File(harmless, found.mode())));
         }
     }
+}
+
+fn has_further_names(file: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    fs::symlink_metadata(file).is_ok_and(|found| found.is_file() && found.nlink() > 1)
 }
 
 fn read(spot: &Spot) -> Option<(Stamp, Option<Content>)> {

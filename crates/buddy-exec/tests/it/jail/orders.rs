@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use buddy_exec::{Bounds, Reach, SweepNote};
+use buddy_exec::{Bounds, Exec, Reach, SweepNote};
 use buddy_protocol::NameSet;
 
 use super::cell::{ALL, Cell, Kind, WITH_MOUNTS};
@@ -110,6 +110,10 @@ const PLANTS: &[&str] = &[
     "mkdir -p deep; git init -q deep/er; git -C deep/er config core.fsmonitor $WS/evil; \
      cp evil deep/er/.git/hooks/post-index-change; chmod 0 deep/er/.git/hooks deep/er/.git deep/er deep",
     "git init -q sub; cp evil sub/.git/hooks/post-index-change; chmod 555 sub/.git/hooks sub/.git",
+    // Directories that only look like the own directory of a repository.
+    "mkdir objects refs; echo ref: refs/heads/main > HEAD; git init -q sub; git -C sub config core.fsmonitor $WS/evil",
+    "mkdir -p deep/objects deep/refs; echo x > deep/HEAD; git init -q deep/er; cp evil deep/er/.git/hooks/post-index-change",
+    "mkdir -p deep; echo x > deep/HEAD; echo x > deep/commondir; git init -q deep/er; git -C deep/er config core.fsmonitor $WS/evil",
 ];
 
 #[tokio::test]
@@ -123,6 +127,50 @@ async fn nothing_that_a_command_plants_runs_at_the_next_git() {
             assert!(!cell.ws("ran").exists(), "{kind:?}: {script}");
             assert_eq!(git(&cell, "", &["log", "--format=%s"]), "one\n", "{kind:?}: {script}");
         }
+    }
+}
+
+/// Two commands: the first makes another name for a file that git takes orders from, the second writes through that name.
+#[tokio::test]
+async fn another_name_of_a_file_is_guarded_like_the_file() {
+    let config = "printf '[core]\\n fsmonitor = %s\\n' $WS/evil";
+    let script = "cat evil >";
+    let steps = [
+        ("git init -q sub; ln sub/.git/config alias", format!("{config} >> alias")),
+        (
+            "git init -q sub; ln sub/.git/config alias",
+            format!("{config} > sub/x; mv sub/x moved; cat moved >> alias"),
+        ),
+        (
+            "git init -q sub; echo : > sub/.git/hooks/post-index-change.sample; \
+             ln sub/.git/hooks/post-index-change.sample alias",
+            format!(
+                "{script} alias; chmod 755 alias; mv sub/.git/hooks/post-index-change.sample sub/.git/hooks/post-index-change"
+            ),
+        ),
+    ];
+    for kind in ALL {
+        for (first, second) in &steps {
+            let cell = repository(kind);
+            for command in [*first, second.as_str()] {
+                cell.run_in(bounds(&cell), &format!("export HOME=/nonexistent; {command}")).await;
+            }
+            use_git(&cell);
+            assert!(!cell.ws("ran").exists(), "{kind:?}: {first}: {second}");
+        }
+        // It was there before.
+        let cell = repository(kind);
+        fs::hard_link(cell.ws(".git/config"), cell.ws("alias")).unwrap();
+        cell.run_in(bounds(&cell), &format!("{config} >> alias")).await;
+        use_git(&cell);
+        assert!(!cell.ws("ran").exists(), "{kind:?}");
+        // The kernel guards it where the command runs, and the sweep elsewhere.
+        let cell = repository(kind);
+        cell.file("a/.envrc", "echo hello\n");
+        fs::hard_link(cell.ws("a/.envrc"), cell.ws("alias")).unwrap();
+        let exec = cell.exec(bounds(&cell), "echo planted > ../alias");
+        cell.stage.run(Exec { cwd: cell.ws("a"), ..exec }).await;
+        assert_eq!(fs::read_to_string(cell.ws("a/.envrc")).unwrap(), "echo hello\n", "{kind:?}");
     }
 }
 

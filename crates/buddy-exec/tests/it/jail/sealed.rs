@@ -36,6 +36,14 @@ async fn contents_are_not_read_by_any_name_and_names_are_seen() {
         assert!(!shown.contains("outside"), "{kind:?}: {shown}");
         assert!(shown.starts_with("<.env.example>\n<plain>\n"), "{kind:?}: {shown}");
         let exit = cell.run_in(bounds(&cell), "ls -A; ls .ssh").await;
+        // A directory that looks like the own one of a repository is looked through as any other.
+        cell.file("HEAD", "ref: refs/heads/main\n");
+        for name in ["objects", "refs"] {
+            cell.file(&format!("{name}/x"), "");
+        }
+        let guarded = Bounds { guarded_names: NameSet::trees([".git/config"]), ..bounds(&cell) };
+        let shown = cell.run_in(guarded, "cat .env moved/.env.local").await.stdout.text();
+        assert!(!shown.contains('<'), "{kind:?}: {shown}");
         for name in [".env\n", ".ssh\n", "id\n"] {
             assert!(exit.stdout.text().contains(name), "{kind:?}: {}", exit.stderr.text());
         }
