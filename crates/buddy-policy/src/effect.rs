@@ -90,6 +90,8 @@ pub(crate) enum Access {
     Read,
     Write,
     Delete,
+    /// Perhaps it is written: an option that no table lists names it.
+    Perhaps,
 }
 
 /// A file that is touched.

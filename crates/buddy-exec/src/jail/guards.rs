@@ -15,7 +15,7 @@ use super::repositories::{behind_links, led_to, links_on_the_way, repositories, 
 use super::resolve::{Resolved, What};
 use super::stand_in::{StandIn, clear_left_behind, is_stand_in};
 use super::walk::{Budget, is_there};
-use super::watched::Watched;
+use super::watched::{Watched, is_too_large};
 use super::words::Place;
 use crate::Bounds;
 use crate::git_orders::{GitHome, named_by};
@@ -107,7 +107,7 @@ impl Guards {
         let mut places: BTreeSet<PathBuf> = sights
             .orders
             .iter()
-            .filter(|path| is_near(path, &near))
+            .filter(|path| is_near(path, &near) || is_too_large(path))
             .chain(&sights.git_files)
             .chain(&named.there)
             .cloned()
@@ -139,6 +139,9 @@ impl Guards {
         watched.covered = covered.iter().cloned().collect();
         watched.covered.extend(ground.guarded.iter().map(|guarded| guarded.path.clone()));
         watched.note();
+        if scene.place != Place::Namespaces {
+            watched.note_modes();
+        }
         ground.guarded.extend(covered.into_iter().map(resolved));
         Ok(Self { watched, stand_ins })
     }

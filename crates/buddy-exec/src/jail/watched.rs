@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use super::git_config::{without_exec, without_programs};
@@ -34,6 +35,7 @@ const MAX_TOLD: usize = 50;
 const ORDERS: &str = "programs take orders from this name";
 const GIT_ORDERS: &str = "git takes orders from it";
 const CHANGED: &str = "programs take orders from this file; its old content was put back";
+const LOST: &str = "programs take orders from this file; its old content was not kept";
 const LEADS_AWAY: &str = "it leads git to settings elsewhere";
 const RUNS_PROGRAMS: &str = "it makes git run programs; the harmless part was put back";
 
@@ -56,6 +58,8 @@ pub(super) struct Watched {
     pub(super) named: BTreeSet<PathBuf>,
     /// What the kernel guards.
     pub(super) covered: BTreeSet<PathBuf>,
+    /// Of that, the modes of files, which rules for paths do not hold where there are no mounts.
+    modes: BTreeMap<PathBuf, u32>,
     /// Of the rest, every file.
     files: BTreeMap<PathBuf, Known>,
     kept: usize,
@@ -89,6 +93,7 @@ impl Watched {
             known_shared: Sights::default(),
             named: BTreeSet::new(),
             covered: BTreeSet::new(),
+            modes: BTreeMap::new(),
             files: BTreeMap::new(),
             kept: 0,
             quarantine,
@@ -127,6 +132,16 @@ impl Watched {
                 self.note_file(file);
             }
         }
+    }
+
+    /// Notes the modes of what the kernel guards.
+    pub(super) fn note_modes(&mut self) {
+        let files = self.covered.iter().flat_map(|path| files_beneath(path));
+        let mode = |file: PathBuf| {
+            let found = fs::symlink_metadata(&file).ok().filter(fs::Metadata::is_file)?;
+            Some((file, found.mode()))
+        };
+        self.modes = files.filter_map(mode).collect();
     }
 
     fn note_file(&mut self, path: PathBuf) {
@@ -183,6 +198,12 @@ impl Watched {
 
     fn sweep_roots(&self, now: &Sights) -> Vec<Moved> {
         setuid::strip(&self.writable, &self.past, self.began);
+        for (file, mode) in &self.modes {
+            if fs::symlink_metadata(file).is_ok_and(|found| found.is_file() && found.mode() != *mode) {
+                // Nobody but this account can have changed it, so this account can change it back.
+                let _ = fs::set_permissions(file, fs::Permissions::from_mode(*mode));
+            }
+        }
         let mut moved = Vec::new();
         self.sweep_sights(&self.known, now, |file| leads_to(file, now), &mut moved);
         for path in self.named.iter().filter(|path| is_there(path)) {
@@ -271,7 +292,8 @@ impl Watched {
             if stamp == known.stamp || (content.is_some() && content == known.content) {
                 continue;
             }
-            if self.take(&file, CHANGED, moved) {
+            let why = if known.content.is_some() { CHANGED } else { LOST };
+            if self.take(&file, why, moved) {
                 put_back(&file, known.content.as_ref());
             }
         }
@@ -345,19 +367,21 @@ impl Watched {
         if self.take(path, RUNS_PROGRAMS, moved)
             && let Some(harmless) = harmless
         {
-            use std::os::unix::fs::MetadataExt;
             put_back(path, Some(&Content::File(harmless, found.mode())));
         }
     }
 }
 
+/// Whether a file cannot be put back, so that it must not be changed in the first place.
+pub(super) fn is_too_large(file: &Path) -> bool {
+    fs::symlink_metadata(file).is_ok_and(|found| found.is_file() && found.len() > MAX_KEPT_FILE)
+}
+
 fn has_further_names(file: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt;
     fs::symlink_metadata(file).is_ok_and(|found| found.is_file() && found.nlink() > 1)
 }
 
 fn read(spot: &Spot) -> Option<(Stamp, Option<Content>)> {
-    use std::os::unix::fs::MetadataExt;
     let found = spot.metadata().ok()?;
     let content = if found.is_symlink() {
         spot.read_link().ok().map(Content::Link)

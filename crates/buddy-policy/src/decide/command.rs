@@ -336,6 +336,18 @@ impl Judge<'_> {
                 }
                 false
             }
+            (Access::Perhaps, reach) => {
+                let named = match reach {
+                    Reach::Unknown(words) => Some(crate::display_command(words)),
+                    Reach::Path(path) | Reach::Beneath(path) => (!is_open(path, places)).then(|| shown(path)),
+                };
+                if let Some(named) = named {
+                    let reason =
+                        format!("an option that buddy does not know names `{named}`, outside the workspace");
+                    sheet.ask(Weight::Contained, Risk::Medium, reason);
+                }
+                true
+            }
             (Access::Delete, reach) => {
                 self.removal(reach, sheet);
                 false

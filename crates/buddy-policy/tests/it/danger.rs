@@ -67,6 +67,31 @@ fn effects_outside_the_workspace_ask_in_production_whatever_the_program() {
     }
 }
 
+/// Tables do not list every option of compilers, build tools and programs that print.
+#[test]
+fn an_option_that_no_table_lists_may_name_a_file_here_and_no_other() {
+    for (inside, outside) in [
+        ("java -Xlog:gc:gc.log X", "java -Xlog:gc:/home/ann/f.txt X"),
+        ("cargo clean --manifest-path sub/Cargo.toml", "cargo clean --manifest-path ~/other/Cargo.toml"),
+        ("cloc --report-file=lines .", "cloc --report-file=/home/ann/f.txt ."),
+        ("pv -P pid a.txt", "pv -P ~/f.txt a.txt"),
+        ("m4 -F frozen a.m4", "m4 -F ../../f.txt a.m4"),
+        ("npm ci --logs-dir=logs", "npm ci --logs-dir=$HOME/logs"),
+        ("pytest --rootdir sub", "pytest --rootdir \"$PLACE/x\""),
+    ] {
+        check(Mode::Production, inside, Verdict::Allow);
+        check(Mode::Production, outside, Verdict::Ask);
+    }
+    for line in [
+        "ptx -G a.txt ~/f.txt",
+        "gcc -Xlinker -o -Xlinker ~/f.txt x.c",
+        "jar uf ~/f.txt a.txt",
+        "cd ~/other && git init",
+    ] {
+        check(Mode::Production, line, Verdict::Ask);
+    }
+}
+
 #[test]
 fn places_that_are_guarded_are_not_reached_through_options() {
     for line in [

@@ -175,6 +175,37 @@ async fn another_name_of_a_file_is_guarded_like_the_file() {
 }
 
 #[tokio::test]
+async fn a_hook_that_does_not_run_cannot_be_made_to() {
+    for kind in ALL {
+        let cell = repository(kind);
+        let (hook, other) = (cell.ws(".git/hooks/post-index-change"), cell.ws(".git/hooks/pre-push"));
+        for (path, mode) in [(&hook, 0o644), (&other, 0o755)] {
+            fs::copy(cell.ws("evil"), path).unwrap();
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+            cell.give(path);
+        }
+        cell.run_in(bounds(&cell), "chmod 755 .git/hooks/post-index-change; chmod 644 .git/hooks/pre-push")
+            .await;
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        assert_eq!((mode(&hook), mode(&other)), (0o644, 0o755), "{kind:?}");
+        use_git(&cell);
+        assert!(!cell.ws("ran").exists(), "{kind:?}");
+    }
+}
+
+/// What is too large to be kept is guarded by the kernel, wherever it stands.
+#[tokio::test]
+async fn a_large_file_that_programs_take_orders_from_keeps_its_content() {
+    for kind in ALL {
+        let cell = repository(kind);
+        let large = "#\n".repeat(300 * 1024);
+        cell.file("a/b/.envrc", &large);
+        cell.run_in(bounds(&cell), "echo planted >> a/b/.envrc; mv a/b/.envrc c; rm -f a/b/.envrc").await;
+        assert!(fs::read_to_string(cell.ws("a/b/.envrc")).unwrap() == large, "{kind:?}");
+    }
+}
+
+#[tokio::test]
 async fn what_appears_at_such_a_name_is_in_quarantine_when_the_end_is_told() {
     for kind in WITH_MOUNTS {
         for name in [

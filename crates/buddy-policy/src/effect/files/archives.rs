@@ -210,10 +210,19 @@ pub(super) const ROWS: &[Row] = &[
     ]),
     row(&["ar"], Operands::Unpack).when(When::Letters("x")).changes(&["rm a.txt; ar x lib.a"]),
     row(&["ar"], Operands::Each(Access::Read)).when(When::Letters("tp")).reads(&["ar t lib.a", "ar p lib.a"]),
-    row(&["jar"], Operands::Here)
-        .when(When::Letters("cuxtf"))
-        .flags(Flags::of("cuxtfvmeM0", "C"))
+    row(&["jar"], Operands::Pack)
+        .when(When::Letters("cui"))
+        .flags(Flags::of("", "C"))
         .untried(&["jar cf new.jar dir"]),
+    row(&["jar"], Operands::Unpack).when(When::Letters("x")).untried(&["jar xf a.jar"]),
+    row(&["jar"], Operands::Each(Access::Read)).when(When::Letters("t")).untried(&["jar tf a.jar"]),
+    row(&["jar"], Operands::Here)
+        .flags(
+            Flags::of("cuxtvmeM0", "C")
+                .long(&["create", "update", "extract", "list", "verbose"], &["main-class"]),
+        )
+        .with(&[(&["f", "file"], Does::Writes), (&["dir"], Does::WritesWithin)])
+        .untried(&["jar --update --file=new.jar dir"]),
 ];
 
 /// Names from a list are not seen, so what is removed is not known.

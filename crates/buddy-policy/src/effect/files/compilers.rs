@@ -134,11 +134,9 @@ fn passes_options(operands: &[Word], names: &[String]) -> Option<&'static str> {
     let is_passed = |name: &String| {
         ["Wl,", "Wa,", "Wp,"].iter().any(|start| name.starts_with(start))
             && OUTPUTS.iter().any(|part| name.contains(part) && (*part != "-a" || name.starts_with("Wa,")))
-            || ["Xassembler", "Xpreprocessor", "fdump-", "fopt-info", "fdiagnostics-add-output"]
+            || ["Xlinker", "Xassembler", "Xpreprocessor", "fdump-", "fopt-info", "fdiagnostics-add-output"]
                 .iter()
                 .any(|start| name.starts_with(start))
-            || (name == "Xlinker"
-                && names.iter().any(|name| ["Map", "plugin", "dependency-file"].contains(&name.as_str())))
     };
     let is_file = |text: Option<String>| text.is_some_and(|text| text.starts_with('@'));
     (names.iter().any(is_passed) || texts(operands).any(is_file))

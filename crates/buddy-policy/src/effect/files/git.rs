@@ -267,16 +267,16 @@ pub(super) const ROWS: &[Row] = &[
         ])
         .changes(&["cd repo && git apply two.diff"])
         .reads(&["cd repo && git apply --check two.diff"]),
+    row(&["git"], Operands::First(Access::Write))
+        .when(When::Word(&["init", "init-db"]))
+        .lenient()
+        .with(&[(&["separate-git-dir"], Does::WritesWithin), (&["template"], Does::Runs)])
+        .changes(&["git init -q made", "git --git-dir=empty/store init -q"]),
     row(&["git"], Operands::Each(Access::Write))
-        .when(When::Word(&["init", "init-db", "clone", "worktree"]))
+        .when(When::Word(&["clone", "worktree"]))
         .lenient()
         .with(&[(&["separate-git-dir"], Does::WritesWithin), (&["q", "quiet"], Does::Here)])
-        .changes(&[
-            "git init -q made",
-            "git --git-dir=empty/store init -q",
-            "git clone -q repo copy",
-            "cd repo && git worktree add -q wt",
-        ]),
+        .changes(&["git clone -q repo copy", "cd repo && git worktree add -q wt"]),
     row(&["git"], Operands::Each(Access::Write))
         .when(When::Word(&["bundle"]))
         .lenient()

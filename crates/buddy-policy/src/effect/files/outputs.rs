@@ -102,7 +102,6 @@ const PRINTERS: &[&str] = &[
     "unexpand",
     "pr",
     "tsort",
-    "ptx",
     "cal",
     "ncal",
     "bc",
@@ -254,6 +253,13 @@ pub(super) const ROWS: &[Row] = &[
             "sort --out new a.txt",
         ])
         .reads(&["sort a.txt", "sort -rn -k 1 a.txt"]),
+    row(&["ptx"], Operands::InOut)
+        .when(When::Option(&["G", "traditional"]))
+        .flags(Flags::of("Gfrt", "FMSWbgiow"))
+        .changes(&["ptx -G a.txt new", "ptx --trad a.txt b.txt"]),
+    row(&["ptx"], Operands::Each(Access::Read))
+        .flags(Flags::of("AORTfrt", "FMSWbgiow"))
+        .reads(&["ptx a.txt"]),
     row(&["uniq"], Operands::InOut)
         .flags(
             Flags::of("cdDiuz", "fsw")

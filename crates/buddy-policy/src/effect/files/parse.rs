@@ -31,7 +31,7 @@ enum Meaning {
 
 /// Tells the words apart.
 pub(super) fn parse(row: &Row, arguments: &[Word]) -> Parsed {
-    let mut parser = Parser { row, parsed: Parsed::default(), computed: None };
+    let mut parser = Parser { row, parsed: Parsed::default(), computed: None, is_open: false };
     let mut rest = arguments;
     if row.form == Form::Bundled {
         rest = parser.bundle(rest);
@@ -50,7 +50,12 @@ pub(super) fn parse(row: &Row, arguments: &[Word]) -> Parsed {
             Form::Single if is_option => parser.single(text, &mut words),
             _ if is_option && text.starts_with("--") => parser.long(text, &mut words),
             _ if is_option => parser.cluster(text, &mut words),
-            _ => parser.parsed.operands.push(word.clone()),
+            _ => {
+                if std::mem::take(&mut parser.is_open) {
+                    parser.parsed.loose.push(word.clone());
+                }
+                parser.parsed.operands.push(word.clone());
+            }
         }
     }
     parser.parsed
@@ -61,6 +66,8 @@ struct Parser<'a> {
     parsed: Parsed,
     /// The word that is looked at, where it is computed.
     computed: Option<Word>,
+    /// Whether the option before could take the next word for its value.
+    is_open: bool,
 }
 
 impl Parser<'_> {
@@ -201,8 +208,10 @@ impl Parser<'_> {
         self.computed.clone().unwrap_or_else(|| Word::Literal(text.to_owned()))
     }
 
+    /// An option that is not listed, with what is joined to it. The next word may be its value, and is an operand all the same.
     fn unlisted(&mut self, name: &str, loose: Option<Word>) {
         self.parsed.names.push(name.to_owned());
+        self.is_open = loose.is_none();
         self.parsed.has_unlisted |= !self.row.is_lenient;
         self.parsed.loose.extend(loose);
     }

@@ -118,6 +118,9 @@ impl Weigher {
         }
         self.operands();
         self.options();
+        for word in std::mem::take(&mut self.parsed.loose).iter().flat_map(named_in) {
+            self.touch(Access::Perhaps, &word, Scope::Itself);
+        }
     }
 
     fn options(&mut self) {
@@ -340,4 +343,16 @@ impl Weigher {
             self.touch(Access::Delete, &parent, Scope::Itself);
         }
     }
+}
+
+/// The paths that the value of an option can name: alone, or after a name as in `-Xlog:gc:/tmp/log`.
+fn named_in(value: &Word) -> Vec<Word> {
+    let Some(text) = value.literal() else {
+        let is_path = !value.is_unknown() || value.unexpanded().contains('/');
+        return if is_path { vec![value.clone()] } else { Vec::new() };
+    };
+    let starts = text.match_indices([':', '=', ',']).map(|(at, _)| at + 1);
+    let parts = std::iter::once(0).chain(starts).filter_map(|start| text.get(start..));
+    let is_path = |part: &&str| part.starts_with(['/', '.']);
+    parts.filter(is_path).map(|part| Word::Literal(part.to_owned())).collect()
 }
