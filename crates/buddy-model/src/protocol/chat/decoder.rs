@@ -72,7 +72,7 @@ impl ChatDecoder {
                 self.take_message(message, &mut deltas);
             }
             if let Some(reason) = non_empty(choice.get("finish_reason")) {
-                self.finish_reason.get_or_insert_with(|| reason.to_owned());
+                self.take_reason(reason);
             }
         }
         self.check_size()?;
@@ -95,10 +95,19 @@ impl ChatDecoder {
             deltas.extend(self.calls.take_fast(piece));
         }
         if let Some(reason) = choice.finish_reason.as_deref().filter(|reason| !reason.is_empty()) {
-            self.finish_reason.get_or_insert_with(|| reason.to_owned());
+            self.take_reason(reason);
         }
         self.check_size()?;
         Ok(deltas)
+    }
+
+    /// Takes the reason why it ended. One that says the answer was cut stands above any other, in whatever order they come.
+    fn take_reason(&mut self, reason: &str) {
+        const MEANT: &[&str] = &["stop", "tool_calls", "function_call"];
+        let is_known = self.finish_reason.as_deref().is_some_and(|known| !MEANT.contains(&known));
+        if self.finish_reason.is_none() || (!is_known && !MEANT.contains(&reason)) {
+            self.finish_reason = Some(reason.to_owned());
+        }
     }
 
     fn check_size(&self) -> Result<(), WireError> {

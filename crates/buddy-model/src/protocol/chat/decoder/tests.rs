@@ -103,3 +103,27 @@ proptest! {
         check(&frames);
     }
 }
+
+#[test]
+fn a_reason_that_says_cut_stands_above_any_other() {
+    let frame = |reason: &str| Frame {
+        data: json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}).to_string(),
+        ..Frame::default()
+    };
+    for (reasons, is_meant) in [
+        (&["tool_calls"][..], true),
+        (&["tool_calls", "stop"], true),
+        (&["tool_calls", "length"], false),
+        (&["length", "tool_calls"], false),
+        (&["stop", "content_filter"], false),
+    ] {
+        let frames: Vec<Frame> = reasons.iter().map(|reason| frame(reason)).collect();
+        check(&frames);
+        let mut decoder = ChatDecoder::new(DecoderContext::default());
+        for frame in frames {
+            decoder.step(frame).unwrap();
+        }
+        let reason = decoder.finish_reason.unwrap();
+        assert_eq!(["stop", "tool_calls"].contains(&reason.as_str()), is_meant, "{reasons:?}");
+    }
+}
