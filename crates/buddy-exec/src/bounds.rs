@@ -34,6 +34,8 @@ pub struct Bounds {
     /// Files that this call may use although they are hidden, sealed or guarded by name, because a person or a rule of theirs
     /// opened exactly them. A link at such a path opens nothing but itself.
     pub opened: Vec<PathBuf>,
+    /// Directories elsewhere that the command goes through: what holds secrets there is sealed too.
+    pub searched: Vec<PathBuf>,
     /// Directories that a person opened. Names are compared below them, so that none is guarded by its own name, and while a
     /// session lasts each name must lead to the same directory.
     pub anchors: Vec<PathBuf>,
@@ -67,6 +69,7 @@ impl Bounds {
             sealed_names: NameSet::default(),
             blank_names: NameSet::default(),
             opened: Vec::new(),
+            searched: Vec::new(),
             anchors: Vec::new(),
             network: true,
         }
@@ -77,8 +80,8 @@ impl Bounds {
         *self == Self::open()
     }
 
-    /// Whether they only take files out of what the account may do, and confine nothing else.
+    /// Whether they only take files, and perhaps the network, out of what the account may do, and confine nothing else.
     pub fn only_hide(&self) -> bool {
-        self.read == Reach::Anywhere && self.write == Reach::Anywhere && self.network
+        self.read == Reach::Anywhere && self.write == Reach::Anywhere
     }
 }

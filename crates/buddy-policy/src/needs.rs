@@ -9,6 +9,8 @@ pub struct Needs {
     pub asked: Vec<PathBuf>,
     /// Protected paths that a rule opens which somebody wrote down to last.
     pub ruled: Vec<PathBuf>,
+    /// Directories outside the workspace in which it reads files that its words do not name one by one.
+    pub searched: Vec<PathBuf>,
     /// Whether it runs commands, or types them.
     pub runs: bool,
     /// Whether a rule that somebody wrote down to last allows every command that it runs.

@@ -71,13 +71,13 @@ pub(super) fn arguments(
         if !plan.is_pane {
             words.push(NEW_SESSION.into());
         }
-        if !plan.network {
-            words.push("--unshare-net".into());
-        }
         let base = if mounts.is_all_writable { "--bind" } else { "--ro-bind" };
         words.extend([base, "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run"].map(Into::into));
         "--bind"
     };
+    if !plan.network {
+        words.push("--unshare-net".into());
+    }
     let mut seals = seals.iter();
     let mut blanks = blanks.iter().map(|file| file.as_raw_fd().to_string());
     for mount in &mounts.list {

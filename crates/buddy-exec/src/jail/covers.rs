@@ -25,8 +25,8 @@ const WORKSHOPS: &[&str] = &["/sys", "/mnt", "/srv", "/opt", "/tmp"];
 /// Where terminals have their names.
 const TERMINALS: &str = "/dev/pts";
 
-/// Leaves the mounts of the machine for a copy of them, and puts covers over it. Must be done before there is a second thread.
-pub(super) fn put(covers: &[Covered]) -> Result<(), Refusal> {
+/// Leaves the mounts of the machine for a copy of them, and its network where there is to be none, and puts covers over it. Must be done before there is a second thread.
+pub(super) fn put(covers: &[Covered], network: bool) -> Result<(), Refusal> {
     let failed = |action: String| {
         move |error: io::Error| {
             Refusal::new(USER_NAMESPACES, format!("cannot {action}: {error}; install bubblewrap"))
@@ -34,7 +34,7 @@ pub(super) fn put(covers: &[Covered]) -> Result<(), Refusal> {
     };
     set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(|error| failed("end with the supervisor".to_owned())(error.into()))?;
-    separate().map_err(failed("make a namespace for the command's mounts".to_owned()))?;
+    separate(network).map_err(failed("make a namespace for the command's mounts".to_owned()))?;
     let covers: Vec<(PathBuf, Cover)> =
         covers.iter().map(|covered| (covered.at.to_path(), covered.cover)).collect();
     let empty: Vec<&Path> = covers
@@ -73,10 +73,11 @@ pub(super) fn put_terminals() -> Result<(), Refusal> {
 
 /// A namespace of mounts of its own, from which nothing comes back to the machine. Accounts without the right get it together with a
 /// namespace of users in which they have their own number.
-fn separate() -> io::Result<()> {
-    if unshare(CloneFlags::CLONE_NEWNS).is_err() {
+fn separate(network: bool) -> io::Result<()> {
+    let net = if network { CloneFlags::empty() } else { CloneFlags::CLONE_NEWNET };
+    if unshare(CloneFlags::CLONE_NEWNS | net).is_err() {
         let (user, group) = (getuid().as_raw(), getgid().as_raw());
-        unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS)?;
+        unshare(CloneFlags::CLONE_NEWUSER | CloneFlags::CLONE_NEWNS | net)?;
         fs::write("/proc/self/setgroups", "deny")?;
         fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
         fs::write("/proc/self/gid_map", format!("{group} {group} 1"))?;

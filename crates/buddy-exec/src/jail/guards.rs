@@ -83,6 +83,7 @@ impl Guards {
         }
         let elsewhere = secrets_elsewhere(&sealed, &roots, &past, scene).into_iter().filter(is_closed);
         ground.sealed.extend(nearest(elsewhere, MAX_SEALED_ELSEWHERE));
+        ground.sealed.extend(secrets_searched(bounds, &sealed, &roots, &past)?.into_iter().filter(is_closed));
         let beneath_hidden = ground.hidden.iter().filter(|hidden| hidden.exists());
         let hidden: Vec<PathBuf> = beneath_hidden.flat_map(|hidden| files_beneath(&hidden.path)).collect();
         let linked = linked_objects(ground.sealed.iter().chain(&hidden));
@@ -271,6 +272,34 @@ fn secrets_elsewhere(
         found.extend(look(&[home], &none, sealed, past, Budget::small(HOME_ENTRIES, HOME_DEPTH)).sealed);
     }
     found
+}
+
+/// Secrets in directories elsewhere that the command goes through.
+fn secrets_searched(
+    bounds: &Bounds,
+    sealed: &Names,
+    roots: &[PathBuf],
+    past: &[PathBuf],
+) -> Result<BTreeSet<PathBuf>, Refusal> {
+    let is_seen = |path: &PathBuf| roots.iter().any(|root| path.starts_with(root));
+    let mut searched: Vec<PathBuf> =
+        bounds.searched.iter().filter_map(|path| path.canonicalize().ok()).collect();
+    searched.retain(|path| !is_seen(path));
+    searched.sort();
+    searched.dedup_by(|inner, outer| inner.starts_with(&*outer));
+    if searched.is_empty() || sealed.is_empty() {
+        return Ok(BTreeSet::new());
+    }
+    let sights = look(&searched, &Names::default(), sealed, past, Budget::usual());
+    if let Some(unseen) = sights.unseen {
+        return Err(Refusal::new(BOUNDS, format!("{unseen}; name a smaller directory")));
+    }
+    if sights.sealed.len() > MAX_SEALED {
+        let reason =
+            format!("more than {MAX_SEALED} files there hold secrets, too many to keep from a command");
+        return Err(Refusal::new(BOUNDS, reason));
+    }
+    Ok(sights.sealed)
 }
 
 fn is_opened(path: &Path, bounds: &Bounds) -> bool {

@@ -104,7 +104,7 @@ fn receive_plan(control: &mut UnixStream) -> io::Result<Plan> {
 /// Goes into the directory and then behind all walls.
 fn enter(plan: &Plan) -> Result<(), Word> {
     if let Some(covers) = &plan.covers {
-        covers::put(covers).map_err(Word::Refused)?;
+        covers::put(covers, plan.network).map_err(Word::Refused)?;
     }
     std::env::set_current_dir(plan.cwd.to_path()).map_err(|error| Word::BadCwd(Reason::from(error)))?;
     if plan.place != Place::Bare {

@@ -29,8 +29,12 @@ pub fn git_orders(roots: &[PathBuf], names: &NameSet, home: GitHome<'_>) -> BTre
     let roots: Vec<PathBuf> = roots.iter().map(|root| without_links(root)).collect();
     let sights = look_for_repositories(&roots, Budget::small(NEAR_ENTRIES, NEAR_DEPTH));
     let repositories = repositories(&sights, &roots);
+    let names = Names::of(names);
     let mut named = named_by(&repositories, home);
-    named.extend(behind_links(&repositories, &Names::of(names), &roots, home));
+    named.extend(behind_links(&repositories, &names, &roots, home));
+    // Those of another name are not known by it.
+    let others = sights.git.iter().filter(|git| !git.ends_with(GIT));
+    named.extend(others.flat_map(|git| names.git_parts().iter().map(|part| git.join(part))));
     named.into_iter().flat_map(|path| [without_links(&path), path]).collect()
 }
 
@@ -137,10 +141,15 @@ mod tests {
             fs::create_dir_all(top.join(name).parent().unwrap()).unwrap();
             fs::write(top.join(name), text).unwrap();
         }
+        for name in ["HEAD", "objects/x", "refs/x", "config"] {
+            fs::create_dir_all(top.join("w/demo").join(name).parent().unwrap()).unwrap();
+            fs::write(top.join("w/demo").join(name), "").unwrap();
+        }
         fs::create_dir(top.join("w/real")).unwrap();
         symlink("real", top.join("w/link")).unwrap();
-        let found = git_orders(&[top.join("w")], &NameSet::default(), GitHome::default());
-        for name in ["around/hooks", "w/link/hooks", "w/real/hooks", "w/inc", "w/tree/tree"] {
+        let found = git_orders(&[top.join("w")], &NameSet::trees([".git/config"]), GitHome::default());
+        for name in ["w/demo/config", "around/hooks", "w/link/hooks", "w/real/hooks", "w/inc", "w/tree/tree"]
+        {
             assert!(found.contains(&top.join(name)), "{name}: {found:?}");
         }
         assert_eq!(links_on_the_way(&top.join("w/link/hooks/x")), BTreeSet::from([top.join("w/link")]));

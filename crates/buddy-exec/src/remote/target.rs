@@ -208,7 +208,7 @@ fn check(exec: &Exec) -> Result<(), TargetError> {
         source: std::io::Error::new(std::io::ErrorKind::InvalidInput, why.to_owned()),
     };
     // There is nothing over there that could hide files from a command; only the file tools keep to that.
-    if !exec.bounds.only_hide() {
+    if !(exec.bounds.only_hide() && exec.bounds.network) {
         return Err(TargetError::NotJailed {
             layer: "host".to_owned(),
             reason: "buddy has no jail on another host, so commands run there only with all rights of the account; \

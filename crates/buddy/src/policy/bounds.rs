@@ -150,6 +150,7 @@ pub(super) fn bounds(ground: &Ground, policy: &Policy, call: &CallRights<'_>, ne
     };
     Bounds {
         write,
+        searched: needs.searched.clone(),
         opened: opened(needs, call.by, is_production, &hidden),
         hidden,
         ways,
@@ -159,7 +160,7 @@ pub(super) fn bounds(ground: &Ground, policy: &Policy, call: &CallRights<'_>, ne
         blank_names: tool_secret_names().clone(),
         sealed_names: if is_open_command { NameSet::default() } else { secret_names().clone() },
         anchors: roots().chain(untrusted.iter().cloned()).collect(),
-        network: is_production || (network && policy.mode != Mode::Plan),
+        network: network && policy.mode != Mode::Plan,
         ..Bounds::open()
     }
 }

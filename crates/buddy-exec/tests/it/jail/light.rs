@@ -45,6 +45,24 @@ async fn nothing_reaches_what_is_hidden() {
 }
 
 #[tokio::test]
+async fn without_the_network_nothing_is_reached_and_all_else_is_as_it_was() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    for kind in ALL {
+        let cell = stage(kind);
+        let script = format!(
+            "echo x > new; python3 -c 'import socket; socket.create_connection((\"127.0.0.1\", {port}), 5)'; \
+             nsenter -t 1 -n true && echo entered; mkdir a && mv a b; echo done"
+        );
+        let exit = cell.run_in(Bounds { network: false, ..light(&cell) }, &script).await;
+        assert_eq!(exit.stdout.text(), "done\n", "{kind:?}: {}", exit.stderr.text());
+        assert!(cell.ws("new").exists() && cell.ws("b").exists(), "{kind:?}");
+        assert!(listener.accept().is_err(), "{kind:?}");
+    }
+}
+
+#[tokio::test]
 async fn everything_else_is_as_it_was() {
     for kind in ALL {
         let cell = stage(kind);

@@ -50,6 +50,23 @@ async fn contents_are_not_read_by_any_name_and_names_are_seen() {
     }
 }
 
+#[tokio::test]
+async fn secrets_in_directories_elsewhere_that_a_command_goes_through_are_sealed() {
+    for kind in ALL {
+        let cell = Cell::new(kind);
+        let place = cell.out("app");
+        fs::create_dir_all(place.join("deep/er")).unwrap();
+        for name in [".env", "deep/er/key.pem", "deep/plain"] {
+            fs::write(place.join(name), format!("<{name}>\n")).unwrap();
+        }
+        let bounds = Bounds { searched: vec![place.clone()], ..bounds(&cell) };
+        let exit = cell
+            .run_in(bounds, "grep -rh '<' $OUT/app; cat $OUT/app/.e*; find $OUT/app -type f -exec cat {} +")
+            .await;
+        assert_eq!(exit.stdout.text(), "<deep/plain>\n<deep/plain>\n", "{kind:?}: {}", exit.stderr.text());
+    }
+}
+
 /// Runs git as a person would, who is not in the jail.
 #[expect(clippy::disallowed_methods, reason = "what a person runs is started by no target")]
 fn git(cell: &Cell, words: &[&str]) -> String {
