@@ -102,19 +102,27 @@ pub(crate) struct Touch {
 }
 
 impl Touch {
-    /// The path at which links decide where this lands: what is removed is a name in a directory.
+    /// The path at which links decide where this lands: what is removed is a name in a directory, unless it is what the directory
+    /// holds.
     pub(crate) fn anchor(&self) -> Option<&Path> {
-        let path = self.reach.path()?;
-        if self.access == Access::Delete { path.parent() } else { Some(path) }
+        match &self.reach {
+            Reach::Path(path) if self.access == Access::Delete => path.parent(),
+            reach => reach.path(),
+        }
     }
 
-    /// The same done to what a link leads to, where it is on the way.
+    /// The same done to what a link leads to, where it is on the way. What is written somewhere in a directory can go through the links in
+    /// it; what is removed does not.
     pub(crate) fn through(&self, (from, to): &(PathBuf, PathBuf)) -> Option<Self> {
+        let path = self.reach.path()?;
+        if from != path && from.starts_with(path) && matches!(self.access, Access::Write | Access::Perhaps) {
+            return Some(Self { access: self.access, reach: Reach::Path(to.clone()) });
+        }
         if self.anchor() != Some(from) {
             return None;
         }
-        let real = match (self.access, self.reach.path().and_then(Path::file_name)) {
-            (Access::Delete, Some(name)) => to.join(name),
+        let real = match (self.access, &self.reach, path.file_name()) {
+            (Access::Delete, Reach::Path(_), Some(name)) => to.join(name),
             _ => to.clone(),
         };
         let reach = match &self.reach {

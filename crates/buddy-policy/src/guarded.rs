@@ -9,7 +9,7 @@ mod table;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
-use buddy_protocol::{NameSet, fold_path};
+use buddy_protocol::{NameSet, fold_name, fold_path};
 
 pub use self::page::protected_places_page;
 pub use self::table::{GIT_ORDERS, Keeps, PROTECTED, ProtectedRow};
@@ -87,7 +87,14 @@ pub(crate) fn is_guarded(path: &Path, places: &Places) -> bool {
     is_own_to_change(&path, places)
         || at_one_place(|keeps| keeps == Keeps::Orders).any(|place| path.starts_with(place))
         || is_named_by_git(&path, places)
+        || makes_a_repository(&path)
         || order_names().covers(&below_root(&path, places))
+}
+
+/// Whether a file of this name can make git take its directory for a repository, whatever that is called. A command may make one: its
+/// settings are looked at when it ends.
+fn makes_a_repository(path: &Path) -> bool {
+    path.file_name().is_some_and(|name| fold_name(&name.to_string_lossy()) == "head")
 }
 
 /// Whether settings of git name the path or a directory that it is in, in any spelling: a file system may not tell them apart.
@@ -199,6 +206,8 @@ mod tests {
             "/w/scripts/hooks/pre-commit",
             "/w/src/../Scripts/hooks",
             "/w/more.gitconfig",
+            "/w/docs/demo/HEAD",
+            "/w/Head",
         ] {
             check(path, true);
         }

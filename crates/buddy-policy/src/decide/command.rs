@@ -120,7 +120,7 @@ impl Judge<'_> {
         for touch in &examination.touches {
             touches_safely &= self.touch(touch, sheet);
             // What a link leads to is touched as much as what is named.
-            if let Some(real) = self.now.links.iter().find_map(|link| touch.through(link)) {
+            for real in self.now.links.iter().filter_map(|link| touch.through(link)) {
                 touches_safely &= self.touch(&real, sheet);
             }
         }
@@ -367,6 +367,9 @@ impl Judge<'_> {
         let is_pattern = matches!(reach, Reach::Beneath(_));
         if secret(path, allowed, self.policy, sheet) && allowed != Allowed::Always {
             return false;
+        }
+        if is_pattern && access == Access::Read && !is_open(path, places) {
+            sheet.needs.searched.push(path.to_owned());
         }
         let is_wide = (touches_any(path, &places.own) && !is_beneath_any(path, &places.scratch))
             || is_system_wide(path)

@@ -136,6 +136,13 @@ impl Examiner<'_> {
                 Direction::Write => Access::Write,
             };
             self.touch(access, &redirect.file);
+            let runs = |simple: &Simple| {
+                let first = simple.words.first().and_then(Word::literal).map(program_name);
+                first.is_some_and(is_interpreter)
+            };
+            if access == Access::Read && script.commands.iter().any(runs) {
+                self.pin(&redirect.file);
+            }
         }
         Ok(())
     }
@@ -143,8 +150,8 @@ impl Examiner<'_> {
     /// Where commands could run after this one. A `cd` may fail, so that both places are possible.
     fn change_directory(&mut self, simple: &Simple) {
         match simple.words.first().and_then(Word::literal) {
-            Some("pushd" | "popd") => self.cwds = None,
-            Some("cd" | "chdir") => {
+            Some("popd") => self.cwds = None,
+            Some("cd" | "chdir" | "pushd") => {
                 let place = simple
                     .words
                     .iter()
@@ -348,8 +355,12 @@ impl Examiner<'_> {
         if found.deletes {
             let here = [Word::Literal(".".to_owned())];
             let roots = if found.roots.is_empty() { &here[..] } else { &found.roots[..] };
+            let follows = arguments.iter().any(|word| matches!(word.literal(), Some("-L" | "-follow")));
             for root in roots {
                 self.touch(Access::Delete, root);
+                if follows {
+                    self.touch_beneath(Access::Perhaps, root);
+                }
             }
         }
     }
@@ -481,7 +492,12 @@ impl Examiner<'_> {
             Given::Code => {
                 self.unclear(format!("it runs code for `{program}` that stands on the command line"));
             }
-            Given::File(word) => self.pin(&word),
+            Given::File(word) => {
+                self.pin(&word);
+                for also in recipes::stands_for(program, &word) {
+                    self.pin(&also);
+                }
+            }
             Given::Module => {}
             Given::Input => return self.reads_program(program, simple, upstream, depth),
         }
@@ -607,6 +623,18 @@ impl Examiner<'_> {
         if word.literal().is_some_and(|text| text == "-" || SINKS.contains(&text)) {
             return;
         }
+        // With a slash at its end a link is followed, and a pattern follows those that it matches on its way.
+        let changes = matches!(access, Access::Write | Access::Delete);
+        if let (Access::Delete, Word::Glob(text)) = (access, word)
+            && text.split_once(['*', '?', '[']).is_some_and(|(_, after)| after.contains('/'))
+        {
+            self.touch_as(Access::Perhaps, word, scope);
+        }
+        let goes_in = |text: &str| {
+            matches!(text, "." | "..") || ["/", "/.", "/.."].iter().any(|end| text.ends_with(end))
+        };
+        let is_entered = changes && !matches!(word, Word::Glob(_)) && goes_in(&word.unexpanded());
+        let scope = if is_entered && scope == Scope::Itself { Scope::Within } else { scope };
         let beside = |path: PathBuf| path.parent().map_or(path.clone(), Path::to_path_buf);
         let reaches = match (self.paths(word), word) {
             (Some(paths), Word::Literal(_) | Word::Home { .. }) if scope == Scope::Beside => {

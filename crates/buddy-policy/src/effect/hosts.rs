@@ -51,6 +51,7 @@ pub(crate) fn destinations(program: &str, words: &[Word]) -> Vec<Destination> {
         Reading::Copies => found.extend(operands.filter_map(|word| copy(word))),
         Reading::Lookups if program == "getent" && !names_hosts(&given.operands) => {}
         Reading::Lookups => found.extend(operands.filter_map(|word| lookup(word))),
+        Reading::Peers => found.extend(peers(words)),
         Reading::Sockets => found.extend(operands.filter_map(|word| socket_address(word))),
         Reading::Git => found.extend(git(&given, words)),
         Reading::Links => found.extend(links(words)),
@@ -285,6 +286,32 @@ fn lookup(word: &Word) -> Option<Destination> {
         return None;
     }
     Some(host_named(text.trim_start_matches('@')).map_or_else(Destination::unknown, Destination::host))
+}
+
+/// The hosts by which connections are chosen.
+fn peers(words: &[Word]) -> Vec<Destination> {
+    let mut found = Vec::new();
+    let mut is_next = false;
+    for word in words
+        .iter()
+        .flat_map(|word| word.unexpanded().split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    {
+        let peer = match (&*word, word.split_once('@')) {
+            ("dst" | "src", _) => {
+                is_next = true;
+                None
+            }
+            ("=" | "==" | "!=" | "eq" | "neq" | "(" | ")", _) => None,
+            (_, Some((_, peer))) => Some(peer.to_owned()),
+            (peer, None) => std::mem::take(&mut is_next).then(|| peer.to_owned()),
+        };
+        let named = peer.filter(|peer| peer.contains(|letter: char| letter.is_alphabetic()));
+        found.extend(named.map(|peer| {
+            let name = peer.split(':').next().unwrap_or_default();
+            host_named(name).map_or_else(Destination::unknown, Destination::host)
+        }));
+    }
+    found
 }
 
 /// The destination of an address of socat. None for what listens, or stays on this machine.

@@ -40,7 +40,7 @@ pub(crate) const RECIPES: &[Recipe] = &[
     recipe(&["task"], &["Taskfile.yml", "Taskfile.yaml", "taskfile.yml", "taskfile.yaml"])
         .options(&["-d", "--dir"], &["-t", "--taskfile"]),
     recipe(&["npm", "npx", "pnpm", "pnpx", "yarn", "bun", "bunx", "turbo", "nx", "lerna"], &["package.json"])
-        .options(&["--prefix", "-C", "--dir", "--cwd"], &[]),
+        .options(&["--prefix", "-C", "--dir", "--cwd", "-w", "--workspace"], &[]),
     recipe(&["cargo", "cargo-nextest"], &["Cargo.toml", "build.rs", ".cargo/config.toml"])
         .options(&["-C"], &["--manifest-path"]),
     recipe(&["pytest", "py.test"], &["conftest.py", "pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini"])
@@ -92,13 +92,21 @@ pub(crate) const RECIPES: &[Recipe] = &[
     recipe(&["eslint"], &["eslint.config.js", ".eslintrc.js"]).options(&[], &["-c", "--config"]),
     recipe(&["deno"], &["deno.json", "deno.jsonc"]).options(&[], &["-c", "--config"]),
     recipe(&["foreman", "overmind", "honcho"], &["Procfile"]).options(&["-d"], &["-f"]),
+    recipe(&["awk", "gawk", "mawk", "nawk"], &[]).options(&[], &["-f", "--file", "-i", "--include"]),
+    recipe(&["sed", "gsed"], &[]).options(&[], &["-f", "--file"]),
+    recipe(&["gdb"], &[]).options(&[], &["-x", "--command", "-ix", "--init-command"]),
+    recipe(&["node", "nodejs", "bun"], &[]).options(&[], &["-r", "--require", "--import", "--loader"]),
 ];
 
 /// What a program with these words runs: files by their words, some of them in directories that options name.
 pub(crate) fn recipe_files(program: &str, arguments: &[Word]) -> Vec<Word> {
-    let program = module(program, arguments).unwrap_or(program);
+    let module = module(program, arguments);
+    let program = module.unwrap_or(program);
     let Some(recipe) = RECIPES.iter().find(|recipe| recipe.names.contains(&program)) else {
-        return Vec::new();
+        // A module of the project.
+        let path = module.unwrap_or_default().replace('.', "/");
+        let files = ["", "/__main__", "/__init__"].map(|end| Word::Literal(format!("{path}{end}.py")));
+        return if path.is_empty() { Vec::new() } else { files.to_vec() };
     };
     let mut files = values(arguments, recipe.named);
     files.extend(recipe.files.iter().map(|file| Word::Literal((*file).to_owned())));
@@ -106,6 +114,30 @@ pub(crate) fn recipe_files(program: &str, arguments: &[Word]) -> Vec<Word> {
         files.extend(recipe.files.iter().map(|file| within(&directory, file)));
     }
     files
+}
+
+/// What an interpreter takes for a word that names no file, or a directory.
+pub(crate) fn stands_for(program: &str, word: &Word) -> Vec<Word> {
+    let ends: &[&str] = if program.starts_with("node") || program == "bun" {
+        &[".js", ".cjs", ".mjs", ".ts", "/package.json", "/index.js"]
+    } else if program.starts_with("python") || program.starts_with("pypy") {
+        &["/__main__.py"]
+    } else {
+        &[]
+    };
+    let Some(text) = word.literal().filter(|text| !text.rsplit('/').next().unwrap_or_default().contains("."))
+    else {
+        let is_here = matches!(word.literal(), Some("." | ".."));
+        return if is_here {
+            ends.iter()
+                .filter(|end| end.starts_with('/'))
+                .map(|end| within(word, end.trim_start_matches('/')))
+                .collect()
+        } else {
+            Vec::new()
+        };
+    };
+    ends.iter().map(|end| Word::Literal(format!("{text}{end}"))).collect()
 }
 
 /// Whether an option names a file to run that cannot be pinned: standard input, a device, or a name that is computed.

@@ -106,6 +106,29 @@ fn rules_grants_and_the_configuration_open_the_way() {
 }
 
 #[test]
+fn a_name_by_which_connections_are_chosen_is_looked_up_and_asks() {
+    for line in [
+        "lsof -i @k0.evil.test",
+        "lsof -iTCP@k0.evil.test:80",
+        "ss -t dst k0.evil.test",
+        "ss -t 'src = k0.evil.test:https'",
+    ] {
+        let verdict = judge(&run(line), &policy(Mode::Production), &Trail::default()).verdict;
+        assert_eq!(verdict, Verdict::Ask, "{line}");
+    }
+    for line in [
+        "lsof -i :8080",
+        "lsof -i -P -n",
+        "ss -tlnp",
+        "ss -t dst 10.0.0.1",
+        "ss state established '( dport = :443 )'",
+    ] {
+        let decision = judge(&run(line), &policy(Mode::Production), &Trail::default());
+        assert_eq!(decision.verdict, Verdict::Allow, "{line}: {:?}", decision.reasons);
+    }
+}
+
+#[test]
 fn without_the_network_nothing_is_fetched_whoever_allows_it() {
     for mode in MODES {
         let offline = Policy { is_offline: true, known_hosts: vec!["docs.rs".to_owned()], ..policy(mode) };

@@ -236,6 +236,17 @@ fn files_that_a_program_runs_by_itself_are_pinned() {
     holds("mvn test", "/w/pom.xml");
     holds("rake", "/w/Rakefile");
     holds("docker compose up", "/w/docker-compose.yml");
+    holds("pushd sub; make", "/w/sub/Makefile");
+    holds("npm test -w sub", "/w/sub/package.json");
+    holds("npm --workspace=sub test", "/w/sub/package.json");
+    holds("awk -f x.awk a", "/w/x.awk");
+    holds("sed -f x.sed a", "/w/x.sed");
+    holds("bash < x.sh", "/w/x.sh");
+    holds("node x", "/w/x.js");
+    holds("node .", "/w/package.json");
+    holds("node -r ./pre.js x.js", "/w/pre.js");
+    holds("python3 -m x.y", "/w/x/y.py");
+    holds("python3 sub", "/w/sub/__main__.py");
     assert!(pins("ls").is_empty());
     let many = (0..40).map(|at| format!("make -C d{at}")).collect::<Vec<_>>().join("; ");
     assert!(pins(&many).len() <= 32, "{}", pins(&many).len());

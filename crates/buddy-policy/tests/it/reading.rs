@@ -187,13 +187,36 @@ fn what_a_link_leads_to_is_judged_too() {
         let now = Now { links: &links, ..Now::with(Approvals::Ask) };
         decide(&run(line), &policy(Mode::Production), &now)
     };
-    for line in
-        ["echo x > out", "cp a orders", "cat key", "rm folder/file", "tee out < a", "dd if=a of=orders"]
-    {
+    for line in [
+        "echo x > out",
+        "cp a orders",
+        "cat key",
+        "rm folder/file",
+        "tee out < a",
+        "dd if=a of=orders",
+        "rm -r folder/",
+        "rm -r ./folder//",
+        "rm -rf folder/*",
+        "rm folder/*.txt",
+        "rm f*r/file",
+        "find folder/ -type f -delete",
+        "find folder/. -delete",
+        "find folder/ -exec rm -rf {} +",
+        "find -L . -delete",
+        "find -L . -type f -exec truncate -s0 {} +",
+        "truncate -s0 f*r/f.txt",
+        "truncate -s0 ou*",
+        "tee ou* < a",
+        "sort -o ou[t] a",
+        "cp -r d/. .",
+        "cp d/x ./",
+        "tar xf t.tar",
+        "gzip -rf folder",
+    ] {
         let decision = judge(line);
         assert_eq!(decision.verdict, Verdict::Ask, "{line}: {:?}", decision.reasons);
     }
-    for line in ["echo x > plain", "rm out", "echo x > near"] {
+    for line in ["echo x > plain", "rm out", "rm -r near/", "echo x > near", "cp -r d/. sub", "rm -r sub/*"] {
         let decision = judge(line);
         assert_eq!(decision.verdict, Verdict::Allow, "{line}: {:?}", decision.reasons);
     }

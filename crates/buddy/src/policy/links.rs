@@ -12,6 +12,11 @@ use buddy_policy::Places;
 /// How many links one path may go through, as for the kernel.
 const MAX_LINKS: usize = 40;
 
+/// How much is looked through for links, how far down, and how many are told.
+const MAX_ENTRIES: usize = 50_000;
+const MAX_DEPTH: usize = 16;
+const MAX_WITHIN: usize = 20;
+
 /// Which of these paths lead elsewhere, with where they lead. A place that is itself named through a link keeps its name.
 pub(super) fn links(places: &Places, paths: &[PathBuf]) -> Vec<(PathBuf, PathBuf)> {
     let known = places.workspace.iter().chain(&places.scratch).chain(&places.untrusted).chain(&places.home);
@@ -24,6 +29,36 @@ pub(super) fn links(places: &Places, paths: &[PathBuf]) -> Vec<(PathBuf, PathBuf
         let to = nearest.map_or_else(|| real.clone(), |(root, below)| root.join(below));
         if to.components().ne(path.components()) {
             links.push((path.clone(), to));
+        }
+    }
+    links
+}
+
+/// The links beneath these paths that lead out of what is open, to something that this account can change.
+pub(super) fn links_within(places: &Places, paths: &[PathBuf]) -> Vec<(PathBuf, PathBuf)> {
+    let open: Vec<PathBuf> = places.workspace.iter().chain(&places.scratch).map(|root| real(root)).collect();
+    let leads_out = |target: &Path| {
+        !open.iter().any(|root| target.starts_with(root))
+            && rustix::fs::access(target, rustix::fs::Access::WRITE_OK).is_ok()
+    };
+    let mut links = Vec::new();
+    let mut left: VecDeque<(PathBuf, usize)> = paths.iter().map(|path| (path.clone(), 0)).collect();
+    let mut entries = MAX_ENTRIES;
+    while let Some((directory, depth)) = left.pop_front() {
+        for entry in std::fs::read_dir(&directory).into_iter().flatten().flatten() {
+            if entries == 0 || links.len() >= MAX_WITHIN {
+                return links;
+            }
+            entries -= 1;
+            let Ok(kind) = entry.file_type() else { continue };
+            if kind.is_dir() && depth < MAX_DEPTH {
+                left.push_back((entry.path(), depth + 1));
+            } else if kind.is_symlink() {
+                let target = real(&entry.path());
+                if leads_out(&target) {
+                    links.push((entry.path(), target));
+                }
+            }
         }
     }
     links
@@ -70,6 +105,22 @@ mod tests {
     use super::*;
     use std::fs;
     use std::os::unix::fs::symlink;
+
+    #[test]
+    fn links_in_a_directory_count_where_they_lead_to_something_that_can_be_changed() {
+        let folder = tempfile::tempdir().unwrap();
+        let top = folder.path().canonicalize().unwrap();
+        fs::create_dir_all(top.join("work/deep/er")).unwrap();
+        fs::write(top.join("file"), "").unwrap();
+        symlink("../file", top.join("work/out")).unwrap();
+        symlink("../../..", top.join("work/deep/er/up")).unwrap();
+        symlink("er", top.join("work/deep/near")).unwrap();
+        symlink("/none/yet", top.join("work/dangling")).unwrap();
+        let work = top.join("work");
+        let places = Places { workspace: vec![work.clone()], ..Places::default() };
+        let found = links_within(&places, &[work.clone(), work.join("none")]);
+        assert_eq!(found, [(work.join("out"), top.join("file")), (work.join("deep/er/up"), top.clone())]);
+    }
 
     #[test]
     fn only_what_leads_elsewhere_is_named() {

@@ -14,7 +14,7 @@ use buddy_protocol::GrantScope;
 use super::bounds::{Ground, bounds};
 use super::grants::GrantBook;
 use super::guards::Guards;
-use super::links::links;
+use super::links::{links, links_within};
 use super::rules::{FixedRules, ProjectRules, RuleFiles};
 use super::tracked::TrackedSecrets;
 use crate::commands::setup::PolicyWish;
@@ -233,7 +233,15 @@ impl PolicySource for Policies {
 
     fn links(&self, policy: &Policy, paths: &[PathBuf]) -> Vec<(PathBuf, PathBuf)> {
         // Another host is not asked: that would take as long as the command.
-        if self.remote.is_some() { Vec::new() } else { links(&policy.places, paths) }
+        if self.remote.is_some() {
+            return Vec::new();
+        }
+        let mut found = links(&policy.places, paths);
+        // Elsewhere a jail holds what goes through them.
+        if policy.mode == Mode::Production {
+            found.extend(links_within(&policy.places, paths));
+        }
+        found
     }
 
     fn tracked(&self, directories: &[PathBuf]) -> Vec<PathBuf> {

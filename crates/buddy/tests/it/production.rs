@@ -100,6 +100,64 @@ async fn no_unasked_command_makes_files_of_buddys_own() {
     }
 }
 
+/// Links that a repository carries, in every way that leads through them.
+const THROUGH_LINKS: &[&str] = &[
+    "rm -r out/",
+    "rm -rf out/*",
+    "rm out/*.txt",
+    "find out/ -type f -delete",
+    "find out/ -exec rm -rf {} +",
+    "find -L . -type f -exec truncate -s0 {} +",
+    "truncate -s0 o*t/f.txt",
+    "truncate -s0 fl*",
+    "tee fl* < plain.txt",
+    "sort -o flin[k] plain.txt",
+    "cp d/flink fl*",
+    "cp -r d/. .",
+    "tar cf t.tar -C d flink && tar xf t.tar --overwrite",
+    "gzip -rf out",
+    "printf x >> deep/er/flink",
+];
+
+#[tokio::test]
+async fn no_link_carries_a_change_out_of_the_workspace_unasked() {
+    let commands: Vec<String> = THROUGH_LINKS.iter().map(|&line| line.to_owned()).collect();
+    let stage = stage(&commands).await;
+    let (work, outside) = (stage.home.work(), stage.home.path().join("vic"));
+    for directory in [&outside, &work.join("d"), &work.join("deep/er")] {
+        fs::create_dir_all(directory).unwrap();
+    }
+    fs::write(outside.join("f.txt"), "kept\n").unwrap();
+    fs::write(work.join("d/flink"), "other\n").unwrap();
+    std::os::unix::fs::symlink(&outside, work.join("out")).unwrap();
+    for link in ["flink", "deep/er/flink"] {
+        std::os::unix::fs::symlink(outside.join("f.txt"), work.join(link)).unwrap();
+    }
+    buddy(&stage, Machine::Bubblewrap, "exec -c agent.max_iterations=200 go").run().await;
+    let results = stage.results();
+    assert_eq!(results.len(), commands.len());
+    for (line, result) in commands.iter().zip(&results) {
+        assert!(result["error"]["code"] == "approval_needed", "{line}: {result}");
+    }
+    assert_eq!(fs::read_to_string(outside.join("f.txt")).unwrap(), "kept\n");
+}
+
+/// The setting holds where there is no other jail.
+#[tokio::test]
+async fn without_the_network_no_command_reaches_it() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.set_nonblocking(true).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let script = format!("import socket\nsocket.create_connection((\"127.0.0.1\", {port}), 5)\n");
+    for machine in [Machine::Bubblewrap, Machine::OnlyNamespaces] {
+        let stage = stage(&["echo x > ran.txt; python3 s.py".to_owned()]).await;
+        fs::write(stage.home.work().join("s.py"), &script).unwrap();
+        buddy(&stage, machine, "exec -c tools.network=false go").run().await;
+        assert!(stage.home.work().join("ran.txt").exists(), "{machine:?}: {:?}", stage.results());
+        assert!(listener.accept().is_err(), "{machine:?}");
+    }
+}
+
 #[tokio::test]
 async fn where_nothing_can_be_hidden_a_command_runs_once_a_person_allowed_it() {
     let commands = ["echo ran > ran.txt".to_owned(), "echo more > more.txt".to_owned()];

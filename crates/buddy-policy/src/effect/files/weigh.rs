@@ -252,6 +252,8 @@ impl Weigher {
         let goes = self.row.operands == Operands::Replaced && !self.parsed.has(Does::Keeps);
         let access = if goes || self.parsed.has(Does::Takes) { Access::Delete } else { Access::Read };
         self.each(access, operands);
+        // Links are followed to what is packed.
+        self.each(Access::Perhaps, operands);
         if !self.parsed.has(Does::Writes) {
             for word in operands {
                 self.touch(Access::Write, word, Scope::Beside);

@@ -36,6 +36,8 @@ pub(super) enum Reading {
     Debugger,
     /// An address after an optional method: `POST a.test/x k=v`.
     Request,
+    /// Words that choose among connections: `@name`, or what follows `dst` or `src`. A name is looked up.
+    Peers,
     /// Operands such as `//host/share`.
     Shares,
     /// It reaches hosts that its words do not name.
@@ -356,6 +358,7 @@ pub(super) const SENDERS: &[Sender] = &[
         unknown: &["F", "o"],
         ..PLAIN
     },
+    Sender { programs: &["lsof", "ss"], reading: Reading::Peers, ..PLAIN },
     Sender {
         programs: &["dig", "drill", "kdig", "host", "nslookup", "delv", "resolvectl", "getent"],
         reading: Reading::Lookups,
