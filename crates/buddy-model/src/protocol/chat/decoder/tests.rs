@@ -108,7 +108,7 @@ proptest! {
 fn a_reason_that_says_cut_stands_above_any_other() {
     let frame = |reason: &str| Frame {
         data: json!({"choices": [{"index": 0, "delta": {}, "finish_reason": reason}]}).to_string(),
-        ..Frame::default()
+        event: String::new(),
     };
     for (reasons, is_meant) in [
         (&["tool_calls"][..], true),
