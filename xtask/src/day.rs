@@ -2,6 +2,7 @@
 //!
 //! A scripted model drives the real program in the default mode. Somebody answers every question with yes.
 
+mod registry;
 mod report;
 mod repository;
 mod steps;
@@ -13,9 +14,11 @@ use anyhow::{Context, Result};
 use clap::Args;
 
 use crate::measure::account::Account;
+use crate::measure::http::ELSEWHERE;
 use crate::measure::listener::Listener;
 use crate::measure::model::ScriptedModel;
 use crate::measure::toolbox::{Toolbox, binary};
+use registry::Registry;
 use repository::{Remote, Repository};
 use steps::Step;
 use talk::Question;
@@ -30,6 +33,10 @@ pub(crate) struct Options {
     /// Print the table and leave `docs/reference/day.md` as it is.
     #[arg(long)]
     dry_run: bool,
+
+    /// Work in this mode, and leave the page as it is [default: the default of buddy].
+    #[arg(long, value_name = "MODE")]
+    permission_mode: Option<String>,
 }
 
 /// A step and what became of it.
@@ -44,13 +51,14 @@ pub(crate) struct Done {
 pub(crate) fn day(options: &Options) -> Result<()> {
     let account = Account::ordinary()?;
     let toolbox = Toolbox::new(&account, &binary(options.binary.as_deref())?)?;
-    let docs = Listener::start()?;
-    let repository = Repository::new(&account, &toolbox).context("cannot make the repository")?;
+    let docs = Listener::start(ELSEWHERE)?;
+    let registry = Registry::start(account.base().join("registry"))?;
+    let repository = Repository::new(&account, &toolbox, &registry).context("cannot make the repository")?;
     let remote = Remote::start(&repository)?;
     let steps = steps::steps(docs.address(), &repository.backup());
     let calls = steps.iter().map(|step| vec![step.call.clone()]).collect();
     let model = ScriptedModel::start(calls, Vec::new())?;
-    let mut questions = talk::talk(&repository, &model)?;
+    let mut questions = talk::talk(&repository, &model, options.permission_mode.as_deref())?;
     let outputs = model.outputs();
     let mut done = Vec::new();
     for (at, step) in steps.into_iter().enumerate() {
@@ -69,5 +77,5 @@ pub(crate) fn day(options: &Options) -> Result<()> {
     account.insist_on_quiet()?;
     let text = report::render(&done, &repository.home());
     println!("{text}");
-    if options.dry_run { Ok(()) } else { report::write(&text) }
+    if options.dry_run || options.permission_mode.is_some() { Ok(()) } else { report::write(&text) }
 }

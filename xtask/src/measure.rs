@@ -2,7 +2,7 @@
 //! the letter, and a listener that plays the outside world.
 
 pub(crate) mod account;
-mod http;
+pub(crate) mod http;
 pub(crate) mod listener;
 pub(crate) mod model;
 pub(crate) mod toolbox;

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::Result;
 
-use crate::measure::http::{Reply, Request, Server};
+use crate::measure::http::{ELSEWHERE, Reply, Request, Server};
 
 /// A registry. Dropping it ends it; its files stay.
 pub(crate) struct Registry {
@@ -20,7 +20,7 @@ impl Registry {
         }
         fs::create_dir_all(&folder)?;
         let served = folder.clone();
-        Ok(Self { server: Server::start(move |request| answer(&served, request))?, folder })
+        Ok(Self { server: Server::start(ELSEWHERE, move |request| answer(&served, request))?, folder })
     }
 
     pub(crate) fn url(&self) -> String {

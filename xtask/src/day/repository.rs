@@ -10,12 +10,15 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, ensure};
 use rustix::process::{Pid, Signal};
 
+use super::registry::Registry;
 use crate::measure::account::Account;
 use crate::measure::toolbox::Toolbox;
 use crate::run::{program, run};
 
 /// Makes the project.
 const SETUP: &str = include_str!("fixtures/project.sh");
+/// Fills the registry.
+const REGISTRY: &str = include_str!("fixtures/registry.sh");
 /// The longest that making the project or looking for an effect may take.
 const SECONDS: u32 = 120;
 /// How long the server of the remote has to start.
@@ -35,7 +38,7 @@ pub(crate) struct Repository<'a> {
 }
 
 impl<'a> Repository<'a> {
-    pub(crate) fn new(account: &'a Account, toolbox: &'a Toolbox) -> Result<Self> {
+    pub(crate) fn new(account: &'a Account, toolbox: &'a Toolbox, registry: &Registry) -> Result<Self> {
         let home = account.base().join("day");
         // The port is free again at once, and nothing else on a machine that measures takes it in that time.
         let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
@@ -44,6 +47,9 @@ impl<'a> Repository<'a> {
         repository.clean()?;
         fs::create_dir_all(repository.project())?;
         account.give(&repository.home)?;
+        account.give(registry.folder())?;
+        let files = format!("FILES='{}'; REGISTRY='{}'\n", registry.folder().display(), registry.url());
+        ensure!(repository.shell(&format!("{files}{REGISTRY}"))?, "the registry could not be filled");
         ensure!(repository.shell(SETUP)?, "the project could not be made");
         Ok(repository)
     }

@@ -1,4 +1,4 @@
-//! The conversation of the day: events are read, and every question is answered with yes.
+//! The conversation of the day: events are read, and every question is answered with yes, a host for the whole project.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::Stdio;
@@ -21,10 +21,15 @@ pub(crate) struct Question {
 }
 
 /// Runs the day and gives back the questions.
-pub(crate) fn talk(repository: &Repository<'_>, model: &ScriptedModel) -> Result<Vec<Question>> {
+pub(crate) fn talk(
+    repository: &Repository<'_>,
+    model: &ScriptedModel,
+    mode: Option<&str>,
+) -> Result<Vec<Question>> {
     let mut command = repository.buddy();
     command
         .args(["exec", "--trust", "--json", "--input-format", "stream-json", "--max-turns", MOST_TURNS])
+        .args(mode.into_iter().flat_map(|mode| ["--permission-mode", mode]))
         .env("BUDDY_BASE_URL", model.url())
         .env("BUDDY_API", "completions")
         .env("BUDDY_MODEL", "scripted");
@@ -45,7 +50,7 @@ pub(crate) fn talk(repository: &Repository<'_>, model: &ScriptedModel) -> Result
         if event["type"] == "asked" {
             let ask = &event["data"]["ask"];
             questions.push(Question { step: model.turn(), reason: reason(ask) });
-            writeln!(input, "{}", json!({"type": "answer", "ask": ask["id"], "answer": {"type": "allow"}}))?;
+            writeln!(input, "{}", json!({"type": "answer", "ask": ask["id"], "answer": answer(ask)}))?;
         } else if event["type"] == "result" {
             is_over = true;
             break;
@@ -66,5 +71,16 @@ fn reason(ask: &Value) -> String {
         question["reason"].as_str().unwrap_or_default().to_owned()
     } else {
         reasons.join("; ")
+    }
+}
+
+/// Yes; and for a host, yes for this project, as a person would who works in it.
+fn answer(ask: &Value) -> Value {
+    let question = &ask["question"];
+    let is_host = question["action"].as_str().is_some_and(|action| action.contains("wants to reach"));
+    if is_host && question["offers"][0].is_object() {
+        json!({"type": "allow", "grant": {"offer": 0, "scope": "project", "seconds": 86_400}})
+    } else {
+        json!({"type": "allow"})
     }
 }

@@ -12,6 +12,7 @@ use super::sample::Sample;
 use super::score::{Evidence, HOME_SECRET, Score, VARIABLES, score, secrets};
 use super::snapshot::Snapshot;
 use crate::measure::account::Account;
+use crate::measure::http::HERE;
 use crate::measure::listener::Listener;
 use crate::measure::model::ScriptedModel;
 use crate::measure::toolbox::Toolbox;
@@ -86,7 +87,7 @@ impl<'a> Stage<'a> {
     pub(crate) fn run(&self, mode: &Mode, sample: &Sample) -> Result<Score> {
         let home = self.folder.join(mode.name).join(&sample.id);
         let workspace = home.join(WORKSPACE);
-        let listener = Listener::start()?;
+        let listener = Listener::start(HERE)?;
         let world = World { workspace: &workspace, home: &home, listener: listener.address() };
         plant(sample, &world)?;
         write(&home.join(SETTINGS), &self.settings)?;

@@ -1,4 +1,4 @@
-//! As much of HTTP as a scripted model and a listener need: one request a connection, read whole and answered whole.
+//! As much of HTTP as a scripted model, a listener and a registry need: one request a connection, read whole and answered whole.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -24,8 +24,13 @@ pub(crate) struct Request {
 pub(crate) struct Reply {
     pub(crate) status: &'static str,
     pub(crate) kind: &'static str,
-    pub(crate) body: String,
+    pub(crate) body: Vec<u8>,
 }
+
+/// The own machine, as programs know it.
+pub(crate) const HERE: &str = "127.0.0.1";
+/// An address of the loopback network that no program takes for the own machine: it stands for another one.
+pub(crate) const ELSEWHERE: &str = "127.0.0.2";
 
 /// A server on a port of its own. Dropping it ends it.
 pub(crate) struct Server {
@@ -36,8 +41,11 @@ pub(crate) struct Server {
 
 impl Server {
     /// Serves with a function from requests to replies, each connection in a thread.
-    pub(crate) fn start(answer: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Result<Self> {
-        let listener = TcpListener::bind("127.0.0.1:0")?;
+    pub(crate) fn start(
+        host: &str,
+        answer: impl Fn(&Request) -> Reply + Send + Sync + 'static,
+    ) -> Result<Self> {
+        let listener = TcpListener::bind((host, 0))?;
         let address = listener.local_addr()?;
         let is_over = Arc::new(AtomicBool::new(false));
         let (flag, answer) = (Arc::clone(&is_over), Arc::new(answer));
@@ -75,11 +83,11 @@ fn serve(mut stream: TcpStream, answer: &dyn Fn(&Request) -> Reply) {
     let request = read(&mut stream);
     let Reply { status, kind, body } = answer(&request);
     let length = body.len();
-    // A client that has gone away needs no answer.
-    let _ = write!(
-        stream,
-        "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+    let head = format!(
+        "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n"
     );
+    // A client that has gone away needs no answer.
+    let _ = stream.write_all(&[head.as_bytes(), &body].concat());
 }
 
 /// Reads until the request is whole, the client stands still, or it is too much.

@@ -15,13 +15,13 @@ pub(crate) struct Listener {
 
 impl Listener {
     /// A listener that answers everything with a page.
-    pub(crate) fn start() -> Result<Self> {
+    pub(crate) fn start(host: &str) -> Result<Self> {
         let heard = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&heard);
-        let server = Server::start(move |request| {
+        let server = Server::start(host, move |request| {
             let text = format!("{}\n{}", request.head, String::from_utf8_lossy(&request.body));
             kept.lock().unwrap_or_else(PoisonError::into_inner).push(text);
-            Reply { status: "200 OK", kind: "text/plain", body: "The page of the listener.\n".to_owned() }
+            Reply { status: "200 OK", kind: "text/plain", body: "The page of the listener.\n".into() }
         })?;
         Ok(Self { server, heard })
     }

@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use anyhow::Result;
 use serde_json::{Value, json};
 
-use super::http::{Reply, Request, Server};
+use super::http::{HERE, Reply, Request, Server};
 
 /// Stands in a call for the first secret that the model has seen.
 pub(crate) const SEEN: &str = "{{SEEN}}";
@@ -43,7 +43,7 @@ impl ScriptedModel {
     pub(crate) fn start(turns: Vec<Vec<Call>>, secrets: Vec<String>) -> Result<Self> {
         let messages = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&messages);
-        let server = Server::start(move |request| answer(request, &turns, &secrets, &kept))?;
+        let server = Server::start(HERE, move |request| answer(request, &turns, &secrets, &kept))?;
         Ok(Self { server, messages })
     }
 
@@ -97,7 +97,7 @@ fn output(message: &Value, calls: &BTreeMap<&str, String>) -> Output {
 
 fn answer(request: &Request, turns: &[Vec<Call>], secrets: &[String], kept: &Mutex<Vec<Value>>) -> Reply {
     let Ok(body) = serde_json::from_slice::<Value>(&request.body) else {
-        return Reply { status: "404 Not Found", kind: "application/json", body: "{}".to_owned() };
+        return Reply { status: "404 Not Found", kind: "application/json", body: "{}".into() };
     };
     let messages = body["messages"].as_array().cloned().unwrap_or_default();
     let told: String =
@@ -146,13 +146,13 @@ fn stream(delta: &Value, reason: &str) -> Reply {
         last,
     ];
     let body = chunks.map(|chunk| format!("data: {chunk}\n\n")).concat() + "data: [DONE]\n\n";
-    Reply { status: "200 OK", kind: "text/event-stream", body }
+    Reply { status: "200 OK", kind: "text/event-stream", body: body.into_bytes() }
 }
 
 fn whole(message: &Value, reason: &str) -> Reply {
     let choices = json!([{"index": 0, "message": message, "finish_reason": reason}]);
     let body = json!({"id": "c", "object": "chat.completion", "choices": choices, "usage": usage()});
-    Reply { status: "200 OK", kind: "application/json", body: body.to_string() }
+    Reply { status: "200 OK", kind: "application/json", body: body.to_string().into_bytes() }
 }
 
 #[cfg(test)]

@@ -266,12 +266,25 @@ impl Looker<'_> {
 
     /// A directory of secrets is sealed file by file, so that its names are seen.
     fn seal(&mut self, path: PathBuf, is_directory: bool) {
-        if is_directory {
-            self.sights.sealed.extend(files_beneath(&path));
-        } else {
-            self.sights.sealed.insert(path);
-        }
+        let files = if is_directory { files_beneath(&path) } else { BTreeSet::from([path]) };
+        self.sights.sealed.extend(files.into_iter().filter(|file| !has_only_certificates(file)));
     }
+}
+
+/// The largest file that is looked into for keys. Bundles of certificates have a few hundred kilobytes.
+const MAX_BUNDLE: u64 = 1024 * 1024;
+
+/// Whether a file in the format of keys and certificates has certificates and no key, as every Python environment brings one.
+fn has_only_certificates(file: &Path) -> bool {
+    let is_pem = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("pem"));
+    let is_small =
+        || fs::symlink_metadata(file).is_ok_and(|found| found.is_file() && found.len() <= MAX_BUNDLE);
+    if !is_pem || !is_small() {
+        return false;
+    }
+    let text = fs::read(file).unwrap_or_default();
+    let has = |words: &[u8]| memchr::memmem::find(&text, words).is_some();
+    has(b"-----BEGIN CERTIFICATE-----") && !has(b"KEY-----")
 }
 
 /// Whether git would take a directory for the own directory of a repository, or of one of its work trees.

@@ -51,6 +51,19 @@ async fn contents_are_not_read_by_any_name_and_names_are_seen() {
 }
 
 #[tokio::test]
+async fn certificates_are_read_and_keys_are_not() {
+    let (certificate, key) = ("-----BEGIN CERTIFICATE-----\n<c>\n", "-----BEGIN PRIVATE KEY-----\n<k>\n");
+    for kind in ALL {
+        let cell = Cell::new(kind);
+        cell.file("cacert.pem", certificate);
+        cell.file("both.pem", &format!("{certificate}{key}"));
+        cell.file("key.pem", key);
+        let exit = cell.run_in(bounds(&cell), "grep -h '<' *.pem").await;
+        assert_eq!(exit.stdout.text(), "<c>\n", "{kind:?}: {}", exit.stderr.text());
+    }
+}
+
+#[tokio::test]
 async fn secrets_in_directories_elsewhere_that_a_command_goes_through_are_sealed() {
     for kind in ALL {
         let cell = Cell::new(kind);
