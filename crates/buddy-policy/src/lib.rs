@@ -21,6 +21,7 @@ mod reword;
 mod rules;
 mod shell;
 mod trail;
+mod variables;
 
 pub use decide::{decide, recalled, touched};
 pub use decision::{Decision, Execution, Verdict};
@@ -40,3 +41,4 @@ pub use rules::{
     CommandPattern, GuardError, PatternError, Rule, RuleAction, RuleSet, RuleTier, Rules, guards_from_json,
 };
 pub use trail::Trail;
+pub use variables::{VariableRules, Withheld, variables_page};

@@ -5,6 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use buddy_model::diagnose::Check;
+use buddy_policy::Withheld;
 use buddy_store::{Role, SqliteStore, StoreSettings};
 use buddy_tui::counted;
 use serde_json::json;
@@ -48,6 +49,7 @@ pub(super) async fn examine(invocation: &Invocation<'_>, place: Place) -> anyhow
         }
         Ok(loaded) => {
             checks.push(config(environment, &loaded));
+            checks.push(variables(environment, &loaded));
             let keys = Keys::new(environment, &loaded, target.clone());
             checks.push(model(invocation, &loaded, keys).await);
         }
@@ -127,6 +129,26 @@ fn config(environment: &Environment, loaded: &Loaded) -> Check {
             Check::warn("config", evidence, "any other command prints them all")
         }
     }
+}
+
+/// Variables that commands do not get and could, which is where a person wonders why one is missing.
+fn variables(environment: &Environment, loaded: &Loaded) -> Check {
+    let withheld = environment.withheld(&loaded.config.variable_rules());
+    let is_open =
+        |why: Withheld| matches!(why, Withheld::SecretName | Withheld::SecretValue | Withheld::Hidden);
+    let listed: Vec<String> = withheld
+        .iter()
+        .filter(|(_, why)| is_open(*why))
+        .map(|(name, why)| format!("{name} ({})", why.reason()))
+        .collect();
+    let evidence = match listed.as_slice() {
+        [] => "commands get all of yours".to_owned(),
+        _ => format!(
+            "withheld from commands: {}; list names in `environment.pass` to pass them on",
+            listed.join(", ")
+        ),
+    };
+    Check::ok("environment", evidence)
 }
 
 async fn model(invocation: &Invocation<'_>, loaded: &Loaded, keys: Keys) -> Check {
