@@ -83,6 +83,13 @@ impl Environment {
         all.filter_map(|(name, value)| Some((name.as_str(), rules.withheld(name, value)?))).collect()
     }
 
+    /// Where commands of the jail leave their changes of package managers' caches.
+    pub(crate) fn layers(&self) -> Option<PathBuf> {
+        let cache = self.get("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+        let cache = cache.or_else(|| self.home.as_ref().map(|home| home.join(".cache")));
+        cache.map(|cache| cache.join("buddy/layers"))
+    }
+
     /// Whether nothing of a session stays.
     pub(crate) fn is_ephemeral(&self) -> bool {
         self.session_data != self.data

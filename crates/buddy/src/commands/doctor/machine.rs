@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::Arc;
 
+use buddy_exec::cache_layers;
 use buddy_model::diagnose::Check;
 use buddy_policy::Withheld;
 use buddy_store::{Role, SqliteStore, StoreSettings};
@@ -54,6 +55,7 @@ pub(super) async fn examine(invocation: &Invocation<'_>, place: Place) -> anyhow
             checks.push(model(invocation, &loaded, keys).await);
         }
     }
+    checks.push(layers(environment));
     checks.extend(programs::look(environment, &*target).await);
     checks.extend(jail::examine().await);
     checks.push(terminal(environment, place));
@@ -149,6 +151,28 @@ fn variables(environment: &Environment, loaded: &Loaded) -> Check {
         ),
     };
     Check::ok("environment", evidence)
+}
+
+/// The layers over package managers' caches, which grow with what projects download.
+fn layers(environment: &Environment) -> Check {
+    let Some(directory) = environment.layers() else {
+        return Check::skipped("caches", "there is no home");
+    };
+    match cache_layers::measure(&directory) {
+        Err(error) => {
+            Check::warn("caches", format!("cannot be measured: {error}"), "see whether you may read it")
+        }
+        Ok((size, workspaces)) => {
+            let of = counted(workspaces as u64, "workspace");
+            let cap = bytes(cache_layers::LAYERS_CAP_BYTES);
+            let evidence = format!(
+                "layers of {of}: {} of {cap} in {}; remove any that you do not need",
+                bytes(size),
+                directory.display()
+            );
+            Check::ok("caches", evidence)
+        }
+    }
 }
 
 async fn model(invocation: &Invocation<'_>, loaded: &Loaded, keys: Keys) -> Check {
