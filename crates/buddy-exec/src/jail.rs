@@ -22,6 +22,7 @@ mod look;
 mod mounts;
 mod names;
 mod overlays;
+mod plain_settings;
 mod probe;
 mod quarantine;
 mod refusal;
