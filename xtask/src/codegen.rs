@@ -3,7 +3,7 @@
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
-use buddy_policy::{command_reference, protected_places_page};
+use buddy_policy::{caches_page, command_reference, protected_places_page, variables_page};
 use buddy_protocol::event_schema;
 
 use crate::place;
@@ -14,6 +14,8 @@ pub(crate) fn codegen() -> Result<()> {
     write("api/events.schema.json", &(serde_json::to_string_pretty(&event_schema())? + "\n"))?;
     write("api/config.schema.json", &config("schema")?)?;
     write("docs/reference/protected-places.md", &protected_places_page())?;
+    write("docs/reference/caches.md", &caches_page())?;
+    write("docs/reference/variables.md", &variables_page())?;
     write_block("docs/reference/commands.md", "commands", &command_reference())?;
     write_block("docs/configuration.md", "project-keys", &config("project-keys")?)
 }

@@ -39,8 +39,32 @@ pub struct Bounds {
     /// Directories that a person opened. Names are compared below them, so that none is guarded by its own name, and while a
     /// session lasts each name must lead to the same directory.
     pub anchors: Vec<PathBuf>,
+    /// Caches of package managers outside of `write`, which commands change in a layer. None where they are read-only.
+    pub caches: Option<CacheLayers>,
     /// Whether commands reach the network.
     pub network: bool,
+}
+
+/// Caches that the commands of one workspace change in layers.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CacheLayers {
+    /// Where the layers of the workspace are. Made when it is missing.
+    pub directory: PathBuf,
+    /// The caches, outer ones first.
+    pub places: Vec<CachePlace>,
+}
+
+/// A cache of a package manager.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CachePlace {
+    /// The name of its directory in a layer, different for each cache.
+    pub name: String,
+    /// Where it is, or would be.
+    pub at: PathBuf,
+    /// A variable that leads its program to another directory, and its value with `{}` for that; for caches that cannot be mounted over.
+    pub redirect: Option<(String, String)>,
+    /// Files of the cache that are settings and go along to that directory.
+    pub linked: Vec<String>,
 }
 
 /// How far an access reaches.
@@ -71,6 +95,7 @@ impl Bounds {
             opened: Vec::new(),
             searched: Vec::new(),
             anchors: Vec::new(),
+            caches: None,
             network: true,
         }
     }

@@ -9,6 +9,7 @@
 //! not exist yet are swept: what a command makes of them is moved to quarantine before its end is told.
 
 mod bubblewrap;
+mod cache_layers;
 mod closed;
 mod confine;
 mod covers;
@@ -20,6 +21,8 @@ mod layers;
 mod look;
 mod mounts;
 mod names;
+mod overlays;
+mod plain_settings;
 mod probe;
 mod quarantine;
 mod refusal;
@@ -37,6 +40,7 @@ mod watched;
 mod way_out;
 mod words;
 
+pub(crate) use cache_layers::LOCK as CACHE_LOCK;
 pub(crate) use guards::sealed;
 pub use inside::jail;
 pub use layers::{Layer, LayerState, layers};

@@ -10,6 +10,7 @@
 
 mod attended;
 mod bounds;
+pub mod cache_layers;
 mod captured;
 mod cgroup;
 mod control;
@@ -42,7 +43,7 @@ pub mod warden;
 mod way_out;
 
 pub use attended::run_attended;
-pub use bounds::{Bounds, Reach};
+pub use bounds::{Bounds, CacheLayers, CachePlace, Reach};
 pub use captured::Captured;
 pub use cgroup::{Limits, LimitsHit};
 pub use error::{NotFile, TargetError};

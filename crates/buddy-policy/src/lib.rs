@@ -4,6 +4,7 @@
 //! answers allow, ask or deny, with reasons. Commands are read as the shell reads them, and every simple command in them is
 //! judged; what is not understood is never taken for harmless. Nothing here does I/O, reads a clock or knows who executes.
 
+mod caches;
 mod decide;
 mod decision;
 mod display;
@@ -21,7 +22,9 @@ mod reword;
 mod rules;
 mod shell;
 mod trail;
+mod variables;
 
+pub use caches::{FoundCache, cache_places, caches_page};
 pub use decide::{decide, recalled, touched};
 pub use decision::{Decision, Execution, Verdict};
 pub use display::display_command;
@@ -40,3 +43,4 @@ pub use rules::{
     CommandPattern, GuardError, PatternError, Rule, RuleAction, RuleSet, RuleTier, Rules, guards_from_json,
 };
 pub use trail::Trail;
+pub use variables::{VariableRules, Withheld, variables_page};

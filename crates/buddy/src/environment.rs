@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::bail;
+use buddy_exec::env::with_defaults;
+use buddy_policy::{VariableRules, Withheld};
 use secrecy::SecretString;
 
 /// Everything that comes from outside the command line. Not `Debug`: the variables hold keys.
@@ -26,7 +28,7 @@ pub(crate) struct Environment {
     pub(crate) user: String,
     /// The name of this machine.
     pub(crate) host: String,
-    /// The environment that commands of agents get: cleaned.
+    /// The environment that commands of agents get, without secrets and orders.
     pub(crate) command_env: Vec<(String, String)>,
     /// What to log, from `BUDDY_LOG`.
     pub(crate) log: Option<String>,
@@ -64,10 +66,28 @@ impl Environment {
             home,
             user: account(uid).unwrap_or_else(|| format!("uid-{uid}")),
             host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
-            command_env: buddy_exec::env::clean(variables.clone().into_iter()),
+            command_env: command_env(&variables, &VariableRules::default()),
             log: variables.get("BUDDY_LOG").filter(|wish| !wish.is_empty()).cloned(),
             variables,
         })
+    }
+
+    /// The same with what a person says about variables of commands.
+    pub(crate) fn with_rules(self, rules: &VariableRules) -> Self {
+        Self { command_env: command_env(&self.variables, rules), ..self }
+    }
+
+    /// The variables that commands do not get by these rules, and why.
+    pub(crate) fn withheld(&self, rules: &VariableRules) -> Vec<(&str, Withheld)> {
+        let all = self.variables.iter();
+        all.filter_map(|(name, value)| Some((name.as_str(), rules.withheld(name, value)?))).collect()
+    }
+
+    /// Where commands of the jail leave their changes of package managers' caches.
+    pub(crate) fn layers(&self) -> Option<PathBuf> {
+        let cache = self.get("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
+        let cache = cache.or_else(|| self.home.as_ref().map(|home| home.join(".cache")));
+        cache.map(|cache| cache.join("buddy/layers"))
     }
 
     /// Whether nothing of a session stays.
@@ -103,6 +123,11 @@ impl Environment {
     pub(crate) fn all(&self) -> Vec<(String, String)> {
         self.variables.clone().into_iter().collect()
     }
+}
+
+fn command_env(variables: &BTreeMap<String, String>, rules: &VariableRules) -> Vec<(String, String)> {
+    let kept = variables.iter().filter(|(name, value)| rules.withheld(name, value).is_none());
+    with_defaults(kept.map(|(name, value)| (name.clone(), value.clone())))
 }
 
 /// The name of an account, as the system's list has it. Unlike `USER` it cannot be set by the caller.

@@ -10,7 +10,9 @@ use buddy_exec::managed::{KEEP, ManagedProcesses, ManagedSettings};
 use buddy_exec::marker::MARK;
 use buddy_exec::undo::{UndoSettings, UndoStore};
 use buddy_exec::warden::WARD;
-use buddy_exec::{DEFAULT_GRACE, Description, Limits, LocalSettings, LocalTarget, SupervisorCommand};
+use buddy_exec::{
+    DEFAULT_GRACE, Description, Limits, LocalSettings, LocalTarget, SupervisorCommand, cache_layers,
+};
 use buddy_hub::{Hub, HubParts};
 use buddy_policy::{Approvals, Attendance};
 use buddy_protocol::{Ids, Ledger, Principal};
@@ -127,6 +129,7 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
         ids: ids.clone(),
     });
     evict_logs(environment.session_logs.clone());
+    evict_layers(environment);
     let hub = Hub::new(HubParts { store: store.clone(), agents: vec![Arc::new(agent)], clock, ids });
     Ok(Buddy { hub: Arc::new(hub), who: Principal::person(environment.user.clone()), store })
 }
@@ -144,6 +147,16 @@ fn evict_logs(directory: PathBuf) {
             && error.kind() != std::io::ErrorKind::NotFound
         {
             tracing::warn!(%error, "old logs of commands cannot be removed");
+        }
+    });
+}
+
+/// Keeps the layers over caches under their cap, in the same way.
+fn evict_layers(environment: &Environment) {
+    let Some(directory) = environment.layers() else { return };
+    std::thread::spawn(move || {
+        if let Err(error) = cache_layers::evict(&directory, cache_layers::LAYERS_CAP_BYTES) {
+            tracing::warn!(%error, "old layers over caches cannot be removed");
         }
     });
 }

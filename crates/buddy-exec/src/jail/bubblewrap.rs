@@ -44,6 +44,18 @@ pub(super) const NAMESPACES: &[&str] = &[
     "--as-pid-1",
 ];
 
+/// Lets the process inside mount layers over caches. It gives these up before the command starts.
+const FOR_OVERLAYS: &[&str] = &[
+    "--cap-add",
+    "CAP_SYS_ADMIN",
+    "--cap-add",
+    "CAP_DAC_OVERRIDE",
+    "--cap-add",
+    "CAP_FOWNER",
+    "--cap-add",
+    "CAP_CHOWN",
+];
+
 /// A device stands where nothing is to be opened.
 const NO_FILE: &str = "/dev/null";
 
@@ -70,6 +82,9 @@ pub(super) fn arguments(
         words.extend(NAMESPACES.iter().map(Into::into));
         if !plan.is_pane {
             words.push(NEW_SESSION.into());
+        }
+        if !plan.overlays.is_empty() {
+            words.extend(FOR_OVERLAYS.iter().map(Into::into));
         }
         let base = if mounts.is_all_writable { "--bind" } else { "--ro-bind" };
         words.extend([base, "/", "/", "--dev", "/dev", "--proc", "/proc", "--tmpfs", "/run"].map(Into::into));

@@ -27,14 +27,14 @@ const TERMINALS: &str = "/dev/pts";
 
 /// Leaves the mounts of the machine for a copy of them, and its network where there is to be none, and puts covers over it. Must be done before there is a second thread.
 pub(super) fn put(covers: &[Covered], network: bool) -> Result<(), Refusal> {
-    let failed = |action: String| {
-        move |error: io::Error| {
-            Refusal::new(USER_NAMESPACES, format!("cannot {action}: {error}; install bubblewrap"))
-        }
-    };
     set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(|error| failed("end with the supervisor".to_owned())(error.into()))?;
     separate(network).map_err(failed("make a namespace for the command's mounts".to_owned()))?;
+    cover_all(covers)
+}
+
+/// Puts covers over places in a namespace of this process's own.
+pub(super) fn cover_all(covers: &[Covered]) -> Result<(), Refusal> {
     let covers: Vec<(PathBuf, Cover)> =
         covers.iter().map(|covered| (covered.at.to_path(), covered.cover)).collect();
     let empty: Vec<&Path> = covers
@@ -60,6 +60,10 @@ pub(super) fn put(covers: &[Covered], network: bool) -> Result<(), Refusal> {
     workshop.map_or(Ok(()), Workshop::close).map_err(failed("put the workshop away".to_owned()))
 }
 
+fn failed(action: String) -> impl Fn(io::Error) -> Refusal {
+    move |error| Refusal::new(USER_NAMESPACES, format!("cannot {action}: {error}; install bubblewrap"))
+}
+
 /// Terminals of the command's own, in the place of those of the machine. A terminal that was given to it is found by `/dev/tty` and by
 /// what is open; others, such as the one that a person sits at, have no name any more. `/dev/ptmx` makes new ones among these.
 pub(super) fn put_terminals() -> Result<(), Refusal> {
@@ -73,7 +77,7 @@ pub(super) fn put_terminals() -> Result<(), Refusal> {
 
 /// A namespace of mounts of its own, from which nothing comes back to the machine. Accounts without the right get it together with a
 /// namespace of users in which they have their own number.
-fn separate(network: bool) -> io::Result<()> {
+pub(super) fn separate(network: bool) -> io::Result<()> {
     let net = if network { CloneFlags::empty() } else { CloneFlags::CLONE_NEWNET };
     if unshare(CloneFlags::CLONE_NEWNS | net).is_err() {
         let (user, group) = (getuid().as_raw(), getgid().as_raw());

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use buddy_protocol::NameSet;
 
+use super::plain_settings::is_plain;
 use super::refusal::Refusal;
 use super::resolve::{Resolved, What, resolve};
 use crate::{Bounds, Reach};
@@ -52,6 +53,11 @@ impl Ground {
         let mut missing = Vec::new();
         // buddy makes some of its own files while a command runs, so those are not swept.
         let hidden = resolve_all(bounds.hidden.iter().cloned(), is_writable, &mut Vec::new())?;
+        // Settings without a secret in them are as good as any other file. A hidden directory stays hidden.
+        let hidden: Vec<Resolved> = hidden
+            .into_iter()
+            .filter(|hidden| hidden.what != What::File || !is_plain(&hidden.path, &bounds.blank_names))
+            .collect();
         let mut guarded = resolve_all(guarded_paths(bounds, &write), is_writable, &mut missing)?;
         guarded.retain(|guarded| guarded.what != What::Missing);
         let is_protected = |root: &PathBuf| {

@@ -9,6 +9,7 @@ use super::look::{
     Sights, files_beneath, linked_objects, look, names_of_objects, roots_to_watch, shared_roots,
 };
 use super::names::Names;
+use super::plain_settings::is_plain;
 use super::quarantine::Quarantine;
 use super::refusal::{BOUNDS, Refusal};
 use super::repositories::{behind_links, led_to, links_on_the_way, repositories, without_links};
@@ -74,7 +75,7 @@ impl Guards {
         {
             clear_left_behind(&git.join(part));
         }
-        let is_closed = |path: &PathBuf| !is_opened(path, bounds);
+        let is_closed = |path: &PathBuf| !is_opened(path, bounds) && !is_plain(path, &bounds.blank_names);
         ground.sealed = std::mem::take(&mut sights.sealed).into_iter().filter(is_closed).collect();
         if ground.sealed.len() > MAX_SEALED {
             let reason =
@@ -159,7 +160,8 @@ pub(crate) fn sealed(bounds: &Bounds, roots: &[PathBuf]) -> Vec<PathBuf> {
     let names = Names::of(&bounds.sealed_names);
     let wanted = roots_to_watch(&wanted, Path::new("/"));
     let found = look(&wanted, &Names::default(), &names, &bounds.hidden, Budget::usual()).sealed;
-    let closed = nearest(found.into_iter().filter(|path| !is_opened(path, bounds)), MAX_SEALED);
+    let is_closed = |path: &PathBuf| !is_opened(path, bounds) && !is_plain(path, &bounds.blank_names);
+    let closed = nearest(found.into_iter().filter(is_closed), MAX_SEALED);
     // They are told by the names that the directories were given by.
     let named = |path: PathBuf| {
         let below = real.iter().find_map(|(root, real)| Some(root.join(path.strip_prefix(real).ok()?)));

@@ -14,6 +14,7 @@ use rustix::stdio::dup2_stdin;
 
 use super::confine::confine;
 use super::covers;
+use super::overlays;
 use super::refusal::{BUBBLEWRAP, PROCESS, Refusal, refused};
 use super::way_out;
 use super::words::{Place, Plan, Word};
@@ -103,6 +104,9 @@ fn receive_plan(control: &mut UnixStream) -> io::Result<Plan> {
 
 /// Goes into the directory and then behind all walls.
 fn enter(plan: &Plan) -> Result<(), Word> {
+    if !plan.overlays.is_empty() {
+        overlays::put(&plan.overlays, &plan.over).map_err(Word::Refused)?;
+    }
     if let Some(covers) = &plan.covers {
         covers::put(covers, plan.network).map_err(Word::Refused)?;
     }

@@ -9,6 +9,8 @@ pub(super) const BUBBLEWRAP: &str = "bubblewrap";
 pub(super) const LANDLOCK: &str = "landlock";
 pub(super) const SECCOMP: &str = "seccomp";
 pub(super) const USER_NAMESPACES: &str = "user_namespaces";
+/// Layers over the caches of package managers; the jail goes on without them.
+pub(super) const CACHE_LAYERS: &str = "cache_layers";
 pub(super) const CGROUP: &str = "cgroup";
 /// Limits, privileges and descriptors of the process itself.
 pub(super) const PROCESS: &str = "process";

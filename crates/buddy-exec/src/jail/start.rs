@@ -1,6 +1,7 @@
 //! The supervisor's side of a jail: plans it, starts the process inside, and hears from it.
 
 use std::ffi::{OsStr, OsString};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, PipeReader, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
@@ -15,11 +16,12 @@ use rustix::io::{FdFlags, fcntl_setfd};
 use rustix::process::Pid;
 use rustix::termios::tcsetpgrp;
 
+use super::cache_layers::{Manner, Slot};
 use super::ground::Ground;
 use super::guards::{Guards, Scene};
 use super::inside::own_mounts;
 use super::mounts::{Cover, Mount, Mounts, PANE_PLACE, blank_content};
-use super::refusal::{BUBBLEWRAP, PROCESS, Refusal, refused};
+use super::refusal::{BUBBLEWRAP, CACHE_LAYERS, PROCESS, Refusal, refused};
 use super::rules::{allow_pane, rules};
 use super::seals::{Seals, tell_git};
 use super::stand_in::StandIn;
@@ -56,6 +58,8 @@ pub(crate) struct Jail {
     sweeper: Option<Sweeper>,
     /// Kept until nothing of the command is left.
     _stand_ins: Vec<StandIn>,
+    /// The lock of the layers over caches; kept as long.
+    _cache_slot: Option<File>,
 }
 
 /// Which process of a jail is not the command's.
@@ -73,15 +77,15 @@ pub(crate) enum Keeper {
 /// namespaces, the layers that do without it have to hold.
 pub(crate) fn start(spec: &Spec, cwd: &Path, given: Given) -> Result<Jail, Report> {
     let Some(bubblewrap) = bubblewrap::find().map_err(Report::Refused)? else {
-        return start_with(spec, cwd, given, None);
+        return start_with(spec, cwd, given, None, Manner::Redirected);
     };
     let again = given.try_clone();
-    let first = match start_with(spec, cwd, given, Some(bubblewrap)) {
+    let first = match start_in_namespaces(spec, cwd, given, &bubblewrap) {
         Err(Report::Refused(refusal)) if refusal.layer == BUBBLEWRAP => refusal,
         other => return other,
     };
     let Ok(given) = again else { return Err(Report::Refused(first)) };
-    start_with(spec, cwd, given, None).map_err(|report| match report {
+    start_with(spec, cwd, given, None, Manner::Redirected).map_err(|report| match report {
         Report::Refused(second) => {
             let reason = format!("{}; without it, {}: {}", first.reason, second.layer, second.reason);
             Report::Refused(Refusal::new(BUBBLEWRAP, reason))
@@ -90,9 +94,27 @@ pub(crate) fn start(spec: &Spec, cwd: &Path, given: Given) -> Result<Jail, Repor
     })
 }
 
-fn start_with(spec: &Spec, cwd: &Path, given: Given, bubblewrap: Option<PathBuf>) -> Result<Jail, Report> {
-    let prepared = prepare(spec, cwd, bubblewrap).map_err(Report::Refused)?;
-    let Prepared { plan, mounts, bubblewrap, pane, guards, seals } = prepared;
+/// Layers over caches are mounted where the kernel allows that.
+fn start_in_namespaces(spec: &Spec, cwd: &Path, given: Given, bubblewrap: &Path) -> Result<Jail, Report> {
+    let again = given.try_clone();
+    let start = |given, manner| start_with(spec, cwd, given, Some(bubblewrap.to_owned()), manner);
+    match (start(given, Manner::Mounted), again) {
+        (Err(Report::Refused(refusal)), Ok(given)) if refusal.layer == CACHE_LAYERS => {
+            start(given, Manner::Redirected)
+        }
+        (other, _) => other,
+    }
+}
+
+fn start_with(
+    spec: &Spec,
+    cwd: &Path,
+    given: Given,
+    bubblewrap: Option<PathBuf>,
+    manner: Manner,
+) -> Result<Jail, Report> {
+    let prepared = prepare(spec, cwd, bubblewrap, manner).map_err(Report::Refused)?;
+    let Prepared { plan, mounts, bubblewrap, pane, guards, seals, cache_slot } = prepared;
     // In a session of its own the process inside takes the terminal itself.
     let is_ours = plan.has_terminal && plan.place != Place::Namespaces;
     let taken = if is_ours && !plan.is_pane { terminal::take(io::stdout()) } else { Ok(()) };
@@ -113,7 +135,17 @@ fn start_with(spec: &Spec, cwd: &Path, given: Given, bubblewrap: Option<PathBuf>
     };
     let is_light = plan.place == Place::Light;
     let sweeper = Sweeper::start(watched);
-    Ok(Jail { main, words, inner, keeper, is_light, pane, sweeper, _stand_ins: stand_ins })
+    Ok(Jail {
+        main,
+        words,
+        inner,
+        keeper,
+        is_light,
+        pane,
+        sweeper,
+        _stand_ins: stand_ins,
+        _cache_slot: cache_slot.map(|slot| slot.lock),
+    })
 }
 
 impl Jail {
@@ -151,9 +183,15 @@ struct Prepared {
     pane: Option<PathBuf>,
     guards: Guards,
     seals: Option<Seals>,
+    cache_slot: Option<Slot>,
 }
 
-fn prepare(spec: &Spec, cwd: &Path, bubblewrap: Option<PathBuf>) -> Result<Prepared, Refusal> {
+fn prepare(
+    spec: &Spec,
+    cwd: &Path,
+    bubblewrap: Option<PathBuf>,
+    manner: Manner,
+) -> Result<Prepared, Refusal> {
     let place = match (&bubblewrap, spec.bounds.only_hide()) {
         (_, true) => Place::Light,
         (Some(_), false) => Place::Namespaces,
@@ -193,6 +231,14 @@ fn prepare(spec: &Spec, cwd: &Path, bubblewrap: Option<PathBuf>) -> Result<Prepa
         mounts.shown = shown;
     }
     let mut env = spec.env.clone();
+    let caches = bounds.caches.as_ref().filter(|_| place != Place::Light);
+    let cache_slot = caches.and_then(|caches| Slot::take(caches, &ground, &real(cwd), manner));
+    let mut over = Vec::new();
+    if let Some(slot) = &cache_slot {
+        slot.tell(&mut env);
+        rules.write.extend(slot.writable());
+        over = mounts.as_mut().map(|mounts| slot.arrange(mounts)).unwrap_or_default();
+    }
     let seals = match (&mut mounts, &quarantine) {
         (Some(mounts), Some(quarantine)) if place == Place::Namespaces => {
             mounts.seal_as_files(&ground.sealed);
@@ -213,12 +259,14 @@ fn prepare(spec: &Spec, cwd: &Path, bubblewrap: Option<PathBuf>) -> Result<Prepa
         place,
         mounts_outside: RawPath::from(own_mounts()),
         covers: own.map(|mounts| mounts.list.iter().map(covered).collect()),
+        overlays: cache_slot.as_ref().map(|slot| slot.overlays.clone()).unwrap_or_default(),
+        over,
         rules,
         network,
         has_terminal: spec.has_terminal,
         is_pane: pane.is_some(),
     };
-    Ok(Prepared { plan, mounts, bubblewrap, pane, guards, seals })
+    Ok(Prepared { plan, mounts, bubblewrap, pane, guards, seals, cache_slot })
 }
 
 /// Without links, where that is known.

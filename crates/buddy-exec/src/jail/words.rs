@@ -25,6 +25,10 @@ pub(super) struct Plan {
     pub(super) mounts_outside: RawPath,
     /// Mounts that the process inside makes by itself, outer ones first; none where bubblewrap has made them.
     pub(super) covers: Option<Vec<Covered>>,
+    /// Layers over caches, which the process inside mounts first.
+    pub(super) overlays: Vec<PlannedOverlay>,
+    /// Covers in these caches, outer ones first.
+    pub(super) over: Vec<Covered>,
     pub(super) rules: Rules,
     pub(super) network: bool,
     /// Whether the standard input is a terminal, which the command gets as its own.
@@ -50,6 +54,16 @@ pub(super) enum Place {
 pub(super) struct Covered {
     pub(super) at: RawPath,
     pub(super) cover: Cover,
+}
+
+/// A layer over a cache.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(super) struct PlannedOverlay {
+    pub(super) at: RawPath,
+    /// Where changes go.
+    pub(super) upper: RawPath,
+    /// What the kernel needs beside that.
+    pub(super) work: RawPath,
 }
 
 /// What Landlock lets through; all else is refused.

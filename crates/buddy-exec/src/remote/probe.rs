@@ -72,7 +72,7 @@ fn read(target: &str, said: &[u8]) -> Result<Found, TargetError> {
     };
     let home = find(".home").filter(|home| home.starts_with('/')).map(PathBuf::from);
     let variables = pairs.into_iter().filter(|(name, _)| !name.starts_with('.'));
-    Ok(Found { description, home, env: env::clean(variables) })
+    Ok(Found { description, home, env: env::with_defaults(variables) })
 }
 
 fn pair(bytes: &[u8]) -> Option<(String, String)> {

@@ -1,5 +1,6 @@
 //! The jail, asserted on what commands could and could not do to the machine around them.
 
+mod caches;
 pub(crate) mod cell;
 mod escapes;
 mod files;

@@ -31,7 +31,7 @@ pub fn protected_places_page() -> String {
     });
     section(&mut page, "Secrets", "Reading these asks you.", |keeps| keeps == Keeps::Secrets);
     let tools = "Reading these asks you. A command that you allow reads them too; all others find the files empty, or in a \
-                 repository closed.";
+                 repository closed. Settings such as `.npmrc` that have no credential in them, only a registry or `${NPM_TOKEN}`, are open to every command.";
     section(&mut page, "Secrets that tools need", tools, |keeps| keeps == Keeps::ToolSecrets);
     let files = "Reading files of these names asks you. A directory of such a name is not protected.";
     section(&mut page, "Files that hold secrets by convention", files, |keeps| keeps == Keeps::SecretFiles);

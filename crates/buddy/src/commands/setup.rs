@@ -179,7 +179,7 @@ impl Setup {
             Policies::check(invocation.environment, &policy, &invocation.cwd)?;
         }
         Ok(Arc::new(RunHosts {
-            environment: invocation.environment.clone(),
+            environment: invocation.environment.clone().with_rules(&self.loaded.config.variable_rules()),
             cwd: invocation.cwd.clone(),
             wanted: invocation.hosts.clone(),
             is_trusted: invocation.is_trusted,

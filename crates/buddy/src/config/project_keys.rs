@@ -56,6 +56,7 @@ const CONTEXT: &str = "it protects your model's context window";
 const ALLOWLIST: &str = "a listed command runs without asking";
 const PLACE: &str = "you say where tools work";
 const HOSTS: &str = "it opens hosts that are not on the public internet";
+const VARIABLES: &str = "it gives commands your secrets";
 const TERMINAL: &str = "your terminal is yours to set up";
 const TIMEOUT: &str = "you say how long a question waits for you";
 const UPDATE: &str = "you say whether buddy looks for updates";
@@ -129,6 +130,8 @@ pub(crate) const PROJECT_KEYS: &[(&str, ProjectMay)] = &[
     ("tools.fetch_confirm", Tighten(On)),
     ("tools.command_characters", Never(CONTEXT)),
     ("tools.file_characters", Never(CONTEXT)),
+    ("environment.pass", Never(VARIABLES)),
+    ("environment.hide", Tighten(Adds)),
     ("network.connect_timeout", Never(PATIENCE)),
     ("network.idle_timeout", Never(PATIENCE)),
     ("network.total_timeout", Never(PATIENCE)),

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use buddy_policy::VariableRules;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +28,8 @@ pub(crate) struct Config {
     pub(crate) agent: AgentSection,
     /// What the agent may use.
     pub(crate) tools: ToolsSection,
+    /// Which variables commands get.
+    pub(crate) environment: EnvironmentSection,
     /// How patient buddy is with providers.
     pub(crate) network: NetworkSection,
     /// What tools fetch from the web.
@@ -41,6 +44,17 @@ pub(crate) struct Config {
     pub(crate) budget: BudgetSection,
     /// How buddy learns of newer versions.
     pub(crate) update: UpdateSection,
+}
+
+impl Config {
+    /// Which variables commands get. Those that hold the keys of models are always hidden.
+    pub(crate) fn variable_rules(&self) -> VariableRules {
+        let keys = self.models.values().filter_map(|profile| profile.api_key_env.clone());
+        VariableRules {
+            pass: self.environment.pass.clone(),
+            hide: self.environment.hide.iter().cloned().chain(keys).collect(),
+        }
+    }
 }
 
 /// buddy's own agent.
@@ -196,6 +210,16 @@ impl ToolsSection {
         ];
         tools.into_iter().filter(|(_, is_on)| !is_on).map(|(name, _)| name.to_owned()).collect()
     }
+}
+
+/// Which variables commands get.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub(crate) struct EnvironmentSection {
+    /// Variables that commands get although they look like secrets, such as `DATABASE_URL` or `STRIPE_TEST_*`.
+    pub(crate) pass: Vec<String>,
+    /// Variables that commands never get, such as `ACME_*`.
+    pub(crate) hide: Vec<String>,
 }
 
 /// How patient buddy is with providers.

@@ -1,17 +1,19 @@
 //! The bounds of each mode: what a call may touch on a host. What is protected comes from policy's one table.
 
 use std::fs::DirBuilder;
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use buddy_agent::{AllowedBy, CallRights};
-use buddy_exec::{Bounds, Reach};
+use buddy_exec::{Bounds, CacheLayers, CachePlace, Reach};
 use buddy_policy::{
-    Mode, Needs, Places, Policy, guarded_names, home_secrets, secret_names, secret_places, tool_secret_names,
-    tool_secrets,
+    FoundCache, Mode, Needs, Places, Policy, cache_places, guarded_names, home_secrets, secret_names,
+    secret_places, tool_secret_names, tool_secrets,
 };
 use buddy_protocol::NameSet;
+use sha2::{Digest, Sha256};
 
 use super::sessions::{OtherSessions, Ways};
 use crate::environment::Environment;
@@ -24,6 +26,10 @@ const LOGS: &str = "logs";
 /// Directories of buddy's own are nobody else's.
 const OWN_MODE: u32 = 0o700;
 
+/// How much of a digest and of a name is in the name of a workspace's layers.
+const ID_BYTES: usize = 8;
+const ID_CHARACTERS: usize = 40;
+
 /// Where things are on a host.
 #[derive(Debug, Clone)]
 pub(super) struct Ground {
@@ -35,6 +41,10 @@ pub(super) struct Ground {
     pub(super) own_readable: Vec<PathBuf>,
     /// Where files are written that nobody keeps, and those that agents share with people.
     pub(super) scratch: Vec<PathBuf>,
+    /// Where the layers over caches are; none on another host.
+    layers: Option<PathBuf>,
+    /// Caches of package managers.
+    caches: Vec<CachePlace>,
     /// Ways to other sessions of the account.
     sessions: Arc<OtherSessions>,
     is_remote: bool,
@@ -58,7 +68,9 @@ impl Ground {
         let scratch = [PathBuf::from("/tmp")].into_iter().chain(here(SHARED)).collect();
         let own_readable = here(SHARED).chain(here(LOGS)).collect();
         let sessions = Arc::new(OtherSessions::new(environment));
-        Self { home, own, own_readable, scratch, sessions, is_remote }
+        let layers = environment.layers().filter(|_| !is_remote);
+        let caches = home.as_deref().map(|home| caches(home, host)).unwrap_or_default();
+        Self { home, own, own_readable, scratch, layers, caches, sessions, is_remote }
     }
 
     /// Makes the directories of buddy that are missing on this machine: only one that is there can be hidden from commands. Where
@@ -70,6 +82,13 @@ impl Ground {
         for directory in self.own.iter().chain(&self.own_readable) {
             let _ = DirBuilder::new().recursive(true).mode(OWN_MODE).create(directory);
         }
+    }
+
+    /// Layers over the caches of package managers, for the commands of a workspace.
+    fn cache_layers(&self, workspace: &[PathBuf]) -> Option<CacheLayers> {
+        let (layers, first) = (self.layers.as_ref()?, workspace.first()?);
+        let real = first.canonicalize().unwrap_or_else(|_| first.clone());
+        Some(CacheLayers { directory: layers.join(workspace_id(&real)), places: self.caches.clone() })
     }
 
     /// Ways to other sessions that are closed to every command of production.
@@ -148,9 +167,11 @@ pub(super) fn bounds(ground: &Ground, policy: &Policy, call: &CallRights<'_>, ne
         (false, true) => Reach::Nothing,
         (false, false) => Reach::Beneath(roots().collect()),
     };
+    let caches = matches!(write, Reach::Beneath(_)).then(|| ground.cache_layers(workspace)).flatten();
     Bounds {
         write,
         searched: needs.searched.clone(),
+        caches: caches.filter(|_| needs.runs),
         opened: opened(needs, call.by, is_production, &hidden),
         hidden,
         ways,
@@ -163,6 +184,29 @@ pub(super) fn bounds(ground: &Ground, policy: &Policy, call: &CallRights<'_>, ne
         network: network && policy.mode != Mode::Plan,
         ..Bounds::open()
     }
+}
+
+/// The caches that commands on a host would use.
+fn caches(home: &Path, host: &Host) -> Vec<CachePlace> {
+    let variable =
+        |wanted: &str| host.env.iter().find(|(name, _)| name == wanted).map(|(_, value)| value.clone());
+    let place = |cache: FoundCache| CachePlace {
+        name: cache.name.to_owned(),
+        at: cache.at,
+        redirect: cache.redirect.map(|(name, value)| (name.to_owned(), value.to_owned())),
+        linked: cache.linked.iter().map(|&name| name.to_owned()).collect(),
+    };
+    cache_places(home, variable).into_iter().map(place).collect()
+}
+
+/// The name of a workspace's layers: one that people recognise, and a digest of the whole path.
+fn workspace_id(workspace: &Path) -> String {
+    let digest = Sha256::digest(workspace.as_os_str().as_bytes());
+    let digest: String = digest.iter().take(ID_BYTES).map(|byte| format!("{byte:02x}")).collect();
+    let name = workspace.file_name().unwrap_or_default().to_string_lossy();
+    let is_plain = |character: &char| character.is_ascii_alphanumeric() || "-_.".contains(*character);
+    let name: String = name.chars().filter(is_plain).take(ID_CHARACTERS).collect();
+    format!("{name}-{digest}")
 }
 
 /// Places that are read and not changed: logs, and where people are asked, what settings of git name. A command cannot be held to a name

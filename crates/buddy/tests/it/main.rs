@@ -15,6 +15,7 @@ mod day;
 mod demo;
 mod doctor;
 mod egress;
+mod environment;
 mod exec;
 mod exec_refusals;
 mod exec_stops;

@@ -80,6 +80,24 @@ async fn secrets_in_directories_elsewhere_that_a_command_goes_through_are_sealed
     }
 }
 
+#[tokio::test]
+async fn settings_without_a_secret_are_read() {
+    for kind in ALL {
+        let cell = Cell::new(kind);
+        cell.file(".npmrc", "registry=https://mirror.example/\n//mirror.example/:_authToken=${NPM_TOKEN}\n");
+        cell.file("app/.npmrc", "//mirror.example/:_authToken=npm_abc\n");
+        cell.file("home/.npmrc", "fund=false\n");
+        cell.file("home/.yarnrc.yml", "npmAuthToken: abc\n");
+        let names = || NameSet::trees([".npmrc", ".yarnrc.yml"]);
+        let hidden = vec![cell.ws("home/.npmrc"), cell.ws("home/.yarnrc.yml")];
+        let bounds = Bounds { sealed_names: names(), blank_names: names(), hidden, ..cell.bounds() };
+        let shown =
+            cell.run_in(bounds, "cat .npmrc app/.npmrc home/.npmrc home/.yarnrc.yml").await.stdout.text();
+        assert!(shown.contains("registry=") && shown.contains("fund=false"), "{kind:?}: {shown}");
+        assert!(!shown.contains("abc"), "{kind:?}: {shown}");
+    }
+}
+
 /// Runs git as a person would, who is not in the jail.
 #[expect(clippy::disallowed_methods, reason = "what a person runs is started by no target")]
 fn git(cell: &Cell, words: &[&str]) -> String {

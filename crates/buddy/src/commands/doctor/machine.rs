@@ -4,7 +4,9 @@ use std::io::IsTerminal;
 use std::path::Path;
 use std::sync::Arc;
 
+use buddy_exec::cache_layers;
 use buddy_model::diagnose::Check;
+use buddy_policy::Withheld;
 use buddy_store::{Role, SqliteStore, StoreSettings};
 use buddy_tui::counted;
 use serde_json::json;
@@ -48,10 +50,12 @@ pub(super) async fn examine(invocation: &Invocation<'_>, place: Place) -> anyhow
         }
         Ok(loaded) => {
             checks.push(config(environment, &loaded));
+            checks.push(variables(environment, &loaded));
             let keys = Keys::new(environment, &loaded, target.clone());
             checks.push(model(invocation, &loaded, keys).await);
         }
     }
+    checks.push(layers(environment));
     checks.extend(programs::look(environment, &*target).await);
     checks.extend(jail::examine().await);
     checks.push(terminal(environment, place));
@@ -125,6 +129,48 @@ fn config(environment: &Environment, loaded: &Loaded) -> Check {
         [first, rest @ ..] => {
             let evidence = format!("{first}; and {} more warnings", rest.len());
             Check::warn("config", evidence, "any other command prints them all")
+        }
+    }
+}
+
+/// Variables that commands do not get and could, which is where a person wonders why one is missing.
+fn variables(environment: &Environment, loaded: &Loaded) -> Check {
+    let withheld = environment.withheld(&loaded.config.variable_rules());
+    let is_open =
+        |why: Withheld| matches!(why, Withheld::SecretName | Withheld::SecretValue | Withheld::Hidden);
+    let listed: Vec<String> = withheld
+        .iter()
+        .filter(|(_, why)| is_open(*why))
+        .map(|(name, why)| format!("{name} ({})", why.reason()))
+        .collect();
+    let evidence = match listed.as_slice() {
+        [] => "commands get all of yours".to_owned(),
+        _ => format!(
+            "withheld from commands: {}; list names in `environment.pass` to pass them on",
+            listed.join(", ")
+        ),
+    };
+    Check::ok("environment", evidence)
+}
+
+/// The layers over package managers' caches, which grow with what projects download.
+fn layers(environment: &Environment) -> Check {
+    let Some(directory) = environment.layers() else {
+        return Check::skipped("caches", "there is no home");
+    };
+    match cache_layers::measure(&directory) {
+        Err(error) => {
+            Check::warn("caches", format!("cannot be measured: {error}"), "see whether you may read it")
+        }
+        Ok((size, workspaces)) => {
+            let of = counted(workspaces as u64, "workspace");
+            let cap = bytes(cache_layers::LAYERS_CAP_BYTES);
+            let evidence = format!(
+                "layers of {of}: {} of {cap} in {}; remove any that you do not need",
+                bytes(size),
+                directory.display()
+            );
+            Check::ok("caches", evidence)
         }
     }
 }

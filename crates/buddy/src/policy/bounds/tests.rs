@@ -37,7 +37,17 @@ impl Yard {
         ];
         let environment = Environment::of(variables.into()).unwrap();
         let sessions = Arc::new(OtherSessions::new(&environment));
-        let ground = Ground { home: Some(home), own, own_readable, scratch, sessions, is_remote: false };
+        let (layers, caches) = (None, Vec::new());
+        let ground = Ground {
+            home: Some(home),
+            own,
+            own_readable,
+            scratch,
+            layers,
+            caches,
+            sessions,
+            is_remote: false,
+        };
         ground.make_own();
         let places = Places {
             workspace: vec![work.clone()],

@@ -44,15 +44,6 @@ fn the_list_of_the_kernel_is_read() {
 }
 
 #[test]
-fn commands_get_no_variable_of_the_table() {
-    let places = rows().flat_map(|row| row.places).filter_map(|place| place.strip_prefix('$'));
-    for name in places.map(|place| place.split('/').next().unwrap()) {
-        let given = [(name.to_owned(), "/x".to_owned())];
-        assert!(buddy_exec::env::clean(given.into_iter()).iter().all(|(kept, _)| kept != name), "{name}");
-    }
-}
-
-#[test]
 fn a_directory_with_something_needed_in_it_is_left_alone() {
     let folder = tempfile::tempdir().unwrap();
     let runtime = folder.path().canonicalize().unwrap();

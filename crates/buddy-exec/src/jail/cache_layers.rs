@@ -1,0 +1,154 @@
+//! Caches of package managers that a command changes in a layer of its workspace and not for everybody.
+//!
+//! Where the kernel allows it, the layer is mounted over the cache (`overlays.rs`): the command reads what is there, and its changes go to
+//! the layer. Elsewhere, and where a cache does not exist yet, a variable leads the package manager to a directory in the layer.
+//!
+//! Two mounts must not share a layer, so each running jail holds a slot of its own by a lock.
+
+use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use rustix::fs::{Access, AtFlags, CWD, accessat};
+
+use super::ground::Ground;
+use super::mounts::{Cover, Mount, Mounts};
+use super::words::{Covered, PlannedOverlay, RawPath};
+use crate::bounds::{CacheLayers, CachePlace};
+
+/// How many jails of a workspace have a layer at the same time. Others find the caches read-only.
+const SLOTS: usize = 8;
+
+/// The file that whoever uses a slot holds locked.
+pub(crate) const LOCK: &str = "lock";
+
+/// Parts of a cache in a slot: what was changed, what the kernel needs beside it, and a directory for those that are not mounted.
+const UPPER: &str = "upper";
+const WORK: &str = "work";
+const ALONE: &str = "alone";
+
+/// Nobody else's.
+const MODE: u32 = 0o700;
+
+/// How caches are layered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Manner {
+    /// By mounts, where a cache is there.
+    Mounted,
+    /// By variables.
+    Redirected,
+}
+
+/// The slot of one jail.
+pub(super) struct Slot {
+    directory: PathBuf,
+    pub(super) overlays: Vec<PlannedOverlay>,
+    /// Directories that variables lead to.
+    alone: Vec<PathBuf>,
+    variables: Vec<(String, String)>,
+    /// Held until nothing of the command is left.
+    pub(super) lock: File,
+}
+
+impl Slot {
+    /// Takes a free one. None where there is none, or nothing to layer: the caches then stay read-only.
+    pub(super) fn take(caches: &CacheLayers, ground: &Ground, cwd: &Path, manner: Manner) -> Option<Self> {
+        let is_ours = !ground.is_writable(&caches.directory) && !ground.is_hidden(&caches.directory);
+        if !is_ours || ground.write.is_empty() {
+            return None;
+        }
+        let (directory, lock) = (1..=SLOTS).find_map(|number| {
+            let directory = caches.directory.join(number.to_string());
+            lock(&directory).ok().flatten().map(|lock| (directory, lock))
+        })?;
+        let directory = directory.canonicalize().ok()?;
+        let mut slot =
+            Self { directory, overlays: Vec::new(), alone: Vec::new(), variables: Vec::new(), lock };
+        for place in &caches.places {
+            // A cache that cannot be layered is read-only, as without a layer.
+            let _ = slot.add(place, ground, cwd, manner);
+        }
+        (!slot.overlays.is_empty() || !slot.alone.is_empty()).then_some(slot)
+    }
+
+    fn add(&mut self, place: &CachePlace, ground: &Ground, cwd: &Path, manner: Manner) -> io::Result<()> {
+        let part = |name: &str| self.directory.join(&place.name).join(name);
+        let there = place.at.canonicalize().ok().filter(|at| at.is_dir());
+        if let Some(at) = &there {
+            if ground.is_writable(at) || accessat(CWD, at, Access::WRITE_OK, AtFlags::EACCESS).is_err() {
+                return Ok(());
+            }
+            let holds = |inner: &Path| inner.starts_with(at);
+            let is_needed =
+                ground.write.iter().any(|root| holds(root)) || holds(cwd) || holds(&self.directory);
+            let is_inside = self.overlays.iter().any(|overlay| at.starts_with(overlay.at.to_path()));
+            if is_inside {
+                return Ok(());
+            }
+            if manner == Manner::Mounted && !is_needed && !ground.is_hidden(at) {
+                let (upper, work) = (part(UPPER), part(WORK));
+                make(&upper)?;
+                make(&work)?;
+                self.overlays.push(PlannedOverlay { at: at.into(), upper: upper.into(), work: work.into() });
+                return Ok(());
+            }
+        }
+        let Some((variable, value)) = &place.redirect else { return Ok(()) };
+        let alone = part(ALONE);
+        make(&alone)?;
+        for (name, from) in place.linked.iter().filter_map(|name| Some((name, there.as_ref()?.join(name)))) {
+            if from.exists() && !alone.join(name).exists() {
+                symlink(from, alone.join(name))?;
+            }
+        }
+        let text = alone.to_str().ok_or(io::ErrorKind::InvalidFilename)?;
+        self.variables.push((variable.clone(), value.replace("{}", text)));
+        self.alone.push(alone);
+        Ok(())
+    }
+
+    /// Adds to the variables of a command those that lead into the slot.
+    pub(super) fn tell(&self, env: &mut Vec<(String, String)>) {
+        env.retain(|(name, _)| !self.variables.iter().any(|(variable, _)| variable == name));
+        env.extend(self.variables.iter().cloned());
+    }
+
+    /// Where the command may write because of the slot.
+    pub(super) fn writable(&self) -> impl Iterator<Item = RawPath> {
+        let mounted = self.overlays.iter().map(|overlay| overlay.at.clone());
+        mounted.chain(self.alone.iter().map(RawPath::from))
+    }
+
+    /// Shows the slot, and takes the covers out that have to be put over what is mounted from it.
+    pub(super) fn arrange(&self, mounts: &mut Mounts) -> Vec<Covered> {
+        let places: Vec<PathBuf> = self.overlays.iter().map(|overlay| overlay.at.to_path()).collect();
+        let is_over = |mount: &Mount| places.iter().any(|place| mount.at.starts_with(place));
+        let (over, list) = std::mem::take(&mut mounts.list).into_iter().partition(is_over);
+        mounts.list = list;
+        mounts.list.push(Mount { at: self.directory.clone(), cover: Cover::Writable });
+        let over: Vec<Mount> = over;
+        over.iter().map(|mount| Covered { at: RawPath::from(&mount.at), cover: mount.cover }).collect()
+    }
+}
+
+fn make(directory: &Path) -> io::Result<()> {
+    DirBuilder::new().recursive(true).mode(MODE).create(directory)
+}
+
+/// The lock of a slot, unless somebody holds it.
+fn lock(directory: &Path) -> io::Result<Option<File>> {
+    make(directory)?;
+    let path = directory.join(LOCK);
+    let file = OpenOptions::new().write(true).create(true).truncate(false).mode(0o600).open(&path)?;
+    if file.try_lock().is_err() {
+        return Ok(None);
+    }
+    // One that was removed meanwhile guards nothing.
+    if fs::metadata(&path).is_err() {
+        return Ok(None);
+    }
+    file.set_modified(SystemTime::now())?;
+    Ok(Some(file))
+}

@@ -1,0 +1,101 @@
+//! The table of package managers' caches: places in the home that commands of the jail change in a layer of their workspace.
+//!
+//! Pure: the home and the variables come in, and places come out.
+
+mod page;
+mod table;
+
+use std::path::{Path, PathBuf};
+
+pub use page::caches_page;
+use table::CACHES;
+
+/// A cache of one program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct CacheRow {
+    /// Whose it is, for people.
+    of: &'static str,
+    /// Its name in a layer.
+    name: &'static str,
+    /// The variable that says where it is, with what comes below that; none where no variable does.
+    variable: Option<(&'static str, &'static str)>,
+    /// Where it is by default, below the home.
+    default: &'static str,
+    /// A variable that leads the program elsewhere, and its value with `{}` for the directory.
+    redirect: Option<(&'static str, &'static str)>,
+    /// Settings in it.
+    linked: &'static [&'static str],
+}
+
+/// A cache on one machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FoundCache {
+    /// Its name in a layer.
+    pub name: &'static str,
+    /// Where it is.
+    pub at: PathBuf,
+    /// A variable that leads the program elsewhere, and its value with `{}` for the directory.
+    pub redirect: Option<(&'static str, &'static str)>,
+    /// Settings in it.
+    pub linked: &'static [&'static str],
+}
+
+/// Directories of the home that a variable can move, and their usual places.
+const MOVED: &[(&str, &str)] = &[(".cache", "XDG_CACHE_HOME"), (".local/share", "XDG_DATA_HOME")];
+
+/// All caches of an account, by its home and variables.
+pub fn cache_places(home: &Path, variable: impl Fn(&str) -> Option<String>) -> Vec<FoundCache> {
+    let absolute = |name: &str| {
+        let value = variable(name)?;
+        // Some of them are lists.
+        let first = Path::new(value.split(':').next()?).to_owned();
+        first.is_absolute().then_some(first)
+    };
+    let default = |row: &CacheRow| {
+        let moved = MOVED.iter().find_map(|(usual, name)| {
+            Some(absolute(name)?.join(Path::new(row.default).strip_prefix(usual).ok()?))
+        });
+        moved.unwrap_or_else(|| home.join(row.default))
+    };
+    let place = |row: &CacheRow| {
+        let named = row.variable.and_then(|(name, below)| Some(absolute(name)?.join(below)));
+        let at = named.unwrap_or_else(|| default(row));
+        FoundCache { name: row.name, at, redirect: row.redirect, linked: row.linked }
+    };
+    CACHES.iter().map(place).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    fn at(name: &str, variables: &[(&str, &str)]) -> PathBuf {
+        let variable = |wanted: &str| {
+            variables.iter().find(|(name, _)| *name == wanted).map(|(_, value)| (*value).to_owned())
+        };
+        let found = cache_places(Path::new("/home/ann"), variable);
+        found.into_iter().find(|cache| cache.name == name).unwrap().at
+    }
+
+    #[test]
+    fn variables_say_where_a_cache_is() {
+        assert_eq!(at("cargo", &[]), Path::new("/home/ann/.cargo"));
+        assert_eq!(at("cargo", &[("CARGO_HOME", "/opt/cargo")]), Path::new("/opt/cargo"));
+        assert_eq!(at("cargo", &[("CARGO_HOME", "relative")]), Path::new("/home/ann/.cargo"));
+        assert_eq!(at("go", &[("GOPATH", "/go:/other")]), Path::new("/go/pkg"));
+        assert_eq!(at("pip", &[("XDG_CACHE_HOME", "/big")]), Path::new("/big/pip"));
+        assert_eq!(at("pip", &[("XDG_CACHE_HOME", "/big"), ("PIP_CACHE_DIR", "/pip")]), Path::new("/pip"));
+    }
+
+    #[test]
+    fn names_are_used_once_and_redirects_name_the_directory() {
+        let names: BTreeSet<&str> = CACHES.iter().map(|row| row.name).collect();
+        assert_eq!(names.len(), CACHES.len());
+        let redirects: Vec<_> = CACHES.iter().filter_map(|row| row.redirect).collect();
+        let variables: BTreeSet<&str> = redirects.iter().map(|(name, _)| *name).collect();
+        assert_eq!(variables.len(), redirects.len());
+        assert!(redirects.iter().all(|(_, value)| value.contains("{}")));
+    }
+}
