@@ -1,11 +1,14 @@
 //! What a model is told before the conversation: the system prompt, the tools, and where it works.
 
+use std::sync::Arc;
+
+use buddy_policy::Mode;
 use buddy_protocol::SessionTarget;
 
 use crate::agent::AgentSettings;
 use crate::models::{Offer, Offers};
 use crate::prompt::{SystemPrompt, TargetLine, environment};
-use crate::targets::{Slot, Targets};
+use crate::targets::{Attached, Slot, Targets};
 use crate::tools::{Means, registry};
 
 /// Characters of what a host says about itself.
@@ -52,6 +55,7 @@ fn offer(settings: &AgentSettings, slots: &[Slot], off: &[String]) -> Result<Off
     let system = SystemPrompt {
         name: &settings.name,
         tools: tools.iter().map(|tool| tool.name.clone()).collect(),
+        jail: default.is_some_and(is_jailed),
         remote: remote.as_deref(),
         targets: if is_alone { Vec::new() } else { slots.iter().map(line).collect() },
         instructions: settings.instructions.as_deref(),
@@ -59,6 +63,12 @@ fn offer(settings: &AgentSettings, slots: &[Slot], off: &[String]) -> Result<Off
     };
     let system = system.render().map_err(|error| format!("the system prompt: {error}"))?;
     Ok(Offer { system, tools })
+}
+
+/// Whether commands on a target are held to the workspace.
+fn is_jailed(attached: &Arc<Attached>) -> bool {
+    let policy = attached.host.policy.policy(&attached.place.cwd, false);
+    !attached.host.is_remote && policy.is_ok_and(|policy| policy.mode == Mode::Development)
 }
 
 /// One target in the list of them.

@@ -16,6 +16,7 @@ mod grep;
 mod list_directory;
 mod make_directory;
 mod opens;
+mod outside;
 mod person;
 mod pins;
 mod preview;

@@ -12,6 +12,7 @@ mod bubblewrap;
 mod closed;
 mod confine;
 mod covers;
+mod denial;
 mod git_config;
 mod ground;
 mod guards;
@@ -37,6 +38,7 @@ mod watched;
 mod way_out;
 mod words;
 
+pub use denial::{Denial, DenialKind, denials};
 pub(crate) use guards::sealed;
 pub use inside::jail;
 pub use layers::{Layer, LayerState, layers};

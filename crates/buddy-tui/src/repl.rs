@@ -23,7 +23,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::asking::{Said, question, read};
 use crate::branches::{Opened, told as refused};
 use crate::changes::told;
-use crate::console::{CustomCommand, Desk, SECOND_PRESS, is_command, terminal_size, trouble};
+use crate::console::{CustomCommand, Desk, SECOND_PRESS, is_command, stopped, terminal_size, trouble};
 use crate::details::Details;
 use crate::exit::{Exit, Left, Signalled};
 use crate::mentions::{attach_images, images_in};
@@ -467,6 +467,9 @@ impl Repl<'_> {
                     let on = self.where_of(call);
                     let called = self.details.called(": ", &one_line(&call.title, TITLE));
                     self.status(&format!("✗ {}{on}{called}: {}", call.name, one_line(&trouble, TITLE)))?;
+                    for line in stopped(call) {
+                        self.status(&format!("  jail: {line}"))?;
+                    }
                 }
             }
             Fact::ItemChanged(changed) => {

@@ -20,6 +20,9 @@ use crate::tools::run::Pipeline;
 /// Hosts of one call that its result names. Connections to others are counted.
 const MAX_ROWS: usize = 50;
 
+/// Hosts that a command was kept from and that its result explains.
+const MAX_TOLD: usize = 5;
+
 /// Hosts that one call may want. A command that tries more is not asked for by mistake.
 const MAX_DECIDED: usize = 500;
 
@@ -211,6 +214,18 @@ impl CallEgress {
             };
         }
         Ok(())
+    }
+
+    /// Hosts that the command was kept from, with why.
+    pub(crate) fn refused(&self) -> Vec<(String, String)> {
+        // Held only while somebody is asked, and then the command has not ended by itself.
+        let Ok(decided) = self.decided.try_lock() else { return Vec::new() };
+        let refused = decided.iter().filter_map(|(host, decision)| Some((host, decision.as_ref().err()?)));
+        let mut refused: Vec<(String, String)> =
+            refused.map(|(host, why)| (host.clone(), why.clone())).collect();
+        refused.sort();
+        refused.truncate(MAX_TOLD);
+        refused
     }
 
     /// The connections for a result; none where there were none.

@@ -2,16 +2,15 @@
 //! bounds and ran without a question because it only reads.
 
 mod pane;
-mod refused;
 mod way_out;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use async_trait::async_trait;
 use buddy_exec::{
-    Bounds, Chunk, Ended, Exec, Exit, LogFile, OutputLimits, PaneSelector, Reach, Running, Stdin, Stream,
-    Target, TerminalSize,
+    Chunk, Denial, DenialKind, Ended, Exec, Exit, LogFile, OutputLimits, PaneSelector, Reach, Running, Stdin,
+    Stream, Target, TerminalSize,
 };
 use buddy_model::ToolDefinition;
 use buddy_policy::{Action, Claims, Execution, Intent, Tier};
@@ -27,7 +26,6 @@ use crate::tools::tmux::{no_panes, selector};
 use crate::tools::tool::{CommandField, Place, Spec, TextClass, Tool, ToolContext};
 use crate::tools::wait::Wait;
 use pane::InPane;
-use refused::why_refused;
 
 /// How long a command may run when the call does not say.
 const DEFAULT_WAIT: Duration = Duration::from_secs(30);
@@ -39,9 +37,6 @@ const KEEP: usize = 128 * 1024;
 const TERMINAL_KIND: &str = "xterm";
 /// Bytes of a command's log on disk.
 const LOG_CAP: u64 = 64 * 1024 * 1024;
-
-/// What programs print when they are refused a file.
-const REFUSED: &[&str] = &["ermission denied", "EACCES", "PermissionError"];
 
 /// What `wait` is where nothing can be left running.
 const WAIT_ONLY: &str = "How long to wait: true for the usual 30 s, or a duration such as \"10m\" or a number of seconds, up to \
@@ -139,7 +134,7 @@ impl Tool for RunShell {
         let (way_out, outlet) = way_out::make(context.egress.is_some()).unzip();
         let env = environment(&context.env, input.terminal);
         let env = if way_out.is_some() { way_out::variables(env) } else { env };
-        let refusable = Refusable { bounds: &context.bounds, cwd: cwd.clone() };
+        let ran_in = cwd.clone();
         let exec = Exec {
             argv: argv(&context.execution, &context.target.describe().shell, input.command),
             cwd,
@@ -162,8 +157,8 @@ impl Tool for RunShell {
         };
         // A command that ran is a result, also when its changes could not be kept; the snapshot from before it stays.
         let kept = context.recorder.after_command().await;
-        let mut result = outcome(&exit, timeout, &refusable);
-        if let Some(note) = closed(&result, context).await {
+        let mut result = outcome(&exit, timeout);
+        if let Some(note) = explain(&exit, &ran_in, context).await {
             result["sealed"] = json!(note);
         }
         if let Err(error) = kept {
@@ -173,11 +168,19 @@ impl Tool for RunShell {
     }
 }
 
-/// Which files with secrets were closed to a command that failed and says that it was refused something.
-async fn closed(result: &Value, context: &ToolContext) -> Option<String> {
-    let printed = |stream: &str| result[stream].as_str().unwrap_or_default().to_owned();
-    let output = [printed("stdout"), printed("stderr")].concat();
-    if result["exit_code"] == json!(0) || !REFUSED.iter().any(|words| output.contains(words)) {
+/// Notes what the jail stopped in a command that failed. The answer says which files with secrets were closed to it where one of them can
+/// be the reason.
+async fn explain(exit: &Exit, cwd: &Path, context: &ToolContext) -> Option<String> {
+    if exit.code == Some(0) {
+        return None;
+    }
+    let output = [exit.stderr.text(), exit.stdout.text()].join("\n");
+    let denials = context.target.denials(&output, &context.bounds, cwd);
+    let is_sealed =
+        |denial: &Denial| matches!(denial.kind, DenialKind::Sealed | DenialKind::Write | DenialKind::Unknown);
+    let may_be_sealed = denials.iter().any(is_sealed);
+    context.note_denials(denials);
+    if !may_be_sealed {
         return None;
     }
     let roots: Vec<PathBuf> = context.workspace.iter().chain([&context.place.cwd]).cloned().collect();
@@ -191,7 +194,7 @@ async fn closed(result: &Value, context: &ToolContext) -> Option<String> {
 /// Whether a command is typed into a pane. One that only reads has narrower bounds than the shell of a pane, and nobody was
 /// asked about it: what earlier lines left in that shell must not decide what it does.
 fn is_for_pane(context: &ToolContext) -> bool {
-    context.bounds.only_hide() || !context.is_read_only
+    !context.is_outside && (context.bounds.only_hide() || !context.is_read_only)
 }
 
 /// What the targets of a session have for commands, one of them at least.
@@ -325,20 +328,8 @@ fn show(chunk: &Chunk, context: &ToolContext) {
     let _ = context.live.try_send((stream, String::from_utf8_lossy(&chunk.bytes).into_owned()));
 }
 
-/// What a command could be refused, and where it ran.
-struct Refusable<'a> {
-    bounds: &'a Bounds,
-    cwd: PathBuf,
-}
-
-impl Refusable<'_> {
-    fn why(&self, output: &str) -> Option<String> {
-        why_refused(output, self.bounds, &self.cwd)
-    }
-}
-
 /// A command that ran is a result, whatever became of it; only one that could not be started is a failure.
-fn outcome(exit: &Exit, timeout: Duration, refusable: &Refusable<'_>) -> Value {
+fn outcome(exit: &Exit, timeout: Duration) -> Value {
     let mut result = json!({
         "exit_code": exit.code,
         "signal": exit.signal,
@@ -369,9 +360,7 @@ fn outcome(exit: &Exit, timeout: Duration, refusable: &Refusable<'_>) -> Value {
         format!("{} process(es) of it still run: they have the rights of another account", exit.survivors)
     });
     let swept = exit.swept.iter().map(ToString::to_string);
-    let refused = [&exit.stderr, &exit.stdout].map(|stream| refusable.why(&stream.text()));
-    let refused = refused.into_iter().flatten().take(1);
-    let notes: Vec<String> = note.into_iter().chain(remain).chain(refused).chain(swept).collect();
+    let notes: Vec<String> = note.into_iter().chain(remain).chain(swept).collect();
     if !notes.is_empty() {
         result["timed_out"] = json!(exit.ended == Ended::TimedOut);
         result["note"] = json!(notes.join("; "));

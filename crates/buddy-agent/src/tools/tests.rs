@@ -96,6 +96,8 @@ impl Yard {
         let supervisor = SupervisorCommand { program: "/bin/false".into(), args: Vec::new() };
         let settings = LocalSettings { supervisor, description, grace: std::time::Duration::ZERO };
         let context = ToolContext {
+            is_outside: false,
+            denials: std::sync::Mutex::default(),
             target: Arc::new(LocalTarget::new(settings)),
             place: Place { cwd, home: None, endpoints: Endpoints::usual().unwrap() },
             redirects: Arc::new(|_| true),

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::display::DisplaySection;
+use super::jail::JailSection;
 use super::profile::Profile;
 use super::wait::Wait;
 use super::web::WebSection;
@@ -27,6 +28,10 @@ pub(crate) struct Config {
     pub(crate) agent: AgentSection,
     /// What the agent may use.
     pub(crate) tools: ToolsSection,
+    /// What the jail of commands leaves open, in every project.
+    pub(crate) jail: JailSection,
+    /// The same for single projects, by their directories.
+    pub(crate) projects: BTreeMap<String, JailSection>,
     /// How patient buddy is with providers.
     pub(crate) network: NetworkSection,
     /// What tools fetch from the web.

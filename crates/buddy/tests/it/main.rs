@@ -13,6 +13,7 @@ mod crash;
 mod cut_answers;
 mod day;
 mod demo;
+mod denials;
 mod doctor;
 mod egress;
 mod exec;

@@ -5,7 +5,7 @@ use buddy_policy::Execution;
 use buddy_protocol::ToolFailure;
 use serde_json::{Value, json};
 
-use super::{Refusable, limits, outcome, snapshot, watch};
+use super::{explain, limits, outcome, snapshot, watch};
 use crate::tools::failure::target_failure;
 use crate::tools::tool::ToolContext;
 
@@ -22,7 +22,7 @@ pub(super) struct InPane<'a> {
 impl InPane<'_> {
     /// Runs it and waits, or leaves it there.
     pub(super) async fn run(self, context: &ToolContext) -> Result<Value, ToolFailure> {
-        let refusable = Refusable { bounds: &context.bounds, cwd: self.cwd.clone() };
+        let ran_in = self.cwd.clone();
         let command = PaneCommand {
             text: match &context.execution {
                 Execution::Shell => PaneText::Shell(self.command),
@@ -48,7 +48,10 @@ impl InPane<'_> {
         let mut run = started.map_err(|error| target_failure(&error))?;
         let exit = watch(&mut run.running, context).await?;
         let kept = context.recorder.after_command().await;
-        let mut result = outcome(&exit, timeout, &refusable);
+        let mut result = outcome(&exit, timeout);
+        if let Some(note) = explain(&exit, &ran_in, context).await {
+            result["sealed"] = json!(note);
+        }
         if let Err(error) = kept {
             result["undo"] = json!(format!("what the command changed is not known: {error}"));
         }
