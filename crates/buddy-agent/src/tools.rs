@@ -3,6 +3,7 @@
 mod apply_patch;
 mod approve;
 mod ask_user;
+mod background;
 mod clip;
 mod closest;
 mod delete_path;

@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use buddy_protocol::{
-    Answer, ApprovalPolicy, Ask, AskId, Command, Content, DeltaStream, Event, Fact, Item, NoticeLevel,
-    Principal, Question, SessionId, Sessions, SessionsError, Subscription, SubscriptionError, ToolCall,
-    Transcript, TurnOutcome, Usage,
+    Answer, ApprovalPolicy, Ask, AskId, BACKGROUND_ENDED, Command, Content, DeltaStream, Event, Fact, Item,
+    NoticeLevel, Principal, Question, SessionId, Sessions, SessionsError, Subscription, SubscriptionError,
+    ToolCall, Transcript, TurnOutcome, Usage,
 };
 use futures::{FutureExt, StreamExt};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, Lines};
@@ -487,7 +487,9 @@ impl Repl<'_> {
                     self.status(&text)?;
                 }
             }
-            Fact::Notice(notice) if notice.level != NoticeLevel::Info => self.status(&notice.text)?,
+            Fact::Notice(notice) if notice.level != NoticeLevel::Info || notice.code == BACKGROUND_ENDED => {
+                self.status(&notice.text)?;
+            }
             Fact::TurnEnded(ended) => {
                 if let Some(failure) = &ended.failure {
                     let hint = failure.hint.as_ref().map(|hint| format!("\n  {hint}")).unwrap_or_default();

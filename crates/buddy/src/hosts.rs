@@ -8,6 +8,8 @@ use anyhow::bail;
 use async_trait::async_trait;
 use buddy_agent::{Host as AgentHost, Hosts};
 use buddy_exec::TmuxTarget;
+use buddy_exec::jail::clear_litter;
+use buddy_policy::guarded_names;
 use buddy_protocol::{SessionTarget, TargetHost, TargetWish};
 
 use crate::commands::UsageError;
@@ -160,6 +162,11 @@ impl RunHosts {
         } else {
             project_files(&TrustStore::new(&self.environment.data), &host.cwd)
         };
+        if !is_remote && !project_is_home(&host) {
+            let cwd = host.cwd.clone();
+            // What a crash left goes now, and not only with the next command.
+            let _ = tokio::task::spawn_blocking(move || clear_litter(&[cwd], guarded_names())).await;
+        }
         let is_exposed = self.policy.is_production() && !is_remote && !host.target.can_hide().await;
         let policy = Policies::new(&self.environment, self.policy.clone(), &host)?;
         let policy = if is_exposed { policy.exposed() } else { policy };
@@ -176,6 +183,11 @@ impl RunHosts {
             note: None,
         })
     }
+}
+
+/// Whether a session works in the home itself, which is too much to look through and no project.
+fn project_is_home(host: &Host) -> bool {
+    host.home.as_ref().is_some_and(|home| home == &host.cwd)
 }
 
 #[async_trait]

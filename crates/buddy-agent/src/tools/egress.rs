@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -44,6 +44,8 @@ pub(crate) struct CallEgress {
     pub(crate) decided: tokio::sync::Mutex<HashMap<String, Result<(), String>>>,
     /// How often a person was asked.
     pub(crate) asked: AtomicUsize,
+    /// Whether the command runs on in the background, where nobody is asked about its hosts.
+    pub(crate) is_left: AtomicBool,
     pub(crate) connections: Mutex<Connections>,
 }
 
@@ -171,6 +173,9 @@ impl CallEgress {
         offers: &[Offer],
         intent: &Intent,
     ) -> Result<(), String> {
+        if self.is_left.load(Ordering::Relaxed) {
+            return Err("the command runs in the background, where nobody is asked".to_owned());
+        }
         self.asked.fetch_add(1, Ordering::Relaxed);
         let described = self.target.host.target.describe();
         let offered =
@@ -214,6 +219,11 @@ impl CallEgress {
             };
         }
         Ok(())
+    }
+
+    /// The command runs on in the background.
+    pub(crate) fn leave(&self) {
+        self.is_left.store(true, Ordering::Relaxed);
     }
 
     /// Hosts that the command was kept from, with why.

@@ -3,7 +3,7 @@
 //! A call given to the pipeline ends in exactly one recorded result, whatever happens to it on the way.
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -26,6 +26,7 @@ use crate::briefing::tools_off;
 use crate::gate::{Gate, Ground, Judged};
 use crate::targets::{Attached, Targets};
 use crate::tools::approve::{Passage, Refusal, Share};
+use crate::tools::background::Background;
 use crate::tools::clip::{TextLimits, clip, clip_text};
 use crate::tools::egress::{self, CONNECTIONS, CallEgress};
 use crate::tools::failure::target_failure;
@@ -63,6 +64,7 @@ pub(crate) struct PipelineParts {
 pub(crate) struct Pipeline {
     pub(crate) parts: PipelineParts,
     pub(crate) declined: Declined,
+    pub(crate) background: Arc<Background>,
 }
 
 /// A call that is to go through the pipeline.
@@ -193,7 +195,8 @@ impl Side {
 
 impl Pipeline {
     pub(crate) fn new(parts: PipelineParts) -> Arc<Self> {
-        Arc::new(Self { parts, declined: Declined::default() })
+        let background = Background::new(parts.sink.clone());
+        Arc::new(Self { parts, declined: Declined::default(), background })
     }
 
     /// Validates the calls of one model answer and orders those that could get in each other's way.
@@ -381,6 +384,7 @@ impl Pipeline {
                 Side::Outside => Recorder::off(),
             },
             env: ready.target.host.env.clone(),
+            background: self.background.clone(),
             owner: self.parts.owner.clone(),
             text_limit: self.parts.limits.of(ready.spec.text),
             log: self.parts.logs.join(side.log_name(item)),
@@ -447,6 +451,7 @@ impl Pipeline {
             cancel: cancel.clone(),
             decided: tokio::sync::Mutex::default(),
             asked: AtomicUsize::new(0),
+            is_left: AtomicBool::new(false),
             connections: Mutex::default(),
         })
     }

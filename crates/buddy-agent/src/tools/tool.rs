@@ -17,6 +17,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::tools::background::Background;
 use crate::tools::egress::CallEgress;
 use crate::tools::person::Person;
 
@@ -176,6 +177,8 @@ pub(crate) struct ToolContext {
     pub(crate) recorder: Recorder,
     /// The environment of commands.
     pub(crate) env: Vec<(String, String)>,
+    /// Commands of the session that run on.
+    pub(crate) background: Arc<Background>,
     /// Who managed processes belong to.
     pub(crate) owner: Owner,
     /// Characters of one text that the model is given.

@@ -4,6 +4,7 @@
 mod approvals;
 mod askers;
 mod auto;
+mod background;
 mod budget;
 mod catalogue;
 mod commands;
