@@ -55,7 +55,8 @@ fn offer(settings: &AgentSettings, slots: &[Slot], off: &[String]) -> Result<Off
     let system = SystemPrompt {
         name: &settings.name,
         tools: tools.iter().map(|tool| tool.name.clone()).collect(),
-        jail: default.is_some_and(is_jailed),
+        jail: default.is_some_and(|default| !default.host.is_remote && is_development(default)),
+        is_asked_there: default.is_some_and(|default| default.host.is_remote && is_development(default)),
         remote: remote.as_deref(),
         targets: if is_alone { Vec::new() } else { slots.iter().map(line).collect() },
         instructions: settings.instructions.as_deref(),
@@ -65,10 +66,10 @@ fn offer(settings: &AgentSettings, slots: &[Slot], off: &[String]) -> Result<Off
     Ok(Offer { system, tools })
 }
 
-/// Whether commands on a target are held to the workspace.
-fn is_jailed(attached: &Arc<Attached>) -> bool {
+/// Whether commands on a target are held to the workspace, as far as something there can hold them.
+fn is_development(attached: &Arc<Attached>) -> bool {
     let policy = attached.host.policy.policy(&attached.place.cwd, false);
-    !attached.host.is_remote && policy.is_ok_and(|policy| policy.mode == Mode::Development)
+    policy.is_ok_and(|policy| policy.mode == Mode::Development)
 }
 
 /// One target in the list of them.
@@ -77,8 +78,11 @@ fn line(slot: &Slot) -> TargetLine {
     let about = match slot.attached() {
         Some(attached) => {
             let described = attached.host.target.describe();
-            let place =
-                if attached.host.is_remote { place(spec) } else { format!("{}, this machine", place(spec)) };
+            let place = if attached.host.is_remote {
+                format!("{}, another machine without a jail", place(spec))
+            } else {
+                format!("{}, this machine", place(spec))
+            };
             format!("{place}; {}; shell {}; working directory {}", described.os, described.shell, spec.cwd)
         }
         None => "it cannot be used at the moment".to_owned(),

@@ -155,6 +155,14 @@ impl Gate {
             // What is dangerous needs its word all the same.
             approvals = Approvals::Window;
         }
+        let is_jailless = policy.mode == Mode::Development && policy.places.remote;
+        if is_jailless
+            && runs(intent)
+            && matches!(approvals, Approvals::All | Approvals::Window | Approvals::Auto)
+        {
+            // They cover what a jail holds, and no jail is there.
+            approvals = Approvals::Ask;
+        }
         let links = ground.source.links(&policy, &touched(intent, &policy));
         let tracked = ground.source.tracked(&recalled(intent, &policy));
         let attendance = self.attendance;
@@ -168,10 +176,13 @@ impl Gate {
         let knew_secret = trail.has_read_secret();
         // A command that nobody was asked about takes no secret out.
         let is_secretive = decision.verdict == Verdict::Allow && (knew_secret || decision.reads_secret);
-        bounds.network &= !is_secretive && !decision.stays_inside;
+        // Another host keeps its network; a command that only reads sends nothing.
+        if !(policy.places.remote && decision.is_read_only) {
+            bounds.network &= !is_secretive && !decision.stays_inside;
+        }
         let is_confined = policy.mode == Mode::Development && decision.verdict == Verdict::Allow;
         let is_brokered = is_confined && !bounds.network && policy.has_broker && !policy.is_offline;
-        let needs_word = decision.is_grave && policy.mode == Mode::Production;
+        let needs_word = decision.is_grave && (policy.mode == Mode::Production || is_jailless);
         let (unasked_bounds, workspace) = (bounds.clone(), policy.places.workspace.clone());
         let opens = Vec::new();
         Ok(Judged {
@@ -373,6 +384,11 @@ impl Gate {
     pub(crate) fn watch(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
+}
+
+/// Whether a call runs commands, or types them.
+fn runs(intent: &Intent) -> bool {
+    intent.actions.iter().any(|action| matches!(action, Action::Run { .. } | Action::Terminal { .. }))
 }
 
 /// Adds to a trail what a call does that went through the gate.

@@ -18,6 +18,8 @@ pub(crate) struct SystemPrompt<'a> {
     pub(crate) jail: bool,
     /// The other machine, when the session works on one.
     pub(crate) remote: Option<&'a str>,
+    /// Whether the person is asked about every command there that does more than read.
+    pub(crate) is_asked_there: bool,
     /// The targets, the default first, when there are several.
     pub(crate) targets: Vec<TargetLine>,
     /// What the person always wants said.
@@ -57,6 +59,7 @@ impl SystemPrompt<'_> {
                 tools => self.tools.clone(),
                 jail => self.jail,
                 remote => self.remote,
+                is_asked_there => self.is_asked_there,
                 targets => self.targets.iter().map(|target| context! {
                     name => target.name.as_str(),
                     about => target.about.as_str(),

@@ -17,9 +17,9 @@ use rustix::io::Errno;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::control::{Outcome, Report};
+use crate::jail::clear_litter;
 use crate::local::{Supervisor, Terms};
 use crate::running::QUEUED_CHUNKS;
-use crate::jail::clear_litter;
 use crate::{Exec, Exit, Reach, Running, Stopper, Stream, SupervisorCommand, TargetError};
 pub(crate) use output::{Output, Taken};
 

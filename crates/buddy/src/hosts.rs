@@ -103,7 +103,8 @@ impl RunHosts {
             Made::Panes(panes) => (Host { target: panes, ..host }, None),
             Made::Nothing { note } => (host, note),
         };
-        let host = AgentHost { note, ..self.for_agents(host).await? };
+        let note = [note, self.protection(&host)].into_iter().flatten().collect::<Vec<_>>().join("\n");
+        let host = AgentHost { note: (!note.is_empty()).then_some(note), ..self.for_agents(host).await? };
         let named = host.session_target(wish).wish();
         self.reached().extend([(wish.clone(), host.clone()), (named, host.clone())]);
         Ok(host)
@@ -111,6 +112,22 @@ impl RunHosts {
 
     fn reached(&self) -> std::sync::MutexGuard<'_, HashMap<TargetWish, AgentHost>> {
         self.reached.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What protects the person on another host, and what does not.
+    fn protection(&self, host: &Host) -> Option<String> {
+        let remote = host.remote.as_ref()?;
+        let name = &remote.name;
+        Some(if self.is_production() {
+            format!(
+                "`{name}` has no jail: commands run with all rights of the account there, and only flagged ones ask"
+            )
+        } else {
+            format!(
+                "`{name}` has no jail: commands that only read run, every other one asks you and then has all rights of the account there. \
+                 File tools keep to the directory and can be undone; commands cannot"
+            )
+        })
     }
 
     /// The panes of a host, which all sessions share whatever directory they are in.

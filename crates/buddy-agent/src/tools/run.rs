@@ -32,6 +32,7 @@ use crate::tools::egress::{self, CONNECTIONS, CallEgress};
 use crate::tools::failure::target_failure;
 use crate::tools::outside::{self, Declined};
 use crate::tools::person::Person;
+use crate::tools::read_file::LOG_SCHEME;
 use crate::tools::registry;
 use crate::tools::target_field;
 use crate::tools::tool::{CommandField, Prepared, Spec, ToolContext, shown};
@@ -475,6 +476,15 @@ impl Pipeline {
         let Some(fields) = result.as_object_mut() else { return result };
         if target_field::is_for(spec) && self.parts.targets.names().len() > 1 {
             fields.insert("target".to_owned(), Value::String(target.spec.name.clone()));
+        }
+        if target.host.is_remote
+            && let Some(Value::String(log)) = fields.get_mut("log")
+        {
+            // It is on this machine, where no path of the other host leads.
+            let name = std::path::Path::new(log.as_str())
+                .file_name()
+                .map(|name| name.to_string_lossy().into_owned());
+            *log = format!("{LOG_SCHEME}{}", name.unwrap_or_default());
         }
         if let Some(undo) = undo_status(spec, recorder).filter(|_| target.host.is_remote) {
             fields.insert("undo".to_owned(), Value::String(undo.to_owned()));

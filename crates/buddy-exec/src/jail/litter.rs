@@ -18,7 +18,11 @@ const TIME: Duration = Duration::from_millis(200);
 /// Removes what jails left in these directories and no jail uses any more: stand-ins in repositories, and empty directories at these
 /// names. Anything else stays as it is.
 pub fn clear_litter(roots: &[PathBuf], guarded: &NameSet) {
-    let roots: Vec<PathBuf> = roots.iter().filter_map(|root| root.canonicalize().ok()).filter(|root| root != Path::new("/")).collect();
+    let roots: Vec<PathBuf> = roots
+        .iter()
+        .filter_map(|root| root.canonicalize().ok())
+        .filter(|root| root != Path::new("/"))
+        .collect();
     let budget = Budget::small(ENTRIES, DEPTH).within(TIME);
     let sights = look(&roots, &Names::of(guarded), &Names::default(), &[], budget);
     for order in &sights.orders {

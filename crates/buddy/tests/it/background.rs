@@ -45,7 +45,11 @@ async fn a_command_runs_on_when_its_wait_is_over_and_its_changes_can_be_undone()
     let entries: Vec<Value> = serde_json::from_str(&undo).unwrap();
     let is_it = |entry: &&Value| entry.to_string().contains("echo begun");
     let entry = entries.iter().find(is_it).unwrap_or_else(|| panic!("{undo}"));
-    stage.buddy(["undo", entry["header"]["id"].as_str().unwrap(), "--yes", "--force"]).run().await.expect_code(0);
+    stage
+        .buddy(["undo", entry["header"]["id"].as_str().unwrap(), "--yes", "--force"])
+        .run()
+        .await
+        .expect_code(0);
     assert!(!made.exists(), "what it changed after its wait is undone");
 }
 

@@ -28,6 +28,7 @@ mod headless;
 mod hosts;
 mod images;
 mod interrupts;
+mod litter;
 mod login;
 mod manual;
 mod panes;
