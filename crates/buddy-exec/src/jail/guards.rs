@@ -107,7 +107,7 @@ impl Guards {
         let mut places: BTreeSet<PathBuf> = sights
             .orders
             .iter()
-            .filter(|path| is_near(path, &near))
+            .filter(|path| is_near(path, &near) && is_closed(path))
             .chain(&sights.git_files)
             .chain(&named.there)
             .cloned()
@@ -123,6 +123,7 @@ impl Guards {
         covered.extend(stand_ins.iter().map(|stand_in| stand_in.path().to_owned()));
         let mut watched = Watched::new(roots, orders, sights, Quarantine(scene.quarantine.clone()));
         watched.past = past;
+        watched.opened = bounds.opened.iter().filter_map(|path| real_name(path)).collect();
         if scene.place != Place::Light {
             // Nothing looks through a whole machine.
             watched.writable = ground.write.iter().filter(|root| root.parent().is_some()).cloned().collect();
@@ -264,6 +265,11 @@ fn secrets_elsewhere(
         found.extend(look(&[home], &none, sealed, past, Budget::small(HOME_ENTRIES, HOME_DEPTH)).sealed);
     }
     found
+}
+
+/// Where a name is, which need not be there itself.
+fn real_name(path: &Path) -> Option<PathBuf> {
+    Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?))
 }
 
 fn is_opened(path: &Path, bounds: &Bounds) -> bool {

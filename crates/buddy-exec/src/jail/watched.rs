@@ -56,6 +56,8 @@ pub(super) struct Watched {
     pub(super) named: BTreeSet<PathBuf>,
     /// What the kernel guards.
     pub(super) covered: BTreeSet<PathBuf>,
+    /// What the command may change because a person or a rule of theirs said so.
+    pub(super) opened: BTreeSet<PathBuf>,
     /// Of the rest, every file.
     files: BTreeMap<PathBuf, Known>,
     kept: usize,
@@ -89,6 +91,7 @@ impl Watched {
             known_shared: Sights::default(),
             named: BTreeSet::new(),
             covered: BTreeSet::new(),
+            opened: BTreeSet::new(),
             files: BTreeMap::new(),
             kept: 0,
             quarantine,
@@ -188,7 +191,7 @@ impl Watched {
             self.compare(path, &mut moved);
         }
         for path in &self.missing {
-            if is_there(path) {
+            if is_there(path) && !self.opened.contains(path) {
                 self.take(path, ORDERS, &mut moved);
             }
         }
@@ -211,7 +214,7 @@ impl Watched {
         leads_well: impl Fn(&Path) -> bool,
         moved: &mut Vec<Moved>,
     ) {
-        for path in now.orders.iter().chain(&now.git_files) {
+        for path in now.orders.iter().filter(|path| !self.opened.contains(*path)).chain(&now.git_files) {
             let is_link_to_git = now.git_files.contains(path);
             if known.orders.contains(path) || known.git_files.contains(path) {
                 self.compare(path, moved);
