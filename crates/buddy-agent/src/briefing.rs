@@ -1,11 +1,14 @@
 //! What a model is told before the conversation: the system prompt, the tools, and where it works.
 
+use std::sync::Arc;
+
+use buddy_policy::Mode;
 use buddy_protocol::SessionTarget;
 
 use crate::agent::AgentSettings;
 use crate::models::{Offer, Offers};
 use crate::prompt::{SystemPrompt, TargetLine, environment};
-use crate::targets::{Slot, Targets};
+use crate::targets::{Attached, Slot, Targets};
 use crate::tools::{Means, registry};
 
 /// Characters of what a host says about itself.
@@ -52,6 +55,8 @@ fn offer(settings: &AgentSettings, slots: &[Slot], off: &[String]) -> Result<Off
     let system = SystemPrompt {
         name: &settings.name,
         tools: tools.iter().map(|tool| tool.name.clone()).collect(),
+        jail: default.is_some_and(|default| !default.host.is_remote && is_development(default)),
+        is_asked_there: default.is_some_and(|default| default.host.is_remote && is_development(default)),
         remote: remote.as_deref(),
         targets: if is_alone { Vec::new() } else { slots.iter().map(line).collect() },
         instructions: settings.instructions.as_deref(),
@@ -61,14 +66,23 @@ fn offer(settings: &AgentSettings, slots: &[Slot], off: &[String]) -> Result<Off
     Ok(Offer { system, tools })
 }
 
+/// Whether commands on a target are held to the workspace, as far as something there can hold them.
+fn is_development(attached: &Arc<Attached>) -> bool {
+    let policy = attached.host.policy.policy(&attached.place.cwd, false);
+    policy.is_ok_and(|policy| policy.mode == Mode::Development)
+}
+
 /// One target in the list of them.
 fn line(slot: &Slot) -> TargetLine {
     let spec = slot.spec();
     let about = match slot.attached() {
         Some(attached) => {
             let described = attached.host.target.describe();
-            let place =
-                if attached.host.is_remote { place(spec) } else { format!("{}, this machine", place(spec)) };
+            let place = if attached.host.is_remote {
+                format!("{}, another machine without a jail", place(spec))
+            } else {
+                format!("{}, this machine", place(spec))
+            };
             format!("{place}; {}; shell {}; working directory {}", described.os, described.shell, spec.cwd)
         }
         None => "it cannot be used at the moment".to_owned(),

@@ -91,6 +91,7 @@ impl Driver {
         // A closed sink means that the hub has given the session up; there is nobody left to tell.
         let _ = self.drive().await;
         let _ = self.wind_down().await;
+        self.pipeline.background.end().await;
     }
 
     async fn drive(&mut self) -> Result<(), SinkClosed> {

@@ -12,7 +12,7 @@ use buddy_policy::{
     Action, Approvals, Attendance, Decision, Grant, Intent, Mode, Needs, Now, Offer, Policy, Trail, Verdict,
     decide, recalled, reword, touched,
 };
-use buddy_protocol::{ApprovalPolicy, GrantScope, GrantWish};
+use buddy_protocol::{ApprovalPolicy, GrantScope, GrantWish, Risk};
 use tokio::sync::watch;
 use tokio::time::Instant;
 
@@ -105,6 +105,7 @@ struct State {
 }
 
 /// A decision with what is needed to act on it.
+#[derive(Clone)]
 pub(crate) struct Judged {
     pub(crate) decision: Decision,
     pub(crate) bounds: Bounds,
@@ -154,6 +155,14 @@ impl Gate {
             // What is dangerous needs its word all the same.
             approvals = Approvals::Window;
         }
+        let is_jailless = policy.mode == Mode::Development && policy.places.remote;
+        if is_jailless
+            && runs(intent)
+            && matches!(approvals, Approvals::All | Approvals::Window | Approvals::Auto)
+        {
+            // They cover what a jail holds, and no jail is there.
+            approvals = Approvals::Ask;
+        }
         let links = ground.source.links(&policy, &touched(intent, &policy));
         let tracked = ground.source.tracked(&recalled(intent, &policy));
         let attendance = self.attendance;
@@ -167,10 +176,13 @@ impl Gate {
         let knew_secret = trail.has_read_secret();
         // A command that nobody was asked about takes no secret out.
         let is_secretive = decision.verdict == Verdict::Allow && (knew_secret || decision.reads_secret);
-        bounds.network &= !is_secretive && !decision.stays_inside;
+        // Another host keeps its network; a command that only reads sends nothing.
+        if !(policy.places.remote && decision.is_read_only) {
+            bounds.network &= !is_secretive && !decision.stays_inside;
+        }
         let is_confined = policy.mode == Mode::Development && decision.verdict == Verdict::Allow;
         let is_brokered = is_confined && !bounds.network && policy.has_broker && !policy.is_offline;
-        let needs_word = decision.is_grave && policy.mode == Mode::Production;
+        let needs_word = decision.is_grave && (policy.mode == Mode::Production || is_jailless);
         let (unasked_bounds, workspace) = (bounds.clone(), policy.places.workspace.clone());
         let opens = Vec::new();
         Ok(Judged {
@@ -231,6 +243,30 @@ impl Gate {
     pub(crate) fn allowed(&self, judged: Judged, ground: Ground<'_>) -> Result<Judged, String> {
         let bounds = self.allowed_bounds(&judged, ground)?;
         Ok(Judged { bounds, is_brokered: false, ..judged })
+    }
+
+    /// The same call outside the jail, for a person who is asked about exactly that. None where it is not offered: to nobody, where
+    /// everything or nothing is approved, in a directory that is not trusted, on another host, and for what is flagged in the jail or
+    /// would be outside of it.
+    pub(crate) fn outside(&self, intent: &Intent, judged: &Judged, ground: Ground<'_>) -> Option<Judged> {
+        let (policy, _) = self.held(ground).ok()?;
+        let approvals = self.state().approvals(Instant::now());
+        let is_asked = !matches!(approvals, Approvals::All | Approvals::None) && self.is_attended();
+        let is_jailed =
+            policy.mode == Mode::Development && !policy.places.remote && !judged.bounds.only_hide();
+        let is_flagged = |decision: &Decision| decision.is_grave || decision.risk == Risk::High;
+        if !is_asked || !is_jailed || policy.places.untrusted.is_some() || is_flagged(&judged.decision) {
+            return None;
+        }
+        let policy = Policy { mode: Mode::Production, ..(*policy).clone() };
+        let trail = self.state().trail.clone();
+        let now = Now { trail: &trail, links: &judged.links, ..Now::with(Approvals::Ask) };
+        let decision = decide(intent, &policy, &now);
+        if decision.verdict == Verdict::Deny || is_flagged(&decision) {
+            return None;
+        }
+        let bounds = ground.source.bounds(&policy, &CallRights::of(&decision, AllowedBy::Person));
+        Some(Judged { decision, bounds, is_brokered: false, ..judged.clone() })
     }
 
     /// Whether a grant lets a host be reached at a port although it is on this machine or in a private network.
@@ -348,6 +384,11 @@ impl Gate {
     pub(crate) fn watch(&self) -> watch::Receiver<u64> {
         self.changes.subscribe()
     }
+}
+
+/// Whether a call runs commands, or types them.
+fn runs(intent: &Intent) -> bool {
+    intent.actions.iter().any(|action| matches!(action, Action::Run { .. } | Action::Terminal { .. }))
 }
 
 /// Adds to a trail what a call does that went through the gate.

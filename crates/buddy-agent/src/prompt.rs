@@ -14,8 +14,12 @@ pub(crate) struct SystemPrompt<'a> {
     pub(crate) name: &'a str,
     /// The names of the tools.
     pub(crate) tools: Vec<String>,
+    /// Whether commands run in a jail.
+    pub(crate) jail: bool,
     /// The other machine, when the session works on one.
     pub(crate) remote: Option<&'a str>,
+    /// Whether the person is asked about every command there that does more than read.
+    pub(crate) is_asked_there: bool,
     /// The targets, the default first, when there are several.
     pub(crate) targets: Vec<TargetLine>,
     /// What the person always wants said.
@@ -53,7 +57,9 @@ impl SystemPrompt<'_> {
             context! {
                 name => self.name,
                 tools => self.tools.clone(),
+                jail => self.jail,
                 remote => self.remote,
+                is_asked_there => self.is_asked_there,
                 targets => self.targets.iter().map(|target| context! {
                     name => target.name.as_str(),
                     about => target.about.as_str(),
@@ -93,7 +99,7 @@ mod tests {
     fn what_is_not_there_leaves_no_trace() {
         let text = prompt().render().unwrap();
         assert!(text.starts_with("You are buddy,") && text.contains("run_shell, time."), "{text}");
-        for heading in ["# Another machine", "# Targets", "# Instructions", "{{", "{%"] {
+        for heading in ["# The jail", "# Another machine", "# Targets", "# Instructions", "{{", "{%"] {
             assert!(!text.contains(heading), "{heading}: {text}");
         }
         let blank = SystemPrompt { instructions: Some(" \n"), ..prompt() };

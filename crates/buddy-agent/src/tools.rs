@@ -3,6 +3,7 @@
 mod apply_patch;
 mod approve;
 mod ask_user;
+mod background;
 mod clip;
 mod closest;
 mod delete_path;
@@ -16,6 +17,7 @@ mod grep;
 mod list_directory;
 mod make_directory;
 mod opens;
+mod outside;
 mod person;
 mod pins;
 mod preview;

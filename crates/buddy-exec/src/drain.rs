@@ -17,9 +17,10 @@ use rustix::io::Errno;
 use tokio::sync::{mpsc, oneshot};
 
 use crate::control::{Outcome, Report};
+use crate::jail::clear_litter;
 use crate::local::{Supervisor, Terms};
 use crate::running::QUEUED_CHUNKS;
-use crate::{Exec, Exit, Running, Stopper, Stream, SupervisorCommand, TargetError};
+use crate::{Exec, Exit, Reach, Running, Stopper, Stream, SupervisorCommand, TargetError};
 pub(crate) use output::{Output, Taken};
 
 /// How long the streams are still read after the end was reported. All writers are dead by then, so the end of file is
@@ -94,10 +95,17 @@ fn run(
         return drop(started.send(Err(error)));
     }
     let (exit, is_exited) = oneshot::channel();
-    drop(started.send(Ok(Running::new(live, is_exited, drain.stopper.clone()))));
+    let running = Running::new(live, is_exited, drain.stopper.clone());
+    drop(started.send(Ok(running.supervised_by(drain.supervisor.pid()))));
     let timed = exec.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
     let ended = drain.until_end(timed, terms.grace);
-    let _ = exit.send(drain.finish(ended));
+    let is_lost = ended.is_none();
+    let ended = drain.finish(ended);
+    if is_lost && let Reach::Beneath(roots) = &exec.bounds.write {
+        // It would have done so itself.
+        clear_litter(roots, &exec.bounds.guarded_names);
+    }
+    let _ = exit.send(ended);
 }
 
 struct Drain {

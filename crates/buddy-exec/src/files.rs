@@ -27,7 +27,7 @@ pub(crate) use list::list;
 pub use list::{Entry, EntryKind, ListOptions, Listing};
 pub(crate) use make_directory::make_directory;
 pub use read::{FileContent, LineRange, Lines};
-pub(crate) use read::{read, read_lines};
+pub(crate) use read::{lines_of, read, read_lines};
 pub(crate) use rename::rename;
 pub(crate) use roots::Roots;
 pub(crate) use spot::{Parents, Spot};

@@ -53,7 +53,7 @@ pub use files::{
     Written,
 };
 pub use git_orders::GitHome;
-pub use jail::{Layer, LayerState, Moved, SweepNote, Unseen, git_orders, layers};
+pub use jail::{Denial, DenialKind, Layer, LayerState, Moved, SweepNote, Unseen, git_orders, layers};
 pub use local::{DEFAULT_GRACE, LocalSettings, LocalTarget, SupervisorCommand};
 pub use open::open_page;
 pub use random::confirmation_word;

@@ -16,9 +16,9 @@ use crate::files::{self, Roots, View};
 use crate::managed::ManagedProcesses;
 use crate::search::{self, Stop};
 use crate::{
-    Bounds, Deleted, Deletion, Description, Exec, Exit, FileContent, GlobQuery, GlobResult, GrepQuery,
-    GrepResult, Limits, LineRange, Lines, ListOptions, Listing, OutputLimits, Recorder, Running, Stdin,
-    Target, TargetError, Written, drain, jail,
+    Bounds, Deleted, Deletion, Denial, Description, Exec, Exit, FileContent, GlobQuery, GlobResult,
+    GrepQuery, GrepResult, Limits, LineRange, Lines, ListOptions, Listing, OutputLimits, Recorder, Running,
+    Stdin, Target, TargetError, Written, drain, jail,
 };
 pub(crate) use supervisor::Supervisor;
 
@@ -181,6 +181,10 @@ impl Target for LocalTarget {
     async fn sealed(&self, bounds: &Bounds, roots: &[PathBuf]) -> Vec<PathBuf> {
         let (bounds, roots) = (bounds.clone(), roots.to_vec());
         spawn_blocking(move || jail::sealed(&bounds, &roots)).await.unwrap_or_default()
+    }
+
+    fn denials(&self, output: &str, bounds: &Bounds, cwd: &Path) -> Vec<Denial> {
+        jail::denials(output, bounds, cwd)
     }
 
     async fn check(&self, bounds: &Bounds) -> Result<(), TargetError> {

@@ -8,6 +8,7 @@
 //! A number alone is never signalled: a process is named by its [`Identity`], and signals go through a descriptor that
 //! was opened before the identity was read again.
 
+mod adopted;
 mod directory;
 mod error;
 mod health;

@@ -25,6 +25,8 @@ pub struct Running {
     /// `None` once the exit was handed out.
     exit: Option<oneshot::Receiver<Result<Exit, TargetError>>>,
     stopper: Stopper,
+    /// The process of this machine that owns the command's tree, where there is one.
+    supervisor: Option<i32>,
 }
 
 impl Running {
@@ -36,7 +38,18 @@ impl Running {
         exit: oneshot::Receiver<Result<Exit, TargetError>>,
         stopper: Stopper,
     ) -> Self {
-        Self { chunks, exit: Some(exit), stopper }
+        Self { chunks, exit: Some(exit), stopper, supervisor: None }
+    }
+
+    /// The same run, with the process of this machine that owns its tree.
+    pub(crate) fn supervised_by(mut self, supervisor: i32) -> Self {
+        self.supervisor = Some(supervisor);
+        self
+    }
+
+    /// The process of this machine that owns the command's tree, where there is one.
+    pub(crate) fn supervisor(&self) -> Option<i32> {
+        self.supervisor
     }
 
     /// The next piece of live output; `None` when there will be no more. Cancel safe.

@@ -6,7 +6,7 @@ use async_trait::async_trait;
 
 use crate::managed::ManagedProcesses;
 use crate::{
-    Bounds, Deleted, Deletion, Exec, Exit, FileContent, GlobQuery, GlobResult, GrepQuery, GrepResult,
+    Bounds, Deleted, Deletion, Denial, Exec, Exit, FileContent, GlobQuery, GlobResult, GrepQuery, GrepResult,
     LineRange, Lines, ListOptions, Listing, Panes, Recorder, Running, TargetError, Written,
 };
 
@@ -33,6 +33,11 @@ pub trait Target: Send + Sync {
     /// Files beneath these directories that commands with these bounds do not read, since they hold secrets. None where nothing keeps
     /// commands from them.
     async fn sealed(&self, _: &Bounds, _: &[PathBuf]) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    /// What the jail of a failed command with these bounds stopped, going by what it printed. None where there is no jail.
+    fn denials(&self, _output: &str, _bounds: &Bounds, _cwd: &Path) -> Vec<Denial> {
         Vec::new()
     }
 

@@ -391,6 +391,9 @@ pub struct UsageReported {
 /// The word of a notice that something is allowed for longer.
 pub const GRANTED: &str = "granted";
 
+/// The code of the notice that a command in the background has ended.
+pub const BACKGROUND_ENDED: &str = "background_ended";
+
 /// Payload of `notice`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Notice {

@@ -39,7 +39,7 @@ pub use custom::CustomCommand;
 pub use desk::{Desk, DeskCommand, ModelChoice, Surroundings, UNKNOWN_FILE};
 pub use driver::{ConsoleRequest, run_console};
 pub(crate) use help::listed;
-pub(crate) use items::trouble;
+pub(crate) use items::{stopped, trouble};
 pub(crate) use keys::SECOND_PRESS;
 pub use status::StatusPart;
 pub(crate) use terminal::{copy_order, terminal_size};

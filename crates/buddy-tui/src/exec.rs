@@ -23,6 +23,7 @@ use tokio::io::AsyncBufRead;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::console::{stopped, trouble};
 use crate::details::Details;
 use crate::exit::Exit;
 use crate::printer::Printer;
@@ -386,6 +387,7 @@ fn status_line(event: &Event, details: Details) -> Option<String> {
             ItemStatus::Failed => call_line(&ended.item, "✗", details),
             ItemStatus::Denied => call_line(&ended.item, "⊘ not allowed:", details),
             ItemStatus::Interrupted => call_line(&ended.item, "■ interrupted:", details),
+            ItemStatus::Completed => failed_line(&ended.item, details),
             _ => None,
         },
         Fact::Notice(notice) => match notice.level {
@@ -395,6 +397,15 @@ fn status_line(event: &Event, details: Details) -> Option<String> {
         },
         _ => None,
     }
+}
+
+/// How a command went that ran and failed, and what the jail stopped in it.
+fn failed_line(item: &Item, details: Details) -> Option<String> {
+    let Content::ToolCall(call) = &item.content else { return None };
+    let trouble = trouble(call, item.status)?;
+    let called = details.called(": ", &one_line(&call.title, TITLE));
+    let jail: String = stopped(call).iter().map(|line| format!("\n  jail: {line}")).collect();
+    Some(format!("✗ {}{called} ({}){jail}", call.name, one_line(&trouble, TITLE)))
 }
 
 fn call_line(item: &Item, mark: &str, details: Details) -> Option<String> {

@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use buddy_protocol::{
-    Answer, ApprovalPolicy, Ask, AskId, Command, Content, DeltaStream, Event, Fact, Item, NoticeLevel,
-    Principal, Question, SessionId, Sessions, SessionsError, Subscription, SubscriptionError, ToolCall,
-    Transcript, TurnOutcome, Usage,
+    Answer, ApprovalPolicy, Ask, AskId, BACKGROUND_ENDED, Command, Content, DeltaStream, Event, Fact, Item,
+    NoticeLevel, Principal, Question, SessionId, Sessions, SessionsError, Subscription, SubscriptionError,
+    ToolCall, Transcript, TurnOutcome, Usage,
 };
 use futures::{FutureExt, StreamExt};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, Lines};
@@ -23,7 +23,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::asking::{Said, question, read};
 use crate::branches::{Opened, told as refused};
 use crate::changes::told;
-use crate::console::{CustomCommand, Desk, SECOND_PRESS, is_command, terminal_size, trouble};
+use crate::console::{CustomCommand, Desk, SECOND_PRESS, is_command, stopped, terminal_size, trouble};
 use crate::details::Details;
 use crate::exit::{Exit, Left, Signalled};
 use crate::mentions::{attach_images, images_in};
@@ -467,6 +467,9 @@ impl Repl<'_> {
                     let on = self.where_of(call);
                     let called = self.details.called(": ", &one_line(&call.title, TITLE));
                     self.status(&format!("✗ {}{on}{called}: {}", call.name, one_line(&trouble, TITLE)))?;
+                    for line in stopped(call) {
+                        self.status(&format!("  jail: {line}"))?;
+                    }
                 }
             }
             Fact::ItemChanged(changed) => {
@@ -484,7 +487,9 @@ impl Repl<'_> {
                     self.status(&text)?;
                 }
             }
-            Fact::Notice(notice) if notice.level != NoticeLevel::Info => self.status(&notice.text)?,
+            Fact::Notice(notice) if notice.level != NoticeLevel::Info || notice.code == BACKGROUND_ENDED => {
+                self.status(&notice.text)?;
+            }
             Fact::TurnEnded(ended) => {
                 if let Some(failure) = &ended.failure {
                     let hint = failure.hint.as_ref().map(|hint| format!("\n  {hint}")).unwrap_or_default();

@@ -8,6 +8,8 @@ use anyhow::bail;
 use async_trait::async_trait;
 use buddy_agent::{Host as AgentHost, Hosts};
 use buddy_exec::TmuxTarget;
+use buddy_exec::jail::clear_litter;
+use buddy_policy::guarded_names;
 use buddy_protocol::{SessionTarget, TargetHost, TargetWish};
 
 use crate::commands::UsageError;
@@ -101,7 +103,8 @@ impl RunHosts {
             Made::Panes(panes) => (Host { target: panes, ..host }, None),
             Made::Nothing { note } => (host, note),
         };
-        let host = AgentHost { note, ..self.for_agents(host).await? };
+        let note = [note, self.protection(&host)].into_iter().flatten().collect::<Vec<_>>().join("\n");
+        let host = AgentHost { note: (!note.is_empty()).then_some(note), ..self.for_agents(host).await? };
         let named = host.session_target(wish).wish();
         self.reached().extend([(wish.clone(), host.clone()), (named, host.clone())]);
         Ok(host)
@@ -109,6 +112,22 @@ impl RunHosts {
 
     fn reached(&self) -> std::sync::MutexGuard<'_, HashMap<TargetWish, AgentHost>> {
         self.reached.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What protects the person on another host, and what does not.
+    fn protection(&self, host: &Host) -> Option<String> {
+        let remote = host.remote.as_ref()?;
+        let name = &remote.name;
+        Some(if self.is_production() {
+            format!(
+                "`{name}` has no jail: commands run with all rights of the account there, and only flagged ones ask"
+            )
+        } else {
+            format!(
+                "`{name}` has no jail: commands that only read run, every other one asks you and then has all rights of the account there. \
+                 File tools keep to the directory and can be undone; commands cannot"
+            )
+        })
     }
 
     /// The panes of a host, which all sessions share whatever directory they are in.
@@ -160,6 +179,11 @@ impl RunHosts {
         } else {
             project_files(&TrustStore::new(&self.environment.data), &host.cwd)
         };
+        if !is_remote && !project_is_home(&host) {
+            let cwd = host.cwd.clone();
+            // What a crash left goes now, and not only with the next command.
+            let _ = tokio::task::spawn_blocking(move || clear_litter(&[cwd], guarded_names())).await;
+        }
         let is_exposed = self.policy.is_production() && !is_remote && !host.target.can_hide().await;
         let policy = Policies::new(&self.environment, self.policy.clone(), &host)?;
         let policy = if is_exposed { policy.exposed() } else { policy };
@@ -176,6 +200,11 @@ impl RunHosts {
             note: None,
         })
     }
+}
+
+/// Whether a session works in the home itself, which is too much to look through and no project.
+fn project_is_home(host: &Host) -> bool {
+    host.home.as_ref().is_some_and(|home| home == &host.cwd)
 }
 
 #[async_trait]

@@ -319,7 +319,7 @@ impl Pipeline {
         self.parts.sink.push(vec![Fact::Notice(notice)]).await
     }
 
-    fn approval(&self, ready: &Ready, judged: &Judged) -> Approval {
+    pub(crate) fn approval(&self, ready: &Ready, judged: &Judged) -> Approval {
         let decision = &judged.decision;
         let described = ready.target.host.target.describe();
         let (action, cwd) = action_line(&ready.intent, &ready.target.place, &judged.links);

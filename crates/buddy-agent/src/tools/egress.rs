@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeSet, HashMap};
 use std::net::IpAddr;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
@@ -19,6 +19,9 @@ use crate::tools::run::Pipeline;
 
 /// Hosts of one call that its result names. Connections to others are counted.
 const MAX_ROWS: usize = 50;
+
+/// Hosts that a command was kept from and that its result explains.
+const MAX_TOLD: usize = 5;
 
 /// Hosts that one call may want. A command that tries more is not asked for by mistake.
 const MAX_DECIDED: usize = 500;
@@ -41,6 +44,8 @@ pub(crate) struct CallEgress {
     pub(crate) decided: tokio::sync::Mutex<HashMap<String, Result<(), String>>>,
     /// How often a person was asked.
     pub(crate) asked: AtomicUsize,
+    /// Whether the command runs on in the background, where nobody is asked about its hosts.
+    pub(crate) is_left: AtomicBool,
     pub(crate) connections: Mutex<Connections>,
 }
 
@@ -168,6 +173,9 @@ impl CallEgress {
         offers: &[Offer],
         intent: &Intent,
     ) -> Result<(), String> {
+        if self.is_left.load(Ordering::Relaxed) {
+            return Err("the command runs in the background, where nobody is asked".to_owned());
+        }
         self.asked.fetch_add(1, Ordering::Relaxed);
         let described = self.target.host.target.describe();
         let offered =
@@ -211,6 +219,23 @@ impl CallEgress {
             };
         }
         Ok(())
+    }
+
+    /// The command runs on in the background.
+    pub(crate) fn leave(&self) {
+        self.is_left.store(true, Ordering::Relaxed);
+    }
+
+    /// Hosts that the command was kept from, with why.
+    pub(crate) fn refused(&self) -> Vec<(String, String)> {
+        // Held only while somebody is asked, and then the command has not ended by itself.
+        let Ok(decided) = self.decided.try_lock() else { return Vec::new() };
+        let refused = decided.iter().filter_map(|(host, decision)| Some((host, decision.as_ref().err()?)));
+        let mut refused: Vec<(String, String)> =
+            refused.map(|(host, why)| (host.clone(), why.clone())).collect();
+        refused.sort();
+        refused.truncate(MAX_TOLD);
+        refused
     }
 
     /// The connections for a result; none where there were none.

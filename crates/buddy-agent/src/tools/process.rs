@@ -16,7 +16,8 @@ use tokio::task::spawn_blocking;
 use crate::tools::failure::{causes, target_failure};
 use crate::tools::tool::ToolContext;
 pub(crate) use logs::ProcessLogs;
-pub(crate) use start::{ProcessStart, in_background};
+pub(crate) use shown::shown;
+pub(crate) use start::{ProcessStart, in_background, launch};
 pub(crate) use status::ProcessStatus;
 pub(crate) use stop::ProcessStop;
 
@@ -43,7 +44,7 @@ fn find(managed: &ManagedProcesses, id: &str, person: &str) -> Result<Status, To
     }
 }
 
-fn failure(error: &ManagedError) -> ToolFailure {
+pub(crate) fn failure(error: &ManagedError) -> ToolFailure {
     match error {
         ManagedError::NotStarted(error) => target_failure(error),
         ManagedError::NotFound { .. } => {

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use async_trait::async_trait;
-use buddy_exec::LineRange;
+use buddy_exec::logs::read_log_lines;
+use buddy_exec::{LineRange, Lines, TargetError};
 use buddy_policy::{Action, Intent, Tier};
 use buddy_protocol::{MAX_IMAGE_BYTES, ToolFailure, ToolKind};
 use futures::FutureExt;
@@ -20,6 +21,9 @@ const HEAD_BYTES: u64 = 32;
 
 /// How much of a file is given at most. The pipeline clips it further.
 const MAX_BYTES: usize = 1024 * 1024;
+
+/// What a path begins with that is the log of a command on another host: it is on this machine, under the name that the result said.
+pub(crate) const LOG_SCHEME: &str = "log:";
 
 pub(crate) struct ReadFile;
 
@@ -54,10 +58,17 @@ impl Tool for ReadFile {
     }
 
     fn intent(input: &ReadFileInput, place: &Place) -> Intent {
+        if input.path.starts_with(LOG_SCHEME) {
+            // The results of this agent's commands, which it has been given the most of.
+            return Intent::nothing();
+        }
         Intent::of(Action::Read(place.resolve(&input.path)))
     }
 
     fn preview(input: &ReadFileInput, sight: Sight) -> Option<Preview> {
+        if input.path.starts_with(LOG_SCHEME) {
+            return None;
+        }
         let path = sight.place.resolve(&input.path);
         let look = async move {
             let read = sight.target.read(&sight.bounds, &path, 0).await;
@@ -73,7 +84,10 @@ impl Tool for ReadFile {
             count: input.limit.unwrap_or(u64::MAX),
             max_bytes: MAX_BYTES,
         };
-        let read = context.target.read_lines(&context.bounds, &path, range).await;
+        let read = match input.path.strip_prefix(LOG_SCHEME) {
+            Some(name) => read_log(name.to_owned(), range, context).await,
+            None => context.target.read_lines(&context.bounds, &path, range).await,
+        };
         let found = read.map_err(|error| target_failure(&error))?;
         if found.is_binary
             && let Some(image) = image(&path, context).await?
@@ -96,6 +110,17 @@ impl Tool for ReadFile {
             "truncated": found.truncated,
         }))
     }
+}
+
+/// Lines of the log of a command.
+async fn read_log(name: String, range: LineRange, context: &ToolContext) -> Result<Lines, TargetError> {
+    let logs = context.log.parent().unwrap_or(Path::new("/")).to_owned();
+    let lost = |source: tokio::task::JoinError| TargetError::Io {
+        action: "read the log",
+        path: context.log.clone(),
+        source: source.into(),
+    };
+    tokio::task::spawn_blocking(move || read_log_lines(&logs, &name, range)).await.map_err(lost)?
 }
 
 /// What is said about an image, which the model is shown; none where the file is none.

@@ -3,13 +3,13 @@
 //! A call given to the pipeline ends in exactly one recorded result, whatever happens to it on the way.
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use buddy_exec::managed::Owner;
 use buddy_exec::undo::Header;
-use buddy_exec::{Kept, Recorder};
+use buddy_exec::{Denial, Kept, Recorder};
 use buddy_policy::{Action, Intent};
 use buddy_protocol::{
     Clock, Content, DeltaStream, Envelope, EventSink, Fact, Ids, Image, Item, ItemChanged, ItemDelta,
@@ -26,10 +26,13 @@ use crate::briefing::tools_off;
 use crate::gate::{Gate, Ground, Judged};
 use crate::targets::{Attached, Targets};
 use crate::tools::approve::{Passage, Refusal, Share};
+use crate::tools::background::Background;
 use crate::tools::clip::{TextLimits, clip, clip_text};
 use crate::tools::egress::{self, CONNECTIONS, CallEgress};
 use crate::tools::failure::target_failure;
+use crate::tools::outside::{self, Declined};
 use crate::tools::person::Person;
+use crate::tools::read_file::LOG_SCHEME;
 use crate::tools::registry;
 use crate::tools::target_field;
 use crate::tools::tool::{CommandField, Prepared, Spec, ToolContext, shown};
@@ -61,6 +64,8 @@ pub(crate) struct PipelineParts {
 /// The pipeline of a session.
 pub(crate) struct Pipeline {
     pub(crate) parts: PipelineParts,
+    pub(crate) declined: Declined,
+    pub(crate) background: Arc<Background>,
 }
 
 /// A call that is to go through the pipeline.
@@ -127,15 +132,17 @@ struct Outcome {
     result: Result<Value, ToolFailure>,
     /// What the model sees with the result.
     images: Vec<Image>,
+    /// What the jail stopped.
+    denials: Vec<Denial>,
 }
 
 impl Outcome {
     fn failed(failure: ToolFailure) -> Self {
-        Self { status: ItemStatus::Failed, result: Err(failure), images: Vec::new() }
+        Self::without_run(ItemStatus::Failed, failure)
     }
 
     fn denied(failure: ToolFailure) -> Self {
-        Self { status: ItemStatus::Denied, result: Err(failure), images: Vec::new() }
+        Self::without_run(ItemStatus::Denied, failure)
     }
 
     fn refused(refusal: Refusal, ready: &Ready) -> Self {
@@ -149,13 +156,48 @@ impl Outcome {
     fn interrupted() -> Self {
         let failure =
             ToolFailure::new("interrupted", "the person interrupted before the call ran; it was not run");
-        Self { status: ItemStatus::Interrupted, result: Err(failure), images: Vec::new() }
+        Self::without_run(ItemStatus::Interrupted, failure)
+    }
+
+    fn without_run(status: ItemStatus, failure: ToolFailure) -> Self {
+        Self { status, result: Err(failure), images: Vec::new(), denials: Vec::new() }
+    }
+}
+
+/// On which side of the jail a call runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Side {
+    /// Within its bounds.
+    Usual,
+    /// Outside the jail that stopped it, as a person wanted.
+    Outside,
+}
+
+impl Side {
+    /// The name of the file for the output of a call.
+    fn log_name(self, item: &Item) -> String {
+        match self {
+            Self::Usual => format!("exec-{}.log", item.id),
+            Self::Outside => format!("exec-{}-outside.log", item.id),
+        }
+    }
+
+    /// A result that says on which side it is from, where that is not the usual one.
+    fn marked(self, mut result: Value) -> Value {
+        if let Some(fields) = result.as_object_mut().filter(|_| self == Self::Outside) {
+            let text = "the jail stopped the command, and the person let it run once more outside; this is how that went";
+            fields.insert("outside_jail".to_owned(), Value::String(text.to_owned()));
+            let undo = "what it changed outside the jail is not kept for undo";
+            fields.insert("undo".to_owned(), Value::String(undo.to_owned()));
+        }
+        result
     }
 }
 
 impl Pipeline {
     pub(crate) fn new(parts: PipelineParts) -> Arc<Self> {
-        Arc::new(Self { parts })
+        let background = Background::new(parts.sink.clone());
+        Arc::new(Self { parts, declined: Declined::default(), background })
     }
 
     /// Validates the calls of one model answer and orders those that could get in each other's way.
@@ -281,9 +323,26 @@ impl Pipeline {
         item.status = ItemStatus::Running;
         self.parts.sink.commit(vec![Fact::ItemChanged(ItemChanged { item: item.clone() })]).await?;
         fail_point!("tool.intent");
-        let outcome = self.clone().execute(item, ready, judged, cancel).await;
+        let again = self.again(item, &ready);
+        let first = self.clone().execute(item, ready, judged.clone(), Side::Usual, cancel.clone()).await;
         fail_point!("tool.exited");
-        Ok(outcome)
+        let Ok(again) = again else { return Ok(first) };
+        let offered = self.offer_outside(item, &again, &judged, &first.denials, &cancel).await;
+        let Some(outside) = offered else { return Ok(first) };
+        self.parts.gate.passed(&again.intent, &outside);
+        if let Content::ToolCall(call) = &mut item.content {
+            call.had_secrets |= outside.has_secrets();
+        }
+        self.parts.sink.commit(vec![Fact::ItemChanged(ItemChanged { item: item.clone() })]).await?;
+        Ok(self.clone().execute(item, again, outside, Side::Outside, cancel).await)
+    }
+
+    /// The same call once more, with the command that the person put in, if they did.
+    fn again(&self, item: &Item, ready: &Ready) -> Result<Ready, ToolFailure> {
+        match &ready.edit {
+            Some(edit) => self.edited(&mut item.clone(), ready, edit.clone()),
+            None => self.prepare(item),
+        }
     }
 
     /// The person that this call belongs to.
@@ -303,6 +362,7 @@ impl Pipeline {
         item: &Item,
         ready: Ready,
         judged: Judged,
+        side: Side,
         cancel: CancellationToken,
     ) -> Outcome {
         let egress = judged.is_brokered.then(|| self.egress(item, &ready, &judged, &cancel));
@@ -317,16 +377,22 @@ impl Pipeline {
             workspace: judged.workspace,
             is_read_only: judged.decision.is_read_only,
             egress: egress.clone(),
+            is_outside: side == Side::Outside,
             execution: judged.decision.execution,
             person: self.person(Some(item)),
-            recorder: self.recorder(item, &ready.target),
+            recorder: match side {
+                Side::Usual => self.recorder(item, &ready.target),
+                Side::Outside => Recorder::off(),
+            },
             env: ready.target.host.env.clone(),
+            background: self.background.clone(),
             owner: self.parts.owner.clone(),
             text_limit: self.parts.limits.of(ready.spec.text),
-            log: self.parts.logs.join(format!("exec-{}.log", item.id)),
+            log: self.parts.logs.join(side.log_name(item)),
             clock: self.parts.clock.clone(),
             cancel: cancel.clone(),
             images: Mutex::default(),
+            denials: Mutex::default(),
             live,
         };
         let recorder = context.recorder.clone();
@@ -342,15 +408,22 @@ impl Pipeline {
             };
             let result = bounded(run, &cancel).await;
             let images = context.images.into_inner().unwrap_or_else(PoisonError::into_inner);
-            (result, images)
+            let denials = context.denials.into_inner().unwrap_or_else(PoisonError::into_inner);
+            (result, images, denials)
         };
-        let ((result, images), ()) = tokio::join!(tool, self.forward(&item.id, output));
+        let ((result, images, denials), ()) = tokio::join!(tool, self.forward(&item.id, output));
         let mut result = result.map(|value| self.placed(value, spec, &target, &recorder));
         if let (Some(to), Ok(Value::Object(fields))) = (leads_to, &mut result) {
             fields.insert("leads_to".to_owned(), Value::String(to));
         }
+        let project = &target.place.cwd;
+        let mut lines: Vec<String> = denials.iter().map(|denial| outside::line(denial, project)).collect();
+        if let Some(egress) = &egress {
+            let refused = egress.refused();
+            lines.extend(refused.iter().map(|(host, why)| outside::host_line(host, why, project)));
+        }
         let connections = egress.and_then(|egress| egress.rows());
-        let result = result.map(|value| connected(value, connections));
+        let result = result.map(|value| side.marked(outside::told(connected(value, connections), &lines)));
         let result = match edit.as_deref() {
             Some(edit) => told_of_edit(result, edit),
             None => result,
@@ -360,7 +433,7 @@ impl Pipeline {
             Ok(_) => ItemStatus::Completed,
             Err(_) => ItemStatus::Failed,
         };
-        Outcome { status, result: clipped(result, self.parts.limits.of(spec.text)), images }
+        Outcome { status, result: clipped(result, self.parts.limits.of(spec.text)), images, denials }
     }
 
     /// Judges the connections of a call's commands.
@@ -379,6 +452,7 @@ impl Pipeline {
             cancel: cancel.clone(),
             decided: tokio::sync::Mutex::default(),
             asked: AtomicUsize::new(0),
+            is_left: AtomicBool::new(false),
             connections: Mutex::default(),
         })
     }
@@ -402,6 +476,15 @@ impl Pipeline {
         let Some(fields) = result.as_object_mut() else { return result };
         if target_field::is_for(spec) && self.parts.targets.names().len() > 1 {
             fields.insert("target".to_owned(), Value::String(target.spec.name.clone()));
+        }
+        if target.host.is_remote
+            && let Some(Value::String(log)) = fields.get_mut("log")
+        {
+            // It is on this machine, where no path of the other host leads.
+            let name = std::path::Path::new(log.as_str())
+                .file_name()
+                .map(|name| name.to_string_lossy().into_owned());
+            *log = format!("{LOG_SCHEME}{}", name.unwrap_or_default());
         }
         if let Some(undo) = undo_status(spec, recorder).filter(|_| target.host.is_remote) {
             fields.insert("undo".to_owned(), Value::String(undo.to_owned()));

@@ -2,16 +2,18 @@
 //! bounds and ran without a question because it only reads.
 
 mod pane;
-mod refused;
 mod way_out;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+use buddy_exec::managed::ManagedProcesses;
+use tokio::task::spawn_blocking;
 
 use async_trait::async_trait;
 use buddy_exec::{
-    Bounds, Chunk, Ended, Exec, Exit, LogFile, OutputLimits, PaneSelector, Reach, Running, Stdin, Stream,
-    Target, TerminalSize,
+    Chunk, Denial, DenialKind, Ended, Exec, Exit, LogFile, OutputLimits, PaneSelector, Reach, Running, Stdin,
+    Stream, Target, TerminalSize,
 };
 use buddy_model::ToolDefinition;
 use buddy_policy::{Action, Claims, Execution, Intent, Tier};
@@ -20,6 +22,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use crate::tools::background::Leaving;
 use crate::tools::failure::target_failure;
 use crate::tools::opens::named;
 use crate::tools::process;
@@ -27,12 +30,16 @@ use crate::tools::tmux::{no_panes, selector};
 use crate::tools::tool::{CommandField, Place, Spec, TextClass, Tool, ToolContext};
 use crate::tools::wait::Wait;
 use pane::InPane;
-use refused::why_refused;
+pub(crate) use way_out::WayServed;
 
 /// How long a command may run when the call does not say.
-const DEFAULT_WAIT: Duration = Duration::from_secs(30);
-/// How long a call may say that a command runs.
+const DEFAULT_WAIT: Duration = Duration::from_mins(2);
+/// How long a call waits at most.
 const MAX_WAIT: Duration = Duration::from_mins(10);
+/// How long a command may run in all, in the background too. What needs longer is a managed process.
+const MAX_RUN: Duration = Duration::from_hours(2);
+/// Lines of a command that is left that its result has.
+const FIRST_LINES: usize = 50;
 /// Bytes of each stream kept in memory, from the start and from the end. The pipeline clips them further.
 const KEEP: usize = 128 * 1024;
 /// The kind of terminal that a command gets: the one that every system describes.
@@ -40,11 +47,8 @@ const TERMINAL_KIND: &str = "xterm";
 /// Bytes of a command's log on disk.
 const LOG_CAP: u64 = 64 * 1024 * 1024;
 
-/// What programs print when they are refused a file.
-const REFUSED: &[&str] = &["ermission denied", "EACCES", "PermissionError"];
-
 /// What `wait` is where nothing can be left running.
-const WAIT_ONLY: &str = "How long to wait: true for the usual 30 s, or a duration such as \"10m\" or a number of seconds, up to \
+const WAIT_ONLY: &str = "How long to wait: true for the usual 2 minutes, or a duration such as \"10m\" or a number of seconds, up to \
                          10 minutes. The command is stopped when the time is up.";
 
 pub(crate) struct RunShell;
@@ -55,16 +59,20 @@ pub(crate) struct RunShellInput {
     /// The command line, as typed into the shell.
     command: String,
     /// What it is for, in one sentence for the person who approves it.
+    #[serde(default)]
     why: String,
     /// How risky it is.
+    #[serde(default = "unsaid_risk")]
     risk: Risk,
     /// Whether it changes anything.
+    #[serde(default = "unsaid_mutation")]
     mutation: bool,
     /// Whether it needs more rights, as with sudo.
-    privesc: bool,
-    /// How long to wait: true for the usual 30 s, or a duration such as "10m" or a number of seconds, up to 10 minutes.
-    /// The command is stopped when the time is up. False starts it as a managed process and does not wait.
     #[serde(default)]
+    privesc: bool,
+    /// How long to wait: true for the usual 2 minutes, or a duration such as "10m" or a number of seconds, up to 10 minutes.
+    /// When the time is up the command runs on in the background. False or 0 starts it as a managed process and does not wait.
+    #[serde(default, alias = "timeout")]
     wait: Wait,
     /// Give the command a terminal, for programs that want one. Its output is then one stream, with its control codes.
     #[serde(default)]
@@ -78,6 +86,17 @@ pub(crate) struct RunShellInput {
     /// The pane to run in, where there are shared panes; the shared one by default.
     #[serde(default)]
     pane: Option<String>,
+}
+
+/// Fields that the model is to fill in. A call without them, in the form of other agents, is taken as one that changes something.
+const EXPECTED: [&str; 5] = ["command", "why", "risk", "mutation", "privesc"];
+
+fn unsaid_risk() -> Risk {
+    Risk::Medium
+}
+
+fn unsaid_mutation() -> bool {
+    true
 }
 
 #[async_trait]
@@ -100,7 +119,7 @@ impl Tool for RunShell {
     }
 
     fn why(input: &RunShellInput) -> Option<&str> {
-        Some(&input.why)
+        Some(input.why.as_str()).filter(|why| !why.is_empty())
     }
 
     fn intent(input: &RunShellInput, place: &Place) -> Intent {
@@ -112,10 +131,10 @@ impl Tool for RunShell {
     async fn run(input: RunShellInput, context: &ToolContext) -> Result<Value, ToolFailure> {
         let selector = selector(input.session.as_ref(), input.pane.as_ref());
         let cwd = context.place.resolve(input.cwd.as_deref().unwrap_or("."));
-        let timeout = timeout(&input.wait)?;
+        let wait = wait(input.wait);
         if let Some(panes) = context.target.panes().filter(|_| is_for_pane(context)) {
             // A pane is a terminal, so a command that wants one has it here.
-            let in_pane = InPane { panes, selector, command: input.command, cwd, timeout };
+            let in_pane = InPane { panes, selector, command: input.command, cwd, wait };
             return in_pane.run(context).await;
         }
         // One that only reads runs beside the panes whichever it names: nothing is lost by that.
@@ -126,7 +145,7 @@ impl Tool for RunShell {
             let failure = ToolFailure::new("unsupported", "this host gives commands no terminal");
             return Err(failure.hint("leave `terminal` out"));
         }
-        let Some(timeout) = timeout else {
+        let Some(wait) = wait else {
             if input.terminal {
                 return Err(ToolFailure::new(
                     "invalid_input",
@@ -139,31 +158,41 @@ impl Tool for RunShell {
         let (way_out, outlet) = way_out::make(context.egress.is_some()).unzip();
         let env = environment(&context.env, input.terminal);
         let env = if way_out.is_some() { way_out::variables(env) } else { env };
-        let refusable = Refusable { bounds: &context.bounds, cwd: cwd.clone() };
+        let ran_in = cwd.clone();
+        let command = input.command;
+        let managed = context.target.managed().filter(|_| context.background.has_room()).cloned();
         let exec = Exec {
-            argv: argv(&context.execution, &context.target.describe().shell, input.command),
+            argv: argv(&context.execution, &context.target.describe().shell, command.clone()),
             cwd,
             env,
             stdin: Stdin::Null,
             pty: input.terminal.then(TerminalSize::default),
-            timeout: Some(timeout),
+            timeout: Some(if managed.is_some() { MAX_RUN } else { wait }),
             bounds: context.bounds.clone(),
             output: limits(context),
             way_out,
         };
         snapshot(context).await?;
-        let run = async {
-            let mut running = context.target.start(exec).await.map_err(|error| target_failure(&error))?;
-            watch(&mut running, context).await
+        let mut way: WayServed = Box::pin(way_out::serve(outlet, context.egress.clone()));
+        let mut running = tokio::select! {
+            running = context.target.start(exec) => running.map_err(|error| target_failure(&error))?,
+            never = &mut way => match never {},
         };
-        let exit = tokio::select! {
-            exit = run => exit?,
-            never = way_out::serve(outlet, context.egress.clone()) => match never {},
+        let patience = if managed.is_some() { wait } else { Duration::MAX };
+        let waited = tokio::select! {
+            waited = watch(&mut running, patience, context) => waited?,
+            never = &mut way => match never {},
+        };
+        let exit = match (waited, managed) {
+            (Waited::Ended(exit), _) => *exit,
+            (Waited::RunsOn, managed) => {
+                return leave(Left { command, cwd: ran_in, running, way }, managed, wait, context).await;
+            }
         };
         // A command that ran is a result, also when its changes could not be kept; the snapshot from before it stays.
         let kept = context.recorder.after_command().await;
-        let mut result = outcome(&exit, timeout, &refusable);
-        if let Some(note) = closed(&result, context).await {
+        let mut result = outcome(&exit, wait);
+        if let Some(note) = explain(&exit, &ran_in, context).await {
             result["sealed"] = json!(note);
         }
         if let Err(error) = kept {
@@ -173,11 +202,19 @@ impl Tool for RunShell {
     }
 }
 
-/// Which files with secrets were closed to a command that failed and says that it was refused something.
-async fn closed(result: &Value, context: &ToolContext) -> Option<String> {
-    let printed = |stream: &str| result[stream].as_str().unwrap_or_default().to_owned();
-    let output = [printed("stdout"), printed("stderr")].concat();
-    if result["exit_code"] == json!(0) || !REFUSED.iter().any(|words| output.contains(words)) {
+/// Notes what the jail stopped in a command that failed. The answer says which files with secrets were closed to it where one of them can
+/// be the reason.
+async fn explain(exit: &Exit, cwd: &Path, context: &ToolContext) -> Option<String> {
+    if exit.code == Some(0) {
+        return None;
+    }
+    let output = [exit.stderr.text(), exit.stdout.text()].join("\n");
+    let denials = context.target.denials(&output, &context.bounds, cwd);
+    let is_sealed =
+        |denial: &Denial| matches!(denial.kind, DenialKind::Sealed | DenialKind::Write | DenialKind::Unknown);
+    let may_be_sealed = denials.iter().any(is_sealed);
+    context.note_denials(denials);
+    if !may_be_sealed {
         return None;
     }
     let roots: Vec<PathBuf> = context.workspace.iter().chain([&context.place.cwd]).cloned().collect();
@@ -191,7 +228,7 @@ async fn closed(result: &Value, context: &ToolContext) -> Option<String> {
 /// Whether a command is typed into a pane. One that only reads has narrower bounds than the shell of a pane, and nobody was
 /// asked about it: what earlier lines left in that shell must not decide what it does.
 fn is_for_pane(context: &ToolContext) -> bool {
-    context.bounds.only_hide() || !context.is_read_only
+    !context.is_outside && (context.bounds.only_hide() || !context.is_read_only)
 }
 
 /// What the targets of a session have for commands, one of them at least.
@@ -226,6 +263,7 @@ pub(crate) fn fit(definition: &mut ToolDefinition, means: Means) {
         definition.description =
             format!("{}\n\n{}", definition.description, include_str!("run_shell/waited.md").trim());
     }
+    definition.parameters["required"] = json!(EXPECTED);
     let Some(fields) = definition.parameters["properties"].as_object_mut() else { return };
     if !means.panes {
         fields.remove("session");
@@ -248,22 +286,99 @@ fn limits(context: &ToolContext) -> OutputLimits {
     OutputLimits { keep_head: KEEP, keep_tail: KEEP, log: Some(log) }
 }
 
-/// Shows what a command prints until it has ended, and stops it when the call is to stop.
-async fn watch(running: &mut Running, context: &ToolContext) -> Result<Exit, ToolFailure> {
+/// What came of waiting for a command.
+enum Waited {
+    /// It has ended.
+    Ended(Box<Exit>),
+    /// It still runs.
+    RunsOn,
+}
+
+/// Shows what a command prints until it has ended or the patience has, and stops it when the call is to stop.
+async fn watch(
+    running: &mut Running,
+    patience: Duration,
+    context: &ToolContext,
+) -> Result<Waited, ToolFailure> {
     let mut is_stopping = false;
+    let over = async {
+        match tokio::time::Instant::now().checked_add(patience) {
+            Some(at) => tokio::time::sleep_until(at).await,
+            None => std::future::pending().await,
+        }
+    };
+    let mut over = std::pin::pin!(over);
     loop {
         tokio::select! {
             chunk = running.next() => match chunk {
                 Some(chunk) => show(&chunk, context),
                 None => break,
             },
+            () = &mut over, if !is_stopping => return Ok(Waited::RunsOn),
             () = context.cancel.cancelled(), if !is_stopping => {
                 running.stop();
                 is_stopping = true;
             }
         }
     }
-    running.wait().await.map_err(|error| target_failure(&error))
+    let exit = running.wait().await.map_err(|error| target_failure(&error))?;
+    Ok(Waited::Ended(Box::new(exit)))
+}
+
+/// A command that still runs when its wait is over.
+struct Left {
+    command: String,
+    cwd: PathBuf,
+    running: Running,
+    way: WayServed,
+}
+
+/// Leaves a command to run on in the background, as a managed process of the session.
+async fn leave(
+    left: Left,
+    managed: Option<ManagedProcesses>,
+    wait: Duration,
+    context: &ToolContext,
+) -> Result<Value, ToolFailure> {
+    let Left { command, cwd, running, way } = left;
+    let launch = process::launch(command.clone(), cwd, context);
+    let log = context.log.clone();
+    let Some(managed) = managed else {
+        return Err(ToolFailure::new("internal", "nobody looks after the command"));
+    };
+    let keeper = managed.clone();
+    let adopted = spawn_blocking(move || {
+        let status = keeper.adopt(&launch, &running, &log);
+        let output = status.as_ref().ok().and_then(|status| keeper.tail(&status.record.id, FIRST_LINES).ok());
+        (status, output, running)
+    });
+    let (status, output, running) =
+        adopted.await.map_err(|_| ToolFailure::new("internal", "the tool broke; its outcome is unknown"))?;
+    // Dropping the run ends a command that nobody would find again.
+    let status = status.map_err(|error| process::failure(&error))?;
+    if let Some(egress) = &context.egress {
+        egress.leave();
+    }
+    let id = status.record.id.clone();
+    let recorder = context.recorder.clone();
+    context.background.take(Leaving {
+        id: id.clone(),
+        command,
+        running,
+        way,
+        recorder,
+        managed: Some(managed),
+    });
+    let mut value = process::shown(&status);
+    value["output"] = json!(String::from_utf8_lossy(&output.unwrap_or_default()));
+    value["log"] = json!(context.log.to_string_lossy());
+    value["note"] = json!(format!(
+        "the command still runs after {} s and was moved to the background as `{id}`; look at it with `process_status` and \
+         `process_logs`, end it with `process_stop`. It ends with this session, or after {} hours; use `process_start` for what should run on",
+        wait.as_secs_f32(),
+        MAX_RUN.as_secs() / 3600
+    ));
+    Ok(value)
 }
 
 /// The environment of a command. Programs on a terminal are told what it understands.
@@ -305,14 +420,13 @@ fn covered(roots: &[PathBuf], workspace: &[PathBuf], cwd: &PathBuf) -> Vec<PathB
     covered
 }
 
-/// How long to wait; none for not at all.
-fn timeout(wait: &Wait) -> Result<Option<Duration>, ToolFailure> {
+/// How long to wait; none for not at all. A longer wait than the longest is that one: nothing is lost, as the command runs on.
+fn wait(wait: Wait) -> Option<Duration> {
     match wait {
-        Wait::Default => Ok(Some(DEFAULT_WAIT)),
-        Wait::For(duration) if *duration <= MAX_WAIT => Ok(Some(*duration)),
-        Wait::For(_) => Err(ToolFailure::new("invalid_input", "`wait` is longer than 10 minutes")
-            .hint("use `process_start` for what runs longer")),
-        Wait::No => Ok(None),
+        Wait::Default => Some(DEFAULT_WAIT),
+        Wait::For(duration) if duration.is_zero() => None,
+        Wait::For(duration) => Some(duration.min(MAX_WAIT)),
+        Wait::No => None,
     }
 }
 
@@ -325,20 +439,8 @@ fn show(chunk: &Chunk, context: &ToolContext) {
     let _ = context.live.try_send((stream, String::from_utf8_lossy(&chunk.bytes).into_owned()));
 }
 
-/// What a command could be refused, and where it ran.
-struct Refusable<'a> {
-    bounds: &'a Bounds,
-    cwd: PathBuf,
-}
-
-impl Refusable<'_> {
-    fn why(&self, output: &str) -> Option<String> {
-        why_refused(output, self.bounds, &self.cwd)
-    }
-}
-
 /// A command that ran is a result, whatever became of it; only one that could not be started is a failure.
-fn outcome(exit: &Exit, timeout: Duration, refusable: &Refusable<'_>) -> Value {
+fn outcome(exit: &Exit, timeout: Duration) -> Value {
     let mut result = json!({
         "exit_code": exit.code,
         "signal": exit.signal,
@@ -351,7 +453,7 @@ fn outcome(exit: &Exit, timeout: Duration, refusable: &Refusable<'_>) -> Value {
     let note = match exit.ended {
         Ended::TimedOut => Some(format!(
             "the command was stopped after {} s; give a longer `wait`, or make it finish sooner",
-            timeout.as_secs_f32()
+            exit.duration.min(MAX_RUN).max(timeout).as_secs()
         )),
         Ended::Stopped => Some("the command was stopped by the person".to_owned()),
         Ended::Exited if exit.hit.memory => Some(
@@ -360,18 +462,17 @@ fn outcome(exit: &Exit, timeout: Duration, refusable: &Refusable<'_>) -> Value {
         Ended::Exited if exit.hit.processes => {
             Some("the command could not start as many processes as it wanted to".to_owned())
         }
-        Ended::Exited if exit.leftovers > 0 => {
-            Some(format!("{} process(es) that the command left running were ended with it", exit.leftovers))
-        }
+        Ended::Exited if exit.leftovers > 0 => Some(format!(
+            "{} process(es) that the command left running were ended with it; start what should run on with `process_start`",
+            exit.leftovers
+        )),
         Ended::Exited => None,
     };
     let remain = (exit.survivors > 0).then(|| {
         format!("{} process(es) of it still run: they have the rights of another account", exit.survivors)
     });
     let swept = exit.swept.iter().map(ToString::to_string);
-    let refused = [&exit.stderr, &exit.stdout].map(|stream| refusable.why(&stream.text()));
-    let refused = refused.into_iter().flatten().take(1);
-    let notes: Vec<String> = note.into_iter().chain(remain).chain(refused).chain(swept).collect();
+    let notes: Vec<String> = note.into_iter().chain(remain).chain(swept).collect();
     if !notes.is_empty() {
         result["timed_out"] = json!(exit.ended == Ended::TimedOut);
         result["note"] = json!(notes.join("; "));

@@ -12,6 +12,7 @@ use buddy_web::{Endpoints, FetchSettings, Web};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
+use crate::tools::background::Background;
 use crate::tools::clip::TextLimits;
 use crate::tools::person::Person;
 use crate::tools::registry;
@@ -96,6 +97,9 @@ impl Yard {
         let supervisor = SupervisorCommand { program: "/bin/false".into(), args: Vec::new() };
         let settings = LocalSettings { supervisor, description, grace: std::time::Duration::ZERO };
         let context = ToolContext {
+            is_outside: false,
+            background: Background::new(Arc::new(Over)),
+            denials: std::sync::Mutex::default(),
             target: Arc::new(LocalTarget::new(settings)),
             place: Place { cwd, home: None, endpoints: Endpoints::usual().unwrap() },
             redirects: Arc::new(|_| true),

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use async_trait::async_trait;
 use buddy_exec::managed::Owner;
-use buddy_exec::{Bounds, Recorder, Target};
+use buddy_exec::{Bounds, Denial, Recorder, Target};
 use buddy_model::ToolDefinition;
 use buddy_policy::{Execution, Intent, Tier};
 use buddy_protocol::{Clock, DeltaStream, Image, ToolFailure, ToolKind};
@@ -17,6 +17,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::tools::background::Background;
 use crate::tools::egress::CallEgress;
 use crate::tools::person::Person;
 
@@ -168,12 +169,16 @@ pub(crate) struct ToolContext {
     pub(crate) is_read_only: bool,
     /// Judges the connections of its commands, where they have no network of their own.
     pub(crate) egress: Option<Arc<CallEgress>>,
+    /// Whether a person let this command run outside the jail that stopped it.
+    pub(crate) is_outside: bool,
     /// How a command is to be run.
     pub(crate) execution: Execution,
     /// Keeps what the call changes, so that it can be undone.
     pub(crate) recorder: Recorder,
     /// The environment of commands.
     pub(crate) env: Vec<(String, String)>,
+    /// Commands of the session that run on.
+    pub(crate) background: Arc<Background>,
     /// Who managed processes belong to.
     pub(crate) owner: Owner,
     /// Characters of one text that the model is given.
@@ -188,6 +193,8 @@ pub(crate) struct ToolContext {
     pub(crate) cancel: CancellationToken,
     /// What the model is to see with the result.
     pub(crate) images: Mutex<Vec<Image>>,
+    /// What the jail stopped.
+    pub(crate) denials: Mutex<Vec<Denial>>,
     /// Where live output goes.
     pub(crate) live: tokio::sync::mpsc::Sender<(DeltaStream, String)>,
 }
@@ -206,6 +213,11 @@ impl ToolContext {
     /// Gives an image with the result.
     pub(crate) fn show(&self, image: Image) {
         self.images.lock().unwrap_or_else(PoisonError::into_inner).push(image);
+    }
+
+    /// Notes what the jail stopped.
+    pub(crate) fn note_denials(&self, denials: Vec<Denial>) {
+        self.denials.lock().unwrap_or_else(PoisonError::into_inner).extend(denials);
     }
 
     /// The outcome of some work, which is dropped when the call is to stop.

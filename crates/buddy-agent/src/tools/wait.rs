@@ -16,7 +16,7 @@ pub(crate) enum Wait {
     Default,
     /// Not at all.
     No,
-    /// So long.
+    /// So long; zero is not at all.
     For(Duration),
 }
 

@@ -129,6 +129,16 @@ impl Protected {
         Ok(())
     }
 
+    /// Refuses to make an empty directory at a guarded name, unless it is on the way to a file that this call may write.
+    pub(super) fn check_way(&self, named: &Path, real: &Path) -> Result<(), TargetError> {
+        self.check_removal(named, real)?;
+        let names = fold_path(real);
+        if self.guards(&names) && !self.opened.iter().any(|opened| opened.starts_with(&names)) {
+            return Err(TargetError::Guarded { path: named.to_owned() });
+        }
+        Ok(())
+    }
+
     /// Refuses to remove what is hidden or guarded by its place. What is guarded by its name goes with the directory that a
     /// person agreed to remove: nothing takes orders from what is gone.
     pub(super) fn check_removal(&self, named: &Path, real: &Path) -> Result<(), TargetError> {

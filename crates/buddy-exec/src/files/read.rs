@@ -83,6 +83,13 @@ pub(crate) fn read_lines(view: &View, path: &Path, range: LineRange) -> Result<L
     Ok(Lines { size: size.max(found.bytes.len() as u64), ..found })
 }
 
+/// Some lines of an open file.
+pub(crate) fn lines_of(file: File, range: LineRange) -> std::io::Result<Lines> {
+    let size = file.metadata()?.len();
+    let found = scan(&mut BufReader::with_capacity(BUFFER, file), range, size <= COUNTED)?;
+    Ok(Lines { size: size.max(found.bytes.len() as u64), ..found })
+}
+
 fn scan(reader: &mut impl BufRead, range: LineRange, is_counted: bool) -> std::io::Result<Lines> {
     let mut lines = Lines::default();
     if reader.fill_buf()?.iter().take(BINARY_PROBE).any(|&byte| byte == 0) {

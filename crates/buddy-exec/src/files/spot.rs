@@ -105,6 +105,17 @@ impl View {
         self.protected.check_write(&spot.named, &real)
     }
 
+    /// The same for an empty directory on the way to a file.
+    fn check_parent(&self, spot: &Spot) -> Result<(), TargetError> {
+        match self.check_spot(spot) {
+            Err(TargetError::Guarded { .. }) => {
+                self.check_readable(&spot.named, &spot.real())?;
+                self.protected.check_way(&spot.named, &spot.real())
+            }
+            checked => checked,
+        }
+    }
+
     fn make_parents(
         &self,
         named: &Path,
@@ -131,7 +142,7 @@ impl View {
                         name: name.to_owned(),
                         named: named.to_owned(),
                     };
-                    self.check_spot(&spot)?;
+                    self.check_parent(&spot)?;
                     match spot.make_directory() {
                         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {
                             return Err(failed(error));

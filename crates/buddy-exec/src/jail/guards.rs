@@ -109,7 +109,7 @@ impl Guards {
         let mut places: BTreeSet<PathBuf> = sights
             .orders
             .iter()
-            .filter(|path| is_near(path, &near) || is_too_large(path))
+            .filter(|path| (is_near(path, &near) || is_too_large(path)) && !is_opened(path, bounds))
             .chain(&sights.git_files)
             .chain(&named.there)
             .cloned()
@@ -129,6 +129,7 @@ impl Guards {
         covered.extend(stand_ins.iter().map(|stand_in| stand_in.path().to_owned()));
         let mut watched = Watched::new(roots, orders, sights, Quarantine(scene.quarantine.clone()));
         watched.past = past;
+        watched.opened = bounds.opened.iter().filter_map(|path| real_name(path)).collect();
         if scene.place != Place::Light {
             // Nothing looks through a whole machine.
             watched.writable = ground.write.iter().filter(|root| root.parent().is_some()).cloned().collect();
@@ -302,6 +303,11 @@ fn secrets_searched(
         return Err(Refusal::new(BOUNDS, reason));
     }
     Ok(sights.sealed)
+}
+
+/// Where a name is, which need not be there itself.
+fn real_name(path: &Path) -> Option<PathBuf> {
+    Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?))
 }
 
 fn is_opened(path: &Path, bounds: &Bounds) -> bool {

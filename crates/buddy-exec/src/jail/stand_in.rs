@@ -123,6 +123,14 @@ fn is_held_directory(path: &Path) -> bool {
     is_marked && fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
 }
 
+/// Removes the stand-ins in a repository's own directory that no jail uses any more.
+pub(super) fn clear_stand_ins(git: &Path) {
+    for (part, _) in STAND_INS {
+        // Who shares it was perhaps the last to do so, and then it goes with this value.
+        drop(StandIn::share(&git.join(part)));
+    }
+}
+
 /// Removes an empty directory that an older version left at a protected name. Says whether there was one.
 pub(super) fn clear_left_behind(path: &Path) -> bool {
     // Held by a lock while it is in use; removing checks that it is empty.

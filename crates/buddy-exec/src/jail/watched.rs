@@ -60,6 +60,8 @@ pub(super) struct Watched {
     pub(super) covered: BTreeSet<PathBuf>,
     /// Of that, the modes of files, which rules for paths do not hold where there are no mounts.
     modes: BTreeMap<PathBuf, u32>,
+    /// What the command may change because a person or a rule of theirs said so.
+    pub(super) opened: BTreeSet<PathBuf>,
     /// Of the rest, every file.
     files: BTreeMap<PathBuf, Known>,
     kept: usize,
@@ -94,6 +96,7 @@ impl Watched {
             named: BTreeSet::new(),
             covered: BTreeSet::new(),
             modes: BTreeMap::new(),
+            opened: BTreeSet::new(),
             files: BTreeMap::new(),
             kept: 0,
             quarantine,
@@ -210,7 +213,7 @@ impl Watched {
             self.compare(path, &mut moved);
         }
         for path in &self.missing {
-            if is_there(path) {
+            if is_there(path) && !self.opened.contains(path) {
                 self.take(path, ORDERS, &mut moved);
             }
         }
@@ -233,7 +236,7 @@ impl Watched {
         leads_well: impl Fn(&Path) -> bool,
         moved: &mut Vec<Moved>,
     ) {
-        for path in now.orders.iter().chain(&now.git_files) {
+        for path in now.orders.iter().filter(|path| !self.opened.contains(*path)).chain(&now.git_files) {
             let is_link_to_git = now.git_files.contains(path);
             if known.orders.contains(path) || known.git_files.contains(path) {
                 self.compare(path, moved);

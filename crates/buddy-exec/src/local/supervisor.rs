@@ -127,6 +127,11 @@ impl Supervisor {
         }
     }
 
+    /// Its process.
+    pub(crate) fn pid(&self) -> i32 {
+        Pid::from_child(&self.child).as_raw_pid()
+    }
+
     /// Wakes a supervisor that its own command has stopped.
     pub(crate) fn nudge(&self) {
         // It has not been reaped, so the id is still its own.

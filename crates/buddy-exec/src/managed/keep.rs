@@ -16,14 +16,14 @@ use rustix::stdio::{dup2_stderr, dup2_stdout};
 use super::directory::Directory;
 use super::launch::Task;
 use super::line::Line;
-use super::output_log::{FILE_CAP_BYTES, OutputLog};
+use super::output_log::OutputLogs;
 use super::pump::Pump;
 use super::{Health, Identity, Record, Restart, State};
-use crate::SweepNote;
 use crate::control::{self, MAX_SPEC_BYTES, Outcome, Report, Spec};
 use crate::jail::Jail;
 use crate::supervise::watch::{Notice, Watch};
 use crate::supervise::{self, Given, Started};
+use crate::{Stream, SweepNote};
 
 /// How often in a row a command is started again.
 const MAX_RESTARTS: u32 = 10;
@@ -86,7 +86,7 @@ struct Keeper {
     spec: Spec,
     line: Arc<Line>,
     book: Arc<Book>,
-    log: Arc<Mutex<OutputLog>>,
+    log: Arc<Mutex<OutputLogs>>,
     began: Instant,
     /// New starts since the command last ran for long.
     in_a_row: u32,
@@ -95,7 +95,7 @@ struct Keeper {
 /// The command, once started.
 struct Run {
     started: Started,
-    pump: Pump,
+    pumps: [Pump; 2],
     began: Instant,
 }
 
@@ -103,7 +103,7 @@ impl Keeper {
     fn new(task: Task, line: Arc<Line>) -> io::Result<Self> {
         let Task { spec, directory, mut record } = task;
         record.keeper = Identity::of(getpid().as_raw_pid()).ok_or(io::ErrorKind::NotFound)?;
-        let log = OutputLog::create(directory.path(), FILE_CAP_BYTES)?;
+        let log = OutputLogs::create(directory.path())?;
         // A process that nobody could find is not started.
         directory.write(&record)?;
         Ok(Self {
@@ -118,11 +118,12 @@ impl Keeper {
 
     fn start(&mut self) -> Result<Run, Report> {
         let not_started = |error: io::Error| Report::NotStarted(error.into());
-        let (pipe, writer) = io::pipe().map_err(not_started)?;
-        dup2_stdout(&writer)
-            .and_then(|()| dup2_stderr(&writer))
+        let (stdout, stdout_writer) = io::pipe().map_err(not_started)?;
+        let (stderr, stderr_writer) = io::pipe().map_err(not_started)?;
+        dup2_stdout(&stdout_writer)
+            .and_then(|()| dup2_stderr(&stderr_writer))
             .map_err(|error| not_started(error.into()))?;
-        drop(writer);
+        drop((stdout_writer, stderr_writer));
         let stdin = supervise::null().map_err(not_started)?;
         let started = supervise::start(&self.spec, Given::stdin(stdin.into()));
         let released = supervise::release_streams();
@@ -131,17 +132,21 @@ impl Keeper {
             Some(Health::Line(line)) => Some(line),
             _ => None,
         };
-        let book = self.book.clone();
-        let seen = move || book.change(|record| record.has_printed_line = true);
         let main = started.main.as_raw_pid();
         self.book.change(|record| {
             record.process = Identity::of(main);
             record.state = State::Running;
             record.has_printed_line = false;
         });
-        let pump = released.and_then(|()| Pump::start(pipe, self.log.clone(), line, seen));
-        match pump {
-            Ok(pump) => Ok(Run { started, pump, began: Instant::now() }),
+        let pump = |pipe, stream| {
+            let book = self.book.clone();
+            let seen = move || book.change(|record| record.has_printed_line = true);
+            Pump::start(pipe, stream, self.log.clone(), line.clone(), seen)
+        };
+        let pumps =
+            released.and_then(|()| Ok([pump(stdout, Stream::Stdout)?, pump(stderr, Stream::Stderr)?]));
+        match pumps {
+            Ok(pumps) => Ok(Run { started, pumps, began: Instant::now() }),
             Err(error) => {
                 // Without a reader of its output the command would hang, so it does not stay.
                 self.end_now(&mut started);
@@ -172,14 +177,16 @@ impl Keeper {
     }
 
     fn see_through(&mut self, run: Run) -> Outcome {
-        let Run { mut started, pump, began } = run;
+        let Run { mut started, pumps, began } = run;
         if let Some(line) = started.jail.as_ref().and_then(Jail::sweep_line) {
             let log = self.log.clone();
             line.follow(move |notes| tell_swept(&log, notes));
         }
         let (notices, inbox) = self.line.listen();
         let outcome = Watch::new(&mut started, &self.spec, notices, inbox).run();
-        pump.finish();
+        for pump in pumps {
+            pump.finish();
+        }
         tell_swept(&self.log, &started.sweep());
         if began.elapsed() >= STEADY {
             self.in_a_row = 0;
@@ -203,7 +210,7 @@ impl Keeper {
             record.restarts += 1;
         });
         let note = format!("[buddy] ended with {}; is started again\n", described(outcome));
-        self.log.lock().unwrap_or_else(PoisonError::into_inner).write(note.as_bytes());
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).note(&note);
         self.line.pause(pause)
     }
 
@@ -223,10 +230,10 @@ impl Keeper {
 }
 
 /// The log of the process is where people and agents look.
-fn tell_swept(log: &Mutex<OutputLog>, notes: &[SweepNote]) {
+fn tell_swept(log: &Mutex<OutputLogs>, notes: &[SweepNote]) {
     let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
     for note in notes {
-        log.write(format!("[buddy] {note}\n").as_bytes());
+        log.note(&format!("[buddy] {note}\n"));
     }
 }
 

@@ -1,10 +1,12 @@
-//! The output of a managed process on disk: `output.log` and, once that was full, the `output.log.1` before it.
+//! The output of a managed process on disk: `output.log` and, once that was full, the `output.log.1` before it. `stdout.log` and
+//! `stderr.log` have the streams apart, in the same way.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use crate::Stream;
 use crate::logs::create_private;
 
 /// The size at which the file is put aside. Two of them are kept, so a process has at most twice this on disk.
@@ -13,36 +15,88 @@ pub const FILE_CAP_BYTES: u64 = 8 * 1024 * 1024;
 /// The most that is read from the end at once.
 const MAX_TAIL_BYTES: u64 = 1024 * 1024;
 
-/// The file that is written to.
-fn newest(directory: &Path) -> PathBuf {
-    directory.join("output.log")
+/// Of each stream apart, the size at which the file is put aside.
+pub(super) const STREAM_CAP_BYTES: u64 = 4 * 1024 * 1024;
+
+/// The name of the file with both streams.
+const BOTH: &str = "output.log";
+
+/// The name of the file with one stream.
+fn apart(stream: Stream) -> &'static str {
+    match stream {
+        Stream::Stdout => "stdout.log",
+        Stream::Stderr => "stderr.log",
+    }
 }
 
-fn older(directory: &Path) -> PathBuf {
-    directory.join("output.log.1")
+/// Where the log of a command is linked to that has one already.
+pub(super) fn log_link(directory: &Path) -> PathBuf {
+    directory.join(BOTH)
+}
+
+/// The file that is written to.
+fn newest(directory: &Path, name: &str) -> PathBuf {
+    directory.join(name)
+}
+
+fn older(directory: &Path, name: &str) -> PathBuf {
+    directory.join(format!("{name}.1"))
 }
 
 /// A name that a file has only while files are put aside.
-fn next(directory: &Path) -> PathBuf {
-    directory.join("output.log.next")
+fn next(directory: &Path, name: &str) -> PathBuf {
+    directory.join(format!("{name}.next"))
+}
+
+/// The writers of a process: both streams together, and each apart.
+#[derive(Debug)]
+pub(super) struct OutputLogs {
+    both: OutputLog,
+    stdout: OutputLog,
+    stderr: OutputLog,
+}
+
+impl OutputLogs {
+    pub(super) fn create(directory: &Path) -> io::Result<Self> {
+        Ok(Self {
+            both: OutputLog::create(directory, BOTH, FILE_CAP_BYTES)?,
+            stdout: OutputLog::create(directory, apart(Stream::Stdout), STREAM_CAP_BYTES)?,
+            stderr: OutputLog::create(directory, apart(Stream::Stderr), STREAM_CAP_BYTES)?,
+        })
+    }
+
+    /// Takes output of a stream.
+    pub(super) fn write(&mut self, stream: Stream, bytes: &[u8]) {
+        self.both.write(bytes);
+        match stream {
+            Stream::Stdout => self.stdout.write(bytes),
+            Stream::Stderr => self.stderr.write(bytes),
+        }
+    }
+
+    /// Writes a note of the keeper's own.
+    pub(super) fn note(&mut self, text: &str) {
+        self.both.write(text.as_bytes());
+    }
 }
 
 /// The writer, in the keeper. A failed write loses output and never the process.
 #[derive(Debug)]
-pub(super) struct OutputLog {
+struct OutputLog {
     directory: PathBuf,
+    name: &'static str,
     file: Option<File>,
     size: u64,
     cap: u64,
 }
 
 impl OutputLog {
-    pub(super) fn create(directory: &Path, cap: u64) -> io::Result<Self> {
-        let file = create_private(&newest(directory))?;
-        Ok(Self { directory: directory.to_owned(), file: Some(file), size: 0, cap })
+    fn create(directory: &Path, name: &'static str, cap: u64) -> io::Result<Self> {
+        let file = create_private(&newest(directory, name))?;
+        Ok(Self { directory: directory.to_owned(), name, file: Some(file), size: 0, cap })
     }
 
-    pub(super) fn write(&mut self, mut bytes: &[u8]) {
+    fn write(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
             if self.size >= self.cap && self.rotate().is_err() {
                 return;
@@ -61,7 +115,7 @@ impl OutputLog {
     /// Puts the file aside and begins another. Whoever reads at any moment finds both names: the full file has its second
     /// name before it loses the first.
     fn rotate(&mut self) -> io::Result<()> {
-        let [newest, older, next] = [newest, older, next].map(|name| name(&self.directory));
+        let [newest, older, next] = [newest, older, next].map(|place| place(&self.directory, self.name));
         // What a failed attempt left.
         let _ = fs::remove_file(&next);
         if self.file.is_some() {
@@ -77,19 +131,37 @@ impl OutputLog {
 
 /// The last lines, at most so many and at most a megabyte, and a reader that goes on right behind them.
 pub(super) fn tail(directory: &Path, lines: usize) -> io::Result<(Vec<u8>, Follow)> {
-    let mut file = File::open(newest(directory))?;
+    tail_named(directory, BOTH, lines)
+}
+
+/// The last lines of one stream; none where the streams were not kept apart.
+pub(super) fn tail_of(directory: &Path, stream: Stream, lines: usize) -> io::Result<Option<Vec<u8>>> {
+    let name = apart(stream);
+    if !newest(directory, name).exists() {
+        return Ok(None);
+    }
+    Ok(Some(tail_named(directory, name, lines)?.0))
+}
+
+fn tail_named(directory: &Path, name: &'static str, lines: usize) -> io::Result<(Vec<u8>, Follow)> {
+    let follow = |file| Follow { directory: directory.to_owned(), name, file };
+    let mut file = match File::open(newest(directory, name)) {
+        // The log of a command begins with its first output.
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((Vec::new(), follow(None))),
+        file => file?,
+    };
     let mut end = last_bytes(&mut file, MAX_TAIL_BYTES)?;
     let room = MAX_TAIL_BYTES.saturating_sub(end.len() as u64);
     if room > 0
         && count_lines(&end) <= lines
-        && let Ok(mut older) = File::open(older(directory))
+        && let Ok(mut older) = File::open(older(directory, name))
     {
         let mut before = last_bytes(&mut older, room)?;
         before.append(&mut end);
         end = before;
     }
     let keep_from = start_of_last(&end, lines);
-    Ok((end.split_off(keep_from), Follow { directory: directory.to_owned(), file: Some(file) }))
+    Ok((end.split_off(keep_from), follow(Some(file))))
 }
 
 fn count_lines(bytes: &[u8]) -> usize {
@@ -119,6 +191,7 @@ fn last_bytes(file: &mut File, most: u64) -> io::Result<Vec<u8>> {
 #[derive(Debug)]
 pub struct Follow {
     directory: PathBuf,
+    name: &'static str,
     file: Option<File>,
 }
 
@@ -130,7 +203,7 @@ impl Follow {
             Read::by_ref(file).take(MAX_TAIL_BYTES).read_to_end(&mut bytes)?;
         }
         if bytes.is_empty() && self.is_put_aside() {
-            self.file = File::open(newest(&self.directory)).ok();
+            self.file = File::open(newest(&self.directory, self.name)).ok();
             if let Some(file) = &mut self.file {
                 Read::by_ref(file).take(MAX_TAIL_BYTES).read_to_end(&mut bytes)?;
             }
@@ -141,7 +214,7 @@ impl Follow {
     fn is_put_aside(&self) -> bool {
         let inode = |found: io::Result<fs::Metadata>| found.map(|found| found.ino()).ok();
         let open = self.file.as_ref().and_then(|file| inode(file.metadata()));
-        let named = inode(fs::metadata(newest(&self.directory)));
+        let named = inode(fs::metadata(newest(&self.directory, self.name)));
         named.is_some() && open != named
     }
 }
@@ -153,7 +226,7 @@ mod tests {
     #[test]
     fn the_newest_output_is_kept_within_two_files() {
         let folder = tempfile::tempdir().unwrap();
-        let mut log = OutputLog::create(folder.path(), 100).unwrap();
+        let mut log = OutputLog::create(folder.path(), BOTH, 100).unwrap();
         let (_, mut follow) = tail(folder.path(), 0).unwrap();
         let mut followed = Vec::new();
         for number in 0..200 {
@@ -162,8 +235,8 @@ mod tests {
             followed.extend(follow.read().unwrap());
             followed.extend(follow.read().unwrap());
         }
-        let sizes =
-            [newest(folder.path()), older(folder.path())].map(|path| fs::metadata(path).unwrap().len());
+        let sizes = [newest(folder.path(), BOTH), older(folder.path(), BOTH)]
+            .map(|path| fs::metadata(path).unwrap().len());
         assert!(sizes.iter().all(|size| *size <= 100), "{sizes:?}");
         assert_eq!(tail(folder.path(), 3).unwrap().0, b"197\n198\n199\n");
         assert_eq!(tail(folder.path(), 0).unwrap().0, b"");

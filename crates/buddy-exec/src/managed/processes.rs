@@ -13,7 +13,7 @@ use super::launch::{Launch, Task, launch};
 use super::stop::{Force, stop};
 use super::sweep::sweep;
 use super::{Condition, Follow, Identity, ManagedError, Record, State, Status, TAG, output_log};
-use crate::{Limits, SupervisorCommand};
+use crate::{Limits, Stream, SupervisorCommand};
 
 /// How many managed processes run at the same time.
 pub const MAX_LIVE: usize = 64;
@@ -47,7 +47,7 @@ impl fmt::Debug for ManagedSettings {
 /// The managed processes of a data directory. Everything here blocks; ending one may take as long as its grace.
 #[derive(Debug, Clone)]
 pub struct ManagedProcesses {
-    settings: ManagedSettings,
+    pub(super) settings: ManagedSettings,
     quarantine: Option<PathBuf>,
 }
 
@@ -130,6 +130,13 @@ impl ManagedProcesses {
         Ok(self.follow(id, lines)?.0)
     }
 
+    /// The last lines of one stream; none where the streams were not kept apart.
+    pub fn tail_of(&self, id: &str, stream: Stream, lines: usize) -> Result<Option<Vec<u8>>, ManagedError> {
+        let (directory, _) = self.find(id)?;
+        output_log::tail_of(directory.path(), stream, lines)
+            .map_err(ManagedError::io("read the output in", directory.path()))
+    }
+
     /// The last lines of its output, and what comes after them.
     pub fn follow(&self, id: &str, lines: usize) -> Result<(Vec<u8>, Follow), ManagedError> {
         let (directory, _) = self.find(id)?;
@@ -137,11 +144,11 @@ impl ManagedProcesses {
             .map_err(ManagedError::io("read the output in", directory.path()))
     }
 
-    fn root(&self) -> &Path {
+    pub(super) fn root(&self) -> &Path {
         &self.settings.directory
     }
 
-    fn find(&self, id: &str) -> Result<(Directory, Record), ManagedError> {
+    pub(super) fn find(&self, id: &str) -> Result<(Directory, Record), ManagedError> {
         let missing = || ManagedError::NotFound { id: id.to_owned() };
         let directory = Directory::find(self.root(), id).ok_or_else(missing)?;
         match directory.read() {
@@ -153,7 +160,7 @@ impl ManagedProcesses {
         }
     }
 
-    fn record(&self, id: String, wish: &Launch) -> Record {
+    pub(super) fn record(&self, id: String, wish: &Launch) -> Record {
         let UnixMillis(started_unix_ms) = self.settings.clock.now();
         Record {
             id,
@@ -175,8 +182,8 @@ impl ManagedProcesses {
     }
 
     /// Removes the oldest of those that have ended, so that their outputs do not pile up.
-    fn forget_oldest(&self, newest_first: &[Status]) {
-        let ended = newest_first.iter().filter(|status| status.condition == Condition::Ended);
+    pub(super) fn forget_oldest(&self, newest_first: &[Status]) {
+        let ended = newest_first.iter().filter(|status| !status.condition.is_live());
         for status in ended.skip(KEPT_ENDED) {
             if let Some(directory) = Directory::find(self.root(), &status.record.id) {
                 let _ = directory.remove();

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use memchr::memmem;
 
-use super::output_log::OutputLog;
+use super::output_log::OutputLogs;
+use crate::Stream;
 
 /// Read at once.
 const READ_BYTES: usize = 64 * 1024;
@@ -23,7 +24,8 @@ impl Pump {
     /// Starts one. `on_line` is called once, when the text to look for was printed.
     pub(super) fn start(
         mut pipe: PipeReader,
-        log: Arc<Mutex<OutputLog>>,
+        stream: Stream,
+        log: Arc<Mutex<OutputLogs>>,
         line: Option<String>,
         on_line: impl FnOnce() + Send + 'static,
     ) -> io::Result<Self> {
@@ -33,7 +35,7 @@ impl Pump {
             let mut buffer = vec![0; READ_BYTES];
             while let Some(length) = read(&mut pipe, &mut buffer) {
                 let bytes = buffer.get(..length).unwrap_or_default();
-                log.lock().unwrap_or_else(PoisonError::into_inner).write(bytes);
+                log.lock().unwrap_or_else(PoisonError::into_inner).write(stream, bytes);
                 if search.as_mut().is_some_and(|(search, _)| search.finds(bytes))
                     && let Some((_, on_line)) = search.take()
                 {

@@ -211,8 +211,8 @@ fn check(exec: &Exec) -> Result<(), TargetError> {
     if !(exec.bounds.only_hide() && exec.bounds.network) {
         return Err(TargetError::NotJailed {
             layer: "host".to_owned(),
-            reason: "buddy has no jail on another host, so commands run there only with all rights of the account; \
-                     start buddy with BUDDY_ENV=production to allow that, or work with the file tools"
+            reason: "buddy has no jail on another host, so a command that must be kept from something does not run there; \
+                     ask the person to approve it, or work with the file tools"
                 .to_owned(),
         });
     }

@@ -24,10 +24,10 @@ use super::shells::{Shell, Shells};
 use super::{keys, lock, person::Hands, rest, screen};
 use crate::managed::ManagedProcesses;
 use crate::{
-    Bounds, CaptureOptions, Deleted, Deletion, Description, Exec, Exit, FileContent, GlobQuery, GlobResult,
-    GrepQuery, GrepResult, Keys, LineRange, Lines, ListOptions, Listing, PaneCommand, PaneError, PaneRunning,
-    PaneSelector, PaneText, Panes, Reach, Recorder, Remaining, Running, Screen, Stdin, SupervisorCommand,
-    Target, TargetError, Way, Written,
+    Bounds, CaptureOptions, Deleted, Deletion, Denial, Description, Exec, Exit, FileContent, GlobQuery,
+    GlobResult, GrepQuery, GrepResult, Keys, LineRange, Lines, ListOptions, Listing, PaneCommand, PaneError,
+    PaneRunning, PaneSelector, PaneText, Panes, Reach, Recorder, Remaining, Running, Screen, Stdin,
+    SupervisorCommand, Target, TargetError, Way, Written,
 };
 
 /// How long a lost connection is usually tried to be made again: longer than a change of networks or a short sleep takes.
@@ -404,6 +404,10 @@ impl Target for TmuxTarget {
 
     async fn sealed(&self, bounds: &Bounds, roots: &[PathBuf]) -> Vec<PathBuf> {
         self.below.sealed(bounds, roots).await
+    }
+
+    fn denials(&self, output: &str, bounds: &Bounds, cwd: &Path) -> Vec<Denial> {
+        self.below.denials(output, bounds, cwd)
     }
 
     async fn rest(&self) {

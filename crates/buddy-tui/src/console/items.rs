@@ -15,9 +15,12 @@ use crate::markdown::Markdown;
 use crate::output::Output;
 use crate::show::{image_label, printed};
 use crate::text::{Line, Look, Paint, Picture, Pictures, Span, wrap};
+use crate::visible::one_line;
 
 /// How many lines of a command's output are shown.
 const OUTPUT_LINES: usize = 5;
+/// Characters of what the jail stopped.
+const STOPPED: usize = 400;
 /// How many of the first and of the last lines are shown of one that failed.
 const FAILED_LINES: (usize, usize) = (4, 8);
 /// The same for a command of the person's own, and rows of what the person said.
@@ -227,7 +230,20 @@ fn call(call: &ToolCall, status: ItemStatus, ran: Duration, look: &Look, width: 
         rows.extend(indented(shown.iter().map(|row| Line::styled(&row.text(), style)).collect()));
         folded = (output.line_count() > first + last).then(|| body.text.clone());
     }
+    for line in stopped(call) {
+        let lead = Line::styled("  jail: ", look.theme.style(Paint::Warning));
+        let next = Line::plain("    ");
+        rows.extend(wrap(&Line::plain(&line), width, &lead, &next));
+    }
     Shown { kind: Kind::Call, rows, folded }
+}
+
+/// What the jail stopped in a call, one line each.
+pub(crate) fn stopped(call: &ToolCall) -> Vec<String> {
+    let result = call.output.as_ref().and_then(|output| output.result.as_ref()).map(Json::value);
+    let lines =
+        result.as_ref().and_then(|result| result.get("jail")?.as_array()).cloned().unwrap_or_default();
+    lines.iter().filter_map(Value::as_str).map(|line| one_line(line, STOPPED)).collect()
 }
 
 /// What went wrong with a call, in one line; none where nothing did.

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::time::{Duration, Instant};
 
 use buddy_protocol::{
-    Content, DeltaStream, Event, Fact, FoldError, GRANTED, Item, ItemDelta, ItemId, NoticeLevel, Transcript,
-    TurnEnded, TurnOutcome,
+    BACKGROUND_ENDED, Content, DeltaStream, Event, Fact, FoldError, GRANTED, Item, ItemDelta, ItemId,
+    NoticeLevel, Transcript, TurnEnded, TurnOutcome,
 };
 
 use super::items::{self, Kind};
@@ -150,7 +150,7 @@ impl Reader {
                 let row = Line::styled(&notice.text, look.theme.style(Paint::Warning));
                 self.put(Kind::Note, items::wrapped(&row, width));
             }
-            Fact::Notice(notice) if notice.code == GRANTED => {
+            Fact::Notice(notice) if [GRANTED, BACKGROUND_ENDED].contains(&notice.code.as_str()) => {
                 let row = Line::styled(&notice.text, look.theme.style(Paint::Dim));
                 self.put(Kind::Note, items::wrapped(&row, width));
             }

@@ -173,7 +173,7 @@ impl Setup {
         invocation: &Invocation<'_>,
         pane_maker: Option<PaneMaker>,
     ) -> anyhow::Result<Arc<RunHosts>> {
-        let policy = PolicySettings::new(&self.loaded, &invocation.policy)?;
+        let policy = PolicySettings::new(invocation.environment, &self.loaded, &invocation.policy)?;
         let is_remote_only = invocation.is_remote_only || !self.loaded.config.tools.local;
         if !is_remote_only && is_here(&invocation.hosts) {
             Policies::check(invocation.environment, &policy, &invocation.cwd)?;

@@ -55,6 +55,7 @@ const PATIENCE: &str = "it protects you from slow servers";
 const CONTEXT: &str = "it protects your model's context window";
 const ALLOWLIST: &str = "a listed command runs without asking";
 const PLACE: &str = "you say where tools work";
+const OPENING: &str = "it opens the jail; put it into your own file";
 const HOSTS: &str = "it opens hosts that are not on the public internet";
 const VARIABLES: &str = "it gives commands your secrets";
 const TERMINAL: &str = "your terminal is yours to set up";
@@ -132,6 +133,10 @@ pub(crate) const PROJECT_KEYS: &[(&str, ProjectMay)] = &[
     ("tools.file_characters", Never(CONTEXT)),
     ("environment.pass", Never(VARIABLES)),
     ("environment.hide", Tighten(Adds)),
+    ("jail.write", Never(OPENING)),
+    ("jail.hosts", Never(OPENING)),
+    ("projects.*.write", Never(OPENING)),
+    ("projects.*.hosts", Never(OPENING)),
     ("network.connect_timeout", Never(PATIENCE)),
     ("network.idle_timeout", Never(PATIENCE)),
     ("network.total_timeout", Never(PATIENCE)),

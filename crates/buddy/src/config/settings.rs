@@ -8,6 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::display::DisplaySection;
+use super::jail::JailSection;
 use super::profile::Profile;
 use super::wait::Wait;
 use super::web::WebSection;
@@ -30,6 +31,10 @@ pub(crate) struct Config {
     pub(crate) tools: ToolsSection,
     /// Which variables commands get.
     pub(crate) environment: EnvironmentSection,
+    /// What the jail of commands leaves open, in every project.
+    pub(crate) jail: JailSection,
+    /// The same for single projects, by their directories.
+    pub(crate) projects: BTreeMap<String, JailSection>,
     /// How patient buddy is with providers.
     pub(crate) network: NetworkSection,
     /// What tools fetch from the web.

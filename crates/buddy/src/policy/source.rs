@@ -18,7 +18,7 @@ use super::links::{links, links_within};
 use super::rules::{FixedRules, ProjectRules, RuleFiles};
 use super::tracked::TrackedSecrets;
 use crate::commands::setup::PolicyWish;
-use crate::config::{ConfigError, Loaded, TrustStore, WorkEnvironment, user_file};
+use crate::config::{ConfigError, JailSettings, Loaded, Openings, TrustStore, WorkEnvironment, user_file};
 use crate::environment::Environment;
 use crate::host::{Host, Remote};
 use crate::system::SystemClock;
@@ -50,6 +50,8 @@ pub(crate) struct PolicySettings {
     network: bool,
     /// Hosts that the configuration names.
     known_hosts: Vec<String>,
+    /// What the jail leaves open on this machine.
+    jail: JailSettings,
     /// Rules of this run.
     rules: Rules,
     /// Further directories of this machine that the person opened to be worked on.
@@ -58,7 +60,11 @@ pub(crate) struct PolicySettings {
 
 impl PolicySettings {
     /// Those of a configuration and a command line.
-    pub(crate) fn new(loaded: &Loaded, wish: &PolicyWish) -> anyhow::Result<Self> {
+    pub(crate) fn new(environment: &Environment, loaded: &Loaded, wish: &PolicyWish) -> anyhow::Result<Self> {
+        let config = environment.config_home.as_ref().map(|config| config.join("buddy"));
+        let own: Vec<PathBuf> = [environment.data.clone()].into_iter().chain(config).collect();
+        let jail = JailSettings::new(&loaded.config, environment.home.as_deref(), &own)
+            .map_err(|error| ConfigError::new("buddy.toml", error))?;
         let tools = &loaded.config.tools;
         let mode = match loaded.config.agent.environment {
             WorkEnvironment::Development => Mode::Development,
@@ -75,6 +81,7 @@ impl PolicySettings {
             fetch_confirm: tools.fetch_confirm,
             network: tools.network,
             known_hosts: loaded.config.web.hosts()?,
+            jail,
             rules: Rules {
                 allow: wish.rules.allow.clone(),
                 deny: wish.rules.deny.clone(),
@@ -201,6 +208,7 @@ impl PolicySource for Policies {
         };
         // They were named as directories of this machine; at the same path another host has something else.
         let added = if self.remote.is_none() { self.settings.added() } else { &[] };
+        let open = if self.remote.is_none() { self.settings.jail.within(cwd) } else { Openings::default() };
         let mut places = Places {
             workspace: is_trusted.then(|| cwd.to_owned()).into_iter().chain(added.iter().cloned()).collect(),
             // There is no jail on other hosts.
@@ -208,7 +216,7 @@ impl PolicySource for Policies {
             home: self.ground.home.clone(),
             own: self.ground.own.clone(),
             own_readable: self.ground.own_readable.clone(),
-            scratch: self.ground.scratch.clone(),
+            scratch: self.ground.scratch.iter().cloned().chain(open.write).collect(),
             target: self.remote.as_ref().map_or("local", |remote| &remote.name).to_owned(),
             remote: self.remote.is_some(),
             git_orders: Vec::new(),
@@ -223,7 +231,7 @@ impl PolicySource for Policies {
             commands: self.settings.commands.clone(),
             fetch_confirm: self.settings.fetch_confirm,
             is_offline: !self.settings.network,
-            known_hosts: self.settings.known_hosts.clone(),
+            known_hosts: self.settings.known_hosts.iter().cloned().chain(open.hosts).collect(),
         }))
     }
 

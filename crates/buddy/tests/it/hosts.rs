@@ -39,7 +39,7 @@ async fn a_session_works_on_the_host_and_the_model_is_told_so() {
 }
 
 #[tokio::test]
-async fn without_a_jail_over_there_commands_are_refused_and_files_are_kept_to_their_bounds() {
+async fn without_a_jail_over_there_commands_ask_and_files_are_kept_to_their_bounds() {
     let host = SshHost::start().unwrap();
     let folder = tempfile::tempdir_in("/var/tmp").unwrap();
     let there = folder.path().to_str().unwrap();
@@ -51,10 +51,9 @@ async fn without_a_jail_over_there_commands_are_refused_and_files_are_kept_to_th
     .await;
     over_ssh(&host, stage.exec(["work", "--ssh", "machine", "-C", there])).run().await;
     let results = stage.results();
-    assert_eq!(results[0]["error"]["code"], "not_jailed", "{results:#?}");
-    assert!(
-        results[0]["error"]["message"].as_str().unwrap().contains("BUDDY_ENV=production"),
-        "{results:#?}"
+    assert_eq!(
+        results[0]["error"]["code"], "approval_needed",
+        "what holds in a jail holds not here: {results:#?}"
     );
     assert_eq!(results[1]["ok"], false, "{results:#?}");
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was changed");
@@ -105,4 +104,67 @@ async fn a_host_that_is_none_is_told_before_anything_is_asked() {
     }
     assert!(stage.requests().is_empty());
     assert!(!Path::new("owned").exists());
+}
+
+/// A call of a command that only reads, as the model says.
+fn look(command: &str) -> buddy_testkit::model::Turn {
+    let mut call = shell(command);
+    call["mutation"] = json!(false);
+    turn().call("run_shell", call)
+}
+
+#[tokio::test]
+async fn in_the_usual_mode_what_only_reads_runs_there_and_its_log_can_be_read() {
+    let host = SshHost::start().unwrap();
+    let folder = tempfile::tempdir_in("/var/tmp").unwrap();
+    std::fs::write(folder.path().join("there.txt"), "found over there\n").unwrap();
+    let there = folder.path().to_str().unwrap();
+    let stage = Stage::new([look("cat there.txt"), turn().text("Done.")]).await;
+    let program = stage.buddy(["exec", "look", "--ssh", "machine", "-C", there, "--trust"]);
+    let finished = over_ssh(&host, program).run().await.expect_code(0);
+    assert!(finished.stderr.contains("has no jail"), "what protects the person is told: {finished}");
+    let result = stage.results().remove(0)["result"].clone();
+    assert_eq!(result["stdout"], "found over there\n", "{result:#}");
+    let prompt = stage.requests()[0].body.to_string();
+    assert!(prompt.contains("There is no jail"), "the model is told");
+
+    let log = result["log"].as_str().unwrap();
+    let later = Stage {
+        server: buddy_testkit::model::ModelServer::start([
+            turn().call("read_file", json!({"path": log})),
+            turn().call("read_file", json!({"path": "log:../secret"})),
+            turn().text("Done."),
+        ])
+        .await,
+        home: stage.home,
+    };
+    let program = later.buddy(["exec", "read it", "--ssh", "machine", "-C", there, "--trust"]);
+    over_ssh(&host, program).run().await.expect_code(0);
+    let results = later.results();
+    assert_eq!(results[0]["result"]["content"], "found over there\n", "{results:#?}");
+    assert_eq!(results[1]["ok"], false, "{results:#?}");
+}
+
+#[tokio::test]
+async fn in_the_usual_mode_every_other_command_asks_there_each_time() {
+    let host = SshHost::start().unwrap();
+    let folder = tempfile::tempdir_in("/var/tmp").unwrap();
+    let there = folder.path().to_str().unwrap();
+    let stage = Stage::new([
+        turn().call("run_shell", shell("touch one")),
+        turn().call("run_shell", shell("touch two")),
+        turn().text("Done."),
+    ])
+    .await;
+    let arguments = ["--ssh", "machine", "-C", there, "--trust", "--permission-mode", "auto"];
+    let mut started = over_ssh(&host, stage.buddy(arguments)).converse();
+    started.write(b"make them\n").await;
+    started.stderr.wait_for(crate::stage::APPROVE, 1).await;
+    started.write(b"y\n").await;
+    started.stderr.wait_for(crate::stage::APPROVE, 2).await;
+    assert!(folder.path().join("one").exists(), "it ran once it was allowed");
+    started.write(b"n\n").await;
+    started.stdout.wait_for("Done.", 1).await;
+    started.finish().await.expect_code(0);
+    assert!(!folder.path().join("two").exists());
 }

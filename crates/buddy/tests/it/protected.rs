@@ -118,7 +118,7 @@ async fn a_command_that_is_refused_a_secret_is_told_why() {
         program.env("BUDDY_ENV", mode).run().await;
         let told = stage.results()[0].to_string();
         assert!(!told.contains(VALUE), "{mode}: {told}");
-        assert!(told.contains("`app/.env.local` can hold secrets, so this command"), "{mode}: {told}");
+        assert!(told.contains("`app/.env.local` can hold secrets, so the jail"), "{mode}: {told}");
     }
 }
 

@@ -1,6 +1,7 @@
 //! `process_logs`: what a managed process printed.
 
 use async_trait::async_trait;
+use buddy_exec::Stream;
 use buddy_policy::{Intent, Tier};
 use buddy_protocol::{ToolFailure, ToolKind};
 use schemars::JsonSchema;
@@ -23,8 +24,28 @@ pub(crate) struct ProcessLogsInput {
     /// The id of the process.
     id: String,
     /// How many of the last lines: 100 by default, up to 2000.
-    #[serde(default)]
+    #[serde(default, alias = "lines")]
     tail: Option<usize>,
+    /// Only one of the streams, where they were kept apart; both as they came by default.
+    #[serde(default)]
+    stream: Option<OneStream>,
+}
+
+/// A stream of a process.
+#[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum OneStream {
+    Stdout,
+    Stderr,
+}
+
+impl From<OneStream> for Stream {
+    fn from(stream: OneStream) -> Self {
+        match stream {
+            OneStream::Stdout => Self::Stdout,
+            OneStream::Stderr => Self::Stderr,
+        }
+    }
 }
 
 #[async_trait]
@@ -53,7 +74,16 @@ impl Tool for ProcessLogs {
         let lines = input.tail.unwrap_or(DEFAULT_LINES).min(MAX_LINES);
         with_managed(context, move |managed| {
             let status = find(managed, &input.id, &person)?;
-            let output = managed.tail(&input.id, lines).map_err(|error| failure(&error))?;
+            let output = match input.stream {
+                None => Some(managed.tail(&input.id, lines).map_err(|error| failure(&error))?),
+                Some(stream) => {
+                    managed.tail_of(&input.id, stream.into(), lines).map_err(|error| failure(&error))?
+                }
+            };
+            let output = output.ok_or_else(|| {
+                ToolFailure::new("unsupported", "the streams of this process were not kept apart")
+                    .hint("leave `stream` out")
+            })?;
             Ok(json!({
                 "id": input.id,
                 "condition": status.condition,

@@ -5,7 +5,7 @@ use buddy_exec::managed::{State, Status};
 use serde_json::{Value, json};
 
 /// What the model needs to go on.
-pub(super) fn shown(status: &Status) -> Value {
+pub(crate) fn shown(status: &Status) -> Value {
     let record = &status.record;
     let mut value = json!({
         "id": record.id,

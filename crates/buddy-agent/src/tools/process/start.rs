@@ -167,7 +167,7 @@ pub(crate) async fn in_background(
     start(launch(command, cwd, context), FIRST_LOOK, context).await
 }
 
-fn launch(command: String, cwd: PathBuf, context: &ToolContext) -> Launch {
+pub(crate) fn launch(command: String, cwd: PathBuf, context: &ToolContext) -> Launch {
     Launch {
         argv: argv(&context.execution, &context.target.describe().shell, command.clone()),
         command,

@@ -54,6 +54,11 @@ impl Tool for ProcessStop {
 
     async fn run(input: ProcessStopInput, context: &ToolContext) -> Result<Value, ToolFailure> {
         let person = context.owner.person.clone();
+        // A command of this session that was moved to the background has its supervisor here.
+        if context.background.stop(&input.id, input.force).await {
+            return with_managed(context, move |managed| Ok(shown(&find(managed, &input.id, &person)?)))
+                .await;
+        }
         let force = if input.force { Force::Now } else { Force::Gentle };
         with_managed(context, move |managed| {
             find(managed, &input.id, &person)?;

@@ -5,7 +5,8 @@ use buddy_policy::Execution;
 use buddy_protocol::ToolFailure;
 use serde_json::{Value, json};
 
-use super::{Refusable, limits, outcome, snapshot, watch};
+use super::{MAX_RUN, Waited, explain, limits, outcome, snapshot, watch};
+use crate::tools::background::Leaving;
 use crate::tools::failure::target_failure;
 use crate::tools::tool::ToolContext;
 
@@ -15,25 +16,27 @@ pub(super) struct InPane<'a> {
     pub(super) selector: PaneSelector,
     pub(super) command: String,
     pub(super) cwd: std::path::PathBuf,
-    /// How long it may run; none leaves it there.
-    pub(super) timeout: Option<std::time::Duration>,
+    /// How long it is waited for; none leaves it there at once.
+    pub(super) wait: Option<std::time::Duration>,
 }
 
 impl InPane<'_> {
     /// Runs it and waits, or leaves it there.
     pub(super) async fn run(self, context: &ToolContext) -> Result<Value, ToolFailure> {
-        let refusable = Refusable { bounds: &context.bounds, cwd: self.cwd.clone() };
+        let ran_in = self.cwd.clone();
+        let shown = self.command.clone();
+        let has_room = context.background.has_room();
         let command = PaneCommand {
             text: match &context.execution {
                 Execution::Shell => PaneText::Shell(self.command),
                 Execution::Argv(words) => PaneText::Words(words.clone()),
             },
             cwd: self.cwd,
-            timeout: self.timeout,
+            timeout: self.wait.map(|wait| if has_room { MAX_RUN } else { wait }),
             output: limits(context),
             bounds: context.bounds.clone(),
         };
-        let Some(timeout) = self.timeout else {
+        let Some(wait) = self.wait else {
             let sent = context.until_cancelled(self.panes.dispatch(&self.selector, command)).await?;
             let pane = sent.map_err(|error| target_failure(&error))?;
             return Ok(json!({
@@ -46,9 +49,34 @@ impl InPane<'_> {
         snapshot(context).await?;
         let started = context.until_cancelled(self.panes.start(&self.selector, command)).await?;
         let mut run = started.map_err(|error| target_failure(&error))?;
-        let exit = watch(&mut run.running, context).await?;
+        let patience = if has_room { wait } else { std::time::Duration::MAX };
+        let exit = match watch(&mut run.running, patience, context).await? {
+            Waited::Ended(exit) => *exit,
+            Waited::RunsOn => {
+                context.background.take(Leaving {
+                    id: format!("pane-{}", ran_by(context)),
+                    command: shown,
+                    running: run.running,
+                    way: Box::pin(std::future::pending()),
+                    recorder: context.recorder.clone(),
+                    managed: None,
+                });
+                return Ok(json!({
+                    "dispatched": true,
+                    "log": context.log.to_string_lossy(),
+                    "note": format!(
+                        "the command still runs in the pane after {} s; look at it with tmux_capture_pane or read the log, and \
+                         interrupt it with the key C-c. It ends with this session",
+                        wait.as_secs_f32()
+                    ),
+                }));
+            }
+        };
         let kept = context.recorder.after_command().await;
-        let mut result = outcome(&exit, timeout, &refusable);
+        let mut result = outcome(&exit, wait);
+        if let Some(note) = explain(&exit, &ran_in, context).await {
+            result["sealed"] = json!(note);
+        }
         if let Err(error) = kept {
             result["undo"] = json!(format!("what the command changed is not known: {error}"));
         }
@@ -59,4 +87,9 @@ impl InPane<'_> {
         }
         Ok(result)
     }
+}
+
+/// What names the call that a command is of: its log has the id of its item.
+fn ran_by(context: &ToolContext) -> String {
+    context.log.file_stem().unwrap_or_default().to_string_lossy().into_owned()
 }

@@ -2,6 +2,7 @@
 
 use std::convert::Infallible;
 use std::io;
+use std::pin::Pin;
 use std::sync::Arc;
 
 use buddy_exec::{Outlet, WAY_OUT_PORT, WayOut};
@@ -43,6 +44,9 @@ fn set(variables: &mut Vec<(String, String)>, name: &str, value: &str) {
     variables.retain(|(known, _)| known != name);
     variables.push((name.to_owned(), value.to_owned()));
 }
+
+/// A way out that is served for as long as this is not dropped.
+pub(crate) type WayServed = Pin<Box<dyn Future<Output = Infallible> + Send>>;
 
 /// Lets a command out as its call allows, until this is dropped.
 pub(super) async fn serve(outlet: Option<Outlet>, egress: Option<Arc<CallEgress>>) -> Infallible {

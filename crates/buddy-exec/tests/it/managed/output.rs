@@ -3,6 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
+use buddy_exec::Stream;
 use buddy_exec::managed::{Condition, FILE_CAP_BYTES, Force};
 
 use super::house::{House, until_within};
@@ -24,7 +25,11 @@ fn check_flood(script: &str, last: &str) -> Vec<u8> {
         .map(|name| fs::metadata(house.of(&id).join(name)).unwrap().len())
         .collect();
     assert!(sizes.iter().all(|size| (1..=FILE_CAP_BYTES).contains(size)), "{sizes:?}");
-    assert_eq!(fs::read_dir(house.of(&id)).unwrap().count(), 3, "two files of output and a record");
+    assert_eq!(
+        fs::read_dir(house.of(&id)).unwrap().count(),
+        6,
+        "two files of output, three of the streams apart, a record"
+    );
     fs::write(house.path("go"), "").unwrap();
     house.until_condition(&id, Condition::Ended);
     house.processes.tail(&id, 2).unwrap()
@@ -57,13 +62,23 @@ fn who_prints_without_end_is_ended_like_any_other() {
 #[test]
 fn both_streams_are_there_and_can_be_followed() {
     let house = House::new();
-    let id = house.start("echo one; while [ ! -e go ]; do sleep 0.02; done; echo two >&2; printf three");
+    // What is printed to two streams at once has no order, so each part waits for the one before.
+    let id = house.start(
+        "echo one; while [ ! -e go ]; do sleep 0.02; done; echo two >&2; while [ ! -e on ]; do sleep 0.02; done; printf three",
+    );
     house.until_printed(&id, "one");
     let (before, mut follow) = house.processes.follow(&id, 10).unwrap();
     assert_eq!(before, b"one\n");
     fs::write(house.path("go"), "").unwrap();
+    house.until_printed(&id, "two");
+    fs::write(house.path("on"), "").unwrap();
     house.until_condition(&id, Condition::Ended);
     assert_eq!(follow.read().unwrap(), b"two\nthree");
     assert_eq!(house.text(&id), "one\ntwo\nthree");
+    let apart = |stream| house.processes.tail_of(&id, stream, 9).unwrap();
+    assert_eq!(
+        (apart(Stream::Stdout), apart(Stream::Stderr)),
+        (Some(b"one\nthree".to_vec()), Some(b"two\n".to_vec()))
+    );
     assert_eq!(follow.read().unwrap(), b"");
 }

@@ -1,0 +1,176 @@
+//! What the jail stopped in a call, told in one line each, and the offer to run a command once more outside the jail.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+use buddy_exec::{Denial, DenialKind};
+use buddy_protocol::{Answer, Approval, Content, Item, Question, Risk};
+use serde_json::{Value, json};
+use tokio_util::sync::CancellationToken;
+
+use crate::gate::Judged;
+use crate::tools::opens::{Seals, named};
+use crate::tools::run::{Pipeline, Ready};
+use crate::tools::tool::shown;
+
+/// Where results tell what the jail stopped.
+pub(crate) const JAIL: &str = "jail";
+/// Commands of a session whose offer was turned down that are remembered.
+const MAX_DECLINED: usize = 100;
+
+/// Commands that the person did not want to run outside the jail. They are not offered again in the session.
+#[derive(Default)]
+pub(crate) struct Declined(Mutex<BTreeSet<String>>);
+
+impl Declined {
+    fn has(&self, command: &str) -> bool {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(command)
+    }
+
+    fn add(&self, command: String) {
+        let mut declined = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if declined.len() < MAX_DECLINED {
+            declined.insert(command);
+        }
+    }
+}
+
+/// One line for the person and the model about something that the jail stopped in a project.
+pub(crate) fn line(denial: &Denial, project: &Path) -> String {
+    let subject = denial.subject.as_deref().unwrap_or("something");
+    match denial.kind {
+        DenialKind::Write => {
+            let directory = denial.path.as_deref().and_then(Path::parent).unwrap_or(Path::new("/"));
+            format!(
+                "the jail lets commands write only in the workspace and `/tmp`, not `{subject}`; to allow it always, put `write = \
+                 [{:?}]` under `[projects.{:?}]` in your buddy.toml",
+                shown(directory),
+                shown(project)
+            )
+        }
+        DenialKind::Hidden => format!("the jail hides `{subject}` from commands"),
+        DenialKind::Sealed => format!(
+            "`{subject}` can hold secrets, so the jail did not let this command read or change it; if it is needed, name it in a call of \
+             `read_file` or `edit_file`, which asks the person"
+        ),
+        DenialKind::Guarded => format!(
+            "other programs take orders from `{subject}`, so the jail does not let commands change it; change it with a tool for files, \
+             which asks the person"
+        ),
+        DenialKind::Held => "the jail lets commands neither move nor remove a protected file, nor a directory that one is in".to_owned(),
+        DenialKind::Network => format!(
+            "in the jail this command has no network but the proxy in `https_proxy`, which a program must use by itself; to allow a host \
+             always, put `hosts = [\"HOST\"]` under `[projects.{:?}]` in your buddy.toml",
+            shown(project)
+        ),
+        DenialKind::Socket => match &denial.subject {
+            Some(socket) => format!("the jail keeps commands from local sockets, such as `{socket}`"),
+            None => "the jail keeps commands from local sockets, such as those of Docker, the session bus and displays".to_owned(),
+        },
+        DenialKind::Rights => {
+            "in the jail no program gets the rights of another account, as `sudo` and setuid programs do".to_owned()
+        }
+        DenialKind::Unknown => {
+            "this may be the jail (a guess): it lets commands write only in the workspace and `/tmp`, and reach no local sockets".to_owned()
+        }
+    }
+}
+
+/// One line about a host that a command was kept from.
+pub(crate) fn host_line(host: &str, why: &str, project: &Path) -> String {
+    if host.contains(' ') {
+        // An address of this machine or its network, which no list of hosts opens.
+        return format!("the jail did not let this command reach {host}: {why}");
+    }
+    format!(
+        "the jail did not let this command reach `{host}`: {why}; to allow it always, put `hosts = [{host:?}]` under `[projects.{:?}]` in \
+         your buddy.toml",
+        shown(project)
+    )
+}
+
+/// A result with these lines.
+pub(crate) fn told(mut result: Value, lines: &[String]) -> Value {
+    if let Some(fields) = result.as_object_mut().filter(|_| !lines.is_empty()) {
+        fields.insert(JAIL.to_owned(), json!(lines));
+    }
+    result
+}
+
+/// Whether running it outside would help.
+fn helps(denial: &Denial) -> bool {
+    !matches!(denial.kind, DenialKind::Unknown | DenialKind::Rights)
+}
+
+impl Pipeline {
+    /// Asks whether a command that the jail stopped runs once more outside of it. None where that is not offered, or not wanted.
+    pub(crate) async fn offer_outside(
+        &self,
+        item: &Item,
+        ready: &Ready,
+        judged: &Judged,
+        denials: &[Denial],
+        cancel: &CancellationToken,
+    ) -> Option<Judged> {
+        let Content::ToolCall(call) = &item.content else { return None };
+        let is_offered = ready.command.is_some() && denials.iter().any(helps) && !cancel.is_cancelled();
+        if !is_offered || self.declined.has(&call.title) {
+            return None;
+        }
+        let mut outside = self.parts.gate.outside(&ready.intent, judged, ready.ground())?;
+        let seals = Seals {
+            target: ready.target.host.target.clone(),
+            roots: judged.workspace.clone(),
+            unasked: judged.bounds.clone(),
+            allowed: outside.bounds.clone(),
+        };
+        outside.opens = seals.opened().await;
+        let project = &ready.target.place.cwd;
+        let stopped = denials.iter().filter(|denial| helps(denial)).map(|denial| line(denial, project));
+        let risks = "outside the jail it has all rights of your account and the network, and what it changes is not kept for undo";
+        let approval = Approval {
+            action: format!("run once outside the jail: {}", call.title),
+            risk: Risk::High,
+            reasons: [risks.to_owned()].into_iter().chain(stopped).collect(),
+            opens: named(&outside.opens, project),
+            is_editable: false,
+            offers: Vec::new(),
+            ..self.approval(ready, judged)
+        };
+        let person = self.person(Some(item));
+        let answer = tokio::select! {
+            answer = person.ask(Question::Approval(approval)) => answer?,
+            () = cancel.cancelled() => return None,
+        };
+        if matches!(answer, Answer::Allow { .. }) {
+            return Some(outside);
+        }
+        self.declined.add(call.title.clone());
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_makes_it_permanent_is_named() {
+        let denial = Denial {
+            kind: DenialKind::Write,
+            subject: Some("../cache/x".to_owned()),
+            path: Some("/home/u/cache/x".into()),
+        };
+        let line = line(&denial, Path::new("/home/u/w"));
+        assert!(line.contains(r#"`write = ["/home/u/cache"]` under `[projects."/home/u/w"]`"#), "{line}");
+        let line = host_line("a.test", "you said no", Path::new("/w"));
+        assert!(line.contains(r#"`hosts = ["a.test"]` under `[projects."/w"]`"#), "{line}");
+    }
+
+    #[test]
+    fn a_guess_says_that_it_is_one_and_offers_nothing() {
+        let denial = Denial { kind: DenialKind::Unknown, subject: None, path: None };
+        assert!(line(&denial, Path::new("/w")).contains("may be") && !helps(&denial));
+    }
+}

@@ -1,0 +1,379 @@
+//! Denials: what the jail stopped in a command that failed, from what the command printed and what its bounds forbid.
+//!
+//! The kernel does not tell anybody what it refused. So a line of the output that speaks of a refusal is held against the bounds and
+//! against what the account itself may do: a path that the account could not use without a jail either is not the jail's doing.
+
+use std::path::{Component, Path, PathBuf};
+
+use rustix::fs::{Access, access};
+
+use crate::{Bounds, Reach};
+
+/// How programs say that the kernel refused something.
+const REFUSED: &[&str] = &[
+    "Permission denied",
+    "permission denied",
+    "Read-only file system",
+    "read-only file system",
+    "Operation not permitted",
+    "operation not permitted",
+    "EACCES",
+    "EROFS",
+    "EPERM",
+    "PermissionError",
+];
+/// And that something is not there, as hidden files are not.
+const MISSING: &[&str] = &["No such file or directory", "no such file or directory", "ENOENT", "cannot open"];
+/// And that a mount stands there, or further down.
+const BUSY: &[&str] = &["Device or resource busy", "EBUSY"];
+/// And that there is no network.
+const NO_NETWORK: &[&str] = &[
+    "Network is unreachable",
+    "network is unreachable",
+    "Temporary failure in name resolution",
+    "Could not resolve host",
+    "Could not resolve hostname",
+    "could not resolve host",
+    "Name or service not known",
+    "getaddrinfo",
+    "EAI_AGAIN",
+    "ENETUNREACH",
+    "no such host",
+    "failed to lookup address",
+];
+/// How clients of local sockets say that nobody is there.
+const NO_SOCKET: &[&str] = &[
+    "Cannot connect to the Docker daemon",
+    "Failed to connect to bus",
+    "cannot open display",
+    "connection to your authentication agent",
+];
+/// How programs say that they did not get the rights of another account.
+const NO_RIGHTS: &[&str] = &[
+    "no new privileges",
+    "effective uid is not 0",
+    "must be setuid root",
+    "setuid bit set",
+    "must be suid",
+    "cannot set groups",
+];
+
+/// How many lines that speak of a refusal are looked at.
+const MAX_LINES: usize = 100;
+/// The most denials of one command that are told.
+const MAX_DENIALS: usize = 3;
+/// The longest subject.
+const MAX_SUBJECT: usize = 300;
+
+/// What stands around paths in messages.
+const AROUND: &str = "'\"`()[]:;,=<>‘’";
+
+/// Something that the jail of a command stopped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Denial {
+    /// The kind of thing.
+    pub kind: DenialKind,
+    /// The path as the command named it, where it is about one.
+    pub subject: Option<String>,
+    /// The same path in full.
+    pub path: Option<PathBuf>,
+}
+
+/// Kinds of things that a jail stops.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DenialKind {
+    /// Writing outside of the write roots.
+    Write,
+    /// Using a hidden file.
+    Hidden,
+    /// Reading a file that can hold secrets.
+    Sealed,
+    /// Changing a file that programs take orders from.
+    Guarded,
+    /// Moving or removing a directory that a protected file is in.
+    Held,
+    /// Reaching the network.
+    Network,
+    /// Reaching a local socket.
+    Socket,
+    /// Taking the rights of another account.
+    Rights,
+    /// Something was refused, and nothing tells whether that was the jail: a guess.
+    Unknown,
+}
+
+impl Denial {
+    fn of(kind: DenialKind) -> Self {
+        Self { kind, subject: None, path: None }
+    }
+
+    fn about(kind: DenialKind, shown: &str, path: PathBuf) -> Self {
+        Self { kind, subject: Some(shown.chars().take(MAX_SUBJECT).collect()), path: Some(path) }
+    }
+}
+
+/// What the jail of a command with these bounds stopped, going by what the command printed. Each thing once, the first few.
+pub fn denials(output: &str, bounds: &Bounds, cwd: &Path) -> Vec<Denial> {
+    if bounds.is_open() {
+        return Vec::new();
+    }
+    let mut found: Vec<Denial> = Vec::new();
+    for line in output.lines().filter(|line| speaks(line)).take(MAX_LINES) {
+        let Some(denial) = judge(line, bounds, cwd) else { continue };
+        let is_known = found.iter().any(|known| known.kind == denial.kind && known.path == denial.path);
+        if !is_known {
+            found.push(denial);
+        }
+    }
+    // A guess is worth nothing beside something that is known.
+    if found.iter().any(|denial| denial.kind != DenialKind::Unknown) {
+        found.retain(|denial| denial.kind != DenialKind::Unknown);
+    }
+    found.truncate(MAX_DENIALS);
+    found
+}
+
+fn has(line: &str, words: &[&str]) -> bool {
+    words.iter().any(|word| line.contains(word))
+}
+
+fn speaks(line: &str) -> bool {
+    [REFUSED, MISSING, BUSY, NO_NETWORK, NO_SOCKET, NO_RIGHTS].iter().any(|words| has(line, words))
+}
+
+fn judge(line: &str, bounds: &Bounds, cwd: &Path) -> Option<Denial> {
+    let is_confined = !bounds.only_hide();
+    if is_confined && has(line, NO_RIGHTS) {
+        return Some(Denial::of(DenialKind::Rights));
+    }
+    if !bounds.network && has(line, NO_NETWORK) {
+        return Some(Denial::of(DenialKind::Network));
+    }
+    if is_confined && let Some(denial) = socket(line, cwd) {
+        return Some(denial);
+    }
+    let named = || paths(line).map(|shown| (shown, clean(&cwd.join(shown))));
+    if has(line, REFUSED) {
+        let known = named().find_map(|(shown, path)| refused(shown, path, bounds));
+        return known.or_else(|| {
+            // Where every path that is named can be used in the jail as well as outside, the jail has no part in it.
+            let is_unclear = is_confined && !named().any(|(_, path)| path.symlink_metadata().is_ok());
+            is_unclear.then(|| Denial::of(DenialKind::Unknown))
+        });
+    }
+    if has(line, BUSY) && is_confined {
+        return Some(Denial::of(DenialKind::Held));
+    }
+    named().find_map(|(shown, path)| {
+        let is_there = path.symlink_metadata().is_ok();
+        (is_there && is_hidden(&path, bounds)).then(|| Denial::about(DenialKind::Hidden, shown, path))
+    })
+}
+
+/// A client that did not reach a local socket which is there.
+fn socket(line: &str, cwd: &Path) -> Option<Denial> {
+    let is_refused = has(line, REFUSED) || has(line, MISSING) || has(line, NO_SOCKET);
+    let is_socket = |path: &Path| {
+        use std::os::unix::fs::FileTypeExt as _;
+        path.metadata().is_ok_and(|found| found.file_type().is_socket())
+    };
+    let named = paths(line)
+        .map(|word| (word, clean(&cwd.join(word.trim_start_matches("unix").trim_start_matches("//")))));
+    let mut there = named.filter(|(_, path)| is_refused && is_socket(path));
+    if let Some((shown, path)) = there.next() {
+        return Some(Denial::about(DenialKind::Socket, shown, path));
+    }
+    has(line, NO_SOCKET).then(|| Denial::of(DenialKind::Socket))
+}
+
+/// What the bounds refuse about a path, where the account itself could use it.
+fn refused(shown: &str, path: PathBuf, bounds: &Bounds) -> Option<Denial> {
+    if bounds.opened.contains(&path) {
+        return None;
+    }
+    let below = below_anchor(&path, bounds);
+    let kind = if is_hidden(&path, bounds) {
+        DenialKind::Hidden
+    } else if bounds.sealed_names.covers(&below) {
+        DenialKind::Sealed
+    } else if bounds.guarded_names.covers(&below)
+        || bounds.guarded.iter().any(|place| path.starts_with(place))
+    {
+        DenialKind::Guarded
+    } else if !is_writable(&path, bounds) && path.is_absolute() && could_write(&path) {
+        DenialKind::Write
+    } else {
+        return None;
+    };
+    Some(Denial::about(kind, shown, path))
+}
+
+fn is_hidden(path: &Path, bounds: &Bounds) -> bool {
+    let beneath = |places: &[PathBuf]| places.iter().any(|place| path.starts_with(place));
+    (beneath(&bounds.hidden) || beneath(&bounds.ways)) && !beneath(&bounds.shown)
+}
+
+fn is_writable(path: &Path, bounds: &Bounds) -> bool {
+    match &bounds.write {
+        Reach::Anywhere => true,
+        Reach::Nothing => false,
+        Reach::Beneath(roots) => roots.iter().any(|root| path.starts_with(root)),
+    }
+}
+
+/// Whether the account could write there without a jail: the file, or the nearest directory above that is there. A word that is no path
+/// has nothing near it.
+fn could_write(path: &Path) -> bool {
+    let is_there = path.symlink_metadata().is_ok();
+    let near = if is_there { Some(path) } else { path.parent().filter(|parent| parent.is_dir()) };
+    let near = near.or_else(|| {
+        path.ancestors().skip(2).take(2).find(|above| above.is_dir() && *above != Path::new("/"))
+    });
+    near.is_some_and(|near| access(near, Access::WRITE_OK).is_ok())
+}
+
+/// The words of a line that may be paths.
+fn paths(line: &str) -> impl Iterator<Item = &str> {
+    let is_around = |letter: char| letter.is_whitespace() || AROUND.contains(letter);
+    let is_path = |word: &&str| !word.is_empty() && !word.starts_with('-');
+    line.split(is_around)
+        .filter(is_path)
+        .map(|word| word.trim_end_matches('.'))
+        .filter(|word| !word.is_empty())
+}
+
+/// Without `.` and `..`, as far as words tell.
+fn clean(path: &Path) -> PathBuf {
+    let mut cleaned = PathBuf::new();
+    for component in path.components() {
+        match component {
+            Component::CurDir => {}
+            Component::ParentDir => drop(cleaned.pop()),
+            other => cleaned.push(other),
+        }
+    }
+    cleaned
+}
+
+/// Names are compared below the directory that the person opened.
+fn below_anchor(path: &Path, bounds: &Bounds) -> PathBuf {
+    let below = bounds.anchors.iter().filter_map(|anchor| path.strip_prefix(anchor).ok());
+    below.min_by_key(|rest| rest.components().count()).unwrap_or(path).to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::net::UnixListener;
+
+    use buddy_protocol::NameSet;
+
+    use super::*;
+
+    /// A workspace in a home that has further files.
+    struct Stage {
+        home: tempfile::TempDir,
+    }
+
+    impl Stage {
+        fn new() -> Self {
+            let home = tempfile::tempdir().unwrap();
+            for directory in ["w", "w/src", "elsewhere", ".ssh"] {
+                std::fs::create_dir(home.path().join(directory)).unwrap();
+            }
+            for file in [".ssh/id", "w/secrets.yml", "elsewhere/file"] {
+                std::fs::write(home.path().join(file), "x").unwrap();
+            }
+            Self { home }
+        }
+
+        fn at(&self, name: &str) -> PathBuf {
+            self.home.path().join(name)
+        }
+
+        fn bounds(&self) -> Bounds {
+            Bounds {
+                write: Reach::Beneath(vec![self.at("w")]),
+                hidden: vec![self.at(".ssh")],
+                anchors: vec![self.at("w")],
+                guarded_names: NameSet::trees([".git/hooks", ".vscode"]),
+                guarded: vec![self.at("w/scripts/hooks")],
+                sealed_names: NameSet::default().with_files(["secrets.*"]),
+                network: false,
+                ..Bounds::open()
+            }
+        }
+
+        #[track_caller]
+        fn check(&self, output: &str, expected: &[DenialKind]) {
+            let output = output.replace('~', self.home.path().to_str().unwrap());
+            let found = denials(&output, &self.bounds(), &self.at("w"));
+            let kinds: Vec<DenialKind> = found.iter().map(|denial| denial.kind).collect();
+            assert_eq!(kinds, expected, "{output}");
+        }
+    }
+
+    #[test]
+    fn the_path_in_a_message_says_why() {
+        let stage = Stage::new();
+        stage.check("ok\ncat: secrets.yml: Permission denied\n", &[DenialKind::Sealed]);
+        stage.check("error: open(\"./src/../secrets.yml\"): EACCES", &[DenialKind::Sealed]);
+        stage.check("sh: 1: cannot create .git/hooks/x: Read-only file system", &[DenialKind::Guarded]);
+        stage.check("cp: cannot create 'scripts/hooks/x': Read-only file system", &[DenialKind::Guarded]);
+        stage.check("touch: cannot touch '~/elsewhere/new': Read-only file system", &[DenialKind::Write]);
+        stage.check("touch: cannot touch '../elsewhere/file': Read-only file system", &[DenialKind::Write]);
+        stage.check("PermissionError: [Errno 13] Permission denied: '~/elsewhere/a/b'", &[DenialKind::Write]);
+        stage.check("cat: ~/.ssh/id: No such file or directory", &[DenialKind::Hidden]);
+        stage.check("mv: cannot move 'scripts' to 'x': Device or resource busy", &[DenialKind::Held]);
+        stage.check("curl: (6) Could not resolve host: example.com", &[DenialKind::Network]);
+        stage.check("sudo: The \"no new privileges\" flag is set", &[DenialKind::Rights]);
+    }
+
+    #[test]
+    fn what_is_not_the_jails_doing_is_not_told() {
+        let stage = Stage::new();
+        for plain in [
+            "secrets.yml is fine",
+            "cat: src/missing: No such file or directory",
+            "cat: ~/.ssh/missing: No such file or directory",
+            "bash: ./src: Permission denied",
+        ] {
+            stage.check(plain, &[]);
+        }
+        let found = denials("x: Permission denied", &Bounds::open(), &stage.at("w"));
+        assert_eq!(found, [], "without bounds there is no jail");
+    }
+
+    #[test]
+    fn a_guess_is_one_and_gives_way_to_what_is_known() {
+        let stage = Stage::new();
+        stage.check("fatal: Operation not permitted", &[DenialKind::Unknown]);
+        stage.check("touch: cannot touch '/nonexistent/a/b/c': Permission denied", &[DenialKind::Unknown]);
+        stage.check(
+            "fatal: Operation not permitted\ncat: secrets.yml: Permission denied",
+            &[DenialKind::Sealed],
+        );
+    }
+
+    #[test]
+    fn a_socket_that_is_there_is_told_from_one_that_is_not() {
+        let stage = Stage::new();
+        let listener = UnixListener::bind(stage.at("elsewhere/a.sock")).unwrap();
+        stage.check("dial unix ~/elsewhere/a.sock: connect: permission denied", &[DenialKind::Socket]);
+        stage.check(
+            "cannot reach unix://~/elsewhere/a.sock: No such file or directory",
+            &[DenialKind::Socket],
+        );
+        drop(listener);
+        stage.check("dial unix ~/elsewhere/b.sock: connect: no such file or directory", &[]);
+        stage.check("Cannot connect to the Docker daemon. Is it running?", &[DenialKind::Socket]);
+    }
+
+    #[test]
+    fn many_refusals_are_few_denials() {
+        let stage = Stage::new();
+        let line =
+            |number: usize| format!("touch: cannot touch '../elsewhere/{number}': Permission denied\n");
+        let output: String = (0..1000).map(line).collect();
+        assert_eq!(denials(&output, &stage.bounds(), &stage.at("w")).len(), MAX_DENIALS);
+    }
+}
