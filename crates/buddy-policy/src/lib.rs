@@ -22,7 +22,7 @@ mod rules;
 mod shell;
 mod trail;
 
-pub use decide::{decide, recalled, touched};
+pub use decide::{decide, recalled, removed, touched};
 pub use decision::{Decision, Execution, Verdict};
 pub use display::display_command;
 pub use grant::{Grant, Offer, Scope, nearby_offer};
