@@ -43,6 +43,8 @@ pub struct AgentSettings {
     pub logs: PathBuf,
     /// What becomes of calls that a person would have to approve.
     pub approvals: Approvals,
+    /// Whether a session in which somebody chose to be asked goes on asking, as nobody said otherwise for this run.
+    pub keeps_asking: bool,
     /// Whether a person can be asked.
     pub attendance: Attendance,
     /// For how long what is not dangerous is taken as approved, from the start of a session.
@@ -132,9 +134,14 @@ async fn driver(
     gate.open_window(settings.window);
     let trail = retrace(opening.transcript.items(), &targets);
     gate.trace(|blank| *blank = trail);
-    // What was approved for longer does not outlive a run, and the log says so.
-    let approvals = begins_with(settings.approvals);
-    if opening.transcript.approvals().is_some_and(|recorded| recorded != approvals) {
+    // What was approved for longer does not outlive a run, and the log says so. A person who wanted to be asked still does.
+    let recorded = opening.transcript.approvals();
+    let keeps_asking = settings.keeps_asking && recorded == Some(ApprovalPolicy::Ask);
+    if keeps_asking {
+        gate.set_approvals(ApprovalPolicy::Ask);
+    }
+    let approvals = if keeps_asking { ApprovalPolicy::Ask } else { begins_with(settings.approvals) };
+    if recorded.is_some_and(|recorded| recorded != approvals) {
         let changed = SessionChanged { approvals: Some(approvals), ..SessionChanged::default() };
         let told = sink.push(vec![Fact::SessionChanged(changed)]).await;
         told.map_err(|SinkClosed| closed("the session is closed"))?;

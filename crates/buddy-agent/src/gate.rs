@@ -8,9 +8,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use buddy_exec::Bounds;
+use buddy_exec::undo::Remover;
 use buddy_policy::{
     Action, Approvals, Attendance, Decision, Grant, Intent, Mode, Needs, Now, Offer, Policy, Trail, Verdict,
-    decide, recalled, reword, touched,
+    decide, recalled, removed, reword, touched,
 };
 use buddy_protocol::{ApprovalPolicy, GrantScope, GrantWish, Risk};
 use tokio::sync::watch;
@@ -34,6 +35,11 @@ pub trait PolicySource: Send + Sync {
 
     /// The files that can hold secrets among those that the repositories of these directories track. Where that is not known, none.
     fn tracked(&self, _: &[PathBuf]) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    /// Of these paths that a call would remove, those that undo would not bring back. Where that is not known, none.
+    fn lost(&self, _: &Policy, _: &[PathBuf], _: Remover) -> Vec<PathBuf> {
         Vec::new()
     }
 
@@ -165,9 +171,15 @@ impl Gate {
         }
         let links = ground.source.links(&policy, &touched(intent, &policy));
         let tracked = ground.source.tracked(&recalled(intent, &policy));
+        let is_tool = intent.actions.iter().any(|action| matches!(action, Action::Delete(_)));
+        let remover = if is_tool { Remover::Tool } else { Remover::Command };
+        let lost = match removed(intent, &policy) {
+            paths if paths.is_empty() => paths,
+            paths => ground.source.lost(&policy, &paths, remover),
+        };
         let attendance = self.attendance;
-        let now =
-            Now { approvals, attendance, grants: &grants, trail: &trail, links: &links, tracked: &tracked };
+        let (links, tracked, lost) = (links, &tracked, &lost);
+        let now = Now { approvals, attendance, grants: &grants, trail: &trail, links: &links, tracked, lost };
         let decision = decide(intent, &policy, &now);
         // In production whoever starts buddy with `all` has answered every question beforehand.
         let is_all = approvals == Approvals::All && policy.mode == Mode::Production;
@@ -181,7 +193,8 @@ impl Gate {
             bounds.network &= !is_secretive && !decision.stays_inside;
         }
         let is_confined = policy.mode == Mode::Development && decision.verdict == Verdict::Allow;
-        let is_brokered = is_confined && !bounds.network && policy.has_broker && !policy.is_offline;
+        let needs_way_out = is_confined && !bounds.network && !decision.is_read_only;
+        let is_brokered = needs_way_out && policy.has_broker && !policy.is_offline;
         let needs_word = decision.is_grave && (policy.mode == Mode::Production || is_jailless);
         let (unasked_bounds, workspace) = (bounds.clone(), policy.places.workspace.clone());
         let opens = Vec::new();

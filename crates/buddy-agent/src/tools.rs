@@ -1,5 +1,6 @@
 //! The tools: one table of what there is, and one pipeline that every call goes through.
 
+mod advice;
 mod apply_patch;
 mod approve;
 mod ask_user;

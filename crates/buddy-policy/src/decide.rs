@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use buddy_protocol::Risk;
 
+use crate::path::clean;
 use crate::{Action, Decision, Intent, Mode, Now, Policy, Tier, Typing};
 pub(crate) use egress::Destination;
 use sheet::{Sheet, Weight};
@@ -40,9 +41,12 @@ pub fn decide(intent: &Intent, policy: &Policy, now: &Now<'_>) -> Decision {
                     file::write(path, intent.is_edit, policy, now, &mut sheet);
                 }
             }
-            Action::Delete(path) => file::delete(path, policy, &mut sheet),
+            Action::Delete(path) => file::delete(path, policy, now, &mut sheet),
             Action::Fetch(address) => egress::fetch(address, policy, now, &mut sheet),
-            Action::Run { command, cwd } => command::run(command, Some(cwd), policy, now, &mut sheet),
+            Action::Run { command, cwd } => {
+                let line = command::Line { command, cwd: Some(cwd), runs_on: intent.runs_on };
+                command::run(line, policy, now, &mut sheet);
+            }
             Action::Terminal { typing, .. } => terminal(typing, policy, now, &mut sheet),
         }
     }
@@ -55,7 +59,7 @@ pub fn decide(intent: &Intent, policy: &Policy, now: &Now<'_>) -> Decision {
         }
         sheet.changes_something();
     }
-    claims(intent, &mut sheet);
+    claims(intent, policy, &mut sheet);
     sheet.decide(policy, now)
 }
 
@@ -70,6 +74,19 @@ pub fn touched(intent: &Intent, policy: &Policy) -> Vec<PathBuf> {
         Action::Delete(_) | Action::Fetch(_) | Action::Terminal { .. } => Vec::new(),
     };
     let mut paths: Vec<PathBuf> = intent.actions.iter().flat_map(touched).collect();
+    paths.truncate(MAX_TOUCHED);
+    paths
+}
+
+/// The paths that an intent is known to remove: what undo keeps of them is for the host to say.
+pub fn removed(intent: &Intent, policy: &Policy) -> Vec<PathBuf> {
+    let removed = |action: &Action| match action {
+        Action::Run { command, cwd } => command::removed(command, Some(cwd), policy),
+        Action::Terminal { typing: Typing::Lines(text), .. } => command::removed(text, None, policy),
+        Action::Delete(path) => vec![clean(path)],
+        Action::Read(_) | Action::Write(_) | Action::Fetch(_) | Action::Terminal { .. } => Vec::new(),
+    };
+    let mut paths: Vec<PathBuf> = intent.actions.iter().flat_map(removed).collect();
     paths.truncate(MAX_TOUCHED);
     paths
 }
@@ -93,12 +110,17 @@ fn commands(intent: &Intent) -> impl Iterator<Item = (&str, Option<&Path>)> {
     })
 }
 
-fn claims(intent: &Intent, sheet: &mut Sheet) {
+/// What the model says about its call. A command that is known to only read is held to that by the kernel where there is a
+/// jail, so nothing is to be asked about it there.
+fn claims(intent: &Intent, policy: &Policy, sheet: &mut Sheet) {
     let Some(claims) = intent.claims else { return };
-    sheet.raise(claims.risk);
     if claims.privesc {
         sheet.ask(Weight::Hard, Risk::High, "it needs more rights than the agent has");
     }
+    if sheet.is_clear() && sheet.is_read_only() && policy.holds_to_reading() {
+        return;
+    }
+    sheet.raise(claims.risk);
     let runs =
         intent.actions.iter().any(|action| matches!(action, Action::Run { .. } | Action::Terminal { .. }));
     if runs && claims.mutation && sheet.is_clear() && sheet.is_read_only() {
@@ -117,7 +139,7 @@ fn terminal(typing: &Typing, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) 
     match typing {
         Typing::Nothing => {}
         Typing::Lines(text) => {
-            command::run(text, None, policy, now, sheet);
+            command::run(command::Line { command: text, cwd: None, runs_on: false }, policy, now, sheet);
             if recalls(text) {
                 let reason = "`!` or `^` can put parts of earlier commands into the line";
                 sheet.ask(Weight::Hard, Risk::High, reason);

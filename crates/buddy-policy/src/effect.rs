@@ -1,11 +1,13 @@
 //! What a command line would do, as far as that can be known without running it.
 
+mod awk;
 mod evaluated;
 mod examine;
 mod files;
 mod find;
 mod flags;
 mod git;
+mod git_reading;
 mod guards;
 mod hosts;
 mod interpreters;
@@ -17,6 +19,7 @@ mod reading;
 mod recall;
 mod recipes;
 mod sed;
+mod telling;
 mod wrappers;
 
 use std::path::{Path, PathBuf};
@@ -26,12 +29,14 @@ use crate::shell::Word;
 pub(crate) use examine::{examine, examine_words};
 pub(crate) use files::{RUNNERS, rows};
 pub(crate) use git::publishes;
+pub(crate) use git_reading::GIT_READERS;
 pub(crate) use guards::gains_rights;
 pub(crate) use hosts::{destinations, socket};
 pub(crate) use interpreters::is_interpreter;
 pub(crate) use launchers::launcher_uses;
 pub(crate) use recall::Recall;
 pub(crate) use recipes::RECIPES;
+pub(crate) use telling::TELLING;
 pub(crate) use wrappers::is_wrapper;
 
 /// A command line, examined.
@@ -77,6 +82,8 @@ pub(crate) enum Effect {
     None,
     /// It only reads.
     Reads,
+    /// It only reads where the kernel holds all that it starts to reading.
+    Held,
     /// Anything.
     Unknown,
 }

@@ -15,6 +15,8 @@ pub struct Intent {
     pub claims: Option<Claims>,
     /// Whether it is a change of files by a tool that does nothing else, which a person may accept beforehand.
     pub is_edit: bool,
+    /// Whether its commands run on after the call, as a server does that others are to reach.
+    pub runs_on: bool,
 }
 
 /// How calls of a tool are asked for. The registry says it; policy may raise it, and the model has no say.
@@ -95,6 +97,12 @@ impl Intent {
     #[must_use]
     pub fn as_edit(self) -> Self {
         Self { is_edit: true, ..self }
+    }
+
+    /// The same intent of a call whose commands run on after it.
+    #[must_use]
+    pub fn running_on(self) -> Self {
+        Self { runs_on: true, ..self }
     }
 
     /// The same intent of a tool in this tier.

@@ -25,7 +25,7 @@ mod trail;
 mod variables;
 
 pub use caches::{FoundCache, cache_places, caches_page};
-pub use decide::{decide, recalled, touched};
+pub use decide::{decide, recalled, removed, touched};
 pub use decision::{Decision, Execution, Verdict};
 pub use display::display_command;
 pub use grant::{Grant, Offer, Scope, nearby_offer};

@@ -83,9 +83,14 @@ impl Policy {
         Self { places, ..Self::default() }
     }
 
-    /// Whether the jail holds commands to the workspace.
+    /// Whether the jail keeps a command from changing anything that is known to only read.
+    pub(crate) fn holds_to_reading(&self) -> bool {
+        self.mode != Mode::Production && !self.places.remote
+    }
+
+    /// Whether the jail holds commands to a workspace that the person trusts.
     pub(crate) fn is_confined(&self) -> bool {
-        self.mode == Mode::Development && !self.places.remote
+        self.mode == Mode::Development && !self.places.remote && self.places.untrusted.is_none()
     }
 }
 
@@ -105,7 +110,7 @@ pub enum Approvals {
     /// Take as approved changes of files in the workspace by the tools for files; ask for everything else.
     Edits,
     /// Take as approved what the jail holds, what stays in the workspace and what undo takes back; ask for the rest. Where
-    /// nothing holds a command this is the same as `Ask`.
+    /// nothing holds a command, and in a directory that the person does not trust, this is the same as `Ask`.
     Auto,
 }
 
@@ -134,9 +139,16 @@ pub struct Now<'a> {
     pub links: &'a [(PathBuf, PathBuf)],
     /// Files that can hold secrets and that the repositories track which the command reads from.
     pub tracked: &'a [PathBuf],
+    /// Of what it removes, the paths that undo would not bring back.
+    pub lost: &'a [PathBuf],
 }
 
 impl Now<'_> {
+    /// Whether undo would not bring back what is removed at a path.
+    pub(crate) fn loses(&self, path: &Path) -> bool {
+        self.lost.iter().any(|lost| lost == path)
+    }
+
     /// Where a path leads that leads elsewhere than it says.
     pub fn real(&self, path: &Path) -> Option<&PathBuf> {
         self.links.iter().find(|(from, _)| from == path).map(|(_, to)| to)
@@ -151,6 +163,7 @@ impl Now<'_> {
             trail: &BLANK,
             links: &[],
             tracked: &[],
+            lost: &[],
         }
     }
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use crate::Places;
-use crate::effect::{Access, RECIPES, RUNNERS, Reach, examine, launcher_uses, rows};
+use crate::effect::{Access, GIT_READERS, RECIPES, RUNNERS, Reach, TELLING, examine, launcher_uses, rows};
 use crate::later::LATER;
 
 /// Where the examples are said to run.
@@ -14,6 +14,7 @@ const HERE: &str = "/w";
 pub fn command_reference() -> String {
     let mut page = String::new();
     effects(&mut page);
+    held(&mut page);
     listed(
         &mut page,
         "Programs whose effects are not in their words",
@@ -31,6 +32,17 @@ pub fn command_reference() -> String {
     }
     listed(&mut page, "Files that decide what runs later", "kind", "files", LATER.iter().copied());
     page
+}
+
+fn held(page: &mut String) {
+    page.push_str("\n## Commands that only read in a jail\n\n| command | examples |\n|---|---|\n");
+    for reader in GIT_READERS.iter().filter(|reader| !reader.tried.is_empty()) {
+        let names: Vec<String> = reader.names.iter().map(|name| code(&format!("git {name}"))).collect();
+        let _ = writeln!(page, "| {} | {} |", names.join(", "), codes(reader.tried));
+    }
+    for (names, words) in TELLING {
+        let _ = writeln!(page, "| {} | with {} alone |", codes(names), codes(words));
+    }
 }
 
 fn listed<'a>(

@@ -20,6 +20,9 @@ const PATIENCE: Duration = Duration::from_secs(45);
 /// How often the memory of a running program is looked at.
 const MEMORY_PAUSE: Duration = Duration::from_millis(20);
 
+/// The variable that makes buddy ask for all that changes something.
+pub const ASKING: (&str, &str) = ("BUDDY_APPROVE", "ask");
+
 /// A program that is to be started.
 #[derive(Debug)]
 pub struct Program {
@@ -104,6 +107,13 @@ impl Program {
     pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.command.env(name, value);
         self
+    }
+
+    /// buddy asks for all that changes something, as `approvals.policy = "ask"` says: for tests about questions and about what
+    /// becomes of them where nobody can be asked.
+    pub fn asking(self) -> Self {
+        let (name, value) = ASKING;
+        self.env(name, value)
     }
 
     /// One variable less.

@@ -32,6 +32,8 @@ pub(crate) const STOP_GRACE: Duration = Duration::from_secs(1);
 /// What differs from one way of running to another.
 pub(crate) struct Wishes {
     pub(crate) approvals: Approvals,
+    /// Whether a session in which somebody chose to be asked goes on asking.
+    pub(crate) keeps_asking: bool,
     /// Whether a person can be asked.
     pub(crate) attendance: Attendance,
     /// For how long what is not dangerous is approved, from the start of the session.
@@ -54,6 +56,7 @@ impl Wishes {
     pub(crate) fn reading() -> anyhow::Result<Self> {
         Ok(Self {
             approvals: Approvals::None,
+            keeps_asking: false,
             attendance: Attendance::Nobody,
             window: None,
             name: BuddyAgent::NAME.to_owned(),
@@ -115,6 +118,7 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
         web: Arc::new(wishes.web),
         logs: environment.session_logs.clone(),
         approvals: wishes.approvals,
+        keeps_asking: wishes.keeps_asking,
         attendance: wishes.attendance,
         window: wishes.window,
         name: wishes.name,

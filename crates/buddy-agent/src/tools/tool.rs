@@ -17,6 +17,7 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
+use crate::tools::advice;
 use crate::tools::background::Background;
 use crate::tools::egress::CallEgress;
 use crate::tools::person::Person;
@@ -317,10 +318,13 @@ fn schema<T: Tool>() -> Value {
 }
 
 fn title<T: Tool>(input: &Value) -> Option<String> {
-    <T::Input as serde::Deserialize>::deserialize(input).ok().map(|input| T::title(&input))
+    let mut input = input.clone();
+    advice::complete(&mut input, &schema::<T>());
+    serde_json::from_value::<T::Input>(input).ok().map(|input| T::title(&input))
 }
 
-fn prepare<T: Tool>(input: Value) -> Result<Box<dyn Prepared>, ToolFailure> {
+fn prepare<T: Tool>(mut input: Value) -> Result<Box<dyn Prepared>, ToolFailure> {
+    advice::complete(&mut input, &schema::<T>());
     match serde_json::from_value::<T::Input>(input) {
         Ok(input) => Ok(Box::new(PreparedCall::<T>(input))),
         Err(error) => Err(ToolFailure::new("invalid_input", format!("the arguments do not fit: {error}"))

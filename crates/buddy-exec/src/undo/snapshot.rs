@@ -91,7 +91,8 @@ impl Taking<'_> {
         })
     }
 
-    fn walk(
+    /// What is below `root`, with a look at each path that is covered.
+    pub(super) fn walk(
         &self,
         root: &Path,
         mut look: impl FnMut(&Spot, &Path, Meta) -> io::Result<State>,

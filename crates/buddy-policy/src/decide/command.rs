@@ -6,8 +6,8 @@ use buddy_protocol::Risk;
 
 use super::egress::{self, is_this_machine};
 use super::file::{
-    Allowed, by_rule, changes_secrets, decides_what_runs, holds_a_root, is_open, is_untrusted, rule, secret,
-    untrusted,
+    Allowed, by_rule, changes_secrets, decides_what_runs, holds_a_root, is_open, is_untrusted, loses, rule,
+    secret, untrusted,
 };
 use super::secrets::disclosed;
 use super::sheet::{Sheet, Weight};
@@ -25,6 +25,12 @@ use crate::{Approvals, CommandMode, CommandPattern, Execution, Mode, Now, Places
 /// What is said of a command in a directory that the person does not trust.
 const UNTRUSTED: &str =
     "this folder is not trusted, so the command can change nothing in it; /trust changes that";
+
+/// Why a push is seen.
+const PUBLISHES: &str = "it publishes commits, which others see and nobody takes back";
+
+/// Why a command that runs on is seen: others reach a server only in the network of the machine, which an answer gives.
+const RUNS_ON: &str = "it runs on in the background, with the network of this machine";
 
 /// The most files that one question names.
 const MAX_NAMED: usize = 5;
@@ -47,8 +53,27 @@ pub(super) fn recalled(command: &str, cwd: Option<&Path>, policy: &Policy) -> Ve
     recalls.into_iter().flat_map(|recall| recall.directories.unwrap_or_else(session)).collect()
 }
 
-/// Judges a command that would run in this directory, or in one that is not known.
-pub(crate) fn run(command: &str, cwd: Option<&Path>, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
+/// A command line that is judged.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Line<'a> {
+    pub(crate) command: &'a str,
+    /// The directory that it would run in; none where that is not known.
+    pub(crate) cwd: Option<&'a Path>,
+    /// Whether it runs on after the call.
+    pub(crate) runs_on: bool,
+}
+
+/// The paths that a command is known to remove.
+pub(super) fn removed(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec<PathBuf> {
+    let examined = examine(command, cwd, &policy.places);
+    let touches = examined.map(|examination| examination.touches).unwrap_or_default();
+    let removals = touches.iter().filter(|touch| touch.access == Access::Delete);
+    removals.filter_map(|touch| touch.reach.path().map(Path::to_owned)).collect()
+}
+
+/// Judges a command.
+pub(crate) fn run(line: Line<'_>, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
+    let Line { command, cwd, runs_on } = line;
     sheet.needs.runs = true;
     let examined = match &policy.commands {
         CommandMode::Shell => examine(command, cwd, &policy.places),
@@ -64,7 +89,7 @@ pub(crate) fn run(command: &str, cwd: Option<&Path>, policy: &Policy, now: &Now<
             return sheet.deny(format!("the command cannot be judged, as {error}; write it more plainly"));
         }
     };
-    let judge = Judge { command, cwd, policy, now };
+    let judge = Judge { command, cwd, runs_on, policy, now };
     judge.judge(examination, sheet);
 }
 
@@ -102,6 +127,7 @@ fn listed(
 struct Judge<'a> {
     command: &'a str,
     cwd: Option<&'a Path>,
+    runs_on: bool,
     policy: &'a Policy,
     now: &'a Now<'a>,
 }
@@ -124,8 +150,13 @@ impl Judge<'_> {
                 touches_safely &= self.touch(&real, sheet);
             }
         }
-        let only_reads =
-            |leaf: &Leaf| leaf.effect == Effect::None || (leaf.effect == Effect::Reads && touches_safely);
+        let is_held = self.policy.holds_to_reading() && self.policy.places.untrusted.is_none();
+        let only_reads = |leaf: &Leaf| match leaf.effect {
+            Effect::None => true,
+            Effect::Reads => touches_safely,
+            Effect::Held => touches_safely && is_held,
+            Effect::Unknown => false,
+        };
         let allowed = self.allowed(&examination.leaves, sheet);
         let is_uncovered =
             |(leaf, allowed): &(&Leaf, &Allowed)| **allowed == Allowed::No && !only_reads(leaf);
@@ -185,6 +216,7 @@ impl Judge<'_> {
             // It goes out by the broker or not at all, which asks when it knows the host.
             let is_brokered = self.now.approvals == Approvals::Auto && self.policy.has_broker;
             if destination.host.is_none() && is_brokered && self.policy.is_confined() {
+                sheet.needs_broker = true;
                 continue;
             }
             egress::judge(&destination, self.policy, self.now, sheet);
@@ -204,6 +236,7 @@ impl Judge<'_> {
             Mode::Plan => sheet.deny("plan mode: the command is not known to only read"),
             Mode::Production => {
                 self.unknown(uncovered, sheet);
+                self.published(uncovered, sheet);
                 self.exposed(sheet);
             }
             Mode::Development if uncovered.is_empty() && !is_empty => {}
@@ -212,11 +245,9 @@ impl Judge<'_> {
             Mode::Development => {
                 let launching: Vec<&Leaf> =
                     uncovered.iter().copied().filter(|leaf| leaf.launcher.is_none()).collect();
-                let is_publishing =
-                    |leaf: &&Leaf| leaf.program == "git" && leaf.words.get(1..).is_some_and(publishes);
-                if uncovered.iter().any(is_publishing) {
-                    let reason = "it publishes commits, which others see and nobody takes back";
-                    sheet.ask(Weight::Seen, Risk::Medium, reason);
+                self.published(uncovered, sheet);
+                if self.runs_on {
+                    sheet.ask(Weight::Seen, Risk::Medium, RUNS_ON);
                 }
                 let uncovered = launching.as_slice();
                 sheet.ask(Weight::Soft, Risk::Medium, named(uncovered));
@@ -240,6 +271,15 @@ impl Judge<'_> {
                     }
                 }
             }
+        }
+    }
+
+    /// Asks about giving others what is here.
+    fn published(&self, uncovered: &[&Leaf], sheet: &mut Sheet) {
+        let is_publishing =
+            |leaf: &&Leaf| leaf.program == "git" && leaf.words.get(1..).is_some_and(publishes);
+        if uncovered.iter().any(is_publishing) {
+            sheet.ask(Weight::Seen, Risk::High, PUBLISHES);
         }
     }
 
@@ -302,7 +342,8 @@ impl Judge<'_> {
     fn touch(&self, touch: &Touch, sheet: &mut Sheet) -> bool {
         let places = &self.policy.places;
         match (&touch.access, &touch.reach) {
-            (Access::Look | Access::Read, Reach::Unknown(_)) => false,
+            // What is closed to calls which nobody was asked about is closed by the kernel, whatever the path will be.
+            (Access::Look | Access::Read, Reach::Unknown(_)) => self.policy.holds_to_reading(),
             (Access::Look | Access::Read, reach) => self.reading(touch.access, reach, sheet),
             (Access::Write, Reach::Unknown(words)) => {
                 let reason =
@@ -317,7 +358,9 @@ impl Judge<'_> {
             }
             (Access::Write, Reach::Path(path) | Reach::Beneath(path)) => {
                 let allowed = rule(Thing::Write(path), self.policy, sheet);
-                if path.starts_with("/dev") {
+                if socket(&touch.reach).is_some() {
+                    // It is no file: the host is judged.
+                } else if path.starts_with("/dev") {
                     sheet.ask(Weight::Hard, Risk::High, format!("it writes to the device `{}`", shown(path)));
                 } else if self.is_closed(path) {
                     sheet.deny(untrusted("write", path));
@@ -385,7 +428,11 @@ impl Judge<'_> {
             sheet.deny(untrusted("remove", path));
         } else if holds_a_root(path, places) {
             let reason = format!("it removes `{}` or what is in it", shown(path));
-            sheet.ask(Weight::Hard, Risk::High, reason);
+            let is_undone = self.policy.is_confined() && !self.now.loses(path);
+            // A pattern takes some of what is in the workspace, and undo brings that back.
+            let is_within = matches!(reach, Reach::Beneath(_)) && is_beneath_any(path, &places.workspace);
+            let weight = if is_within && is_undone { Weight::Contained } else { Weight::Hard };
+            sheet.ask(weight, Risk::High, reason);
         } else if is_guarded(path, places) {
             sheet.ask(Weight::Hard, Risk::High, decides_what_runs("removes", path));
             sheet.needs.asked.push(path.to_owned());
@@ -393,7 +440,12 @@ impl Judge<'_> {
             sheet.ask(Weight::Hard, Risk::High, changes_secrets("delete", path));
             sheet.needs.asked.push(path.to_owned());
         } else if is_open(path, places) {
-            sheet.raise(Risk::High);
+            match self.policy.is_confined() {
+                true if self.now.loses(path) => sheet.ask(Weight::Hard, Risk::High, loses(path)),
+                true => sheet.raise(Risk::Medium),
+                // Nothing is kept of what a command does there.
+                false => sheet.raise(Risk::High),
+            }
         } else {
             let place = if is_in_home(path, places) { "workspace" } else { "home directory" };
             sheet.ask(Weight::Hard, Risk::High, format!("it removes `{}`, outside the {place}", shown(path)));

@@ -104,7 +104,7 @@ pub(crate) fn write(path: &Path, is_edit: bool, policy: &Policy, now: &Now<'_>, 
     }
 }
 
-pub(crate) fn delete(path: &Path, policy: &Policy, sheet: &mut Sheet) {
+pub(crate) fn delete(path: &Path, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
     sheet.changes_something();
     let path = clean(path);
     if policy.mode == Mode::Plan {
@@ -130,9 +130,16 @@ pub(crate) fn delete(path: &Path, policy: &Policy, sheet: &mut Sheet) {
             ),
             Mode::Development | Mode::Plan => sheet.deny(outside("remove", &path)),
         }
+    } else if policy.mode == Mode::Development && allowed == Allowed::No && now.loses(&path) {
+        sheet.ask(Weight::Hard, Risk::High, loses(&path));
     } else if policy.mode == Mode::Development && allowed == Allowed::No {
-        sheet.ask(Weight::Firm, Risk::High, format!("it removes `{}`", shown(&path)));
+        sheet.ask(Weight::Firm, Risk::Medium, format!("it removes `{}`", shown(&path)));
     }
+}
+
+/// Why a removal is seen that undo does not take back.
+pub(crate) fn loses(path: &Path) -> String {
+    format!("it removes `{}`, which undo would not bring back", shown(path))
 }
 
 /// Whether a file may be written there at all in development.

@@ -78,6 +78,8 @@ pub(crate) struct Sheet {
     pub(crate) needs: Needs,
     /// Whether every host that it reaches is known and needs no question.
     pub(crate) names_hosts: bool,
+    /// Whether a host that cannot be read off its words is left to the broker to judge.
+    pub(crate) needs_broker: bool,
 }
 
 impl Sheet {
@@ -97,6 +99,7 @@ impl Sheet {
             strangers: Vec::new(),
             needs: Needs::default(),
             names_hosts: false,
+            needs_broker: false,
         }
     }
 
@@ -199,14 +202,16 @@ impl Sheet {
             (true, false) => by_weight,
         };
         let is_by_policy = match now.approvals {
-            Approvals::Auto => true,
+            // A lasting rule or a grant gives the network of the machine.
+            Approvals::Auto => policy.is_confined() && (heaviest.is_some() || self.needs_broker),
             Approvals::All | Approvals::Window => heaviest.is_some(),
             Approvals::Ask | Approvals::Edits | Approvals::None => false,
         };
-        let stays_inside = is_by_policy
-            && policy.mode == Mode::Development
+        // A command that only reads needs no network, and what a project's settings make it run gets none.
+        let only_reads = self.is_read_only && self.needs.runs && policy.holds_to_reading();
+        let stays_inside = policy.mode == Mode::Development
             && verdict == Verdict::Allow
-            && !self.names_hosts;
+            && (only_reads || is_by_policy && !self.names_hosts);
         // The heaviest first: that is what a person reads.
         self.asks.sort_by_key(|concern| std::cmp::Reverse(concern.weight));
         let may_offer = verdict == Verdict::Ask && self.asks.iter().all(|concern| concern.has_offer);
@@ -280,6 +285,9 @@ mod tests {
         let mut elsewhere = policy(Mode::Development);
         elsewhere.places.remote = true;
         check(Approvals::Auto, &elsewhere, "???????");
+        let mut untrusted = policy(Mode::Development);
+        untrusted.places.untrusted = Some("/w".into());
+        check(Approvals::Auto, &untrusted, "???????");
     }
 
     #[test]

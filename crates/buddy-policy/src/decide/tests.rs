@@ -53,15 +53,27 @@ fn claims_raise_the_gate_and_never_lower_it() {
     check(&run("rm -rf /", Some(harmless)), Approvals::Ask, Verdict::Ask, Risk::High);
     check(&run("cargo build", Some(harmless)), Approvals::Ask, Verdict::Ask, Risk::Medium);
     check(&run("ls", Some(harmless)), Approvals::Ask, Verdict::Allow, Risk::Low);
-    check(
-        &run("ls", Some(Claims { risk: Risk::High, ..harmless })),
-        Approvals::Ask,
-        Verdict::Ask,
-        Risk::High,
-    );
-    check(&run("ls", Some(Claims { mutation: true, ..harmless })), Approvals::Ask, Verdict::Ask, Risk::Low);
+    let risky = Claims { risk: Risk::High, ..harmless };
+    check(&run("cargo build", Some(risky)), Approvals::Ask, Verdict::Ask, Risk::High);
     let read = Intent { claims: Some(Claims { privesc: true, ..harmless }), ..Intent::nothing() };
     check(&read, Approvals::Ask, Verdict::Ask, Risk::High);
+}
+
+#[test]
+fn claims_about_what_is_known_to_only_read_count_where_no_kernel_holds_it_to_that() {
+    let harmless = Claims { risk: Risk::Low, mutation: false, privesc: false };
+    let claims = [Claims { risk: Risk::High, ..harmless }, Claims { mutation: true, ..harmless }];
+    for intent in claims.map(|claims| run("ls", Some(claims))) {
+        let judge = |mode, remote| {
+            let mut policy = Policy { mode, ..Policy::plain("/w".into()) };
+            policy.places.remote = remote;
+            decide(&intent, &policy, &Now::with(Approvals::Ask)).verdict
+        };
+        assert_eq!(judge(Mode::Development, false), Verdict::Allow, "{intent:?}");
+        assert_eq!(judge(Mode::Plan, false), Verdict::Allow, "{intent:?}");
+        assert_eq!(judge(Mode::Development, true), Verdict::Ask, "{intent:?}");
+        assert_eq!(judge(Mode::Production, false), Verdict::Ask, "{intent:?}");
+    }
 }
 
 #[test]

@@ -6,11 +6,11 @@ use super::files::{Scope, git_words, outcome};
 use super::interpreters::{Given, given, is_interpreter, is_shell};
 use super::launchers::{is_launcher, launched};
 use super::readers::reader_of;
-use super::reading::{only_looks, reading};
+use super::reading::{loose_reading, only_looks, reading};
 use super::recall::{Recall, recalled};
 use super::wrappers::{Unwrapped, is_wrapper};
 use super::{Access, Class, Concern, Effect, Examination, Leaf, Reach, Touch};
-use super::{evaluated, find, git, guards, lookalikes, names, recipes, wrappers};
+use super::{evaluated, find, git, git_reading, guards, lookalikes, names, recipes, telling, wrappers};
 use crate::Places;
 use crate::guarded::is_secret;
 use crate::path::{clean, is_beneath_any};
@@ -199,7 +199,9 @@ impl Examiner<'_> {
             return Err(Unreadable::TooMany);
         }
         let Some((first, arguments)) = simple.words.split_first() else {
-            self.leaf(String::new(), simple, Effect::Unknown, true);
+            // Variables of the shell alone change nothing outside it.
+            let sets = !simple.assignments.is_empty();
+            self.leaf(String::new(), simple, if sets { Effect::Held } else { Effect::Unknown }, true);
             return Ok(());
         };
         let Some(first) = first.literal().filter(|text| !text.is_empty()) else {
@@ -219,6 +221,11 @@ impl Examiner<'_> {
         }
         // What is called like a known program and lies elsewhere is another program.
         let known = if first.contains('/') && !is_of_system(first) { "" } else { program };
+        let is_plain = simple.assignments.iter().all(|name| names::is_harmless(name));
+        if is_plain && self.only_tells(known, arguments) {
+            self.leaf(program.to_owned(), simple, Effect::Held, true);
+            return Ok(());
+        }
         for danger in guards::dangers(program, arguments) {
             self.danger(danger);
         }
@@ -231,13 +238,15 @@ impl Examiner<'_> {
         self.recipes(program, arguments);
         self.state(program, simple);
         let is_read_only = self.effects(known, program, arguments);
-        let reads_only = is_read_only && simple.assignments.iter().all(|name| names::is_harmless(name));
+        let reads_only = is_read_only && is_plain;
+        let is_held = !reads_only && is_plain && known == "git" && git_reading::only_tells(arguments);
         let start = self.found.leaves.len();
         let inner = self.inner(known, program, arguments, simple, upstream, depth)?;
         let is_transparent = inner == Inner::All;
         let effect = match (is_transparent || (reads_only && program == "cd"), reads_only) {
             (true, _) => Effect::None,
             (_, true) => Effect::Reads,
+            _ if is_held => Effect::Held,
             _ => Effect::Unknown,
         };
         let is_known = self.is_known(first, known, arguments) || is_transparent || reads_only;
@@ -249,6 +258,22 @@ impl Examiner<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Whether a program only tells something where all that it starts is held to reading; notes what it reads then.
+    fn only_tells(&mut self, known: &str, arguments: &[Word]) -> bool {
+        if telling::only_tells(known, arguments) {
+            return true;
+        }
+        if reading(known, arguments).is_some() {
+            return false;
+        }
+        let Some(words) = loose_reading(known, arguments) else { return false };
+        let access = if only_looks(known) { Access::Look } else { Access::Read };
+        for word in &words {
+            self.touch(access, word);
+        }
+        true
     }
 
     /// Whether a table knows the program. What is run by its place is the project's own where the place is open.

@@ -25,7 +25,7 @@ use crate::shell::Word;
 
 pub(crate) use git::stripped as git_words;
 pub(crate) use runners::RUNNERS;
-pub(crate) use weigh::{Scope, outcome};
+pub(crate) use weigh::{Outcome, Scope, outcome};
 
 /// Finds a danger in operands and in the names of options that are given.
 type Check = fn(&[Word], &[String]) -> Option<&'static str>;

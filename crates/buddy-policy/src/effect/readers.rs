@@ -1,7 +1,7 @@
 //! Programs that only read, with the options that keep them so.
 //!
 //! What is not in this table is not known to only read. Git is not here: its configuration, which a repository brings
-//! along, names programs that it runs. Programs that reach the network are not here either: a name that is looked up
+//! along, names programs that it runs, so it has a table of its own for where a jail holds them. Programs that reach the network are not here either: a name that is looked up
 //! tells its owner something.
 
 use super::flags::Flags;

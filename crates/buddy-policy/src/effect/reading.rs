@@ -80,6 +80,89 @@ pub(crate) fn reading<'a>(program: &str, arguments: &'a [Word]) -> Option<Readin
     Some(Reading { paths, is_deep })
 }
 
+/// Programs of which no option does more than read or print, so that a computed word cannot make them do it.
+const HARMLESS: &[&str] = &[
+    "ls",
+    "dir",
+    "vdir",
+    "cat",
+    "head",
+    "tail",
+    "wc",
+    "grep",
+    "egrep",
+    "fgrep",
+    "stat",
+    "file",
+    "du",
+    "df",
+    "cut",
+    "tr",
+    "cmp",
+    "comm",
+    "paste",
+    "nl",
+    "tac",
+    "rev",
+    "fold",
+    "fmt",
+    "od",
+    "strings",
+    "base64",
+    "base32",
+    "cksum",
+    "sum",
+    "md5sum",
+    "sha1sum",
+    "sha224sum",
+    "sha256sum",
+    "sha384sum",
+    "sha512sum",
+    "b2sum",
+    "basename",
+    "dirname",
+    "realpath",
+    "readlink",
+    "echo",
+    "printf",
+    "true",
+    "false",
+    ":",
+    "test",
+    "[",
+    "seq",
+    "cd",
+    "which",
+    "type",
+];
+
+/// Stands for a word that is computed, where only its being there matters.
+const SOME: &str = "x";
+
+/// The words that name what a program reads whose words are partly computed; none where it could do more. What they name is
+/// known when it runs.
+pub(crate) fn loose_reading(program: &str, arguments: &[Word]) -> Option<Vec<Word>> {
+    if let Some(files) = super::awk::NAMES.contains(&program).then(|| super::awk::files(arguments)) {
+        return files;
+    }
+    let is_computed = |word: &&Word| matches!(word, Word::Unknown(_) | Word::Glob(_));
+    // The homes of people hold more than any table of secrets knows.
+    let is_of_home = |word: &Word| word.unexpanded().trim_start_matches('"').starts_with(['~', '/']);
+    if arguments.iter().any(|word| is_computed(&word) && is_of_home(word)) {
+        return None;
+    }
+    if !HARMLESS.contains(&program) || !arguments.iter().any(|word| is_computed(&word)) {
+        return None;
+    }
+    let certain: Vec<Word> = arguments
+        .iter()
+        .map(|word| if is_computed(&word) { Word::Literal(SOME.to_owned()) } else { word.clone() })
+        .collect();
+    let reading = reading(program, &certain)?;
+    let named = reading.paths.into_iter().filter(|word| word.literal() != Some(SOME)).cloned();
+    Some(named.chain(arguments.iter().filter(is_computed).cloned()).collect())
+}
+
 fn none_when<T>(holds: bool) -> Option<Vec<T>> {
     holds.then(Vec::new)
 }

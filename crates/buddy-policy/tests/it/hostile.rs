@@ -17,7 +17,8 @@ fn substitutions_are_judged_wherever_they_stand() {
     for line in SUBSTITUTIONS {
         is_asked(line);
     }
-    check(Mode::Development, "echo $(<notes.txt)", Verdict::Ask);
+    check(Mode::Development, "echo $(<notes.txt)", Verdict::Allow);
+    check(Mode::Production, "echo $(<.env)", Verdict::Ask);
 }
 
 /// Every way to say `rm -rf D`, held against a person's guard on `rm`.
@@ -108,6 +109,7 @@ fn wrappers_are_as_harmless_as_what_they_run() {
         "sh -c 'cat x | head -5'",
         "setsid ls",
         "eval ls",
+        "xargs cat",
     ] {
         check(Mode::Development, line, Verdict::Allow);
         check(Mode::Plan, line, Verdict::Allow);
@@ -116,7 +118,7 @@ fn wrappers_are_as_harmless_as_what_they_run() {
         "env X=y cargo b",
         "timeout 5 cargo b",
         "bash -c 'cargo b'",
-        "xargs cat",
+        "xargs sort",
         "env -C / ls",
         "xargs -a f rm",
     ] {
@@ -192,7 +194,7 @@ fn what_the_model_says_of_its_call_opens_nothing() {
     intent.claims = Some(harmless);
     let after = ask(&intent, &policy(Mode::Development));
     assert_eq!((before.verdict, before.risk), (after.verdict, after.risk));
-    assert_eq!((after.verdict, after.risk), (Verdict::Ask, Risk::High));
+    assert_eq!((after.verdict, after.risk), (Verdict::Ask, Risk::Medium), "undo brings it back");
 }
 
 /// A program that writes, behind one that only reads.
@@ -476,10 +478,8 @@ const OPTIONS: &[&str] = &[
     "git --exec-path=x status",
     "git -ccore.pager=x log",
     "git --config-env=a=b log",
-    "git status",
-    "git log",
-    "git diff",
-    "git show",
+    "git log --output=x",
+    "git diff --output x",
     "awk 'BEGIN{system(\"x\")}'",
     "awk '{print > \"x\"}' f",
     "gawk -f x",
@@ -523,11 +523,8 @@ const OPTIONS: &[&str] = &[
     "ruby -e x",
     "php -r x",
     "find . -exec sh -c 'touch x' \\;",
-    "cat $x",
-    "ls *",
-    "ls -- $x",
     "sort *",
-    "echo $((x))",
+    "sort -- $x",
     "jq -f x",
     "jq . $x",
     "ps e",

@@ -43,7 +43,7 @@ fn an_allowing_rule_needs_every_part_to_be_allowed() {
         "sudo cargo test",
         "./cargo test",
         "evil/cargo test",
-        "git status -x",
+        "git commit -x",
         "git -c a=b status",
         "env PATH=x cargo test",
         "cargo uninstall x",

@@ -406,13 +406,18 @@ impl Console {
         }
     }
 
-    /// From asking to accepting edits, to planning, and back to asking. Any other policy leads to asking.
+    /// From `auto`, where buddy begins with it, to asking, to accepting edits, to planning, and round again. Any other policy leads
+    /// to asking.
     fn cycle_mode(&mut self) {
         let is_planning = self.front().reader.transcript().is_plan_only();
+        let first = match self.usual_approvals {
+            ApprovalPolicy::Auto => ApprovalPolicy::Auto,
+            _ => ApprovalPolicy::Ask,
+        };
         let (approvals, plan_only) = match (is_planning, self.approvals()) {
             (true, _) => (None, Some(false)),
             (false, ApprovalPolicy::Ask) => (Some(ApprovalPolicy::Edits), None),
-            (false, ApprovalPolicy::Edits) => (Some(ApprovalPolicy::Ask), Some(true)),
+            (false, ApprovalPolicy::Edits) => (Some(first), Some(true)),
             (false, _) => (Some(ApprovalPolicy::Ask), None),
         };
         self.send(Command::Change(Change { approvals, plan_only, ..Change::default() }));

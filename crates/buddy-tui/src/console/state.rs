@@ -52,8 +52,10 @@ pub(super) struct Console {
     pub(super) paths: Paths,
     /// What becomes of calls that need an approval, as far as it was told.
     approvals: (ApprovalPolicy, Instant),
+    /// The same once a window of time is over.
+    after_window: ApprovalPolicy,
     /// The same for a session in which nothing was told.
-    usual_approvals: ApprovalPolicy,
+    pub(super) usual_approvals: ApprovalPolicy,
     pub(super) last_key: Option<Instant>,
     /// When a key was pressed that does something at the second time.
     pub(super) armed: Option<(Armed, Instant)>,
@@ -135,6 +137,7 @@ impl Console {
             own_status: OwnStatus::default(),
             paths: Paths::Unknown,
             approvals: (ApprovalPolicy::Ask, now),
+            after_window: ApprovalPolicy::Ask,
             usual_approvals: ApprovalPolicy::Ask,
             last_key: None,
             armed: None,
@@ -312,7 +315,7 @@ impl Console {
         if let Fact::SessionChanged(changed) = &event.fact
             && let Some(policy) = changed.approvals
         {
-            self.approvals = (policy, now);
+            self.note_approvals(policy);
         }
         let task = &self.tasks[place];
         if place == 0 && event.seq == Some(task.skip_until) && !task.is_known {
@@ -328,7 +331,7 @@ impl Console {
             return;
         }
         if let Some(policy) = changed.approvals {
-            self.approvals = (policy, self.now);
+            self.note_approvals(policy);
         }
         if changed.targets.is_some() {
             self.paths = Paths::Unknown;
@@ -378,10 +381,20 @@ impl Console {
             ApprovalPolicy::Window { seconds }
                 if self.now.saturating_duration_since(since) >= Duration::from_secs(seconds) =>
             {
-                ApprovalPolicy::Ask
+                self.after_window
             }
             policy => policy,
         }
+    }
+
+    /// Takes what was told. After a window the policy before it holds again, except `all`.
+    fn note_approvals(&mut self, policy: ApprovalPolicy) {
+        match (policy, self.approvals()) {
+            (ApprovalPolicy::Window { .. }, ApprovalPolicy::Window { .. }) => {}
+            (ApprovalPolicy::Window { .. }, ApprovalPolicy::All) => self.after_window = ApprovalPolicy::Ask,
+            (_, before) => self.after_window = before,
+        }
+        self.approvals = (policy, self.now);
     }
 
     /// What becomes of calls that need an approval where a session says nothing else.

@@ -142,7 +142,8 @@ fn mode(console: &Console) -> Option<String> {
         ApprovalPolicy::All => Some("approves all".to_owned()),
         ApprovalPolicy::None => Some("approves nothing".to_owned()),
         ApprovalPolicy::Edits => Some("accepts edits".to_owned()),
-        ApprovalPolicy::Ask | ApprovalPolicy::Auto => None,
+        ApprovalPolicy::Auto => Some("auto".to_owned()),
+        ApprovalPolicy::Ask => None,
         ApprovalPolicy::Window { .. } => Some("approves for a while".to_owned()),
     }
 }

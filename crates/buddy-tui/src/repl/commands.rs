@@ -99,7 +99,7 @@ impl Repl<'_> {
             ("approve", "") => {
                 let now = overview::policy(self.transcript.approvals().unwrap_or(self.approvals));
                 Err(format!(
-                    "approvals: {now}; say /approve ask, edits, all, none, or for how long, such as /approve 10m"
+                    "approvals: {now}; say /approve auto, ask, edits, all, none, or for how long, such as /approve 10m"
                 ))
             }
             ("approve", policy) => approve(policy),

@@ -122,7 +122,10 @@ async fn begin(
     let is_old = age == Age::Old;
     // That something runs unasked stands in the log, for whoever reads it and for the line that shows the mode.
     let approvals = Some(setup.approval_policy(invocation.policy.approve));
-    let approvals = approvals.filter(|policy| *policy != ApprovalPolicy::Ask);
+    // One that goes on may have been told to ask, which the usual policy does not take back.
+    let is_said = invocation.policy.approve.is_some();
+    let is_usual = |policy: &ApprovalPolicy| *policy == ApprovalPolicy::Auto && is_old && !is_said;
+    let approvals = approvals.filter(|policy| *policy != ApprovalPolicy::Ask && !is_usual(policy));
     // A new session plans only when that is wished; one that goes on may have been left planning.
     let plan_only = invocation.policy.plan.filter(|is_on| *is_on || is_old);
     if approvals.is_some() || plan_only.is_some() {

@@ -198,6 +198,7 @@ impl Setup {
         let texts = TextSettings::default();
         Ok(Wishes {
             approvals,
+            keeps_asking: approvals == Approvals::Auto && invocation.policy.approve.is_none(),
             attendance: Attendance::Somebody,
             window,
             name: config.agent.name.clone(),
@@ -233,8 +234,9 @@ impl Setup {
     fn approvals(&self, wish: Option<Approve>) -> (Approvals, Option<Duration>) {
         let config = &self.loaded.config;
         let wish = wish.unwrap_or(match config.approvals.policy {
-            ApprovalPolicy::Ask if config.tools.shell_confirm => Approve::Ask,
-            ApprovalPolicy::Ask | ApprovalPolicy::All => Approve::All,
+            ApprovalPolicy::Ask | ApprovalPolicy::Auto if !config.tools.shell_confirm => Approve::All,
+            ApprovalPolicy::Ask => Approve::Ask,
+            ApprovalPolicy::All => Approve::All,
             ApprovalPolicy::None => Approve::None,
             ApprovalPolicy::Edits => Approve::Edits,
             ApprovalPolicy::Auto => Approve::Auto,

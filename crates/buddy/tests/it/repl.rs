@@ -244,7 +244,7 @@ async fn what_was_denied_and_what_failed_is_told_in_a_line() {
 async fn the_commands_of_the_screen_are_there_line_by_line() {
     let (stage, mut started) = stage([turn().text("Reviewed."), turn().text("Written.")]).await;
     started.write(b"/help\n/status\n/context\n/cost\n/model\n/copy\n/rename A plain title\n/approve\n").await;
-    started.stderr.wait_for("approvals: ask; say /approve ask", 1).await;
+    started.stderr.wait_for("approvals: ask; say /approve auto", 1).await;
     let told = started.stderr.text();
     for text in [
         "/review [WHAT]",

@@ -24,6 +24,7 @@ use std::process::Output;
 use std::time::Duration;
 
 use buddy_testkit::model::{Turn, turn};
+use buddy_testkit::program::ASKING;
 use tokio::time::{Instant, sleep};
 
 use crate::stage::{BUDDY, Stage, shell};
@@ -99,6 +100,7 @@ impl Screen {
             ("BUDDY_BASE_URL", format!("{}/v1", self.stage.server.url())),
             ("BUDDY_MODEL", "scripted".to_owned()),
             ("BUDDY_API_KEY", "sk-test".to_owned()),
+            (ASKING.0, ASKING.1.to_owned()),
             ("TERM", "tmux-256color".to_owned()),
             ("LANG", "C.UTF-8".to_owned()),
             ("BUDDY_PLACE", "ann@atlas".to_owned()),

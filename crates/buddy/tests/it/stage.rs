@@ -10,7 +10,7 @@ use buddy_protocol::{
 use buddy_store::{Role, SqliteStore, StoreSettings};
 use buddy_testkit::home::Home;
 use buddy_testkit::model::{ModelServer, RecordedRequest, Script, Turn, check_history, turn};
-use buddy_testkit::program::{Finished, Program, Started};
+use buddy_testkit::program::{ASKING, Finished, Program, Started};
 use futures::StreamExt;
 use serde_json::{Value, json};
 
@@ -38,6 +38,11 @@ impl Stage {
     /// buddy on this stage.
     pub(crate) fn buddy<'a>(&self, arguments: impl AsRef<[&'a str]>) -> Program {
         buddy(&self.home, &self.server.url()).args(arguments.as_ref())
+    }
+
+    /// The same with the policy on approvals that people begin with.
+    pub(crate) fn usual<'a>(&self, arguments: impl AsRef<[&'a str]>) -> Program {
+        self.buddy(arguments).env_remove(ASKING.0)
     }
 
     /// A line of bash on this stage, in which `$BUDDY` is buddy.
@@ -107,7 +112,8 @@ impl Stage {
     }
 }
 
-/// buddy in a home, with a model server at this address and nothing from the environment of the test.
+/// buddy in a home, with a model server at this address and nothing from the environment of the test. It asks for all that changes
+/// something; `usual` gives it the policy that people begin with.
 pub(crate) fn buddy(home: &Home, url: &str) -> Program {
     placed(Program::new(BUDDY), home, url)
 }
@@ -120,6 +126,7 @@ fn placed(program: Program, home: &Home, url: &str) -> Program {
         .env("BUDDY_BASE_URL", format!("{url}/v1"))
         .env("BUDDY_MODEL", "scripted")
         .env("BUDDY_API_KEY", "sk-test")
+        .asking()
 }
 
 /// The arguments of a `run_shell` call that says it changes something.

@@ -137,7 +137,8 @@ impl Tool for ProcessStart {
     fn intent(input: &ProcessStartInput, place: &Place) -> Intent {
         let cwd = place.resolve(input.cwd.as_deref().unwrap_or("."));
         let claims = Claims { risk: input.risk, mutation: input.mutation, privesc: input.privesc };
-        Intent { claims: Some(claims), ..Intent::of(Action::Run { command: input.whole_command(), cwd }) }
+        let run = Intent::of(Action::Run { command: input.whole_command(), cwd }).running_on();
+        Intent { claims: Some(claims), ..run }
     }
 
     async fn run(input: ProcessStartInput, context: &ToolContext) -> Result<Value, ToolFailure> {

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use super::{Row, rows};
 use crate::Places;
-use crate::effect::{Access, Examination, Reach, examine};
+use crate::effect::{Access, Effect, Examination, GIT_READERS, Reach, TELLING, examine};
 
 /// Makes the scratch tree. Every program that an example needs is used or found here, so that a missing one fails.
 const TREE: &str = r"set -e
@@ -90,6 +90,13 @@ fn bash(line: &str, root: &Path) -> (bool, String) {
         .output()
         .expect("bash is needed for this test");
     (output.status.success(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+fn bash_output(line: &str, root: &Path) -> String {
+    let file = root.join("home").join("told");
+    let (is_success, error) = bash(&format!("({line}) > {}", file.display()), root);
+    assert!(is_success, "{line}: {error}");
+    fs::read_to_string(file).unwrap()
 }
 
 /// Trees to copy for each example.
@@ -207,6 +214,57 @@ fn examples_that_only_read_change_nothing() {
             }
         }
     });
+}
+
+/// What a repository says of itself: names, what they stand for, and its settings.
+const STANDING: &str = "cd repo && git for-each-ref && cat .git/HEAD .git/config && git stash list && git notes list && git write-tree";
+
+#[test]
+fn uses_of_git_that_only_tell_something_change_neither_files_nor_names() {
+    let templates = templates();
+    let place = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(place.path()).unwrap().join("w");
+    copy(templates.repository.path(), &root);
+    let told = |line: &str| bash_output(line, &root);
+    let (standing, before) = (told(STANDING), state(&root.join("repo")));
+    for line in GIT_READERS.iter().flat_map(|reader| reader.tried) {
+        let places =
+            Places { workspace: vec![root.clone()], target: "local".to_owned(), ..Places::default() };
+        let examination = examine(line, Some(&root.join("repo")), &places).unwrap();
+        assert_eq!(examination.leaves[0].effect, Effect::Held, "{line}: {:?}", examination.concerns);
+        bash(&format!("cd repo && {line}"), &root);
+        assert_eq!(told(STANDING), standing, "{line}");
+        let kept =
+            |state: State| state.into_iter().filter(|(path, _)| !path.ends_with(".git")).collect::<State>();
+        assert_eq!(kept(state(&root.join("repo"))), kept(before.clone()), "{line}");
+    }
+}
+
+#[test]
+fn programs_tell_their_version_and_leave_nothing_behind() {
+    let place = tempfile::tempdir().unwrap();
+    let root = fs::canonicalize(place.path()).unwrap();
+    fs::create_dir(root.join("home")).unwrap();
+    let before = state(&root);
+    let mut tried = 0;
+    for (programs, words) in TELLING {
+        for program in *programs {
+            let is_here = bash(&format!("command -v {program}"), &root).0;
+            // Launchers of toolchains look for them in the home, which this one is not.
+            if !is_here {
+                continue;
+            }
+            for word in words.iter().filter(|word| !word.ends_with("help")) {
+                bash(&format!("timeout 20 {program} {word}"), &root);
+                tried += 1;
+                let kept = |state: State| -> State {
+                    state.into_iter().filter(|(path, _)| !path.starts_with(root.join("home"))).collect()
+                };
+                assert_eq!(kept(state(&root)), kept(before.clone()), "{program} {word}");
+            }
+        }
+    }
+    assert!(tried > 20, "{tried}");
 }
 
 #[test]

@@ -39,13 +39,13 @@ async fn a_turn_with_tools_shows_each_call_in_one_line() {
         turn()
             .text("I look around.")
             .call("list_directory", json!({"path": "."}))
-            .call("run_shell", shell("seq 1 30")),
+            .call("run_shell", shell("touch x; seq 1 30")),
         turn().text("There is nothing."),
     ];
     let screen = Screen::start(turns, 80, 24).await;
     std::fs::write(screen.stage.home.work().join("notes.txt"), "x\n").unwrap();
     screen.line("look");
-    screen.wait_for_question("$ seq 1 30 -- approve?").await;
+    screen.wait_for_question("$ touch x; seq 1 30 -- approve?").await;
     screen.keys(&["y"]);
     screen.wait_for("There is nothing.").await;
     insta::assert_snapshot!(screen.wait_idle().await);
@@ -55,7 +55,8 @@ async fn a_turn_with_tools_shows_each_call_in_one_line() {
 
 #[tokio::test]
 async fn an_interrupt_ends_the_turn_and_the_prompt_is_there_again() {
-    let turns = [turn().call("run_shell", shell("cat /dev/zero | tr -d '\\0'")), turn().text("never")];
+    let turns =
+        [turn().call("run_shell", shell("touch x; cat /dev/zero | tr -d '\\0'")), turn().text("never")];
     let screen = Screen::start(turns, 80, 24).await;
     screen.line("wait");
     screen.wait_for("approve?").await;

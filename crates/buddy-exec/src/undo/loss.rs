@@ -1,0 +1,238 @@
+//! Whether undo would bring back all that a removal takes: asked before it happens, with the limits of what undo keeps.
+//!
+//! What a command removes is kept by the snapshot of its workspace, without directories that git ignores. What a tool removes is
+//! kept by itself, whatever git says of it. Nothing is kept here; only names and sizes are looked at, up to the same limits.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rustix::fs::FileType;
+
+use super::blobs::Blobs;
+use super::snapshot::{Limits, Snapshot, Taking};
+use super::state::State;
+use super::store::UndoSettings;
+
+/// Directories that a program makes again from what is beside them. Losing one that git ignores costs time and nothing else.
+const REBUILT: &[&str] = &[
+    "target",
+    "node_modules",
+    "build",
+    "dist",
+    "out",
+    "_build",
+    "coverage",
+    "__pycache__",
+    "venv",
+    ".venv",
+    ".tox",
+    ".nox",
+    ".eggs",
+    ".next",
+    ".nuxt",
+    ".turbo",
+    ".parcel-cache",
+    ".svelte-kit",
+    ".gradle",
+    ".cache",
+    ".pytest_cache",
+    ".mypy_cache",
+    ".ruff_cache",
+    "htmlcov",
+    "zig-cache",
+    ".zig-cache",
+    "zig-out",
+    "cmake-build-debug",
+    "cmake-build-release",
+    "DerivedData",
+];
+
+/// Who removes something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Remover {
+    /// A command, before which a snapshot of the workspace is taken.
+    Command,
+    /// A tool, which keeps what it removes.
+    Tool,
+}
+
+/// Which of these paths undo would not bring back whole once they are removed from a workspace. A path outside it is none of them.
+pub fn lost(root: &Path, paths: &[PathBuf], remover: Remover, settings: UndoSettings) -> Vec<PathBuf> {
+    let Ok(real) = root.canonicalize() else { return Vec::new() };
+    let below = |path: &PathBuf| {
+        path.strip_prefix(root).or_else(|_| path.strip_prefix(&real)).ok().map(Path::to_owned)
+    };
+    let inside: Vec<(&PathBuf, PathBuf)> = paths
+        .iter()
+        .filter_map(|path| Some((path, below(path)?)))
+        .filter(|(path, _)| path.symlink_metadata().is_ok())
+        .collect();
+    if inside.is_empty() {
+        return Vec::new();
+    }
+    let limits = settings.limits();
+    let snapshot = match remover {
+        Remover::Command => Some(look(&real, limits)),
+        Remover::Tool => None,
+    };
+    let is_lost = |below: &Path| match &snapshot {
+        Some(snapshot) => !is_kept_by(snapshot, &real, below, limits),
+        None => !fits(&real.join(below), limits),
+    };
+    inside.into_iter().filter(|(_, below)| is_lost(below)).map(|(path, _)| path.clone()).collect()
+}
+
+/// What a snapshot would cover.
+fn look(root: &Path, limits: Limits) -> Snapshot {
+    let blobs = Blobs::new(PathBuf::new(), 0);
+    let taking = Taking { limits, blobs: &blobs, store: Path::new(""), now_nanos: 0 };
+    let looked = taking.walk(root, |spot, _, meta| {
+        let is_file =
+            spot.stat()?.is_some_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile);
+        let file = State::File { digest: String::new(), size: meta.size, mode: 0 };
+        Ok(if is_file { file } else { State::Directory { mode: 0 } })
+    });
+    looked.unwrap_or_default()
+}
+
+/// Whether a snapshot has everything at and beneath a path, but for what is built again.
+fn is_kept_by(snapshot: &Snapshot, root: &Path, below: &Path, limits: Limits) -> bool {
+    let is_rebuilt = |path: &Path| {
+        let is_named =
+            path.file_name().and_then(|name| name.to_str()).is_some_and(|name| REBUILT.contains(&name));
+        is_named && !snapshot.seen.contains_key(path)
+    };
+    let top = root.join(below);
+    if top.ancestors().take_while(|above| *above != root).any(is_rebuilt) {
+        return true;
+    }
+    let mut left = VecDeque::from([top]);
+    let mut looked_at = 0;
+    while let Some(path) = left.pop_front() {
+        looked_at += 1;
+        let Ok(found) = path.symlink_metadata() else { continue };
+        let is_seen = path == root
+            || snapshot.seen.get(&path).is_some_and(|seen| !matches!(seen.state, State::NotKept { .. }));
+        if is_rebuilt(&path) {
+            continue;
+        }
+        if !is_seen || looked_at > limits.files {
+            return false;
+        }
+        if found.is_dir() {
+            left.extend(fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()));
+        }
+    }
+    true
+}
+
+/// Whether a removal by a tool is within what is kept of one.
+fn fits(top: &Path, limits: Limits) -> bool {
+    let (mut files, mut bytes) = (0, 0);
+    let mut left = VecDeque::from([top.to_owned()]);
+    while let Some(path) = left.pop_front() {
+        let Ok(found) = path.symlink_metadata() else { continue };
+        files += 1;
+        if found.is_dir() {
+            left.extend(fs::read_dir(&path).into_iter().flatten().flatten().map(|entry| entry.path()));
+        } else if found.is_file() {
+            bytes += found.len();
+            if found.len() > limits.file_bytes {
+                return false;
+            }
+        }
+        if files > limits.files || bytes > limits.bytes {
+            return false;
+        }
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: UndoSettings = UndoSettings {
+        max_file_bytes: 100,
+        max_total_bytes: 10_000,
+        max_entries: 10,
+        max_snapshot_files: 20,
+        max_snapshot_bytes: 1_000,
+    };
+
+    struct Tree(tempfile::TempDir);
+
+    impl Tree {
+        fn new(files: &[(&str, usize)]) -> Self {
+            let tree = Self(tempfile::tempdir().unwrap());
+            for (name, bytes) in files {
+                let path = tree.0.path().join(name);
+                fs::create_dir_all(path.parent().unwrap()).unwrap();
+                fs::write(path, vec![b'x'; *bytes]).unwrap();
+            }
+            tree
+        }
+
+        fn ignoring(self, lines: &str) -> Self {
+            fs::create_dir(self.0.path().join(".git")).unwrap();
+            fs::write(self.0.path().join(".gitignore"), lines).unwrap();
+            self
+        }
+
+        #[track_caller]
+        fn check(&self, path: &str, by_command: bool, by_tool: bool) {
+            let paths = [self.0.path().join(path)];
+            let is_lost = |remover| !lost(self.0.path(), &paths, remover, SMALL).is_empty();
+            assert_eq!((is_lost(Remover::Command), is_lost(Remover::Tool)), (by_command, by_tool), "{path}");
+        }
+    }
+
+    #[test]
+    fn what_a_snapshot_keeps_is_not_lost() {
+        let tree = Tree::new(&[("src/a.rs", 10), ("src/b/c.rs", 10), ("notes", 3)]);
+        for path in ["src", "src/b", "notes", "missing", "../elsewhere"] {
+            tree.check(path, false, false);
+        }
+    }
+
+    #[test]
+    fn ignored_directories_are_lost_to_commands_unless_they_are_built_again() {
+        let files = [
+            ("data/a", 1),
+            ("target/debug/a", 1),
+            ("pkg/node_modules/b/c", 1),
+            ("pkg/src", 1),
+            ("x/data/c", 1),
+        ];
+        let tree = Tree::new(&files).ignoring("data\ntarget\nnode_modules\n*.log\n");
+        fs::write(tree.0.path().join("a.log"), "x").unwrap();
+        tree.check("data", true, false);
+        tree.check("data/a", true, false);
+        tree.check("x", true, false);
+        for path in ["target", "target/debug", "target/debug/a", "pkg", "pkg/node_modules", "a.log"] {
+            tree.check(path, false, false);
+        }
+    }
+
+    #[test]
+    fn what_is_larger_than_undo_keeps_is_lost() {
+        let tree = Tree::new(&[("big", 101), ("a/small", 1), ("a/big", 200)]);
+        tree.check("big", true, true);
+        tree.check("a", true, true);
+        tree.check("a/small", false, false);
+        let many: Vec<String> = (0..30).map(|number| format!("many/{number}")).collect();
+        let many: Vec<(&str, usize)> = many.iter().map(|name| (name.as_str(), 1)).collect();
+        Tree::new(&many).check("many", true, true);
+        let heavy: Vec<String> = (0..12).map(|number| format!("heavy/{number}")).collect();
+        let heavy: Vec<(&str, usize)> = heavy.iter().map(|name| (name.as_str(), 99)).collect();
+        Tree::new(&heavy).check("heavy", true, true);
+    }
+
+    #[test]
+    fn a_link_is_removed_and_not_what_it_leads_to() {
+        let tree = Tree::new(&[("big/a", 200)]);
+        std::os::unix::fs::symlink("big", tree.0.path().join("link")).unwrap();
+        tree.check("link", false, false);
+    }
+}

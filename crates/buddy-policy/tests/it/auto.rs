@@ -1,0 +1,113 @@
+//! `auto`: what runs without a question in a trusted workspace, and what still asks.
+
+use buddy_policy::{Action, Approvals, Intent, Mode, Now, Policy, RuleTier, Verdict, decide};
+use buddy_protocol::Risk;
+
+use crate::stage::{policy, rules, run};
+
+fn auto(intent: &Intent, policy: &Policy) -> buddy_policy::Decision {
+    decide(intent, policy, &Now::with(Approvals::Auto))
+}
+
+#[test]
+fn a_day_in_the_workspace_asks_nothing() {
+    for line in [
+        "cargo build",
+        "cargo test -p a",
+        "npm ci && npm test",
+        "make -j4",
+        "rm -rf target",
+        "rm *.log",
+        "mkdir old && mv *.md old",
+        "mkdir -p a && touch a/b",
+        "sed -i s/a/b/ src/lib.rs",
+        "git add -A && git commit -m x",
+        "git checkout -b topic",
+        "python3 script.py",
+        "for f in *; do wc -l $f; done",
+    ] {
+        let decision = auto(&run(line), &policy(Mode::Development));
+        assert_eq!(decision.verdict, Verdict::Allow, "{line}: {:?}", decision.reasons);
+        assert!(decision.stays_inside, "{line} has no network but the broker's");
+    }
+}
+
+#[test]
+fn what_leaves_the_workspace_asks() {
+    for line in [
+        "git push",
+        "touch /opt/x",
+        "rm -rf /home/u/other",
+        "sudo make install",
+        "echo x > .git/hooks/pre-commit",
+        "cat ~/.ssh/id_rsa",
+        "npm publish",
+        "curl https://stranger.test/",
+        "rm -rf .",
+    ] {
+        let decision = auto(&run(line), &policy(Mode::Development));
+        assert_ne!(decision.verdict, Verdict::Allow, "{line}");
+    }
+}
+
+#[test]
+fn where_nothing_holds_a_command_it_runs_no_more_than_ask_does() {
+    let mut elsewhere = policy(Mode::Development);
+    elsewhere.places.remote = true;
+    let mut untrusted = policy(Mode::Development);
+    untrusted.places.untrusted = Some("/w".into());
+    untrusted.places.workspace = Vec::new();
+    for policy in [elsewhere, untrusted, policy(Mode::Plan), policy(Mode::Production)] {
+        for line in
+            ["cargo build", "touch a", "rm -rf target", "ls", "git push", "frobnicate", "touch /tmp/x"]
+        {
+            let asking = decide(&run(line), &policy, &Now::with(Approvals::Ask));
+            let auto = auto(&run(line), &policy);
+            assert_eq!((auto.verdict, auto.stays_inside), (asking.verdict, asking.stays_inside), "{line}");
+        }
+    }
+}
+
+#[test]
+fn a_removal_that_undo_does_not_bring_back_asks() {
+    let lost = ["/w/data".into(), "/w".into()];
+    let now = Now { lost: &lost, ..Now::with(Approvals::Auto) };
+    let judge = |intent: &Intent| {
+        let decision = decide(intent, &policy(Mode::Development), &now);
+        (decision.verdict, decision.risk)
+    };
+    for line in
+        ["rm -rf data", "rm -rf target data", "cd /w && rm -r ./data/", "find data -delete", "rm -rf *"]
+    {
+        assert_eq!(judge(&run(line)), (Verdict::Ask, Risk::High), "{line}");
+    }
+    assert_eq!(judge(&Intent::of(Action::Delete("/w/data".into()))), (Verdict::Ask, Risk::High));
+    assert_eq!(judge(&run("rm -rf target")), (Verdict::Allow, Risk::Medium));
+    assert_eq!(judge(&Intent::of(Action::Delete("/w/target".into()))), (Verdict::Allow, Risk::Medium));
+}
+
+#[test]
+fn a_process_that_runs_on_asks_and_a_rule_or_a_grant_lets_it_go_on() {
+    let serve = run("python3 serve.py").running_on();
+    let asked = auto(&serve, &policy(Mode::Development));
+    assert_eq!(asked.verdict, Verdict::Ask);
+    assert!(!asked.offers.is_empty());
+    let grants = [asked.offers[0].grant.clone()];
+    let granted = Now { grants: &grants, ..Now::with(Approvals::Auto) };
+    let granted = decide(&serve, &policy(Mode::Development), &granted);
+    assert_eq!((granted.verdict, granted.stays_inside), (Verdict::Allow, false));
+    assert_eq!(auto(&run("ls").running_on(), &policy(Mode::Development)).verdict, Verdict::Allow);
+}
+
+#[test]
+fn a_rule_gives_the_network_of_the_machine() {
+    let mut policy = policy(Mode::Development);
+    policy.has_broker = true;
+    policy.rules.add(RuleTier::User, rules("allow = ['npm *', 'wget *']"));
+    let ruled = auto(&run("npm ci"), &policy);
+    assert_eq!((ruled.verdict, ruled.stays_inside), (Verdict::Allow, false));
+    let unknown = auto(&run("wget -i list"), &policy);
+    assert_eq!((unknown.verdict, unknown.stays_inside), (Verdict::Allow, true), "nobody knows the host");
+    let reading = auto(&run("ls"), &policy);
+    assert_eq!((reading.verdict, reading.stays_inside), (Verdict::Allow, true));
+}
