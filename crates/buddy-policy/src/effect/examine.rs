@@ -649,17 +649,16 @@ impl Examiner<'_> {
             return;
         }
         // With a slash at its end a link is followed, and a pattern follows those that it matches on its way.
-        let changes = matches!(access, Access::Write | Access::Delete);
-        if let (Access::Delete, Word::Glob(text)) = (access, word)
-            && text.split_once(['*', '?', '[']).is_some_and(|(_, after)| after.contains('/'))
-        {
+        let text = word.unexpanded();
+        let is_entered = match word {
+            Word::Glob(_) => text.split_once(['*', '?', '[']).is_some_and(|(_, after)| after.contains('/')),
+            _ => matches!(&*text, "." | "..") || ["/", "/.", "/.."].iter().any(|end| text.ends_with(end)),
+        };
+        if is_entered && access == Access::Delete {
             self.touch_as(Access::Perhaps, word, scope);
         }
-        let goes_in = |text: &str| {
-            matches!(text, "." | "..") || ["/", "/.", "/.."].iter().any(|end| text.ends_with(end))
-        };
-        let is_entered = changes && !matches!(word, Word::Glob(_)) && goes_in(&word.unexpanded());
-        let scope = if is_entered && scope == Scope::Itself { Scope::Within } else { scope };
+        let goes_in = is_entered && access == Access::Write && scope == Scope::Itself;
+        let scope = if goes_in { Scope::Within } else { scope };
         let beside = |path: PathBuf| path.parent().map_or(path.clone(), Path::to_path_buf);
         let reaches = match (self.paths(word), word) {
             (Some(paths), Word::Literal(_) | Word::Home { .. }) if scope == Scope::Beside => {
