@@ -75,7 +75,7 @@ impl Guards {
         {
             clear_left_behind(&git.join(part));
         }
-        let is_closed = |path: &PathBuf| !is_opened(path, bounds) && !is_plain(path, &bounds.blank_names);
+        let is_closed = |path: &PathBuf| is_closed(path, bounds);
         ground.sealed = std::mem::take(&mut sights.sealed).into_iter().filter(is_closed).collect();
         if ground.sealed.len() > MAX_SEALED {
             let reason =
@@ -85,25 +85,7 @@ impl Guards {
         let elsewhere = secrets_elsewhere(&sealed, &roots, &past, scene).into_iter().filter(is_closed);
         ground.sealed.extend(nearest(elsewhere, MAX_SEALED_ELSEWHERE));
         ground.sealed.extend(secrets_searched(bounds, &sealed, &roots, &past)?.into_iter().filter(is_closed));
-        let beneath_hidden = ground.hidden.iter().filter(|hidden| hidden.exists());
-        let hidden: Vec<PathBuf> = beneath_hidden.flat_map(|hidden| files_beneath(&hidden.path)).collect();
-        let linked = linked_objects(ground.sealed.iter().chain(&hidden));
-        // Also where nothing may be written: a further name is read as well as the first.
-        let opened: Vec<PathBuf> = bounds
-            .anchors
-            .iter()
-            .filter_map(|anchor| anchor.canonicalize().ok())
-            .chain([scene.cwd.to_owned()])
-            .collect();
-        let opened = roots_to_watch(&opened, scene.cwd);
-        let mut everywhere: Vec<PathBuf> =
-            roots.iter().cloned().chain(opened).chain(shared_roots(&ground.write)).collect();
-        everywhere.sort();
-        everywhere.dedup_by(|inner, outer| inner.starts_with(&*outer));
-        let further = names_of_objects(&everywhere, &linked, &past);
-        ground.sealed.extend(further.into_iter().filter(is_closed));
-        ground.sealed.sort();
-        ground.sealed.dedup();
+        seal_further_names(bounds, ground, scene, &roots, &past);
         let mut named = Named::find(&sights, &roots, &orders, ground, scene);
         let near: Vec<&Path> = roots.iter().map(PathBuf::as_path).chain([scene.cwd]).collect();
         let mut places: BTreeSet<PathBuf> = sights
@@ -150,6 +132,39 @@ impl Guards {
     }
 }
 
+/// Seals the further names of what is sealed or hidden, also where nothing may be written: a further name is read as well as the first.
+fn seal_further_names(
+    bounds: &Bounds,
+    ground: &mut Ground,
+    scene: &Scene<'_>,
+    roots: &[PathBuf],
+    past: &[PathBuf],
+) {
+    let beneath_hidden = ground.hidden.iter().filter(|hidden| hidden.exists());
+    let hidden: Vec<PathBuf> = beneath_hidden.flat_map(|hidden| files_beneath(&hidden.path)).collect();
+    let linked = linked_objects(ground.sealed.iter().chain(&hidden));
+    let opened: Vec<PathBuf> = bounds
+        .anchors
+        .iter()
+        .filter_map(|anchor| anchor.canonicalize().ok())
+        .chain([scene.cwd.to_owned()])
+        .collect();
+    let opened = roots_to_watch(&opened, scene.cwd);
+    let mut everywhere: Vec<PathBuf> =
+        roots.iter().cloned().chain(opened).chain(shared_roots(&ground.write)).collect();
+    everywhere.sort();
+    everywhere.dedup_by(|inner, outer| inner.starts_with(&*outer));
+    let further = names_of_objects(&everywhere, &linked, past);
+    ground.sealed.extend(further.into_iter().filter(|path| is_closed(path, bounds)));
+    ground.sealed.sort();
+    ground.sealed.dedup();
+}
+
+/// Whether a file that holds secrets stays closed to the command.
+fn is_closed(path: &Path, bounds: &Bounds) -> bool {
+    !is_opened(path, bounds) && !is_plain(path, &bounds.blank_names)
+}
+
 /// The files beneath these directories that a command with these bounds would find sealed.
 pub(crate) fn sealed(bounds: &Bounds, roots: &[PathBuf]) -> Vec<PathBuf> {
     if bounds.sealed_names.is_empty() {
@@ -161,7 +176,7 @@ pub(crate) fn sealed(bounds: &Bounds, roots: &[PathBuf]) -> Vec<PathBuf> {
     let names = Names::of(&bounds.sealed_names);
     let wanted = roots_to_watch(&wanted, Path::new("/"));
     let found = look(&wanted, &Names::default(), &names, &bounds.hidden, Budget::usual()).sealed;
-    let is_closed = |path: &PathBuf| !is_opened(path, bounds) && !is_plain(path, &bounds.blank_names);
+    let is_closed = |path: &PathBuf| is_closed(path, bounds);
     let closed = nearest(found.into_iter().filter(is_closed), MAX_SEALED);
     // They are told by the names that the directories were given by.
     let named = |path: PathBuf| {

@@ -125,7 +125,7 @@ pub(crate) fn stands_for(program: &str, word: &Word) -> Vec<Word> {
     } else {
         &[]
     };
-    let Some(text) = word.literal().filter(|text| !text.rsplit('/').next().unwrap_or_default().contains("."))
+    let Some(text) = word.literal().filter(|text| !text.rsplit('/').next().unwrap_or_default().contains('.'))
     else {
         let is_here = matches!(word.literal(), Some("." | ".."));
         return if is_here {
