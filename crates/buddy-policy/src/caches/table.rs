@@ -29,17 +29,12 @@ pub(super) const CACHES: &[CacheRow] = &[
     CacheRow { linked: &["config.toml", "config"], ..row("cargo", "cargo", "CARGO_HOME", ".cargo") },
     CacheRow { redirect: None, ..row("rustup", "rustup", "RUSTUP_HOME", ".rustup") },
     row("npm, npx", "npm", "npm_config_cache", ".npm"),
-    row("node-gyp", "node-gyp", "npm_config_devdir", ".cache/node-gyp"),
+    // npm complains about variables of its own prefix that it does not know.
+    row("node-gyp", "node-gyp", "npm_package_config_node_gyp_devdir", ".cache/node-gyp"),
     row("corepack", "corepack", "COREPACK_HOME", ".cache/node/corepack"),
-    CacheRow {
-        redirect: Some(("npm_config_store_dir", "{}/store")),
-        ..row("pnpm", "pnpm", "PNPM_HOME", ".local/share/pnpm")
-    },
-    CacheRow {
-        variable: Some(("npm_config_cache_dir", "")),
-        ..row("pnpm", "pnpm-cache", "npm_config_cache_dir", ".cache/pnpm")
-    },
-    row("pnpm", "pnpm-state", "npm_config_state_dir", ".local/state/pnpm"),
+    row("pnpm", "pnpm", "PNPM_HOME", ".local/share/pnpm"),
+    row("pnpm", "pnpm-cache", "pnpm_config_cache_dir", ".cache/pnpm"),
+    row("pnpm", "pnpm-state", "pnpm_config_state_dir", ".local/state/pnpm"),
     row("yarn 1", "yarn", "YARN_CACHE_FOLDER", ".cache/yarn"),
     row("yarn", "yarn-berry", "YARN_GLOBAL_FOLDER", ".yarn/berry"),
     row("bun", "bun", "BUN_INSTALL_CACHE_DIR", ".bun/install/cache"),
