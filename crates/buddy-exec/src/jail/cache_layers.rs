@@ -9,9 +9,8 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, symlink};
 use std::path::{Path, PathBuf};
-use std::time::SystemTime;
 
-use rustix::fs::{Access, AtFlags, CWD, accessat};
+use rustix::fs::{Access, AtFlags, CWD, Timespec, Timestamps, UTIME_NOW, accessat, futimens};
 
 use super::ground::Ground;
 use super::mounts::{Cover, Mount, Mounts};
@@ -149,6 +148,7 @@ fn lock(directory: &Path) -> io::Result<Option<File>> {
     if fs::metadata(&path).is_err() {
         return Ok(None);
     }
-    file.set_modified(SystemTime::now())?;
+    let now = Timespec { tv_sec: 0, tv_nsec: UTIME_NOW };
+    futimens(&file, &Timestamps { last_access: now, last_modification: now })?;
     Ok(Some(file))
 }

@@ -145,7 +145,7 @@ mod tests {
     #[test]
     fn only_settings_are_looked_at() {
         let folder = tempfile::tempdir().unwrap();
-        let names = NameSet::trees([".npmrc", ".cargo/credentials.toml"].into_iter());
+        let names = NameSet::trees([".npmrc", ".cargo/credentials.toml"]);
         let path = |name: &str, text: &str| {
             let path = folder.path().join(name);
             std::fs::create_dir_all(path.parent().unwrap()).unwrap();

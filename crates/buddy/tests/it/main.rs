@@ -6,6 +6,7 @@ mod askers;
 mod auto;
 mod background;
 mod budget;
+mod caches;
 mod catalogue;
 mod commands;
 mod compaction;
