@@ -23,6 +23,8 @@ mod person;
 mod pins;
 mod preview;
 mod process;
+#[cfg(test)]
+mod promises;
 mod read_file;
 pub(crate) mod registry;
 mod run;

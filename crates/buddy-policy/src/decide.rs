@@ -42,6 +42,7 @@ pub fn decide(intent: &Intent, policy: &Policy, now: &Now<'_>) -> Decision {
                 }
             }
             Action::Delete(path) => file::delete(path, policy, now, &mut sheet),
+            Action::Repository { top, change } => file::repository(top, *change, policy, now, &mut sheet),
             Action::Fetch(address) => egress::fetch(address, policy, now, &mut sheet),
             Action::Run { command, cwd } => {
                 let line = command::Line { command, cwd: Some(cwd), runs_on: intent.runs_on };
@@ -69,7 +70,7 @@ pub fn touched(intent: &Intent, policy: &Policy) -> Vec<PathBuf> {
     let touched = |action: &Action| match action {
         Action::Run { command, cwd } => command::touched(command, Some(cwd), policy),
         Action::Terminal { typing: Typing::Lines(text), .. } => command::touched(text, None, policy),
-        Action::Read(path) | Action::Write(path) => vec![path.clone()],
+        Action::Read(path) | Action::Write(path) | Action::Repository { top: path, .. } => vec![path.clone()],
         // Of a link that is removed, the link itself goes.
         Action::Delete(_) | Action::Fetch(_) | Action::Terminal { .. } => Vec::new(),
     };
@@ -84,7 +85,11 @@ pub fn removed(intent: &Intent, policy: &Policy) -> Vec<PathBuf> {
         Action::Run { command, cwd } => command::removed(command, Some(cwd), policy),
         Action::Terminal { typing: Typing::Lines(text), .. } => command::removed(text, None, policy),
         Action::Delete(path) => vec![clean(path)],
-        Action::Read(_) | Action::Write(_) | Action::Fetch(_) | Action::Terminal { .. } => Vec::new(),
+        Action::Read(_)
+        | Action::Write(_)
+        | Action::Repository { .. }
+        | Action::Fetch(_)
+        | Action::Terminal { .. } => Vec::new(),
     };
     let mut paths: Vec<PathBuf> = intent.actions.iter().flat_map(removed).collect();
     paths.truncate(MAX_TOUCHED);

@@ -9,7 +9,7 @@ use crate::effect::{Leaf, is_interpreter, is_wrapper};
 use crate::path::{clean, is_beneath_any, shown};
 use crate::rules::Match;
 use crate::shell::Word;
-use crate::{CommandPattern, PatternError, Places};
+use crate::{CommandPattern, PatternError, Places, RepositoryChange};
 
 /// A lasting permission. It holds on one target, and how long it holds is the caller's business.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +36,15 @@ pub enum Scope {
     },
     /// Writing files beneath this directory.
     Writes(PathBuf),
+    /// Writing this file.
+    File(PathBuf),
+    /// Changing what this repository records, in one way.
+    Repository {
+        /// Its top directory.
+        top: PathBuf,
+        /// What is done to it.
+        change: RepositoryChange,
+    },
     /// Fetching from this host.
     Fetches(String),
     /// Reaching this host at this port although it is on this machine or in a private network.
@@ -168,7 +177,14 @@ impl fmt::Display for Grant {
         match &self.scope {
             Scope::Commands(pattern) => formatter.write_str(&crate::display_command(pattern.as_str())),
             Scope::Command { line, .. } => formatter.write_str(&crate::display_command(line)),
-            Scope::Writes(directory) => write!(formatter, "write {}", shown(directory)),
+            Scope::Writes(directory) => write!(formatter, "write beneath {}", shown(directory)),
+            Scope::File(path) => write!(formatter, "write {}", shown(path)),
+            Scope::Repository { top, change: RepositoryChange::Stage } => {
+                write!(formatter, "stage in {}", shown(top))
+            }
+            Scope::Repository { top, change: RepositoryChange::Commit } => {
+                write!(formatter, "commit in {}", shown(top))
+            }
             Scope::Fetches(host) => write!(formatter, "fetch {host}"),
             Scope::Nearby(host) => write!(formatter, "reach {host} nearby"),
         }
@@ -217,6 +233,20 @@ impl Grant {
             }
             _ => false,
         }
+    }
+
+    /// Whether writing exactly this file is covered.
+    pub(crate) fn covers_file(&self, path: &Path, places: &Places) -> bool {
+        matches!(&self.scope, Scope::File(granted) if clean(granted) == clean(path))
+            && self.target == places.target
+    }
+
+    /// Whether this change of a repository is covered.
+    pub(crate) fn covers_repository(&self, top: &Path, change: RepositoryChange, places: &Places) -> bool {
+        let is_same =
+            |granted: &Path, allowed: RepositoryChange| clean(granted) == clean(top) && allowed == change;
+        matches!(&self.scope, Scope::Repository { top, change } if is_same(top, *change))
+            && self.target == places.target
     }
 
     /// Whether fetching from this host is covered.
@@ -274,6 +304,23 @@ pub(crate) fn write_offer(path: &Path, places: &Places) -> Option<Offer> {
         places.target
     );
     Some(Offer { grant: Grant { target: places.target.clone(), scope: Scope::Writes(directory) }, covers })
+}
+
+/// The offer to write one file.
+pub(crate) fn file_offer(path: &Path, places: &Places) -> Offer {
+    let covers = format!("every write of `{}`, and of no other file, on `{}`", shown(path), places.target);
+    Offer { grant: Grant { target: places.target.clone(), scope: Scope::File(path.to_owned()) }, covers }
+}
+
+/// The offer to change a repository in one way.
+pub(crate) fn repository_offer(top: &Path, change: RepositoryChange, places: &Places) -> Offer {
+    let what = match change {
+        RepositoryChange::Stage => "every `git_add` in the repository",
+        RepositoryChange::Commit => "every `git_commit` in the repository",
+    };
+    let covers = format!("{what} `{}`, and nothing else, on `{}`", shown(top), places.target);
+    let scope = Scope::Repository { top: top.to_owned(), change };
+    Offer { grant: Grant { target: places.target.clone(), scope }, covers }
 }
 
 /// The offer to fetch from a host.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use buddy_protocol::Risk;
+use serde::{Deserialize, Serialize};
 
 /// What a call would do.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,6 +41,13 @@ pub enum Action {
     Write(PathBuf),
     /// Remove a file, or a directory with all that is in it.
     Delete(PathBuf),
+    /// Change what a repository records, without a change of its files.
+    Repository {
+        /// Its top directory.
+        top: PathBuf,
+        /// What is done.
+        change: RepositoryChange,
+    },
     /// Fetch from this address on the web, which leaves the host as it is.
     Fetch(String),
     /// Run a shell command.
@@ -58,6 +66,16 @@ pub enum Action {
         /// What would be typed.
         typing: Typing,
     },
+}
+
+/// What a call does to a repository.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum RepositoryChange {
+    /// Stage files.
+    Stage,
+    /// Make a commit of what is staged.
+    Commit,
 }
 
 /// What a call types into a terminal. Nobody knows in which directory the shell that reads it is.
@@ -122,11 +140,17 @@ impl Intent {
             (Action::Run { .. }, Action::Run { .. }) => self.may_change() || other.may_change(),
             (Action::Terminal { .. }, _)
             | (_, Action::Terminal { .. })
-            | (Action::Run { .. }, Action::Write(_) | Action::Delete(_))
-            | (Action::Write(_) | Action::Delete(_), Action::Run { .. }) => true,
+            | (Action::Run { .. }, Action::Write(_) | Action::Delete(_) | Action::Repository { .. })
+            | (Action::Write(_) | Action::Delete(_) | Action::Repository { .. }, Action::Run { .. }) => true,
             (
-                Action::Read(first) | Action::Write(first) | Action::Delete(first),
-                Action::Read(second) | Action::Write(second) | Action::Delete(second),
+                Action::Read(first)
+                | Action::Write(first)
+                | Action::Delete(first)
+                | Action::Repository { top: first, .. },
+                Action::Read(second)
+                | Action::Write(second)
+                | Action::Delete(second)
+                | Action::Repository { top: second, .. },
             ) => overlap(first, second),
         };
         self.actions.iter().any(|first| other.actions.iter().any(|second| meet(first, second)))

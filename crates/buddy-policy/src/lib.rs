@@ -33,7 +33,7 @@ pub use guarded::{
     GIT_ORDERS, Keeps, PROTECTED, ProtectedRow, guarded_names, home_secrets, order_names,
     protected_places_page, secret_names, secret_places, tool_secret_names, tool_secrets,
 };
-pub use intent::{Action, Claims, Intent, Tier, Typing};
+pub use intent::{Action, Claims, Intent, RepositoryChange, Tier, Typing};
 pub use needs::Needs;
 pub use other_sessions::{KEPT_AGENTS, OTHER_SESSIONS, Reached, SessionRow, TMUX_DIRECTORY};
 pub use policy::{Approvals, Attendance, CommandMode, Mode, Now, Places, Policy};

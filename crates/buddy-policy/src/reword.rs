@@ -14,7 +14,7 @@ pub enum RewordError {
     #[error(transparent)]
     Pattern(#[from] PatternError),
     /// They are no directory.
-    #[error("`{0}`: say a directory from `/` on, such as `write /srv/notes`")]
+    #[error("`{0}`: say a directory from `/` on, such as `write beneath /srv/notes`")]
     Directory(String),
     /// What was asked for would be asked for again.
     #[error("`{0}` does not cover what is asked for")]
@@ -49,7 +49,9 @@ pub fn reword(
     }
     let scope = match offers.first().map(|offer| &offer.grant.scope) {
         Some(Scope::Writes(_)) => Scope::Writes(directory(words)?),
-        Some(Scope::Fetches(_) | Scope::Nearby(_)) | None => return Err(RewordError::Misses(told(words))),
+        Some(Scope::Fetches(_) | Scope::Nearby(_) | Scope::File(_) | Scope::Repository { .. }) | None => {
+            return Err(RewordError::Misses(told(words)));
+        }
         Some(Scope::Commands(_) | Scope::Command { .. }) => Scope::Commands(CommandPattern::parse(words)?),
     };
     let grant = Grant { target: policy.places.target.clone(), scope };
@@ -75,9 +77,10 @@ fn told(words: &str) -> String {
     crate::display_command(words)
 }
 
-/// The directory that is meant by `write /w/src`, or by `/w/src`.
+/// The directory that is meant by `write beneath /w/src`, `write /w/src`, or by `/w/src`.
 fn directory(words: &str) -> Result<PathBuf, RewordError> {
-    let path = Path::new(words.strip_prefix("write ").unwrap_or(words).trim());
+    let words = words.strip_prefix("write ").unwrap_or(words).trim_start();
+    let path = Path::new(words.strip_prefix("beneath ").unwrap_or(words).trim());
     if path.is_absolute() { Ok(clean(path)) } else { Err(RewordError::Directory(shown(path))) }
 }
 

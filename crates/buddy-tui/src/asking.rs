@@ -78,7 +78,7 @@ fn keys(approval: &Approval) -> String {
     };
     if let Some(offer) = approval.offers.first() {
         let what = if offer.grant == approval.action { "exactly this" } else { "that" };
-        let _ = write!(text, ", a always {what} in this session, p choose what to allow");
+        let _ = write!(text, ", a always {what} until you quit, p choose what to allow");
     }
     match &approval.word {
         _ if !approval.is_editable => {}
@@ -103,7 +103,7 @@ fn help(question: &Question) -> String {
             let yes = approval.word.as_deref().unwrap_or("y");
             let _ = writeln!(text, "{yes:<9} do it, this once");
             if let Some(offer) = approval.offers.first() {
-                let _ = writeln!(text, "a [TIME]  do it, and allow this in the session for 8h: {}", offer.covers);
+                let _ = writeln!(text, "a [TIME]  do it, and allow this until you quit, for 8h at most: {}", offer.covers);
                 text.push_str("p         choose what to allow, and where\n");
             }
             if approval.is_editable {
@@ -170,7 +170,7 @@ struct Lasting<'a> {
 /// What can be allowed for longer: every offer, in the session, in the project, everywhere.
 fn lasting(approval: &Approval) -> Vec<Lasting<'_>> {
     let scopes = [
-        (GrantScope::Session, "in this session", SESSION_SECONDS),
+        (GrantScope::Session, "until you quit", SESSION_SECONDS),
         (GrantScope::Project, "in this project, for 30 days", LASTING_SECONDS),
         (GrantScope::User, "everywhere, for 30 days", LASTING_SECONDS),
     ];
@@ -421,7 +421,7 @@ mod tests {
         let approval = approval("cargo test", vec![offer()]);
         let shown = question(&ask(Question::Approval(approval.clone())), "/w");
         assert!(
-            shown.contains("also allow `cargo *`: every command of cargo\n  y yes, a always that in"),
+            shown.contains("also allow `cargo *`: every command of cargo\n  y yes, a always that until you quit"),
             "{shown}"
         );
         let question = Question::Approval(approval);

@@ -296,7 +296,7 @@ impl Pipeline {
         let (level, code, text) = match self.parts.gate.grant(&grant, &wish, ground) {
             Ok(()) => {
                 let place = match wish.scope {
-                    GrantScope::Session => "in this session",
+                    GrantScope::Session => "until buddy ends",
                     GrantScope::Project => "in this project",
                     GrantScope::User => "everywhere",
                 };
@@ -323,6 +323,7 @@ impl Pipeline {
         let decision = &judged.decision;
         let described = ready.target.host.target.describe();
         let (action, cwd) = action_line(&ready.intent, &ready.target.place, &judged.links);
+        let action = ready.prepared.question().unwrap_or(action);
         let is_one_of_many = self.parts.targets.names().len() > 1;
         let offer =
             |offer: &Offer| OfferText { grant: offer.grant.to_string(), covers: offer.covers.clone() };
@@ -483,6 +484,7 @@ fn action_line(intent: &Intent, place: &Place, links: &[(PathBuf, PathBuf)]) -> 
         Action::Write(path) => format!("write {}", named(path)),
         Action::Read(path) => format!("read {}", named(path)),
         Action::Delete(path) => format!("remove {}", shown(path)),
+        Action::Repository { top, .. } => format!("change the repository {}", named(top)),
         Action::Fetch(address) => format!("fetch {address}"),
     };
     // A file that is changed is looked at first, which goes without saying.

@@ -156,6 +156,12 @@ pub(crate) fn find(name: &str) -> Result<&'static Entry, ToolFailure> {
     })
 }
 
+/// The names of all tools.
+#[cfg(test)]
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    TOOLS.iter().map(|entry| entry.spec.name)
+}
+
 /// The target that a call names, of these.
 pub(crate) fn named_target(name: &str, input: &Value, targets: &[String]) -> Option<String> {
     target_field::take(find(name).ok()?, input.clone(), targets).ok()?.0

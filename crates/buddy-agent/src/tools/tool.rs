@@ -45,6 +45,11 @@ pub(crate) trait Tool: Send + Sync + 'static {
         None
     }
 
+    /// What a person is asked about, where its actions do not say it in the words of the tool.
+    fn question(_input: &Self::Input) -> Option<String> {
+        None
+    }
+
     /// What the call would change in files, as a diff, and whether it can work at all, where that can be told before it runs. Nothing
     /// is changed by it, and nothing leaves this machine.
     fn preview(_input: &Self::Input, _sight: Sight) -> Option<Preview> {
@@ -237,6 +242,7 @@ impl ToolContext {
 pub(crate) trait Prepared: Send + Sync {
     fn intent(&self, place: &Place) -> Intent;
     fn why(&self) -> Option<&str>;
+    fn question(&self) -> Option<String>;
     fn preview(&self, sight: Sight) -> Option<Preview>;
     async fn run(self: Box<Self>, context: &ToolContext) -> Result<Value, ToolFailure>;
 }
@@ -251,6 +257,10 @@ impl<T: Tool> Prepared for PreparedCall<T> {
 
     fn why(&self) -> Option<&str> {
         T::why(&self.0)
+    }
+
+    fn question(&self) -> Option<String> {
+        T::question(&self.0)
     }
 
     fn preview(&self, sight: Sight) -> Option<Preview> {

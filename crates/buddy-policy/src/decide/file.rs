@@ -5,12 +5,12 @@ use std::path::Path;
 use buddy_protocol::Risk;
 
 use super::sheet::{Sheet, Weight};
-use crate::grant::write_offer;
+use crate::grant::{file_offer, repository_offer, write_offer};
 use crate::guarded::{is_guarded, is_secret};
 use crate::later::runs_later;
 use crate::path::{clean, is_beneath_any, shown};
 use crate::rules::Thing;
-use crate::{Mode, Now, Places, Policy, RuleAction, RuleTier};
+use crate::{Mode, Now, Places, Policy, RepositoryChange, RuleAction, RuleTier};
 
 /// Devices that hold nothing themselves. Reading one asks and is no secret that was read.
 const PLAIN_DEVICES: &[&str] = &[
@@ -69,7 +69,12 @@ pub(crate) fn write(path: &Path, is_edit: bool, policy: &Policy, now: &Now<'_>, 
         return;
     }
     let allowed = rule(Thing::Write(&path), policy, sheet);
-    let is_granted = now.grants.iter().any(|grant| grant.covers_write(&path, &policy.places));
+    let is_at_work = is_beneath_any(&path, &policy.places.workspace);
+    let is_ordinary = is_at_work && !runs_later(&path, &policy.places);
+    let is_later = is_at_work && !is_ordinary;
+    let is_granted = now.grants.iter().any(|grant| {
+        grant.covers_file(&path, &policy.places) || (!is_later && grant.covers_write(&path, &policy.places))
+    });
     if policy.mode == Mode::Development && is_untrusted(&path, &policy.places) {
         return sheet.deny(untrusted("write", &path));
     }
@@ -82,23 +87,58 @@ pub(crate) fn write(path: &Path, is_edit: bool, policy: &Policy, now: &Now<'_>, 
     match (policy.mode, is_open(&path, &policy.places)) {
         (Mode::Development | Mode::Plan, false) => sheet.deny(outside("write", &path)),
         (Mode::Development | Mode::Plan, true) if allowed == Allowed::No && !is_granted => {
-            let is_at_work = is_beneath_any(&path, &policy.places.workspace);
-            let is_ordinary = is_at_work && !runs_later(&path, &policy.places);
-            let weight = match (is_edit, is_at_work && !is_ordinary) {
+            let weight = match (is_edit, is_later) {
                 (_, true) => Weight::Seen,
                 (true, false) if is_ordinary => Weight::Edit,
                 (_, false) => Weight::Soft,
             };
-            let why = if is_at_work && !is_ordinary { ", which decides what runs later" } else { "" };
+            let why = if is_later { ", which decides what runs later" } else { "" };
             let reason = format!("it writes `{}`{why}", shown(&path));
             sheet.ask(weight, Risk::Medium, reason);
-            if let Some(offer) = write_offer(&path, &policy.places) {
+            let wide = write_offer(&path, &policy.places).filter(|_| !is_later);
+            for offer in wide.into_iter().chain([file_offer(&path, &policy.places)]) {
                 sheet.offer(offer);
             }
         }
         (Mode::Production, false) if allowed != Allowed::Always => {
             let reason = format!("it writes `{}`, outside the workspace", shown(&path));
             sheet.ask(Weight::Hard, Risk::Medium, reason);
+        }
+        _ => {}
+    }
+}
+
+/// Judges a change of what a repository records. Its files stay as they are, and a commit is taken back by another.
+pub(crate) fn repository(
+    top: &Path,
+    change: RepositoryChange,
+    policy: &Policy,
+    now: &Now<'_>,
+    sheet: &mut Sheet,
+) {
+    sheet.changes_something();
+    let top = clean(top);
+    let verb = match change {
+        RepositoryChange::Stage => "stages files in",
+        RepositoryChange::Commit => "makes a commit in",
+    };
+    if policy.mode == Mode::Plan {
+        return sheet.deny(format!("plan mode: nothing is changed, and it {verb} `{}`", shown(&top)));
+    }
+    let allowed = rule(Thing::Write(&top), policy, sheet);
+    if policy.mode == Mode::Development && is_untrusted(&top, &policy.places) {
+        return sheet.deny(untrusted("write", &top));
+    }
+    let is_granted = now.grants.iter().any(|grant| grant.covers_repository(&top, change, &policy.places));
+    match (policy.mode, is_open(&top, &policy.places)) {
+        (Mode::Production, false) if allowed != Allowed::Always => {
+            let reason = format!("it {verb} `{}`, outside the workspace", shown(&top));
+            sheet.ask(Weight::Hard, Risk::Medium, reason);
+        }
+        (Mode::Development, false) => sheet.deny(outside("write", &top)),
+        (Mode::Development, true) if allowed == Allowed::No && !is_granted => {
+            sheet.ask(Weight::Soft, Risk::Medium, format!("it {verb} `{}`", shown(&top)));
+            sheet.offer(repository_offer(&top, change, &policy.places));
         }
         _ => {}
     }

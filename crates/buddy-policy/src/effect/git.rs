@@ -9,6 +9,8 @@ const LOSES: &str = "it removes commits or changes that nothing else may hold";
 
 /// Why programs that git is told to run are seen.
 const RUNS: &str = "git is told to run programs";
+/// Options that name the programs which git uses anyway.
+const USUAL_PROGRAMS: [&str; 2] = ["--receive-pack=git-receive-pack", "--upload-pack=git-upload-pack"];
 /// Why changes that no commit holds are not thrown away unseen.
 const DISCARDS: &str = "it throws away changes that are not committed";
 
@@ -179,10 +181,14 @@ fn runs_programs(subcommand: &str, rest: &[Word]) -> bool {
         | "http-backend" | "remote-ext" | "remote-fd" | "p4" | "svn" | "gui" | "citool" | "gitk" => true,
         _ => false,
     };
-    by_subcommand
-        || gives("upload-pack")
-        || gives("receive-pack")
-        || rest.iter().any(|word| word.unexpanded().contains("ext::"))
+    by_subcommand || names_program(rest) || rest.iter().any(|word| word.unexpanded().contains("ext::"))
+}
+
+/// Whether an option names a program for the other side, other than the one that git uses anyway.
+fn names_program(rest: &[Word]) -> bool {
+    let is_usual = |word: &&Word| word.literal().is_some_and(|text| USUAL_PROGRAMS.contains(&text));
+    let others: Vec<Word> = rest.iter().filter(|word| !is_usual(word)).cloned().collect();
+    might_give(&others, None, "upload-pack") || might_give(&others, None, "receive-pack")
 }
 
 /// Whether a `checkout` is about files, whose changes it throws away, and not about a branch.

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use crate::effect::might_give;
 use crate::shell::Word;
 
 /// The longest pattern: the longest words that a grant can have.
@@ -16,6 +17,8 @@ pub struct CommandPattern {
     words: Vec<Part>,
     /// Whether any more words may follow.
     is_open: bool,
+    /// Whether it is an entry of the denylist, which is found in every spelling.
+    is_denial: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,7 +81,22 @@ impl CommandPattern {
         if is_open {
             words.pop();
         }
-        Ok(Self { text: text.to_owned(), words, is_open })
+        Ok(Self { text: text.to_owned(), words, is_open, is_denial: false })
+    }
+
+    /// Reads an entry of the denylist. Any more words may follow, options may be spelt and ordered otherwise, and a last word such
+    /// as `if=` is the beginning of one.
+    pub fn denying(text: &str) -> Result<Self, PatternError> {
+        let pattern = Self::parse(text)?;
+        let program = pattern.program();
+        // Neither an option nor an assignment is ever a program, so such an entry would deny nothing.
+        if program.starts_with('-') || program.contains(['=', '|', '&', ';', '<', '>', '(', ')', '{', '}']) {
+            return Err(PatternError::NoProgram(crate::display_command(text)));
+        }
+        if pattern.words.iter().any(|part| part.text.contains(['|', '&', ';', '<', '>', '(', ')'])) {
+            return Err(PatternError::Syntax(crate::display_command(text)));
+        }
+        Ok(Self { is_denial: true, ..pattern })
     }
 
     /// The pattern as it was written.
@@ -100,6 +118,11 @@ impl CommandPattern {
 
     /// Holds the words of a simple command against the pattern. `program` is the first word as rules know it.
     pub(crate) fn matches(&self, program: &str, words: &[Word]) -> Match {
+        if self.is_denial {
+            let entry: Vec<&str> = self.words.iter().skip(1).map(|part| part.text.as_str()).collect();
+            let is_program = self.words.first().is_some_and(|part| denies_program(part, program));
+            return if is_program { denied(&entry, words.get(1..).unwrap_or_default()) } else { Match::No };
+        }
         let mut found = Match::Yes;
         for (at, part) in self.words.iter().enumerate() {
             let word = match words.get(at) {
@@ -122,6 +145,57 @@ impl CommandPattern {
             (false, false) => Match::No,
         }
     }
+}
+
+/// Whether an entry of the denylist names a program, or the family of one: `mkfs` is also `mkfs.ext4`.
+fn denies_program(part: &Part, program: &str) -> bool {
+    part.matches(program)
+        || program.strip_prefix(part.text.as_str()).is_some_and(|rest| rest.starts_with('.'))
+}
+
+/// Whether every word of an entry is among these: options by their letters and names, the others in their order.
+fn denied(entry: &[&str], words: &[Word]) -> Match {
+    let is_option = |text: &&str| text.starts_with('-') && text.len() > 1;
+    let has_options = entry.iter().filter(|text| is_option(text)).all(|option| gives(option, words));
+    let wanted: Vec<&str> = entry.iter().filter(|text| !is_option(text)).copied().collect();
+    let given: Vec<String> =
+        words.iter().map(Word::unexpanded).filter(|text| !is_option(&text.as_str())).collect();
+    let mut left = given.iter();
+    let is_named = wanted.iter().all(|wanted| left.any(|given| names(wanted, given)));
+    match (has_options && is_named, words.iter().any(Word::is_unknown)) {
+        (true, _) => Match::Yes,
+        (false, true) => Match::Maybe,
+        (false, false) => Match::No,
+    }
+}
+
+/// Whether a word is the one of an entry: the same place in another spelling, or what a beginning such as `if=` begins.
+fn names(wanted: &str, given: &str) -> bool {
+    let place = |text: &str| crate::path::clean(std::path::Path::new(text));
+    wanted == given
+        || (wanted.ends_with('=') && given.starts_with(wanted))
+        || (wanted.contains('*') && matches_star(wanted, given))
+        || (wanted.starts_with('/')
+            && given.starts_with('/')
+            && place(wanted) == place(given.trim_end_matches('*')))
+}
+
+/// Long names of letters that entries use, as programs of the system spell them.
+const LONG: &[(char, &str)] = &[('r', "recursive"), ('R', "recursive"), ('f', "force"), ('a', "all")];
+
+/// Whether an option is among the words, in a cluster, alone, or by its long name.
+fn gives(option: &str, words: &[Word]) -> bool {
+    if option.starts_with("--") {
+        let name = option.trim_start_matches('-').split('=').next().unwrap_or_default();
+        return might_give(words, None, name);
+    }
+    let letters = option.trim_start_matches('-').chars();
+    letters.into_iter().all(|letter| {
+        let long = LONG.iter().find(|(short, _)| *short == letter).map_or("", |(_, long)| long);
+        // `-r` and `-R` are one to most programs.
+        let other = if letter == 'r' { 'R' } else { letter };
+        might_give(words, Some(letter), long) || might_give(words, Some(other), "")
+    })
 }
 
 impl Part {
@@ -200,6 +274,49 @@ mod tests {
         let program = words[0].unexpanded();
         let program = program.rsplit('/').next().unwrap();
         assert_eq!(pattern.matches(program, &words), expected, "{pattern} / {command}");
+    }
+
+    #[test]
+    fn an_entry_of_the_denylist_is_found_in_every_spelling() {
+        let check = |entry: &str, command: &str, expected: Match| {
+            let pattern = CommandPattern::denying(entry).unwrap();
+            let words: Vec<Word> = command.split(' ').map(Word::decode).collect();
+            let program = words[0].unexpanded();
+            assert_eq!(pattern.matches(&program, &words), expected, "{entry} / {command}");
+        };
+        for (entry, command) in [
+            ("mkfs", "mkfs.ext4 /dev/sda"),
+            ("mkfs", "mkfs -t ext4 /dev/sda"),
+            ("shutdown", "shutdown -h now"),
+            ("shutdown *", "shutdown"),
+            ("dd if=", "dd if=/dev/zero of=x"),
+            ("dd if=", "dd of=x if=/dev/zero"),
+            ("rm -rf /", "rm -rf /"),
+            ("rm -rf /", "rm -fr /"),
+            ("rm -rf /", "rm -r -f -v //"),
+            ("rm -rf /", "rm --recursive --force /"),
+            ("rm -rf /", "rm -Rf /"),
+            ("rm -rf /", "rm -rf --no-preserve-root /"),
+            ("rm -rf /", "rm / -rf"),
+            ("rm -rf /", "rm -rf /*"),
+            ("git push", "git -C a push origin"),
+        ] {
+            check(entry, command, Match::Yes);
+        }
+        for (entry, command) in [
+            ("rm -rf /", "rm -rf /tmp/x"),
+            ("rm -rf /", "rm -f /"),
+            ("rm -rf /", "rm -rf x"),
+            ("dd if=", "dd of=x"),
+            ("shutdown", "shutdowns"),
+            ("git push", "git pull"),
+        ] {
+            check(entry, command, Match::No);
+        }
+        check("rm -rf /", "rm -rf $x", Match::Maybe);
+        for entry in ["", "-rf /", "A=b", "*", "curl x | sh", "> /dev/sda", ":(){ :|:& };:"] {
+            assert!(CommandPattern::denying(entry).is_err(), "{entry}");
+        }
     }
 
     #[test]

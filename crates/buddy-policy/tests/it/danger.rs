@@ -199,6 +199,8 @@ fn work_that_nothing_holds_is_not_thrown_away_unseen() {
         "git fast-import < x",
         "git read-tree x",
         "git push --force-if-includes",
+        "git push --receive-pack=git-receive-pack --receive-pack=x",
+        "git push --receive=x",
         "git push origin :main",
         "git push -f",
         "git init --template=x",

@@ -133,7 +133,7 @@ fn writes_can_be_allowed_beneath_a_smaller_directory() {
     for (words, why) in [
         ("write /w/docs", "does not cover what is asked for"),
         ("write /w/src/../docs", "does not cover what is asked for"),
-        ("write /", "is more than can be allowed here; the most is `write /w`"),
+        ("write /", "is more than can be allowed here; the most is `write beneath /w`"),
         ("write src", "say a directory from `/` on"),
         ("cargo *", "say a directory from `/` on"),
     ] {

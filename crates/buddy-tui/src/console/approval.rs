@@ -241,7 +241,7 @@ fn keys(question: &Question, look: &Look, width: usize) -> InputView {
         } else {
             one_line(&offer.grant, GRANT)
         };
-        let _ = write!(text, " · a always in this session: {what} · p choose what to allow");
+        let _ = write!(text, " · a always until you quit: {what} · p choose what to allow");
     }
     if approval.is_editable {
         text.push_str(" · e edit");

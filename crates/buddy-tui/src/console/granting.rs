@@ -12,7 +12,7 @@ use crate::text::{Line, Look, Paint};
 pub(super) const SESSION_SECONDS: u64 = 8 * 60 * 60;
 /// Where a grant can hold, in words, and for how long.
 const PLACES: [(GrantScope, &str, u64); 3] = [
-    (GrantScope::Session, "in this session", SESSION_SECONDS),
+    (GrantScope::Session, "until you quit", SESSION_SECONDS),
     (GrantScope::Project, "in this project, for 30 days", MAX_GRANT_SECONDS),
     (GrantScope::User, "everywhere, for 30 days", MAX_GRANT_SECONDS),
 ];
@@ -28,7 +28,7 @@ pub(super) struct Granting {
 }
 
 impl Granting {
-    /// The first offer, in this session. None where nothing is offered.
+    /// The first offer, until the person quits. None where nothing is offered.
     pub(super) fn new(approval: &Approval, style: KeyStyle) -> Option<Self> {
         Some(Self { entry: Entry::new(style, &approval.offers.first()?.grant), offer: 0, place: 0 })
     }

@@ -15,7 +15,7 @@ use crate::environment::Environment;
 use crate::hosts::RunHosts;
 use crate::models::{Keys, Lessons, Models, choose, local_servers};
 use crate::panes::PaneMaker;
-use crate::policy::{Policies, PolicySettings};
+use crate::policy::{Guards, Policies, PolicySettings};
 use crate::wiring::{Wishes, local_target};
 
 /// What is said at the start where commands have no bounds.
@@ -113,6 +113,10 @@ impl Invocation<'_> {
             Notes::Silent => load(self.environment, &self.cwd, &self.request)?,
             Notes::Shown | Notes::Warnings => self.load()?,
         };
+        let guards = Guards::new(&self.environment.data).notice()?;
+        if let Some(notice) = guards.filter(|_| notes != Notes::Silent) {
+            printer().status(&format!("warning: {notice}"));
+        }
         let target = Arc::new(local_target(self.environment, self.cwd.clone())?);
         let keys = Keys::new(self.environment, &loaded, target);
         let is_wanted = loaded.config.network.local_servers;

@@ -143,7 +143,7 @@ pub(crate) struct ToolsSection {
     pub(crate) send_keys: bool,
     /// Tell the time.
     pub(crate) time: bool,
-    /// Patterns of commands that never run, such as `shutdown *`.
+    /// Commands that never run, in any spelling, such as `shutdown` or `rm -rf /`.
     pub(crate) shell_denylist: Vec<String>,
     /// Patterns of the only commands that run, each without a shell; absent allows a shell.
     pub(crate) shell_allowlist: Option<Vec<String>>,

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 
-use crate::config::private_file;
+use super::rules::check_guards;
+use crate::config::{ConfigError, private_file};
 
 /// The largest file; people write kilobytes.
 const MAX_BYTES: u64 = 1024 * 1024;
@@ -59,6 +60,28 @@ impl Guards {
         let (approved, current) = (read(&self.approved)?, read(&self.file)?);
         let pending = (approved != current).then(|| current.map_or(Pending::Removal, Pending::Text));
         Ok(Standing { approved, pending })
+    }
+
+    /// What a person is to know of the file before a session: that a change has no effect yet. A file that cannot be understood is an
+    /// error, because whoever wrote it means to be guarded.
+    pub(crate) fn notice(&self) -> Result<Option<String>, ConfigError> {
+        let failed =
+            |error: anyhow::Error| ConfigError::new(self.file.display().to_string(), format!("{error:#}"));
+        let standing = self.standing().map_err(failed)?;
+        let current = match &standing.pending {
+            Some(Pending::Text(text)) => Some(text),
+            _ => None,
+        };
+        for text in standing.approved.iter().chain(current) {
+            check_guards(text).map_err(failed)?;
+        }
+        Ok(standing.pending.map(|pending| {
+            let what = match pending {
+                Pending::Text(_) => "has changes that you did not approve, so they have no effect",
+                Pending::Removal => "is gone, and the guards that you approved stay in effect",
+            };
+            format!("{} {what}. Run `buddy guards show`, then `buddy guards approve`.", self.file.display())
+        }))
     }
 
     /// Approves a change that the person has seen.

@@ -78,7 +78,13 @@ impl PolicySettings {
         Ok(Self {
             mode,
             commands,
-            denylist: patterns("tools.shell_denylist", &tools.shell_denylist)?,
+            denylist: tools
+                .shell_denylist
+                .iter()
+                .map(|text| {
+                    CommandPattern::denying(text).with_context(|| format!("tools.shell_denylist: `{text}`"))
+                })
+                .collect::<anyhow::Result<_>>()?,
             fetch_confirm: tools.fetch_confirm,
             network: tools.network,
             known_hosts: loaded.config.web.hosts()?,

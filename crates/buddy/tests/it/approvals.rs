@@ -223,8 +223,9 @@ async fn guards_take_effect_once_a_person_has_approved_them() {
     std::fs::create_dir_all(&config).unwrap();
     let guards = r#"[{"pattern": "mkdir *", "reason": "no more directories", "action": "deny"}]"#;
     std::fs::write(config.join("guards.json"), guards).unwrap();
-    stage.exec(["go"]).run().await.expect_code(0);
+    let finished = stage.exec(["go"]).run().await.expect_code(0);
     assert!(stage.home.work().join("one").is_dir(), "nobody approved the file");
+    finished.expect_stderr("guards.json has changes that you did not approve, so they have no effect");
     let refused = stage.buddy(["guards", "approve"]).run().await.expect_code(1);
     assert!(refused.stderr.contains("person at a terminal"), "{refused}");
     // As the approval leaves it.
@@ -232,6 +233,34 @@ async fn guards_take_effect_once_a_person_has_approved_them() {
     stage.exec(["go on"]).run().await.expect_code(5);
     assert!(!stage.home.work().join("two").exists());
     assert!(stage.results()[0].to_string().contains("no more directories"), "{:?}", stage.results());
+}
+
+#[tokio::test]
+async fn guards_that_cannot_be_understood_let_nothing_run() {
+    let stage = Stage::new(vec![run("mkdir one"), done()]).await;
+    let config = stage.home.data().join("config");
+    std::fs::create_dir_all(&config).unwrap();
+    std::fs::write(config.join("guards.json"), r#"[{"pattern": "mkdir *", "action": "forbid"}]"#).unwrap();
+    let refused = stage.exec(["go"]).run().await;
+    assert!(
+        refused.code.is_some_and(|code| code != 0) && refused.stderr.contains("guards.json"),
+        "{refused}"
+    );
+    assert!(!stage.home.work().join("one").exists());
+    assert!(stage.server.requests().is_empty());
+    let doctor = stage.buddy(["doctor", "--json"]).run().await;
+    assert!(doctor.text().contains("guards"), "{doctor}");
+}
+
+#[tokio::test]
+async fn what_is_on_the_denylist_is_found_in_every_spelling() {
+    let lines = ["mkdir a b", "timeout 5 mkdir -p c", "sh -c 'mkdir d'", "ls | xargs mkdir e", "\\mkdir f"];
+    let turns: Vec<_> = lines.iter().map(|line| run(line)).chain([done()]).collect();
+    let stage = Stage::new(turns).await;
+    stage.exec(["-c", "tools.shell_denylist=[\"mkdir\"]", "go"]).run().await.expect_code(5);
+    assert_eq!(std::fs::read_dir(stage.home.work()).unwrap().count(), 0);
+    let wrong = stage.exec(["-c", "tools.shell_denylist=[\"-rf /\"]", "go"]).run().await;
+    assert!(wrong.code != Some(0) && wrong.stderr.contains("tools.shell_denylist"), "{wrong}");
 }
 
 #[tokio::test]

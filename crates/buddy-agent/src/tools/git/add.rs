@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use async_trait::async_trait;
 use buddy_exec::Stdin;
-use buddy_policy::{Action, Intent, Tier};
+use buddy_policy::{Action, Intent, RepositoryChange, Tier};
 use buddy_protocol::{ToolFailure, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -51,9 +51,13 @@ impl Tool for GitAdd {
 
     fn intent(input: &GitAddInput, place: &Place) -> Intent {
         let top = place.resolve(input.path());
-        let mut actions = vec![Action::Write(top.clone())];
+        let mut actions = vec![Action::Repository { top: top.clone(), change: RepositoryChange::Stage }];
         actions.extend(input.files.iter().map(|file| Action::Read(top.join(file))));
         Intent { actions, ..Intent::nothing() }
+    }
+
+    fn question(input: &GitAddInput) -> Option<String> {
+        Some(format!("stage {}", input.files.join(", ")))
     }
 
     async fn run(input: GitAddInput, context: &ToolContext) -> Result<Value, ToolFailure> {

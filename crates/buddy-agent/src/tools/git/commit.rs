@@ -2,7 +2,7 @@
 
 use async_trait::async_trait;
 use buddy_exec::Stdin;
-use buddy_policy::{Action, Intent, Tier};
+use buddy_policy::{Action, Intent, RepositoryChange, Tier};
 use buddy_protocol::{ToolFailure, ToolKind};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -48,7 +48,12 @@ impl Tool for GitCommit {
     }
 
     fn intent(input: &GitCommitInput, place: &Place) -> Intent {
-        Intent::of(Action::Write(place.resolve(input.path())))
+        let top = place.resolve(input.path());
+        Intent::of(Action::Repository { top, change: RepositoryChange::Commit })
+    }
+
+    fn question(input: &GitCommitInput) -> Option<String> {
+        Some(format!("commit \"{}\"", input.message.trim()))
     }
 
     async fn run(input: GitCommitInput, context: &ToolContext) -> Result<Value, ToolFailure> {

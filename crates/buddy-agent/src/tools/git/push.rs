@@ -96,6 +96,11 @@ impl Tool for GitPush {
         Intent::of(Action::Run { command, cwd: place.resolve(input.path()) })
     }
 
+    fn question(input: &GitPushInput) -> Option<String> {
+        let force = if input.force_with_lease { ", replacing what is there" } else { "" };
+        Some(format!("push {} to {} ({}){force}", input.branch, input.remote, input.url))
+    }
+
     async fn run(input: GitPushInput, context: &ToolContext) -> Result<Value, ToolFailure> {
         for (name, value) in [("remote", &input.remote), ("branch", &input.branch), ("url", &input.url)] {
             check_value(name, value)?;

@@ -17,6 +17,7 @@ use crate::commands::setup::Invocation;
 use crate::config::{Loaded, load, user_file};
 use crate::environment::Environment;
 use crate::models::{Keys, Lessons, Models, choose, local_servers};
+use crate::policy::Guards;
 use crate::system::SystemClock;
 use crate::wiring::local_target;
 
@@ -56,11 +57,23 @@ pub(super) async fn examine(invocation: &Invocation<'_>, place: Place) -> anyhow
         }
     }
     checks.push(layers(environment));
+    checks.extend(guards(environment));
     checks.extend(programs::look(environment, &*target).await);
     checks.extend(jail::examine().await);
     checks.push(terminal(environment, place));
     let head = vec![("buddy", json!(env!("CARGO_PKG_VERSION")))];
     Ok(Report { head, checks, ..Report::default() })
+}
+
+/// The guards file, where there is something to say about it.
+fn guards(environment: &Environment) -> Option<Check> {
+    match Guards::new(&environment.data).notice() {
+        Ok(None) => None,
+        Ok(Some(notice)) => Some(Check::warn("guards", notice, "buddy guards show")),
+        Err(error) => {
+            Some(Check::fail("guards", error.to_string(), "mend the file; nothing runs until then"))
+        }
+    }
 }
 
 async fn store(environment: &Environment) -> Check {
