@@ -418,6 +418,7 @@ async fn next_words(reply: &mut Option<ReplyStream>) -> Spoken {
         Some(Ok(delta)) => return Spoken::Words(delta),
         Some(Err(error)) => Spoken::Failed(failure(&error)),
         None => Spoken::Failed(Failure {
+            http_status: None,
             kind: FailureKind::Transport,
             message: "the model's answer broke off".to_owned(),
             hint: None,
@@ -431,14 +432,15 @@ fn failure(error: &ModelError) -> Failure {
     let kind = match error.kind {
         ModelErrorKind::ContextOverflow => FailureKind::ContextOverflow,
         ModelErrorKind::Quota => FailureKind::Quota,
-        ModelErrorKind::RateLimit | ModelErrorKind::Overloaded => FailureKind::Unavailable,
+        ModelErrorKind::RateLimit => FailureKind::RateLimited,
+        ModelErrorKind::Overloaded => FailureKind::Unavailable,
         ModelErrorKind::Auth => FailureKind::Auth,
         ModelErrorKind::InvalidRequest | ModelErrorKind::Policy => FailureKind::InvalidRequest,
         ModelErrorKind::ModelMissing => FailureKind::ModelMissing,
         ModelErrorKind::Transport | ModelErrorKind::BadStream => FailureKind::Transport,
         ModelErrorKind::Timeout => FailureKind::Timeout,
     };
-    Failure { kind, message: error.to_string(), hint: error.hint.clone() }
+    Failure { http_status: error.status, kind, message: error.to_string(), hint: error.hint.clone() }
 }
 
 fn has_panes(attached: &Attached) -> bool {
@@ -446,5 +448,5 @@ fn has_panes(attached: &Attached) -> bool {
 }
 
 fn refused(message: String) -> AgentError {
-    AgentError { failure: Failure { kind: FailureKind::Internal, message, hint: None } }
+    AgentError { failure: Failure { http_status: None, kind: FailureKind::Internal, message, hint: None } }
 }

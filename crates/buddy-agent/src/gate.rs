@@ -37,6 +37,11 @@ pub trait PolicySource: Send + Sync {
         Vec::new()
     }
 
+    /// Whether the person said that the host is thrown away afterwards, so that nothing is to be kept from commands there.
+    fn is_throwaway(&self) -> bool {
+        false
+    }
+
     /// The grants beyond single sessions that hold now in a directory.
     fn grants(&self, cwd: &Path) -> Vec<Grant>;
 
@@ -167,7 +172,7 @@ impl Gate {
         let knew_secret = trail.has_read_secret();
         // A command that nobody was asked about takes no secret out.
         let is_secretive = decision.verdict == Verdict::Allow && (knew_secret || decision.reads_secret);
-        bounds.network &= !is_secretive && !decision.stays_inside;
+        bounds.network &= ground.source.is_throwaway() || (!is_secretive && !decision.stays_inside);
         let is_confined = policy.mode == Mode::Development && decision.verdict == Verdict::Allow;
         let is_brokered = is_confined && !bounds.network && policy.has_broker && !policy.is_offline;
         let needs_word = decision.is_grave && policy.mode == Mode::Production;

@@ -14,8 +14,9 @@ use std::sync::Arc;
 
 use buddy_model::{Delta, PromptItem, Reply};
 use buddy_protocol::{
-    Content, Fact, Failure, FailureKind, Ids, Item, ItemEnded, ItemId, ItemStatus, MicroUsd, Notice,
-    NoticeLevel, PlanStep, Principal, TurnEnded, TurnId, TurnOutcome, TurnStarted, Usage, UsageReported,
+    AnswerStop, Content, Fact, Failure, FailureKind, Ids, Item, ItemEnded, ItemId, ItemStatus, MicroUsd,
+    Notice, NoticeLevel, PlanStep, Principal, TurnEnded, TurnId, TurnOutcome, TurnStarted, Usage,
+    UsageReported,
 };
 use serde_json::Value;
 
@@ -120,6 +121,8 @@ struct Turn {
     cut_answers: u32,
     /// Why the turn ends once the calls are recorded, if it does: the model gave only answers that were cut off.
     given_up: Option<&'static str>,
+    /// Why the last answer ended; none before the first, and for a reason that has no word.
+    stop: Option<AnswerStop>,
     /// Whether a person said something that no model call has seen yet.
     is_steered: bool,
     /// Whether a person allowed this turn to go on beyond the budget.
@@ -139,6 +142,7 @@ impl Turn {
             pauses: 0,
             cut_answers: 0,
             given_up: None,
+            stop: None,
             is_steered: false,
             is_funded: false,
             is_compacted: false,
@@ -329,6 +333,7 @@ impl Machine {
     fn call_model(&mut self, mut turn: Turn) -> Vec<Effect> {
         if turn.calls >= self.max_steps {
             let failure = Failure {
+                http_status: None,
                 kind: FailureKind::TurnLimit,
                 message: format!("the turn was stopped after {} model calls", self.max_steps),
                 hint: Some("raise the limit, or prompt again to go on".to_owned()),
@@ -378,12 +383,14 @@ fn emit(fact: Fact) -> Effect {
 }
 
 fn end(turn: &Turn, outcome: TurnOutcome, failure: Option<Failure>) -> Effect {
-    emit(Fact::TurnEnded(TurnEnded { turn: turn.id.clone(), outcome, failure }))
+    let stop_reason = turn.stop.filter(|_| outcome == TurnOutcome::Completed);
+    emit(Fact::TurnEnded(TurnEnded { turn: turn.id.clone(), outcome, stop_reason, failure }))
 }
 
 fn charged(turn: &Turn, charge: Charge) -> Effect {
     let Charge { model, usage, cost } = charge;
-    emit(Fact::UsageReported(UsageReported { turn: turn.id.clone(), model, usage, cost }))
+    let step = Some(turn.step);
+    emit(Fact::UsageReported(UsageReported { turn: turn.id.clone(), model, step, usage, cost }))
 }
 
 fn is_overflow(failure: &Failure) -> bool {

@@ -176,7 +176,9 @@ pub async fn run_exec(
 fn failure(error: SessionsError) -> Failure {
     match error {
         SessionsError::Agent(failure) => failure,
-        other => Failure { kind: FailureKind::Internal, message: other.to_string(), hint: None },
+        other => {
+            Failure { http_status: None, kind: FailureKind::Internal, message: other.to_string(), hint: None }
+        }
     }
 }
 
@@ -358,7 +360,7 @@ impl Run<'_> {
         match self.request.format {
             OutputFormat::Text => self.outlet.answer(last_message.clone()),
             OutputFormat::Json | OutputFormat::StreamJson => {
-                let result = self.report.result(&self.session, exit, duration_ms);
+                let result = self.report.result(Some(&self.session), exit, duration_ms);
                 self.outlet.line(serde_json::to_string(&result).unwrap_or_default());
             }
         }

@@ -42,5 +42,6 @@ pub use exit::{Exit, Left, Signalled};
 pub use export::markdown;
 pub use printer::{OutputClosed, Printer};
 pub use repl::{LineInput, ReplRequest, run_repl};
+pub use report::refusal_line;
 pub use show::{local_time, show_asks, show_found, show_sessions, show_transcript};
 pub use text::{Colors, Look, Pictures, Theme};

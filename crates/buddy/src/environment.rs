@@ -28,6 +28,8 @@ pub(crate) struct Environment {
     pub(crate) host: String,
     /// The environment that commands of agents get: cleaned.
     pub(crate) command_env: Vec<(String, String)>,
+    /// Whether the person said that this machine is thrown away afterwards, so that nothing in it needs to be kept from commands.
+    pub(crate) is_throwaway: bool,
     /// What to log, from `BUDDY_LOG`.
     pub(crate) log: Option<String>,
     variables: BTreeMap<String, String>,
@@ -65,6 +67,7 @@ impl Environment {
             user: account(uid).unwrap_or_else(|| format!("uid-{uid}")),
             host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
             command_env: buddy_exec::env::clean(variables.clone().into_iter()),
+            is_throwaway: false,
             log: variables.get("BUDDY_LOG").filter(|wish| !wish.is_empty()).cloned(),
             variables,
         })

@@ -160,7 +160,10 @@ impl RunHosts {
         } else {
             project_files(&TrustStore::new(&self.environment.data), &host.cwd)
         };
-        let is_exposed = self.policy.is_production() && !is_remote && !host.target.can_hide().await;
+        let is_exposed = self.policy.is_production()
+            && !is_remote
+            && !self.environment.is_throwaway
+            && !host.target.can_hide().await;
         let policy = Policies::new(&self.environment, self.policy.clone(), &host)?;
         let policy = if is_exposed { policy.exposed() } else { policy };
         Ok(AgentHost {

@@ -18,6 +18,7 @@ use buddy_store::{Role, SqliteStore, StoreSettings};
 use buddy_web::{FetchSettings, Web};
 
 use crate::SUPERVISE;
+use crate::config::WorkEnvironment;
 use crate::environment::Environment;
 use crate::ephemeral::{DayLedger, sweep};
 use crate::hosts::NoHosts;
@@ -29,6 +30,8 @@ pub(crate) const STOP_GRACE: Duration = Duration::from_secs(1);
 
 /// What differs from one way of running to another.
 pub(crate) struct Wishes {
+    /// How far commands are kept.
+    pub(crate) mode: &'static str,
     pub(crate) approvals: Approvals,
     /// Whether a person can be asked.
     pub(crate) attendance: Attendance,
@@ -51,6 +54,7 @@ impl Wishes {
     /// Those of a command that only looks at sessions.
     pub(crate) fn reading() -> anyhow::Result<Self> {
         Ok(Self {
+            mode: WorkEnvironment::default().name(),
             approvals: Approvals::None,
             attendance: Attendance::Nobody,
             window: None,
@@ -112,6 +116,7 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
         hosts: wishes.hosts,
         web: Arc::new(wishes.web),
         logs: environment.session_logs.clone(),
+        mode: wishes.mode.to_owned(),
         approvals: wishes.approvals,
         attendance: wishes.attendance,
         window: wishes.window,
@@ -167,6 +172,7 @@ pub(crate) fn local_target(environment: &Environment, cwd: PathBuf) -> anyhow::R
     let supervisor = SupervisorCommand { program, args: vec![SUPERVISE.to_owned()] };
     let target = LocalTarget::new(LocalSettings { supervisor, description, grace: STOP_GRACE });
     let target = target.with_quarantine(quarantine(environment));
+    let target = if environment.is_throwaway { target.leaving_leftovers() } else { target };
     // What runs on needs a place to be found by.
     if environment.is_ephemeral() {
         return Ok(target);

@@ -43,6 +43,7 @@ impl Machine {
                 return vec![notice, end(&turn, TurnOutcome::Completed, None)];
             }
             let failure = refusal.unwrap_or_else(|| Failure {
+                http_status: None,
                 kind: FailureKind::ContextOverflow,
                 message: "the conversation does not fit the model's context window, and cannot be made to"
                     .to_owned(),

@@ -351,7 +351,8 @@ fn the_cap_on_steps_ends_the_turn() {
 #[test]
 fn a_failed_model_call_ends_the_turn_with_what_was_said() {
     let mut bench = Bench::new(9);
-    let failure = Failure { kind: FailureKind::Auth, message: "no".to_owned(), hint: None };
+    let failure =
+        Failure { http_status: None, kind: FailureKind::Auth, message: "no".to_owned(), hint: None };
     bench.prompt("go").text("par").feed(Input::ModelFailed(failure));
     assert_eq!(bench.outcome(), Some(TurnOutcome::Failed));
     assert!(
@@ -441,8 +442,12 @@ fn a_full_window_is_made_room_in_once_and_the_call_is_made_again() {
 
 #[test]
 fn an_overflow_told_by_the_provider_is_made_room_for_once() {
-    let overflow =
-        || Failure { kind: FailureKind::ContextOverflow, message: "too long".to_owned(), hint: None };
+    let overflow = || Failure {
+        http_status: None,
+        kind: FailureKind::ContextOverflow,
+        message: "too long".to_owned(),
+        hint: None,
+    };
     let mut bench = long_session();
     bench.prompt("four").text("par").feed(Input::ModelFailed(overflow()));
     bench.feed(Input::Summarised { summary: None, bills: vec![] });

@@ -17,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::cli::{Exec, Format, InputFormat};
 use crate::commands::setup::{Invocation, Notes};
-use crate::commands::{UsageError, find, fork, last, printer};
+use crate::commands::{StartError, UsageError, find, fork, last, printer};
 use crate::config::text_of;
 use crate::desk::{details, local_image};
 use crate::ephemeral::EphemeralPlace;
@@ -86,9 +86,13 @@ struct Wanted {
 async fn carry_out(invocation: Invocation<'_>, wanted: Wanted) -> anyhow::Result<ExecOutcome> {
     let Wanted { exec, prompt, images, schema, format, timeout, is_steered } = wanted;
     let began = Instant::now();
-    let notes = if matches!(format, OutputFormat::Text) { Notes::Shown } else { Notes::Warnings };
+    let notes = if matches!(format, OutputFormat::Text) { Notes::Headless } else { Notes::Warnings };
     let setup = invocation.prepare(notes).await?;
     let model = setup.session_model(&invocation)?;
+    let has_model = model.is_some() || !setup.models.is_demo(None);
+    if !has_model && exec.resume.is_none() && !exec.last {
+        return Err(StartError::no_model().into());
+    }
     let hosts = setup.hosts(&invocation, None)?;
     let wishes = setup.wishes(&invocation, hosts.clone())?;
     let mut budget = wishes.budget;
@@ -110,9 +114,10 @@ async fn carry_out(invocation: Invocation<'_>, wanted: Wanted) -> anyhow::Result
     // From here on no signal ends the process before what is not to stay is removed.
     let _place = exec.ephemeral.then(|| EphemeralPlace::make(invocation.environment)).transpose()?;
     let buddy = wire(invocation.environment, wishes)?;
+    let target = target(&buddy, &exec, beginning, model, has_model).await?;
     let request = ExecRequest {
         who: buddy.who.clone(),
-        target: target(&buddy, &exec, beginning, model).await?,
+        target,
         prompt,
         images,
         schema,
@@ -186,6 +191,7 @@ async fn target(
     exec: &Exec,
     beginning: Option<Beginning>,
     model: Option<String>,
+    has_model: bool,
 ) -> anyhow::Result<ExecTarget> {
     let summary = match beginning {
         None => find(buddy, exec.resume.as_deref().unwrap_or_default()).await?,
@@ -195,6 +201,10 @@ async fn target(
             return Ok(ExecTarget::New(NewSession { agent, cwd, model, parent: None, targets }));
         }
     };
+    // A session that names its model goes on with that one.
+    if !has_model && summary.model.is_none() {
+        return Err(StartError::no_model().into());
+    }
     let summary = if exec.fork { fork(buddy, &summary.id).await? } else { summary };
     Ok(ExecTarget::Resume { session: summary.id, head: summary.head, model })
 }

@@ -88,6 +88,16 @@ pub(crate) enum WorkEnvironment {
     Production,
 }
 
+impl WorkEnvironment {
+    /// The word of the configuration for it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Development => "development",
+            Self::Production => "production",
+        }
+    }
+}
+
 /// What the agent may use.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]

@@ -99,6 +99,7 @@ impl Log {
             parent: None,
             targets: Vec::new(),
             forked_from: None,
+            began_with: None,
         };
         let first = legacy
             .messages
@@ -201,7 +202,12 @@ impl Log {
     fn end_turn(&mut self) {
         self.open.clear();
         if let Some((turn, _)) = self.turn.take() {
-            self.push(Fact::TurnEnded(TurnEnded { turn, outcome: TurnOutcome::Completed, failure: None }));
+            self.push(Fact::TurnEnded(TurnEnded {
+                turn,
+                outcome: TurnOutcome::Completed,
+                stop_reason: None,
+                failure: None,
+            }));
         }
     }
 
