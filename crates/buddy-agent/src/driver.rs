@@ -277,7 +277,9 @@ impl Driver {
     async fn perform(&mut self, effect: Effect) -> Result<Option<Input>, SinkClosed> {
         match effect {
             Effect::Emit(facts) => self.sink.push(facts).await?,
-            Effect::CallModel { history, is_funded } => return self.call_model(history, is_funded).await,
+            Effect::CallModel { history, is_funded, is_forced } => {
+                return self.call_model(history, is_funded, is_forced).await;
+            }
             Effect::DropModel => self.work.reply = None,
             Effect::RunCalls(calls) => self.run_calls(calls),
             Effect::StopCalls => self.work.cancel.cancel(),
@@ -293,6 +295,7 @@ impl Driver {
         &mut self,
         history: Vec<PromptItem>,
         is_funded: bool,
+        is_forced: bool,
     ) -> Result<Option<Input>, SinkClosed> {
         if !is_funded && self.funds.budget.is_set() {
             // What was spent until now must be in the log before it is added up.
@@ -308,8 +311,8 @@ impl Driver {
             Ok(ready) => ready,
             Err(failure) => return Ok(Some(Input::ModelFailed(failure))),
         };
-        if let Some(window) = ready.overflow() {
-            return Ok(Some(Input::ContextFull { window }));
+        if let Some((window, used)) = ready.overflow().filter(|_| !is_forced) {
+            return Ok(Some(Input::ContextFull { window, used }));
         }
         if let Some(text) = self.models.warning(&ready) {
             let code = "context_nearly_full".to_owned();

@@ -26,6 +26,7 @@ use crate::live::LiveAnswer;
 use crate::repeat::Repeats;
 use crate::tools::{Call, plan, registry};
 use crate::turn::answering::{given_up, grow};
+use crate::turn::compacting::{MAX_COMPACTIONS, Want};
 
 /// What happened, as the driver tells it.
 pub(crate) enum Input {
@@ -35,8 +36,8 @@ pub(crate) enum Input {
     Streamed(Delta),
     /// The model has answered.
     Answered(Answered),
-    /// The history does not fit the model's window, which holds so many tokens.
-    ContextFull { window: u64 },
+    /// The history has about so many tokens, and does not fit the model's window with room for an answer.
+    ContextFull { window: u64, used: u64 },
     /// A person wants room to be made in the model's window.
     CompactRequested { by: Principal, window: u64 },
     /// The summary is made; none when no model could make it. With it comes what making it took.
@@ -73,8 +74,9 @@ pub(crate) struct Charge {
 pub(crate) enum Effect {
     /// Report facts.
     Emit(Vec<Fact>),
-    /// Call the model with this history. A funded call is made whatever the budget says.
-    CallModel { history: Vec<PromptItem>, is_funded: bool },
+    /// Call the model with this history. A funded call is made whatever the budget says, a forced one whatever the estimate of its
+    /// size says.
+    CallModel { history: Vec<PromptItem>, is_funded: bool, is_forced: bool },
     /// Have a model sum this up.
     Summarise(Vec<PromptItem>),
     /// Ask a person whether to go on beyond the budget.
@@ -127,8 +129,10 @@ struct Turn {
     is_steered: bool,
     /// Whether a person allowed this turn to go on beyond the budget.
     is_funded: bool,
-    /// Whether room was made since the last answer. Making it again would not help.
-    is_compacted: bool,
+    /// How often room was made since the last answer.
+    compactions: u32,
+    /// Whether the next call is made although it seems too long.
+    is_forced: bool,
     /// Whether the turn only makes room.
     is_compaction: bool,
 }
@@ -145,7 +149,8 @@ impl Turn {
             stop: None,
             is_steered: false,
             is_funded: false,
-            is_compacted: false,
+            compactions: 0,
+            is_forced: false,
             is_compaction: false,
         }
     }
@@ -207,7 +212,7 @@ impl Machine {
             Input::CompactRequested { by, window } => {
                 let mut effects = vec![started(by)];
                 turn.is_compaction = true;
-                effects.extend(self.compact(turn, window, None));
+                effects.extend(self.compact(turn, window, Want::Person));
                 effects
             }
             // Anything else is an echo of a turn that is over.
@@ -221,12 +226,14 @@ impl Machine {
             Input::Answered(answered) => return self.finish_answer(turn, answer, answered),
             Input::Streamed(delta) => effects.extend(grow(&mut answer, delta, &*self.ids)),
             Input::Prompted { said, .. } => effects.push(self.steer(&mut turn, said)),
-            Input::ContextFull { window } => return self.compact(turn, window, None),
-            Input::ModelFailed(failure) if is_overflow(&failure) && !turn.is_compacted => {
+            Input::ContextFull { window, used } => {
+                return self.compact(turn, window, Want::Estimated { used });
+            }
+            Input::ModelFailed(failure) if is_overflow(&failure) && turn.compactions < MAX_COMPACTIONS => {
                 let mut effects = self.cut_off(&mut answer);
                 // What did not fit is more than the window holds; half of it is a safe guess.
                 let window = self.size() / 2;
-                effects.extend(self.compact(turn, window, Some(failure)));
+                effects.extend(self.compact(turn, window, Want::Refused(failure)));
                 return effects;
             }
             Input::ModelFailed(failure) => return self.fail(&turn, &mut answer, failure),
@@ -344,9 +351,9 @@ impl Machine {
         turn.calls += 1;
         turn.is_steered = false;
         let answer = LiveAnswer::new(turn.id.clone(), turn.step);
-        let is_funded = turn.is_funded;
+        let (is_funded, is_forced) = (turn.is_funded, std::mem::take(&mut turn.is_forced));
         self.state = State::Calling(turn, answer);
-        vec![Effect::CallModel { history: history(&self.items), is_funded }]
+        vec![Effect::CallModel { history: history(&self.items), is_funded, is_forced }]
     }
 
     fn fail(&mut self, turn: &Turn, answer: &mut LiveAnswer, failure: Failure) -> Vec<Effect> {

@@ -23,10 +23,12 @@ use tokio::io::AsyncBufRead;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use crate::console::trouble;
 use crate::details::Details;
 use crate::exit::Exit;
 use crate::printer::Printer;
 use crate::report::{Report, Stop};
+use crate::retrying::FirstRetry;
 use crate::visible::one_line;
 use lines::{BoundedLines, MAX_LINE};
 use outlet::Outlet;
@@ -124,6 +126,7 @@ struct Run<'a> {
     began: Instant,
     /// How the last turn of a run that is steered ended.
     last: Option<ExecOutcome>,
+    first_retry: FirstRetry,
 }
 
 /// Runs one prompt to the end of its turn; with commands, until those have ended and nothing runs any more.
@@ -159,6 +162,7 @@ pub async fn run_exec(
         steering: Steering::new(is_steered),
         began,
         last: None,
+        first_retry: FirstRetry::default(),
     };
     if let Some(prompt) = &request.prompt {
         let text = request.schema.as_ref().map_or_else(|| prompt.clone(), |schema| schema.asked(prompt));
@@ -308,7 +312,8 @@ impl Run<'_> {
             }
             return;
         }
-        if let Some(line) = status_line(event, self.request.details) {
+        let is_news = self.first_retry.is_news(&event.fact);
+        if let Some(line) = status_line(event, self.request.details).filter(|_| is_news) {
             self.outlet.status(line);
         }
     }
@@ -388,6 +393,7 @@ fn status_line(event: &Event, details: Details) -> Option<String> {
             ItemStatus::Failed => call_line(&ended.item, "✗", details),
             ItemStatus::Denied => call_line(&ended.item, "⊘ not allowed:", details),
             ItemStatus::Interrupted => call_line(&ended.item, "■ interrupted:", details),
+            ItemStatus::Completed => failed_line(&ended.item, details),
             _ => None,
         },
         Fact::Notice(notice) => match notice.level {
@@ -397,6 +403,14 @@ fn status_line(event: &Event, details: Details) -> Option<String> {
         },
         _ => None,
     }
+}
+
+/// That a command ran and failed, which is a result like any other to the agent.
+fn failed_line(item: &Item, details: Details) -> Option<String> {
+    let Content::ToolCall(call) = &item.content else { return None };
+    let why = trouble(call, item.status)?;
+    let called = details.called(": ", &one_line(&call.title, TITLE));
+    Some(format!("✗ {}{called} ({})", call.name, one_line(&why, TITLE)))
 }
 
 fn call_line(item: &Item, mark: &str, details: Details) -> Option<String> {

@@ -22,6 +22,7 @@ mod printer;
 mod repl;
 mod report;
 mod requests;
+mod retrying;
 mod screen;
 mod show;
 mod targets;

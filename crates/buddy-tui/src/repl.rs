@@ -28,6 +28,7 @@ use crate::details::Details;
 use crate::exit::{Exit, Left, Signalled};
 use crate::mentions::{attach_images, images_in};
 use crate::printer::{OutputClosed, Printer};
+use crate::retrying::FirstRetry;
 use crate::show::printed;
 use crate::targets::default_target;
 use crate::visible::one_line;
@@ -90,6 +91,7 @@ struct Repl<'a> {
     session: SessionId,
     printer: &'a mut Printer,
     transcript: Transcript,
+    first_retry: FirstRetry,
     details: Details,
     approvals: ApprovalPolicy,
     custom: Vec<CustomCommand>,
@@ -140,6 +142,7 @@ pub async fn run_repl(
         session,
         printer,
         transcript,
+        first_retry: FirstRetry::default(),
         details,
         approvals,
         custom,
@@ -445,6 +448,9 @@ impl Repl<'_> {
     }
 
     fn draw(&mut self, event: &Event) -> Result<(), OutputClosed> {
+        if !self.first_retry.is_news(&event.fact) {
+            return Ok(());
+        }
         match &event.fact {
             Fact::ItemDelta(delta) if delta.stream == DeltaStream::Text => {
                 let item = self.transcript.item(&delta.item);

@@ -145,8 +145,11 @@ async fn dispatch(
         _ => {}
     }
     let tmux = cli.tmux.map_or(TmuxWish::Unsaid, TmuxWish::Wanted);
+    let is_elsewhere = hosts.first().is_some_and(|wish| wish.host != TargetHost::Local);
+    let named = cli.directory.map(|named| if is_elsewhere { named } else { cwd.clone() });
     let invocation = Invocation {
         environment,
+        named,
         request,
         cwd,
         hosts,
@@ -168,7 +171,7 @@ async fn dispatch(
         Some(Action::Sessions(list)) => sessions::list(environment, &list, &invocation.cwd).await,
         Some(Action::Show(show)) => sessions::show(environment, &show).await,
         Some(Action::Resume(resume)) => conversation::resume(invocation, &resume).await,
-        Some(Action::Export(export)) => export::run(environment, &export).await,
+        Some(Action::Export(export)) => export::run(environment, &export, invocation.named.as_deref()).await,
         Some(Action::Import(import)) => import::run(environment, &import, &invocation.cwd).await,
         Some(Action::Init(init)) => init::run(&init, &invocation.cwd),
         Some(Action::Completion(completion)) => Ok(manual::completion(&completion)),
@@ -218,9 +221,10 @@ async fn find(buddy: &Buddy, id: &str) -> anyhow::Result<SessionSummary> {
 /// The session that was used last, of a directory or of all. One in which nothing was said yet does not count.
 async fn last(buddy: &Buddy, cwd: Option<&Path>) -> anyhow::Result<SessionSummary> {
     let cwd = cwd.map(|cwd| cwd.to_string_lossy().into_owned());
+    let place = cwd.as_ref().map(|cwd| format!(" in `{cwd}`")).unwrap_or_default();
     let found = buddy.hub.list(&buddy.who, SessionQuery { cwd, ..SessionQuery::default() }).await?;
     let found = found.into_iter().find(|session| session.turns > 0);
-    found.context("there is no session to go on with")
+    found.with_context(|| format!("there is no session to go on with{place}"))
 }
 
 /// A copy of a session, to go on in.

@@ -28,7 +28,7 @@ impl Machine {
         answered: Answered,
     ) -> Vec<Effect> {
         let Answered { reply, charge } = answered;
-        turn.is_compacted = false;
+        turn.compactions = 0;
         turn.pauses = if reply.stop == StopReason::Paused { turn.pauses + 1 } else { 0 };
         turn.stop = stop(&reply.stop);
         let cut = why_not_run(&reply);

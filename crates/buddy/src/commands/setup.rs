@@ -33,6 +33,8 @@ pub(crate) struct Invocation<'a> {
     pub(crate) request: Request,
     /// The directory here.
     pub(crate) cwd: PathBuf,
+    /// The directory that the command line names, on the first of the hosts.
+    pub(crate) named: Option<PathBuf>,
     /// The hosts to work on, the default first; none for this machine.
     pub(crate) hosts: Vec<TargetWish>,
     /// Whether the person trusts the directories to work in.

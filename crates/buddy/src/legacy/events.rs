@@ -89,7 +89,7 @@ struct Log {
 impl Log {
     fn new(legacy: Legacy, place: &Place) -> Self {
         let now = legacy.created.or(legacy.messages.iter().find_map(|message| message.time));
-        let now = now.unwrap_or(place.changed);
+        let now = now.or(legacy.updated).unwrap_or(place.changed);
         let started = SessionStarted {
             owner: place.owner.clone(),
             agent: place.agent.clone(),

@@ -2,6 +2,7 @@
 
 mod line;
 mod look;
+mod offered;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,6 +29,7 @@ use crate::config::{Api, Config, ENVIRONMENT_PROFILE, Effective, Loaded, Origin,
 use look::Looks;
 
 pub(crate) use line::Line;
+pub(crate) use offered::OfferedModel;
 
 /// The name under which a person asks for the built-in demo.
 const DEMO: &str = "demo";

@@ -119,6 +119,23 @@ async fn a_new_conversation_needs_no_name() {
 }
 
 #[tokio::test]
+async fn last_of_a_directory_is_not_one_of_another() {
+    let stage = Stage::new([turn().text("First."), turn().text("Second."), turn().text("Third.")]).await;
+    let (one, two) = (stage.home.path().join("one"), stage.home.path().join("two"));
+    for directory in [&one, &two] {
+        std::fs::create_dir(directory).unwrap();
+        stage.exec(["hi"]).cwd(directory).run().await.expect_code(0);
+    }
+    let program = stage.buddy(["resume", "--last", "-C", one.to_str().unwrap()]).input("again\n");
+    program.run().await.expect_code(0);
+    let body = stage.requests().pop().unwrap().body;
+    assert_eq!(said(&body, "assistant"), ["First."]);
+    let work = stage.home.work();
+    let program = stage.buddy(["resume", "--last", "-C", work.to_str().unwrap()]).input("again\n");
+    program.run().await.expect_code(1).expect_stderr("no session to go on with in");
+}
+
+#[tokio::test]
 async fn last_is_the_last_of_all() {
     let stage = Stage::new([turn().text("Hello."), turn().text("Again.")]).await;
     stage.completed("hi").await;

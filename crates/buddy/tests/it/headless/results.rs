@@ -164,3 +164,22 @@ async fn throwaway_goes_with_no_other_policy_and_deny_rules_hold() {
     stage.buddy(["exec", "--throwaway", "go", "--deny", "touch *"]).run().await.expect_code(5);
     assert!(!stage.home.work().join("one").exists());
 }
+
+#[tokio::test]
+async fn a_command_that_failed_is_told_in_one_line() {
+    let stage = Stage::new([run("echo so what; echo no beans >&2; exit 3"), turn().text("Done.")]).await;
+    let finished = stage.exec(["go"]).run().await.expect_code(0);
+    let lines: Vec<&str> = finished.stderr.lines().filter(|line| line.starts_with('✗')).collect();
+    assert!(matches!(lines[..], [line] if line.contains("no beans") && line.contains('3')), "{finished}");
+}
+
+#[tokio::test]
+async fn an_overload_of_many_tries_is_one_line_and_passes() {
+    let busy = || turn().error(529, "overloaded_error", "Overloaded").header("retry-after-ms", "1");
+    let turns: Vec<_> = (0..9).map(|_| busy()).chain([turn().text("Here I am.")]).collect();
+    let stage = Stage::new(turns).await;
+    let finished = stage.exec(["go"]).run().await.expect_code(0);
+    assert_eq!(finished.text(), "Here I am.\n");
+    let told = finished.stderr.lines().filter(|line| line.contains("Overloaded")).count();
+    assert_eq!((told, stage.requests().len()), (1, 10), "{finished}");
+}
