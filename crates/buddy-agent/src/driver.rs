@@ -9,7 +9,7 @@ use buddy_model::{Delta, ModelError, ModelErrorKind, PromptItem, Reply, ReplyStr
 use buddy_protocol::{
     AgentError, Answer, Approval, Ask, AskId, Change, Clock, Command, Content, Envelope, EventSink, Fact,
     Failure, FailureKind, Ids, Image, Item, ItemEnded, ItemStatus, Ledger, Notice, NoticeLevel, Principal,
-    Question, Risk, SessionChanged, SessionId, SinkClosed, TargetChange, ToolFailure, TurnId,
+    Question, Risk, SessionChanged, SessionId, SinkClosed, TargetChange, ToolFailure, TurnId, UsageReported,
 };
 use futures::StreamExt;
 use tokio::sync::{mpsc, oneshot};
@@ -25,7 +25,7 @@ use crate::person_run::Underway;
 use crate::summarise::summarise;
 use crate::targets::{Attached, changed, news};
 use crate::tools::{Call, Pipeline};
-use crate::turn::{Effect, Input, Machine};
+use crate::turn::{Charge, Effect, Input, Machine};
 
 /// A command on its way to the driver.
 pub(crate) struct Order {
@@ -280,7 +280,7 @@ impl Driver {
             Effect::CallModel { history, is_funded, is_forced } => {
                 return self.call_model(history, is_funded, is_forced).await;
             }
-            Effect::DropModel => self.work.reply = None,
+            Effect::DropModel { turn, step, output } => self.drop_model(turn, step, output).await?,
             Effect::RunCalls(calls) => self.run_calls(calls),
             Effect::StopCalls => self.work.cancel.cancel(),
             Effect::Summarise(old) => self.summarise(old),
@@ -320,6 +320,16 @@ impl Driver {
         }
         self.work.reply = Some(self.models.call(ready));
         Ok(None)
+    }
+
+    /// Closes the connection to the model. Its provider does not say what the call took, so that is estimated.
+    async fn drop_model(&mut self, turn: TurnId, step: u32, output: u64) -> Result<(), SinkClosed> {
+        if self.work.reply.take().is_none() {
+            return Ok(());
+        }
+        let Some(Charge { model, usage, cost }) = self.models.dropped(output) else { return Ok(()) };
+        let report = UsageReported { turn, model, step: Some(step), usage, cost };
+        self.sink.push(vec![Fact::UsageReported(report)]).await
     }
 
     fn understood(&mut self, spoken: Spoken) -> Input {

@@ -171,6 +171,16 @@ impl Models {
         self.meter = Meter::default();
     }
 
+    /// What the call that is under way took until now, by an estimate, where it was let go of after so many tokens.
+    pub(crate) fn dropped(&mut self, output: u64) -> Option<Charge> {
+        let sent = self.meter.sent.take()?;
+        let facts = self.facts();
+        let input = tokens::of_prompt(&sent, facts.encoding);
+        let usage = Usage { input, output, estimated: true, ..Usage::default() };
+        let model = self.model().map(|model| model.name().to_owned()).unwrap_or_default();
+        Some(Charge { model, usage, cost: facts.cost(&usage) })
+    }
+
     /// What an answer took: by the provider's count, else by an estimate that says so.
     pub(crate) fn answered(&mut self, reply: Reply) -> Answered {
         let facts = self.facts();

@@ -18,6 +18,7 @@ mod make_directory;
 mod opens;
 mod person;
 mod pins;
+mod plain;
 mod preview;
 mod process;
 mod read_file;
@@ -40,6 +41,7 @@ mod web_search;
 mod write_file;
 
 pub(crate) use clip::{TextLimits, clip_text};
+pub(crate) use plain::plain;
 pub(crate) use run::{Call, Pipeline, PipelineParts};
 pub(crate) use run_shell::Means;
 pub(crate) use tool::Place;

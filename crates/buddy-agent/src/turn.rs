@@ -12,7 +12,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use buddy_model::{Delta, PromptItem, Reply};
+use buddy_model::{Delta, PromptItem, Reply, tokens};
 use buddy_protocol::{
     AnswerStop, Content, Fact, Failure, FailureKind, Ids, Item, ItemEnded, ItemId, ItemStatus, MicroUsd,
     Notice, NoticeLevel, PlanStep, Principal, TurnEnded, TurnId, TurnOutcome, TurnStarted, Usage,
@@ -83,8 +83,8 @@ pub(crate) enum Effect {
     AskForFunds { turn: TurnId, reason: String },
     /// Let go of the summary or the question that is under way.
     DropAside,
-    /// Let go of the model call.
-    DropModel,
+    /// Let go of the model call, which has said about so many tokens. What it took until then is counted.
+    DropModel { turn: TurnId, step: u32, output: u64 },
     /// Run these calls; each must come back as `CallEnded`.
     RunCalls(Vec<Call>),
     /// Stop all calls that run; each still comes back as `CallEnded`.
@@ -363,8 +363,13 @@ impl Machine {
     }
 
     fn interrupt_answer(&mut self, turn: &Turn, answer: &mut LiveAnswer) -> Vec<Effect> {
-        let mut effects = vec![Effect::DropModel];
-        effects.extend(self.cut_off(answer));
+        let mut effects = self.cut_off(answer);
+        let said = effects.iter().filter_map(|effect| match effect {
+            Effect::Emit(facts) => facts.first().and_then(Fact::item),
+            _ => None,
+        });
+        let output = said.map(said_tokens).sum();
+        effects.push(Effect::DropModel { turn: turn.id.clone(), step: turn.step, output });
         effects.push(end(turn, TurnOutcome::Interrupted, None));
         effects
     }
@@ -382,6 +387,14 @@ impl Machine {
             Some(known) => *known = item,
             None => self.items.push(item),
         }
+    }
+}
+
+/// About how many tokens the words of an item have.
+fn said_tokens(item: &Item) -> u64 {
+    match &item.content {
+        Content::AgentMessage { text } | Content::Reasoning { text, .. } => tokens::rough(text),
+        _ => 0,
     }
 }
 

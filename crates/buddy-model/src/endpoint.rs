@@ -90,6 +90,9 @@ fn with_scheme(text: &str) -> Result<Url, url::ParseError> {
     if text.contains("://") || text.is_empty() {
         return Url::parse(text);
     }
+    if !text.starts_with(|first: char| first.is_alphanumeric() || first == '[') {
+        return Err(url::ParseError::RelativeUrlWithoutBase);
+    }
     let guessed = Url::parse(&format!("https://{text}"))?;
     let is_near = match guessed.host() {
         // A name without a dot is one of the own network.

@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use buddy_protocol::{
-    Answer, ApprovalPolicy, Ask, AskId, Command, Content, DeltaStream, Event, Fact, Item, NoticeLevel,
-    Principal, Question, SessionId, Sessions, SessionsError, Subscription, SubscriptionError, ToolCall,
-    Transcript, TurnOutcome, Usage,
+    Answer, ApprovalPolicy, Ask, AskId, Change, Command, Content, DeltaStream, Event, Fact, Item,
+    NoticeLevel, Principal, Question, SessionId, Sessions, SessionsError, Subscription, SubscriptionError,
+    ToolCall, Transcript, TurnOutcome, Usage,
 };
 use futures::{FutureExt, StreamExt};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, Lines};
@@ -22,7 +22,7 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::asking::{Said, question, read};
 use crate::branches::{Opened, told as refused};
-use crate::changes::told;
+use crate::changes::{GO_AHEAD, GO_ON, is_go_ahead, told};
 use crate::console::{CustomCommand, Desk, SECOND_PRESS, is_command, terminal_size, trouble};
 use crate::details::Details;
 use crate::exit::{Exit, Left, Signalled};
@@ -335,6 +335,10 @@ impl Repl<'_> {
             (_, Some(command)) => {
                 self.say(Command::Run { command: command.to_owned(), target: None }).await?;
             }
+            (line, None) if is_go_ahead(&self.transcript, line) => {
+                self.change(Change { plan_only: Some(false), ..Change::default() }).await?;
+                self.say(Command::prompt(GO_ON)).await?;
+            }
             (line, None) => self.say(Command::prompt(line)).await?,
         }
         Ok(())
@@ -497,6 +501,8 @@ impl Repl<'_> {
                     self.status(&format!("buddy: {}{hint}", failure.message))?;
                 } else if ended.outcome == TurnOutcome::Interrupted {
                     self.status("interrupted")?;
+                } else if ended.outcome == TurnOutcome::Completed && self.transcript.is_plan_only() {
+                    self.status(GO_AHEAD)?;
                 }
                 self.end_line()?;
                 if let Some(text) = self.details.tokens(&self.used, &self.transcript.bill().usage) {

@@ -97,7 +97,7 @@ pub(crate) struct Cli {
     #[arg(long = "add-dir", global = true, value_name = "DIR", help_heading = RIGHTS)]
     pub(crate) add_directories: Vec<PathBuf>,
 
-    /// Run commands in a shared terminal, in a tmux session of this name if one is given, as in `--tmux=NAME`. Without it
+    /// Run commands in a shared terminal, in a tmux session of this name if one is given. Without it
     /// `tmux.enabled` of the configuration decides.
     #[arg(long, global = true, value_name = "SESSION", num_args = 0..=1, require_equals = true, help_heading = PLACE)]
     #[expect(clippy::option_option, reason = "the option can be absent, alone, or with a name")]

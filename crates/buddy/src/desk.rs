@@ -297,6 +297,7 @@ impl Desk for HomeDesk {
                 (None, Some(named)) => named.to_owned(),
                 (None, None) => "demo".to_owned(),
             },
+            endpoint: used.map(|row| row.host.clone()),
             window: used.and_then(|row| row.context_window),
             branch: self.branch(target).await,
             attach: self.hosts.panes().await.first().map(|panes| panes.attach_command()),

@@ -45,7 +45,7 @@ impl Bench {
                     self.history = history;
                     self.done.push("call");
                 }
-                Effect::DropModel => self.done.push("drop"),
+                Effect::DropModel { .. } => self.done.push("drop"),
                 Effect::RunCalls(calls) => {
                     self.done.push("run");
                     self.allowed += calls.iter().filter(|call| call.refusal.is_none()).count();

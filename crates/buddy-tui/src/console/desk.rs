@@ -61,6 +61,8 @@ pub trait Desk: Send + Sync {
 pub struct Surroundings {
     /// The model that is called, as its provider names it.
     pub model: String,
+    /// The address of its server, where it has one.
+    pub endpoint: Option<String>,
     /// How many tokens fit into a call of the model, where that is known.
     pub window: Option<u64>,
     /// The branch of the repository, where there is one.

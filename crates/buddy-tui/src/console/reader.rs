@@ -9,6 +9,7 @@ use buddy_protocol::{
 };
 
 use super::items::{self, Kind};
+use crate::changes::GO_AHEAD;
 use crate::markdown::Markdown;
 use crate::output::Output;
 use crate::retrying::{ends_retries, retry};
@@ -307,6 +308,9 @@ impl Reader {
             }
             (None, TurnOutcome::Interrupted) => {
                 vec![Line::styled("interrupted", look.theme.style(Paint::Warning))]
+            }
+            (None, TurnOutcome::Completed) if self.transcript.is_plan_only() => {
+                items::wrapped(&Line::styled(GO_AHEAD, look.theme.style(Paint::Strong)), width)
             }
             _ => Vec::new(),
         };

@@ -129,7 +129,7 @@ impl Repl<'_> {
         }
     }
 
-    async fn change(&mut self, change: Change) -> Result<(), SessionsError> {
+    pub(super) async fn change(&mut self, change: Change) -> Result<(), SessionsError> {
         self.send_plainly(Command::Change(change)).await
     }
 

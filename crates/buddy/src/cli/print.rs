@@ -13,7 +13,23 @@ use super::Cli;
 /// The words of the command line, with `exec` first where `-p` asks for it, and with a prompt of `exec` that begins with a
 /// dash where it is taken for one.
 pub(crate) fn arguments(words: Vec<OsString>) -> Vec<OsString> {
-    dashed_prompt_last(printing(words))
+    tmux_name_joined(dashed_prompt_last(printing(words)))
+}
+
+/// Joins `--tmux NAME` to `--tmux=NAME`, where the line makes sense only so: a name may be left out, and then the next word is
+/// something else.
+fn tmux_name_joined(words: Vec<OsString>) -> Vec<OsString> {
+    let Some(place) = words.iter().position(|word| word == OsStr::new("--tmux")) else { return words };
+    let is_name = |name: &&str| {
+        !name.starts_with('-')
+            && name.chars().all(|letter| letter.is_alphanumeric() || "-_.".contains(letter))
+    };
+    let Some(name) = words.get(place + 1).and_then(|name| name.to_str()).filter(is_name) else {
+        return words;
+    };
+    let mut joined = words.clone();
+    joined.splice(place..=place + 1, [OsString::from(format!("--tmux={name}"))]);
+    if Cli::read(words.clone()).is_err() && Cli::read(joined.clone()).is_ok() { joined } else { words }
 }
 
 /// Whether the words ask `exec` for JSON. They may be ones that make no sense.
@@ -191,6 +207,19 @@ mod tests {
             ["buddy", "exec", "--jsn", "x"],
         ] {
             check(&line, &line);
+        }
+    }
+
+    #[test]
+    fn the_name_of_a_tmux_session_may_be_the_next_word() {
+        check("buddy --tmux work", "buddy --tmux=work");
+        check("buddy --tmux work resume --last", "buddy --tmux=work resume --last");
+        check("buddy resume ses_1 --tmux work", "buddy resume ses_1 --tmux=work");
+        check("buddy exec --tmux work hello", "buddy exec --tmux=work hello");
+        for line in
+            ["buddy exec --tmux hello", "buddy --tmux", "buddy --tmux resume --last", "buddy --tmux=a"]
+        {
+            check(line, line);
         }
     }
 

@@ -16,12 +16,13 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{Exec, Format, InputFormat};
-use crate::commands::setup::{Invocation, Notes};
-use crate::commands::{StartError, UsageError, find, fork, last, printer};
+use crate::commands::setup::{Invocation, Notes, TmuxWish};
+use crate::commands::{StartError, UsageError, find, fork, last, panes, printer};
 use crate::config::text_of;
 use crate::desk::{details, local_image};
 use crate::ephemeral::EphemeralPlace;
 use crate::hosts::Beginning;
+use crate::panes::PaneMaker;
 use crate::signals::interrupts;
 use crate::wiring::{Buddy, Wishes, wire};
 use last_message::LastMessage;
@@ -93,7 +94,17 @@ async fn carry_out(invocation: Invocation<'_>, wanted: Wanted) -> anyhow::Result
     if !has_model && exec.resume.is_none() && !exec.last {
         return Err(StartError::no_model().into());
     }
-    let hosts = setup.hosts(&invocation, None)?;
+    // Nobody looks at a terminal of a run that did not ask for one.
+    let is_shared = matches!(invocation.tmux, TmuxWish::Wanted(_));
+    if is_shared {
+        panes::refuse_inside(invocation.environment)?;
+    }
+    let pane_maker = PaneMaker::new(&invocation, &setup.loaded.config).filter(|_| is_shared);
+    let hosts = setup.hosts(&invocation, pane_maker)?;
+    hosts.reach_here().await?;
+    if format == OutputFormat::Text {
+        panes::ways(&hosts).await.iter().for_each(|way| printer().status(way));
+    }
     let wishes = setup.wishes(&invocation, hosts.clone())?;
     let mut budget = wishes.budget;
     budget.session.cost = exec.max_cost.or(budget.session.cost);
@@ -142,6 +153,7 @@ async fn carry_out(invocation: Invocation<'_>, wanted: Wanted) -> anyhow::Result
         let outcome = run_exec(buddy.hub.clone(), request, commands, printer()).await;
         let closed = buddy.close().await;
         setup.models.settle().await;
+        panes::tell_remaining(&hosts, &mut printer()).await;
         hosts.rest().await;
         Ok(closing(outcome?, closed))
     };

@@ -251,7 +251,7 @@ pub(crate) struct TmuxSection {
 
 impl Default for TmuxSection {
     fn default() -> Self {
-        Self { enabled: true, max_sessions: 1, max_panes: 5 }
+        Self { enabled: false, max_sessions: 1, max_panes: 5 }
     }
 }
 

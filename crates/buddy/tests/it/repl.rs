@@ -269,7 +269,7 @@ async fn the_commands_of_the_screen_are_there_line_by_line() {
         "turns      1",
         "tokens; how many fit is not known",
         "input      ",
-        "scripted is used; /model NAME takes another",
+        "scripted is used; /model NAME or /model NUMBER takes another",
         "this terminal has no clipboard; /export writes a file",
         "title: A plain title",
     ] {
@@ -346,4 +346,33 @@ async fn a_command_for_when_nothing_runs_is_done_at_the_end_of_the_turn() {
     started.finish().await.expect_code(0);
     let seen = said(&stage.requests()[2].body, "user").join("|");
     assert!(seen.ends_with("Look at: it all"), "{seen}");
+}
+
+#[tokio::test]
+async fn a_plan_ends_with_a_question_and_yes_begins_it() {
+    let work = turn().call("write_file", serde_json::json!({"path": "made", "content": "x"}));
+    let stage = Stage::new([turn().text("I would make a file."), work, turn().text("Made.")]).await;
+    let mut started = stage.buddy(["--approve", "all", "--trust", "--plan"]).converse();
+    started.write(b"make a file\n").await;
+    started.stderr.wait_for("Go ahead?", 1).await;
+    assert!(!stage.home.work().join("made").exists());
+    started.write(b"y\n").await;
+    started.stdout.wait_for("Made.", 1).await;
+    started.finish().await.expect_code(0);
+    assert!(stage.home.work().join("made").exists());
+    assert!(!stage.only_log().await.transcript.is_plan_only());
+}
+
+#[tokio::test]
+async fn a_model_that_the_server_does_not_have_is_refused_with_the_nearest_name() {
+    let stage = Stage::new([turn().text("Hello.")]).await;
+    let mut started = stage.buddy([]).converse();
+    started.write(b"/model scriptd\n").await;
+    started.stderr.wait_for("did you mean `scripted`?", 1).await;
+    started.write(b"/model 99\n").await;
+    started.stderr.wait_for("there is no model 99", 1).await;
+    started.write(b"/model environment/other\nhi\n").await;
+    started.stdout.wait_for("Hello.", 1).await;
+    started.finish().await.expect_code(0);
+    assert_eq!(stage.requests()[0].body["model"], "other");
 }
