@@ -97,7 +97,7 @@ fn with_scheme(text: &str) -> Result<Url, url::ParseError> {
     let is_near = match guessed.host() {
         // A name without a dot is one of the own network.
         Some(Host::Domain(name)) => {
-            !name.contains('.') || name.ends_with(".local") || name.ends_with(".localhost")
+            !name.contains('.') || matches!(name.rsplit('.').next(), Some("local" | "localhost"))
         }
         Some(Host::Ipv4(address)) => address.is_loopback() || address.is_private() || address.is_link_local(),
         Some(Host::Ipv6(address)) => address.is_loopback() || address.is_unique_local(),
