@@ -27,7 +27,7 @@ pub(crate) struct Cut {
 /// Sums up everything. None when there is nothing but a summary.
 pub(crate) fn cut_all(items: &[Item]) -> Option<Cut> {
     let seen = visible(items);
-    (!seen.iter().all(is_summary)).then_some(Cut { summed_up: seen.len() })
+    (!seen.iter().all(|item| is_summary(item))).then_some(Cut { summed_up: seen.len() })
 }
 
 /// Cuts a history so that what is kept fills a quarter of the window at most, or half of it where that is the newest step. Items
@@ -50,10 +50,10 @@ pub(crate) fn cut(items: &[Item], window: u64, size: impl Fn(&Item) -> u64) -> O
     }
     // A summary alone gets no shorter by being summed up.
     let old = seen.get(..kept).unwrap_or_default();
-    (!old.iter().all(is_summary)).then_some(Cut { summed_up: kept })
+    (!old.iter().all(|item| is_summary(item))).then_some(Cut { summed_up: kept })
 }
 
-fn is_summary(item: &&Item) -> bool {
+fn is_summary(item: &Item) -> bool {
     matches!(item.content, Content::Compaction { .. })
 }
 

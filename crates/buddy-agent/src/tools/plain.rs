@@ -47,10 +47,9 @@ fn is_steering(letter: char) -> bool {
 fn after_escape(rest: std::str::Chars<'_>) -> std::str::Chars<'_> {
     let mut ahead = rest.clone();
     match ahead.next() {
-        Some('[') => after_parameters(ahead),
         Some(']' | 'P' | 'X' | '^' | '_') => after_string(ahead),
-        // Character sets and the like: more letters of this kind, then one that ends it.
-        Some(' '..='/') => after_parameters(ahead),
+        // Behind a space to a slash, for character sets and the like, more letters of this kind come, then one that ends it.
+        Some('[' | ' '..='/') => after_parameters(ahead),
         Some('0'..='~') => ahead,
         _ => rest,
     }

@@ -233,5 +233,5 @@ async fn a_call_that_was_interrupted_is_counted_by_an_estimate() {
     let result: serde_json::Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
     assert_eq!(result["usage"]["estimated"], true, "{result}");
     assert!(result["usage"]["input"].as_u64().unwrap() > 100, "{result}");
-    assert_eq!(stage.only_log().await.transcript.bill().usage.estimated, true);
+    assert!(stage.only_log().await.transcript.bill().usage.estimated);
 }
