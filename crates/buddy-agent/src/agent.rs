@@ -9,8 +9,8 @@ use buddy_exec::managed::Owner;
 use buddy_policy::{Approvals, Attendance};
 use buddy_protocol::{
     Agent, AgentError, AgentSession, ApprovalPolicy, Attachment, Clock, Command, Content, EventSink, Fact,
-    Failure, FailureKind, Ids, Image, Item, Ledger, Opening, Principal, SessionChanged, SessionTarget,
-    SinkClosed,
+    Failure, FailureKind, Ids, Image, Introduction, Item, Ledger, NewSession, Opening, Principal,
+    SessionChanged, SessionTarget, SinkClosed,
 };
 use buddy_web::Web;
 use tokio::sync::{mpsc, oneshot};
@@ -41,6 +41,8 @@ pub struct AgentSettings {
     pub web: Arc<Web>,
     /// Where the logs of calls go.
     pub logs: PathBuf,
+    /// How far commands are kept, as the log has it: `development`, `production` or `throwaway`.
+    pub mode: String,
     /// What becomes of calls that a person would have to approve.
     pub approvals: Approvals,
     /// Whether a session in which somebody chose to be asked goes on asking, as nobody said otherwise for this run.
@@ -108,6 +110,18 @@ impl Agent for BuddyAgent {
         Self::NAME
     }
 
+    async fn introduce(&self, new: &NewSession) -> Option<Introduction> {
+        let settings = &self.settings;
+        let model = new.model.as_deref();
+        Some(Introduction {
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            model: settings.models.model(model).ok().map(|model| model.name().to_owned()),
+            mode: settings.mode.clone(),
+            approvals: begins_with(settings.approvals),
+            tools: offered(settings, new).await,
+        })
+    }
+
     async fn open(
         &self,
         opening: Opening,
@@ -119,6 +133,16 @@ impl Agent for BuddyAgent {
         tasks.spawn(driver.run());
         Ok(Box::new(BuddySession { orders, tasks }))
     }
+}
+
+/// The names of the tools that a new session has. A host that cannot be reached is told when the session is opened.
+async fn offered(settings: &Arc<AgentSettings>, new: &NewSession) -> Vec<String> {
+    let here = [SessionTarget::local(&new.cwd)];
+    let recorded = if new.targets.is_empty() { &here } else { new.targets.as_slice() };
+    let opened = Targets::open(settings.hosts.clone(), settings.web.endpoints.clone(), recorded).await;
+    let briefing = opened.and_then(|(targets, _)| Briefing::new(settings, &targets));
+    let tools = briefing.map(|briefing| briefing.offers.full.tools).unwrap_or_default();
+    tools.into_iter().map(|tool| tool.name).collect()
 }
 
 async fn driver(
@@ -284,10 +308,22 @@ async fn seen(attachments: Vec<Attachment>) -> Result<Vec<Image>, AgentError> {
     let decoded = tokio::task::spawn_blocking(move || all_attached(attachments)).await;
     let decoded = decoded.map_err(|_| closed("an image could not be decoded"))?;
     decoded.map_err(|error| AgentError {
-        failure: Failure { kind: FailureKind::InvalidRequest, message: error.to_string(), hint: None },
+        failure: Failure {
+            http_status: None,
+            kind: FailureKind::InvalidRequest,
+            message: error.to_string(),
+            hint: None,
+        },
     })
 }
 
 fn closed(message: &str) -> AgentError {
-    AgentError { failure: Failure { kind: FailureKind::Internal, message: message.to_owned(), hint: None } }
+    AgentError {
+        failure: Failure {
+            http_status: None,
+            kind: FailureKind::Internal,
+            message: message.to_owned(),
+            hint: None,
+        },
+    }
 }

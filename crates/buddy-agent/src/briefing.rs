@@ -7,12 +7,15 @@ use buddy_protocol::SessionTarget;
 
 use crate::agent::AgentSettings;
 use crate::models::{Offer, Offers};
-use crate::prompt::{SystemPrompt, TargetLine, environment};
+use crate::prompt::{ProjectFile, SystemPrompt, TargetLine, environment};
 use crate::targets::{Attached, Slot, Targets};
 use crate::tools::{Means, registry};
 
 /// Characters of what a host says about itself.
 const SAID_CHARS: usize = 200;
+
+/// Characters of each file of a project that a model with a tiny window is told.
+const TINY_PROJECT: usize = 1_000;
 
 /// What models are told.
 pub(crate) struct Briefing {
@@ -25,8 +28,12 @@ impl Briefing {
     pub(crate) fn new(settings: &AgentSettings, targets: &Targets) -> Result<Self, String> {
         let off = tools_off(settings, targets);
         let slots = targets.all();
-        let offer = |off: &[String]| offer(settings, &slots, off);
-        let offers = Offers { full: offer(&off)?, small: offer(&registry::off_when_small(&off))? };
+        let offer = |off: &[String], project: usize| offer(settings, &slots, off, project);
+        let offers = Offers {
+            full: offer(&off, usize::MAX)?,
+            small: offer(&registry::off_when_small(&off), usize::MAX)?,
+            tiny: offer(&registry::off_when_tiny(&off), TINY_PROJECT)?,
+        };
         let environment = slots.first().map(here).unwrap_or_default();
         Ok(Self { offers, environment })
     }
@@ -43,7 +50,12 @@ pub(crate) fn tools_off(settings: &AgentSettings, targets: &Targets) -> Vec<Stri
     off
 }
 
-fn offer(settings: &AgentSettings, slots: &[Slot], off: &[String]) -> Result<Offer, String> {
+fn offer(
+    settings: &AgentSettings,
+    slots: &[Slot],
+    off: &[String],
+    project_chars: usize,
+) -> Result<Offer, String> {
     let attached = || slots.iter().filter_map(Slot::attached);
     let means = Means::of(attached().map(|attached| &*attached.host.target));
     let names: Vec<String> = slots.iter().map(|slot| slot.spec().name.clone()).collect();
@@ -52,6 +64,8 @@ fn offer(settings: &AgentSettings, slots: &[Slot], off: &[String]) -> Result<Off
     let is_alone = slots.len() == 1;
     let remote = default.filter(|default| is_alone && default.host.is_remote);
     let remote = remote.map(|remote| format!("{} ({})", place(&remote.spec), remote.spec.name));
+    let project = default.map(|default| default.host.project.as_slice()).unwrap_or_default();
+    let project: Vec<ProjectFile> = project.iter().map(|file| shortened(file, project_chars)).collect();
     let system = SystemPrompt {
         name: &settings.name,
         tools: tools.iter().map(|tool| tool.name.clone()).collect(),
@@ -60,7 +74,7 @@ fn offer(settings: &AgentSettings, slots: &[Slot], off: &[String]) -> Result<Off
         remote: remote.as_deref(),
         targets: if is_alone { Vec::new() } else { slots.iter().map(line).collect() },
         instructions: settings.instructions.as_deref(),
-        project: default.map(|default| default.host.project.as_slice()).unwrap_or_default(),
+        project: &project,
     };
     let system = system.render().map_err(|error| format!("the system prompt: {error}"))?;
     Ok(Offer { system, tools })
@@ -70,6 +84,18 @@ fn offer(settings: &AgentSettings, slots: &[Slot], off: &[String]) -> Result<Off
 fn is_development(attached: &Arc<Attached>) -> bool {
     let policy = attached.host.policy.policy(&attached.place.cwd, false);
     policy.is_ok_and(|policy| policy.mode == Mode::Development)
+}
+
+/// A file of a project with at most so many characters of it.
+fn shortened(file: &ProjectFile, chars: usize) -> ProjectFile {
+    let head: String = file.text.chars().take(chars).collect();
+    let is_whole = head.len() == file.text.len();
+    let text = if is_whole {
+        head
+    } else {
+        format!("{head}…\n(The rest is left out, as the context window is small.)")
+    };
+    ProjectFile { path: file.path.clone(), text }
 }
 
 /// One target in the list of them.

@@ -6,6 +6,10 @@ use crate::history::visible;
 
 /// How much of the window the kept items may fill, as one part in so many.
 const KEPT_PART: u64 = 4;
+/// How much of it the newest step may fill that is kept, as one part in so many.
+const NEWEST_PART: u64 = 2;
+/// Characters of a request that a summary repeats.
+const REQUEST: usize = 4_000;
 /// Characters of one line of a mechanical summary.
 const LINE: usize = 300;
 /// Lines of a mechanical summary.
@@ -23,28 +27,50 @@ pub(crate) struct Cut {
 /// Sums up everything. None when there is nothing but a summary.
 pub(crate) fn cut_all(items: &[Item]) -> Option<Cut> {
     let seen = visible(items);
-    let is_summary = |item: &&Item| matches!(item.content, Content::Compaction { .. });
-    (!seen.iter().all(is_summary)).then_some(Cut { summed_up: seen.len() })
+    (!seen.iter().all(|item| is_summary(item))).then_some(Cut { summed_up: seen.len() })
 }
 
-/// Cuts a history so that what is kept fills a quarter of the window at most. Items of one model call stay together, so
-/// that no result loses its call. None when there is nothing to sum up.
+/// Cuts a history so that what is kept fills a quarter of the window at most, or half of it where that is the newest step. Items
+/// of one model call stay together, so that no result loses its call. None when there is nothing to sum up.
 pub(crate) fn cut(items: &[Item], window: u64, size: impl Fn(&Item) -> u64) -> Option<Cut> {
     let seen = visible(items);
     let mut room = window / KEPT_PART;
     let mut kept = seen.len();
-    // What was said last is kept in any case: it is what the model is to answer.
-    let last_prompt =
-        seen.iter().rposition(|item| matches!(item.content, Content::UserMessage { ran: None, .. }));
     for (start, step) in steps_from_the_end(&seen) {
         let tokens: u64 = step.iter().map(|item| size(item)).sum();
-        if tokens > room && last_prompt.is_none_or(|prompt| start < prompt) {
+        let is_newest = kept == seen.len();
+        // A prompt that nothing came after is what the model is to answer, however long it is.
+        let is_needed =
+            is_newest && (step.iter().all(|item| is_prompt(item)) || tokens <= window / NEWEST_PART);
+        if tokens > room && !is_needed {
             break;
         }
         room = room.saturating_sub(tokens);
         kept = start;
     }
-    (kept > 0).then_some(Cut { summed_up: kept })
+    // A summary alone gets no shorter by being summed up.
+    let old = seen.get(..kept).unwrap_or_default();
+    (!old.iter().all(|item| is_summary(item))).then_some(Cut { summed_up: kept })
+}
+
+fn is_summary(item: &Item) -> bool {
+    matches!(item.content, Content::Compaction { .. })
+}
+
+fn is_prompt(item: &Item) -> bool {
+    matches!(item.content, Content::UserMessage { ran: None, .. })
+}
+
+/// The request that the agent works on, where it is summed up with the rest: the words of it are not left to a summary.
+pub(crate) fn request(old: &[&Item], kept: &[&Item]) -> String {
+    let asked = old.iter().rev().find(|item| is_prompt(item));
+    let text = match asked.map(|item| &item.content) {
+        Some(Content::UserMessage { text, .. }) if !kept.iter().any(|item| is_prompt(item)) => text,
+        _ => return String::new(),
+    };
+    let said: String = text.chars().take(REQUEST).collect();
+    let mark = if said.len() < text.len() { "…" } else { "" };
+    format!("\n\nThe request that you are working on, word for word:\n{said}{mark}")
 }
 
 /// The steps of a history, last first, each with the place of its first item.

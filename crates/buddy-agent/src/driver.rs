@@ -9,7 +9,7 @@ use buddy_model::{Delta, ModelError, ModelErrorKind, PromptItem, Reply, ReplyStr
 use buddy_protocol::{
     AgentError, Answer, Approval, Ask, AskId, Change, Clock, Command, Content, Envelope, EventSink, Fact,
     Failure, FailureKind, Ids, Image, Item, ItemEnded, ItemStatus, Ledger, Notice, NoticeLevel, Principal,
-    Question, Risk, SessionChanged, SessionId, SinkClosed, TargetChange, ToolFailure, TurnId,
+    Question, Risk, SessionChanged, SessionId, SinkClosed, TargetChange, ToolFailure, TurnId, UsageReported,
 };
 use futures::StreamExt;
 use tokio::sync::{mpsc, oneshot};
@@ -25,7 +25,7 @@ use crate::person_run::Underway;
 use crate::summarise::summarise;
 use crate::targets::{Attached, changed, news};
 use crate::tools::{Call, Pipeline};
-use crate::turn::{Effect, Input, Machine};
+use crate::turn::{Charge, Effect, Input, Machine};
 
 /// A command on its way to the driver.
 pub(crate) struct Order {
@@ -278,8 +278,10 @@ impl Driver {
     async fn perform(&mut self, effect: Effect) -> Result<Option<Input>, SinkClosed> {
         match effect {
             Effect::Emit(facts) => self.sink.push(facts).await?,
-            Effect::CallModel { history, is_funded } => return self.call_model(history, is_funded).await,
-            Effect::DropModel => self.work.reply = None,
+            Effect::CallModel { history, is_funded, is_forced } => {
+                return self.call_model(history, is_funded, is_forced).await;
+            }
+            Effect::DropModel { turn, step, output } => self.drop_model(turn, step, output).await?,
             Effect::RunCalls(calls) => self.run_calls(calls),
             Effect::StopCalls => self.work.cancel.cancel(),
             Effect::Summarise(old) => self.summarise(old),
@@ -294,6 +296,7 @@ impl Driver {
         &mut self,
         history: Vec<PromptItem>,
         is_funded: bool,
+        is_forced: bool,
     ) -> Result<Option<Input>, SinkClosed> {
         if !is_funded && self.funds.budget.is_set() {
             // What was spent until now must be in the log before it is added up.
@@ -309,8 +312,8 @@ impl Driver {
             Ok(ready) => ready,
             Err(failure) => return Ok(Some(Input::ModelFailed(failure))),
         };
-        if let Some(window) = ready.overflow() {
-            return Ok(Some(Input::ContextFull { window }));
+        if let Some((window, used)) = ready.overflow().filter(|_| !is_forced) {
+            return Ok(Some(Input::ContextFull { window, used }));
         }
         if let Some(text) = self.models.warning(&ready) {
             let code = "context_nearly_full".to_owned();
@@ -318,6 +321,16 @@ impl Driver {
         }
         self.work.reply = Some(self.models.call(ready));
         Ok(None)
+    }
+
+    /// Closes the connection to the model. Its provider does not say what the call took, so that is estimated.
+    async fn drop_model(&mut self, turn: TurnId, step: u32, output: u64) -> Result<(), SinkClosed> {
+        if self.work.reply.take().is_none() {
+            return Ok(());
+        }
+        let Some(Charge { model, usage, cost }) = self.models.dropped(output) else { return Ok(()) };
+        let report = UsageReported { turn, model, step: Some(step), usage, cost };
+        self.sink.push(vec![Fact::UsageReported(report)]).await
     }
 
     fn understood(&mut self, spoken: Spoken) -> Input {
@@ -419,6 +432,7 @@ async fn next_words(reply: &mut Option<ReplyStream>) -> Spoken {
         Some(Ok(delta)) => return Spoken::Words(delta),
         Some(Err(error)) => Spoken::Failed(failure(&error)),
         None => Spoken::Failed(Failure {
+            http_status: None,
             kind: FailureKind::Transport,
             message: "the model's answer broke off".to_owned(),
             hint: None,
@@ -432,14 +446,15 @@ fn failure(error: &ModelError) -> Failure {
     let kind = match error.kind {
         ModelErrorKind::ContextOverflow => FailureKind::ContextOverflow,
         ModelErrorKind::Quota => FailureKind::Quota,
-        ModelErrorKind::RateLimit | ModelErrorKind::Overloaded => FailureKind::Unavailable,
+        ModelErrorKind::RateLimit => FailureKind::RateLimited,
+        ModelErrorKind::Overloaded => FailureKind::Unavailable,
         ModelErrorKind::Auth => FailureKind::Auth,
         ModelErrorKind::InvalidRequest | ModelErrorKind::Policy => FailureKind::InvalidRequest,
         ModelErrorKind::ModelMissing => FailureKind::ModelMissing,
         ModelErrorKind::Transport | ModelErrorKind::BadStream => FailureKind::Transport,
         ModelErrorKind::Timeout => FailureKind::Timeout,
     };
-    Failure { kind, message: error.to_string(), hint: error.hint.clone() }
+    Failure { http_status: error.status, kind, message: error.to_string(), hint: error.hint.clone() }
 }
 
 fn has_panes(attached: &Attached) -> bool {
@@ -447,5 +462,5 @@ fn has_panes(attached: &Attached) -> bool {
 }
 
 fn refused(message: String) -> AgentError {
-    AgentError { failure: Failure { kind: FailureKind::Internal, message, hint: None } }
+    AgentError { failure: Failure { http_status: None, kind: FailureKind::Internal, message, hint: None } }
 }

@@ -43,6 +43,11 @@ pub trait PolicySource: Send + Sync {
         Vec::new()
     }
 
+    /// Whether the person said that the host is thrown away afterwards, so that nothing is to be kept from commands there.
+    fn is_throwaway(&self) -> bool {
+        false
+    }
+
     /// The grants beyond single sessions that hold now in a directory.
     fn grants(&self, cwd: &Path) -> Vec<Grant>;
 
@@ -189,9 +194,8 @@ impl Gate {
         // A command that nobody was asked about takes no secret out.
         let is_secretive = decision.verdict == Verdict::Allow && (knew_secret || decision.reads_secret);
         // Another host keeps its network; a command that only reads sends nothing.
-        if !(policy.places.remote && decision.is_read_only) {
-            bounds.network &= !is_secretive && !decision.stays_inside;
-        }
+        let keeps_network = ground.source.is_throwaway() || (policy.places.remote && decision.is_read_only);
+        bounds.network &= keeps_network || (!is_secretive && !decision.stays_inside);
         let is_confined = policy.mode == Mode::Development && decision.verdict == Verdict::Allow;
         let needs_way_out = is_confined && !bounds.network && !decision.is_read_only;
         let is_brokered = needs_way_out && policy.has_broker && !policy.is_offline;

@@ -14,6 +14,9 @@ const FULL: u64 = 95;
 /// People are told when it fills so much.
 const NEARLY_FULL: u64 = 80;
 
+/// How many times more an estimate must be than a provider's count for the count not to be believed.
+const UNDERCOUNT: u64 = 2;
+
 /// Where models come from.
 #[async_trait]
 pub trait ModelSource: Send + Sync {
@@ -39,6 +42,8 @@ pub(crate) struct Models {
 
 /// Up to this many tokens a context window counts as small: all tools would fill most of it.
 const SMALL_WINDOW: u64 = 16_384;
+/// Up to this many it counts as tiny: only a few tools leave room for a conversation.
+const TINY_WINDOW: u64 = 8_192;
 
 /// What a model is told before the conversation.
 pub(crate) struct Offer {
@@ -50,11 +55,16 @@ pub(crate) struct Offer {
 pub(crate) struct Offers {
     pub(crate) full: Offer,
     pub(crate) small: Offer,
+    pub(crate) tiny: Offer,
 }
 
 impl Offers {
     fn to(&self, window: Option<u64>) -> &Offer {
-        if window.is_some_and(|window| window <= SMALL_WINDOW) { &self.small } else { &self.full }
+        match window {
+            Some(..=TINY_WINDOW) => &self.tiny,
+            Some(..=SMALL_WINDOW) => &self.small,
+            _ => &self.full,
+        }
     }
 }
 
@@ -78,10 +88,10 @@ pub(crate) struct Ready {
 }
 
 impl Ready {
-    /// The window, when the prompt does not fit into it with room for an answer. A window that is not known is found
+    /// The window and the tokens of the prompt, when it does not fit into it with room for an answer. A window that is not known is found
     /// out by the provider's refusal.
-    pub(crate) fn overflow(&self) -> Option<u64> {
-        self.window.filter(|window| self.used * 100 >= window * FULL)
+    pub(crate) fn overflow(&self) -> Option<(u64, u64)> {
+        self.window.filter(|window| self.used * 100 >= window * FULL).map(|window| (window, self.used))
     }
 }
 
@@ -161,6 +171,16 @@ impl Models {
         self.meter = Meter::default();
     }
 
+    /// What the call that is under way took until now, by an estimate, where it was let go of after so many tokens.
+    pub(crate) fn dropped(&mut self, output: u64) -> Option<Charge> {
+        let sent = self.meter.sent.take()?;
+        let facts = self.facts();
+        let input = tokens::of_prompt(&sent, facts.encoding);
+        let usage = Usage { input, output, estimated: true, ..Usage::default() };
+        let model = self.model().map(|model| model.name().to_owned()).unwrap_or_default();
+        Some(Charge { model, usage, cost: facts.cost(&usage) })
+    }
+
     /// What an answer took: by the provider's count, else by an estimate that says so.
     pub(crate) fn answered(&mut self, reply: Reply) -> Answered {
         let facts = self.facts();
@@ -179,13 +199,34 @@ impl Models {
 }
 
 impl Meter {
-    /// The tokens of a prompt: what was counted, and an estimate of what came since.
+    /// The tokens of a prompt: what was counted, and an estimate of what came since. A count that is far below an estimate of the whole is
+    /// not believed: some servers count only what they did not have cached, or nothing.
     fn used(&self, prompt: &Prompt) -> u64 {
+        let estimate = tokens::of_prompt(prompt, None);
         match self.counted {
             Some((count, tokens)) if count <= prompt.items.len() => {
-                tokens + tokens::of_items(prompt.items.get(count..).unwrap_or_default(), None)
+                let since = tokens::of_items(prompt.items.get(count..).unwrap_or_default(), None);
+                let counted = tokens.saturating_add(since);
+                if counted.saturating_mul(UNDERCOUNT) < estimate { estimate } else { counted }
             }
-            _ => tokens::of_prompt(prompt, None),
+            _ => estimate,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_far_below_the_estimate_is_not_believed() {
+        let items = vec![PromptItem::user("word ".repeat(4_000)), PromptItem::user("more")];
+        let prompt = Prompt { items, ..Prompt::default() };
+        let estimate = Meter::default().used(&prompt);
+        let used = |tokens| Meter { counted: Some((1, tokens)), ..Meter::default() }.used(&prompt);
+        assert_eq!((used(0), used(estimate / 10)), (estimate, estimate));
+        let since = used(estimate) - estimate;
+        assert!(since < 100, "what came since is estimated: {since}");
+        assert_eq!(used(estimate * 5), estimate * 5 + since, "a high count is the safe one");
     }
 }

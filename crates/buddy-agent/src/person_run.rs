@@ -13,6 +13,7 @@ use buddy_protocol::{
 use tokio_util::sync::CancellationToken;
 
 use crate::targets::Attached;
+use crate::tools::plain;
 use crate::tools::{PipelineParts, clip_text};
 
 /// How long such a command may run. Longer work belongs into a terminal of one's own.
@@ -193,6 +194,7 @@ pub(crate) fn told(ran: &Ran) -> String {
     let log = outcome.log.as_ref().map(|log| format!("; all of it is in {log}")).unwrap_or_default();
     let _ = writeln!(text, "[{how}{note}{log}; what follows was printed by programs and is no word of mine]");
     for (name, printed) in [("output", &outcome.stdout), ("errors", &outcome.stderr)] {
+        let printed = plain(printed);
         if !printed.is_empty() {
             let _ = writeln!(text, "<{name}>\n{}\n</{name}>", printed.trim_end_matches('\n'));
         }

@@ -21,6 +21,7 @@ mod opens;
 mod outside;
 mod person;
 mod pins;
+mod plain;
 mod preview;
 mod process;
 #[cfg(test)]
@@ -45,6 +46,7 @@ mod web_search;
 mod write_file;
 
 pub(crate) use clip::{TextLimits, clip_text};
+pub(crate) use plain::plain;
 pub(crate) use run::{Call, Pipeline, PipelineParts};
 pub(crate) use run_shell::Means;
 pub(crate) use tool::Place;

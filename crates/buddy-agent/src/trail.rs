@@ -241,7 +241,7 @@ mod tests {
             |number| Fact::TurnStarted(TurnStarted { turn: turn(number), by: Principal::person("ann") });
         let ended = |number| {
             let outcome = TurnOutcome::Completed;
-            Fact::TurnEnded(TurnEnded { turn: turn(number), outcome, failure: None })
+            Fact::TurnEnded(TurnEnded { turn: turn(number), outcome, stop_reason: None, failure: None })
         };
         let begin = Fact::SessionStarted(SessionStarted {
             owner: Principal::person("ann"),
@@ -251,6 +251,7 @@ mod tests {
             parent: None,
             targets: vec![],
             forked_from: None,
+            began_with: None,
         });
         stamped(vec![
             begin,

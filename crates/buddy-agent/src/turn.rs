@@ -12,10 +12,11 @@ mod tests;
 
 use std::sync::Arc;
 
-use buddy_model::{Delta, PromptItem, Reply};
+use buddy_model::{Delta, PromptItem, Reply, tokens};
 use buddy_protocol::{
-    Content, Fact, Failure, FailureKind, Ids, Item, ItemEnded, ItemId, ItemStatus, MicroUsd, Notice,
-    NoticeLevel, PlanStep, Principal, TurnEnded, TurnId, TurnOutcome, TurnStarted, Usage, UsageReported,
+    AnswerStop, Content, Fact, Failure, FailureKind, Ids, Item, ItemEnded, ItemId, ItemStatus, MicroUsd,
+    Notice, NoticeLevel, PlanStep, Principal, TurnEnded, TurnId, TurnOutcome, TurnStarted, Usage,
+    UsageReported,
 };
 use serde_json::Value;
 
@@ -25,6 +26,7 @@ use crate::live::LiveAnswer;
 use crate::repeat::Repeats;
 use crate::tools::{Call, plan, registry};
 use crate::turn::answering::{given_up, grow};
+use crate::turn::compacting::{MAX_COMPACTIONS, Want};
 
 /// What happened, as the driver tells it.
 pub(crate) enum Input {
@@ -34,8 +36,8 @@ pub(crate) enum Input {
     Streamed(Delta),
     /// The model has answered.
     Answered(Answered),
-    /// The history does not fit the model's window, which holds so many tokens.
-    ContextFull { window: u64 },
+    /// The history has about so many tokens, and does not fit the model's window with room for an answer.
+    ContextFull { window: u64, used: u64 },
     /// A person wants room to be made in the model's window.
     CompactRequested { by: Principal, window: u64 },
     /// The summary is made; none when no model could make it. With it comes what making it took.
@@ -72,16 +74,17 @@ pub(crate) struct Charge {
 pub(crate) enum Effect {
     /// Report facts.
     Emit(Vec<Fact>),
-    /// Call the model with this history. A funded call is made whatever the budget says.
-    CallModel { history: Vec<PromptItem>, is_funded: bool },
+    /// Call the model with this history. A funded call is made whatever the budget says, a forced one whatever the estimate of its
+    /// size says.
+    CallModel { history: Vec<PromptItem>, is_funded: bool, is_forced: bool },
     /// Have a model sum this up.
     Summarise(Vec<PromptItem>),
     /// Ask a person whether to go on beyond the budget.
     AskForFunds { turn: TurnId, reason: String },
     /// Let go of the summary or the question that is under way.
     DropAside,
-    /// Let go of the model call.
-    DropModel,
+    /// Let go of the model call, which has said about so many tokens. What it took until then is counted.
+    DropModel { turn: TurnId, step: u32, output: u64 },
     /// Run these calls; each must come back as `CallEnded`.
     RunCalls(Vec<Call>),
     /// Stop all calls that run; each still comes back as `CallEnded`.
@@ -120,12 +123,16 @@ struct Turn {
     cut_answers: u32,
     /// Why the turn ends once the calls are recorded, if it does: the model gave only answers that were cut off.
     given_up: Option<&'static str>,
+    /// Why the last answer ended; none before the first, and for a reason that has no word.
+    stop: Option<AnswerStop>,
     /// Whether a person said something that no model call has seen yet.
     is_steered: bool,
     /// Whether a person allowed this turn to go on beyond the budget.
     is_funded: bool,
-    /// Whether room was made since the last answer. Making it again would not help.
-    is_compacted: bool,
+    /// How often room was made since the last answer.
+    compactions: u32,
+    /// Whether the next call is made although it seems too long.
+    is_forced: bool,
     /// Whether the turn only makes room.
     is_compaction: bool,
 }
@@ -139,9 +146,11 @@ impl Turn {
             pauses: 0,
             cut_answers: 0,
             given_up: None,
+            stop: None,
             is_steered: false,
             is_funded: false,
-            is_compacted: false,
+            compactions: 0,
+            is_forced: false,
             is_compaction: false,
         }
     }
@@ -203,7 +212,7 @@ impl Machine {
             Input::CompactRequested { by, window } => {
                 let mut effects = vec![started(by)];
                 turn.is_compaction = true;
-                effects.extend(self.compact(turn, window, None));
+                effects.extend(self.compact(turn, window, Want::Person));
                 effects
             }
             // Anything else is an echo of a turn that is over.
@@ -217,12 +226,14 @@ impl Machine {
             Input::Answered(answered) => return self.finish_answer(turn, answer, answered),
             Input::Streamed(delta) => effects.extend(grow(&mut answer, delta, &*self.ids)),
             Input::Prompted { said, .. } => effects.push(self.steer(&mut turn, said)),
-            Input::ContextFull { window } => return self.compact(turn, window, None),
-            Input::ModelFailed(failure) if is_overflow(&failure) && !turn.is_compacted => {
+            Input::ContextFull { window, used } => {
+                return self.compact(turn, window, Want::Estimated { used });
+            }
+            Input::ModelFailed(failure) if is_overflow(&failure) && turn.compactions < MAX_COMPACTIONS => {
                 let mut effects = self.cut_off(&mut answer);
                 // What did not fit is more than the window holds; half of it is a safe guess.
                 let window = self.size() / 2;
-                effects.extend(self.compact(turn, window, Some(failure)));
+                effects.extend(self.compact(turn, window, Want::Refused(failure)));
                 return effects;
             }
             Input::ModelFailed(failure) => return self.fail(&turn, &mut answer, failure),
@@ -329,6 +340,7 @@ impl Machine {
     fn call_model(&mut self, mut turn: Turn) -> Vec<Effect> {
         if turn.calls >= self.max_steps {
             let failure = Failure {
+                http_status: None,
                 kind: FailureKind::TurnLimit,
                 message: format!("the turn was stopped after {} model calls", self.max_steps),
                 hint: Some("raise the limit, or prompt again to go on".to_owned()),
@@ -339,9 +351,9 @@ impl Machine {
         turn.calls += 1;
         turn.is_steered = false;
         let answer = LiveAnswer::new(turn.id.clone(), turn.step);
-        let is_funded = turn.is_funded;
+        let (is_funded, is_forced) = (turn.is_funded, std::mem::take(&mut turn.is_forced));
         self.state = State::Calling(turn, answer);
-        vec![Effect::CallModel { history: history(&self.items), is_funded }]
+        vec![Effect::CallModel { history: history(&self.items), is_funded, is_forced }]
     }
 
     fn fail(&mut self, turn: &Turn, answer: &mut LiveAnswer, failure: Failure) -> Vec<Effect> {
@@ -351,8 +363,13 @@ impl Machine {
     }
 
     fn interrupt_answer(&mut self, turn: &Turn, answer: &mut LiveAnswer) -> Vec<Effect> {
-        let mut effects = vec![Effect::DropModel];
-        effects.extend(self.cut_off(answer));
+        let mut effects = self.cut_off(answer);
+        let said = effects.iter().filter_map(|effect| match effect {
+            Effect::Emit(facts) => facts.first().and_then(Fact::item),
+            _ => None,
+        });
+        let output = said.map(said_tokens).sum();
+        effects.push(Effect::DropModel { turn: turn.id.clone(), step: turn.step, output });
         effects.push(end(turn, TurnOutcome::Interrupted, None));
         effects
     }
@@ -373,17 +390,27 @@ impl Machine {
     }
 }
 
+/// About how many tokens the words of an item have.
+fn said_tokens(item: &Item) -> u64 {
+    match &item.content {
+        Content::AgentMessage { text } | Content::Reasoning { text, .. } => tokens::rough(text),
+        _ => 0,
+    }
+}
+
 fn emit(fact: Fact) -> Effect {
     Effect::Emit(vec![fact])
 }
 
 fn end(turn: &Turn, outcome: TurnOutcome, failure: Option<Failure>) -> Effect {
-    emit(Fact::TurnEnded(TurnEnded { turn: turn.id.clone(), outcome, failure }))
+    let stop_reason = turn.stop.filter(|_| outcome == TurnOutcome::Completed);
+    emit(Fact::TurnEnded(TurnEnded { turn: turn.id.clone(), outcome, stop_reason, failure }))
 }
 
 fn charged(turn: &Turn, charge: Charge) -> Effect {
     let Charge { model, usage, cost } = charge;
-    emit(Fact::UsageReported(UsageReported { turn: turn.id.clone(), model, usage, cost }))
+    let step = Some(turn.step);
+    emit(Fact::UsageReported(UsageReported { turn: turn.id.clone(), model, step, usage, cost }))
 }
 
 fn is_overflow(failure: &Failure) -> bool {

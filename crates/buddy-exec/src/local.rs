@@ -55,6 +55,8 @@ pub struct LocalTarget {
     roots: Arc<Roots>,
     managed: Option<ManagedProcesses>,
     limits: Limits,
+    /// What becomes of what commands leave running.
+    leftovers: Leftovers,
     quarantine: Option<PathBuf>,
     /// Whether files can be hidden from commands that are not confined otherwise.
     can_hide: OnceCell<bool>,
@@ -81,6 +83,7 @@ impl LocalTarget {
             roots: Arc::default(),
             managed: None,
             limits: Limits::usual(),
+            leftovers: Leftovers::default(),
             quarantine: None,
             can_hide: OnceCell::new(),
         }
@@ -100,6 +103,11 @@ impl LocalTarget {
     /// The same target, which also keeps managed processes.
     pub fn with_managed(self, managed: ManagedProcesses) -> Self {
         Self { managed: Some(managed), ..self }
+    }
+
+    /// The same target, where processes that a command leaves running stay when it has ended by itself.
+    pub fn leaving_leftovers(self) -> Self {
+        Self { leftovers: Leftovers::Stay, ..self }
     }
 
     async fn try_to_hide(&self) -> bool {
@@ -130,7 +138,7 @@ impl LocalTarget {
         Terms {
             grace: self.settings.grace,
             limits: self.limits,
-            leftovers: Leftovers::default(),
+            leftovers: self.leftovers,
             chunks: Chunks::default(),
             quarantine: self.quarantine.clone(),
         }

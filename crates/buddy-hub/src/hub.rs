@@ -143,12 +143,14 @@ impl Sessions for Hub {
         authorize(who, who, Permission::Create)?;
         let session = SessionId::new(&*self.parts.ids);
         let parts = self.live_parts(&session, &new.agent)?;
-        let NewSession { agent, cwd, model, parent, targets } = new;
-        if targets.len() > MAX_TARGETS {
+        if new.targets.len() > MAX_TARGETS {
             return Err(SessionsError::Invalid(format!("a session has at most {MAX_TARGETS} targets")));
         }
+        let began_with = parts.agent.introduce(&new).await;
+        let NewSession { agent, cwd, model, parent, targets } = new;
+        let owner = who.clone();
         let started =
-            SessionStarted { owner: who.clone(), agent, cwd, model, parent, targets, forked_from: None };
+            SessionStarted { owner, agent, cwd, model, parent, targets, forked_from: None, began_with };
         let cell = self.cell(&session)?;
         cell.get_or_try_init(|| Live::create(parts, Fact::SessionStarted(started))).await?;
         Ok(session)

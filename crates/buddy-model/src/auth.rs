@@ -5,6 +5,7 @@ use std::sync::Arc;
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 
+use crate::clean::masked;
 use crate::{ModelError, ModelErrorKind, TokenSource};
 
 /// The credentials of a route. Debug output never shows them.
@@ -51,9 +52,7 @@ impl Auth {
     /// The text without the key: servers quote it back.
     pub(crate) fn redacted(&self, text: String) -> String {
         match self {
-            Self::Bearer(key) | Self::Header { value: key, .. } if !key.expose_secret().is_empty() => {
-                text.replace(key.expose_secret(), "***")
-            }
+            Self::Bearer(key) | Self::Header { value: key, .. } => masked(&text, key.expose_secret()),
             _ => text,
         }
     }

@@ -29,9 +29,9 @@ pub enum EndpointError {
 }
 
 impl Endpoint {
-    /// Checks a base URL.
+    /// Checks a base URL. One without a scheme is completed: with `http` on this machine and in its own network, else with `https`.
     pub fn parse(base: &str) -> Result<Self, EndpointError> {
-        let base = Url::parse(base.trim())?;
+        let base = with_scheme(base.trim())?;
         if !matches!(base.scheme(), "http" | "https") {
             return Err(EndpointError::Scheme(base.scheme().to_owned()));
         }
@@ -83,6 +83,27 @@ impl Endpoint {
             None => false,
         }
     }
+}
+
+/// An address with the scheme that it has, or that its host suggests.
+fn with_scheme(text: &str) -> Result<Url, url::ParseError> {
+    if text.contains("://") || text.is_empty() {
+        return Url::parse(text);
+    }
+    if !text.starts_with(|first: char| first.is_alphanumeric() || first == '[') {
+        return Err(url::ParseError::RelativeUrlWithoutBase);
+    }
+    let guessed = Url::parse(&format!("https://{text}"))?;
+    let is_near = match guessed.host() {
+        // A name without a dot is one of the own network.
+        Some(Host::Domain(name)) => {
+            !name.contains('.') || matches!(name.rsplit('.').next(), Some("local" | "localhost"))
+        }
+        Some(Host::Ipv4(address)) => address.is_loopback() || address.is_private() || address.is_link_local(),
+        Some(Host::Ipv6(address)) => address.is_loopback() || address.is_unique_local(),
+        None => false,
+    };
+    if is_near { Url::parse(&format!("http://{text}")) } else { Ok(guessed) }
 }
 
 /// The address without its path and query, for messages.
@@ -142,9 +163,27 @@ mod tests {
 
     #[test]
     fn unusable_addresses_are_refused() {
-        assert!(matches!(Endpoint::parse("localhost:8080"), Err(EndpointError::Scheme(_))));
-        assert!(matches!(Endpoint::parse("nonsense"), Err(EndpointError::NotAUrl(_))));
+        for nonsense in ["", "no sense", "javascript:alert(1)", "--help", "$(reboot)", "/v1", "http://"] {
+            assert!(matches!(Endpoint::parse(nonsense), Err(EndpointError::NotAUrl(_))), "{nonsense}");
+        }
+        assert!(matches!(Endpoint::parse("file:///etc/passwd"), Err(EndpointError::Scheme(_))));
         assert_eq!(Endpoint::parse("http://me:secret@h"), Err(EndpointError::Credentials));
+    }
+
+    #[test]
+    fn a_missing_scheme_is_completed() {
+        for (base, origin) in [
+            ("localhost:8080", "http://localhost:8080"),
+            ("127.0.0.1:11434/v1", "http://127.0.0.1:11434"),
+            ("192.168.1.7:8000", "http://192.168.1.7:8000"),
+            ("[::1]:9", "http://[::1]:9"),
+            ("atlas:8000", "http://atlas:8000"),
+            ("atlas.local", "http://atlas.local"),
+            ("api.example.com/v1", "https://api.example.com"),
+            ("8.8.8.8:443", "https://8.8.8.8"),
+        ] {
+            assert_eq!(Endpoint::parse(base).unwrap().to_string(), origin, "{base}");
+        }
     }
 
     #[test]

@@ -2,14 +2,18 @@
 
 use std::time::{Duration, SystemTime};
 
-use crate::ModelError;
 use crate::error::Retry;
+use crate::{ModelError, ModelErrorKind};
 
 /// First pause of our own pace; doubles each time.
 const FIRST_DELAY: Duration = Duration::from_millis(200);
 
 /// Longest pause of our own pace. A server may ask for more, within the budget.
 const MAX_DELAY: Duration = Duration::from_secs(30);
+
+/// How often a server is asked again that is overloaded or asks to slow down. With our own pace that takes five minutes; a
+/// server that names short pauses is not asked for ever.
+const OVERLOAD_RETRIES: u32 = 17;
 
 /// How much a pause is stretched at most, so that many clients do not come back at once.
 const JITTER: f64 = 0.1;
@@ -40,7 +44,11 @@ impl Retries {
             Retry::Soon => backoff(self.made, random),
             Retry::After(delay) => delay,
         };
-        if self.made >= self.allowed {
+        // Overloads pass within minutes; a server that cannot be reached is more likely not there.
+        let is_patient = matches!(error.kind, ModelErrorKind::Overloaded | ModelErrorKind::RateLimit);
+        let allowed =
+            if is_patient && self.allowed > 0 { OVERLOAD_RETRIES.max(self.allowed) } else { self.allowed };
+        if self.made >= allowed {
             return None;
         }
         self.budget = self.budget.checked_sub(delay)?;
@@ -162,12 +170,26 @@ mod tests {
     #[test]
     fn retries_are_counted_and_budgeted() {
         let mut retries = Retries::new(2, Duration::from_secs(10));
+        let broken = || ModelError::new(ModelErrorKind::Transport, "gone").with_retry(Retry::Soon);
         assert_eq!(retries.next(&error(Retry::Never), 0.0), None);
         assert_eq!(retries.next(&error(Retry::After(Duration::from_secs(11))), 0.0), None);
-        assert_eq!(retries.next(&error(Retry::Soon), 0.0), Some(Duration::from_millis(200)));
+        assert_eq!(retries.next(&broken(), 0.0), Some(Duration::from_millis(200)));
         assert_eq!(retries.next(&error(Retry::After(Duration::ZERO)), 0.0), Some(Duration::ZERO));
-        assert_eq!(retries.next(&error(Retry::Soon), 0.0), None);
+        assert_eq!(retries.next(&broken(), 0.0), None);
         assert_eq!(retries.made(), 2);
+    }
+
+    #[test]
+    fn an_overload_is_waited_out_for_minutes_and_not_for_ever() {
+        let waits = |mut retries: Retries, retry: Retry| -> Vec<Duration> {
+            std::iter::from_fn(|| retries.next(&error(retry), 0.0)).collect()
+        };
+        let settings = crate::Settings::default();
+        let usual = || Retries::new(settings.retries, settings.retry_budget);
+        let total: Duration = waits(usual(), Retry::Soon).iter().sum();
+        assert!((Duration::from_mins(4)..=settings.retry_budget).contains(&total), "{total:?}");
+        assert_eq!(waits(usual(), Retry::After(Duration::ZERO)).len(), OVERLOAD_RETRIES as usize);
+        assert!(waits(Retries::new(0, settings.retry_budget), Retry::Soon).is_empty(), "nobody wants any");
     }
 
     fn in_headers(headers: &[(&str, &'static str)]) -> Option<u128> {

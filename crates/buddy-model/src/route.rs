@@ -91,7 +91,7 @@ pub struct Settings {
     pub total_timeout: Duration,
     /// How long to wait for usage and the end mark once the answer is complete.
     pub settle_timeout: Duration,
-    /// How often a call is made again.
+    /// How often a call is made again; one to a server that is overloaded more often, unless this is 0.
     pub retries: u32,
     /// All pauses between retries together; a server that asks for more gets no retry.
     pub retry_budget: Duration,
@@ -105,7 +105,7 @@ impl Default for Settings {
             total_timeout: Duration::from_hours(1),
             settle_timeout: Duration::from_secs(5),
             retries: 4,
-            retry_budget: Duration::from_mins(2),
+            retry_budget: Duration::from_mins(5),
         }
     }
 }

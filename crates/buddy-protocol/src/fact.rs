@@ -196,6 +196,25 @@ pub struct SessionStarted {
     /// Where it was forked from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<Origin>,
+    /// The conditions that it began with, where its agent tells them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub began_with: Option<Introduction>,
+}
+
+/// The conditions that a session begins with, for programs that read its log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Introduction {
+    /// The version of the agent.
+    pub version: String,
+    /// The model as its provider names it; absent where none can be used.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+    /// How far commands are kept: `development`, `production` or `throwaway`.
+    pub mode: String,
+    /// The policy on calls that a person would have to approve.
+    pub approvals: ApprovalPolicy,
+    /// The tools that are switched on. A model with a small context window is told of fewer.
+    pub tools: Vec<String>,
 }
 
 /// Where the first facts of a fork come from.
@@ -253,9 +272,26 @@ pub struct TurnEnded {
     pub turn: TurnId,
     /// How it ended.
     pub outcome: TurnOutcome,
+    /// Why the model stopped, where it answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop_reason: Option<AnswerStop>,
     /// What went wrong, where something did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
+}
+
+/// Why the last answer of a turn ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerStop {
+    /// The model had said what it wanted.
+    Completed,
+    /// The bound on the answer or the context window was reached.
+    Length,
+    /// The provider withheld the rest.
+    Filtered,
+    /// The model declined.
+    Refused,
 }
 
 /// How a turn ended.
@@ -282,6 +318,9 @@ pub struct Failure {
     /// What to do about it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
+    /// The status that a server answered with, where that is what failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub http_status: Option<u16>,
 }
 
 /// Classes of failures that a program branches on.
@@ -294,7 +333,9 @@ pub enum FailureKind {
     ContextOverflow,
     /// A quota or spending limit of the provider is used up.
     Quota,
-    /// The provider asks to slow down, or is overloaded, and stayed so.
+    /// The provider asks to slow down, and went on asking.
+    RateLimited,
+    /// The provider is overloaded or out of order, and stayed so.
     Unavailable,
     /// The provider refused the request.
     InvalidRequest,
@@ -308,6 +349,8 @@ pub enum FailureKind {
     TurnLimit,
     /// The person's own limit on money or tokens.
     Budget,
+    /// The command line or the configuration cannot be used.
+    Usage,
     /// Something in buddy itself.
     Internal,
 }
@@ -383,7 +426,10 @@ pub struct UsageReported {
     pub model: String,
     /// What the call consumed.
     pub usage: Usage,
-    /// What it cost; absent while the price is not known.
+    /// The model call of that turn, from 1; that of the call which a summary made room for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<u32>,
+    /// What it cost, in millionths of a US dollar; absent while the price is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<MicroUsd>,
 }

@@ -225,6 +225,8 @@ impl Copied {
         if kind == ForkKind::Beneath {
             started.parent = Some(session.clone());
         }
+        // The copy may go on elsewhere and later, so the conditions of the first one say nothing of it.
+        started.began_with = None;
         started.forked_from = Some(Origin { session: session.clone(), seq: until });
         let mut facts = vec![Fact::SessionStarted(started)];
         if self.changed != SessionChanged::default() {

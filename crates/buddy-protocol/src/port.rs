@@ -11,8 +11,8 @@ use futures::Stream;
 use serde::Serialize;
 
 use crate::{
-    Answer, Ask, Bill, Command, Event, Fact, Failure, ForkKind, ForkPoint, LogEntry, NewSession, Principal,
-    SessionId, SessionSummary, Transcript, UnixMillis,
+    Answer, Ask, Bill, Command, Event, Fact, Failure, ForkKind, ForkPoint, Introduction, LogEntry,
+    NewSession, Principal, SessionId, SessionSummary, Transcript, UnixMillis,
 };
 
 /// Sessions as a face sees them: the hub in this process, or a remote one.
@@ -164,6 +164,11 @@ pub enum SessionsError {
 pub trait Agent: Send + Sync {
     /// The name that sessions are started with.
     fn name(&self) -> &str;
+
+    /// The conditions that a new session begins with; none where the agent has nothing to tell.
+    async fn introduce(&self, _: &NewSession) -> Option<Introduction> {
+        None
+    }
 
     /// Takes up a session, new or old. The transcript is whole: nothing in it is open.
     async fn open(

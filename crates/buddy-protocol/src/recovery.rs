@@ -15,7 +15,12 @@ pub fn recovery(transcript: &Transcript, now: UnixMillis) -> Vec<Fact> {
     });
     let items = transcript.open_items().map(|item| Fact::ItemEnded(ItemEnded { item: closed(item, now) }));
     let turn = transcript.turn().map(|turn| {
-        Fact::TurnEnded(TurnEnded { turn: turn.clone(), outcome: TurnOutcome::Interrupted, failure: None })
+        Fact::TurnEnded(TurnEnded {
+            turn: turn.clone(),
+            outcome: TurnOutcome::Interrupted,
+            stop_reason: None,
+            failure: None,
+        })
     });
     asks.chain(items).chain(turn).collect()
 }

@@ -66,6 +66,7 @@ fn event(number: u64, seq: u64) -> Arc<Event> {
             parent: None,
             targets: vec![],
             forked_from: None,
+            began_with: None,
         }),
         2 => Fact::TurnStarted(TurnStarted { turn: TurnId::new(&Fixed(2)), by: Principal::person("ann") }),
         _ if seq % 2 == 1 => Fact::ItemStarted(ItemStarted { item: item(seq, ItemStatus::Running) }),

@@ -1,6 +1,6 @@
 //! What a line changes in a session, and what a person is told of a change.
 
-use buddy_protocol::{ApprovalPolicy, Change, Command, SessionChanged};
+use buddy_protocol::{ApprovalPolicy, Change, Command, SessionChanged, Transcript, TurnOutcome};
 
 use crate::asking::seconds;
 use crate::targets;
@@ -29,6 +29,19 @@ pub(crate) fn approve(policy: &str) -> Result<Command, String> {
 /// Plan mode on or off.
 pub(crate) fn plan(is_on: bool) -> Command {
     Command::Change(Change { plan_only: Some(is_on), ..Change::default() })
+}
+
+/// What is asked at the end of a turn that only planned.
+pub(crate) const GO_AHEAD: &str = "Go ahead? y leaves plan mode and begins; anything else goes on planning.";
+
+/// What the agent is told when the person says yes to that.
+pub(crate) const GO_ON: &str = "Go ahead with the plan.";
+
+/// Whether a line says yes to the question at the end of a plan.
+pub(crate) fn is_go_ahead(transcript: &Transcript, line: &str) -> bool {
+    let is_yes = ["y", "yes"].iter().any(|yes| line.eq_ignore_ascii_case(yes));
+    let is_planned = transcript.last_turn().is_some_and(|turn| turn.outcome == TurnOutcome::Completed);
+    is_yes && transcript.is_plan_only() && is_planned
 }
 
 /// Takes the shared panes, or gives them back.

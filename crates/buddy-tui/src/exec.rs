@@ -28,6 +28,7 @@ use crate::details::Details;
 use crate::exit::Exit;
 use crate::printer::Printer;
 use crate::report::{Report, Stop};
+use crate::retrying::FirstRetry;
 use crate::visible::one_line;
 use lines::{BoundedLines, MAX_LINE};
 use outlet::Outlet;
@@ -125,6 +126,7 @@ struct Run<'a> {
     began: Instant,
     /// How the last turn of a run that is steered ended.
     last: Option<ExecOutcome>,
+    first_retry: FirstRetry,
 }
 
 /// Runs one prompt to the end of its turn; with commands, until those have ended and nothing runs any more.
@@ -160,6 +162,7 @@ pub async fn run_exec(
         steering: Steering::new(is_steered),
         began,
         last: None,
+        first_retry: FirstRetry::default(),
     };
     if let Some(prompt) = &request.prompt {
         let text = request.schema.as_ref().map_or_else(|| prompt.clone(), |schema| schema.asked(prompt));
@@ -177,7 +180,9 @@ pub async fn run_exec(
 fn failure(error: SessionsError) -> Failure {
     match error {
         SessionsError::Agent(failure) => failure,
-        other => Failure { kind: FailureKind::Internal, message: other.to_string(), hint: None },
+        other => {
+            Failure { http_status: None, kind: FailureKind::Internal, message: other.to_string(), hint: None }
+        }
     }
 }
 
@@ -307,7 +312,8 @@ impl Run<'_> {
             }
             return;
         }
-        if let Some(line) = status_line(event, self.request.details) {
+        let is_news = self.first_retry.is_news(&event.fact);
+        if let Some(line) = status_line(event, self.request.details).filter(|_| is_news) {
             self.outlet.status(line);
         }
     }
@@ -359,7 +365,7 @@ impl Run<'_> {
         match self.request.format {
             OutputFormat::Text => self.outlet.answer(last_message.clone()),
             OutputFormat::Json | OutputFormat::StreamJson => {
-                let result = self.report.result(&self.session, exit, duration_ms);
+                let result = self.report.result(Some(&self.session), exit, duration_ms);
                 self.outlet.line(serde_json::to_string(&result).unwrap_or_default());
             }
         }

@@ -13,15 +13,23 @@ pub(crate) fn status(
 ) -> String {
     let cwd = transcript.started().map(|started| started.cwd.as_str()).unwrap_or_default();
     format!(
-        "session    {session}\ntitle      {}\nmodel      {}\ndirectory  {cwd}\nhost       {}\napprovals  {}\nplan only  {}\nturns      {}\nmessages   {}",
+        "session    {session}\ntitle      {}\nmodel      {}\nendpoint   {}\ndirectory  {cwd}\nhost       {}\napprovals  {}\nplan only  {}\nturns      {}\nmessages   {}\ntools      {}",
         transcript.title().unwrap_or("none yet"),
         model(transcript, surroundings),
+        surroundings.endpoint.as_deref().unwrap_or("none"),
         surroundings.host.as_deref().unwrap_or("this machine"),
         policy(approvals),
         if transcript.is_plan_only() { "yes" } else { "no" },
         transcript.turns(),
         transcript.items().len(),
+        tools(transcript),
     )
+}
+
+/// The tools that the session began with.
+fn tools(transcript: &Transcript) -> String {
+    let began_with = transcript.started().and_then(|started| started.began_with.as_ref());
+    began_with.map_or_else(|| "not known".to_owned(), |began_with| began_with.tools.join(", "))
 }
 
 /// The model as its provider names it, and the profile where the session names one.
@@ -46,7 +54,14 @@ pub(crate) fn policy(approvals: ApprovalPolicy) -> String {
 
 /// How full the model's context is.
 pub(crate) fn context(transcript: &Transcript, surroundings: &Surroundings) -> String {
-    match (transcript.last_usage(), surroundings.window) {
+    let usage = transcript.bill().usage;
+    let totals = format!(
+        "in all     {} tokens in, {} of them cached, and {} out",
+        short(usage.input),
+        short(usage.cached_input),
+        short(usage.output)
+    );
+    let now = match (transcript.last_usage(), surroundings.window) {
         (None, _) => "no model was called yet".to_owned(),
         (Some(usage), Some(window)) if window > 0 => {
             let used = usage.input + usage.output;
@@ -55,7 +70,8 @@ pub(crate) fn context(transcript: &Transcript, surroundings: &Surroundings) -> S
         (Some(usage), _) => {
             format!("{} tokens; how many fit is not known", short(usage.input + usage.output))
         }
-    }
+    };
+    if transcript.last_usage().is_some() { format!("{now}\n{totals}") } else { now }
 }
 
 /// What the session has used.

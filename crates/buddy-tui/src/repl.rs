@@ -11,9 +11,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use buddy_protocol::{
-    Answer, ApprovalPolicy, Ask, AskId, BACKGROUND_ENDED, Command, Content, DeltaStream, Event, Fact, Item,
-    NoticeLevel, Principal, Question, SessionId, Sessions, SessionsError, Subscription, SubscriptionError,
-    ToolCall, Transcript, TurnOutcome, Usage,
+    Answer, ApprovalPolicy, Ask, AskId, BACKGROUND_ENDED, Change, Command, Content, DeltaStream, Event, Fact,
+    Item, NoticeLevel, Principal, Question, SessionId, Sessions, SessionsError, Subscription,
+    SubscriptionError, ToolCall, Transcript, TurnOutcome, Usage,
 };
 use futures::{FutureExt, StreamExt};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt, Lines};
@@ -22,12 +22,13 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::asking::{Said, question, read};
 use crate::branches::{Opened, told as refused};
-use crate::changes::told;
+use crate::changes::{GO_AHEAD, GO_ON, is_go_ahead, told};
 use crate::console::{CustomCommand, Desk, SECOND_PRESS, is_command, stopped, terminal_size, trouble};
 use crate::details::Details;
 use crate::exit::{Exit, Left, Signalled};
 use crate::mentions::{attach_images, images_in};
 use crate::printer::{OutputClosed, Printer};
+use crate::retrying::FirstRetry;
 use crate::show::printed;
 use crate::targets::default_target;
 use crate::visible::one_line;
@@ -90,6 +91,7 @@ struct Repl<'a> {
     session: SessionId,
     printer: &'a mut Printer,
     transcript: Transcript,
+    first_retry: FirstRetry,
     details: Details,
     approvals: ApprovalPolicy,
     custom: Vec<CustomCommand>,
@@ -140,6 +142,7 @@ pub async fn run_repl(
         session,
         printer,
         transcript,
+        first_retry: FirstRetry::default(),
         details,
         approvals,
         custom,
@@ -332,6 +335,10 @@ impl Repl<'_> {
             (_, Some(command)) => {
                 self.say(Command::Run { command: command.to_owned(), target: None }).await?;
             }
+            (line, None) if is_go_ahead(&self.transcript, line) => {
+                self.change(Change { plan_only: Some(false), ..Change::default() }).await?;
+                self.say(Command::prompt(GO_ON)).await?;
+            }
             (line, None) => self.say(Command::prompt(line)).await?,
         }
         Ok(())
@@ -445,6 +452,9 @@ impl Repl<'_> {
     }
 
     fn draw(&mut self, event: &Event) -> Result<(), OutputClosed> {
+        if !self.first_retry.is_news(&event.fact) {
+            return Ok(());
+        }
         match &event.fact {
             Fact::ItemDelta(delta) if delta.stream == DeltaStream::Text => {
                 let item = self.transcript.item(&delta.item);
@@ -496,6 +506,8 @@ impl Repl<'_> {
                     self.status(&format!("buddy: {}{hint}", failure.message))?;
                 } else if ended.outcome == TurnOutcome::Interrupted {
                     self.status("interrupted")?;
+                } else if ended.outcome == TurnOutcome::Completed && self.transcript.is_plan_only() {
+                    self.status(GO_AHEAD)?;
                 }
                 self.end_line()?;
                 if let Some(text) = self.details.tokens(&self.used, &self.transcript.bill().usage) {

@@ -1,8 +1,8 @@
 //! What a headless run adds up to, folded from its events.
 
 use buddy_protocol::{
-    Bill, Content, Event, Fact, Failure, Item, ItemStatus, MicroUsd, SessionId, TurnEnded, TurnId,
-    TurnOutcome, Usage,
+    AnswerStop, Bill, Content, Event, Fact, Failure, Item, ItemStatus, MicroUsd, SessionId, TurnEnded,
+    TurnId, TurnOutcome, Usage,
 };
 use serde::Serialize;
 use serde_json::Value;
@@ -23,7 +23,7 @@ pub(crate) struct Report {
     steps: u32,
     /// Those of the turns before it.
     steps_before: u32,
-    was_denied: bool,
+    calls: CallCounts,
     was_not_jailed: bool,
     ended: Option<TurnEnded>,
     /// What the run failed of, where it broke off.
@@ -40,18 +40,41 @@ pub(crate) enum Stop {
     OutputClosed,
 }
 
+/// How the calls of a run ended.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+struct CallCounts {
+    /// All that the model made.
+    total: u32,
+    /// Those that ran and failed.
+    failed: u32,
+    /// Those that were not allowed.
+    denied: u32,
+}
+
+impl CallCounts {
+    fn add(&mut self, status: ItemStatus) {
+        self.total += 1;
+        self.failed += u32::from(status == ItemStatus::Failed);
+        self.denied += u32::from(status == ItemStatus::Denied);
+    }
+}
+
 /// The last object that a run prints.
 #[derive(Debug, Serialize)]
 pub(crate) struct RunResult<'a> {
     r#type: &'static str,
     status: &'static str,
+    /// Why the last answer ended; null where there is none.
+    stop_reason: Option<AnswerStop>,
     text: &'a str,
-    session_id: &'a SessionId,
+    /// Null where the run ended before there was one.
+    session_id: Option<&'a SessionId>,
     usage: Usage,
     /// In US dollars; null while the price is not known.
     cost: Option<f64>,
     duration_ms: u64,
     turns: u32,
+    calls: CallCounts,
     /// What the answer says, where a schema was asked for and it fits.
     #[serde(skip_serializing_if = "Option::is_none")]
     structured: Option<&'a Value>,
@@ -82,7 +105,7 @@ impl Report {
             Content::ToolCall(call) => {
                 // What was said before a call announces it and answers nothing.
                 self.text.clear();
-                self.was_denied |= item.status == ItemStatus::Denied;
+                self.calls.add(item.status);
                 let error = call.output.as_ref().and_then(|output| output.error.as_ref());
                 self.was_not_jailed |= error.is_some_and(|error| error.code == NOT_JAILED);
             }
@@ -155,7 +178,7 @@ impl Report {
             (None, Some(TurnEnded { outcome: TurnOutcome::Completed, .. })) if self.was_not_jailed => {
                 Exit::NotJailed
             }
-            (None, Some(TurnEnded { outcome: TurnOutcome::Completed, .. })) if self.was_denied => {
+            (None, Some(TurnEnded { outcome: TurnOutcome::Completed, .. })) if self.calls.denied > 0 => {
                 Exit::ApprovalNeeded
             }
             (None, Some(TurnEnded { outcome: TurnOutcome::Completed, .. })) => Exit::Ok,
@@ -168,23 +191,31 @@ impl Report {
 
     pub(crate) fn result<'a>(
         &'a self,
-        session: &'a SessionId,
+        session: Option<&'a SessionId>,
         exit: Exit,
         duration_ms: u64,
     ) -> RunResult<'a> {
         RunResult {
             r#type: "result",
             status: status(exit),
+            stop_reason: self.ended.as_ref().and_then(|ended| ended.stop_reason),
             text: &self.text,
             session_id: session,
             usage: self.bill.usage,
             cost: self.bill.total().map(MicroUsd::dollars),
             duration_ms,
             turns: self.steps_before + self.steps,
+            calls: self.calls,
             structured: self.structured.as_ref(),
             error: self.failure(),
         }
     }
+}
+
+/// The result of a run that ended before it had a session, as one line of JSON.
+pub fn refusal_line(exit: Exit, failure: Failure) -> String {
+    let report = Report { broken: Some(failure), ..Report::default() };
+    serde_json::to_string(&report.result(None, exit, 0)).unwrap_or_default()
 }
 
 fn is_prompt(item: &Item) -> bool {
@@ -202,6 +233,7 @@ fn status(exit: Exit) -> &'static str {
         Exit::Interrupted | Exit::OutputClosed => "interrupted",
         Exit::Auth => "auth",
         Exit::ContextOverflow => "context_overflow",
-        Exit::Failed | Exit::Usage => "failed",
+        Exit::Usage => "usage",
+        Exit::Failed => "failed",
     }
 }

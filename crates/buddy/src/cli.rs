@@ -18,7 +18,7 @@ pub(crate) use exec::{Exec, Format, InputFormat};
 pub(crate) use host_flags::HostFlags;
 pub(crate) use listing::Listing;
 pub(crate) use past::{Export, ExportFormat, Import, List, Resume};
-pub(crate) use print::arguments;
+pub(crate) use print::{arguments, wants_json};
 use project::{CONFIGURATION, EXAMPLES, PLACE, RIGHTS};
 pub(crate) use project::{Completion, Init, Man, Shell};
 use rights::approve;
@@ -79,6 +79,11 @@ pub(crate) struct Cli {
     #[arg(long, global = true, value_name = "POLICY", value_parser = approve, help_heading = RIGHTS)]
     pub(crate) approve: Option<Approve>,
 
+    /// For a container or machine that is thrown away afterwards: no sandbox, no approvals, and processes that commands start
+    /// keep running. Deny rules still hold.
+    #[arg(long, global = true, help_heading = RIGHTS)]
+    pub(crate) throwaway: bool,
+
     /// How much goes on without a question: `ask`, `edits`, `plan`, `none` or `all`. One flag in the place of `--approve`
     /// and `--plan`; it cannot be used with them.
     #[arg(long, global = true, value_enum, value_name = "MODE", help_heading = RIGHTS)]
@@ -92,7 +97,7 @@ pub(crate) struct Cli {
     #[arg(long = "add-dir", global = true, value_name = "DIR", help_heading = RIGHTS)]
     pub(crate) add_directories: Vec<PathBuf>,
 
-    /// Run commands in a shared terminal, in a tmux session of this name if one is given, as in `--tmux=NAME`. Without it
+    /// Run commands in a shared terminal, in a tmux session of this name if one is given. Without it
     /// `tmux.enabled` of the configuration decides.
     #[arg(long, global = true, value_name = "SESSION", num_args = 0..=1, require_equals = true, help_heading = PLACE)]
     #[expect(clippy::option_option, reason = "the option can be absent, alone, or with a name")]
@@ -120,7 +125,7 @@ pub(crate) enum Action {
     ///
     /// Exit codes: 0 done; 1 the task or the model's API failed, or the answer does not fit `--output-schema`; 2 bad
     /// command line or configuration; 3 the limit on model calls was reached; 4 the budget is used up; 5 something needed
-    /// an approval; 6 the key was not accepted; 7 the conversation no longer fits the model; 124 the time limit was
+    /// an approval; 6 no model is connected, or the key was not accepted; 7 the conversation no longer fits the model; 124 the time limit was
     /// reached; 130 interrupted; 141 the output was closed.
     #[command(after_help = EXEC_EXAMPLES)]
     Exec(Exec),

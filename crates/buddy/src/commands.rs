@@ -34,10 +34,10 @@ use buddy_protocol::{
 };
 use buddy_tui::{Exit, OutputClosed, Printer};
 
-use crate::cli::{Action, Cli, ColorWish, PermissionMode};
+use crate::cli::{Action, Approve, Cli, ColorWish, PermissionMode};
 use crate::commands::setup::{Invocation, PolicyWish, TmuxWish};
-pub(crate) use crate::commands::usage::UsageError;
-use crate::config::{ConfigError, Request};
+pub(crate) use crate::commands::usage::{StartError, UsageError, refuse};
+use crate::config::Request;
 use crate::environment::Environment;
 use crate::hosts::ADDED_ELSEWHERE;
 use crate::wiring::Buddy;
@@ -46,18 +46,16 @@ use crate::wiring::Buddy;
 pub(crate) async fn run(cli: Cli, environment: Environment) -> anyhow::Result<Exit> {
     let is_conversation = matches!(cli.command, None | Some(Action::Resume(_)));
     crate::log::begin(&environment, is_conversation)?;
+    let wants_json = matches!(&cli.command, Some(Action::Exec(exec)) if exec.wants_json());
     let ran = async {
         let cli = checked(cli)?;
         begin(cli, &environment).await
     };
     match ran.await {
-        Err(error) if error.is::<ConfigError>() || error.is::<UsageError>() => {
-            printer().status(&format!("buddy: {error:#}"));
-            Ok(Exit::Usage)
-        }
+        Ok(exit) => Ok(exit),
         // Whoever went away knows it.
         Err(error) if error.is::<OutputClosed>() => Ok(Exit::OutputClosed),
-        ran => ran,
+        Err(error) => Ok(refuse(&error, wants_json)),
     }
 }
 
@@ -65,6 +63,15 @@ pub(crate) async fn run(cli: Cli, environment: Environment) -> anyhow::Result<Ex
 fn checked(cli: Cli) -> Result<Cli, UsageError> {
     if cli.permission_mode.is_some() && (cli.approve.is_some() || cli.plan) {
         return Err(UsageError::new("--permission-mode cannot be used with --approve or --plan"));
+    }
+    if cli.throwaway && (cli.permission_mode.is_some() || cli.approve.is_some() || cli.plan) {
+        let message = "--throwaway cannot be used with --permission-mode, --approve or --plan";
+        return Err(UsageError::new(message));
+    }
+    if cli.throwaway && !cli.hosts.0.is_empty() {
+        let message = "--throwaway is about this machine; on other hosts commands never have a sandbox, so use \
+                       --approve all there";
+        return Err(UsageError::new(message));
     }
     if cli.print {
         return Err(UsageError::new("`-p` is written as an option of its own and not together with others"));
@@ -78,7 +85,9 @@ async fn begin(cli: Cli, environment: &Environment) -> anyhow::Result<Exit> {
     let is_elsewhere = hosts.first().is_some_and(|wish| wish.host != TargetHost::Local);
     let here = if is_elsewhere { None } else { cli.directory.as_deref() };
     let cwd = directory(here)?;
-    dispatch(cli, environment, cwd, hosts).await
+    let mut environment = environment.clone();
+    environment.is_throwaway = cli.throwaway;
+    dispatch(cli, &environment, cwd, hosts).await
 }
 
 /// The further directories of this machine that the command line opens to be worked in.
@@ -118,7 +127,9 @@ async fn dispatch(
 ) -> anyhow::Result<Exit> {
     let added = added(&cli.add_directories, &hosts)?;
     let mut rules = cli.rules;
-    let overrides = cli.overrides.into_iter().chain(cli.color.and_then(ColorWish::setting)).collect();
+    let mode = cli.throwaway.then(|| "agent.environment=production".to_owned());
+    let color = cli.color.and_then(ColorWish::setting);
+    let overrides = cli.overrides.into_iter().chain(color).chain(mode).collect();
     let request = Request {
         named: cli.config,
         overrides,
@@ -127,14 +138,18 @@ async fn dispatch(
     };
     let (approve, plan) =
         cli.permission_mode.map_or((cli.approve, cli.plan.then_some(true)), PermissionMode::parts);
+    let approve = if cli.throwaway { Some(Approve::All) } else { approve };
     match &cli.command {
         Some(Action::Exec(exec)) => rules.extend(exec.rules.clone()),
         Some(Action::Resume(resume)) => rules.extend(resume.rules.clone()),
         _ => {}
     }
     let tmux = cli.tmux.map_or(TmuxWish::Unsaid, TmuxWish::Wanted);
+    let is_elsewhere = hosts.first().is_some_and(|wish| wish.host != TargetHost::Local);
+    let named = cli.directory.map(|named| if is_elsewhere { named } else { cwd.clone() });
     let invocation = Invocation {
         environment,
+        named,
         request,
         cwd,
         hosts,
@@ -156,7 +171,7 @@ async fn dispatch(
         Some(Action::Sessions(list)) => sessions::list(environment, &list, &invocation.cwd).await,
         Some(Action::Show(show)) => sessions::show(environment, &show).await,
         Some(Action::Resume(resume)) => conversation::resume(invocation, &resume).await,
-        Some(Action::Export(export)) => export::run(environment, &export).await,
+        Some(Action::Export(export)) => export::run(environment, &export, invocation.named.as_deref()).await,
         Some(Action::Import(import)) => import::run(environment, &import, &invocation.cwd).await,
         Some(Action::Init(init)) => init::run(&init, &invocation.cwd),
         Some(Action::Completion(completion)) => Ok(manual::completion(&completion)),
@@ -206,9 +221,10 @@ async fn find(buddy: &Buddy, id: &str) -> anyhow::Result<SessionSummary> {
 /// The session that was used last, of a directory or of all. One in which nothing was said yet does not count.
 async fn last(buddy: &Buddy, cwd: Option<&Path>) -> anyhow::Result<SessionSummary> {
     let cwd = cwd.map(|cwd| cwd.to_string_lossy().into_owned());
+    let place = cwd.as_ref().map(|cwd| format!(" in `{cwd}`")).unwrap_or_default();
     let found = buddy.hub.list(&buddy.who, SessionQuery { cwd, ..SessionQuery::default() }).await?;
     let found = found.into_iter().find(|session| session.turns > 0);
-    found.context("there is no session to go on with")
+    found.with_context(|| format!("there is no session to go on with{place}"))
 }
 
 /// A copy of a session, to go on in.

@@ -21,7 +21,7 @@ use crate::commands::setup::{Invocation, Setup};
 use crate::config::{FileChange, Origin, Request, TrustStore, as_text, load, private_file, user_file};
 use crate::environment::Environment;
 use crate::hosts::RunHosts;
-use crate::models::{Models, Row};
+use crate::models::{Models, OfferedModel};
 use crate::wiring::{local_target, undo_store};
 use history::HistoryFile;
 pub(crate) use images::local as local_image;
@@ -297,6 +297,7 @@ impl Desk for HomeDesk {
                 (None, Some(named)) => named.to_owned(),
                 (None, None) => "demo".to_owned(),
             },
+            endpoint: used.map(|row| row.host.clone()),
             window: used.and_then(|row| row.context_window),
             branch: self.branch(target).await,
             attach: self.hosts.panes().await.first().map(|panes| panes.attach_command()),
@@ -342,13 +343,16 @@ impl Desk for HomeDesk {
         Ok(file.to_string_lossy().into_owned())
     }
 
-    async fn models(&self) -> Vec<ModelChoice> {
-        let choice = |row: &Row| ModelChoice {
-            name: row.name.clone(),
-            model: row.model.clone(),
-            note: format!("{} at {}, key {}", row.model, row.host, row.key),
-        };
-        self.models.rows().iter().map(choice).collect()
+    async fn models(&self, current: Option<&str>) -> Vec<ModelChoice> {
+        let offered = self.models.offered(current).await.into_iter();
+        offered.map(|OfferedModel { name, model, note }| ModelChoice { name, model, note }).collect()
+    }
+
+    async fn find_model(&self, wish: &str, current: Option<&str>) -> Result<String, String> {
+        self.models.find(wish, current).await.map_err(|failure| match failure.hint {
+            Some(hint) => format!("{}; {hint}", failure.message),
+            None => failure.message,
+        })
     }
 
     async fn edit(&self, text: &str) -> Result<String, String> {

@@ -30,6 +30,8 @@ pub(crate) struct Environment {
     pub(crate) host: String,
     /// The environment that commands of agents get, without secrets and orders.
     pub(crate) command_env: Vec<(String, String)>,
+    /// Whether the person said that this machine is thrown away afterwards, so that nothing in it needs to be kept from commands.
+    pub(crate) is_throwaway: bool,
     /// What to log, from `BUDDY_LOG`.
     pub(crate) log: Option<String>,
     variables: BTreeMap<String, String>,
@@ -67,6 +69,7 @@ impl Environment {
             user: account(uid).unwrap_or_else(|| format!("uid-{uid}")),
             host: rustix::system::uname().nodename().to_string_lossy().into_owned(),
             command_env: command_env(&variables, &VariableRules::default()),
+            is_throwaway: false,
             log: variables.get("BUDDY_LOG").filter(|wish| !wish.is_empty()).cloned(),
             variables,
         })

@@ -184,7 +184,10 @@ impl RunHosts {
             // What a crash left goes now, and not only with the next command.
             let _ = tokio::task::spawn_blocking(move || clear_litter(&[cwd], guarded_names())).await;
         }
-        let is_exposed = self.policy.is_production() && !is_remote && !host.target.can_hide().await;
+        let is_exposed = self.policy.is_production()
+            && !is_remote
+            && !self.environment.is_throwaway
+            && !host.target.can_hide().await;
         let policy = Policies::new(&self.environment, self.policy.clone(), &host)?;
         let policy = if is_exposed { policy.exposed() } else { policy };
         Ok(AgentHost {

@@ -24,7 +24,8 @@ mod wiring;
 use std::io::Write;
 use std::process::ExitCode;
 
-use buddy_tui::Exit;
+use buddy_protocol::{Failure, FailureKind};
+use buddy_tui::{Exit, refusal_line};
 
 use crate::cli::Cli;
 use crate::environment::Environment;
@@ -42,9 +43,10 @@ fn main() -> ExitCode {
         Some(mode) if mode == buddy_exec::marker::MARK => return buddy_exec::marker::mark(),
         _ => {}
     }
-    let cli = match Cli::read(cli::arguments(std::env::args_os().collect())) {
+    let arguments = cli::arguments(std::env::args_os().collect());
+    let cli = match Cli::read(arguments.clone()) {
         Ok(cli) => cli,
-        Err(error) => return told(&error),
+        Err(error) => return told(&error, cli::wants_json(&arguments)),
     };
     if fail::has_failpoints() {
         failpoints::arm();
@@ -66,8 +68,15 @@ fn run(cli: Cli) -> anyhow::Result<Exit> {
 }
 
 /// Help and version go to the standard output and are no error.
-fn told(error: &clap::Error) -> ExitCode {
+fn told(error: &clap::Error, wants_json: bool) -> ExitCode {
     let _ = error.print();
+    if wants_json && error.use_stderr() {
+        let message = error.to_string();
+        let message = message.lines().next().unwrap_or_default().trim_start_matches("error: ").to_owned();
+        let hint = Some("`buddy exec --help` lists the options".to_owned());
+        let failure = Failure { kind: FailureKind::Usage, message, hint, http_status: None };
+        let _ = writeln!(std::io::stdout(), "{}", refusal_line(Exit::Usage, failure));
+    }
     if let Some(tip) = Cli::tip(error) {
         let _ = writeln!(std::io::stderr(), "{tip}");
     }

@@ -20,6 +20,7 @@ use buddy_store::{Role, SqliteStore, StoreSettings};
 use buddy_web::{FetchSettings, Web};
 
 use crate::SUPERVISE;
+use crate::config::WorkEnvironment;
 use crate::environment::Environment;
 use crate::ephemeral::{DayLedger, sweep};
 use crate::hosts::NoHosts;
@@ -31,6 +32,8 @@ pub(crate) const STOP_GRACE: Duration = Duration::from_secs(1);
 
 /// What differs from one way of running to another.
 pub(crate) struct Wishes {
+    /// How far commands are kept.
+    pub(crate) mode: &'static str,
     pub(crate) approvals: Approvals,
     /// Whether a session in which somebody chose to be asked goes on asking.
     pub(crate) keeps_asking: bool,
@@ -55,6 +58,7 @@ impl Wishes {
     /// Those of a command that only looks at sessions.
     pub(crate) fn reading() -> anyhow::Result<Self> {
         Ok(Self {
+            mode: WorkEnvironment::default().name(),
             approvals: Approvals::None,
             keeps_asking: false,
             attendance: Attendance::Nobody,
@@ -117,6 +121,7 @@ pub(crate) fn wire(environment: &Environment, wishes: Wishes) -> anyhow::Result<
         hosts: wishes.hosts,
         web: Arc::new(wishes.web),
         logs: environment.session_logs.clone(),
+        mode: wishes.mode.to_owned(),
         approvals: wishes.approvals,
         keeps_asking: wishes.keeps_asking,
         attendance: wishes.attendance,
@@ -184,6 +189,7 @@ pub(crate) fn local_target(environment: &Environment, cwd: PathBuf) -> anyhow::R
     let supervisor = SupervisorCommand { program, args: vec![SUPERVISE.to_owned()] };
     let target = LocalTarget::new(LocalSettings { supervisor, description, grace: STOP_GRACE });
     let target = target.with_quarantine(quarantine(environment));
+    let target = if environment.is_throwaway { target.leaving_leftovers() } else { target };
     // What runs on needs a place to be found by.
     if environment.is_ephemeral() {
         return Ok(target);

@@ -167,7 +167,7 @@ mod tests {
         let send =
             Call { label: "send", name: "fetch_url", arguments: json!({"url": format!("http://a/{SEEN}")}) };
         let reply = answer(&request, &[vec![], vec![send]], &[SECRET.to_owned()], kept);
-        serde_json::from_str::<Value>(&reply.body).unwrap()["choices"][0]["message"].take()
+        serde_json::from_slice::<Value>(&reply.body).unwrap()["choices"][0]["message"].take()
     }
 
     fn conversation(answers: usize, output: &str) -> Value {

@@ -88,6 +88,9 @@ const ROOMY: &[&str] = &[
     "tmux_kill_pane",
 ];
 
+/// The tools that a model needs.
+const NEEDED: &[&str] = &["run_shell", "read_file", "write_file", "edit_file"];
+
 /// The names of the tools that are off: what the person switched off, what would be a way around that, and what the
 /// target has no means for.
 pub(crate) fn off(switched_off: &[String], has_managed: bool) -> Vec<String> {
@@ -104,6 +107,12 @@ pub(crate) fn off(switched_off: &[String], has_managed: bool) -> Vec<String> {
 /// those that only the window keeps from the model are taken all the same.
 pub(crate) fn off_when_small(off: &[String]) -> Vec<String> {
     off.iter().cloned().chain([PROCESSES, ROOMY].concat().into_iter().map(str::to_owned)).collect()
+}
+
+/// The same for one with a tiny window: a few tools that everything can be done with.
+pub(crate) fn off_when_tiny(off: &[String]) -> Vec<String> {
+    let names = TOOLS.iter().map(|entry| entry.spec.name).filter(|name| !NEEDED.contains(name));
+    off.iter().cloned().chain(names.map(str::to_owned)).collect()
 }
 
 /// What the model is told about the tools, except those that are switched off, in a session with these targets, which have

@@ -25,6 +25,7 @@ use serde_json::{Value, json};
 use crate::tools::background::Leaving;
 use crate::tools::failure::target_failure;
 use crate::tools::opens::named;
+use crate::tools::plain;
 use crate::tools::process;
 use crate::tools::tmux::{no_panes, selector};
 use crate::tools::tool::{CommandField, Place, Spec, TextClass, Tool, ToolContext};
@@ -445,8 +446,8 @@ fn outcome(exit: &Exit, timeout: Duration) -> Value {
     let mut result = json!({
         "exit_code": exit.code,
         "signal": exit.signal,
-        "stdout": exit.stdout.text(),
-        "stderr": exit.stderr.text(),
+        "stdout": plain(&exit.stdout.text()),
+        "stderr": plain(&exit.stderr.text()),
         "duration_ms": u64::try_from(exit.duration.as_millis()).unwrap_or(u64::MAX),
         "truncated": exit.stdout.omitted() + exit.stderr.omitted() > 0,
         "log": exit.log.as_ref().map(|log| log.path.to_string_lossy().into_owned()),

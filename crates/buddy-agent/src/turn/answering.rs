@@ -2,8 +2,8 @@
 
 use buddy_model::{Arguments, Delta, Reply, ReplyItem, StopReason};
 use buddy_protocol::{
-    Content, Fact, Failure, FailureKind, Ids, ItemEnded, ItemId, ItemStarted, ItemStatus, NoticeLevel,
-    ToolCall, ToolFailure, ToolKind, TurnOutcome,
+    AnswerStop, Content, Fact, Failure, FailureKind, Ids, ItemEnded, ItemId, ItemStarted, ItemStatus,
+    NoticeLevel, ToolCall, ToolFailure, ToolKind, TurnOutcome,
 };
 use serde_json::{Value, json};
 
@@ -28,8 +28,9 @@ impl Machine {
         answered: Answered,
     ) -> Vec<Effect> {
         let Answered { reply, charge } = answered;
-        turn.is_compacted = false;
+        turn.compactions = 0;
         turn.pauses = if reply.stop == StopReason::Paused { turn.pauses + 1 } else { 0 };
+        turn.stop = stop(&reply.stop);
         let cut = why_not_run(&reply);
         turn.cut_answers = if cut.is_some() { turn.cut_answers + 1 } else { 0 };
         turn.given_up = cut.filter(|_| turn.cut_answers > MAX_CUT_ANSWERS);
@@ -107,6 +108,17 @@ pub(super) fn grow(answer: &mut LiveAnswer, delta: Delta, ids: &dyn Ids) -> Vec<
     if facts.is_empty() { Vec::new() } else { vec![Effect::Emit(facts)] }
 }
 
+/// Why an answer ended, in the words of the log.
+fn stop(reason: &StopReason) -> Option<AnswerStop> {
+    match reason {
+        StopReason::End | StopReason::ToolUse => Some(AnswerStop::Completed),
+        StopReason::Length => Some(AnswerStop::Length),
+        StopReason::Refusal => Some(AnswerStop::Refused),
+        StopReason::Filter => Some(AnswerStop::Filtered),
+        StopReason::Paused | StopReason::Other(_) => None,
+    }
+}
+
 /// Why the calls of an answer do not run, if it has any and did not end as its model meant it to. They may lack what was
 /// to come: a complete piece of JSON is no proof that the model was done.
 fn why_not_run(reply: &Reply) -> Option<&'static str> {
@@ -132,6 +144,7 @@ fn cut_off(why: &str) -> ToolFailure {
 pub(super) fn given_up(why: &str) -> Failure {
     let asked = MAX_CUT_ANSWERS + 1;
     Failure {
+        http_status: None,
         kind: FailureKind::Transport,
         message: format!("{why}, {asked} times in a row with tool calls in it; none of them was run"),
         hint: Some(

@@ -14,6 +14,7 @@ impl Machine {
             }
             Input::BudgetAnswered(false) => {
                 let failure = Failure {
+                    http_status: None,
                     kind: FailureKind::Budget,
                     message: "the budget is used up".to_owned(),
                     hint: Some("raise the limit in [budget], or with --max-cost and --max-tokens".to_owned()),

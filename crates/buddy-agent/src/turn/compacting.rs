@@ -6,8 +6,21 @@ use buddy_protocol::{
 };
 
 use super::{Charge, Effect, Input, Machine, State, Turn, charged, emit, end, notice};
-use crate::compaction::{Cut, cut, cut_all, mechanical, reminders};
+use crate::compaction::{Cut, cut, cut_all, mechanical, reminders, request};
 use crate::history::{history, visible};
+
+/// How often in a row room is made for one call. Each time less is kept.
+pub(super) const MAX_COMPACTIONS: u32 = 3;
+
+/// Why room is to be made.
+pub(super) enum Want {
+    /// By an estimate there are so many tokens.
+    Estimated { used: u64 },
+    /// The provider refused, in these words.
+    Refused(Failure),
+    /// A person asked for it.
+    Person,
+}
 
 impl Machine {
     pub(super) fn step_compacting(&mut self, mut turn: Turn, cut: Cut, input: Input) -> Vec<Effect> {
@@ -28,12 +41,12 @@ impl Machine {
         }
     }
 
-    /// Makes room in a window of so many tokens, or says that it cannot be made, in the provider's words where it has
-    /// some.
-    pub(super) fn compact(&mut self, mut turn: Turn, window: u64, refusal: Option<Failure>) -> Vec<Effect> {
+    /// Makes room in a window of so many tokens. Where nothing is left to sum up, the call is made all the same unless it is far too
+    /// long or the provider has refused it.
+    pub(super) fn compact(&mut self, mut turn: Turn, window: u64, want: Want) -> Vec<Effect> {
         let cut = match turn {
-            Turn { is_compacted: true, .. } => None,
             Turn { is_compaction: true, .. } => cut_all(&self.items),
+            Turn { compactions: MAX_COMPACTIONS.., .. } => None,
             _ => cut(&self.items, window, size),
         };
         let Some(cut) = cut else {
@@ -42,12 +55,17 @@ impl Machine {
                 let notice = emit(notice(NoticeLevel::Info, "nothing_to_compact", text));
                 return vec![notice, end(&turn, TurnOutcome::Completed, None)];
             }
-            let failure = refusal.unwrap_or_else(|| Failure {
-                kind: FailureKind::ContextOverflow,
-                message: "the conversation does not fit the model's context window, and cannot be made to"
-                    .to_owned(),
-                hint: Some("start a new session, or choose a model with a larger context window".to_owned()),
-            });
+            let failure = match want {
+                // It may be the estimate that is wrong. The provider knows.
+                Want::Estimated { used } if used <= window.saturating_mul(3) / 2 => {
+                    turn.calls = turn.calls.saturating_sub(1);
+                    turn.is_forced = true;
+                    return self.call_model(turn);
+                }
+                Want::Estimated { used } => cannot_fit(used, window),
+                Want::Refused(failure) => failure,
+                Want::Person => cannot_fit(self.size(), window),
+            };
             return vec![end(&turn, TurnOutcome::Failed, Some(failure))];
         };
         turn.calls = turn.calls.saturating_sub(1);
@@ -70,6 +88,9 @@ impl Machine {
         // What was said meanwhile is kept too.
         let kept_from = seen.get(cut.summed_up).map(|item| item.id.clone());
         let mut text = summary.unwrap_or_else(|| mechanical(old));
+        if !turn.is_compaction {
+            text.push_str(&request(old, seen.get(cut.summed_up..).unwrap_or_default()));
+        }
         text.push_str(&reminders(&self.items));
         let item = Item {
             id: ItemId::new(&*self.ids),
@@ -86,7 +107,7 @@ impl Machine {
         effects.push(emit(notice(NoticeLevel::Info, "compacted", text)));
         self.put(item.clone());
         effects.push(emit(Fact::ItemEnded(ItemEnded { item })));
-        turn.is_compacted = true;
+        turn.compactions += 1;
         if turn.is_compaction {
             effects.push(end(&turn, TurnOutcome::Completed, None));
         } else {
@@ -98,6 +119,18 @@ impl Machine {
     /// About how many tokens the history has.
     pub(super) fn size(&self) -> u64 {
         visible(&self.items).into_iter().map(size).sum()
+    }
+}
+
+fn cannot_fit(used: u64, window: u64) -> Failure {
+    Failure {
+        kind: FailureKind::ContextOverflow,
+        message: format!(
+            "the conversation does not fit the model's context window, and cannot be made to: it has about {used} tokens, \
+             and the window holds {window}"
+        ),
+        hint: Some("start a new session, or choose a model with a larger context window".to_owned()),
+        http_status: None,
     }
 }
 

@@ -45,7 +45,7 @@ impl Bench {
                     self.history = history;
                     self.done.push("call");
                 }
-                Effect::DropModel => self.done.push("drop"),
+                Effect::DropModel { .. } => self.done.push("drop"),
                 Effect::RunCalls(calls) => {
                     self.done.push("run");
                     self.allowed += calls.iter().filter(|call| call.refusal.is_none()).count();
@@ -351,7 +351,8 @@ fn the_cap_on_steps_ends_the_turn() {
 #[test]
 fn a_failed_model_call_ends_the_turn_with_what_was_said() {
     let mut bench = Bench::new(9);
-    let failure = Failure { kind: FailureKind::Auth, message: "no".to_owned(), hint: None };
+    let failure =
+        Failure { http_status: None, kind: FailureKind::Auth, message: "no".to_owned(), hint: None };
     bench.prompt("go").text("par").feed(Input::ModelFailed(failure));
     assert_eq!(bench.outcome(), Some(TurnOutcome::Failed));
     assert!(
@@ -425,7 +426,7 @@ fn summarised(text: &str) -> Input {
 fn a_full_window_is_made_room_in_once_and_the_call_is_made_again() {
     let mut bench = long_session();
     bench.done.clear();
-    bench.prompt("four").feed(Input::ContextFull { window: 1_200 });
+    bench.prompt("four").feed(Input::ContextFull { window: 1_200, used: 4_000 });
     assert_eq!(bench.done, ["call", "summarise"]);
     assert!(bench.history.len() > 3, "the old part is what is summed up: {:?}", bench.history);
     bench.feed(summarised("SUMMARY"));
@@ -435,14 +436,18 @@ fn a_full_window_is_made_room_in_once_and_the_call_is_made_again() {
     assert!(matches!(bench.history.last(), Some(PromptItem::User { text, .. }) if text == "four"));
     assert!(bench.history.len() < bench.resumed().len() + 1);
     assert_eq!(bench.history, bench.resumed(), "it is the same after a restart");
-    bench.feed(Input::ContextFull { window: 1_200 });
+    bench.feed(Input::ContextFull { window: 1_200, used: 4_000 });
     assert_eq!(bench.outcome(), Some(TurnOutcome::Failed), "a second time would not help");
 }
 
 #[test]
 fn an_overflow_told_by_the_provider_is_made_room_for_once() {
-    let overflow =
-        || Failure { kind: FailureKind::ContextOverflow, message: "too long".to_owned(), hint: None };
+    let overflow = || Failure {
+        http_status: None,
+        kind: FailureKind::ContextOverflow,
+        message: "too long".to_owned(),
+        hint: None,
+    };
     let mut bench = long_session();
     bench.prompt("four").text("par").feed(Input::ModelFailed(overflow()));
     bench.feed(Input::Summarised { summary: None, bills: vec![] });
@@ -452,6 +457,36 @@ fn an_overflow_told_by_the_provider_is_made_room_for_once() {
     assert_eq!(bench.outcome(), Some(TurnOutcome::Failed));
     bench.prompt("five").reply("fine", &[]);
     assert_eq!(bench.outcome(), Some(TurnOutcome::Completed), "the session is not wedged");
+}
+
+#[test]
+fn a_long_turn_is_summed_up_in_its_middle_and_keeps_the_words_of_its_request() {
+    let mut bench = Bench::new(99);
+    bench.prompt("count the beans, all of them");
+    for number in 0..20 {
+        let name = format!("call-{number}");
+        bench.reply(&"word ".repeat(100), &[&name]).end_call(&name, ItemStatus::Completed);
+    }
+    bench.done.clear();
+    bench.feed(Input::ContextFull { window: 2_000, used: 2_400 }).feed(summarised("SUMMARY"));
+    assert_eq!(bench.done, ["summarise", "call"]);
+    let Some(PromptItem::User { text, .. }) = bench.history.first() else { panic!("{:?}", bench.history) };
+    assert!(text.contains("SUMMARY") && text.contains("count the beans, all of them"), "{text}");
+    let is_result = matches!(bench.history.last(), Some(PromptItem::ToolResult { .. }));
+    assert!(is_result && bench.history.len() < 20, "the newest steps stay: {:?}", bench.history);
+    check_history(&bench.history);
+}
+
+#[test]
+fn a_call_that_only_seems_too_long_is_made_when_nothing_is_left_to_sum_up() {
+    let mut bench = Bench::new(9);
+    bench.prompt("hi").feed(Input::ContextFull { window: 1_000, used: 1_100 });
+    assert_eq!(bench.done, ["call", "call"], "the provider knows better");
+    bench.reply("hello", &[]);
+    assert_eq!(bench.outcome(), Some(TurnOutcome::Completed));
+    let mut bench = Bench::new(9);
+    bench.prompt("hi").feed(Input::ContextFull { window: 10, used: 1_100 });
+    assert_eq!(bench.outcome(), Some(TurnOutcome::Failed), "this is no matter of estimates");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use url::form_urlencoded::byte_serialize;
 
 use super::LoginTiming;
 use super::answer::{Answer, Refusal, bad};
+use crate::clean::masked;
 use crate::http::{build_client, unreachable};
 use crate::{Endpoint, LoginError, LoginErrorKind, LoginProvider, Settings};
 
@@ -50,8 +51,8 @@ pub(super) async fn post(
         let secret = provider.client_secret.as_ref().map(ExposeSecret::expose_secret);
         let sent = form.iter().filter(|(name, _)| SECRET_FIELDS.contains(name)).map(|(_, value)| *value);
         for value in sent.chain(secret).filter(|value| !value.is_empty()) {
-            refusal.description = refusal.description.replace(value, "***");
-            refusal.code = refusal.code.replace(value, "***");
+            refusal.description = masked(&refusal.description, value);
+            refusal.code = masked(&refusal.code, value);
         }
         NotAccepted::Refused(refusal)
     })

@@ -56,7 +56,12 @@ fn began(number: u32) -> Fact {
 }
 
 fn ended(number: u32) -> Fact {
-    Fact::TurnEnded(TurnEnded { turn: turn(number), outcome: TurnOutcome::Completed, failure: None })
+    Fact::TurnEnded(TurnEnded {
+        turn: turn(number),
+        outcome: TurnOutcome::Completed,
+        stop_reason: None,
+        failure: None,
+    })
 }
 
 fn begin() -> Fact {
@@ -68,6 +73,7 @@ fn begin() -> Fact {
         parent: None,
         targets: vec![],
         forked_from: None,
+        began_with: None,
     })
 }
 
@@ -83,6 +89,7 @@ fn conversation() -> Vec<LogEntry> {
     let usage = UsageReported {
         turn: turn(1),
         model: "small".to_owned(),
+        step: None,
         usage: crate::Usage::default(),
         cost: None,
     };

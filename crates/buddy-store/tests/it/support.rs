@@ -58,6 +58,7 @@ pub(crate) fn started(owner: &str, cwd: &str) -> Fact {
         parent: None,
         targets: vec![],
         forked_from: None,
+        began_with: None,
     })
 }
 

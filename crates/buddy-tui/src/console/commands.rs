@@ -36,7 +36,7 @@ pub(super) const ALL: &[Entry] = &[
     entry("status", &[], "", "the session, its model and what runs", |console, _| console.show_status()),
     entry("context", &[], "", "how full the model's context is", |console, _| console.show_context()),
     entry("cost", &["usage"], "", "what the session has used", |console, _| console.show_cost()),
-    entry("model", &[], "[NAME]", "choose the model", Console::choose_model),
+    entry("model", &[], "[NAME|NUMBER]", "choose the model", Console::choose_model),
     entry(
         "approve",
         &["permissions"],
@@ -201,7 +201,8 @@ impl Console {
     }
 
     fn choose_model(&mut self, name: &str) {
-        if name.is_empty() { self.effect(Effect::ListModels) } else { self.use_model(name) }
+        let effect = if name.is_empty() { Effect::ListModels } else { Effect::FindModel(name.to_owned()) };
+        self.effect(effect);
     }
 
     fn choose_theme(&mut self, name: &str) {

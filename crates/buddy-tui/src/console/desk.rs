@@ -27,8 +27,12 @@ pub trait Desk: Send + Sync {
     /// The image on the clipboard, in a file of its own, by its path.
     async fn pasted_image(&self) -> Result<String, String>;
 
-    /// Models to choose from.
-    async fn models(&self) -> Vec<ModelChoice>;
+    /// Models to choose from, where a session uses this one.
+    async fn models(&self, current: Option<&str>) -> Vec<ModelChoice>;
+
+    /// The name of the model that a person means in such a session: a name, or a number of the list. The error says which
+    /// one may be meant.
+    async fn find_model(&self, wish: &str, current: Option<&str>) -> Result<String, String>;
 
     /// Lets the person edit a text. The terminal is theirs meanwhile.
     async fn edit(&self, text: &str) -> Result<String, String>;
@@ -57,6 +61,8 @@ pub trait Desk: Send + Sync {
 pub struct Surroundings {
     /// The model that is called, as its provider names it.
     pub model: String,
+    /// The address of its server, where it has one.
+    pub endpoint: Option<String>,
     /// How many tokens fit into a call of the model, where that is known.
     pub window: Option<u64>,
     /// The branch of the repository, where there is one.

@@ -337,7 +337,20 @@ impl Driver {
             Effect::ListSessions => self.list(),
             Effect::Search(words) => self.search(words),
             Effect::ListModels => {
-                self.ask_desk(|desk, _, _| async move { Reply::Models(desk.models().await) });
+                let model = self.model_in_use();
+                let listed = |desk: Arc<dyn Desk>, _, _| async move {
+                    Reply::Models(desk.models(model.as_deref()).await)
+                };
+                self.ask_desk(listed);
+            }
+            Effect::FindModel(wish) => {
+                let model = self.model_in_use();
+                self.ask_desk(|desk, _, _| async move {
+                    match desk.find_model(&wish, model.as_deref()).await {
+                        Ok(name) => Reply::ModelFound(name),
+                        Err(text) => Reply::Failed(text),
+                    }
+                });
             }
             Effect::ListPaths => {
                 self.ask_desk(|desk, _, target| async move { Reply::Paths(desk.paths(&target).await) });
@@ -485,8 +498,12 @@ impl Driver {
         self.jobs.spawn(async move { Done::Reply(work.await) });
     }
 
+    fn model_in_use(&self) -> Option<String> {
+        self.console.front().reader.transcript().model().map(str::to_owned)
+    }
+
     fn look_around(&mut self) {
-        let model = self.console.front().reader.transcript().model().map(str::to_owned);
+        let model = self.model_in_use();
         self.ask_desk(|desk, _, target| async move {
             Reply::Surroundings(desk.surroundings(&target, model.as_deref()).await)
         });

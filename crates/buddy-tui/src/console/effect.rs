@@ -55,6 +55,8 @@ pub(super) enum Effect {
     Search(String),
     /// Bring models to pick from.
     ListModels,
+    /// Find the model that is meant.
+    FindModel(String),
     /// Bring paths to complete.
     ListPaths,
     /// Look at the surroundings again.
@@ -111,6 +113,8 @@ pub(super) enum Reply {
     Sessions(Vec<SessionSummary>),
     Found(Vec<Found>),
     Models(Vec<ModelChoice>),
+    /// The model that was meant.
+    ModelFound(String),
     Paths(Vec<String>),
     Surroundings(Surroundings),
     /// What the person's own command for the status line said.

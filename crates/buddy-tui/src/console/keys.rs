@@ -10,6 +10,7 @@ use super::desk::UNKNOWN_FILE;
 use super::effect::Effect;
 use super::state::{Armed, Completes, Completion, Console, Paths};
 use super::tasks::MAX_QUEUED;
+use crate::changes;
 use crate::diff::diff_rows;
 use crate::editor::{Action, Choice, Key, Menu, Search, Typed, score};
 use crate::exit::Exit;
@@ -278,6 +279,10 @@ impl Console {
         }
         if let Some(command) = text.strip_prefix('!') {
             return self.run_command(command.trim());
+        }
+        if self.front().is_idle() && changes::is_go_ahead(self.front().reader.transcript(), text) {
+            self.send(changes::plan(false));
+            return self.prompt(changes::GO_ON);
         }
         match text.strip_suffix(" &").map(str::trim) {
             Some(prompt) if !prompt.is_empty() => self.begin(prompt),

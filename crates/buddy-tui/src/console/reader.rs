@@ -9,8 +9,10 @@ use buddy_protocol::{
 };
 
 use super::items::{self, Kind};
+use crate::changes::GO_AHEAD;
 use crate::markdown::Markdown;
 use crate::output::Output;
+use crate::retrying::{ends_retries, retry};
 use crate::text::{Line, Look, Paint};
 
 /// How many lines of what a running item writes are held.
@@ -29,6 +31,8 @@ pub(super) struct Reader {
     /// What runs.
     running: HashMap<ItemId, Running>,
     turn_began: Option<Instant>,
+    /// Why the model is asked again, while it is.
+    retry: Option<String>,
     /// What was finished last, so that different things are kept apart.
     last: Option<Kind>,
     /// What was shown folded, the newest last.
@@ -93,6 +97,11 @@ impl Reader {
         self.running.get(item).map(|running| running.output.tail(look, width, limit)).unwrap_or_default()
     }
 
+    /// Why the model is asked again, while it is.
+    pub(super) fn retry(&self) -> Option<&str> {
+        self.retry.as_deref()
+    }
+
     /// The message that streams.
     pub(super) fn message(&self) -> Option<&Markdown> {
         self.message.as_ref().map(|message| &message.markdown)
@@ -132,7 +141,11 @@ impl Reader {
         now: Instant,
     ) -> Result<(), FoldError> {
         self.transcript.apply(event)?;
+        if ends_retries(&event.fact) {
+            self.retry = None;
+        }
         match &event.fact {
+            fact if retry(fact).is_some() => self.retry = retry(fact).map(|notice| notice.text.clone()),
             Fact::TurnStarted(_) => {
                 self.turn_began = Some(now);
                 self.has_hole &= self.is_silent;
@@ -295,6 +308,9 @@ impl Reader {
             }
             (None, TurnOutcome::Interrupted) => {
                 vec![Line::styled("interrupted", look.theme.style(Paint::Warning))]
+            }
+            (None, TurnOutcome::Completed) if self.transcript.is_plan_only() => {
+                items::wrapped(&Line::styled(GO_AHEAD, look.theme.style(Paint::Strong)), width)
             }
             _ => Vec::new(),
         };

@@ -66,7 +66,7 @@ impl Console {
             }
             Reply::Said(text) => self.say_plain(&text),
             Reply::Changes(text) => self.show_changes(&text),
-            Reply::LoggedIn(Some(model)) => self.use_model(&model),
+            Reply::LoggedIn(Some(model)) | Reply::ModelFound(model) => self.use_model(&model),
             Reply::LoggedIn(None) => {}
             Reply::Edited(text) => {
                 let text = text.trim_end_matches('\n');

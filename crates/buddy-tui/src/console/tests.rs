@@ -148,7 +148,8 @@ impl Seat {
     }
 
     fn end_turn(&mut self) -> Vec<Effect> {
-        let ended = TurnEnded { turn: turn(), outcome: TurnOutcome::Completed, failure: None };
+        let ended =
+            TurnEnded { turn: turn(), outcome: TurnOutcome::Completed, stop_reason: None, failure: None };
         self.fact(1, Fact::TurnEnded(ended))
     }
 
@@ -171,6 +172,7 @@ fn begun() -> Fact {
         parent: None,
         targets: Vec::new(),
         forked_from: None,
+        began_with: None,
     })
 }
 

@@ -97,6 +97,7 @@ impl AnswerSchema {
 /// The failure of a run whose answer never fitted.
 pub(super) fn missed(mismatch: &str) -> Failure {
     Failure {
+        http_status: None,
         kind: FailureKind::Internal,
         message: format!("the answer does not fit the schema: {mismatch}"),
         hint: Some(format!(

@@ -30,7 +30,12 @@ fn event(seq: u64) -> Event {
     let turn = format!("trn_{:026}", 1).parse().unwrap();
     let fact = match seq {
         1 => Fact::TurnStarted(TurnStarted { turn, by: Principal::person("ann") }),
-        _ => Fact::TurnEnded(TurnEnded { turn, outcome: TurnOutcome::Completed, failure: None }),
+        _ => Fact::TurnEnded(TurnEnded {
+            turn,
+            outcome: TurnOutcome::Completed,
+            stop_reason: None,
+            failure: None,
+        }),
     };
     Event { session: session(), seq: Some(seq), time: UnixMillis(0), fact }
 }

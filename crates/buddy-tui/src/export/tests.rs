@@ -40,6 +40,7 @@ fn exported(facts: Vec<Fact>) -> String {
         parent: None,
         targets: vec![],
         forked_from: None,
+        began_with: None,
     };
     let mut summary = SessionSummary::begin(&session(), &started, UnixMillis(0));
     let mut transcript = Transcript::default();
@@ -75,7 +76,7 @@ fn a_conversation_reads_as_markdown() {
             ItemStatus::Completed,
             call("edit_file", "a.txt", json!({"path": "a.txt"}), Ok(json!({"diff": "-a\n+b\n"}))),
         ),
-        Fact::UsageReported(UsageReported { turn, model: "small".to_owned(), usage, cost: None }),
+        Fact::UsageReported(UsageReported { turn, model: "small".to_owned(), step: None, usage, cost: None }),
     ]);
     let (_, said) = text.split_once("## Prompt").unwrap();
     insta::assert_snapshot!(said);

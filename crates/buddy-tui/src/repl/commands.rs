@@ -66,9 +66,10 @@ impl Repl<'_> {
             }
             ("cost", _) => self.tell(&overview::cost(&self.transcript)),
             ("model", "") => self.list_models().await,
-            ("model", model) => {
-                self.change(Change { model: Some(model.to_owned()), ..Change::default() }).await?;
-            }
+            ("model", wish) => match self.desk.find_model(wish, self.transcript.model()).await {
+                Ok(model) => self.change(Change { model: Some(model), ..Change::default() }).await?,
+                Err(text) => self.tell(&text),
+            },
             ("rename", "") => self.tell("say /rename and the title"),
             ("rename", title) => {
                 self.change(Change { title: Some(title.to_owned()), ..Change::default() }).await?;
@@ -128,7 +129,7 @@ impl Repl<'_> {
         }
     }
 
-    async fn change(&mut self, change: Change) -> Result<(), SessionsError> {
+    pub(super) async fn change(&mut self, change: Change) -> Result<(), SessionsError> {
         self.send_plainly(Command::Change(change)).await
     }
 
@@ -152,10 +153,10 @@ impl Repl<'_> {
         let surroundings = self.surroundings().await;
         let current = self.transcript.model().unwrap_or(&surroundings.model).to_owned();
         let mut lines: Vec<String> = Vec::new();
-        for model in self.desk.models().await {
-            lines.push(format!("  {:<20} {}", model.name, model.note));
+        for (number, model) in (1..).zip(self.desk.models(self.transcript.model()).await) {
+            lines.push(format!("{number:>3}  {:<20} {}", model.name, model.note));
         }
-        lines.push(format!("{current} is used; /model NAME takes another"));
+        lines.push(format!("{current} is used; /model NAME or /model NUMBER takes another"));
         self.tell(&lines.join("\n"));
     }
 

@@ -76,5 +76,5 @@ impl Logins {
 }
 
 fn failure(message: impl Into<String>, hint: Option<String>) -> Failure {
-    Failure { kind: FailureKind::Auth, message: message.into(), hint }
+    Failure { http_status: None, kind: FailureKind::Auth, message: message.into(), hint }
 }

@@ -94,6 +94,13 @@ pub(crate) struct Exec {
     pub(crate) rules: RunRules,
 }
 
+impl Exec {
+    /// Whether the run prints JSON and nothing else.
+    pub(crate) fn wants_json(&self) -> bool {
+        self.json || self.output_format != Format::Text
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     Text,

@@ -27,7 +27,7 @@ pub(crate) struct Resume {
     #[arg(required_unless_present = "last", conflicts_with = "last")]
     pub(crate) id: Option<String>,
 
-    /// The session that was used last.
+    /// The session that was used last; with `-C DIR` the last one of that directory.
     #[arg(long)]
     pub(crate) last: bool,
 
@@ -45,7 +45,7 @@ pub(crate) struct Export {
     #[arg(required_unless_present = "last", conflicts_with = "last")]
     pub(crate) id: Option<String>,
 
-    /// The session that was used last.
+    /// The session that was used last; with `-C DIR` the last one of that directory.
     #[arg(long)]
     pub(crate) last: bool,
 

@@ -88,7 +88,7 @@ pub(crate) async fn resume(invocation: Invocation<'_>, resume: &Resume) -> anyho
     let buddy = wire(invocation.environment, setup.wishes(&invocation, hosts.clone())?)?;
     let summary = match &resume.id {
         Some(id) => find(&buddy, id).await?,
-        None => last(&buddy, None).await?,
+        None => last(&buddy, invocation.named.as_deref()).await?,
     };
     let summary = if resume.fork { fork(&buddy, &summary.id).await? } else { summary };
     if model.is_some() {

@@ -16,12 +16,13 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use crate::cli::{Exec, Format, InputFormat};
-use crate::commands::setup::{Invocation, Notes};
-use crate::commands::{UsageError, find, fork, last, printer};
+use crate::commands::setup::{Invocation, Notes, TmuxWish};
+use crate::commands::{StartError, UsageError, find, fork, last, panes, printer};
 use crate::config::text_of;
 use crate::desk::{details, local_image};
 use crate::ephemeral::EphemeralPlace;
 use crate::hosts::Beginning;
+use crate::panes::PaneMaker;
 use crate::signals::interrupts;
 use crate::wiring::{Buddy, Wishes, wire};
 use last_message::LastMessage;
@@ -86,10 +87,24 @@ struct Wanted {
 async fn carry_out(invocation: Invocation<'_>, wanted: Wanted) -> anyhow::Result<ExecOutcome> {
     let Wanted { exec, prompt, images, schema, format, timeout, is_steered } = wanted;
     let began = Instant::now();
-    let notes = if matches!(format, OutputFormat::Text) { Notes::Shown } else { Notes::Warnings };
+    let notes = if matches!(format, OutputFormat::Text) { Notes::Headless } else { Notes::Warnings };
     let setup = invocation.prepare(notes).await?;
     let model = setup.session_model(&invocation)?;
-    let hosts = setup.hosts(&invocation, None)?;
+    let has_model = model.is_some() || !setup.models.is_demo(None);
+    if !has_model && exec.resume.is_none() && !exec.last {
+        return Err(StartError::no_model().into());
+    }
+    // Nobody looks at a terminal of a run that did not ask for one.
+    let is_shared = matches!(invocation.tmux, TmuxWish::Wanted(_));
+    if is_shared {
+        panes::refuse_inside(invocation.environment)?;
+    }
+    let pane_maker = PaneMaker::new(&invocation, &setup.loaded.config).filter(|_| is_shared);
+    let hosts = setup.hosts(&invocation, pane_maker)?;
+    hosts.reach_here().await?;
+    if format == OutputFormat::Text {
+        panes::ways(&hosts).await.iter().for_each(|way| printer().status(way));
+    }
     let wishes = setup.wishes(&invocation, hosts.clone())?;
     let mut budget = wishes.budget;
     budget.session.cost = exec.max_cost.or(budget.session.cost);
@@ -110,9 +125,10 @@ async fn carry_out(invocation: Invocation<'_>, wanted: Wanted) -> anyhow::Result
     // From here on no signal ends the process before what is not to stay is removed.
     let _place = exec.ephemeral.then(|| EphemeralPlace::make(invocation.environment)).transpose()?;
     let buddy = wire(invocation.environment, wishes)?;
+    let target = target(&buddy, &exec, beginning, model, has_model).await?;
     let request = ExecRequest {
         who: buddy.who.clone(),
-        target: target(&buddy, &exec, beginning, model).await?,
+        target,
         prompt,
         images,
         schema,
@@ -137,6 +153,7 @@ async fn carry_out(invocation: Invocation<'_>, wanted: Wanted) -> anyhow::Result
         let outcome = run_exec(buddy.hub.clone(), request, commands, printer()).await;
         let closed = buddy.close().await;
         setup.models.settle().await;
+        panes::tell_remaining(&hosts, &mut printer()).await;
         hosts.rest().await;
         Ok(closing(outcome?, closed))
     };
@@ -186,6 +203,7 @@ async fn target(
     exec: &Exec,
     beginning: Option<Beginning>,
     model: Option<String>,
+    has_model: bool,
 ) -> anyhow::Result<ExecTarget> {
     let summary = match beginning {
         None => find(buddy, exec.resume.as_deref().unwrap_or_default()).await?,
@@ -195,6 +213,10 @@ async fn target(
             return Ok(ExecTarget::New(NewSession { agent, cwd, model, parent: None, targets }));
         }
     };
+    // A session that names its model goes on with that one.
+    if !has_model && summary.model.is_none() {
+        return Err(StartError::no_model().into());
+    }
     let summary = if exec.fork { fork(buddy, &summary.id).await? } else { summary };
     Ok(ExecTarget::Resume { session: summary.id, head: summary.head, model })
 }

@@ -17,11 +17,15 @@ use crate::wiring::{Wishes, wire};
 const PAGE: usize = 5_000;
 
 /// Writes a session to a file or to the standard output.
-pub(crate) async fn run(environment: &Environment, export: &Export) -> anyhow::Result<Exit> {
+pub(crate) async fn run(
+    environment: &Environment,
+    export: &Export,
+    named: Option<&Path>,
+) -> anyhow::Result<Exit> {
     let buddy = wire(environment, Wishes::reading()?)?;
     let summary = match &export.id {
         Some(id) => find(&buddy, id).await?,
-        None => last(&buddy, None).await?,
+        None => last(&buddy, named).await?,
     };
     let mut events: Vec<Event> = Vec::new();
     let damage = loop {

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use buddy_agent::{Budget, Limit, TextSettings};
 use buddy_policy::{Approvals, Attendance};
-use buddy_protocol::{Failure, MicroUsd, TargetWish};
+use buddy_protocol::{MicroUsd, TargetWish};
 
 use crate::cli::{Approve, RunRules};
-use crate::commands::{is_here, printer};
+use crate::commands::{StartError, is_here, printer};
 use crate::config::{ApprovalPolicy, Loaded, Request, TrustStore, WorkEnvironment, load};
 use crate::environment::Environment;
 use crate::hosts::RunHosts;
@@ -21,6 +21,9 @@ use crate::wiring::{Wishes, local_target};
 /// What is said at the start where commands have no bounds.
 const FULL_ACCESS: &str = "Production mode: commands run unsandboxed with your full permissions.";
 
+/// What is said at the start in a place that is thrown away.
+const THROWAWAY: &str = "Throwaway mode: commands run without a sandbox and without approval, and processes that they start keep running.";
+
 /// What is said then where buddy runs in a terminal that other programs type into, by the variable that tells it.
 const MULTIPLEXERS: &[(&str, &str)] = &[("TMUX", "tmux"), ("STY", "screen"), ("ZELLIJ", "zellij")];
 
@@ -30,6 +33,8 @@ pub(crate) struct Invocation<'a> {
     pub(crate) request: Request,
     /// The directory here.
     pub(crate) cwd: PathBuf,
+    /// The directory that the command line names, on the first of the hosts.
+    pub(crate) named: Option<PathBuf>,
     /// The hosts to work on, the default first; none for this machine.
     pub(crate) hosts: Vec<TargetWish>,
     /// Whether the person trusts the directories to work in.
@@ -74,6 +79,8 @@ impl PolicyWish {
 pub(crate) enum Notes {
     /// Warnings, and which model was found.
     Shown,
+    /// The same for a run that the demo does not answer.
+    Headless,
     /// Warnings.
     Warnings,
     /// Nothing: it was told before.
@@ -111,7 +118,7 @@ impl Invocation<'_> {
     pub(crate) async fn prepare(&self, notes: Notes) -> anyhow::Result<Setup> {
         let loaded = match notes {
             Notes::Silent => load(self.environment, &self.cwd, &self.request)?,
-            Notes::Shown | Notes::Warnings => self.load()?,
+            Notes::Shown | Notes::Headless | Notes::Warnings => self.load()?,
         };
         let guards = Guards::new(&self.environment.data).notice()?;
         if let Some(notice) = guards.filter(|_| notes != Notes::Silent) {
@@ -122,7 +129,7 @@ impl Invocation<'_> {
         let is_wanted = loaded.config.network.local_servers;
         let probe = async || if is_wanted { local_servers(self.environment).await } else { Vec::new() };
         let wish = self.model.as_deref();
-        let choice = choose(self.environment, &loaded, &keys, wish, probe).await.map_err(told)?;
+        let choice = choose(self.environment, &loaded, &keys, wish, probe).await.map_err(StartError::from)?;
         let lessons = Lessons::read(&self.environment.data);
         let models = Models::new(&loaded, keys, choice, lessons);
         let mut printer = printer();
@@ -131,13 +138,17 @@ impl Invocation<'_> {
         }
         let is_open =
             loaded.config.agent.environment == WorkEnvironment::Production && !self.policy.is_plan_only();
-        if is_open && notes == Notes::Shown {
+        let is_told = matches!(notes, Notes::Shown | Notes::Headless);
+        if is_told && self.environment.is_throwaway {
+            printer.tell(THROWAWAY);
+        } else if is_told && is_open {
             printer.status(FULL_ACCESS);
             if let Some(typed) = typed_into(self.environment) {
                 printer.tell(&typed);
             }
         }
-        if let (Notes::Shown, None, Some(found)) = (notes, wish, models.found()) {
+        let has_answer = notes == Notes::Shown || !models.is_demo(None);
+        if let (true, None, Some(found)) = (is_told && has_answer, wish, models.found()) {
             printer.tell(&found);
         }
         Ok(Setup { loaded, models: Arc::new(models) })
@@ -156,7 +167,7 @@ impl Setup {
     /// The name of the model that a session keeps, when the person named one.
     pub(crate) fn session_model(&self, invocation: &Invocation<'_>) -> anyhow::Result<Option<String>> {
         let name = invocation.model.as_deref();
-        name.map(|name| self.models.canonical(name)).transpose().map_err(told)
+        Ok(name.map(|name| self.models.canonical(name)).transpose().map_err(StartError::from)?)
     }
 
     fn budget(&self) -> Budget {
@@ -201,6 +212,11 @@ impl Setup {
         let config = &self.loaded.config;
         let texts = TextSettings::default();
         Ok(Wishes {
+            mode: if invocation.environment.is_throwaway {
+                "throwaway"
+            } else {
+                config.agent.environment.name()
+            },
             approvals,
             keeps_asking: approvals == Approvals::Auto && invocation.policy.approve.is_none(),
             attendance: Attendance::Somebody,
@@ -259,11 +275,4 @@ impl Setup {
 /// An amount that makes no sense leaves nothing to spend.
 fn money(dollars: f64) -> MicroUsd {
     MicroUsd::from_dollars(dollars).unwrap_or(MicroUsd(0))
-}
-
-fn told(failure: Failure) -> anyhow::Error {
-    match failure.hint {
-        Some(hint) => anyhow::anyhow!("{}\n  {hint}", failure.message),
-        None => anyhow::anyhow!(failure.message),
-    }
 }

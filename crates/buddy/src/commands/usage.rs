@@ -1,6 +1,12 @@
-//! A command line that makes no sense, seen after it was parsed.
+//! Why a run ends before it began, and the code that it ends with.
 
-/// What is wrong with it. The run ends with the code for that, and nothing was done.
+use buddy_protocol::{Failure, FailureKind};
+use buddy_tui::{Exit, refusal_line};
+
+use crate::commands::printer;
+use crate::config::ConfigError;
+
+/// A command line that makes no sense, seen after it was parsed. The run ends with the code for that, and nothing was done.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(crate) struct UsageError(String);
@@ -10,4 +16,56 @@ impl UsageError {
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self(message.into())
     }
+}
+
+/// A failure before there is a session.
+#[derive(Debug, thiserror::Error)]
+#[error("{}{}", .failure.message, hinted(.failure))]
+pub(crate) struct StartError {
+    pub(crate) exit: Exit,
+    pub(crate) failure: Failure,
+}
+
+impl StartError {
+    /// No model is connected, and nobody is there to talk to the demo.
+    pub(crate) fn no_model() -> Self {
+        let message = "no model is connected. Run `buddy login`, or set OPENAI_API_KEY, ANTHROPIC_API_KEY, \
+                       OPENROUTER_API_KEY or BUDDY_BASE_URL";
+        let hint = "to see buddy work without a model: buddy exec --model demo \"tour\"";
+        let failure = Failure {
+            kind: FailureKind::ModelMissing,
+            message: message.to_owned(),
+            hint: Some(hint.to_owned()),
+            http_status: None,
+        };
+        Self { exit: Exit::Auth, failure }
+    }
+}
+
+impl From<Failure> for StartError {
+    fn from(failure: Failure) -> Self {
+        Self { exit: Exit::Failed, failure }
+    }
+}
+
+fn hinted(failure: &Failure) -> String {
+    failure.hint.as_ref().map(|hint| format!("\n  {hint}")).unwrap_or_default()
+}
+
+/// Tells why a run did not begin; to a program that wants JSON in the form of a result, too.
+pub(crate) fn refuse(error: &anyhow::Error, wants_json: bool) -> Exit {
+    let mut printer = printer();
+    printer.status(&format!("buddy: {error:#}"));
+    let simple = |kind| Failure { kind, message: format!("{error:#}"), hint: None, http_status: None };
+    let (exit, failure) = if let Some(start) = error.downcast_ref::<StartError>() {
+        (start.exit, start.failure.clone())
+    } else if error.is::<ConfigError>() || error.is::<UsageError>() {
+        (Exit::Usage, simple(FailureKind::Usage))
+    } else {
+        (Exit::Failed, simple(FailureKind::Internal))
+    };
+    if wants_json && printer.line(&refusal_line(exit, failure)).is_err() {
+        return Exit::OutputClosed;
+    }
+    exit
 }

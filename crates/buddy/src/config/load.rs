@@ -17,7 +17,7 @@ use super::project_keys::{ProjectMay, Ruling, project_may};
 use super::search::{Found, Role, search, text_of};
 use super::settings::Config;
 use super::trust::TrustStore;
-use super::variables::ENVIRONMENT_PROFILE;
+use super::variables::{ChosenModel, ENVIRONMENT_PROFILE};
 use super::{edit, template, variables};
 use crate::environment::Environment;
 
@@ -82,7 +82,8 @@ pub(crate) fn load(environment: &Environment, cwd: &Path, request: &Request) -> 
     }
     let has_project_file = named.is_none() && environment.named_config().is_none();
     loader.control_files(&TrustStore::new(&environment.data), cwd, has_project_file)?;
-    loader.effective.add(variables::settings(environment))?;
+    let chosen = loader.chosen()?;
+    loader.effective.add(variables::settings(environment, chosen))?;
     let key_home = key_home(&loader.effective.config()?);
     loader.overrides(&request.overrides)?;
     let config = loader.effective.config()?;
@@ -124,6 +125,24 @@ impl Loader {
             self.warnings.push(format!("{path} has a key in it and others can read it: chmod 600 {path}"));
         }
         self.effective.add(layer)
+    }
+
+    /// The model that files choose.
+    fn chosen(&self) -> Result<Option<ChosenModel>, ConfigError> {
+        if self.effective.origin(&["agent", "model"]) == Origin::Default {
+            return Ok(None);
+        }
+        let config = self.effective.config()?;
+        let name = config.agent.model.as_str();
+        let (profile, model) = match (config.models.get(name), name.split_once('/')) {
+            (Some(profile), _) => (profile, profile.model_or(name)),
+            (None, Some((prefix, model))) => match config.models.get(prefix) {
+                Some(profile) => (profile, model),
+                None => return Ok(None),
+            },
+            (None, None) => return Ok(None),
+        };
+        Ok(Some(ChosenModel { model: model.to_owned(), api: profile.api }))
     }
 
     fn layer(&mut self, path: &Path, text: &str) -> Result<Vec<Setting>, ConfigError> {

@@ -132,7 +132,8 @@ pub(crate) enum Api {
     Completions,
     /// Responses.
     Responses,
-    /// Anthropic Messages.
+    /// Anthropic Messages; `anthropic` means the same.
+    #[serde(alias = "anthropic")]
     Messages,
     /// Ollama's own API.
     Ollama,

@@ -107,6 +107,16 @@ pub(crate) enum WorkEnvironment {
     Production,
 }
 
+impl WorkEnvironment {
+    /// The word of the configuration for it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Development => "development",
+            Self::Production => "production",
+        }
+    }
+}
+
 /// What the agent may use.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
@@ -270,7 +280,7 @@ pub(crate) struct TmuxSection {
 
 impl Default for TmuxSection {
     fn default() -> Self {
-        Self { enabled: true, max_sessions: 1, max_panes: 5 }
+        Self { enabled: false, max_sessions: 1, max_panes: 5 }
     }
 }
 

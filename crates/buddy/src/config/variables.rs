@@ -3,13 +3,20 @@
 use serde_json::Value;
 
 use super::layers::{Origin, Setting};
+use super::profile::Api;
 use crate::environment::Environment;
 
 /// The profile that `BUDDY_BASE_URL` makes. Files cannot define it.
 pub(crate) const ENVIRONMENT_PROFILE: &str = "environment";
 
-/// The settings of the environment.
-pub(crate) fn settings(environment: &Environment) -> Vec<Setting> {
+/// The model that the person chose in a file, and what its server speaks.
+pub(crate) struct ChosenModel {
+    pub(crate) model: String,
+    pub(crate) api: Api,
+}
+
+/// The settings of the environment. `BUDDY_BASE_URL` alone is another address for the model that was chosen.
+pub(crate) fn settings(environment: &Environment, chosen: Option<ChosenModel>) -> Vec<Setting> {
     let mut settings = Vec::new();
     let mut set = |path: &[&str], value: Value, variable: &str| {
         settings.push(Setting {
@@ -22,6 +29,13 @@ pub(crate) fn settings(environment: &Environment) -> Vec<Setting> {
     if let Some((variable, url)) = &base_url {
         set(&["models", ENVIRONMENT_PROFILE, "api_base_url"], url.as_str().into(), variable);
         set(&["agent", "model"], ENVIRONMENT_PROFILE.into(), variable);
+    }
+    let is_alone = base_url.is_some() && environment.setting("MODEL").is_none();
+    if let (Some((variable, _)), Some(chosen), true) = (&base_url, chosen, is_alone) {
+        set(&["models", ENVIRONMENT_PROFILE, "model"], chosen.model.into(), variable);
+        if environment.setting("API").is_none() {
+            set(&["models", ENVIRONMENT_PROFILE, "api"], chosen.api.name().into(), variable);
+        }
     }
     if let Some((variable, model)) = environment.setting("MODEL") {
         match base_url {

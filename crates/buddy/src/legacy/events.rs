@@ -89,7 +89,7 @@ struct Log {
 impl Log {
     fn new(legacy: Legacy, place: &Place) -> Self {
         let now = legacy.created.or(legacy.messages.iter().find_map(|message| message.time));
-        let now = now.unwrap_or(place.changed);
+        let now = now.or(legacy.updated).unwrap_or(place.changed);
         let started = SessionStarted {
             owner: place.owner.clone(),
             agent: place.agent.clone(),
@@ -99,6 +99,7 @@ impl Log {
             parent: None,
             targets: Vec::new(),
             forked_from: None,
+            began_with: None,
         };
         let first = legacy
             .messages
@@ -201,7 +202,12 @@ impl Log {
     fn end_turn(&mut self) {
         self.open.clear();
         if let Some((turn, _)) = self.turn.take() {
-            self.push(Fact::TurnEnded(TurnEnded { turn, outcome: TurnOutcome::Completed, failure: None }));
+            self.push(Fact::TurnEnded(TurnEnded {
+                turn,
+                outcome: TurnOutcome::Completed,
+                stop_reason: None,
+                failure: None,
+            }));
         }
     }
 

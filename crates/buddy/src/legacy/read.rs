@@ -59,6 +59,7 @@ pub(crate) fn read(name: &str, text: &str) -> anyhow::Result<Legacy> {
     let messages = match value {
         Value::Array(messages) => messages,
         Value::Object(mut object) => {
+            unfold_state(&mut object);
             let messages = take(&mut object, &["messages", "history", "conversation"]);
             legacy.take_head(&mut object);
             legacy.rest = object;
@@ -78,6 +79,13 @@ pub(crate) fn read(name: &str, text: &str) -> anyhow::Result<Legacy> {
     Ok(legacy)
 }
 
+/// Puts the messages of a session whose state is an object of its own where others have them.
+fn unfold_state(object: &mut Map<String, Value>) {
+    let Some(Value::Object(state)) = object.get_mut("state") else { return };
+    let Some(messages) = take(state, &["messages", "history"]) else { return };
+    object.insert("messages".to_owned(), messages);
+}
+
 impl Legacy {
     fn take_head(&mut self, object: &mut Map<String, Value>) {
         let text = |value: Value| match value {
@@ -90,10 +98,11 @@ impl Legacy {
             .unwrap_or(self.id.clone());
         self.title = take(object, &["title", "name", "summary"]).and_then(text);
         self.model = take(object, &["model", "model_name", "profile"]).and_then(text);
-        self.created = take(object, &["created", "created_at", "createdAt", "started_at"])
+        self.created =
+            take(object, &["created", "created_at", "createdAt", "started_at", "created_at_millis"])
+                .and_then(|value| time(&value));
+        self.updated = take(object, &["updated", "updated_at", "updatedAt", "saved_at", "updated_at_millis"])
             .and_then(|value| time(&value));
-        self.updated =
-            take(object, &["updated", "updated_at", "updatedAt", "saved_at"]).and_then(|value| time(&value));
     }
 
     fn take_message(&mut self, place: usize, value: Value) {
@@ -246,6 +255,23 @@ mod tests {
         );
         assert_eq!((second.id.as_str(), second.created), ("7", first.created));
         assert_eq!(check(r#"[{"role": "user", "content": "hi"}]"#).id, "file");
+    }
+
+    #[test]
+    fn messages_may_be_in_a_state() {
+        let read = check(
+            r#"{"version": 1, "id": "a1b2", "updated_at_millis": 1700000000123, "state": {
+                "messages": [{"role": "system", "content": "be good"}, {"role": "user", "content": "hi"},
+                    {"role": "assistant", "content": null, "tool_calls": [
+                        {"id": "c1", "type": "function", "function": {"name": "run_shell", "arguments": "{}"}}]},
+                    {"role": "tool", "tool_call_id": "c1", "content": "out"}],
+                "tracker": {"prompt_tokens": 5}}}"#,
+        );
+        assert_eq!((read.id.as_str(), read.updated), ("a1b2", Some(UnixMillis(1_700_000_000_123))));
+        assert_eq!(read.messages.len(), 3);
+        let kept = serde_json::json!({"version": 1, "state": {"tracker": {"prompt_tokens": 5}}});
+        assert_eq!(&Value::Object(read.rest), &kept, "the rest stays as it was");
+        assert!(read.not_understood.is_empty());
     }
 
     #[test]

@@ -77,5 +77,5 @@ fn bearer(key: Option<SecretString>) -> Auth {
 }
 
 fn invalid(message: String) -> Failure {
-    Failure { kind: FailureKind::InvalidRequest, message, hint: None }
+    Failure { http_status: None, kind: FailureKind::InvalidRequest, message, hint: None }
 }

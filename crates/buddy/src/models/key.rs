@@ -191,7 +191,7 @@ fn filled(name: &str, key: SecretString, place: &str) -> Result<Key, Failure> {
 }
 
 fn failure(message: &str, hint: Option<String>) -> Failure {
-    Failure { kind: FailureKind::Auth, message: message.to_owned(), hint }
+    Failure { http_status: None, kind: FailureKind::Auth, message: message.to_owned(), hint }
 }
 
 /// A command that prints a key. It runs once, when the key is first needed.

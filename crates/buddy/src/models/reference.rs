@@ -74,7 +74,7 @@ fn slip<'a>(name: &str, profiles: &'a BTreeMap<String, Profile>) -> Option<&'a s
 }
 
 fn unknown(message: String, hint: String) -> Failure {
-    Failure { kind: FailureKind::ModelMissing, message, hint: Some(hint) }
+    Failure { http_status: None, kind: FailureKind::ModelMissing, message, hint: Some(hint) }
 }
 
 #[cfg(test)]

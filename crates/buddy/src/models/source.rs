@@ -2,6 +2,7 @@
 
 mod line;
 mod look;
+mod offered;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,6 +29,7 @@ use crate::config::{Api, Config, ENVIRONMENT_PROFILE, Effective, Loaded, Origin,
 use look::Looks;
 
 pub(crate) use line::Line;
+pub(crate) use offered::OfferedModel;
 
 /// The name under which a person asks for the built-in demo.
 const DEMO: &str = "demo";
@@ -317,11 +319,11 @@ impl ModelSource for NoModels {
 fn missing() -> Failure {
     let hint = "put a key into OPENAI_API_KEY, ANTHROPIC_API_KEY or OPENROUTER_API_KEY, choose a profile with `buddy config set agent.model NAME`, or set BUDDY_BASE_URL to an OpenAI-compatible server, BUDDY_MODEL to a model there and BUDDY_API_KEY to its key";
     let message = "no model is configured".to_owned();
-    Failure { kind: FailureKind::ModelMissing, message, hint: Some(hint.to_owned()) }
+    Failure { http_status: None, kind: FailureKind::ModelMissing, message, hint: Some(hint.to_owned()) }
 }
 
 fn invalid(message: String) -> Failure {
-    Failure { kind: FailureKind::InvalidRequest, message, hint: None }
+    Failure { http_status: None, kind: FailureKind::InvalidRequest, message, hint: None }
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! A conversation that outgrows the model's window: room is made, once, and the conversation goes on.
 
 use buddy_protocol::{Content, Item};
-use buddy_testkit::model::{Turn, turn};
+use buddy_testkit::model::{Script, Turn, turn};
 
 use crate::stage::Stage;
 
@@ -73,4 +73,24 @@ async fn a_person_can_ask_for_it() {
     started.stdout.wait_for("Yes.", 1).await;
     started.finish().await.expect_code(0);
     assert!(sent(&stage, 2).contains(SUMMARY), "{}", sent(&stage, 2));
+}
+
+#[tokio::test]
+async fn a_window_of_4096_tokens_is_enough_to_work_in() {
+    let read = turn().call("read_file", serde_json::json!({"path": "notes"}));
+    let script = Script::from([turn().text("Hello."), read, turn().text("Two notes.")]).with_window(4_096);
+    let stage = Stage::new(script).await;
+    std::fs::write(stage.home.work().join("notes"), "one\ntwo\n").unwrap();
+    std::fs::write(stage.home.work().join("AGENTS.md"), "Be kind. ".repeat(2_000)).unwrap();
+    stage.exec(["hi", "--trust"]).run().await.expect_code(0);
+    stage.exec(["count the notes", "--last"]).run().await.expect_code(0);
+    let requests = stage.requests();
+    assert_eq!(requests.len(), 3, "nothing had to be summed up");
+    for request in &requests {
+        let bytes = request.body.to_string().len();
+        assert!(bytes < 12_000, "{bytes} bytes are about {} tokens", bytes / 4);
+    }
+    let tools = requests[0].body["tools"].as_array().unwrap();
+    let names: Vec<&str> = tools.iter().map(|tool| tool["function"]["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["run_shell", "read_file", "write_file", "edit_file"]);
 }

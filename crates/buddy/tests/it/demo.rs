@@ -15,16 +15,15 @@ async fn it_answers_and_says_that_it_is_a_demo() {
     let home = Home::new();
     std::fs::write(home.work().join("one"), "").unwrap();
     std::fs::write(home.work().join("two"), "").unwrap();
-    let finished = bare(&home).args(["exec", "hello"]).run().await.expect_code(0);
+    let finished = bare(&home).args(["exec", "-m", "demo", "hello"]).run().await.expect_code(0);
     assert!(finished.text().starts_with("[demo] This directory has 2 entries."), "{finished}");
-    finished.expect_stderr("built-in demo");
     assert!(home.path().join(".buddy/buddy.db").exists());
 }
 
 #[tokio::test]
 async fn its_command_is_denied_when_nobody_is_there_to_ask() {
     let home = Home::new();
-    let finished = bare(&home).args(["exec", "run touch sentinel"]).run().await.expect_code(5);
+    let finished = bare(&home).args(["exec", "-m", "demo", "run touch sentinel"]).run().await.expect_code(5);
     assert!(finished.text().contains("It was not done"), "{finished}");
     assert!(!home.work().join("sentinel").exists());
 }

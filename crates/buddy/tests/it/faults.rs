@@ -77,7 +77,7 @@ async fn a_rate_limit_of_an_hour_is_told() {
 #[tokio::test]
 async fn a_server_that_stays_broken_is_given_up() {
     let broken = || turn().error(500, "server_error", "on fire").header("retry-after-ms", "5");
-    check_failure((0..5).map(|_| broken()), 5, 1, "on fire").await;
+    check_failure((0..18).map(|_| broken()), 18, 1, "on fire").await;
 }
 
 #[tokio::test]
@@ -170,7 +170,7 @@ async fn a_call_is_not_made_again_when_the_answer_to_it_fails() {
 async fn a_turn_that_failed_after_a_call_can_be_gone_on_with() {
     let broken = || turn().error(500, "server_error", "on fire").header("retry-after-ms", "5");
     let turns: Vec<Turn> =
-        [counted()].into_iter().chain((0..5).map(|_| broken())).chain([turn().text("Done.")]).collect();
+        [counted()].into_iter().chain((0..18).map(|_| broken())).chain([turn().text("Done.")]).collect();
     let stage = Stage::new(turns).await;
     run(&stage).await.expect_code(1).expect_stderr("on fire");
     let session = stage.only_log().await.session;

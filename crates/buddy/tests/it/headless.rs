@@ -5,6 +5,7 @@ mod configuration;
 mod ephemeral;
 mod lists;
 mod print;
+mod results;
 mod rights;
 mod schema;
 mod steered;

@@ -221,3 +221,17 @@ async fn a_line_while_a_tool_runs_steers() {
     assert_eq!(said(&body, "user").pop().unwrap(), "but in blue");
     assert_eq!(stage.results()[0]["result"]["stdout"], "went\n");
 }
+
+#[tokio::test]
+async fn a_call_that_was_interrupted_is_counted_by_an_estimate() {
+    let stage = Stage::new([Moment::MidText.answer()]).await;
+    let mut started = stage.exec(["go", "--json"]).start();
+    Moment::MidText.wait(&stage, &mut started).await;
+    started.signal(Signal::INT);
+    let finished = started.finish().await.expect_code(130);
+    let text = finished.text();
+    let result: serde_json::Value = serde_json::from_str(text.lines().last().unwrap()).unwrap();
+    assert_eq!(result["usage"]["estimated"], true, "{result}");
+    assert!(result["usage"]["input"].as_u64().unwrap() > 100, "{result}");
+    assert!(stage.only_log().await.transcript.bill().usage.estimated);
+}

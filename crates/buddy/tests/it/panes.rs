@@ -445,3 +445,23 @@ async fn buddy_does_not_start_inside_its_own_pane() {
     let elsewhere = stage.buddy(&[]).env("TMUX", "/tmp/tmux-0/default,123,0").run().await;
     elsewhere.expect_code(0);
 }
+
+#[tokio::test]
+async fn a_headless_run_uses_a_pane_only_when_it_is_asked_for() {
+    let look = || {
+        turn()
+            .call("run_shell", shell("printf '%s' \"${BUDDY_PANE:+pane}\"; printf '\\033[31mred\\033[0m\\a'"))
+    };
+    let stage = PaneStage::new([look(), turn().text("Done."), look(), turn().text("Done.")]).await;
+    stage.buddy(&["exec", "--tmux", "work", "go"]).run().await.expect_code(0);
+    let stdout = stage.0.results()[0]["result"]["stdout"].to_string();
+    assert!(stdout.contains("pane") && stdout.contains("red"), "{stdout}");
+    assert!(!stdout.contains("u001b") && !stdout.contains("u0007"), "{stdout}");
+    stage.buddy(&["exec", "go"]).run().await.expect_code(0);
+    let stdout = stage.0.results()[0]["result"]["stdout"].to_string();
+    assert!(!stdout.contains("pane") && stdout.contains("red"), "{stdout}");
+    assert!(
+        !stdout.contains("u001b") && !stdout.contains("u0007"),
+        "no control sequence reaches the model: {stdout}"
+    );
+}

@@ -119,6 +119,23 @@ async fn a_new_conversation_needs_no_name() {
 }
 
 #[tokio::test]
+async fn last_of_a_directory_is_not_one_of_another() {
+    let stage = Stage::new([turn().text("First."), turn().text("Second."), turn().text("Third.")]).await;
+    let (one, two) = (stage.home.path().join("one"), stage.home.path().join("two"));
+    for directory in [&one, &two] {
+        std::fs::create_dir(directory).unwrap();
+        stage.exec(["hi"]).cwd(directory).run().await.expect_code(0);
+    }
+    let program = stage.buddy(["resume", "--last", "-C", one.to_str().unwrap()]).input("again\n");
+    program.run().await.expect_code(0);
+    let body = stage.requests().pop().unwrap().body;
+    assert_eq!(said(&body, "assistant"), ["First."]);
+    let work = stage.home.work();
+    let program = stage.buddy(["resume", "--last", "-C", work.to_str().unwrap()]).input("again\n");
+    program.run().await.expect_code(1).expect_stderr("no session to go on with in");
+}
+
+#[tokio::test]
 async fn last_is_the_last_of_all() {
     let stage = Stage::new([turn().text("Hello."), turn().text("Again.")]).await;
     stage.completed("hi").await;
@@ -252,7 +269,7 @@ async fn the_commands_of_the_screen_are_there_line_by_line() {
         "turns      1",
         "tokens; how many fit is not known",
         "input      ",
-        "scripted is used; /model NAME takes another",
+        "scripted is used; /model NAME or /model NUMBER takes another",
         "this terminal has no clipboard; /export writes a file",
         "title: A plain title",
     ] {
@@ -329,4 +346,33 @@ async fn a_command_for_when_nothing_runs_is_done_at_the_end_of_the_turn() {
     started.finish().await.expect_code(0);
     let seen = said(&stage.requests()[2].body, "user").join("|");
     assert!(seen.ends_with("Look at: it all"), "{seen}");
+}
+
+#[tokio::test]
+async fn a_plan_ends_with_a_question_and_yes_begins_it() {
+    let work = turn().call("write_file", serde_json::json!({"path": "made", "content": "x"}));
+    let stage = Stage::new([turn().text("I would make a file."), work, turn().text("Made.")]).await;
+    let mut started = stage.buddy(["--approve", "all", "--trust", "--plan"]).converse();
+    started.write(b"make a file\n").await;
+    started.stderr.wait_for("Go ahead?", 1).await;
+    assert!(!stage.home.work().join("made").exists());
+    started.write(b"y\n").await;
+    started.stdout.wait_for("Made.", 1).await;
+    started.finish().await.expect_code(0);
+    assert!(stage.home.work().join("made").exists());
+    assert!(!stage.only_log().await.transcript.is_plan_only());
+}
+
+#[tokio::test]
+async fn a_model_that_the_server_does_not_have_is_refused_with_the_nearest_name() {
+    let stage = Stage::new([turn().text("Hello.")]).await;
+    let mut started = stage.buddy([]).converse();
+    started.write(b"/model scriptd\n").await;
+    started.stderr.wait_for("did you mean `scripted`?", 1).await;
+    started.write(b"/model 99\n").await;
+    started.stderr.wait_for("there is no model 99", 1).await;
+    started.write(b"/model environment/other\nhi\n").await;
+    started.stdout.wait_for("Hello.", 1).await;
+    started.finish().await.expect_code(0);
+    assert_eq!(stage.requests()[0].body["model"], "other");
 }

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::{failure, find, with_managed};
+use crate::tools::plain;
 use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext};
 
 /// Lines when the call does not say.
@@ -87,7 +88,7 @@ impl Tool for ProcessLogs {
             Ok(json!({
                 "id": input.id,
                 "condition": status.condition,
-                "output": String::from_utf8_lossy(&output),
+                "output": plain(&String::from_utf8_lossy(&output)),
                 "truncated": false,
             }))
         })

@@ -161,10 +161,10 @@ async fn errors_in_the_providers_words() {
         (error(529, "overloaded_error", "Overloaded"), ModelErrorKind::Overloaded),
     ];
     for (turn, kind) in table {
-        let server = ModelServer::start(vec![turn; 9]).await;
+        let server = ModelServer::start(vec![turn; 20]).await;
         let error = outcome(model(&server).call(prompt())).await.error();
         assert_eq!(error.kind, kind, "{error}");
-        let expected = if error.is_transient() { 5 } else { 1 };
+        let expected = if error.is_transient() { 18 } else { 1 };
         assert_eq!(server.requests().len(), expected, "{error}");
     }
 }

@@ -81,8 +81,8 @@ async fn a_server_error_may_pass() {
 #[tokio::test]
 async fn a_server_error_that_stays_is_given_up() {
     let broken = turn().error(503, "unavailable_error", "Loading model").header("retry-after-ms", "1");
-    let (outcome, requests) = answered(vec![broken; 9]).await;
-    assert_eq!((outcome.error().kind, requests), (ModelErrorKind::Overloaded, 5));
+    let (outcome, requests) = answered(vec![broken; 20]).await;
+    assert_eq!((outcome.error().kind, requests), (ModelErrorKind::Overloaded, 18));
 }
 
 #[tokio::test]

@@ -51,8 +51,8 @@ async fn storms_that_do_not_pass_are_given_up() {
     for (status, kind) in [(429, ModelErrorKind::RateLimit), (529, ModelErrorKind::Overloaded)] {
         for wire in WIRES {
             let storm = turn().error(status, "unavailable", "not now").header("retry-after-ms", "1");
-            let (outcome, server) = wire.ask(vec![storm; 9]).await;
-            assert_eq!((outcome.error().kind, server.requests().len()), (kind, 5), "{wire} {status}");
+            let (outcome, server) = wire.ask(vec![storm; 20]).await;
+            assert_eq!((outcome.error().kind, server.requests().len()), (kind, 18), "{wire} {status}");
         }
     }
 }

@@ -68,5 +68,5 @@ impl Models {
 
 fn unauthorized(message: String) -> Failure {
     let hint = Some("run the command of `api_key_command` by hand to see why".to_owned());
-    Failure { kind: FailureKind::Auth, message, hint }
+    Failure { http_status: None, kind: FailureKind::Auth, message, hint }
 }

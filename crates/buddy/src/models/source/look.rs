@@ -82,7 +82,7 @@ impl Models {
     }
 
     /// The way to a model whose key is at hand. A look is not worth waiting for a key command or for a login.
-    fn short_way(&self, reference: &Reference, profile: &Profile) -> Option<(Route, String)> {
+    pub(super) fn short_way(&self, reference: &Reference, profile: &Profile) -> Option<(Route, String)> {
         let name = &reference.profile;
         let key = match self.keys.key(name, profile, &endpoint(name, profile).ok()?.to_string()).ok()? {
             Key::None => None,

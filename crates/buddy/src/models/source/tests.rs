@@ -110,6 +110,20 @@ async fn nothing_configured_is_the_demo_and_half_of_it_is_explained() {
 }
 
 #[tokio::test]
+async fn an_address_alone_takes_the_chosen_model_and_not_its_key() {
+    let stage = Stage::new(&[("BUDDY_BASE_URL", "localhost:7")], TWO, &[]).await;
+    assert_eq!(stage.models.model(None).unwrap().name(), "a");
+    assert_eq!(stage.key("environment").unwrap(), None);
+    let user = "agent.model = 'claude'";
+    let stage = Stage::new(&[("BUDDY_BASE_URL", "http://h"), ("BUDDY_API_KEY", "k")], user, &[]).await;
+    assert_eq!(stage.config.models["environment"].api, stage.config.models["claude"].api);
+    assert_eq!(stage.key("environment").unwrap().as_deref(), Some("k"));
+    let user = "agent.model = 'x'\n[models.x]\napi_base_url = 'http://x'\napi = 'anthropic'";
+    let stage = Stage::new(&[], user, &[]).await;
+    assert_eq!(stage.config.models["x"].api, crate::config::Api::Messages);
+}
+
+#[tokio::test]
 async fn a_context_limit_of_the_profile_wins() {
     let stage = Stage::new(&[], "agent.model = 'glm'\nmodels.glm.context_limit = 1234", &[]).await;
     assert_eq!(stage.models.facts(None).context_window, Some(1234));
