@@ -421,7 +421,9 @@ mod tests {
         let approval = approval("cargo test", vec![offer()]);
         let shown = question(&ask(Question::Approval(approval.clone())), "/w");
         assert!(
-            shown.contains("also allow `cargo *`: every command of cargo\n  y yes, a always that until you quit"),
+            shown.contains(
+                "also allow `cargo *`: every command of cargo\n  y yes, a always that until you quit"
+            ),
             "{shown}"
         );
         let question = Question::Approval(approval);
