@@ -236,7 +236,7 @@ impl Judge<'_> {
             Mode::Plan => sheet.deny("plan mode: the command is not known to only read"),
             Mode::Production => {
                 self.unknown(uncovered, sheet);
-                self.published(uncovered, sheet);
+                published(uncovered, sheet);
                 self.exposed(sheet);
             }
             Mode::Development if uncovered.is_empty() && !is_empty => {}
@@ -245,7 +245,7 @@ impl Judge<'_> {
             Mode::Development => {
                 let launching: Vec<&Leaf> =
                     uncovered.iter().copied().filter(|leaf| leaf.launcher.is_none()).collect();
-                self.published(uncovered, sheet);
+                published(uncovered, sheet);
                 if self.runs_on {
                     sheet.ask(Weight::Seen, Risk::Medium, RUNS_ON);
                 }
@@ -271,15 +271,6 @@ impl Judge<'_> {
                     }
                 }
             }
-        }
-    }
-
-    /// Asks about giving others what is here.
-    fn published(&self, uncovered: &[&Leaf], sheet: &mut Sheet) {
-        let is_publishing =
-            |leaf: &&Leaf| leaf.program == "git" && leaf.words.get(1..).is_some_and(publishes);
-        if uncovered.iter().any(is_publishing) {
-            sheet.ask(Weight::Seen, Risk::High, PUBLISHES);
         }
     }
 
@@ -450,6 +441,14 @@ impl Judge<'_> {
             let place = if is_in_home(path, places) { "workspace" } else { "home directory" };
             sheet.ask(Weight::Hard, Risk::High, format!("it removes `{}`, outside the {place}", shown(path)));
         }
+    }
+}
+
+/// Asks about giving others what is here.
+fn published(uncovered: &[&Leaf], sheet: &mut Sheet) {
+    let is_publishing = |leaf: &&Leaf| leaf.program == "git" && leaf.words.get(1..).is_some_and(publishes);
+    if uncovered.iter().any(is_publishing) {
+        sheet.ask(Weight::Seen, Risk::High, PUBLISHES);
     }
 }
 
