@@ -410,8 +410,9 @@ fn failed_line(item: &Item, details: Details) -> Option<String> {
     let Content::ToolCall(call) = &item.content else { return None };
     let trouble = trouble(call, item.status)?;
     let called = details.called(": ", &one_line(&call.title, TITLE));
-    let jail: String = stopped(call).iter().map(|line| format!("\n  jail: {line}")).collect();
-    Some(format!("✗ {}{called} ({}){jail}", call.name, one_line(&trouble, TITLE)))
+    let head = format!("✗ {}{called} ({})", call.name, one_line(&trouble, TITLE));
+    let jail = stopped(call).into_iter().map(|line| format!("  jail: {line}"));
+    Some([head].into_iter().chain(jail).collect::<Vec<_>>().join("\n"))
 }
 
 fn call_line(item: &Item, mark: &str, details: Details) -> Option<String> {

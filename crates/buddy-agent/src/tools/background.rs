@@ -19,6 +19,9 @@ const END_WITHIN: Duration = Duration::from_secs(20);
 /// Characters of a command in a notice.
 const COMMAND_CHARS: usize = 80;
 
+/// What the id of a command in a pane begins with, which is in no list of processes.
+pub(crate) const PANE: &str = "pane-";
+
 /// The commands of a session in the background.
 pub(crate) struct Background {
     sink: Arc<dyn EventSink>,
@@ -68,6 +71,11 @@ impl Background {
     pub(crate) fn has_room(&self) -> bool {
         let state = self.state();
         !state.is_closed && state.jobs.len() < MAX_JOBS
+    }
+
+    /// Whether a pane is busy with one of them.
+    pub(crate) fn has_pane(&self) -> bool {
+        self.state().jobs.keys().any(|id| id.starts_with(PANE))
     }
 
     /// Takes a command that runs on.

@@ -98,9 +98,9 @@ pub(crate) fn told(mut result: Value, lines: &[String]) -> Value {
     result
 }
 
-/// Whether running it outside would help.
+/// Whether running it outside is the way to it. Secrets have questions of their own.
 fn helps(denial: &Denial) -> bool {
-    !matches!(denial.kind, DenialKind::Unknown | DenialKind::Rights)
+    !matches!(denial.kind, DenialKind::Unknown | DenialKind::Rights | DenialKind::Sealed)
 }
 
 impl Pipeline {

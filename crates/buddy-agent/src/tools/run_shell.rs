@@ -134,13 +134,14 @@ impl Tool for RunShell {
         let selector = selector(input.session.as_ref(), input.pane.as_ref());
         let cwd = context.place.resolve(input.cwd.as_deref().unwrap_or("."));
         let wait = wait(input.wait);
-        if let Some(panes) = context.target.panes().filter(|_| is_for_pane(context)) {
+        let is_named = selector != PaneSelector::default();
+        if let Some(panes) = context.target.panes().filter(|_| is_for_pane(context, is_named)) {
             // A pane is a terminal, so a command that wants one has it here.
             let in_pane = InPane { panes, selector, command: input.command, cwd, wait };
             return in_pane.run(context).await;
         }
         // One that only reads runs beside the panes whichever it names: nothing is lost by that.
-        if selector != PaneSelector::default() && context.target.panes().is_none() {
+        if is_named && context.target.panes().is_none() {
             return Err(no_panes());
         }
         if input.terminal && !context.target.has_terminals() {
@@ -229,8 +230,10 @@ async fn explain(exit: &Exit, cwd: &Path, context: &ToolContext) -> Option<Strin
 
 /// Whether a command is typed into a pane. One that only reads has narrower bounds than the shell of a pane, and nobody was
 /// asked about it: what earlier lines left in that shell must not decide what it does.
-fn is_for_pane(context: &ToolContext) -> bool {
-    !context.is_outside && (context.bounds.only_hide() || !context.is_read_only)
+fn is_for_pane(context: &ToolContext, is_named: bool) -> bool {
+    // A pane that a command was left in is busy; who wants that very pane is told so.
+    let is_free = is_named || !context.background.has_pane();
+    !context.is_outside && is_free && (context.bounds.only_hide() || !context.is_read_only)
 }
 
 /// What the targets of a session have for commands, one of them at least.

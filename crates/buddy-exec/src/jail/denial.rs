@@ -154,7 +154,9 @@ fn judge(line: &str, bounds: &Bounds, cwd: &Path) -> Option<Denial> {
     }
     let named = || paths(line).map(|shown| (shown, clean(&cwd.join(shown))));
     if has(line, REFUSED) {
-        let known = named().find_map(|(shown, path)| refused(shown, path, bounds));
+        // The program that speaks comes first, and what it speaks of last.
+        let all: Vec<(&str, PathBuf)> = named().collect();
+        let known = all.into_iter().rev().find_map(|(shown, path)| refused(shown, path, bounds));
         return known.or_else(|| {
             // Where every path that is named can be used in the jail as well as outside, the jail has no part in it.
             let is_unclear = is_confined && !named().any(|(_, path)| path.symlink_metadata().is_ok());
@@ -200,12 +202,17 @@ fn refused(shown: &str, path: PathBuf, bounds: &Bounds) -> Option<Denial> {
         || bounds.guarded.iter().any(|place| path.starts_with(place))
     {
         DenialKind::Guarded
-    } else if !is_writable(&path, bounds) && path.is_absolute() && could_write(&path) {
+    } else if is_path(shown, &path) && !is_writable(&path, bounds) && could_write(&path) {
         DenialKind::Write
     } else {
         return None;
     };
     Some(Denial::about(kind, shown, path))
+}
+
+/// Whether a word is a path and not just a word of the message.
+fn is_path(shown: &str, path: &Path) -> bool {
+    path.is_absolute() && (shown.contains('/') || path.symlink_metadata().is_ok())
 }
 
 fn is_hidden(path: &Path, bounds: &Bounds) -> bool {
@@ -322,6 +329,10 @@ mod tests {
         stage.check("touch: cannot touch '~/elsewhere/new': Read-only file system", &[DenialKind::Write]);
         stage.check("touch: cannot touch '../elsewhere/file': Read-only file system", &[DenialKind::Write]);
         stage.check("PermissionError: [Errno 13] Permission denied: '~/elsewhere/a/b'", &[DenialKind::Write]);
+        stage.check("/bin/sh: line 1: ~/elsewhere/file: Read-only file system", &[DenialKind::Write]);
+        let output = format!("/bin/sh: line 1: {}: Read-only file system", stage.at("elsewhere/x").display());
+        let found = denials(&output, &stage.bounds(), &stage.at("w"));
+        assert_eq!(found[0].path, Some(stage.at("elsewhere/x")), "not the program that says so");
         stage.check("cat: ~/.ssh/id: No such file or directory", &[DenialKind::Hidden]);
         stage.check("mv: cannot move 'scripts' to 'x': Device or resource busy", &[DenialKind::Held]);
         stage.check("curl: (6) Could not resolve host: example.com", &[DenialKind::Network]);

@@ -54,7 +54,7 @@ mod tests {
         fs::write(root.join("repo/.git/commondir"), ".\n").unwrap();
         let used = StandIn::at(&root.join("repo/.git"), "config.worktree").unwrap().unwrap();
         let names = NameSet::trees([".envrc", ".vscode", ".git/hooks"]);
-        clear_litter(&[root.clone()], &names);
+        clear_litter(std::slice::from_ref(&root), &names);
         let there = |name: &str| root.join("repo").join(name).exists();
         assert!(!there(".envrc") && !there(".git/commondir"));
         assert!(there(".vscode"), "an empty directory of somebody's own stays");

@@ -39,7 +39,7 @@ async fn exec_says_what_the_jail_stopped_and_which_setting_opens_it() {
     let configuration = stage.home.path().join(".config/buddy");
     fs::create_dir_all(&configuration).unwrap();
     let work = stage.home.work().canonicalize().unwrap();
-    let text = format!("[projects.{:?}]\nwrite = [{:?}]\n", work, beside);
+    let text = format!("[projects.{work:?}]\nwrite = [{beside:?}]\n");
     fs::write(configuration.join("buddy.toml"), &text).unwrap();
     stage.buddy(["exec", "--trust", "--permission-mode", "auto", "again"]).run().await.expect_code(0);
     assert!(beside.join("made").exists(), "the setting that was named opens it");

@@ -6,7 +6,7 @@ use buddy_protocol::ToolFailure;
 use serde_json::{Value, json};
 
 use super::{MAX_RUN, Waited, explain, limits, outcome, snapshot, watch};
-use crate::tools::background::Leaving;
+use crate::tools::background::{Leaving, PANE};
 use crate::tools::failure::target_failure;
 use crate::tools::tool::ToolContext;
 
@@ -54,7 +54,7 @@ impl InPane<'_> {
             Waited::Ended(exit) => *exit,
             Waited::RunsOn => {
                 context.background.take(Leaving {
-                    id: format!("pane-{}", ran_by(context)),
+                    id: format!("{PANE}{}", ran_by(context)),
                     command: shown,
                     running: run.running,
                     way: Box::pin(std::future::pending()),
@@ -66,7 +66,7 @@ impl InPane<'_> {
                     "log": context.log.to_string_lossy(),
                     "note": format!(
                         "the command still runs in the pane after {} s; look at it with tmux_capture_pane or read the log, and \
-                         interrupt it with the key C-c. It ends with this session",
+                         interrupt it with the key C-c. Until it ends, other commands run beside the pane. It ends with this session",
                         wait.as_secs_f32()
                     ),
                 }));
