@@ -109,7 +109,7 @@ mod tests {
         for text in [
             "",
             "registry=https://mirror.example/npm/\nfund=false\nalways-auth=true\n",
-            "//registry.npmjs.org/:_authToken=${NPM_TOKEN}\nregistry=https://r.example/author/\n",
+            "//r.example/:_authToken=${NPM_TOKEN}\nregistry=https://r.example/author/\n",
             "npmRegistryServer: \"https://r.example\"\nnpmAuthToken: \"${TOKEN}\"\n",
             "<settings><mirrors><mirror><url>https://m.example/maven2</url></mirror></mirrors></settings>",
             "<settings><server><id>a</id><password>${env.PW}</password></server></settings>",
@@ -122,8 +122,8 @@ mod tests {
     #[test]
     fn settings_with_a_credential_are_not() {
         for text in [
-            "//registry.npmjs.org/:_authToken=npm_abc\n",
-            "//registry.npmjs.org/:_authToken = npm_abc\n",
+            "//r.example/:_authToken=npm_abc\n",
+            "//r.example/:_authToken = npm_abc\n",
             "_auth=YWJj\n",
             "registry=https://ann:pw@r.example/\n",
             "registry=https://sometoken@r.example/\n",

@@ -1,4 +1,6 @@
 //! Going through a command line: every simple command, through wrappers and quoted scripts, with what it touches.
+//!
+//! Long because one state goes through all of it: where the line could stand, and what was found so far.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,6 @@
 //! Production: what is known runs, what reaches outside or cannot be known asks.
+//!
+//! Long because it is a table of command lines, each with what it must not do unasked.
 
 use std::path::Path;
 use std::process::{Command, Stdio};

@@ -1,5 +1,6 @@
 //! The bounds of each mode: what a call may touch on a host. What is protected comes from policy's one table.
 
+use std::fmt::Write as _;
 use std::fs::DirBuilder;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
@@ -206,11 +207,14 @@ fn caches(home: &Path, host: &Host) -> Vec<CachePlace> {
 /// The name of a workspace's layers: one that people recognise, and a digest of the whole path.
 fn workspace_id(workspace: &Path) -> String {
     let digest = Sha256::digest(workspace.as_os_str().as_bytes());
-    let digest: String = digest.iter().take(ID_BYTES).map(|byte| format!("{byte:02x}")).collect();
+    let mut short = String::new();
+    for byte in digest.iter().take(ID_BYTES) {
+        let _ = write!(short, "{byte:02x}");
+    }
     let name = workspace.file_name().unwrap_or_default().to_string_lossy();
     let is_plain = |character: &char| character.is_ascii_alphanumeric() || "-_.".contains(*character);
     let name: String = name.chars().filter(is_plain).take(ID_CHARACTERS).collect();
-    format!("{name}-{digest}")
+    format!("{name}-{short}")
 }
 
 /// Places that are read and not changed: logs, and where people are asked, what settings of git name. A command cannot be held to a name
