@@ -92,7 +92,7 @@ impl Shells {
         bounds: &Bounds,
     ) -> Result<Shell, TargetError> {
         // On another host there is no jail that could hide files from a shell.
-        if bounds.is_open() || (self.warden.is_none() && bounds.only_hide()) {
+        if bounds.is_open() || (self.warden.is_none() && bounds.only_hide() && bounds.network) {
             return Ok(Shell { words: self.words.clone(), bounds: OPEN.to_owned(), cell: None });
         }
         let Some(warden) = &self.warden else { return Err(PaneError::Bounded.into()) };

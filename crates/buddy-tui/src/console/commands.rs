@@ -40,7 +40,7 @@ pub(super) const ALL: &[Entry] = &[
     entry(
         "approve",
         &["permissions"],
-        "ask|edits|all|none|TIME",
+        "auto|ask|edits|all|none|TIME",
         "what becomes of calls that need an approval",
         Console::approve,
     ),

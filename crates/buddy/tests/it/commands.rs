@@ -107,7 +107,7 @@ fn on_terminal(command: &str, wait: &str) -> Value {
 #[tokio::test]
 async fn a_command_gets_a_terminal_where_it_asks_for_one() {
     let (_, result) = ran(on_terminal("test -t 0 && test -t 1 && stty size && echo $TERM", "20s")).await;
-    assert_eq!(result["result"]["stdout"], "40 120\r\nxterm\r\n", "{result}");
+    assert_eq!(result["result"]["stdout"], "40 120\nxterm\n", "{result}");
     let (_, result) = ran(shell("test -t 0 || test -t 1 || test -t 2 || echo none")).await;
     assert_eq!(result["result"]["stdout"], "none\n", "{result}");
 }
