@@ -1,7 +1,7 @@
 //! The words between a target and the supervisor of one command: JSON lines over a socket pair.
 //!
 //! Down go one byte with the way out of the command if it has one, one [`Spec`], the bytes of the command's standard input if it has any, and then [`Order`]s. Up come one of
-//! [`Report::Started`], [`Report::BadCwd`], [`Report::NotStarted`] and [`Report::Refused`], and after a start one
+//! [`Report::Started`], [`Report::BadCwd`], [`Report::NotStarted`], [`Report::Lost`] and [`Report::Refused`], and after a start one
 //! [`Report::Exited`]. The end of the stream is a message too: down it means "kill everything", up it means that the supervisor was lost. Both ends
 //! are the same build of the same program, so the format has no versions.
 
@@ -77,6 +77,8 @@ pub(crate) enum Report {
     NotStarted(Reason),
     /// The command would not have been kept to its bounds.
     Refused(Refusal),
+    /// The command may have run: who speaks for it was gone before it could say so.
+    Lost,
     Exited(Outcome),
 }
 
@@ -94,6 +96,7 @@ impl Report {
             Self::Refused(refusal) => {
                 Some(TargetError::NotJailed { layer: refusal.layer, reason: refusal.reason })
             }
+            Self::Lost => Some(TargetError::SupervisorLost),
             Self::Started { .. } | Self::Exited(_) => None,
         }
     }

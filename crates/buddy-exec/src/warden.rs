@@ -158,7 +158,9 @@ fn refusal(report: Report, tell: &Path) -> io::Error {
         Report::BadCwd(reason) | Report::NotStarted(reason) => {
             ("process".to_owned(), io::Error::from(reason).to_string())
         }
-        Report::Started { .. } | Report::Exited(_) => ("process".to_owned(), "it was not started".to_owned()),
+        Report::Started { .. } | Report::Lost | Report::Exited(_) => {
+            ("process".to_owned(), "it was not started".to_owned())
+        }
     };
     let error = io::Error::other(format!("{layer}: {reason}"));
     let _ = say(tell, &Told::Refused { warden: getpid().as_raw_pid(), layer, reason });

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use rustix::fs::{MemfdFlags, Mode, OFlags, memfd_create, open};
 use rustix::io::{FdFlags, fcntl_setfd};
-use rustix::process::Pid;
+use rustix::process::{Pid, Signal, WaitOptions, getpid, wait};
 use rustix::termios::tcsetpgrp;
 
 use super::cache_layers::{Manner, Slot};
@@ -35,6 +35,10 @@ use crate::{processes, terminal};
 
 /// How long a jail may take to be made: far more than a loaded machine needs, and less than the target waits.
 const START_LIMIT: Duration = Duration::from_secs(20);
+
+/// How often orphans are ended, and how long each round may take: one that forks meanwhile is found in the next.
+const ORPHAN_ROUNDS: u32 = 50;
+const ORPHAN_PAUSE: Duration = Duration::from_millis(10);
 
 /// How much of bubblewrap's complaint is passed on.
 const MAX_COMPLAINT_BYTES: u64 = 2048;
@@ -333,7 +337,7 @@ impl Starting {
             Err(error) => return Err(self.give_up(refused(PROCESS, "listen to the jail")(error))),
         };
         let first = words.next();
-        // After this word the command may have run: silence is not bubblewrap's then, or the command would be started once more.
+        // After this word the command may have run: it is neither said to be refused then, nor started once more.
         let is_confined = matches!(first, Some(Word::Confined));
         let report = match (first, plan.place) {
             (Some(Word::Confined), Place::Namespaces | Place::Light) => match words.next() {
@@ -349,10 +353,15 @@ impl Starting {
             },
             (other, _) => told(other),
         };
-        let is_own = is_confined || plan.place == Place::Bare || plan.covers.is_some();
-        let report = report.unwrap_or_else(|| Report::Refused(self.silence(is_own)));
+        let is_own = plan.place == Place::Bare || plan.covers.is_some();
+        let silence =
+            |jail: &mut Self| if is_confined { Report::Lost } else { Report::Refused(jail.silence(is_own)) };
+        let report = report.unwrap_or_else(|| silence(&mut self));
         let _ = self.child.kill();
         let _ = self.child.wait();
+        if matches!(report, Report::Lost) {
+            end_orphans();
+        }
         Err(report)
     }
 
@@ -382,6 +391,21 @@ impl Starting {
         let _ = self.child.kill();
         let _ = self.child.wait();
         Report::Refused(refusal)
+    }
+}
+
+/// Ends what a command left that nobody speaks for any more: it came to this process when its own parent was gone.
+fn end_orphans() {
+    for _ in 0..ORPHAN_ROUNDS {
+        let left = processes::descendants(&processes::all(), getpid().as_raw_pid());
+        if left.is_empty() {
+            return;
+        }
+        for process in &left {
+            process.signal(Signal::KILL);
+        }
+        std::thread::sleep(ORPHAN_PAUSE);
+        while let Ok(Some(_)) = wait(WaitOptions::NOHANG) {}
     }
 }
 
