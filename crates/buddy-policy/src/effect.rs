@@ -98,7 +98,7 @@ pub(crate) enum Access {
     Read,
     Write,
     Delete,
-    /// Perhaps it is written: an option that no table lists names it.
+    /// Perhaps it is written: an option that no table lists names it, or a link leads to it.
     Perhaps,
 }
 

@@ -371,13 +371,18 @@ impl Judge<'_> {
                 false
             }
             (Access::Perhaps, reach) => {
-                let named = match reach {
-                    Reach::Unknown(words) => Some(crate::display_command(words)),
-                    Reach::Path(path) | Reach::Beneath(path) => (!is_open(path, places)).then(|| shown(path)),
+                let reason = match reach {
+                    Reach::Unknown(words) => {
+                        Some(format!("it may change `{}`", crate::display_command(words)))
+                    }
+                    Reach::Path(path) | Reach::Beneath(path) if !is_open(path, places) => {
+                        Some(format!("it may change `{}`, outside the workspace", shown(path)))
+                    }
+                    Reach::Path(path) | Reach::Beneath(path) => {
+                        is_guarded(path, places).then(|| decides_what_runs("may change", path))
+                    }
                 };
-                if let Some(named) = named {
-                    let reason =
-                        format!("an option that buddy does not know names `{named}`, outside the workspace");
+                if let Some(reason) = reason {
                     sheet.ask(Weight::Contained, Risk::Medium, reason);
                 }
                 true

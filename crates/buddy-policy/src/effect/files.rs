@@ -91,6 +91,8 @@ pub(crate) enum Operands {
     First(Access),
     /// The last is written; those before it are read.
     CopyTo,
+    /// As before, and the last leads to those before it from then on.
+    LinkTo,
     /// The last is written; those before it go away.
     MoveTo,
     /// The first is read and the second is written.
@@ -144,6 +146,8 @@ pub(crate) enum Does {
     Takes,
     /// The operands are written.
     InPlace,
+    /// The outputs lead to what is read from then on.
+    Links,
     /// Files beside the outputs are written.
     Backs,
     /// The directories above the operands go away too.

@@ -97,6 +97,27 @@ fn an_option_that_no_table_lists_may_name_a_file_here_and_no_other() {
         check(Mode::Production, inside, Verdict::Allow);
         check(Mode::Production, outside, Verdict::Ask);
     }
+    // A later part of the line could go through the link.
+    for line in
+        ["ln -s src link", "ln a.txt hard", "cp -s src/a.txt soft", "cp -l a.txt hard", "ln -s /w/src near"]
+    {
+        check(Mode::Production, line, Verdict::Allow);
+    }
+    for line in [
+        "ln -s ~/other q; echo x > q/f.txt",
+        "ln -s ../other q && rm q/f.txt",
+        "ln ~/.bashrc b; echo x >> b",
+        "cp -s ~/.profile p; echo x >> p",
+        "cp --link ~/f.txt p; : > p",
+        "ln .git/config c; echo x >> c",
+        "ln -s .git/hooks h; cp a.sh h/post-checkout",
+        "link ~/f.txt p; : > p",
+        "bash -c 'ln -s ~/other q'; : > q/f",
+        "ln -s $(cat x) y; : > y/f",
+        "ln -st sub ~/other",
+    ] {
+        check(Mode::Production, line, Verdict::Ask);
+    }
     for line in [
         "ptx -G a.txt ~/f.txt",
         "gcc -Xlinker -o -Xlinker ~/f.txt x.c",

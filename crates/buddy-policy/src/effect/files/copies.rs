@@ -31,6 +31,11 @@ const COPY: Flags = Flags::of("adfilnpPrRsuvxHLTZc", "S").long(
     ],
     &["suffix"],
 );
+const COPIES_OR_LINKS: &[(&[&str], Does)] = &[
+    (&["t", "target-directory"], Does::Into),
+    (&["b", "backup"], Does::Backs),
+    (&["s", "symbolic-link", "l", "link"], Does::Links),
+];
 const INTO: &[(&[&str], Does)] = &[(&["t", "target-directory"], Does::Into), (&["b", "backup"], Does::Backs)];
 const RSYNC: Flags = Flags::of("acghilmnopqrtuvxzCDHAWSPKLOXEIRNy0", "fB@").long(
     &[
@@ -157,7 +162,7 @@ pub(super) const ROWS: &[Row] = &[
     row(&["setfacl"], Operands::Each(Access::Write))
         .flags(Flags::of("bkRdn", "mxMX"))
         .untried(&["setfacl -m u:x:r a.txt"]),
-    row(&["cp"], Operands::CopyTo).flags(COPY).with(INTO).changes(&[
+    row(&["cp"], Operands::CopyTo).flags(COPY).with(COPIES_OR_LINKS).changes(&[
         "cp a.txt new",
         "cp a.txt b.txt dir",
         "cp -r dir copy",
@@ -187,14 +192,14 @@ pub(super) const ROWS: &[Row] = &[
             "install -D a.txt x/y/z",
             "install -t empty a.txt",
         ]),
-    row(&["ln"], Operands::CopyTo).flags(COPY).with(INTO).changes(&[
+    row(&["ln"], Operands::LinkTo).flags(COPY).with(INTO).changes(&[
         "ln a.txt hard",
         "ln -s a.txt soft",
         "ln -sf b.txt link",
         "ln -s dir/c.txt",
         "ln -st empty ../a.txt",
     ]),
-    row(&["link"], Operands::CopyTo).changes(&["link a.txt hard"]),
+    row(&["link"], Operands::LinkTo).changes(&["link a.txt hard"]),
     row(&["mv"], Operands::MoveTo).flags(COPY).with(INTO).changes(&[
         "mv a.txt new",
         "mv a.txt b.txt dir",

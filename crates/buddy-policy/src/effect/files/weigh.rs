@@ -185,6 +185,10 @@ impl Weigher {
                 self.each(read, operands.get(1..).unwrap_or_default());
             }
             Operands::CopyTo => self.copy(&operands, read),
+            Operands::LinkTo => {
+                self.copy(&operands, read);
+                self.lead_to(&operands);
+            }
             Operands::MoveTo => self.copy(&operands, Access::Delete),
             Operands::InOut => {
                 self.each(read, operands.get(..1).unwrap_or_default());
@@ -248,6 +252,14 @@ impl Weigher {
         }
     }
 
+    /// A later part of the line can change through a link what it leads to.
+    fn lead_to(&mut self, operands: &[Word]) {
+        let is_alone = operands.len() < 2 || self.parsed.has(Does::Into);
+        let sources =
+            if is_alone { operands } else { operands.split_last().map_or(operands, |(_, sources)| sources) };
+        self.each(Access::Perhaps, sources);
+    }
+
     fn replace(&mut self, operands: &[Word]) {
         let goes = self.row.operands == Operands::Replaced && !self.parsed.has(Does::Keeps);
         let access = if goes || self.parsed.has(Does::Takes) { Access::Delete } else { Access::Read };
@@ -275,6 +287,7 @@ impl Weigher {
             Does::Base => self.base(&value),
             Does::InPlace => self.each(Access::Write, &operands),
             Does::Here => self.here(Access::Write),
+            Does::Links => self.lead_to(&operands),
             Does::Backs => self.backs(),
             Does::Discards if operands.is_empty() => self.here(Access::Delete),
             Does::Discards => self.each(Access::Delete, &operands),
