@@ -173,15 +173,33 @@ impl Plan<'_> {
         }
     }
 
-    /// A mount on a file goes with it wherever its directories are moved, so nothing on the way needs to be pinned.
+    /// A mount on a file goes with it wherever its directories are moved. Those by whose names it is known are pinned all the same: the next
+    /// command would not know it by another one.
     fn seal(&mut self) {
         for sealed in &self.ground.sealed {
             if !self.ground.is_hidden(sealed) {
+                for directory in self.known_by(sealed) {
+                    self.put(&directory, Cover::Writable);
+                }
                 // A file without anything in it could be committed in the place of the real one.
                 let cover = if is_in_work_tree(sealed) { Cover::NoFile } else { self.file_cover(sealed) };
                 self.put(sealed, cover);
             }
         }
+    }
+
+    /// The directories by whose names a secret is known: a hidden one, and those below it.
+    fn known_by(&self, sealed: &Path) -> Vec<PathBuf> {
+        let below = |root: &PathBuf| Some((root.clone(), sealed.strip_prefix(root).ok()?.parent()?));
+        let Some((mut at, between)) = self.ground.write.iter().find_map(below) else { return Vec::new() };
+        let mut found = Vec::new();
+        for name in between {
+            at.push(name);
+            if !found.is_empty() || name.as_encoded_bytes().starts_with(b".") {
+                found.push(at.clone());
+            }
+        }
+        found
     }
 
     fn file_cover(&self, path: &Path) -> Cover {

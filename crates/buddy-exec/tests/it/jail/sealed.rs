@@ -50,6 +50,29 @@ async fn contents_are_not_read_by_any_name_and_names_are_seen() {
     }
 }
 
+/// Two commands: the first gives a directory another name, or puts it where no look reaches; the second reads what is in it.
+#[tokio::test]
+async fn a_secret_stays_sealed_whatever_becomes_of_its_directory() {
+    for kind in WITH_MOUNTS {
+        let cell = Cell::new(kind);
+        for name in ["a/.docker/config.json", ".ssh/id", "b/.config/gh/hosts.yml", "sub/.env"] {
+            cell.file(name, "<secret>\n");
+        }
+        let names =
+            NameSet::trees([".ssh"]).with_files([".docker/config.json", ".config/gh/hosts.yml", ".env"]);
+        let bounds = || Bounds {
+            sealed_names: names.clone(),
+            guarded_names: NameSet::trees([".envrc"]),
+            ..cell.bounds()
+        };
+        let script = "mv a/.docker a/dk; mv .ssh ssh; mv b/.config b/c; mv b/.config/gh b/gh; \
+            d=D/$(printf 'e/%.0s' $(seq 80)); mkdir -p $d; mv sub $d/sub";
+        cell.run_in(bounds(), script).await;
+        let exit = cell.run_in(bounds(), "grep -rhs '<' . ; find . -type f -exec cat {} + 2>/dev/null").await;
+        assert_eq!(exit.stdout.text(), "", "{kind:?}");
+    }
+}
+
 #[tokio::test]
 async fn certificates_are_read_and_keys_are_not() {
     let (certificate, key) = ("-----BEGIN CERTIFICATE-----\n<c>\n", "-----BEGIN PRIVATE KEY-----\n<k>\n");
