@@ -43,6 +43,8 @@ pub(super) struct Sights {
     pub(super) linked: BTreeSet<PathBuf>,
     /// Where the look was cut short.
     pub(super) unseen: Option<Unseen>,
+    /// Directories that lie too deep to be looked through.
+    pub(super) too_deep: Vec<PathBuf>,
 }
 
 impl Sights {
@@ -85,7 +87,7 @@ pub(super) fn look(
     for root in roots {
         walk(root, &mut budget, &mut looker);
     }
-    Sights { unseen: budget.unseen, ..looker.sights }
+    Sights { unseen: budget.unseen, too_deep: budget.too_deep, ..looker.sights }
 }
 
 /// Looks for repositories and for nothing else.
@@ -180,7 +182,7 @@ pub(super) fn look_shared(
     for root in roots {
         walk(root, &mut budget, &mut looker);
     }
-    Sights { unseen: budget.unseen, ..looker.sights }
+    Sights { unseen: budget.unseen, too_deep: budget.too_deep, ..looker.sights }
 }
 
 struct Looker<'a> {

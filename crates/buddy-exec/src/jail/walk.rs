@@ -37,7 +37,12 @@ pub(super) struct Budget {
     depth: usize,
     /// Where something was left out first.
     pub(super) unseen: Option<Unseen>,
+    /// The first directories that lie too deep.
+    pub(super) too_deep: Vec<PathBuf>,
 }
+
+/// How many directories that lie too deep are told apart.
+const MAX_TOO_DEEP: usize = 100;
 
 /// A directory that a look did not go through, or not to its end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -62,7 +67,13 @@ impl fmt::Display for Unseen {
 
 impl Budget {
     pub(super) fn usual() -> Self {
-        Self { entries: MAX_ENTRIES, until: Instant::now() + MAX_TIME, depth: MAX_DEPTH, unseen: None }
+        Self {
+            entries: MAX_ENTRIES,
+            until: Instant::now() + MAX_TIME,
+            depth: MAX_DEPTH,
+            unseen: None,
+            too_deep: Vec::new(),
+        }
     }
 
     /// A smaller one, for places that are looked at beside.
@@ -73,6 +84,14 @@ impl Budget {
     /// The same for less time.
     pub(super) fn within(self, time: Duration) -> Self {
         Self { until: Instant::now() + time, ..self }
+    }
+
+    /// Notes a directory that lies too deep.
+    fn end_at(&mut self, at: &Path, directory: PathBuf) {
+        self.leave_out(at, "directories further down are too deep");
+        if self.too_deep.len() < MAX_TOO_DEEP {
+            self.too_deep.push(directory);
+        }
     }
 
     fn leave_out(&mut self, at: &Path, why: impl Into<String>) {
@@ -159,7 +178,7 @@ pub(super) fn walk(root: &Path, budget: &mut Budget, visitor: &mut dyn Visitor) 
                 if names.len() < budget.depth {
                     queue.push_back((below.join(&entry.name), visited.names_of(entry)));
                 } else {
-                    budget.leave_out(&path, "directories further down are too deep");
+                    budget.end_at(&path, path.join(&entry.name));
                 }
             }
         }
@@ -178,6 +197,10 @@ fn open_closed(
     match open_below(top, below, listed) {
         Ok(directory) => return Some(directory),
         Err(Errno::ACCESS) => {}
+        Err(Errno::NAMETOOLONG) => {
+            budget.end_at(path, path.to_owned());
+            return None;
+        }
         // It is gone, or something else by now.
         Err(_) => return None,
     }

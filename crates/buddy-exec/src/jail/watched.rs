@@ -36,6 +36,7 @@ const ORDERS: &str = "programs take orders from this name";
 const GIT_ORDERS: &str = "git takes orders from it";
 const CHANGED: &str = "programs take orders from this file; its old content was put back";
 const LOST: &str = "programs take orders from this file; its old content was not kept";
+const TOO_DEEP: &str = "it lies too deep to be looked through";
 const LEADS_AWAY: &str = "it leads git to settings elsewhere";
 const RUNS_PROGRAMS: &str = "it makes git run programs; the harmless part was put back";
 
@@ -208,6 +209,10 @@ impl Watched {
             }
         }
         let mut moved = Vec::new();
+        // The next command could bring up what was never looked at.
+        for path in now.too_deep.iter().filter(|path| !self.known.too_deep.contains(path)) {
+            self.take(path, TOO_DEEP, &mut moved);
+        }
         self.sweep_sights(&self.known, now, |file| leads_to(file, now), &mut moved);
         for path in self.named.iter().filter(|path| is_there(path)) {
             self.compare(path, &mut moved);
@@ -268,7 +273,8 @@ impl Watched {
         // Where not all was seen at first, what is unknown may have been there.
         let is_root = self.roots.iter().any(|root| path.starts_with(root));
         let known = if is_root { &self.known } else { &self.known_shared };
-        if !known.is_whole() && !is_since(path, self.began) {
+        let is_moved = || !known.too_deep.is_empty() && self.came_up(path);
+        if !known.is_whole() && !is_since(path, self.began) && !is_moved() {
             return false;
         }
         match self.quarantine.take(path, why) {
@@ -279,6 +285,12 @@ impl Watched {
             // It is gone, or another jail has moved it.
             Err(_) => false,
         }
+    }
+
+    /// Whether a directory above has changed since: it may have been moved here from where nobody looked.
+    fn came_up(&self, path: &Path) -> bool {
+        let is_below = |above: &&Path| self.roots.iter().any(|root| above.starts_with(root) && above != root);
+        path.ancestors().skip(1).take_while(is_below).any(|above| is_since(above, self.began))
     }
 
     /// Something that was there before. Of what the kernel guards by its name, only files with further names are compared.

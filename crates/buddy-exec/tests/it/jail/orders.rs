@@ -174,6 +174,28 @@ async fn another_name_of_a_file_is_guarded_like_the_file() {
     }
 }
 
+/// Two commands: the first plants where no look reaches, the second brings it up.
+#[tokio::test]
+async fn nothing_comes_up_from_where_nobody_looked() {
+    let deep = "d=$(printf 'e/%.0s' $(seq 80)); mkdir -p D/$d; cd D/$d";
+    let plant = "git init -q n; git -C n config core.fsmonitor $WS/evil; mkdir m; echo planted > m/.envrc";
+    for kind in WITH_MOUNTS {
+        let cell = repository(kind);
+        cell.run_in(bounds(&cell), &format!("export HOME=/nonexistent; {deep}; {plant}")).await;
+        cell.run_in(bounds(&cell), &format!("{deep}; mv n $WS/sub; mv m $WS/m")).await;
+        use_git(&cell);
+        assert!(!cell.ws("ran").exists() && !cell.ws("m/.envrc").exists(), "{kind:?}");
+        // It was there before.
+        let cell = repository(kind);
+        let there = cell.ws("D").join("e/".repeat(80)).join("m");
+        fs::create_dir_all(&there).unwrap();
+        fs::write(there.join(".envrc"), "planted\n").unwrap();
+        give_all(&cell, &cell.ws("D"));
+        cell.run_in(bounds(&cell), &format!("{deep}; mv m $WS/m")).await;
+        assert!(!cell.ws("m/.envrc").exists(), "{kind:?}");
+    }
+}
+
 #[tokio::test]
 async fn a_hook_that_does_not_run_cannot_be_made_to() {
     for kind in ALL {
@@ -426,10 +448,13 @@ async fn what_was_not_looked_at_is_told() {
         let deep = "d/".repeat(70);
         let exit = cell.run_in(bounds(&cell), &format!("mkdir -p {deep}; echo planted > {deep}.envrc")).await;
         assert!(
-            matches!(&exit.swept[..], [SweepNote::Unseen(unseen)] if unseen.why.contains("deep")),
+            matches!(&exit.swept[..], [SweepNote::Unseen(unseen), SweepNote::Moved(moved)]
+                if moved.why.contains("deep") && unseen.why.contains("deep")),
             "{:?}",
             exit.swept
         );
+        fs::create_dir_all(cell.ws(&deep)).unwrap();
+        give_all(&cell, &cell.ws("d"));
         let exit = cell.run_in(bounds(&cell), "rm -r d; mkdir e").await;
         assert!(matches!(&exit.swept[..], [SweepNote::Unseen(_)]), "it was not known what was there before");
         assert_eq!(cell.run_in(bounds(&cell), "true").await.swept, []);
