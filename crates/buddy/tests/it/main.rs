@@ -4,6 +4,7 @@
 mod approvals;
 mod askers;
 mod auto;
+mod auto_attacks;
 mod background;
 mod budget;
 mod caches;

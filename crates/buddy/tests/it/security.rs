@@ -108,12 +108,16 @@ async fn no_spelling_of_a_removal_gets_past_a_window_where_nothing_is_jailed() {
 }
 
 #[tokio::test]
-async fn the_jail_holds_when_everything_is_approved() {
-    let stage = precious().await;
-    let arguments = ["exec", "--approve", "all", "-c", "agent.max_iterations=200", "tidy up"];
-    stage.buddy(arguments).run().await;
-    check_precious(&stage);
-    assert!(stage.only_log().await.calls().iter().any(|(item, _)| item.status == ItemStatus::Completed));
+async fn the_jail_holds_when_nobody_is_asked() {
+    for policy in ["all", "auto"] {
+        let stage = precious().await;
+        let arguments = ["exec", "--approve", policy, "-c", "agent.max_iterations=200", "tidy up"];
+        stage.buddy(arguments).run().await;
+        check_precious(&stage);
+        let log = stage.only_log().await;
+        assert_eq!(log.calls().len(), SPELLINGS.len(), "{policy}");
+        assert!(log.calls().iter().any(|(item, _)| item.status == ItemStatus::Completed), "{policy}");
+    }
 }
 
 /// What decides about agents is out of their reach, by tool and by command, whatever is approved.
