@@ -110,30 +110,10 @@ async fn a_grant_that_cannot_be_kept_is_an_error_and_opens_nothing() {
     assert_eq!(verdict(&gate, "make all"), Verdict::Ask);
 }
 
-/// Production in any directory, without rules.
-struct Unjailed;
-
-impl PolicySource for Unjailed {
-    fn policy(&self, cwd: &Path, _: bool) -> Result<Arc<Policy>, String> {
-        Ok(Arc::new(Policy { mode: Mode::Production, ..Policy::plain(cwd.to_owned()) }))
-    }
-
-    fn bounds(&self, _: &Policy, _: &CallRights<'_>) -> Bounds {
-        Bounds::open()
-    }
-
-    fn grants(&self, _: &Path) -> Vec<Grant> {
-        Vec::new()
-    }
-
-    fn keep(&self, _: &Path, _: &Grant, _: GrantScope, _: Duration) -> Result<(), String> {
-        Ok(())
-    }
-}
-
 #[tokio::test]
 async fn what_is_dangerous_in_production_needs_a_word_whatever_is_typed() {
-    let ground = Ground { source: &Unjailed, cwd: Path::new("/w") };
+    let source = Remembering { mode: Mode::Production, by: Mutex::default() };
+    let ground = Ground { source: &source, cwd: Path::new("/w") };
     let judge = |gate: &Gate, command: &str| {
         let intent = Intent::of(Action::Run { command: command.to_owned(), cwd: "/w".into() });
         let judged = gate.judge(&intent, ground).unwrap();

@@ -3,10 +3,11 @@
 //! The kernel does not tell anybody what it refused. So a line of the output that speaks of a refusal is held against the bounds and
 //! against what the account itself may do: a path that the account could not use without a jail either is not the jail's doing.
 
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{Access, access};
 
+use crate::git_orders::clean;
 use crate::{Bounds, Reach};
 
 /// How programs say that the kernel refused something.
@@ -247,19 +248,6 @@ fn paths(line: &str) -> impl Iterator<Item = &str> {
         .filter(is_path)
         .map(|word| word.trim_end_matches('.'))
         .filter(|word| !word.is_empty())
-}
-
-/// Without `.` and `..`, as far as words tell.
-fn clean(path: &Path) -> PathBuf {
-    let mut cleaned = PathBuf::new();
-    for component in path.components() {
-        match component {
-            Component::CurDir => {}
-            Component::ParentDir => drop(cleaned.pop()),
-            other => cleaned.push(other),
-        }
-    }
-    cleaned
 }
 
 /// Names are compared below the directory that the person opened.

@@ -8,9 +8,7 @@ use std::path::PathBuf;
 
 use buddy_protocol::UnixMillis;
 
-use super::directory::Directory;
 use super::output_log::log_link;
-use super::processes::MAX_LIVE;
 use super::{Identity, Launch, ManagedError, ManagedProcesses, Record, State, Status};
 use crate::{Ended, Exit, Running, TargetError};
 
@@ -19,14 +17,7 @@ impl ManagedProcesses {
     pub fn adopt(&self, wish: &Launch, running: &Running, log: &PathBuf) -> Result<Status, ManagedError> {
         let lost = || ManagedError::NotStarted(TargetError::SupervisorLost);
         let keeper = running.supervisor().and_then(Identity::of).ok_or_else(lost)?;
-        let all = self.list()?;
-        if all.iter().filter(|status| status.condition.is_live()).count() >= MAX_LIVE {
-            return Err(ManagedError::TooMany { limit: MAX_LIVE });
-        }
-        self.forget_oldest(&all);
-        let root = self.root();
-        let (id, directory) = Directory::make(root, &*self.settings.ids)
-            .map_err(ManagedError::io("make the directory of a managed process in", root))?;
+        let (id, directory) = self.make_room()?;
         let record = Record { process: Some(keeper.clone()), keeper, ..self.record(id.clone(), wish) };
         let made = symlink(log, log_link(directory.path())).and_then(|()| directory.write(&record));
         if let Err(error) = made {

@@ -68,14 +68,7 @@ impl ManagedProcesses {
         if wish.argv.is_empty() {
             return Err(crate::TargetError::EmptyCommand.into());
         }
-        let all = self.list()?;
-        if all.iter().filter(|status| status.condition.is_live()).count() >= MAX_LIVE {
-            return Err(ManagedError::TooMany { limit: MAX_LIVE });
-        }
-        self.forget_oldest(&all);
-        let root = self.root();
-        let (id, directory) = Directory::make(root, &*self.settings.ids)
-            .map_err(ManagedError::io("make the directory of a managed process in", root))?;
+        let (id, directory) = self.make_room()?;
         let mut spec = wish.spec((TAG.to_owned(), id.clone()), self.settings.grace, self.settings.limits);
         spec.quarantine = self.quarantine.as_ref().map(|path| path.as_os_str().as_bytes().to_vec());
         let task = Task { spec, directory: directory.clone(), record: self.record(id.clone(), wish) };
@@ -87,6 +80,18 @@ impl ManagedProcesses {
         }
         tracing::debug!(id, command = wish.command, "managed process started");
         self.status(&id)
+    }
+
+    /// The directory of one more process, unless too many run already.
+    pub(super) fn make_room(&self) -> Result<(String, Directory), ManagedError> {
+        let all = self.list()?;
+        if all.iter().filter(|status| status.condition.is_live()).count() >= MAX_LIVE {
+            return Err(ManagedError::TooMany { limit: MAX_LIVE });
+        }
+        self.forget_oldest(&all);
+        let root = self.root();
+        Directory::make(root, &*self.settings.ids)
+            .map_err(ManagedError::io("make the directory of a managed process in", root))
     }
 
     /// All there are, the newest first.
@@ -182,7 +187,7 @@ impl ManagedProcesses {
     }
 
     /// Removes the oldest of those that have ended, so that their outputs do not pile up.
-    pub(super) fn forget_oldest(&self, newest_first: &[Status]) {
+    fn forget_oldest(&self, newest_first: &[Status]) {
         let ended = newest_first.iter().filter(|status| !status.condition.is_live());
         for status in ended.skip(KEPT_ENDED) {
             if let Some(directory) = Directory::find(self.root(), &status.record.id) {
