@@ -1,7 +1,7 @@
-//! Files of a project that decide what runs later: builds, checks, hooks, and what agents are told.
+//! Files of a project that decide what runs later: builds, checks, hooks, and instructions for agents.
 //!
-//! They are edited every day, so unlike guarded places they are ordinary files where each edit is asked for. Where a person
-//! accepts edits beforehand, these still ask: that they run, or that they steer an agent, is not seen in a diff of code.
+//! They are edited every day, so unlike guarded places they are ordinary files where `ask` covers each edit. `edits` still asks for all of
+//! them: you accepted code. `auto` asks for those that take effect where you do not look, and treats the others like the code that they run.
 
 use std::path::Path;
 
@@ -10,13 +10,34 @@ use buddy_protocol::fold_path;
 use crate::Places;
 use crate::path::clean;
 
-/// Why files of this kind run, for people, and their names, folded. A name with a slash is the end of a path; one that
+/// When files of a kind take effect.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Later {
+    /// When you build or test, as the code beside them does.
+    LikeCode,
+    /// At a push, a commit, an install, the start of an editor or of an agent.
+    Unseen,
+}
+
+/// A kind of files, for people, and their names, folded. A name with a slash is the end of a path; one that
 /// ends with a slash is a directory with all that is in it; a star stands for the rest of a name.
-pub(crate) type LaterKind = (&'static str, &'static [&'static str]);
+pub(crate) struct LaterKind {
+    pub(crate) title: &'static str,
+    pub(crate) later: Later,
+    pub(crate) names: &'static [&'static str],
+}
+
+const fn unseen(title: &'static str, names: &'static [&'static str]) -> LaterKind {
+    LaterKind { title, later: Later::Unseen, names }
+}
+
+const fn like_code(title: &'static str, names: &'static [&'static str]) -> LaterKind {
+    LaterKind { title, later: Later::LikeCode, names }
+}
 
 /// The table.
 pub(crate) const LATER: &[LaterKind] = &[
-    (
+    unseen(
         "instructions for agents",
         &[
             "agents.md",
@@ -32,7 +53,7 @@ pub(crate) const LATER: &[LaterKind] = &[
             "skill.md",
         ],
     ),
-    (
+    unseen(
         "continuous integration",
         &[
             ".github/workflows/",
@@ -71,7 +92,7 @@ pub(crate) const LATER: &[LaterKind] = &[
             "renovate.json",
         ],
     ),
-    (
+    unseen(
         "hooks",
         &[
             ".pre-commit-config.yaml",
@@ -84,7 +105,7 @@ pub(crate) const LATER: &[LaterKind] = &[
             "lint-staged.config.*",
         ],
     ),
-    (
+    like_code(
         "builds and package scripts",
         &[
             "makefile",
@@ -164,7 +185,7 @@ pub(crate) const LATER: &[LaterKind] = &[
             "shell.nix",
         ],
     ),
-    (
+    like_code(
         "tests that load themselves",
         &[
             "conftest.py",
@@ -189,7 +210,7 @@ pub(crate) const LATER: &[LaterKind] = &[
             "cypress.config.*",
         ],
     ),
-    (
+    unseen(
         "settings of package managers",
         &[
             ".npmrc",
@@ -216,8 +237,8 @@ pub(crate) const LATER: &[LaterKind] = &[
             ".nvmrc",
         ],
     ),
-    (
-        "containers and editors",
+    like_code(
+        "containers",
         &[
             "dockerfile",
             "dockerfile.*",
@@ -228,12 +249,17 @@ pub(crate) const LATER: &[LaterKind] = &[
             "docker-compose.yml",
             "docker-compose.yaml",
             "docker-compose.*",
+            "vagrantfile",
+        ],
+    ),
+    unseen(
+        "editors and debuggers",
+        &[
             ".devcontainer/",
             ".gitpod.yml",
             ".idx/",
             ".devcontainer.json",
             "devcontainer.json",
-            "vagrantfile",
             ".vscode/",
             ".idea/",
             ".editorconfig.js",
@@ -247,14 +273,15 @@ pub(crate) const LATER: &[LaterKind] = &[
     ),
 ];
 
-/// Whether a file in a workspace decides what runs later.
-pub(crate) fn runs_later(path: &Path, places: &Places) -> bool {
+/// When a file in a workspace decides what runs; none for ordinary files.
+pub(crate) fn runs_later(path: &Path, places: &Places) -> Option<Later> {
     let path = clean(path);
     let roots = places.workspace.iter().map(|root| clean(root));
     let below = roots.filter_map(|root| path.strip_prefix(root).ok().map(Path::to_path_buf));
     let below = below.min_by_key(|rest| rest.components().count()).unwrap_or(path);
     let parts = fold_path(&below);
-    LATER.iter().flat_map(|(_, names)| names.iter()).any(|name| is_named(&parts, name))
+    let is_kind = |kind: &&LaterKind| kind.names.iter().any(|name| is_named(&parts, name));
+    LATER.iter().find(is_kind).map(|kind| kind.later)
 }
 
 fn is_named(parts: &[String], name: &str) -> bool {
@@ -283,7 +310,11 @@ mod tests {
 
     fn check(path: &str, expected: bool) {
         let places = Places { workspace: vec!["/home/u/.circleci/w".into()], ..Places::default() };
-        assert_eq!(runs_later(&Path::new("/home/u/.circleci/w").join(path), &places), expected, "{path}");
+        assert_eq!(
+            runs_later(&Path::new("/home/u/.circleci/w").join(path), &places).is_some(),
+            expected,
+            "{path}"
+        );
     }
 
     #[test]

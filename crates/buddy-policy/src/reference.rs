@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::Places;
 use crate::effect::{Access, GIT_READERS, RECIPES, RUNNERS, Reach, TELLING, examine, launcher_uses, rows};
-use crate::later::LATER;
+use crate::later::{LATER, Later};
 
 /// Where the examples are said to run.
 const HERE: &str = "/w";
@@ -30,7 +30,11 @@ pub fn command_reference() -> String {
     for (names, files) in recipes {
         let _ = writeln!(page, "| {} | {} |", codes(names), codes(files));
     }
-    listed(&mut page, "Files that decide what runs later", "kind", "files", LATER.iter().copied());
+    page.push_str("\n## Files that decide what runs later\n\n| kind | asks in | files |\n|---|---|---|\n");
+    for kind in LATER {
+        let asks = if kind.later == Later::Unseen { "`edits`, `auto`" } else { "`edits`" };
+        let _ = writeln!(page, "| {} | {asks} | {} |", kind.title, codes(kind.names));
+    }
     page
 }
 

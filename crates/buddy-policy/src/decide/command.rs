@@ -17,6 +17,7 @@ use crate::effect::{
 };
 use crate::grant::offers;
 use crate::guarded::{holds_secrets, is_guarded, is_secret};
+use crate::later::{Later, runs_later};
 use crate::path::{is_beneath_any, shown, touches_any};
 use crate::rules::{Match, Thing};
 use crate::shell::{Unreadable, Word};
@@ -361,6 +362,12 @@ impl Judge<'_> {
                 } else if is_secret(path, places) && allowed != Allowed::Always {
                     sheet.ask(Weight::Hard, Risk::High, changes_secrets("write", path));
                     sheet.needs.asked.push(path.clone());
+                } else if is_open(path, places)
+                    && allowed == Allowed::No
+                    && runs_later(path, places) == Some(Later::Unseen)
+                {
+                    let reason = format!("it writes `{}`, which decides what runs later", shown(path));
+                    sheet.ask(Weight::Seen, Risk::Medium, reason);
                 } else if !is_open(path, places) {
                     sheet.ask(
                         Weight::Hard,

@@ -7,7 +7,7 @@ use buddy_protocol::Risk;
 use super::sheet::{Sheet, Weight};
 use crate::grant::{file_offer, repository_offer, write_offer};
 use crate::guarded::{is_guarded, is_secret};
-use crate::later::runs_later;
+use crate::later::{Later, runs_later};
 use crate::path::{clean, is_beneath_any, shown};
 use crate::rules::Thing;
 use crate::{Mode, Now, Places, Policy, RepositoryChange, RuleAction, RuleTier};
@@ -70,8 +70,8 @@ pub(crate) fn write(path: &Path, is_edit: bool, policy: &Policy, now: &Now<'_>, 
     }
     let allowed = rule(Thing::Write(&path), policy, sheet);
     let is_at_work = is_beneath_any(&path, &policy.places.workspace);
-    let is_ordinary = is_at_work && !runs_later(&path, &policy.places);
-    let is_later = is_at_work && !is_ordinary;
+    let later = runs_later(&path, &policy.places).filter(|_| is_at_work);
+    let is_later = later.is_some();
     let is_granted = now.grants.iter().any(|grant| {
         grant.covers_file(&path, &policy.places) || (!is_later && grant.covers_write(&path, &policy.places))
     });
@@ -87,10 +87,10 @@ pub(crate) fn write(path: &Path, is_edit: bool, policy: &Policy, now: &Now<'_>, 
     match (policy.mode, is_open(&path, &policy.places)) {
         (Mode::Development | Mode::Plan, false) => sheet.deny(outside("write", &path)),
         (Mode::Development | Mode::Plan, true) if allowed == Allowed::No && !is_granted => {
-            let weight = match (is_edit, is_later) {
-                (_, true) => Weight::Seen,
-                (true, false) if is_ordinary => Weight::Edit,
-                (_, false) => Weight::Soft,
+            let weight = match later {
+                Some(Later::Unseen) => Weight::Seen,
+                None if is_edit && is_at_work => Weight::Edit,
+                None | Some(Later::LikeCode) => Weight::Soft,
             };
             let why = if is_later { ", which decides what runs later" } else { "" };
             let reason = format!("it writes `{}`{why}", shown(&path));

@@ -51,6 +51,34 @@ fn what_leaves_the_workspace_asks() {
 }
 
 #[test]
+fn build_files_are_code_and_files_that_take_effect_elsewhere_ask() {
+    let verdict = |name: &str| {
+        let edit = auto(
+            &Intent::of(Action::Write(format!("/w/{name}").into())).as_edit(),
+            &policy(Mode::Development),
+        );
+        let words = auto(&run(&format!("echo x >> {name}")), &policy(Mode::Development));
+        assert_eq!(edit.verdict, words.verdict, "{name}: by a tool and by the words of a command");
+        edit.verdict
+    };
+    for name in
+        ["Makefile", "web/package.json", "pyproject.toml", "vite.config.ts", "conftest.py", "Dockerfile"]
+    {
+        assert_eq!(verdict(name), Verdict::Allow, "{name}");
+    }
+    for name in [
+        "AGENTS.md",
+        "sub/CLAUDE.md",
+        ".github/workflows/ci.yml",
+        ".pre-commit-config.yaml",
+        ".npmrc",
+        ".vimrc",
+    ] {
+        assert_eq!(verdict(name), Verdict::Ask, "{name}");
+    }
+}
+
+#[test]
 fn where_nothing_holds_a_command_it_runs_no_more_than_ask_does() {
     let mut elsewhere = policy(Mode::Development);
     elsewhere.places.remote = true;

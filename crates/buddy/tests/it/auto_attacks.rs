@@ -195,14 +195,16 @@ async fn no_orders_are_left_to_other_programs() {
         ))
     });
     let write = |name: &&str| turn().call("write_file", json!({"path": name, "content": "evil"}));
-    let steering = ["AGENTS.md", "Makefile", "package.json", ".github/workflows/ci.yml"];
+    let steering = ["AGENTS.md", "CLAUDE.md", ".npmrc", ".github/workflows/ci.yml"];
     let by_tool = ORDERS.iter().chain(&steering).map(write);
-    let stage = repository(by_command.chain(by_tool).chain([done()]).collect()).await;
+    let by_words =
+        steering.iter().map(|name| run(&format!("mkdir -p .github/workflows; echo evil >> {name}")));
+    let stage = repository(by_command.chain(by_tool).chain(by_words).chain([done()]).collect()).await;
     stage
         .buddy(["exec", "--trust", "--permission-mode", "auto", "-c", "agent.max_iterations=100", "go"])
         .run()
         .await;
-    assert_eq!(stage.results().len(), ORDERS.len() * 2 + steering.len());
+    assert_eq!(stage.results().len(), (ORDERS.len() + steering.len()) * 2);
     for name in ORDERS.iter().chain(&steering) {
         assert!(!holds(&stage.home.work().join(name)), "{name}");
     }
