@@ -215,8 +215,11 @@ impl Sheet {
         // The heaviest first: that is what a person reads.
         self.asks.sort_by_key(|concern| std::cmp::Reverse(concern.weight));
         let may_offer = verdict == Verdict::Ask && self.asks.iter().all(|concern| concern.has_offer);
-        let reasons =
-            self.denials.into_iter().chain(self.asks.into_iter().map(|concern| concern.reason)).collect();
+        // Beside a heavier reason, that a program runs or a file is edited says nothing.
+        let says_something =
+            |concern: &Concern| heaviest <= Some(Weight::Soft) || concern.weight > Weight::Soft;
+        let asks = self.asks.into_iter().filter(says_something).map(|concern| concern.reason);
+        let reasons = self.denials.into_iter().chain(asks).collect();
         Decision {
             verdict,
             tier: self.tier,
