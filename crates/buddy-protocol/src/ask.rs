@@ -1,24 +1,24 @@
-//! Asks: what waits for a person, and what they answered. Approvals and questions are one thing.
+//! Asks: approvals and questions that wait for a user, and the answers to them. Both are one type.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{AskId, ItemId, TurnId, UnixMillis};
 
-/// Something that waits for a person. The first answer wins; the others are told.
+/// An approval or question that waits for a user. The first answer wins; later ones are refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ask {
     /// Names the ask; an answer carries it.
     pub id: AskId,
-    /// The turn that waits.
+    /// The turn that waits for the answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<TurnId>,
     /// The item the ask is about, for example the tool call that wants to run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<ItemId>,
-    /// What is asked.
+    /// The approval, batch or question to answer.
     pub question: Question,
-    /// When the ask is denied by itself; absent means it waits for ever.
+    /// When the ask is denied automatically; absent means it never expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires: Option<UnixMillis>,
 }
@@ -34,16 +34,16 @@ impl Ask {
     }
 }
 
-/// What is asked.
+/// The content of an ask: an approval, a batch of approvals, or a question in words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 #[expect(clippy::large_enum_variant, reason = "questions are few, and each is made once and read")]
 pub enum Question {
     /// May this be done?
     Approval(Approval),
-    /// May these be done? Each can be answered on its own.
+    /// May these be done? Each approval can be answered on its own.
     Batch {
-        /// What would be done, in the order in which the agent asked for it.
+        /// The approvals, in the order in which the agent asked for them.
         approvals: Vec<Approval>,
     },
     /// A question with options, free text, or both.
@@ -56,72 +56,74 @@ pub enum Question {
     },
 }
 
-/// What would be done, with everything a person needs to judge it.
+/// An action that needs a yes, with everything a user needs to judge it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Approval {
     /// The item it is about, in a batch.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub item: Option<ItemId>,
-    /// Who wants to do it, for example `buddy`.
+    /// The agent that wants to act, for example `buddy`.
     pub actor: String,
     /// The account and host it would happen on, for example `ann@atlas`.
     pub place: String,
-    /// The target it would happen on, where the session has more than one.
+    /// The target it would happen on. Set only if the session has more than one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// The directory it would happen in, or the pane, whose directory nobody knows.
+    /// The working directory of the action, or the pane if the directory is unknown.
     pub cwd: String,
-    /// One line: the exact command, or what would be written.
+    /// One line: the exact command, or a description of the write.
     pub action: String,
-    /// What the agent says it is for.
+    /// The purpose, in the agent's words.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<String>,
-    /// How dangerous policy holds it to be.
+    /// The risk, as policy judges it.
     pub risk: Risk,
-    /// Why policy asks.
+    /// The reasons why policy asks.
     pub reasons: Vec<String>,
-    /// The simple commands that a command is made of, as policy read them, where there is more than one.
+    /// The simple commands that a command consists of, as policy parsed them. Set only if there is more than
+    /// one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub parts: Vec<String>,
-    /// Files with secrets of the workspace that a command can read once it is allowed, whether it names them or not.
+    /// Files with secrets in the workspace that the command can read once it is allowed, whether it names
+    /// them or not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub opens: Vec<String>,
-    /// What would change in files, as a unified diff against what is there now, where that is known.
+    /// The change to files, as a unified diff against their current contents, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub diff: Option<String>,
-    /// Whether `action` is a command that the person may change before it runs.
+    /// Whether `action` is a command that the user may edit before it runs.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_editable: bool,
-    /// What could be allowed for longer than this once. Empty where only this once will do.
+    /// The grants that an answer can give beyond this one time. Empty if only a single yes is possible.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub offers: Vec<Offer>,
-    /// What was answered before and could not be allowed for longer, so that it is asked again.
+    /// An earlier answer whose grant was refused, which is why buddy asks again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unfit: Option<Unfit>,
-    /// The word that an answer must repeat to allow this. Absent where a plain yes will do.
+    /// The word that an answer must repeat to allow this. Absent if a plain yes is enough.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub word: Option<String>,
 }
 
-/// Words of a person that could not be allowed for longer.
+/// The words of a grant that the user typed and that buddy refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Unfit {
-    /// The answer that had them.
+    /// The grant wish that had these words.
     pub wish: GrantWish,
-    /// Why not.
+    /// The reason for the refusal.
     pub why: String,
 }
 
-/// Something that can be allowed for longer than once.
+/// A grant that an answer can give.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Offer {
-    /// What the grant would say, for example `cargo test *`.
+    /// The pattern of the grant, for example `cargo test *`.
     pub grant: String,
-    /// Exactly what else it would cover, for people.
+    /// A description for users of everything else that the grant would cover.
     pub covers: String,
 }
 
-/// How dangerous an action is.
+/// The risk of an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Risk {
@@ -133,22 +135,22 @@ pub enum Risk {
     High,
 }
 
-/// What a person allows for longer than once.
+/// A grant that a user wants to give with an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GrantWish {
-    /// Which of the offers, counted from 0.
+    /// The index of the offer, counted from 0.
     pub offer: u32,
-    /// Other words than those of the offer, such as `cargo test -p a *`. They are judged before they hold: they say no more
-    /// than what is offered, and cover what is asked for.
+    /// Words to use instead of those of the offer, such as `cargo test -p a *`. Policy judges them before
+    /// they hold: they may allow no more than the offer and must cover the asked action.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub words: Option<String>,
-    /// Where it holds.
+    /// The scope of the grant.
     pub scope: GrantScope,
-    /// For how long, in seconds.
+    /// The duration in seconds.
     pub seconds: u64,
 }
 
-/// Where a grant holds.
+/// The scope in which a grant holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GrantScope {
@@ -156,17 +158,17 @@ pub enum GrantScope {
     Session,
     /// In all sessions of this directory.
     Project,
-    /// In all sessions of this person.
+    /// In all sessions of this user.
     User,
 }
 
-/// The longest command that a person can put in the place of another, in bytes.
+/// The maximum length of a command that a user puts in place of another, in bytes.
 pub const MAX_EDIT: usize = 64 * 1024;
 
-/// The longest words of a grant, in bytes.
+/// The maximum length of the words of a grant, in bytes.
 pub const MAX_GRANT_WORDS: usize = 4 * 1024;
 
-/// The longest time that a grant holds: 30 days.
+/// The maximum duration of a grant: 30 days.
 pub const MAX_GRANT_SECONDS: u64 = 30 * 24 * 60 * 60;
 
 /// An answer to an ask.
@@ -175,19 +177,19 @@ pub const MAX_GRANT_SECONDS: u64 = 30 * 24 * 60 * 60;
 pub enum Answer {
     /// Do it.
     Allow {
-        /// What is allowed from now on; absent allows this once.
+        /// The grant for the future; absent allows only this once.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         grant: Option<GrantWish>,
-        /// The command to run instead of the one that was asked for. It is judged anew before it runs.
+        /// The command to run instead of the proposed one. Policy judges it again before it runs.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         edit: Option<String>,
-        /// The word of the approval, where it has one.
+        /// The word of the approval, if it has one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         word: Option<String>,
     },
     /// Do not do it.
     Deny {
-        /// What the agent is told.
+        /// The reason, which the agent is given.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
@@ -201,9 +203,9 @@ pub enum Answer {
         /// The text, or the option that was picked.
         text: String,
     },
-    /// Nobody can answer: no person is there any more. A face says so, and the log names no person for it.
+    /// No user is there to answer any more. A face reports this, and the log names no user for it.
     Unanswered {
-        /// Why nobody can.
+        /// The reason why nobody can answer.
         reason: String,
     },
     /// Nobody answered in time. Only the hub gives this answer.
@@ -223,12 +225,12 @@ impl Answer {
         Self::Allow { grant: Some(wish), edit: None, word: None }
     }
 
-    /// Run this command instead, this once.
+    /// Run this command instead, once.
     pub fn edit(command: impl Into<String>) -> Self {
         Self::Allow { grant: None, edit: Some(command.into()), word: None }
     }
 
-    /// The same answer with the word of the approval. Only an answer that allows has one.
+    /// The same answer with the word of the approval. Only an answer that allows can have one.
     #[must_use]
     pub fn with_word(self, word: impl Into<String>) -> Self {
         match self {
@@ -251,37 +253,37 @@ impl Answer {
     }
 }
 
-/// Why an answer does not fit its question.
+/// The reason why an answer does not fit its question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Misfit {
-    /// A batch with another number of answers.
+    /// The number of answers differs from the number of approvals in the batch.
     #[error("there must be one answer for each part of the batch")]
     Count,
     /// A grant that was not offered.
     #[error("this was not offered to be allowed for longer")]
     Offer,
-    /// A grant without end, or with none.
+    /// The duration of the grant is zero or above [`MAX_GRANT_SECONDS`].
     #[error("a grant holds for at least a second and at most 30 days")]
     Time,
-    /// Words of a grant that say nothing, or that nobody could have read.
+    /// The words of the grant are empty, or too long for anybody to read.
     #[error("what is allowed for longer has at least one character and at most {MAX_GRANT_WORDS} bytes")]
     Words,
-    /// A change of what is no command.
+    /// An edit of an action that is not a command.
     #[error("only a command that is asked for alone can be changed")]
     Edit,
-    /// A changed command that is none, or that nobody could have read.
+    /// The edited command is empty, or too long for anybody to read.
     #[error("a changed command has at least one character and at most {MAX_EDIT} bytes")]
     EditSize,
-    /// A yes without the word of the approval, or with another one.
+    /// A yes without the word of the approval, or with a wrong one.
     #[error("this needs the word that the question shows")]
     Word,
-    /// A kind of answer that the question has no use for.
+    /// A kind of answer that the question does not accept.
     #[error("the question cannot be answered in this way")]
     Kind,
 }
 
 impl Question {
-    /// The word that a yes must repeat, where it asks for one thing and has a word.
+    /// The word that a yes must repeat, if this is a single approval that has one.
     pub fn word(&self) -> Option<&str> {
         match self {
             Self::Approval(approval) => approval.word.as_deref(),
@@ -289,13 +291,13 @@ impl Question {
         }
     }
 
-    /// Whether a face may answer so.
+    /// Checks whether a face may give this answer.
     pub fn accepts(&self, answer: &Answer) -> Result<(), Misfit> {
         self.fits(answer)?;
         if self.is_confirmed(answer) { Ok(()) } else { Err(Misfit::Word) }
     }
 
-    /// Whether an answer has the word of each approval that it allows.
+    /// Whether the answer repeats the word of each approval that it allows.
     fn is_confirmed(&self, answer: &Answer) -> bool {
         match (self, answer) {
             (Self::Approval(approval), answer) => approval.is_confirmed(answer),
@@ -337,12 +339,12 @@ impl Question {
 }
 
 impl Approval {
-    /// Which files with secrets a yes opens, in words for people; none where it opens none.
+    /// A line for users that names the files with secrets which a yes opens; `None` if it opens none.
     pub fn opens_line(&self) -> Option<String> {
         sealed_line(&self.opens).map(|files| format!("It can read {files}."))
     }
 
-    /// Whether an answer has the word, where it allows this and this has one.
+    /// Whether the answer has the word, if it allows this approval and the approval has one.
     fn is_confirmed(&self, answer: &Answer) -> bool {
         match answer {
             Answer::Allow { word, .. } => self.word.is_none() || *word == self.word,
@@ -375,7 +377,7 @@ impl Approval {
     }
 }
 
-/// Files with secrets in words for people: the first by its name, and how many others there are.
+/// A line for users that names the first file with secrets and counts the others.
 pub fn sealed_line(files: &[String]) -> Option<String> {
     let (first, others) = files.split_first()?;
     Some(match others.len() {

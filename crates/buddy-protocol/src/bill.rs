@@ -1,4 +1,4 @@
-//! A bill: what a number of model calls consumed and cost together.
+//! A bill: the tokens and the cost of a number of model calls.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -11,9 +11,9 @@ use crate::{MicroUsd, Usage};
 pub struct Bill {
     /// How many calls there were.
     pub calls: u64,
-    /// What they consumed.
+    /// The tokens that they consumed.
     pub usage: Usage,
-    /// What the calls with a known price cost.
+    /// The cost of the calls with a known price.
     pub cost: MicroUsd,
     /// How many calls had no known price.
     pub unpriced: u64,
@@ -39,7 +39,7 @@ impl Bill {
         }
     }
 
-    /// What all calls cost; none when the price of any is unknown.
+    /// The cost of all calls; `None` if any price is unknown.
     pub fn total(&self) -> Option<MicroUsd> {
         (self.unpriced == 0).then_some(self.cost)
     }

@@ -1,8 +1,8 @@
-//! Reading an item's content.
+//! Deserialization of an item's content.
 //!
-//! serde's own way with a tag inside the object copies the whole object before it knows what it is. Items are most of
-//! a log, and buddy writes the tag first: then the rest is read straight into its type. A tag that comes later is
-//! read all the same, by way of a copy.
+//! serde's internally tagged enums buffer the whole object before they know its type. Items are most of a
+//! log, and buddy writes the tag first, so the rest deserializes straight into its type. A tag that comes
+//! later works too, at the cost of a copy.
 
 use std::fmt;
 

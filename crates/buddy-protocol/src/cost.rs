@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 pub struct MicroUsd(pub u64);
 
 impl MicroUsd {
-    /// The amount in dollars, for showing.
+    /// The amount in dollars, for display.
     pub fn dollars(self) -> f64 {
         // Exact up to nine billion dollars.
         #[expect(clippy::cast_precision_loss, reason = "amounts are far below 2^53")]
@@ -22,7 +22,7 @@ impl MicroUsd {
         micros / 1_000_000.0
     }
 
-    /// An amount in dollars; none when it is negative or no number.
+    /// An amount in dollars; `None` if it is negative or not a number.
     pub fn from_dollars(dollars: f64) -> Option<Self> {
         let micros = (dollars * 1_000_000.0).round();
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the range was checked")]

@@ -1,4 +1,4 @@
-//! The envelope of every tool result, of successes and failures alike.
+//! The envelope of every tool result, for successes and failures alike.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,22 +6,23 @@ use serde_json::Value;
 
 use crate::{Json, UnixMillis};
 
-/// What the model is given for a tool call: when, whether it worked, and the result or the error.
+/// The answer to a tool call that the model sees: a timestamp, whether the call worked, and the result or the
+/// error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Envelope {
     /// When the harness made this envelope.
     pub harness_timestamp: HarnessTimestamp,
-    /// Whether the tool did what it was asked.
+    /// Whether the tool succeeded.
     pub ok: bool,
-    /// What the tool gave back; absent on failure.
+    /// The result of the tool; absent on failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<Json>,
-    /// Why it did not work; absent on success.
+    /// The error; absent on success.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<ToolFailure>,
 }
 
-/// A time stamped by the harness and not by anything the model or a command said.
+/// A time stamped by the harness, independent of anything the model or a command said.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HarnessTimestamp {
     /// Always `harness`.
@@ -30,15 +31,15 @@ pub struct HarnessTimestamp {
     pub unix_millis: UnixMillis,
 }
 
-/// A failure told to the model: what went wrong and what to do differently.
+/// A failure reported to the model: the problem and a way around it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema, thiserror::Error)]
 #[error("{code}: {message}")]
 pub struct ToolFailure {
     /// A stable word for the class of failure, for example `denied` or `not_found`.
     pub code: String,
-    /// What went wrong.
+    /// A description of the problem.
     pub message: String,
-    /// What to do instead, where something is known to help.
+    /// Advice on what to do instead, if any is known to help.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }

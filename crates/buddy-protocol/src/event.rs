@@ -1,7 +1,7 @@
-//! The event: a fact with its place in a session's log, and its form on the wire.
+//! The event: a fact with its place in a session's log, and its wire format.
 //!
-//! On the wire an event is one JSON object with `session`, `seq`, `time`, `type` and `data`, the last two side by side,
-//! so that a reader can keep what it does not know. A live event has no `seq`.
+//! On the wire an event is one JSON object with `session`, `seq`, `time`, `type` and `data`. The last two are
+//! separate fields, so that a reader can keep payloads it does not know. A live event has no `seq`.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -13,11 +13,11 @@ use crate::{Fact, SessionId, UnixMillis};
 pub struct Event {
     /// The session it belongs to.
     pub session: SessionId,
-    /// Its place among the session's durable facts, from 1 on; absent on live facts.
+    /// Its number among the session's durable facts, from 1 on; absent on live facts.
     pub seq: Option<u64>,
-    /// When it was stamped.
+    /// The time of its stamp.
     pub time: UnixMillis,
-    /// What happened.
+    /// The fact itself.
     pub fact: Fact,
 }
 

@@ -1,4 +1,4 @@
-//! Facts: what happened, in the past tense. Fourteen kinds, closed in Rust and open on the wire.
+//! Facts: events of the past, named in the past tense. Fourteen kinds, closed in Rust and open on the wire.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use crate::{
 
 macro_rules! facts {
     ($($(#[$doc:meta])* $kind:literal => $name:ident($payload:ident);)*) => {
-        /// What happened in a session.
+        /// Something that happened in a session.
         #[derive(Debug, Clone)]
         pub enum Fact {
             $($(#[$doc])* $name($payload),)*
@@ -19,10 +19,10 @@ macro_rules! facts {
         }
 
         impl Fact {
-            /// The kinds this version knows, as they stand on the wire.
+            /// The kinds this version knows, by their wire names.
             pub const KINDS: &[&str] = &[$($kind),*];
 
-            /// The kind, as it stands on the wire.
+            /// The wire name of the kind.
             pub fn kind(&self) -> &str {
                 match self {
                     $(Self::$name(_) => $kind,)*
@@ -68,7 +68,7 @@ macro_rules! facts {
 facts! {
     /// The session began.
     "session.started" => SessionStarted(SessionStarted);
-    /// Something said about the session changed.
+    /// A setting of the session changed.
     "session.changed" => SessionChanged(SessionChanged);
     /// The session ended for good.
     "session.ended" => SessionEnded(SessionEnded);
@@ -84,15 +84,15 @@ facts! {
     "item.changed" => ItemChanged(ItemChanged);
     /// An item reached its end; this is its whole value.
     "item.ended" => ItemEnded(ItemEnded);
-    /// A person was asked.
+    /// buddy asked the user for an approval or an answer.
     "asked" => Asked(Asked);
-    /// An ask was answered; there is one answer an ask.
+    /// An ask was answered. Each ask has exactly one answer.
     "answered" => Answered(Answered);
     /// A model call consumed tokens.
     "usage" => UsageReported(UsageReported);
-    /// Something worth telling people that belongs to no item.
+    /// A message for users that belongs to no item.
     "notice" => Notice(Notice);
-    /// Something another agent said that has no word here, kept as it came.
+    /// A message of another agent that has no equivalent here, kept as it came.
     "native" => Native(Native);
 }
 
@@ -102,7 +102,7 @@ impl Fact {
         !matches!(self, Self::ItemDelta(_))
     }
 
-    /// The item inside, where the fact carries one.
+    /// The item that the fact carries, if any.
     pub fn item(&self) -> Option<&Item> {
         match self {
             Self::ItemStarted(ItemStarted { item })
@@ -112,7 +112,7 @@ impl Fact {
         }
     }
 
-    /// The item inside, to be changed.
+    /// The item that the fact carries, mutable.
     pub fn item_mut(&mut self) -> Option<&mut Item> {
         match self {
             Self::ItemStarted(ItemStarted { item })
@@ -142,17 +142,17 @@ pub struct UnknownFact {
     pub data: Box<RawValue>,
 }
 
-/// Who did something.
+/// The author of a fact: a user, an agent or buddy itself.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct Principal {
-    /// What they are.
+    /// The kind of author.
     pub kind: PrincipalKind,
-    /// What they are called: a user name, an agent's name.
+    /// The name: a user name, or an agent's name.
     pub name: String,
 }
 
 impl Principal {
-    /// A person.
+    /// A user.
     pub fn person(name: impl Into<String>) -> Self {
         Self { kind: PrincipalKind::Person, name: name.into() }
     }
@@ -163,11 +163,11 @@ impl Principal {
     }
 }
 
-/// What somebody is.
+/// The kind of a principal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PrincipalKind {
-    /// A person.
+    /// A user.
     Person,
     /// An agent.
     Agent,
@@ -178,51 +178,51 @@ pub enum PrincipalKind {
 /// Payload of `session.started`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionStarted {
-    /// Whose session it is.
+    /// The owner of the session.
     pub owner: Principal,
     /// The agent that drives it.
     pub agent: String,
     /// The directory it works in.
     pub cwd: String,
-    /// The model, where the agent has a choice.
+    /// The model, if the agent has a choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
     /// The session that opened this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<SessionId>,
-    /// The hosts it works on, the default first; none for this machine alone.
+    /// The hosts it works on, the default first; empty means this machine only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<SessionTarget>,
-    /// Where it was forked from.
+    /// The origin of a fork.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub forked_from: Option<Origin>,
-    /// The conditions that it began with, where its agent tells them.
+    /// The conditions at the start of the session, if its agent reports them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub began_with: Option<Introduction>,
 }
 
-/// The conditions that a session begins with, for programs that read its log.
+/// The conditions at the start of a session, for programs that read its log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Introduction {
     /// The version of the agent.
     pub version: String,
-    /// The model as its provider names it; absent where none can be used.
+    /// The model as its provider names it; absent if no model is usable.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// How far commands are kept: `development`, `production` or `throwaway`.
+    /// The mode that confines commands: `development`, `production` or `throwaway`.
     pub mode: String,
-    /// The policy on calls that a person would have to approve.
+    /// The policy on calls that need an approval.
     pub approvals: ApprovalPolicy,
-    /// The tools that are switched on. A model with a small context window is told of fewer.
+    /// The tools that are switched on. A model with a small context window is given fewer.
     pub tools: Vec<String>,
 }
 
-/// Where the first facts of a fork come from.
+/// The origin of the first facts of a fork.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Origin {
     /// The session.
     pub session: SessionId,
-    /// The last event of it that counts for the fork.
+    /// The last event of that session that the fork includes.
     pub seq: u64,
 }
 
@@ -235,16 +235,16 @@ pub struct SessionChanged {
     /// The new model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// The new policy on calls that a person would have to approve.
+    /// The new policy on calls that need an approval.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approvals: Option<ApprovalPolicy>,
     /// Whether the agent only reads and plans from now on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plan_only: Option<bool>,
-    /// Whether the person has the shared panes from now on, so that the agent waits.
+    /// Whether the user has the shared panes from now on, so that the agent waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub panes_taken: Option<bool>,
-    /// All targets that the session has from now on, the default first.
+    /// All targets of the session from now on, the default first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub targets: Option<Vec<SessionTarget>>,
 }
@@ -252,7 +252,7 @@ pub struct SessionChanged {
 /// Payload of `session.ended`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionEnded {
-    /// Who ended it.
+    /// The principal that ended it.
     pub by: Principal,
 }
 
@@ -261,7 +261,7 @@ pub struct SessionEnded {
 pub struct TurnStarted {
     /// Names the turn.
     pub turn: TurnId,
-    /// Who prompted.
+    /// The author of the prompt.
     pub by: Principal,
 }
 
@@ -270,23 +270,23 @@ pub struct TurnStarted {
 pub struct TurnEnded {
     /// The turn.
     pub turn: TurnId,
-    /// How it ended.
+    /// The outcome of the turn.
     pub outcome: TurnOutcome,
-    /// Why the model stopped, where it answered.
+    /// The reason why the model stopped, if it answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop_reason: Option<AnswerStop>,
-    /// What went wrong, where something did.
+    /// The failure, if there was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<Failure>,
 }
 
-/// Why the last answer of a turn ended.
+/// The reason why the last answer of a turn ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerStop {
-    /// The model had said what it wanted.
+    /// The model finished its answer.
     Completed,
-    /// The bound on the answer or the context window was reached.
+    /// The answer reached the output limit or the end of the context window.
     Length,
     /// The provider withheld the rest.
     Filtered,
@@ -294,31 +294,31 @@ pub enum AnswerStop {
     Refused,
 }
 
-/// How a turn ended.
+/// The outcome of a turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TurnOutcome {
-    /// The agent said all it had to say.
+    /// The agent finished.
     Completed,
-    /// Somebody stopped it, or buddy died under it.
+    /// A client stopped it, or buddy died during it.
     Interrupted,
-    /// Something broke.
+    /// An error ended it.
     Failed,
-    /// The cap on model calls was reached.
+    /// It reached the cap on model calls.
     TurnLimit,
 }
 
-/// What went wrong, for people and programs.
+/// A failure, for users and programs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Failure {
-    /// The class.
+    /// The class of the failure.
     pub kind: FailureKind,
-    /// What happened.
+    /// A description of the problem.
     pub message: String,
-    /// What to do about it.
+    /// Advice on how to fix it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// The status that a server answered with, where that is what failed.
+    /// The HTTP status of the server's answer, if that was the failure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub http_status: Option<u16>,
 }
@@ -333,25 +333,25 @@ pub enum FailureKind {
     ContextOverflow,
     /// A quota or spending limit of the provider is used up.
     Quota,
-    /// The provider asks to slow down, and went on asking.
+    /// The provider is rate limiting, also after retries.
     RateLimited,
-    /// The provider is overloaded or out of order, and stayed so.
+    /// The provider is overloaded or out of order, also after retries.
     Unavailable,
     /// The provider refused the request.
     InvalidRequest,
     /// The model does not exist there.
     ModelMissing,
-    /// The network, or a stream that broke.
+    /// The network failed, or a stream broke.
     Transport,
-    /// Nothing came for too long.
+    /// No data arrived before the timeout.
     Timeout,
     /// The cap on model calls in a turn.
     TurnLimit,
-    /// The person's own limit on money or tokens.
+    /// The user's own limit on money or tokens.
     Budget,
-    /// The command line or the configuration cannot be used.
+    /// The command line or the configuration is invalid.
     Usage,
-    /// Something in buddy itself.
+    /// A bug or a failure in buddy itself.
     Internal,
 }
 
@@ -367,9 +367,9 @@ pub struct ItemStarted {
 pub struct ItemDelta {
     /// The item.
     pub item: ItemId,
-    /// Which of its texts grew.
+    /// The text of the item that grew.
     pub stream: DeltaStream,
-    /// By what.
+    /// The text to append.
     pub text: String,
 }
 
@@ -379,9 +379,9 @@ pub struct ItemDelta {
 pub enum DeltaStream {
     /// The text of a message or of reasoning.
     Text,
-    /// A command's standard output.
+    /// A command's stdout.
     Stdout,
-    /// A command's standard error.
+    /// A command's stderr.
     Stderr,
 }
 
@@ -411,9 +411,9 @@ pub struct Asked {
 pub struct Answered {
     /// The ask.
     pub ask: AskId,
-    /// The answer that counts.
+    /// The answer that won.
     pub answer: Answer,
-    /// Who gave it.
+    /// The principal that answered.
     pub by: Principal,
 }
 
@@ -424,50 +424,51 @@ pub struct UsageReported {
     pub turn: TurnId,
     /// The model that answered.
     pub model: String,
-    /// What the call consumed.
+    /// The tokens that the call consumed.
     pub usage: Usage,
-    /// The model call of that turn, from 1; that of the call which a summary made room for.
+    /// The number of the model call in that turn, from 1. A summary has the number of the call that it made
+    /// room for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,
-    /// What it cost, in millionths of a US dollar; absent while the price is not known.
+    /// The cost in millionths of a US dollar; absent while the price is unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cost: Option<MicroUsd>,
 }
 
-/// The word of a notice that something is allowed for longer.
+/// The code of the notice that a grant was given.
 pub const GRANTED: &str = "granted";
 
-/// The code of the notice that a command in the background has ended.
+/// The code of the notice that a background process has ended.
 pub const BACKGROUND_ENDED: &str = "background_ended";
 
 /// Payload of `notice`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Notice {
-    /// How much it matters.
+    /// The severity.
     pub level: NoticeLevel,
-    /// A stable word for what it is about.
+    /// A stable code for the subject of the notice.
     pub code: String,
-    /// What people are told.
+    /// The text for users.
     pub text: String,
 }
 
-/// How much a notice matters.
+/// The severity of a notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NoticeLevel {
-    /// Good to know.
+    /// Information.
     Info,
-    /// Something is not as it should be.
+    /// A problem that needs attention.
     Warning,
-    /// Something went wrong.
+    /// An error.
     Error,
 }
 
 /// Payload of `native`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Native {
-    /// Where it came from.
+    /// The name of the source.
     pub source: String,
-    /// What came.
+    /// The message as it came.
     pub data: Value,
 }

@@ -1,7 +1,7 @@
-//! Forks: a session that begins with what another one had.
+//! Forks: a session that begins with the facts of another one.
 //!
-//! A fork is a log of its own. It holds the settled facts of the other one, so it can be read, resumed and forked without
-//! it, and the other one stays as it was.
+//! A fork has its own log. It holds the settled facts of the original session, so it can be read, resumed and
+//! forked without it. The original session stays unchanged.
 
 use std::collections::HashMap;
 
@@ -13,13 +13,13 @@ use crate::{
     SessionStarted, Transcript, TurnId, UnixMillis, recovery,
 };
 
-/// Up to where a fork takes the facts of the other session.
+/// The point up to which a fork copies the facts of the original session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ForkPoint {
-    /// All there is, without a turn that has not ended.
+    /// Everything, except a turn that has not ended.
     Now,
-    /// Up to this event, with which a turn has ended or after which a prompt comes.
+    /// Up to this event, which must end a turn or come right before a prompt.
     After {
         /// The number of the event.
         seq: u64,
@@ -31,17 +31,17 @@ pub enum ForkPoint {
     },
 }
 
-/// How a fork stands to the session that it comes from.
+/// The relation of a fork to its original session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ForkKind {
-    /// It goes on in the other one's place.
+    /// The fork continues in place of the original.
     Beside,
-    /// It works for the other one, which is its parent and pays for it.
+    /// The fork works for the original, which is its parent and pays for it.
     Beneath,
 }
 
-/// Why a session cannot be forked like this.
+/// The reason why a fork is impossible.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ForkError {
     /// The log does not begin with the start of a session.
@@ -58,8 +58,8 @@ pub enum ForkError {
     InTurn(u64),
 }
 
-/// The facts that a fork of this log begins with. The log ends at [`fork_end`] and may be settled; private data comes along.
-/// Changes since then hold too, as [`changes_since`] gives them.
+/// The facts that a fork of this log begins with. The log ends at [`fork_end`] and may be settled. The facts
+/// include private data and later changes as returned by [`changes_since`].
 pub fn fork(
     session: &SessionId,
     log: Vec<LogEntry>,
@@ -78,8 +78,8 @@ pub fn fork(
     copy.finish(session, until, kind, now)
 }
 
-/// What was changed in a session behind the last event that a fork takes, where that holds in the fork too. One that
-/// begins in the middle of a turn has the mode and the model of now; one that goes back has those of then.
+/// Settings that changed after the last event a fork takes and that still hold in the fork. A fork in the
+/// middle of a turn has the current mode and model; a fork that goes back has those of that time.
 pub fn changes_since(log: &[LogEntry], until: u64, point: &ForkPoint) -> Vec<SessionChanged> {
     let behind = usize::try_from(until).ok().filter(|_| *point == ForkPoint::Now);
     let later = behind.and_then(|until| log.get(until..)).unwrap_or_default();
@@ -93,8 +93,8 @@ pub fn changes_since(log: &[LogEntry], until: u64, point: &ForkPoint) -> Vec<Ses
     changed.collect()
 }
 
-/// The last event of a log that a fork takes. What comes before it is then read anew, since an entry may be superseded by
-/// one that the fork does not take.
+/// The number of the last event that a fork takes. The caller reads the log up to it again, since an entry
+/// may be superseded by one that the fork does not take.
 pub fn fork_end(log: &[LogEntry], point: &ForkPoint) -> Result<u64, ForkError> {
     let until = match point {
         ForkPoint::Now => before_open_turn(log),
@@ -104,12 +104,12 @@ pub fn fork_end(log: &[LogEntry], point: &ForkPoint) -> Result<u64, ForkError> {
             .position(|entry| prompted(entry) == Some(prompt))
             .ok_or_else(|| ForkError::NoPrompt(prompt.clone()))?,
     };
-    // A prompt opens its turn; without the prompt there is no turn.
+    // A prompt opens its turn; without the prompt the turn does not exist.
     let has_opened = until.checked_sub(1).and_then(|last| log.get(last)).is_some_and(starts_turn);
     Ok(if has_opened { until - 1 } else { until } as u64)
 }
 
-/// All there is, without a turn that has not ended.
+/// The index before the open turn, or the length of the log if no turn is open.
 fn before_open_turn(log: &[LogEntry]) -> usize {
     let closed = log.iter().rposition(ends_turn).map_or(0, |place| place + 1);
     let later = log.iter().skip(closed);
@@ -149,12 +149,12 @@ fn prompted(entry: &LogEntry) -> Option<&ItemId> {
     matches!(item.content, Content::UserMessage { .. }).then_some(&item.id)
 }
 
-/// What a fork has of the log so far.
+/// The part of the log that a fork has copied so far.
 #[derive(Default)]
 struct Copied {
     started: Option<SessionStarted>,
     changed: SessionChanged,
-    /// Facts in their order. An item has one place, where it first appeared; none while its value is not known.
+    /// Facts in their order. An item has one place, where it first appeared; `None` until its value is known.
     facts: Vec<Option<Fact>>,
     places: HashMap<ItemId, usize>,
 }
@@ -181,7 +181,7 @@ impl Copied {
                     Fact::ItemStarted(ItemStarted { item })
                 });
             }
-            // What was asked is settled, what was used is on the other session's bill, and the rest was for its readers.
+            // Asks are settled, usage is on the original session's bill, and the rest was for its readers.
             Fact::SessionEnded(_)
             | Fact::ItemDelta(_)
             | Fact::Asked(_)
@@ -203,7 +203,8 @@ impl Copied {
         place
     }
 
-    /// Keeps what holds at the end of it all. A policy on approvals and taken panes are of the session that had them.
+    /// Keeps the last value of each setting. The approval policy and taken panes belong to the original
+    /// session only.
     fn change(&mut self, changed: SessionChanged) {
         let SessionChanged { title, model, plan_only, targets, .. } = changed;
         self.changed.title = title.or(self.changed.title.take());
@@ -225,7 +226,7 @@ impl Copied {
         if kind == ForkKind::Beneath {
             started.parent = Some(session.clone());
         }
-        // The copy may go on elsewhere and later, so the conditions of the first one say nothing of it.
+        // The fork may run elsewhere and later, so the conditions of the original do not describe it.
         started.began_with = None;
         started.forked_from = Some(Origin { session: session.clone(), seq: until });
         let mut facts = vec![Fact::SessionStarted(started)];
@@ -237,7 +238,7 @@ impl Copied {
         for fact in &facts {
             transcript.take_fact(fact.clone());
         }
-        // Before a prompt that steered its turn, that turn is open.
+        // If the fork ends before a prompt that steered its turn, that turn is still open.
         facts.extend(recovery(&transcript, now));
         Ok(facts)
     }

@@ -1,6 +1,7 @@
-//! Characters that nobody sees, or that change how others are seen. Whoever shows text of others shows these as escapes.
+//! Invisible characters, and characters that change how others are shown. Code that shows foreign text
+//! escapes them.
 
-/// Whether a character cannot be seen, or changes how others are seen.
+/// Whether a character is invisible or changes how others are shown.
 pub fn is_hidden(character: char) -> bool {
     character.is_control()
         || matches!(
@@ -17,7 +18,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_seen_and_what_steers_is_not() {
+    fn printable_characters_are_visible_and_control_characters_are_hidden() {
         assert!("ls ç 漢 é — “x”".chars().all(|character| !is_hidden(character)));
         assert!("\u{1b}\r\u{8}\u{202e}\u{2066}\u{200b}\u{feff}\u{e0041}\u{2800}".chars().all(is_hidden));
     }

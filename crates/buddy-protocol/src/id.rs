@@ -1,7 +1,7 @@
-//! Ids: opaque, sortable by time of making, told apart by their prefix.
+//! Ids: opaque, sortable by time of creation, distinguished by their prefix.
 //!
-//! The text is a prefix and 26 characters of Crockford's base 32 over 128 bits whose upper part is the time, so that
-//! the order of the texts is the order of making. New ids come from an [`Ids`] value, never from thin air.
+//! The text is a prefix and 26 characters of Crockford's base 32 over 128 bits. The upper bits are the time,
+//! so that the texts sort in order of creation. New ids come from an [`Ids`] value, never from thin air.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 /// A source of fresh 128-bit numbers that grow with time (version 7 UUIDs in service, a counter in tests).
 pub trait Ids: Send + Sync {
-    /// The next number, never one that was given before.
+    /// The next number. Never repeats.
     fn next(&self) -> u128;
 }
 
@@ -19,7 +19,7 @@ pub trait Ids: Send + Sync {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{text}` is not {kind} id (`{prefix}` and 26 letters or digits)")]
 pub struct BadId {
-    /// What was given, cut to a length that is safe to show.
+    /// The rejected text, cut to a length that is safe to show.
     pub text: String,
     kind: &'static str,
     prefix: &'static str,
@@ -98,7 +98,7 @@ ids! {
     TurnId, "trn_", "a turn";
     /// An item: one message, reasoning, tool call or other content of a session.
     ItemId, "itm_", "an item";
-    /// An ask: something that waits for a person's answer.
+    /// An ask: an approval or question that waits for a user's answer.
     AskId, "ask_", "an ask";
 }
 

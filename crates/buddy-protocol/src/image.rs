@@ -1,7 +1,7 @@
-//! Images that people give and models see.
+//! Images that users attach and models see.
 //!
-//! The log has them whole, as base64 text: whoever has the log has all that was said. The text is shared between all
-//! copies of an item in a process, since it is large and never changes.
+//! The log holds each image whole, as base64 text, so that the log alone is a complete record. All copies of
+//! an item in a process share the text, since it is large and never changes.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,43 +9,43 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The most images that one prompt may have.
+/// The maximum number of images in one prompt.
 pub const MAX_IMAGES: usize = 20;
 
-/// The most bytes that a file with an image may have.
+/// The maximum size of an image file in bytes.
 pub const MAX_IMAGE_BYTES: usize = 20 * 1024 * 1024;
 
-/// The most bytes that all files of one prompt may have together.
+/// The maximum size in bytes of all files of one prompt together.
 pub const MAX_IMAGES_BYTES: usize = 60 * 1024 * 1024;
 
-/// A file that a person gives with a prompt. What it is, the agent finds out.
+/// A file that a user attaches to a prompt. The agent detects its type.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Attachment {
-    /// What to call it, for people and for the model.
+    /// The name, for users and for the model.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The bytes of the file.
     pub data: Base64,
 }
 
-/// An image in a session, in a form and size that models take.
+/// An image in a session, in a format and size that models accept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Image {
-    /// What to call it.
+    /// The name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What it is.
+    /// The format.
     pub media_type: ImageType,
-    /// How many pixels it is wide.
+    /// The width in pixels.
     pub width: u32,
-    /// How many pixels it is high.
+    /// The height in pixels.
     pub height: u32,
     /// The bytes of the file.
     pub data: Base64,
 }
 
 impl Image {
-    /// What stands for the image where it cannot be seen.
+    /// The text that replaces the image where it cannot be shown.
     pub fn label(&self) -> String {
         let name = self.name.as_deref().unwrap_or("image");
         format!("{name}, {}×{}", self.width, self.height)
@@ -57,7 +57,7 @@ impl Image {
     }
 }
 
-/// What an image is: the kinds that every provider takes.
+/// The formats that every provider accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum ImageType {
     /// PNG.

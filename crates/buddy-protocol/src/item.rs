@@ -1,4 +1,4 @@
-//! Items carry the variety of a session: messages, reasoning, tool calls and what else a face can draw.
+//! Items carry the variety of a session: messages, reasoning, tool calls and everything else a face can draw.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,29 +14,29 @@ pub struct Item {
     /// The turn it belongs to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<TurnId>,
-    /// Which model call of the turn it came from, counted from 1. Items of one model call are one message to the
-    /// model, so a reader that builds a prompt keeps them together.
+    /// The number of the model call in the turn that it came from, counted from 1. Items of one model call
+    /// are one message to the model, so a reader that builds a prompt keeps them together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,
-    /// Where in that model call's answer it stood, counted from 1. Items can stream in another order than the one in
-    /// which they must be sent back.
+    /// Its position in the answer of that model call, counted from 1. Items can stream in an order that
+    /// differs from the one in which they must be sent back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<u32>,
-    /// The item it stands under, for example the call that a change came from.
+    /// The item it belongs under, for example the call that made a change.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<ItemId>,
-    /// How far it is.
+    /// The state of its life cycle.
     pub status: ItemStatus,
-    /// What it is.
+    /// The content itself.
     pub content: Content,
-    /// Provider-bound data needed to go on (signatures, encrypted reasoning). The store keeps it; no face ever
-    /// sees it, because serialization leaves it out.
+    /// Provider-bound data that later calls need (signatures, encrypted reasoning). The store keeps it. No
+    /// face ever sees it, because serialization leaves it out.
     #[serde(skip)]
     pub private: Option<Private>,
 }
 
 impl Item {
-    /// The same item with the result of its call. Content of another kind stays as it is.
+    /// The same item with the result of its call. Other kinds of content stay as they are.
     #[must_use]
     pub fn with_output(mut self, output: Envelope) -> Self {
         if let Content::ToolCall(call) = &mut self.content {
@@ -53,72 +53,72 @@ pub struct Private {
     pub provider: String,
     /// The model that made it.
     pub model: String,
-    /// The wire it came over.
+    /// The wire that carried it.
     pub wire: String,
     /// The data, exactly as it came.
     pub data: Value,
 }
 
 impl Private {
-    /// Whether this may be sent back on a call to this model over this wire.
+    /// Whether it may be sent back on a call to this model over this wire.
     pub fn belongs_to(&self, provider: &str, model: &str, wire: &str) -> bool {
         self.provider == provider && self.model == model && self.wire == wire
     }
 }
 
-/// How far an item is.
+/// The state of an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ItemStatus {
-    /// Proposed; nothing was done yet.
+    /// Proposed; nothing has been done yet.
     Pending,
-    /// Under way. For a tool call this is the durable intent: it may have had effects from here on.
+    /// In progress. For a tool call this is the durable intent: it may have had effects from here on.
     Running,
     /// Done.
     Completed,
-    /// Done, and it did not work.
+    /// Ended with a failure.
     Failed,
-    /// Not done because policy or a person said no.
+    /// Not run because policy or a user said no.
     Denied,
     /// Cut off before its end.
     Interrupted,
 }
 
 impl ItemStatus {
-    /// Whether nothing more will happen to the item.
+    /// Whether the item has reached its final state.
     pub fn is_final(self) -> bool {
         !matches!(self, Self::Pending | Self::Running)
     }
 }
 
-/// What an item is.
+/// The content of an item.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Content {
-    /// What a person said, or ran.
+    /// A prompt of a user, or a command that they ran.
     UserMessage {
-        /// The text; of a command that they ran, the line as they typed it.
+        /// The text; for a command, the line as they typed it.
         text: String,
-        /// The images that they gave with it.
+        /// The images that they attached.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         images: Vec<Image>,
-        /// The command, where they ran one themselves.
+        /// The command, if they ran one themselves.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         ran: Option<Box<Ran>>,
     },
-    /// What the agent said.
+    /// A message of the agent.
     AgentMessage {
         /// The text, as Markdown.
         text: String,
     },
-    /// What the agent thought, as far as its provider shows it.
+    /// The agent's reasoning, as far as its provider shows it.
     Reasoning {
         /// The text.
         text: String,
     },
-    /// A tool call and, once it ended, its result.
+    /// A tool call and, once it has ended, its result.
     ToolCall(Box<ToolCall>),
-    /// A file that was changed.
+    /// A changed file.
     FileChange(FileChange),
     /// The agent's plan.
     Plan {
@@ -129,7 +129,7 @@ pub enum Content {
     SubSession {
         /// The session.
         session: SessionId,
-        /// What it is for.
+        /// The purpose of the session.
         title: String,
     },
     /// Something drawn on the canvas.
@@ -137,18 +137,18 @@ pub enum Content {
         /// The element, as the canvas describes it.
         element: Json,
     },
-    /// From here on the model sees the summary instead of what came before.
+    /// From here on the model sees the summary instead of the items before it.
     Compaction {
-        /// What stands for the items before.
+        /// The summary that replaces the items before it.
         summary: String,
-        /// The first of the items before that the model still sees as they are; none when it sees none of them.
+        /// The first of the earlier items that the model still sees in full; `None` if it sees none of them.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         kept_from: Option<ItemId>,
     },
 }
 
 impl Content {
-    /// The images in it.
+    /// The images in the content.
     pub fn images(&self) -> &[Image] {
         match self {
             Self::UserMessage { images, .. } => images,
@@ -157,7 +157,7 @@ impl Content {
         }
     }
 
-    /// Words that a person said.
+    /// A prompt with text only.
     pub fn said(text: impl Into<String>) -> Self {
         Self::UserMessage { text: text.into(), images: Vec::new(), ran: None }
     }
@@ -168,29 +168,30 @@ impl Content {
 pub struct ToolCall {
     /// The id the model gave the call; its result goes back under it.
     pub call_id: String,
-    /// The name the model called.
+    /// The name of the tool, as the model called it.
     pub name: String,
-    /// What kind of thing it does, so that any face can draw any agent's tool.
+    /// The kind of action, so that any face can draw any agent's tool.
     pub kind: ToolKind,
-    /// One line for people.
+    /// One line for users.
     pub title: String,
     /// The arguments.
     pub input: Json,
-    /// The result; absent until the call ended.
+    /// The result; absent until the call has ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Envelope>,
-    /// Images that came of it.
+    /// Images that the call returned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,
     /// The target it runs on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// Whether files with secrets were open to it because a person allowed it. The session counts as having read one.
+    /// Whether the call could read files with secrets because a user allowed it. The session then counts as
+    /// having read one.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub had_secrets: bool,
 }
 
-/// The kinds of tools, which are ACP's.
+/// The kinds of tools, as ACP defines them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ToolKind {
@@ -219,26 +220,26 @@ pub enum ToolKind {
 pub struct FileChange {
     /// The file.
     pub path: String,
-    /// What changed, as a unified diff.
+    /// The change, as a unified diff.
     pub diff: String,
 }
 
 /// A step of a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PlanStep {
-    /// What is to be done.
+    /// The text of the step.
     pub text: String,
-    /// How far it is.
+    /// The state of the step.
     pub state: PlanStepState,
 }
 
-/// How far a step of a plan is.
+/// The state of a step of a plan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PlanStepState {
-    /// Not begun.
+    /// Not started.
     Pending,
-    /// Under way.
+    /// In progress.
     Active,
     /// Done.
     Done,

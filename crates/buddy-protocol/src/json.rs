@@ -1,7 +1,7 @@
-//! JSON that nobody here looks into: kept as the text it came as.
+//! Uninterpreted JSON, kept as the text it came as.
 //!
-//! Arguments and results of tools are most of a log. As text they are read and copied in one go, and they go back to a
-//! model byte for byte as they were.
+//! Arguments and results of tools are most of a log. As text they are read and copied in one go, and they go
+//! back to a model byte for byte.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -22,9 +22,9 @@ impl Json {
         self.0.get()
     }
 
-    /// The value, read anew each time.
+    /// The value, parsed anew each time.
     pub fn value(&self) -> Value {
-        // The text was read as JSON once, so it is JSON; nesting beyond what a value can hold reads as null.
+        // The text was parsed as JSON once, so it is valid; nesting beyond the limit of `Value` becomes null.
         serde_json::from_str(self.text()).unwrap_or_default()
     }
 }

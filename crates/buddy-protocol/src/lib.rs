@@ -1,8 +1,8 @@
-//! The words of buddy: ids, events, items, commands, asks, the fold and the port traits.
+//! The vocabulary of buddy: ids, events, items, commands, asks, the fold and the port traits.
 //!
-//! A session is an append-only log of facts. This crate says what a fact is, how it looks on the wire, what state
-//! the facts of a session add up to, and which traits connect the faces, the hub, the agents and the store.
-//! It does no I/O, reads no clock and knows no sibling crate.
+//! A session is an append-only log of facts. This crate defines facts, their wire format, the state that the
+//! facts of a session add up to, and the traits that connect the faces, the hub, the agents and the store. It
+//! does no I/O, reads no clock and knows no sibling crate.
 
 mod ask;
 mod bill;

@@ -1,26 +1,26 @@
-//! Sets of file names that mean something wherever they stand, such as `.git/hooks` or `.env*`.
+//! Sets of file names that have a meaning anywhere in a path, such as `.git/hooks` or `.env*`.
 //!
-//! Policy judges paths by them, and the host holds files to them, so both compare names in the same way: without case,
-//! composition and width, and without characters that some file systems ignore.
+//! Policy judges paths by them, and the host protects files by them, so both compare names in the same way:
+//! ignoring case, composition, width and the characters that some file systems ignore.
 
 use std::path::{Component, Path};
 
 use serde::{Deserialize, Serialize};
 use unicode_normalization::UnicodeNormalization;
 
-/// One or more names in a row, as they stand in a path. A `*` in a name stands for any characters of that name.
+/// One or more consecutive names in a path. A `*` in a name matches any characters of that name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub struct NamePattern {
     names: Vec<String>,
 }
 
-/// Names of files and of whole directories, with exceptions.
+/// A set of file and directory names, with exceptions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NameSet {
-    /// A path that has one of these in it is in the set, with everything below.
+    /// A path that contains one of these is in the set, with everything below it.
     pub trees: Vec<NamePattern>,
-    /// A path that ends with one of these is in the set, and nothing below.
+    /// A path that ends with one of these is in the set, but nothing below it.
     pub files: Vec<NamePattern>,
     /// A path whose last name matches one of these is not in the set.
     pub except: Vec<NamePattern>,
@@ -32,7 +32,7 @@ impl NamePattern {
         Self { names: text.split('/').filter(|name| !name.is_empty()).map(fold_name).collect() }
     }
 
-    /// Where in these folded names the pattern ends first: the index behind its last name.
+    /// The first match of the pattern in these folded names: the index after its last name.
     pub fn end_in(&self, names: &[String]) -> Option<usize> {
         if self.names.is_empty() {
             return None;
@@ -43,7 +43,7 @@ impl NamePattern {
         names.windows(self.names.len()).position(fits).map(|start| start + self.names.len())
     }
 
-    /// Whether the names end with the first ones of the pattern, and more would have to follow.
+    /// Whether the names end with the start of the pattern, so that only the rest is missing.
     fn begins_at_end(&self, names: &[String]) -> bool {
         let begins = |count: &usize| {
             let (Some(start), Some(first)) = (names.len().checked_sub(*count), self.names.get(..*count))
@@ -57,7 +57,7 @@ impl NamePattern {
             && (1..self.names.len()).any(|count| begins(&count))
     }
 
-    /// Whether the pattern fits the end of these folded names.
+    /// Whether the pattern matches the end of these folded names.
     pub fn ends(&self, names: &[String]) -> bool {
         let Some(start) = names.len().checked_sub(self.names.len()) else { return false };
         self.end_in(names.get(start..).unwrap_or_default()).is_some()
@@ -70,7 +70,7 @@ impl NameSet {
         Self { trees: patterns.into_iter().map(NamePattern::new).collect(), ..Self::default() }
     }
 
-    /// The same set with these names too, without anything below them.
+    /// The same set plus these names, without anything below them.
     #[must_use]
     pub fn with_files<'a>(mut self, files: impl IntoIterator<Item = &'a str>) -> Self {
         self.files.extend(files.into_iter().map(NamePattern::new));
@@ -84,7 +84,7 @@ impl NameSet {
         self
     }
 
-    /// How many of these folded names it takes until the path is in the set; none where it is not.
+    /// The number of leading names that are needed until the path is in the set; `None` if it is not.
     pub fn end_in(&self, names: &[String]) -> Option<usize> {
         let is_excepted = |end: usize| {
             names.get(..end).is_some_and(|names| self.except.iter().any(|pattern| pattern.ends(names)))
@@ -94,8 +94,8 @@ impl NameSet {
         trees.chain(files).filter(|end| !is_excepted(*end)).min()
     }
 
-    /// Whether something in the set could stand below a directory with these folded names, because they end with the
-    /// beginning of a pattern. Only names with a dot are told by their beginning; others are too common.
+    /// Whether a member of the set could exist below a directory with these folded names, because they end
+    /// with the start of a pattern. Only names with a dot match by their start; others are too common.
     pub fn begins_in(&self, names: &[String]) -> bool {
         self.trees.iter().chain(&self.files).any(|pattern| pattern.begins_at_end(names))
     }
@@ -105,7 +105,7 @@ impl NameSet {
         self.end_in(&fold_path(path)).is_some()
     }
 
-    /// Whether nothing is in the set.
+    /// Whether the set is empty.
     pub fn is_empty(&self) -> bool {
         self.trees.is_empty() && self.files.is_empty()
     }
@@ -123,7 +123,7 @@ impl From<NamePattern> for String {
     }
 }
 
-/// The names of a path in the form in which they are compared, with `.` and `..` taken out.
+/// The names of a path in the form used for comparison, with `.` and `..` removed.
 pub fn fold_path(path: &Path) -> Vec<String> {
     let mut names: Vec<String> = Vec::new();
     for component in path.components() {
@@ -138,7 +138,7 @@ pub fn fold_path(path: &Path) -> Vec<String> {
     names
 }
 
-/// One name without differences of case, of composition and of width, and without characters that nobody sees.
+/// One name without differences in case, composition and width, and without invisible characters.
 pub fn fold_name(name: &str) -> String {
     if name.is_ascii() {
         return name.to_ascii_lowercase();
@@ -147,7 +147,7 @@ pub fn fold_name(name: &str) -> String {
     name.nfkc().filter(is_seen).flat_map(char::to_lowercase).nfkc().collect()
 }
 
-/// Whether a folded name fits a folded pattern with stars.
+/// Whether a folded name matches a folded pattern with stars.
 fn fits_name(pattern: &str, name: &str) -> bool {
     let Some((first, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut left) = name.strip_prefix(first) else { return false };

@@ -21,7 +21,7 @@ pub trait Sessions: Send + Sync {
     /// Starts a session.
     async fn create(&self, who: &Principal, new: NewSession) -> Result<SessionId, SessionsError>;
 
-    /// Starts a session that begins with what another one had, which stays as it was.
+    /// Starts a session with the facts of another one, which stays unchanged.
     async fn fork(
         &self,
         who: &Principal,
@@ -34,7 +34,7 @@ pub trait Sessions: Send + Sync {
     async fn send(&self, who: &Principal, session: &SessionId, command: Command)
     -> Result<(), SessionsError>;
 
-    /// All durable events after number `after`, then everything live, without a gap and without a duplicate.
+    /// All durable events after number `after`, then all live ones, without gaps or duplicates.
     async fn subscribe(
         &self,
         who: &Principal,
@@ -51,49 +51,50 @@ pub trait Sessions: Send + Sync {
         limit: usize,
     ) -> Result<Vec<Event>, SessionsError>;
 
-    /// What a list would show of one session.
+    /// The summary of one session.
     async fn find(&self, who: &Principal, session: &SessionId) -> Result<SessionSummary, SessionsError>;
 
-    /// Everything that waits for `who` in all their sessions, those that other sessions opened included.
+    /// All pending asks of `who` in all their sessions, including sessions that other sessions opened.
     async fn asks(&self, who: &Principal) -> Result<Vec<WaitingAsk>, SessionsError>;
 
-    /// Sessions that `who` may see, last used first.
+    /// Sessions that `who` may see, most recently used first.
     async fn list(&self, who: &Principal, query: SessionQuery) -> Result<Vec<SessionSummary>, SessionsError>;
 
-    /// At most `limit` sessions of `who` in which all these words were said in one breath, last used first.
+    /// At most `limit` sessions of `who` with an event that contains all these words, most recently used
+    /// first.
     async fn search(&self, who: &Principal, words: &str, limit: usize) -> Result<Vec<Found>, SessionsError>;
 }
 
-/// A session in which words were found.
+/// A session that matches a search.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Found {
     /// The session.
     pub summary: SessionSummary,
-    /// What was said around the words, on one line.
+    /// The text around the words, on one line.
     pub excerpt: String,
-    /// The last event that has them.
+    /// The last event that contains them.
     pub seq: u64,
 }
 
-/// Something that waits for a person, in one of their sessions.
+/// A pending ask in one of a user's sessions.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct WaitingAsk {
     /// The session.
     pub session: SessionId,
-    /// What the session is called.
+    /// The title of the session.
     pub title: Option<String>,
     /// The session that opened it.
     pub parent: Option<SessionId>,
     /// The directory it works in.
     pub cwd: String,
-    /// What waits.
+    /// The pending ask.
     pub ask: Ask,
 }
 
-/// The events of a session as they come. Ends with an error when the reader must subscribe anew.
+/// The events of a session as they arrive. Ends with an error if the reader must subscribe again.
 pub type Subscription = Pin<Box<dyn Stream<Item = Result<Arc<Event>, SubscriptionError>> + Send>>;
 
-/// Why a subscription ended.
+/// The reason why a subscription ended.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SubscriptionError {
     /// The reader was too slow.
@@ -107,23 +108,23 @@ pub enum SubscriptionError {
     Store(String),
 }
 
-/// Which sessions to list.
+/// A filter for the list of sessions.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SessionQuery {
     /// Only sessions of this owner.
     pub owner: Option<String>,
     /// Only sessions that work in this directory.
     pub cwd: Option<String>,
-    /// Only sessions in which something waits for a person.
+    /// Only sessions with a pending ask.
     pub is_waiting: bool,
-    /// At most so many; 0 means as many as the store gives at once.
+    /// The maximum number of sessions; 0 means the store's own limit.
     pub limit: usize,
 }
 
-/// Why a request about sessions was refused or failed.
+/// The reason why a request about sessions was refused or failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionsError {
-    /// There is no such session, or it is not theirs to know of.
+    /// The session does not exist, or the caller may not know of it.
     #[error("there is no session `{0}`")]
     NotFound(SessionId),
     /// Another process works on the session.
@@ -131,21 +132,21 @@ pub enum SessionsError {
     Busy {
         /// The session.
         session: SessionId,
-        /// Who works on it.
+        /// The process that works on it.
         holder: String,
     },
-    /// They may not do this.
+    /// The caller may not do this.
     #[error("{who} may not {what}")]
     Forbidden {
-        /// Who.
+        /// The caller.
         who: String,
-        /// What.
+        /// The refused action.
         what: &'static str,
     },
-    /// The session is not in a state in which this makes sense.
+    /// The state of the session does not permit this.
     #[error("{0}")]
     Conflict(String),
-    /// The request makes no sense.
+    /// The request is invalid.
     #[error("{0}")]
     Invalid(String),
     /// The hub is shutting down.
@@ -165,12 +166,12 @@ pub trait Agent: Send + Sync {
     /// The name that sessions are started with.
     fn name(&self) -> &str;
 
-    /// The conditions that a new session begins with; none where the agent has nothing to tell.
+    /// The conditions at the start of a new session; `None` if the agent reports none.
     async fn introduce(&self, _: &NewSession) -> Option<Introduction> {
         None
     }
 
-    /// Takes up a session, new or old. The transcript is whole: nothing in it is open.
+    /// Opens a session, new or old. The transcript is whole: nothing in it is open.
     async fn open(
         &self,
         opening: Opening,
@@ -178,40 +179,40 @@ pub trait Agent: Send + Sync {
     ) -> Result<Box<dyn AgentSession>, AgentError>;
 }
 
-/// What an agent is given to take up a session.
+/// The input with which an agent opens a session.
 #[derive(Debug)]
 pub struct Opening {
     /// The session.
     pub session: SessionId,
-    /// Everything that happened in it.
+    /// The fold of everything that happened in it.
     pub transcript: Transcript,
 }
 
-/// A session in an agent's hands.
+/// An open session of an agent.
 #[async_trait]
 pub trait AgentSession: Send {
-    /// Takes a command. Returns when it is accepted; what it brings about goes to the sink.
+    /// Takes a command. Returns when it is accepted; its results go to the sink.
     async fn command(&mut self, by: Principal, command: Command) -> Result<(), AgentError>;
 
     /// Stops all work and returns when nothing runs any more.
     async fn close(self: Box<Self>);
 }
 
-/// Why an agent could not take up a session or a command.
+/// The reason why an agent could not open a session or take a command.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", .failure.message)]
 pub struct AgentError {
-    /// What went wrong.
+    /// The failure.
     pub failure: Failure,
 }
 
-/// Where an agent reports. Facts keep their order, whichever method took them.
+/// The receiver of an agent's facts. Facts keep their order across all methods.
 #[async_trait]
 pub trait EventSink: Send + Sync {
     /// Reports facts and returns when they are accepted. They may still be lost in a crash.
     async fn push(&self, facts: Vec<Fact>) -> Result<(), SinkClosed>;
 
-    /// Reports facts and returns when they, and all before them, are durable.
+    /// Reports facts and returns when they, and all facts before them, are durable.
     async fn commit(&self, facts: Vec<Fact>) -> Result<(), SinkClosed>;
 
     /// Asks and waits for the answer. Dropping the future withdraws the ask.
@@ -223,18 +224,19 @@ pub trait EventSink: Send + Sync {
 #[error("the session no longer takes facts")]
 pub struct SinkClosed;
 
-/// The event log of all sessions and what is derived from it.
+/// The event logs of all sessions and the data derived from them.
 #[async_trait]
 pub trait SessionStore: Send + Sync {
-    /// Takes the right to write to a session, new or old, which nobody else has until the writer is dropped or its
+    /// Takes the exclusive right to write to a session, new or old, until the writer is dropped or its
     /// process dies.
     async fn writer(&self, session: &SessionId) -> Result<Box<dyn SessionWriter>, StoreError>;
 
     /// Up to `limit` events after number `after`, in order, private data included.
     async fn read(&self, session: &SessionId, after: u64, limit: usize) -> Result<Vec<Event>, StoreError>;
 
-    /// The events after number `after` up to number `until`, for a reader that wants to know how things stand: an event
-    /// that a later one of them makes irrelevant may be given as superseded. May stop early, never empty-handed.
+    /// The events after number `after` up to number `until`, for a reader that only needs the final state: an
+    /// event that a later one makes irrelevant may come as superseded. May stop early, but never returns an
+    /// empty list.
     async fn read_settled(
         &self,
         session: &SessionId,
@@ -246,21 +248,21 @@ pub trait SessionStore: Send + Sync {
         Ok(events.into_iter().map(LogEntry::Event).collect())
     }
 
-    /// The summary of a session; none when there is no such session.
+    /// The summary of a session; `None` if it does not exist.
     async fn find(&self, session: &SessionId) -> Result<Option<SessionSummary>, StoreError>;
 
-    /// Summaries, last used first.
+    /// Summaries, most recently used first.
     async fn list(&self, query: SessionQuery) -> Result<Vec<SessionSummary>, StoreError>;
 
-    /// At most `limit` sessions of an owner with an event that has all these words, last used first. Nothing in the words
-    /// has a meaning of its own.
+    /// At most `limit` sessions of an owner with an event that contains all these words, most recently used
+    /// first. The words have no query syntax.
     async fn search(&self, owner: &str, words: &str, limit: usize) -> Result<Vec<Found>, StoreError>;
 }
 
-/// What was spent.
+/// The spending of sessions.
 #[async_trait]
 pub trait Ledger: Send + Sync {
-    /// The bill of everything in a scope.
+    /// The bill for a scope.
     async fn bill(&self, scope: Spending) -> Result<Bill, StoreError>;
 }
 
@@ -273,7 +275,7 @@ pub enum Spending {
     Since {
         /// The owner's name.
         owner: String,
-        /// From when on.
+        /// The start time.
         time: UnixMillis,
     },
 }
@@ -281,39 +283,39 @@ pub enum Spending {
 /// The right to write to one session.
 #[async_trait]
 pub trait SessionWriter: Send + Sync {
-    /// Appends durable events, all or none, and returns when they would survive a power cut. Their numbers must
-    /// follow on the last one.
+    /// Appends durable events, all or none, and returns when they would survive a power cut. Their numbers
+    /// must follow the last one in the log.
     async fn append(&self, events: Vec<Arc<Event>>) -> Result<(), StoreError>;
 }
 
-/// Why the store failed.
+/// The reason why the store failed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum StoreError {
-    /// Somebody else writes to the session.
+    /// Another process writes to the session.
     #[error("session `{session}` is in use by {holder}")]
     Busy {
         /// The session.
         session: SessionId,
-        /// Who writes.
+        /// The process that writes.
         holder: String,
     },
     /// Another server uses the store.
     #[error("the store is in use by {holder}")]
     InUse {
-        /// Who.
+        /// The process that uses it.
         holder: String,
     },
-    /// The events do not follow on the log.
+    /// The events do not follow the end of the log.
     #[error("event {found} does not follow on event {head} of session `{session}`")]
     OutOfOrder {
         /// The session.
         session: SessionId,
         /// The last event in the log.
         head: u64,
-        /// The number that was to be appended.
+        /// The number of the rejected event.
         found: u64,
     },
-    /// What is stored is damaged.
+    /// The stored data is damaged.
     #[error("the store is damaged: {0}")]
     Corrupt(String),
     /// The store was written by a newer version.
@@ -324,10 +326,10 @@ pub enum StoreError {
         /// The newest schema that this version knows.
         known: u32,
     },
-    /// The disk is full. Nothing was written; what is stored is whole.
+    /// The disk is full. Nothing was written; the stored data is intact.
     #[error("the disk is full")]
     Full,
-    /// Anything else that reading or writing met.
+    /// Any other error from reading or writing.
     #[error("{0}")]
     Io(String),
 }

@@ -1,10 +1,10 @@
-//! Commands that a person runs themselves in a conversation.
+//! Commands that a user runs themselves in a conversation.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A command that a person ran themselves: with their own rights, without a question. The agent sees what came out with
-/// its next model call.
+/// A command that a user ran themselves: with their own rights and without an approval. The agent sees its
+/// output with the next model call.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Ran {
     /// The command line.
@@ -13,12 +13,12 @@ pub struct Ran {
     pub target: String,
     /// The directory it ran in.
     pub cwd: String,
-    /// How it ended; absent while it runs, and where buddy stopped before its end.
+    /// The outcome; absent while it runs, or if buddy stopped before it ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outcome: Option<RanOutcome>,
 }
 
-/// How such a command ended.
+/// The outcome of such a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RanOutcome {
     /// The exit code, unless a signal ended it or it could not be started.
@@ -27,19 +27,19 @@ pub struct RanOutcome {
     /// The signal that ended it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signal: Option<i32>,
-    /// What it printed, its head and tail where that was long.
+    /// Its stdout; only the head and tail if it was long.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stdout: String,
-    /// The same of the standard error.
+    /// Its stderr; only the head and tail if it was long.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub stderr: String,
-    /// How long it ran.
+    /// The run time.
     #[serde(default)]
     pub duration_ms: u64,
-    /// The file with all of what it printed.
+    /// The file with its whole output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub log: Option<String>,
-    /// What else is to be said, for example that it was stopped.
+    /// A remark, for example that it was stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }

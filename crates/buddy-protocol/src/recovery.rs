@@ -1,14 +1,14 @@
-//! Recovery: the facts that close what a dead writer left open, so that the log is whole again.
+//! Recovery: the facts that close everything a dead writer left open, so that the log is whole again.
 //!
-//! A tool call whose intent was written but whose result was not may have had effects. It is closed as interrupted with
-//! an unknown outcome and is never run again by itself.
+//! A tool call whose intent was written but whose result was not may have had effects. Recovery closes it as
+//! interrupted with an unknown outcome. buddy never runs it again by itself.
 
 use crate::{
     Answer, Answered, Envelope, Fact, Item, ItemEnded, ItemStatus, Principal, ToolFailure, Transcript,
     TurnEnded, TurnOutcome, UnixMillis,
 };
 
-/// The facts to append before anything else happens in the session; none when it was left whole.
+/// The facts to append before anything else happens in the session; empty if the session was left whole.
 pub fn recovery(transcript: &Transcript, now: UnixMillis) -> Vec<Fact> {
     let asks = transcript.asks().iter().map(|ask| {
         Fact::Answered(Answered { ask: ask.id.clone(), answer: Answer::Withdrawn, by: Principal::system() })

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{Fact, SessionId, UnixMillis};
 
-/// The schema of one event on the wire: one branch a known kind, and one for kinds that are still to come.
+/// The schema of one event on the wire: one branch for each known kind, and one for future kinds.
 pub fn event_schema() -> Value {
     let mut generator = SchemaSettings::draft2020_12().into_generator();
     let session = generator.subschema_for::<SessionId>().to_value();

@@ -1,11 +1,11 @@
-//! What a list of sessions shows of one session. Derived from the log alone, so that it can be rebuilt from it.
+//! The summary of a session for lists. It derives from the log alone, so that it can be rebuilt from it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{Ask, AskId, Bill, Content, Event, Fact, Principal, SessionId, SessionStarted, UnixMillis};
 
-/// How long a title may be that was taken from the first prompt.
+/// The maximum length of a title taken from the first prompt.
 const TITLE_CHARS: usize = 80;
 
 /// One line of a list of sessions.
@@ -13,7 +13,7 @@ const TITLE_CHARS: usize = 80;
 pub struct SessionSummary {
     /// The session.
     pub id: SessionId,
-    /// Whose it is.
+    /// The owner of the session.
     pub owner: Principal,
     /// The agent that drives it.
     pub agent: String,
@@ -25,25 +25,25 @@ pub struct SessionSummary {
     pub parent: Option<SessionId>,
     /// The given title, or the beginning of the first prompt.
     pub title: Option<String>,
-    /// How far it is, as of its last event.
+    /// Its state as of its last event.
     pub state: SessionState,
     /// When it started.
     pub created: UnixMillis,
-    /// When its last event was stamped.
+    /// The time of its last event.
     pub updated: UnixMillis,
     /// The number of its last event.
     pub head: u64,
     /// How many turns were started.
     pub turns: u64,
-    /// What its model calls consumed and cost.
+    /// The tokens and the cost of its model calls.
     #[serde(default)]
     pub bill: Bill,
-    /// What waits for a person in it, oldest first.
+    /// Its pending asks, oldest first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asks: Vec<Ask>,
 }
 
-/// How far a session is.
+/// The state of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionState {
@@ -51,7 +51,7 @@ pub enum SessionState {
     Idle,
     /// A turn runs.
     Running,
-    /// A turn runs and waits for a person.
+    /// A turn runs and waits for a user.
     Waiting,
     /// It ended for good.
     Ended,
@@ -78,7 +78,7 @@ impl SessionSummary {
         }
     }
 
-    /// Takes in one more durable event.
+    /// Applies the next durable event.
     pub fn apply(&mut self, event: &Event) {
         self.updated = event.time;
         self.head = event.seq.unwrap_or(self.head);

@@ -1,14 +1,15 @@
-//! The targets of a session: the hosts it works on, as the log names them and as people ask for them.
+//! The targets of a session: the hosts it works on, as the log names them and as users request them.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The most targets that a session has. Each is a connection, and a line of what every model call starts with.
+/// The maximum number of targets in a session. Each needs a connection and a line at the start of every model
+/// call.
 pub const MAX_TARGETS: usize = 16;
 
-/// Which host a target is.
+/// The host of a target.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum TargetHost {
@@ -21,13 +22,13 @@ pub enum TargetHost {
     },
     /// Another machine over SSH.
     Ssh {
-        /// `user@host`, or a name of the person's ssh configuration.
+        /// `user@host`, or a name from the user's ssh configuration.
         destination: String,
     },
 }
 
 impl fmt::Display for TargetHost {
-    /// The name by which a target on this host is known: `local`, `container:web`, `ssh:atlas`.
+    /// The name of a target on this host: `local`, `container:web`, `ssh:atlas`.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Local => formatter.write_str("local"),
@@ -37,18 +38,18 @@ impl fmt::Display for TargetHost {
     }
 }
 
-/// A target that somebody wants in a session.
+/// A target that a client wants in a session.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct TargetWish {
     /// The host.
     pub host: TargetHost,
-    /// The directory to work in; absent for the one that the host puts new sessions in.
+    /// The working directory; absent means the host's default directory for new sessions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
 }
 
 impl TargetWish {
-    /// What a person writes: `ssh HOST[:DIR]`, `container NAME[:DIR]` or `local [DIR]`.
+    /// Parses user input: `ssh HOST[:DIR]`, `container NAME[:DIR]` or `local [DIR]`.
     pub fn parse(kind: &str, text: &str) -> Result<Self, BadTarget> {
         let (name, directory) = match kind {
             "local" => ("", Some(text).filter(|text| !text.is_empty())),
@@ -69,7 +70,8 @@ impl TargetWish {
     }
 }
 
-/// A destination may have colons of its own, as `ssh://host:22` and IPv6 addresses do, so a directory begins with `:/`.
+/// A destination may contain colons, as `ssh://host:22` and IPv6 addresses do, so a directory must begin with
+/// `:/`.
 fn split_destination(text: &str) -> (&str, Option<&str>) {
     let start = match text.strip_prefix("ssh://") {
         Some(_) => "ssh://".len(),
@@ -82,16 +84,16 @@ fn split_destination(text: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// Why a text names no target.
+/// The reason why a text does not name a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum BadTarget {
-    /// A kind of host that there is not.
+    /// The kind of host does not exist.
     #[error("a target is `ssh HOST[:DIR]`, `container NAME[:DIR]` or `local [DIR]`")]
     Kind,
-    /// No name.
+    /// The name is missing.
     #[error("the name of the host is missing")]
     Name,
-    /// A directory that depends on where one is.
+    /// The directory is relative.
     #[error("the directory must begin with `/`")]
     Directory,
 }
@@ -99,13 +101,13 @@ pub enum BadTarget {
 /// A target of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionTarget {
-    /// What calls name it by.
+    /// The name that calls use for it.
     pub name: String,
     /// The host.
     pub host: TargetHost,
     /// The directory it works in.
     pub cwd: String,
-    /// The account and host that were found there, for example `ann@atlas`.
+    /// The account and host as found there, for example `ann@atlas`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
 }
@@ -117,27 +119,27 @@ impl SessionTarget {
         Self { name: host.to_string(), host, cwd: cwd.into(), place: None }
     }
 
-    /// What reaches it again.
+    /// The wish that reaches this target again.
     pub fn wish(&self) -> TargetWish {
         TargetWish { host: self.host.clone(), directory: Some(self.cwd.clone()) }
     }
 }
 
-/// What is to change in the targets of a session.
+/// A change to the targets of a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum TargetChange {
-    /// Reach one more host.
+    /// Connect to one more host.
     Add {
-        /// Which one.
+        /// The target to add.
         target: TargetWish,
     },
-    /// Make this one the default: where calls go that name none. One that could not be reached is tried again.
+    /// Make this target the default, which calls use that name none. If it is unreachable, buddy tries again.
     Use {
         /// Its name.
         name: String,
     },
-    /// Let go of one.
+    /// Remove a target.
     Remove {
         /// Its name.
         name: String,
@@ -162,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_people_write_is_read() {
+    fn user_input_parses_as_a_target() {
         let read = |kind: &str, text: &str| {
             TargetWish::parse(kind, text)
                 .map(|wish| (wish.host.to_string(), wish.directory.unwrap_or_default()))

@@ -1,4 +1,4 @@
-//! Wall-clock time as it stands in the log.
+//! Wall-clock time as the log records it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,12 +10,12 @@ use serde::{Deserialize, Serialize};
 #[serde(transparent)]
 pub struct UnixMillis(pub u64);
 
-/// Where wall-clock time comes from: the system in service, a value that stands still in tests.
+/// A source of wall-clock time: the system clock in service, a fixed value in tests.
 pub trait Clock: Send + Sync {
     /// The time now.
     fn now(&self) -> UnixMillis;
 
-    /// The time now in nanoseconds since the Unix epoch, as fine as the source has it.
+    /// The time now in nanoseconds since the Unix epoch, at the resolution of the source.
     fn nanos(&self) -> u128 {
         u128::from(self.now().0) * 1_000_000
     }

@@ -1,4 +1,4 @@
-//! The fold: what the facts of a session add up to. Every face draws this and nothing else.
+//! The fold: the state that the facts of a session add up to. Every face draws this and nothing else.
 
 use std::collections::HashMap;
 
@@ -8,10 +8,10 @@ use crate::{
     UsageReported,
 };
 
-/// Live output kept for one running tool call. Its whole output is in its result and its log.
+/// The amount of live output kept for one running tool call. Its result and its log have the whole output.
 const LIVE_OUTPUT_KEPT: usize = 64 * 1024;
 
-/// The state of a session after the events that were applied.
+/// The state of a session after the applied events.
 #[derive(Debug, Clone, Default)]
 pub struct Transcript {
     head: u64,
@@ -35,7 +35,7 @@ pub struct Transcript {
     ended: bool,
 }
 
-/// An entry of a log that is read to know how things stand, and not how they came about.
+/// An entry of a log for a reader that only needs the final state, not the history.
 #[derive(Debug, Clone, PartialEq)]
 #[expect(
     clippy::large_enum_variant,
@@ -44,7 +44,7 @@ pub struct Transcript {
 pub enum LogEntry {
     /// An event.
     Event(Event),
-    /// An event about an item whose whole value comes later in the same reading. Only its place counts.
+    /// An event about an item whose whole value comes later in the same read. Only its place counts.
     Superseded {
         /// The number of the event.
         seq: u64,
@@ -53,13 +53,13 @@ pub enum LogEntry {
     },
 }
 
-/// An event that does not follow on what was folded so far.
+/// An event that does not follow the last folded one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("event {found} does not follow on event {head}")]
 pub struct FoldError {
     /// The last event that was folded.
     pub head: u64,
-    /// The event that came.
+    /// The event that came instead.
     pub found: u64,
 }
 
@@ -71,7 +71,7 @@ impl Transcript {
         Ok(())
     }
 
-    /// Folds one more event that nobody else needs. Reading a long log this way copies nothing.
+    /// Folds one more event that the caller no longer needs. Reading a long log this way copies nothing.
     pub fn take(&mut self, event: Event) -> Result<(), FoldError> {
         self.advance(event.seq)?;
         self.take_fact(event.fact);
@@ -90,7 +90,7 @@ impl Transcript {
         }
     }
 
-    /// Keeps the place of an item whose whole value is still to come.
+    /// Reserves the place of an item whose whole value is still to come.
     fn reserve(&mut self, id: ItemId) {
         if !self.index.contains_key(&id) {
             let content = Content::said("");
@@ -208,22 +208,22 @@ impl Transcript {
         self.last_usage = Some(report.usage);
     }
 
-    /// The number of the last durable event that was folded; 0 before the first.
+    /// The number of the last folded durable event; 0 before the first.
     pub fn head(&self) -> u64 {
         self.head
     }
 
-    /// Who answered the last ask about an item; none where nobody was asked.
+    /// The principal that answered the last ask about an item; `None` if buddy did not ask.
     pub fn decided_by(&self, item: &ItemId) -> Option<&Principal> {
         self.decided.get(item)
     }
 
-    /// What the session started with.
+    /// The settings at the start of the session.
     pub fn started(&self) -> Option<&SessionStarted> {
         self.started.as_ref()
     }
 
-    /// The title, where one was given.
+    /// The title, if one was set.
     pub fn title(&self) -> Option<&str> {
         self.title.as_deref()
     }
@@ -233,7 +233,7 @@ impl Transcript {
         self.plan_only
     }
 
-    /// The policy on approvals that was set last; none where nobody set one.
+    /// The last approval policy that was set; `None` if none was.
     pub fn approvals(&self) -> Option<ApprovalPolicy> {
         self.approvals
     }
@@ -243,18 +243,18 @@ impl Transcript {
         self.model.as_deref()
     }
 
-    /// The hosts that the session works on, the default first; none where nothing was said about it, which means this
-    /// machine alone.
+    /// The hosts that the session works on, the default first; empty if the log names none, which means this
+    /// machine only.
     pub fn targets(&self) -> &[SessionTarget] {
         &self.targets
     }
 
-    /// All items in the order of their appearance.
+    /// All items in order of appearance.
     pub fn items(&self) -> &[Item] {
         &self.items
     }
 
-    /// All items, for whoever needs nothing else.
+    /// All items, for a caller that needs nothing else.
     pub fn into_items(self) -> Vec<Item> {
         self.items
     }
@@ -264,32 +264,32 @@ impl Transcript {
         self.index.get(id).map(|&place| &self.items[place])
     }
 
-    /// The items that did not reach their end, in the order of their last change.
+    /// The items that have not ended, in order of their last change.
     pub fn open_items(&self) -> impl Iterator<Item = &Item> {
         self.open_items.iter().filter_map(|id| self.item(id))
     }
 
-    /// The last part of what a running tool call printed.
+    /// The end of the output of a running tool call.
     pub fn live_output(&self, id: &ItemId) -> &str {
         self.live_output.get(id).map_or("", String::as_str)
     }
 
-    /// The asks that wait for an answer, oldest first.
+    /// The pending asks, oldest first.
     pub fn asks(&self) -> &[Ask] {
         &self.asks
     }
 
-    /// Whether an ask still waits.
+    /// Whether an ask is still pending.
     pub fn is_waiting(&self, id: &AskId) -> bool {
         self.asks.iter().any(|ask| ask.id == *id)
     }
 
-    /// The turn that runs.
+    /// The running turn.
     pub fn turn(&self) -> Option<&TurnId> {
         self.turn.as_ref()
     }
 
-    /// How the last finished turn ended.
+    /// The end of the last finished turn.
     pub fn last_turn(&self) -> Option<&TurnEnded> {
         self.last_turn.as_ref()
     }
@@ -299,12 +299,12 @@ impl Transcript {
         self.turns
     }
 
-    /// What all model calls consumed and cost.
+    /// The tokens and the cost of all model calls.
     pub fn bill(&self) -> &Bill {
         &self.bill
     }
 
-    /// What the last model call consumed.
+    /// The tokens of the last model call.
     pub fn last_usage(&self) -> Option<Usage> {
         self.last_usage
     }
@@ -316,7 +316,7 @@ impl Transcript {
 }
 
 fn keep_tail(text: &mut String, limit: usize) {
-    // Cut only at twice the limit, so that the cost of cutting is spread over many deltas.
+    // Cut only at twice the limit, to spread the cost of cutting over many deltas.
     if text.len() > 2 * limit {
         let cut = (text.len() - limit..=text.len()).find(|&cut| text.is_char_boundary(cut)).unwrap_or(0);
         text.drain(..cut);

@@ -1,4 +1,4 @@
-//! What a model call consumed, in one dialect for every provider.
+//! The token usage of a model call, in one format for every provider.
 
 use std::ops::AddAssign;
 
@@ -24,10 +24,10 @@ pub struct Usage {
     pub output: u64,
     /// Part of `output` that was reasoning.
     pub reasoning_output: u64,
-    /// What the provider itself says the call cost, where it does.
+    /// The cost of the call as the provider reports it, if it does.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reported_cost: Option<MicroUsd>,
-    /// True when any of the numbers was estimated because the provider did not report it.
+    /// True if any of the numbers is an estimate because the provider did not report it.
     pub estimated: bool,
 }
 

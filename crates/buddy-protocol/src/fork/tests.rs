@@ -84,7 +84,7 @@ fn log(facts: Vec<Fact>) -> Vec<LogEntry> {
     facts.into_iter().enumerate().map(stamp).collect()
 }
 
-/// Two turns; the second one was steered while two calls ran, the later of which ended first.
+/// Two turns. A prompt steered the second one while two calls ran, of which the later one ended first.
 fn conversation() -> Vec<LogEntry> {
     let usage = UsageReported {
         turn: turn(1),
@@ -154,7 +154,7 @@ fn a_fork_has_each_item_once_in_its_place_and_no_bill() {
 }
 
 #[test]
-fn what_changed_later_does_not_hold_before_it() {
+fn later_changes_do_not_apply_to_an_earlier_fork_point() {
     let facts = forked(&ForkPoint::After { seq: 6 }).unwrap();
     assert_eq!(texts(&facts), ["one", "first"]);
     assert_eq!(started(&facts).model.as_deref(), Some("small"));
@@ -189,14 +189,14 @@ fn a_running_turn_is_left_out() {
     assert_eq!(started(&facts).parent, Some(session()));
 }
 
-/// A change of the mode, and of the title.
+/// A change of the mode and of the title.
 fn planning() -> Fact {
     let title = Some("Plans".to_owned());
     Fact::SessionChanged(SessionChanged { plan_only: Some(true), title, ..SessionChanged::default() })
 }
 
 #[test]
-fn what_came_behind_the_last_turn_comes_along() {
+fn events_after_the_last_turn_are_part_of_the_fork() {
     let mut later = conversation();
     later.extend(log(vec![said(7, "! echo"), planning()]));
     let facts = fork_of(later, &ForkPoint::Now, ForkKind::Beside).unwrap();

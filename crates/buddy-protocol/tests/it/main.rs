@@ -1,3 +1,3 @@
-//! The words as others see them.
+//! The protocol as other programs see it.
 
 mod schema;

@@ -1,4 +1,4 @@
-//! The committed schema of the event is the one that the code has, and it means what the code means.
+//! The committed event schema matches the code, and it accepts exactly the events that the code accepts.
 
 use buddy_protocol::{Event, Fact, event_schema};
 use serde_json::{Value, json};
@@ -66,7 +66,7 @@ fn samples() -> Vec<Value> {
     ]
 }
 
-/// Whether the schema and the code both take the event, on which they must agree.
+/// Whether the schema and the code accept the event. They must agree.
 #[expect(clippy::unwrap_used, reason = "the committed schema is one")]
 fn accepts(event: &Value) -> bool {
     let schema: Value = serde_json::from_str(COMMITTED).unwrap();
