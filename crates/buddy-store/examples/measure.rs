@@ -1,4 +1,4 @@
-//! Measures the store in a directory of its own: `cargo run --release -p buddy-store --example measure`.
+//! Measures a store in a temporary directory: `cargo run --release -p buddy-store --example measure`.
 
 use std::error::Error;
 use std::io::{Write, stdout};
@@ -17,7 +17,7 @@ type Outcome<T> = Result<T, Box<dyn Error>>;
 
 const LONG: u64 = 100_000;
 
-/// Pages of this size stay in the processor's cache between being read and being folded.
+/// Pages of this size stay in the processor's cache between reading and folding.
 const PAGE: usize = 1000;
 
 struct Fixed(u128);
@@ -55,7 +55,7 @@ fn session(number: u64) -> SessionId {
     SessionId::new(&Fixed(u128::from(number)))
 }
 
-/// A session of tool calls: each is started and ended, with about a kilobyte of output.
+/// An event of a session of tool calls: each call starts and ends, with about a kilobyte of output.
 fn event(number: u64, seq: u64) -> Arc<Event> {
     let fact = match seq {
         1 => Fact::SessionStarted(SessionStarted {

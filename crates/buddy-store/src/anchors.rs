@@ -1,9 +1,10 @@
-//! Anchors: how long each log is and which link it ends with, kept outside the database.
+//! Anchors: the length and the last link of each log, kept outside the database.
 //!
-//! A chain alone does not tell that its end was cut off, nor that somebody made all of it anew. So the file `anchors` has
-//! a slot for each log, at the log's number. The writer notes there what it is about to commit and, after the commit, that
-//! it did. A log ends with one of the two. Slots are not synced: after a power cut they may be behind the database, never
-//! ahead of it, and whoever then opens the store first brings them up to date.
+//! A chain alone does not show that its end was cut off, nor that all of it was forged. So the file `anchors`
+//! has a slot for each log, at the log's number. The writer announces there where the log is about to end and
+//! confirms it after the commit. A log ends at one of the two. Slots are not synced: after a power cut they
+//! may be behind the database, never ahead of it. The next process that opens the store first brings them up
+//! to date.
 
 use std::fs::File;
 use std::io;
@@ -19,40 +20,40 @@ use crate::error::from_io;
 /// The size of a slot. It divides a page, so that a slot is written in one piece.
 const SLOT: usize = 128;
 
-/// How often a slot is read that does not match its checksum: somebody may be writing it.
+/// The number of attempts to read a slot whose checksum is wrong, because another process may be writing it.
 const ATTEMPTS: usize = 5;
 
-/// The longest id of a session that has room in a slot.
+/// The length of the longest session id that fits in a slot.
 const MAX_ID: usize = SLOT - 2 * END - 5;
 
-/// The size of the end of a log.
+/// The encoded size of a [`LogEnd`].
 const END: usize = 8 + 32;
 
-/// The end of a log: how many events it has, and the link of the last one.
+/// The end of a log: the number of its events and the link of the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct LogEnd {
     pub(crate) count: u64,
     pub(crate) link: Hash,
 }
 
-/// What is known of a log outside the database.
+/// The record of a log outside the database.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Anchor {
     pub(crate) session: String,
-    /// What was committed.
+    /// The end after the last confirmed commit.
     pub(crate) settled: LogEnd,
-    /// What may have been committed: the writer died before it could tell.
+    /// The announced end. It may have been committed: the writer died before it could confirm.
     pub(crate) intended: LogEnd,
 }
 
-/// How a log differs from its anchor.
+/// The way in which a log differs from its anchor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Drift {
     /// The last events are missing, from the first number to the second.
     Cut(u64, u64),
-    /// The log is as long as it was and does not end with the event that was written.
+    /// The log has the right length but does not end with the event that buddy wrote.
     Rewritten(u64),
-    /// The events from this number on were not written by buddy.
+    /// buddy did not write the events from this number on.
     Foreign(u64),
     /// The anchor itself cannot be read.
     Unknown,
@@ -76,7 +77,7 @@ impl Drift {
     }
 }
 
-/// What reading a slot gave: nothing was ever written there, or an anchor, or something that is none.
+/// The result of reading a slot: `None` if it was never written, an anchor, or unreadable bytes.
 pub(crate) type Reading = Result<Option<Anchor>, Unreadable>;
 
 /// A slot that cannot be read.
@@ -87,12 +88,12 @@ pub(crate) struct Unreadable;
 #[derive(Debug)]
 pub(crate) struct Anchors {
     path: PathBuf,
-    /// None when there is no such file and none may be made.
+    /// `None` if the file does not exist and may not be created.
     file: Option<File>,
 }
 
 impl Anchors {
-    /// Opens the file or makes it; says whether it was made.
+    /// Opens the file or creates it. Returns whether it was created.
     pub(crate) fn open(directory: &Directory) -> Result<(Self, bool), StoreError> {
         let path = directory.anchors();
         let is_new = !path.exists();
@@ -100,7 +101,7 @@ impl Anchors {
         Ok((Self { path, file: Some(file) }, is_new))
     }
 
-    /// Opens the file for reading if it is there.
+    /// Opens the file for reading, if it exists.
     pub(crate) fn existing(directory: &Directory) -> Self {
         let path = directory.anchors();
         let file = File::open(&path).ok();
@@ -127,13 +128,13 @@ impl Anchors {
         Err(Unreadable)
     }
 
-    /// How many slots there are.
+    /// The number of slots.
     pub(crate) fn len(&self) -> i64 {
         let size = self.file.as_ref().and_then(|file| file.metadata().ok()).map_or(0, |found| found.len());
         i64::try_from(size.div_ceil(SLOT as u64)).unwrap_or(i64::MAX)
     }
 
-    /// Whether there is a file to hold logs against.
+    /// Whether there is a file to compare logs with.
     pub(crate) fn is_kept(&self) -> bool {
         self.file.is_some()
     }
@@ -147,8 +148,8 @@ impl Anchors {
     }
 }
 
-/// Holds the end of a log against what its anchor was before and after the end was read. While somebody writes, the two
-/// differ, and only what was settled before must be there.
+/// Compares the end of a log with its anchor, read before and after that end. While another process writes,
+/// the two readings differ, and only the end settled in the first one must be there.
 pub(crate) fn hold(before: &Reading, end: LogEnd, after: &Reading) -> Result<(), Drift> {
     let (Ok(before), Ok(after)) = (before, after) else { return Err(Drift::Unknown) };
     let floor = before.as_ref().map_or(0, |anchor| anchor.settled.count);

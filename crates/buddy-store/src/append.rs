@@ -1,4 +1,5 @@
-//! One transaction of appends: each is held against its log, the good ones are written, the list is kept up.
+//! One transaction of appends: compares each with its log, writes the valid ones, and updates the list of
+//! sessions.
 
 use std::sync::Arc;
 
@@ -14,17 +15,17 @@ use crate::summaries;
 use crate::verify::{self, Checked};
 use crate::words;
 
-/// What the writer knows about a log that it may write to.
+/// The writer's cached state of a log that it may write to.
 #[derive(Debug)]
 pub(crate) struct LogState {
     number: i64,
     head: u64,
     /// The link of the last event.
     link: Hash,
-    /// What the anchor says.
+    /// The end of the log according to its anchor.
     anchored: LogEnd,
     summary: Option<SessionSummary>,
-    /// Whether the summary is ahead of its row.
+    /// Whether the summary is newer than its row.
     stale: bool,
 }
 
@@ -34,19 +35,19 @@ impl LogState {
     }
 }
 
-/// What an append is held against beside the database.
+/// Evidence outside the database that an append is checked against.
 #[derive(Debug)]
 pub(crate) struct Witness {
     pub(crate) anchors: Arc<Anchors>,
     pub(crate) checked: Arc<Checked>,
 }
 
-/// Why a transaction failed.
+/// The reason why a transaction failed.
 #[derive(Debug)]
 pub(crate) enum Failed {
-    /// `SQLite` says why.
+    /// An error of `SQLite`.
     Sqlite(rusqlite::Error),
-    /// What is stored makes no sense.
+    /// The stored data is invalid.
     Stored(StoreError),
 }
 
@@ -65,8 +66,9 @@ impl Failed {
     }
 }
 
-/// Writes appends in one transaction. The inner results are of each append: one that does not follow on its log is
-/// refused and does not keep the others from being written. When it fails as a whole, nothing was written.
+/// Writes appends in one transaction. The inner results belong to the single appends: one that does not
+/// follow the end of its log is refused, and the others are still written. If the whole transaction fails,
+/// nothing is written.
 pub(crate) fn append_all(
     connection: &mut Connection,
     witness: &Witness,
@@ -74,7 +76,7 @@ pub(crate) fn append_all(
 ) -> Result<Vec<Result<(), StoreError>>, Failed> {
     let outcome = try_append_all(connection, witness, appends);
     if outcome.is_err() {
-        // What was taken into the states was not written: they are read anew when next needed.
+        // The states include events that were not written, so they are reloaded when next needed.
         for (lease, _) in appends {
             *state_of(lease) = None;
         }
@@ -114,7 +116,7 @@ fn append(
         Some(state) => state,
         none => match load(transaction, witness, &lease.session) {
             Ok(state) => none.insert(state),
-            // What is damaged is this log and not the store: only appends to it are refused.
+            // Only this log is damaged, not the store, so only appends to it are refused.
             Err(error) => return Ok(Err(error)),
         },
     };
@@ -154,7 +156,7 @@ fn follows(session: &SessionId, head: u64, records: &[Record]) -> Result<(), Sto
     Ok(())
 }
 
-/// Reads how a log stands. One that is not what was written is refused, whichever of its events it is.
+/// Loads the state of a log. Refuses a log with any event that differs from what buddy wrote.
 fn load(connection: &Connection, witness: &Witness, session: &SessionId) -> Result<LogState, StoreError> {
     let link = origin(session);
     let anchored = LogEnd { count: 0, link };
@@ -170,7 +172,7 @@ fn load(connection: &Connection, witness: &Witness, session: &SessionId) -> Resu
     let row = summaries::load(connection, number).ok().flatten().filter(|summary| summary.head == head);
     let summary = match row {
         Some(summary) => Some(summary),
-        // The row is missing or does not belong to this log's end: the log decides.
+        // The row is missing or does not match the end of this log, so the log decides.
         None => summaries::derive(connection, session, number)?.0,
     };
     Ok(LogState { number, head, link: end.link, anchored: end, summary, stale: false })
@@ -216,7 +218,7 @@ fn save_summary(transaction: &Transaction<'_>, lease: &Lease) -> rusqlite::Resul
     state.summary.as_ref().map_or(Ok(()), |summary| summaries::save(transaction, state.number, summary))
 }
 
-/// Notes outside the database where a log will end.
+/// Announces outside the database where a log will end.
 fn announce(anchors: &Anchors, lease: &Lease) -> Result<(), StoreError> {
     let held = state_of(lease);
     let Some(state) = held.as_ref().filter(|state| state.end() != state.anchored) else { return Ok(()) };
@@ -224,11 +226,11 @@ fn announce(anchors: &Anchors, lease: &Lease) -> Result<(), StoreError> {
     anchors.write(state.number, &Anchor { session, settled: state.anchored, intended: state.end() })
 }
 
-/// Notes outside the database where a log ends. When that fails, what was announced says the same.
+/// Confirms outside the database where a log ends. If that fails, the announcement says the same.
 fn settle(anchors: &Anchors, lease: &Lease) {
     let mut held = state_of(lease);
     let Some(state) = held.as_mut().filter(|state| state.end() != state.anchored) else { return };
-    // Whether the slot says so or not: this is what the next announcement follows on.
+    // Set even if writing the slot failed, because the next announcement follows this end.
     state.anchored = state.end();
     if let Err(error) = anchors.write(state.number, &verify::settled(&lease.session, state.end())) {
         tracing::warn!(%error, "cannot anchor a session");
@@ -236,8 +238,8 @@ fn settle(anchors: &Anchors, lease: &Lease) {
 }
 
 fn state_of(lease: &Lease) -> std::sync::MutexGuard<'_, Option<LogState>> {
-    // Nothing that can panic runs under this lock in a way that leaves the state half changed and believed: a
-    // poisoned one is read anew.
+    // A panic under this lock cannot leave a half-changed state that is later trusted: a poisoned state is
+    // reloaded.
     lease.state.lock().unwrap_or_else(|poisoned| {
         let mut state = poisoned.into_inner();
         *state = None;

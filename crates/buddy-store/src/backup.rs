@@ -1,4 +1,4 @@
-//! A backup: a copy of one moment, made while others write, read back before it gets its name.
+//! Backup: a consistent copy, made while others write and read back before it gets its name.
 
 use std::fs;
 use std::io;
@@ -13,10 +13,10 @@ use crate::connection::{BUSY_TIMEOUT, open_finished, open_target, quick_check};
 use crate::directory::{create_new, sync_directory};
 use crate::error::{from_io, from_sqlite};
 
-/// Copies all pages in one step, so that the copy is of one moment and no writer makes it start over.
+/// Copies all pages in one step, so that the copy is consistent and no writer makes it start over.
 const ALL_PAGES: i32 = -1;
 
-/// What a backup holds.
+/// The contents of a backup.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackupReport {
     /// The file.
@@ -29,7 +29,8 @@ pub struct BackupReport {
     pub events: u64,
 }
 
-/// Copies the database to `target`, which must not exist. It exists only once the copy is whole and durable.
+/// Copies the database to `target`, which must not exist. The file appears only once the copy is whole and
+/// durable.
 pub(crate) fn backup(source: &Connection, target: &Path) -> Result<BackupReport, StoreError> {
     let Some(name) = target.file_name() else {
         return Err(StoreError::Io(format!("`{}` is no name for a file", target.display())));
@@ -62,7 +63,7 @@ fn copy(source: &Connection, partial: &Path) -> Result<BackupReport, StoreError>
     if step != StepResult::Done {
         return Err(StoreError::Io("the store is too busy to be copied".to_owned()));
     }
-    // One file, without a log ahead beside it. The store turns it back when it opens the copy.
+    // A single file without a write-ahead log beside it. The store switches back when it opens the copy.
     target
         .pragma_update_and_check(None, "journal_mode", "DELETE", |row| row.get::<_, String>(0))
         .and_then(|_| target.close().map_err(|(_, error)| error))

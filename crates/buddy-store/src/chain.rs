@@ -1,8 +1,10 @@
-//! The chain: each record is tied to all records before it, so that none can be changed, taken out, put in or moved unseen.
+//! The chain: ties each record to all records before it, so that nobody can change, remove, insert or move
+//! one unnoticed.
 //!
-//! A record's digest covers everything that is stored of it. Its link is the SHA-256 of the link before it and this digest.
-//! The first link follows on one that is made from the session's id, so that a log cannot pass as another session's.
-//! The two steps let records be hashed beside the writer, and let a log be checked from either end.
+//! A record's digest covers all its stored columns. Its link is the SHA-256 of the previous link and this
+//! digest. The chain of a session starts from a link derived from the session's id, so that a log cannot pass
+//! for another session's. The two steps let records be hashed outside the writer, and let a log be checked
+//! from either end.
 
 use buddy_protocol::SessionId;
 use rusqlite::Row;
@@ -12,10 +14,10 @@ use sha2::{Digest, Sha256};
 /// A digest or a link.
 pub(crate) type Hash = [u8; 32];
 
-/// Sets these hashes apart from all others.
+/// Separates these hashes from all others.
 const DOMAIN: &[u8] = b"buddy log 1\0";
 
-/// What the first link of a session follows on.
+/// The link before the first event of a session.
 pub(crate) fn origin(session: &SessionId) -> Hash {
     Sha256::new().chain_update(DOMAIN).chain_update(session.as_str()).finalize().into()
 }
@@ -25,7 +27,7 @@ pub(crate) fn link(before: &Hash, digest: &Hash) -> Hash {
     Sha256::new().chain_update(before).chain_update(digest).finalize().into()
 }
 
-/// All that is stored of a record but its link.
+/// All stored columns of a record except its link.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stored<'a> {
     pub(crate) version: i64,
@@ -38,7 +40,7 @@ pub(crate) struct Stored<'a> {
 }
 
 impl Stored<'_> {
-    /// The record's digest. Texts come with their lengths, so that no two records are the same bytes.
+    /// The record's digest. It includes the lengths of texts, so that no two records have the same bytes.
     pub(crate) fn digest(&self) -> Hash {
         let mut hasher = Sha256::new();
         hasher.update(self.version.to_le_bytes());
@@ -54,7 +56,7 @@ impl Stored<'_> {
     }
 }
 
-/// The digest of a row of [`crate::record::COLUMNS`], also of one that makes no sense.
+/// The digest of a row of [`crate::record::COLUMNS`], also of an invalid one.
 pub(crate) fn digest_of(row: &Row<'_>, seq: u64) -> rusqlite::Result<Hash> {
     let private = match row.get_ref(5)? {
         ValueRef::Null => None,
@@ -65,7 +67,7 @@ pub(crate) fn digest_of(row: &Row<'_>, seq: u64) -> rusqlite::Result<Hash> {
     Ok(Stored { version, seq, time, crc, kind, data, private }.digest())
 }
 
-/// The link in a column; none when there is nothing that could be one.
+/// The link in a column; `None` if the column holds nothing that could be one.
 pub(crate) fn link_of(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Hash>> {
     Ok(bytes(row.get_ref(column)?).try_into().ok())
 }

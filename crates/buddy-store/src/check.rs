@@ -1,5 +1,5 @@
-//! A check of everything stored: `SQLite`'s own, the order and checksums of the log, and what is
-//! derived against the log.
+//! A check of everything stored: `SQLite`'s own check, the order and checksums of the log, and the derived
+//! data against the log.
 
 use std::fmt;
 
@@ -15,28 +15,28 @@ use crate::summaries;
 use crate::verify;
 use crate::words;
 
-/// How many findings a report keeps; the rest are counted.
+/// The maximum number of findings in a report; the rest are only counted.
 const MAX_FINDINGS: usize = 1000;
 
-/// Rows of the list whose log is not there.
+/// Rows of the list whose log does not exist.
 const DANGLING: &str =
     "SELECT 'a row of `' || \"table\" || '` refers to nothing' FROM pragma_foreign_key_check";
 
-/// What a check found.
+/// The result of a check.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CheckReport {
     /// The sessions that were read.
     pub sessions: u64,
     /// The events that were read.
     pub events: u64,
-    /// What is wrong, up to a bound.
+    /// The problems found, up to `MAX_FINDINGS`.
     pub findings: Vec<Finding>,
-    /// How many findings there were beyond the bound.
+    /// The number of findings beyond the bound.
     pub more: u64,
 }
 
 impl CheckReport {
-    /// Whether nothing is wrong.
+    /// Whether the check found no problems.
     pub fn is_clean(&self) -> bool {
         self.findings.is_empty()
     }
@@ -50,27 +50,27 @@ impl CheckReport {
     }
 }
 
-/// One thing that is wrong.
+/// One problem.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Finding {
-    /// `SQLite` finds its file damaged.
+    /// `SQLite` reports that its file is damaged.
     Database(String),
     /// Events are missing from a log.
     Gap {
         /// The session.
         session: SessionId,
-        /// The event that should have come.
+        /// The number of the event that should have come.
         expected: u64,
-        /// The event that came.
+        /// The number of the event that came instead.
         found: u64,
     },
-    /// An event is not what was written, or makes no sense.
+    /// An event differs from what buddy wrote, or is invalid.
     Event {
         /// The session.
         session: SessionId,
         /// The event.
         seq: u64,
-        /// What is wrong with it.
+        /// The flaw.
         reason: String,
     },
     /// The rest of a log cannot be read.
@@ -79,33 +79,33 @@ pub enum Finding {
         session: SessionId,
         /// The last event that could be read.
         after: u64,
-        /// Why.
+        /// The error.
         reason: String,
     },
     /// A log does not end as its anchor says.
     End {
         /// The session.
         session: SessionId,
-        /// How they differ.
+        /// The difference.
         reason: String,
     },
     /// A session is gone.
     Lost {
         /// The session.
         session: String,
-        /// What is missing.
+        /// The missing part.
         reason: String,
     },
     /// Events belong to no session.
     Orphans {
-        /// How many.
+        /// The number of events.
         events: u64,
     },
-    /// The list does not say what the log says; a rebuild repairs it.
+    /// The list disagrees with the log; a rebuild repairs it.
     Derived {
         /// The session.
         session: SessionId,
-        /// How they differ.
+        /// The difference.
         reason: String,
     },
 }
@@ -134,9 +134,9 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Checks everything, as of one moment.
+/// Checks everything, in one snapshot of the database.
 pub(crate) fn check(connection: &mut Connection, anchors: &Anchors) -> Result<CheckReport, StoreError> {
-    // What is settled before the moment must be there at the moment.
+    // Events that are settled before the snapshot must be in it.
     let before: Vec<AnchorReading> = (0..anchors.len()).map(|log| anchors.read(log)).collect();
     let moment = connection.transaction().map_err(|error| from_sqlite(&error))?;
     let mut report = CheckReport::default();
@@ -160,7 +160,7 @@ pub(crate) fn check(connection: &mut Connection, anchors: &Anchors) -> Result<Ch
     match total.map(|total| total.cast_unsigned().saturating_sub(report.events)) {
         Ok(0) => {}
         Ok(events) if report.is_clean() => report.add(Finding::Orphans { events }),
-        // What could not be read was told of already.
+        // An unreadable log was reported already.
         Ok(_) => {}
         Err(error) => report.add(Finding::Database(error.to_string())),
     }
@@ -172,7 +172,7 @@ pub(crate) fn check(connection: &mut Connection, anchors: &Anchors) -> Result<Ch
     Ok(report)
 }
 
-/// Holds the end of a log against its anchor.
+/// Compares the end of a log with its anchor.
 fn check_end(
     connection: &Connection,
     anchors: &Anchors,
@@ -180,7 +180,7 @@ fn check_end(
     (log, session): (i64, &SessionId),
     report: &mut CheckReport,
 ) {
-    // What cannot be read was told of already.
+    // An unreadable end was reported already.
     let Ok(end) = verify::end_of(connection, session, log) else { return };
     if anchors.is_kept()
         && let Err(drift) = hold(before, end, &anchors.read(log))
@@ -189,21 +189,21 @@ fn check_end(
     }
 }
 
-/// What was read of a log.
+/// The state of reading one log.
 struct Reading {
     /// The last event that was read.
     after: u64,
-    /// Whether nothing is wrong with it so far.
+    /// Whether no problem was found so far.
     whole: bool,
     summary: Option<SessionSummary>,
-    /// Events that have words.
+    /// The number of events that have words.
     spoken: u64,
-    /// Those of them that a search would not find.
+    /// The number of those that a search would miss.
     missed: u64,
 }
 
 impl Reading {
-    /// Counts an event that has words, and whether the index knows them.
+    /// Counts an event that has words, and checks whether the index has them.
     fn hear(&mut self, connection: &Connection, place: i64, event: &Event) -> rusqlite::Result<()> {
         if words::text(&event.fact).is_some() {
             self.spoken += 1;
@@ -221,7 +221,7 @@ fn check_log(connection: &Connection, log: i64, session: &SessionId, report: &mu
             check_row(connection, log, session, reading.summary.as_ref(), report);
             check_words(connection, log, session, &reading, report);
         }
-        // Without all of its events there is nothing to hold the row against.
+        // Without all of its events there is nothing to compare the row with.
         Ok(()) => {}
         Err(error) => {
             let reason = error.to_string();
@@ -241,7 +241,7 @@ fn read_log(
         "SELECT {COLUMNS}, link FROM events WHERE place > ?1 AND place < ?2 ORDER BY place"
     ))?;
     let mut rows = statement.query(range(log, 0))?;
-    // The link of the event before; none when that event is missing.
+    // The link of the previous event; `None` if that event is missing.
     let mut before = Some(origin(session));
     while let Some(row) = rows.next()? {
         let (_, seq) = at(row.get(0)?);
@@ -265,7 +265,7 @@ fn read_log(
             }
         }
         reading.after = seq;
-        // Each event is held against what is stored before it, so that one flaw is told once.
+        // Each event is compared with the stored link before it, so that one flaw is reported once.
         before = stored;
     }
     Ok(())

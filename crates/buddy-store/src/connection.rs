@@ -12,18 +12,18 @@ use crate::error::from_sqlite;
 /// The first `SQLite` without the race between a checkpoint and a commit that corrupts WAL databases.
 const OLDEST_SQLITE: i32 = 3_051_003;
 
-/// How long `SQLite` waits for another process's transaction.
+/// The timeout for another process's transaction.
 pub(crate) const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Statements kept ready for a connection: all that this crate has.
+/// The size of a connection's statement cache: room for every statement of this crate.
 const STATEMENTS: usize = 32;
 
-/// How many problems of a damaged database are told at once.
+/// The maximum number of problems of a damaged database in one report.
 const PROBLEMS: usize = 20;
 
 const WRITER: &str = "PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON; PRAGMA wal_autocheckpoint = 1000";
 
-/// The one connection that writes.
+/// The only connection that writes.
 pub(crate) fn open_writer(path: &Path) -> Result<Connection, StoreError> {
     let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     let mode = connection
@@ -41,8 +41,8 @@ pub(crate) fn open_writer(path: &Path) -> Result<Connection, StoreError> {
     Ok(connection)
 }
 
-/// A connection that only reads. Opened for writing all the same: readers take part in the shared index of the log
-/// ahead, and may have to make it.
+/// A connection that only reads. It is still opened for writing: readers share the index of the write-ahead
+/// log and may have to create it.
 pub(crate) fn open_reader(path: &Path) -> Result<Connection, StoreError> {
     let connection = open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     connection.execute_batch("PRAGMA query_only = ON").map_err(|error| name_damage(path, &error))?;
@@ -54,7 +54,7 @@ pub(crate) fn open_finished(path: &Path) -> Result<Connection, StoreError> {
     open(path, OpenFlags::SQLITE_OPEN_READ_ONLY)
 }
 
-/// A connection that may write to a file that is being made.
+/// A connection that may write to a file that is being created.
 pub(crate) fn open_target(path: &Path) -> Result<Connection, StoreError> {
     open(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
 }
@@ -70,7 +70,7 @@ fn open(path: &Path, access: OpenFlags) -> Result<Connection, StoreError> {
     let flags = access | OpenFlags::SQLITE_OPEN_NO_MUTEX | OpenFlags::SQLITE_OPEN_NOFOLLOW;
     let opened = Connection::open_with_flags(path, flags).and_then(|connection| {
         connection.busy_timeout(BUSY_TIMEOUT)?;
-        // The end of a short run costs no sync; the writer looks after the size of the log ahead.
+        // The end of a short run costs no sync; the writer limits the size of the write-ahead log.
         connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
         connection.set_prepared_statement_cache_capacity(STATEMENTS);
         Ok(connection)
@@ -78,7 +78,7 @@ fn open(path: &Path, access: OpenFlags) -> Result<Connection, StoreError> {
     opened.map_err(|error| name_damage(path, &error))
 }
 
-/// `SQLite`'s quick check: all but the agreement of indexes with their tables.
+/// `SQLite`'s quick check: everything except the agreement of indexes with their tables.
 pub(crate) fn quick_check(connection: &Connection, path: &Path) -> Result<(), StoreError> {
     let problems = problems(connection, "PRAGMA quick_check").map_err(|error| name_damage(path, &error))?;
     match problems.first() {
@@ -87,14 +87,14 @@ pub(crate) fn quick_check(connection: &Connection, path: &Path) -> Result<(), St
     }
 }
 
-/// What a check pragma finds wrong.
+/// The problems that a check pragma reports.
 pub(crate) fn problems(connection: &Connection, pragma: &str) -> rusqlite::Result<Vec<String>> {
     let mut statement = connection.prepare(pragma)?;
     let rows = statement.query_map([], |row| row.get::<_, String>(0))?;
     rows.filter(|row| !matches!(row, Ok(text) if text == "ok")).take(PROBLEMS).collect()
 }
 
-/// As [`from_sqlite`], with the file's name where it is damaged.
+/// Like [`from_sqlite`], but names the file if it is damaged.
 pub(crate) fn name_damage(path: &Path, error: &rusqlite::Error) -> StoreError {
     match from_sqlite(error) {
         StoreError::Corrupt(reason) => damaged(path, &reason),

@@ -1,4 +1,4 @@
-//! The files of a store: where they are, that nobody else can read them, and that their file system can be trusted.
+//! The files of a store: their paths, their privacy, and whether their file system is trustworthy.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io;
@@ -13,8 +13,8 @@ use crate::error::from_io;
 const DIRECTORY_MODE: u32 = 0o700;
 const FILE_MODE: u32 = 0o600;
 
-/// File systems over a network, by the magic numbers of `statfs(2)`: their locks and syncs do not mean what `SQLite`
-/// takes them to mean.
+/// Network file systems, by the magic numbers of `statfs(2)`. Their locks and syncs do not guarantee what
+/// `SQLite` relies on.
 const NETWORK_FILE_SYSTEMS: &[(i64, &str)] = &[
     (0x6969, "NFS"),
     (0x517b, "SMB"),
@@ -37,8 +37,8 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    /// Makes what is missing, closes what is open to others, and refuses what cannot be trusted. Gives back what
-    /// was open to others.
+    /// Creates missing directories, removes the access of others, and refuses an untrustworthy file system.
+    /// Returns the paths that were open to others.
     pub(crate) fn prepare(root: &Path) -> Result<(Self, Vec<PathBuf>), StoreError> {
         let mut fixed = Vec::new();
         make_directory(root)?;
@@ -55,7 +55,7 @@ impl Directory {
         Ok((directory, fixed))
     }
 
-    /// An existing directory, which is left as it is.
+    /// An existing directory, which is left unchanged.
     pub(crate) fn existing(root: &Path) -> Result<Self, StoreError> {
         let root = root.canonicalize().map_err(|error| from_io("find", root, &error))?;
         Ok(Self { root })
@@ -73,7 +73,7 @@ impl Directory {
         self.root.join("buddy.db-shm")
     }
 
-    /// Where the ends of all logs are kept apart from the database.
+    /// The file with the ends of all logs, apart from the database.
     pub(crate) fn anchors(&self) -> PathBuf {
         self.root.join("anchors")
     }
@@ -86,10 +86,10 @@ impl Directory {
         self.run().join("leases")
     }
 
-    /// Makes an empty database file when there is none; `SQLite` gives its other files the same mode.
+    /// Creates an empty database file if there is none. `SQLite` gives its other files the same mode.
     ///
-    /// Only to be called when no connection of this process has the file open: closing any descriptor of it would
-    /// drop `SQLite`'s locks.
+    /// Call this only while no connection of this process has the file open: closing any descriptor of it
+    /// would drop `SQLite`'s locks.
     pub(crate) fn make_database(&self) -> Result<bool, StoreError> {
         let path = self.database();
         match create_new(&path) {
@@ -100,12 +100,12 @@ impl Directory {
     }
 }
 
-/// Makes a file that must not exist, for this user only.
+/// Creates a file that must not exist, for this user only.
 pub(crate) fn create_new(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(FILE_MODE).custom_flags(no_follow()).open(path)
 }
 
-/// Opens a file for reading and writing, makes it when missing, and never follows a link.
+/// Opens a file for reading and writing, creates it if missing, and never follows a link.
 pub(crate) fn open_private(path: &Path) -> io::Result<File> {
     let file = OpenOptions::new()
         .read(true)
@@ -143,8 +143,8 @@ fn make_directory(path: &Path) -> Result<(), StoreError> {
         .map_err(|error| from_io("make the directory", path, &error))
 }
 
-/// Takes the rights of others away. Works by path and not by descriptor, see [`Directory::make_database`]; the
-/// directory above is this user's alone by then, so that nobody can swap the file.
+/// Removes the access of others. Works by path and not by descriptor, see [`Directory::make_database`]. By
+/// then the parent directory belongs to this user alone, so that nobody can swap the file.
 fn close_to_others(path: &Path, mode: u32, fixed: &mut Vec<PathBuf>) -> Result<(), StoreError> {
     let metadata = match fs::symlink_metadata(path) {
         Ok(metadata) => metadata,
@@ -184,7 +184,7 @@ fn refuse_network(_path: &Path) -> Result<(), StoreError> {
 }
 
 fn network_name(magic: i64) -> Option<&'static str> {
-    // The kernel's numbers have 32 bits; some C libraries sign-extend them.
+    // The kernel's magic numbers have 32 bits; some C libraries sign-extend them.
     let magic = magic & 0xffff_ffff;
     NETWORK_FILE_SYSTEMS.iter().find(|(known, _)| *known == magic).map(|(_, name)| *name)
 }

@@ -1,4 +1,4 @@
-//! What `SQLite`'s and the file system's failures mean for the store.
+//! The translation of `SQLite` and file system failures into store errors.
 
 use std::io;
 use std::path::Path;
@@ -7,24 +7,24 @@ use buddy_protocol::StoreError;
 use rusqlite::ErrorCode;
 use rusqlite::ffi;
 
-/// What a failed transaction means for those that come after it.
+/// The consequence of a failed transaction for later ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// Nothing was written and the next attempt stands on its own.
+    /// Nothing was written, and the next attempt is independent.
     Transient,
-    /// One of the appends may be at fault: they are to be tried one by one.
+    /// One of the appends may be at fault, so the writer tries them one by one.
     Suspect,
-    /// The kernel may have dropped what it failed to write, so nothing that this instance believes about the file
-    /// can be trusted any more.
+    /// The kernel may have dropped the data that it failed to write, so this instance can no longer trust its
+    /// view of the file.
     Fatal,
 }
 
-/// Judges a failed write.
+/// Classifies a failed write.
 pub(crate) fn verdict(error: &rusqlite::Error) -> Verdict {
     let Some(failure) = error.sqlite_error() else { return Verdict::Suspect };
     match failure.code {
         ErrorCode::DiskFull | ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Verdict::Transient,
-        // The shared index cannot grow on a full disk; it is no part of what is durable.
+        // The shared index cannot grow on a full disk; it is not part of the durable data.
         ErrorCode::SystemIoFailure if failure.extended_code == ffi::SQLITE_IOERR_SHMSIZE => {
             Verdict::Transient
         }
@@ -33,7 +33,7 @@ pub(crate) fn verdict(error: &rusqlite::Error) -> Verdict {
     }
 }
 
-/// The store's word for a failure of `SQLite`.
+/// The store error for an `SQLite` failure.
 pub(crate) fn from_sqlite(error: &rusqlite::Error) -> StoreError {
     let Some(failure) = error.sqlite_error() else { return StoreError::Io(error.to_string()) };
     match failure.code {
@@ -47,7 +47,7 @@ pub(crate) fn from_sqlite(error: &rusqlite::Error) -> StoreError {
     }
 }
 
-/// The store's word for a failure of the file system.
+/// The store error for a file system failure.
 pub(crate) fn from_io(what: &str, path: &Path, error: &io::Error) -> StoreError {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => StoreError::Full,

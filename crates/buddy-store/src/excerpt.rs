@@ -1,12 +1,12 @@
 //! Excerpts: the part of a text around a word, on one line.
 
-/// How much of a text is shown, in characters.
+/// The length of an excerpt, in characters.
 const SHOWN: usize = 160;
 
-/// How much of it comes before the word.
+/// The length of the part before the word.
 const BEFORE: usize = 40;
 
-/// What is said around the first of the words that is found, or the beginning.
+/// The text around the first of the words that occurs, or the beginning of the text.
 pub(crate) fn excerpt(text: &str, words: &[&str]) -> String {
     let line: Vec<char> = text.split_whitespace().collect::<Vec<_>>().join(" ").chars().collect();
     let at = words.iter().filter_map(|word| find(&line, word)).min().unwrap_or(0);
@@ -17,7 +17,7 @@ pub(crate) fn excerpt(text: &str, words: &[&str]) -> String {
     format!("{before}{shown}{after}")
 }
 
-/// Where a word is, whatever its case.
+/// The position of a word, ignoring case.
 fn find(line: &[char], word: &str) -> Option<usize> {
     let word: Vec<char> = word.chars().map(lower).collect();
     line.windows(word.len())
@@ -28,7 +28,7 @@ fn lower(letter: char) -> char {
     let mut lower = letter.to_lowercase();
     match (lower.next(), lower.next()) {
         (Some(one), None) => one,
-        // Where the small form is two letters, places would no longer agree.
+        // If the lower-case form has two letters, positions would no longer match.
         _ => letter,
     }
 }

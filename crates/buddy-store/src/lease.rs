@@ -1,8 +1,8 @@
 //! The lease: the right to write to one session, which one holder has among all processes.
 //!
-//! A lease is a kernel lock on `run/leases/<session>.lock`. The file is removed while its lock is still held, so that
-//! lease files do not pile up. Whoever had it open by then locks a file that is no longer there, notices that the
-//! path leads elsewhere, and tries anew.
+//! A lease is a kernel lock on `run/leases/<session>.lock`. The holder removes the file while it still has
+//! the lock, so that lease files do not pile up. A process that had the file open by then locks a deleted
+//! file, notices that the path leads elsewhere, and tries again.
 
 use std::fs::{self, File};
 use std::os::unix::fs::MetadataExt;
@@ -16,19 +16,19 @@ use crate::directory::Directory;
 use crate::error::from_io;
 use crate::lock::{Attempt, try_exclusive, write_holder};
 
-/// How often a lease is tried when its file is removed just then. Each miss means that somebody else had the lease
-/// in between, so that only heavy contention gets near the bound.
+/// The number of attempts to take a lease whose file is removed at that moment. Each miss means that another
+/// process had the lease in between, so only heavy contention gets near the bound.
 const ATTEMPTS: usize = 100;
 
-/// How many files of dead holders are removed at once; the rest have their turn the next time.
+/// The maximum number of files of dead holders to remove at once; the next sweep removes the rest.
 const SWEPT: usize = 1000;
 
-/// The right to write to one session. Dropping it gives it back.
+/// The right to write to one session. Dropping it releases it.
 #[derive(Debug)]
 pub(crate) struct Lease {
     pub(crate) session: SessionId,
-    /// What the writer thread knows about the log. True as long as the lease is held, because nobody else can write;
-    /// none until the first append and after a failed one. Only the writer thread locks it.
+    /// The writer thread's cached state of the log. It is valid while the lease is held, because nobody else
+    /// can write. `None` until the first append and after a failed one. Only the writer thread locks it.
     pub(crate) state: Mutex<Option<LogState>>,
     path: PathBuf,
     /// Holds the lock.

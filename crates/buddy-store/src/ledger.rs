@@ -1,4 +1,4 @@
-//! What was spent, read from the usage facts of the log.
+//! Spending, read from the usage facts of the log.
 
 use buddy_protocol::{Bill, SessionId, Spending, StoreError, UnixMillis, UsageReported};
 use rusqlite::{Connection, params};
@@ -6,7 +6,8 @@ use rusqlite::{Connection, params};
 use crate::error::from_sqlite;
 use crate::summaries;
 
-/// The sessions of one tree: up to the root, and from there down. Cycles cannot be, but are bounded all the same.
+/// The sessions of one tree: up to the root, and from there down. Cycles are impossible, but the query is
+/// bounded anyway.
 const TREE: &str = "
     WITH RECURSIVE
     up (session, parent, depth) AS (
@@ -29,7 +30,7 @@ const SINCE: &str = "
     SELECT data FROM events JOIN sessions ON sessions.number = events.place >> 32
     WHERE kind = 'usage' AND time >= ?1 AND owner = ?2";
 
-/// The bill of everything in a scope.
+/// The bill for a scope.
 pub(crate) fn bill(connection: &Connection, scope: &Spending) -> Result<Bill, StoreError> {
     match scope {
         Spending::Tree(session) => of_tree(connection, session),

@@ -1,9 +1,10 @@
-//! The event log and what is derived from it, in `SQLite`.
+//! The event log and the data derived from it, in `SQLite`.
 //!
-//! The log is the truth: `logs` and `events` are only ever appended to. The list of sessions and the words that were
-//! said are derived from it and can be rebuilt. An append that was acknowledged survives `kill -9` and a power cut. One thread of a process
-//! writes; what is queued when it comes round goes into one transaction. A session has one writer among all
-//! processes, held by a kernel lock that dies with its process. This crate reads no environment and knows no agent.
+//! The log is the truth: rows of `logs` and `events` are only ever appended. The list of sessions and the
+//! search index derive from it and can be rebuilt. An acknowledged append survives `kill -9` and a power cut.
+//! One thread of a process writes; it puts all queued appends into one transaction. A session has one writer
+//! among all processes, held by a kernel lock that dies with its process. This crate reads no environment and
+//! knows no agent.
 
 mod anchors;
 mod append;

@@ -1,4 +1,4 @@
-//! Locks on files, which the kernel frees when their process dies, with a note of who holds them.
+//! File locks, which the kernel frees when their process dies, with a note that names the holder.
 
 use std::fs::{File, TryLockError};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -11,24 +11,24 @@ use buddy_protocol::{Clock, StoreError};
 use crate::directory::open_private;
 use crate::error::from_io;
 
-/// How much of a lock file is read to learn its holder.
+/// The number of bytes of a lock file that are read to learn its holder.
 const HOLDER_BYTES: u64 = 200;
 
-/// How long to wait before asking for a lock again: long enough to cost nothing, short enough not to be felt.
+/// The interval between attempts: long enough to cost nothing, short enough to go unnoticed.
 const POLL: Duration = Duration::from_millis(2);
 
-/// Whether a lock was free.
+/// The result of an attempt to take a lock.
 pub(crate) enum Attempt {
-    /// It is ours while the file is open.
+    /// This process has the lock while the file is open.
     Locked(File),
-    /// Somebody has it.
+    /// Another process has it.
     Held {
-        /// Who, for people.
+        /// The holder, for users.
         holder: String,
     },
 }
 
-/// Opens a lock file and takes its lock alone, if nobody has it.
+/// Opens a lock file and takes its lock exclusively, if it is free.
 pub(crate) fn try_exclusive(path: &Path) -> Result<Attempt, StoreError> {
     let mut file = open_private(path).map_err(|error| from_io("open the lock", path, &error))?;
     match file.try_lock() {
@@ -38,7 +38,7 @@ pub(crate) fn try_exclusive(path: &Path) -> Result<Attempt, StoreError> {
     }
 }
 
-/// Takes a lock alone and waits for it up to `patience`.
+/// Takes a lock exclusively and waits for it up to `patience`.
 pub(crate) fn wait_exclusive(path: &Path, patience: Duration) -> Result<Attempt, StoreError> {
     let start = Instant::now();
     loop {
@@ -49,7 +49,7 @@ pub(crate) fn wait_exclusive(path: &Path, patience: Duration) -> Result<Attempt,
     }
 }
 
-/// Notes in a lock file that this process holds it since now.
+/// Notes in a lock file that this process holds it from now on.
 pub(crate) fn write_holder(file: &mut File, clock: &dyn Clock) -> io::Result<()> {
     file.set_len(0)?;
     file.seek(SeekFrom::Start(0))?;
@@ -58,7 +58,7 @@ pub(crate) fn write_holder(file: &mut File, clock: &dyn Clock) -> io::Result<()>
 
 fn read_holder(file: &mut File) -> String {
     let mut text = String::new();
-    // The holder may be about to write its note; not knowing its number is no reason to fail.
+    // The holder may be about to write its note; a missing process id is not an error.
     let _ = file.take(HOLDER_BYTES).read_to_string(&mut text);
     match text.split_whitespace().next().and_then(|pid| pid.parse::<u32>().ok()) {
         Some(pid) => format!("process {pid}"),

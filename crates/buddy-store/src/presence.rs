@@ -1,11 +1,12 @@
-//! Who has the store open, and whether the last one closed it cleanly.
+//! The processes that have the store open, and whether the last one closed it cleanly.
 //!
-//! Every process that may write holds a shared lock on `run/store.lock`. Whoever can have it alone is the first to
-//! open or the last to close. The first takes the clean mark away, the last puts it back. Opening and closing happen
-//! behind the lock `run/gate.lock`, one process at a time, so that no two can both be first or both be last.
+//! Every process that may write holds a shared lock on `run/store.lock`. A process that can get it
+//! exclusively is the first to open or the last to close. The first removes the clean mark, the last puts it
+//! back. Opening and closing happen behind the lock `run/gate.lock`, one process at a time, so that no two
+//! can both be first or both be last.
 //!
-//! The mark names the run of the machine it was written in. Neither writing nor removing it is synced: after a power
-//! cut it may be there though it was removed, but it names another run then, and is not believed.
+//! The mark names the boot of the machine in which it was written. Neither writing nor removing it is synced.
+//! After a power cut a removed mark may be back, but it names another boot and is ignored.
 
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
@@ -18,13 +19,14 @@ use crate::directory::{Directory, create_new, open_private};
 use crate::error::from_io;
 use crate::lock::{Attempt, wait_exclusive};
 
-/// How long an opener waits at the gate: as long as the check of a large database may take another one.
+/// The timeout for opening at the gate: another process may be checking a large database.
 const OPEN_PATIENCE: Duration = Duration::from_mins(2);
 
-/// How long a closer waits at the gate. Without the mark nothing is lost: the next opener checks the database.
+/// The timeout for closing at the gate. Without the mark nothing is lost: the next opener checks the
+/// database.
 const CLOSE_PATIENCE: Duration = Duration::from_secs(5);
 
-/// A process among those that have the store open.
+/// The presence of this process among those that have the store open.
 #[derive(Debug)]
 pub(crate) struct Presence {
     gate: PathBuf,
@@ -37,23 +39,23 @@ pub(crate) struct Presence {
 pub(crate) struct Arrival {
     presence: Presence,
     _gate: File,
-    /// How the store was found.
+    /// The state in which the store was found.
     pub(crate) found: Found,
 }
 
-/// How an opener finds the store.
+/// The state in which an opener finds the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Found {
     /// Others have it open.
     Open,
-    /// Nobody has it open; the last one closed it.
+    /// No process has it open; the last one closed it.
     Clean,
-    /// Nobody has it open, and nobody closed it.
+    /// No process has it open, and the last one did not close it.
     Abandoned,
 }
 
 impl Presence {
-    /// Comes in. Others wait at the gate until [`Arrival::settle`].
+    /// Enters the gate. Others wait there until [`Arrival::settle`].
     pub(crate) fn arrive(directory: &Directory, boot: Option<String>) -> Result<Arrival, StoreError> {
         let run = directory.run();
         let gate = run.join("gate.lock");
@@ -75,8 +77,8 @@ impl Presence {
     fn look(&self) -> io::Result<Found> {
         let is_alone = alone(&self.store)?;
         let mark = fs::read_to_string(&self.mark).ok();
-        // The mark is taken away by whoever comes, not by the first alone: a lock can look held for a moment after its
-        // last holder left, while a process that it started still has its descriptors.
+        // Every opener removes the mark, not only the first: a lock can look held for a moment after its last
+        // holder left, while a child process still has its descriptors.
         match fs::remove_file(&self.mark) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
@@ -88,13 +90,13 @@ impl Presence {
         Ok(if clean { Found::Clean } else { Found::Abandoned })
     }
 
-    /// Leaves. The last one marks the store as clean, unless `clean` says that it must not be believed to be.
+    /// Leaves. The last process marks the store as clean, unless `clean` is false.
     pub(crate) fn leave(self, clean: bool) -> Result<(), StoreError> {
         let Attempt::Locked(gate) = wait_exclusive(&self.gate, CLOSE_PATIENCE)? else {
             return Ok(());
         };
         let outcome = self.mark_when_last(clean).map_err(|error| from_io("write", &self.mark, &error));
-        // The shared lock goes before the gate opens.
+        // Release the shared lock before the gate opens.
         drop(self);
         drop(gate);
         outcome
@@ -119,7 +121,7 @@ impl Arrival {
         Ok(presence)
     }
 
-    /// Turns round because the store cannot be used. What was found is left for the next one to find.
+    /// Gives up because the store is unusable. The next opener finds the store in the same state.
     pub(crate) fn turn_round(self) {
         if self.found == Found::Clean {
             let _ = self.presence.mark_when_last(true);
@@ -127,13 +129,13 @@ impl Arrival {
     }
 }
 
-/// The kernel's name for this run of the machine.
+/// The kernel's id for this boot of the machine.
 pub(crate) fn boot_id() -> Option<String> {
     let text = fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
-/// Whether nobody else holds the lock, in which case it is held alone.
+/// Whether no other process holds the lock. If so, it is now held exclusively.
 fn alone(file: &File) -> io::Result<bool> {
     match file.try_lock() {
         Ok(()) => Ok(true),

@@ -1,4 +1,4 @@
-//! Reading: a few connections that only read, opened when first needed, each used by one blocking thread at a time.
+//! Reading: a few read-only connections, opened on demand, each used by one blocking thread at a time.
 
 use std::collections::HashSet;
 use std::path::PathBuf;
@@ -16,24 +16,24 @@ use crate::record::{COLUMNS, Flaw, LINK, at, place, range, raw};
 use crate::summaries;
 use crate::verify::{self, Checked, link_at};
 
-/// The most events that one read gives.
+/// The maximum number of events in one read.
 pub const MAX_READ_EVENTS: usize = 10_000;
 
-/// A read stops after the event with which it exceeds this.
+/// A read stops after the event that exceeds this size.
 pub const MAX_READ_BYTES: usize = 16 << 20;
 
-/// The most summaries that one list gives.
+/// The maximum number of summaries in one list.
 pub const MAX_LIST: usize = 1000;
 
-/// How many reads run at once. Reads are short; more would only fight for the same cores and cache.
+/// The number of concurrent reads. Reads are short; more would only compete for the same cores and cache.
 const CONNECTIONS: usize = 4;
 
-/// The connections that read.
+/// The pool of read-only connections.
 pub(crate) struct Readers {
     path: PathBuf,
-    /// Connections that nobody uses.
+    /// Unused connections.
     idle: Mutex<Vec<Connection>>,
-    /// One for each connection that may be in use.
+    /// One permit for each connection that may be in use.
     room: Arc<Semaphore>,
 }
 
@@ -42,7 +42,7 @@ impl Readers {
         Self { path, idle: Mutex::new(Vec::new()), room: Arc::new(Semaphore::new(CONNECTIONS)) }
     }
 
-    /// Runs `read` on a connection, on a thread that may block.
+    /// Runs `read` on a connection, on a blocking thread.
     pub(crate) async fn run<T, F>(self: &Arc<Self>, read: F) -> Result<T, StoreError>
     where
         T: Send + 'static,
@@ -66,7 +66,7 @@ impl Readers {
             Some(connection) => connection,
             None => open_reader(&self.path)?,
         };
-        // After a failure the connection is not used again.
+        // After a failure the connection is dropped.
         let value = read(&mut connection)?;
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         if !self.room.is_closed() {
@@ -75,16 +75,16 @@ impl Readers {
         Ok(value)
     }
 
-    /// Takes no more reads and closes what is idle. Reads that run come to their end.
+    /// Refuses further reads and closes idle connections. Running reads finish.
     pub(crate) fn close(&self) {
         self.room.close();
         self.idle.lock().unwrap_or_else(PoisonError::into_inner).clear();
     }
 }
 
-/// Up to `limit` events after number `after`, each held against its checksum and the chain. A page ends before an event
-/// that is damaged or missing, so that all before it can be read; the read that begins there fails. The read at the end
-/// of a log holds that end against its anchor.
+/// Up to `limit` events after number `after`, each verified against its checksum and the chain. A page ends
+/// before a damaged or missing event, so that all events before it are readable; the read that begins there
+/// fails. The read at the end of a log compares that end with its anchor.
 pub(crate) fn read_page(
     connection: &mut Connection,
     anchors: &Anchors,
@@ -95,7 +95,7 @@ pub(crate) fn read_page(
     let sql = |error: rusqlite::Error| from_sqlite(&error);
     let Some(log) = summaries::log_of(connection, session)? else { return Ok(Vec::new()) };
     let limit = limit.min(MAX_READ_EVENTS);
-    // All is read as of one moment.
+    // One transaction reads everything from one snapshot.
     let moment = connection.transaction().map_err(sql)?;
     let before = link_at(&moment, session, log, after).map_err(sql)?;
     let mut page = Page { session, events: Vec::new(), bytes: 0, expected: after, chain: before };
@@ -104,25 +104,25 @@ pub(crate) fn read_page(
     match ended {
         Some(flaw) if page.events.is_empty() => Err(flaw),
         None if page.events.is_empty() && limit > 0 => {
-            // Not as of that moment: the anchor is read first, so that it is never ahead of the log.
+            // Not in that snapshot: the anchor is read first, so that it is never ahead of the log.
             verify::check_end(connection, anchors, session, log).map(|_| Vec::new())
         }
         _ => Ok(page.events),
     }
 }
 
-/// Events that are being read.
+/// A page of events that is being read.
 struct Page<'a> {
     session: &'a SessionId,
     events: Vec<Event>,
     bytes: usize,
     /// The number of the last event.
     expected: u64,
-    /// Its link; none when the event before the first one is missing.
+    /// Its link; `None` if the event before the first one is missing.
     chain: Option<Hash>,
 }
 
-/// Reads events up to a bound or a flaw, which is given back.
+/// Reads events up to a bound or a flaw, which it returns.
 fn fill(
     connection: &Connection,
     log: i64,
@@ -168,10 +168,11 @@ impl Page<'_> {
     }
 }
 
-/// The events after number `after` up to number `until`, those that a later one supersedes by their place alone.
+/// The events after number `after` up to number `until`. Of superseded events only the place is returned.
 ///
-/// They are read from the last to the first, so that the end of an item is known before its beginning comes. All are
-/// held against their checksums and the chain; what is saved is reading values that nobody needs.
+/// They are read from the last to the first, so that the end of an item is known before its beginning comes.
+/// All are verified against their checksums and the chain; the saving is not parsing values that nobody
+/// needs.
 pub(crate) fn read_settled(
     connection: &mut Connection,
     checked: &Checked,
@@ -189,7 +190,8 @@ pub(crate) fn read_settled(
             Ok(entries)
         }
         Err(Flaw::Unreadable(error)) => Err(sql(error)),
-        // From the end the first flaw is the last one. People want to know the first.
+        // Read backwards, the first flaw is the last one in the log. The user wants to know the first one in
+        // the log.
         Err(flaw) => match verify::check_part(&moment, session, log, (after, until)) {
             Err(first) => Err(first),
             Ok(_) => Err(flaw.into_error(session, until)),
@@ -212,7 +214,7 @@ fn settle(
     let mut entries = Vec::new();
     let mut ended: HashSet<ItemId> = HashSet::new();
     let mut expected = until;
-    // The digest and the link of the event that comes after the row.
+    // The digest and the link of the event after this row.
     let mut later: Option<(Hash, Hash)> = None;
     while let Some(row) = rows.next()? {
         let raw = raw(row)?;
@@ -242,7 +244,7 @@ fn settle(
     Ok(entries)
 }
 
-/// Holds an event against the link of the one before it.
+/// Checks that an event follows the link of the previous one.
 fn follows(later: Option<(Hash, Hash)>, before: &Hash) -> Result<(), Flaw> {
     match later {
         Some((digest, stored)) if link(before, &digest) != stored => Err(Flaw::Chain),

@@ -10,22 +10,22 @@ use serde_json::value::RawValue;
 use crate::chain::{Hash, Stored, link};
 use crate::error::from_sqlite;
 
-/// The version of the record's form that is written.
+/// The version of the record format that buddy writes.
 pub(crate) const VERSION: i64 = 1;
 
-/// How many events a log can have; the rest of a place's 63 bits is the log's number.
+/// The maximum number of events in a log; the rest of a place's 63 bits is the log's number.
 const EVENTS_A_LOG: i64 = 1 << 32;
 
 /// The highest number of a log.
 pub(crate) const MAX_LOG: i64 = (1 << 31) - 1;
 
-/// The columns that [`decode`] takes, in order.
+/// The columns that [`decode`] reads, in order.
 pub(crate) const COLUMNS: &str = "place, version, time, kind, data, private, crc";
 
-/// Where a link stands that is asked for after [`COLUMNS`].
+/// The index of the link column when a query selects it after [`COLUMNS`].
 pub(crate) const LINK: usize = 7;
 
-/// An event made ready to be written.
+/// An event ready to be written.
 #[derive(Debug)]
 pub(crate) struct Record {
     pub(crate) event: Arc<Event>,
@@ -34,7 +34,7 @@ pub(crate) struct Record {
     pub(crate) data: Box<RawValue>,
     pub(crate) private: Option<String>,
     pub(crate) crc: u32,
-    /// What its link is made from, with the link before it.
+    /// The digest from which, with the previous link, its own link is computed.
     pub(crate) digest: Hash,
 }
 
@@ -70,44 +70,44 @@ impl Record {
         Ok(Self { event, seq, time, data, private, crc, digest })
     }
 
-    /// About how much room it takes.
+    /// Its approximate size.
     pub(crate) fn bytes(&self) -> usize {
         const OVERHEAD: usize = 64;
         OVERHEAD + self.data.get().len() + self.private.as_ref().map_or(0, String::len)
     }
 }
 
-/// Where an event of a log lies; none when there is no such place.
+/// The place of an event of a log; `None` if the number is out of range.
 pub(crate) fn place(log: i64, seq: u64) -> Option<i64> {
     let seq = i64::try_from(seq).ok().filter(|seq| *seq < EVENTS_A_LOG)?;
     Some(log * EVENTS_A_LOG + seq)
 }
 
-/// The places of the events after `after`: more than the first, less than the second.
+/// The bounds of the places of the events after `after`, both exclusive.
 pub(crate) fn range(log: i64, after: u64) -> (i64, i64) {
     let end = log * EVENTS_A_LOG + EVENTS_A_LOG;
     (place(log, after).unwrap_or(end - 1), end)
 }
 
-/// The number of a log and of an event in it.
+/// The numbers of the log and of the event at a place.
 pub(crate) fn at(place: i64) -> (i64, u64) {
     (place.div_euclid(EVENTS_A_LOG), place.rem_euclid(EVENTS_A_LOG).cast_unsigned())
 }
 
-/// What is wrong with a row.
+/// A flaw of a row.
 #[derive(Debug)]
 pub(crate) enum Flaw {
     /// `SQLite` could not read it.
     Unreadable(rusqlite::Error),
-    /// Its form is newer than this version knows.
+    /// Its format is newer than this version supports.
     Newer(i64),
-    /// It is not what was written.
+    /// Its checksum is wrong.
     Checksum,
-    /// It does not follow on the event before it.
+    /// It does not follow the event before it.
     Chain,
-    /// An event of this number should be there.
+    /// The event of this number is missing.
     Missing(u64),
-    /// It is what was written, and makes no sense.
+    /// Its checksum is right, but its payload is invalid.
     Payload { kind: String, reason: String },
 }
 
@@ -140,7 +140,7 @@ impl From<rusqlite::Error> for Flaw {
     }
 }
 
-/// A row of [`COLUMNS`] that is what was written.
+/// A row of [`COLUMNS`] with a valid checksum.
 pub(crate) struct Raw<'row> {
     pub(crate) seq: u64,
     crc: i64,
@@ -150,7 +150,7 @@ pub(crate) struct Raw<'row> {
     private: Option<&'row str>,
 }
 
-/// Reads a row and holds it against its checksum.
+/// Reads a row and verifies its checksum.
 pub(crate) fn raw<'row>(row: &'row Row<'_>) -> Result<Raw<'row>, Flaw> {
     let text = |index| row.get_ref(index).and_then(|value| value.as_str().map_err(rusqlite::Error::from));
     let (_, seq) = at(row.get(0)?);
@@ -170,7 +170,7 @@ pub(crate) fn raw<'row>(row: &'row Row<'_>) -> Result<Raw<'row>, Flaw> {
 }
 
 impl Raw<'_> {
-    /// Everything that its link is made from but the link before it.
+    /// The digest from which, with the previous link, its own link is computed.
     pub(crate) fn digest(&self) -> Hash {
         let (seq, time, crc) = (self.seq, self.time, self.crc);
         let (kind, data) = (self.kind.as_bytes(), self.data.as_bytes());
@@ -178,7 +178,7 @@ impl Raw<'_> {
         Stored { version: VERSION, seq, time, crc, kind, data, private }.digest()
     }
 
-    /// Holds the event against the chain before it and the link that is stored with it; gives the link.
+    /// Verifies the event against the previous link and its own stored link. Returns the link.
     pub(crate) fn follow(&self, before: &Hash, stored: Option<Hash>) -> Result<Hash, Flaw> {
         let expected = link(before, &self.digest());
         if stored == Some(expected) { Ok(expected) } else { Err(Flaw::Chain) }
@@ -201,12 +201,12 @@ impl Raw<'_> {
         self.data.len() + self.private.map_or(0, str::len)
     }
 
-    /// Whether this is the whole value of an item.
+    /// Whether this event carries the final value of an item.
     pub(crate) fn ends_item(&self) -> bool {
         self.kind == "item.ended"
     }
 
-    /// The item that the event carries, found without reading the rest: buddy writes an item's id first.
+    /// The item that the event carries, found without parsing the rest: buddy writes an item's id first.
     pub(crate) fn item(&self) -> Option<&str> {
         if !self.kind.starts_with("item.") {
             return None;
@@ -223,7 +223,7 @@ pub(crate) fn decode(session: &SessionId, row: &Row<'_>) -> Result<(Event, usize
 }
 
 fn checksum(version: i64, seq: u64, time: i64, kind: &str, data: &str, private: Option<&str>) -> u32 {
-    /// Stands between texts; no UTF-8 text contains it.
+    /// Separates texts; no UTF-8 text contains it.
     const BOUNDARY: &[u8] = &[0xff];
     let mut hasher = Hasher::new();
     hasher.update(&version.to_le_bytes());

@@ -1,7 +1,7 @@
-//! The tables, and how older databases come to have them.
+//! The tables, and the migrations that bring older databases up to date.
 //!
-//! Each migration is one transaction that ends with its row in `migrations` and the new `user_version`, so that it
-//! was applied wholly or not at all. A database from a newer version is refused untouched.
+//! Each migration is one transaction that ends with its row in `migrations` and the new `user_version`, so
+//! that it is applied wholly or not at all. A database from a newer version is refused untouched.
 
 use buddy_protocol::{Clock, StoreError};
 use rusqlite::{Connection, Transaction, TransactionBehavior, params};
@@ -18,7 +18,7 @@ pub const SCHEMA: u32 = MIGRATIONS.len() as u32;
 struct Migration {
     name: &'static str,
     sql: &'static str,
-    /// Moves data after the tables changed.
+    /// Migrates data after the tables changed.
     fill: fn(&Transaction<'_>) -> Result<(), StoreError>,
 }
 
@@ -32,7 +32,7 @@ const MIGRATIONS: &[Migration] = &[
     Migration {
         name: "0003_usage",
         sql: include_str!("migrations/0003_usage.sql"),
-        // The list has told the cost of each session since.
+        // Since this version the list includes the cost of each session.
         fill: |transaction| summaries::rebuild(transaction).map(drop),
     },
     Migration { name: "0004_words", sql: words::TABLE, fill: words::fill },
@@ -46,7 +46,7 @@ const MARKERS: &str = "CREATE TABLE IF NOT EXISTS migrations (
     events_after  INTEGER NOT NULL
 ) STRICT";
 
-/// The schema of a database. Fails when it is newer than this version knows.
+/// The schema version of a database. Fails if it is newer than this version supports.
 pub(crate) fn version(connection: &Connection) -> Result<u32, StoreError> {
     let found: u32 = connection
         .pragma_query_value(None, "user_version", |row| row.get(0))
@@ -57,7 +57,7 @@ pub(crate) fn version(connection: &Connection) -> Result<u32, StoreError> {
     Ok(found)
 }
 
-/// Applies what is missing and gives back the names.
+/// Applies the missing migrations and returns their names.
 pub(crate) fn migrate(
     connection: &mut Connection,
     clock: &dyn Clock,

@@ -1,4 +1,4 @@
-//! How a store is opened, and what opening it found.
+//! The settings for opening a store, and the report of opening it.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,33 +6,33 @@ use std::sync::Arc;
 
 use buddy_protocol::Clock;
 
-/// How a store is opened.
+/// The settings for opening a store.
 #[derive(Clone)]
 pub struct StoreSettings {
-    /// The data directory. It holds `buddy.db` and `run/`, and is made when missing.
+    /// The data directory. It holds `buddy.db` and `run/`, and is created if missing.
     pub directory: PathBuf,
-    /// What the process is.
+    /// The role of the process.
     pub role: Role,
-    /// Names the run of the machine, so that a clean mark from before a power cut is not believed; none means the
-    /// kernel's own name for it.
+    /// Identifies the boot of the machine, so that a clean mark from before a power cut is ignored. `None`
+    /// means the kernel's own id.
     pub boot_id: Option<String>,
-    /// Dates migrations and lock holders.
+    /// The clock that dates migrations and lock holders.
     pub clock: Arc<dyn Clock>,
 }
 
-/// What a process that opens the store is.
+/// The role of a process that opens the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Role {
-    /// A terminal or a one-shot run. Any number of them share a store, with each other and with a server.
+    /// A terminal or a one-shot run. Any number of them share a store with each other and with a server.
     Terminal,
-    /// A server. One store has one server at a time.
+    /// A server. A store has one server at a time.
     Server,
 }
 
-/// What opening a store found and did.
+/// The report of opening a store.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OpenReport {
-    /// Whether the database was made just now.
+    /// Whether the database was just created.
     pub created: bool,
     /// Whether the database was checked, and why not.
     pub integrity: Integrity,
@@ -49,11 +49,11 @@ pub struct OpenReport {
 pub enum Integrity {
     /// Not checked: the last process closed it cleanly, or it is new.
     Clean,
-    /// Not checked: other processes have it open, and the first of them took care of it.
+    /// Not checked: other processes have it open, and the first of them was responsible for the check.
     Shared,
-    /// Checked and found whole: the last process did not close it, or the machine was started anew.
+    /// Checked and found intact: the last process did not close it, or the machine was rebooted.
     Checked,
-    /// Not checked: it is opened for reading what can be read.
+    /// Not checked: it is open for reading only, even if it is damaged.
     Unchecked,
 }
 

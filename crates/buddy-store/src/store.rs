@@ -1,4 +1,4 @@
-//! The store: the files, the locks, the writer and the readers put together.
+//! The store: combines the files, the locks, the writer and the readers.
 
 use std::fmt;
 use std::fs::File;
@@ -33,13 +33,13 @@ use crate::verify::{self, Checked};
 use crate::words;
 use crate::writer::{StoreStats, Writer};
 
-/// How long closing waits for what is queued: beyond any wait for another process and a slow disk.
+/// The timeout of closing for queued writes: longer than any wait for another process or a slow disk.
 const CLOSE_PATIENCE: Duration = Duration::from_mins(1);
 
-/// How long dropping the store waits for what is queued. Nothing that was acknowledged depends on it.
+/// The timeout of dropping for queued writes. No acknowledged append depends on it.
 const DROP_PATIENCE: Duration = Duration::from_secs(10);
 
-/// The event log of all sessions, in `SQLite`. Clones are handles of one store.
+/// The event logs of all sessions, in `SQLite`. Clones are handles of one store.
 #[derive(Clone)]
 pub struct SqliteStore {
     inner: Arc<Inner>,
@@ -52,17 +52,17 @@ struct Inner {
     readers: Arc<Readers>,
     anchors: Arc<Anchors>,
     checked: Arc<Checked>,
-    /// None when the store is open for reading only.
+    /// `None` if the store is open for reading only.
     writer: Option<Writer>,
-    /// Given up when the store is closed.
+    /// Released when the store is closed.
     presence: Mutex<Option<Presence>>,
-    /// Keeps other servers out; given up when the store is closed.
+    /// Keeps other servers out; released when the store is closed.
     server: Mutex<Option<File>>,
 }
 
 impl SqliteStore {
-    /// Opens the store of a directory, makes it when there is none, brings it up to date, and checks it when it was
-    /// not closed cleanly. Blocks while another process does the same.
+    /// Opens the store of a directory and creates it if there is none. Brings it up to date, and checks it if
+    /// it was not closed cleanly. Blocks while another process does the same.
     pub fn open(settings: StoreSettings) -> Result<Self, StoreError> {
         let (directory, modes_fixed) = Directory::prepare(&settings.directory)?;
         let server = match settings.role {
@@ -89,13 +89,13 @@ impl SqliteStore {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// As [`SqliteStore::open`], on a thread that may block.
+    /// Like [`SqliteStore::open`], on a blocking thread.
     pub async fn open_async(settings: StoreSettings) -> Result<Self, StoreError> {
         let task = tokio::task::spawn_blocking(|| Self::open(settings));
         task.await.map_err(|error| StoreError::Io(format!("opening the store broke off: {error}")))?
     }
 
-    /// Opens what is there for reading only, even when it is damaged: what can be read is read.
+    /// Opens an existing store for reading only, even if it is damaged, to read as much as possible.
     pub fn open_read_only(settings: StoreSettings) -> Result<Self, StoreError> {
         let directory = Directory::existing(&settings.directory)?;
         schema::version(&open_reader(&directory.database())?)?;
@@ -114,33 +114,34 @@ impl SqliteStore {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// What opening found and did.
+    /// The report of opening the store.
     pub fn report(&self) -> &OpenReport {
         &self.inner.report
     }
 
-    /// What was written since the store was opened.
+    /// Counters of the writes since the store was opened.
     pub fn stats(&self) -> StoreStats {
         self.inner.writer.as_ref().map(Writer::stats).unwrap_or_default()
     }
 
-    /// Derives the list of sessions and the words that were said anew from the log.
+    /// Rebuilds the list of sessions and the search index from the log.
     pub async fn rebuild(&self) -> Result<RebuildReport, StoreError> {
         self.inner.writing()?.rebuild().await
     }
 
-    /// Reads everything and says what is wrong with it.
+    /// Reads everything and reports problems.
     pub async fn check(&self) -> Result<CheckReport, StoreError> {
         let anchors = self.inner.anchors.clone();
         self.inner.readers.run(move |connection| check::check(connection, &anchors)).await
     }
 
-    /// Copies the database as it is now to a file that must not exist, and reads the copy back.
+    /// Copies the current database to a file that must not exist, and reads the copy back.
     pub async fn backup(&self, target: PathBuf) -> Result<BackupReport, StoreError> {
         self.inner.readers.run(move |connection| backup::backup(connection, &target)).await
     }
 
-    /// Takes nothing more, writes what is queued and closes the database. Later calls fail; closing again does nothing.
+    /// Refuses further jobs, writes the queued ones and closes the database. Later calls fail; closing again
+    /// does nothing.
     pub async fn close(&self) -> Result<(), StoreError> {
         let inner = self.inner.clone();
         let task = tokio::task::spawn_blocking(move || inner.close(CLOSE_PATIENCE));
@@ -153,7 +154,7 @@ impl SessionStore for SqliteStore {
     async fn writer(&self, session: &SessionId) -> Result<Box<dyn SessionWriter>, StoreError> {
         self.inner.writing()?;
         let lease = Lease::take(&self.inner.directory, session, &*self.inner.clock)?;
-        // Before anybody writes: what cannot be appended to must not be taken up either.
+        // Check before anybody writes: a session that cannot be appended to must not be opened either.
         let (anchors, wanted) = (self.inner.anchors.clone(), session.clone());
         let check = move |connection: &mut Connection| match summaries::log_of(connection, &wanted)? {
             Some(log) => {
@@ -237,7 +238,7 @@ impl Inner {
         let presence = self.presence.lock().unwrap_or_else(PoisonError::into_inner).take();
         let server = self.server.lock().unwrap_or_else(PoisonError::into_inner).take();
         if ended == Some(None) {
-            // The thread still writes: the locks stay until the process ends.
+            // The thread is still writing, so the locks stay until the process ends.
             std::mem::forget((presence, server));
             return Err(StoreError::Io("what is queued could not be written in time".to_owned()));
         }
@@ -284,7 +285,7 @@ fn open_database(
     let mut migrated = Vec::new();
     let version = schema::version(&connection)?;
     if version < SCHEMA && found == Found::Open {
-        // Those who have it open know only the tables as they were.
+        // The processes that have it open know only the old tables.
         return Err(StoreError::InUse { holder: "an older buddy that still runs".to_owned() });
     }
     if version < SCHEMA {
@@ -294,8 +295,8 @@ fn open_database(
     Ok((connection, OpenReport { created, integrity, migrated, modes_fixed: Vec::new(), sqlite }))
 }
 
-/// Opens the anchors. When there are none yet, all logs are anchored as they are. When nobody closed the store, anchors
-/// may be behind their logs.
+/// Opens the anchors. If there are none yet, all logs are anchored in their current state. If no process
+/// closed the store, anchors may be behind their logs.
 fn open_anchors(directory: &Directory, connection: &Connection, found: Found) -> Result<Anchors, StoreError> {
     let (anchors, is_new) = Anchors::open(directory)?;
     if is_new || found == Found::Abandoned {

@@ -1,4 +1,4 @@
-//! The list of sessions, derived from the log: how a row is made, read, listed and rebuilt.
+//! The list of sessions, derived from the log: how rows are written, read, listed and rebuilt.
 
 use std::collections::BTreeSet;
 
@@ -9,18 +9,18 @@ use serde_json::Value;
 use crate::error::from_sqlite;
 use crate::record::{COLUMNS, at, decode, range};
 
-/// What a rebuild of the list found.
+/// The result of a rebuild of the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RebuildReport {
-    /// Rows of the list before.
+    /// The number of rows before.
     pub before: u64,
-    /// Rows of the list now.
+    /// The number of rows after.
     pub after: u64,
-    /// Events that were read.
+    /// The number of events that were read.
     pub events: u64,
 }
 
-/// Takes one more event into a summary, which begins with the session's first fact.
+/// Applies one more event to a summary, which begins with the session's first fact.
 pub(crate) fn fold(summary: &mut Option<SessionSummary>, event: &Event) {
     if let (None, Fact::SessionStarted(started)) = (&summary, &event.fact) {
         *summary = Some(SessionSummary::begin(&event.session, started, event.time));
@@ -60,7 +60,7 @@ pub(crate) fn load_row(connection: &Connection, log: i64) -> Result<Option<Summa
         .transpose()
 }
 
-/// All columns of a session's row but its number.
+/// All columns of a session's row except its number.
 pub(crate) struct SummaryRow {
     owner: String,
     cwd: String,
@@ -69,7 +69,8 @@ pub(crate) struct SummaryRow {
 }
 
 impl SummaryRow {
-    /// The columns that say otherwise than what the log adds up to. Parts of the summary are named with it.
+    /// The columns that disagree with the summary derived from the log. Parts of the `summary` column are
+    /// named too.
     pub(crate) fn differences(&self, derived: &SessionSummary) -> Vec<String> {
         let updated = i64::try_from(derived.updated.0).unwrap_or(i64::MAX);
         let columns = [
@@ -96,7 +97,7 @@ fn differing_parts(row: &SessionSummary, derived: &SessionSummary) -> Vec<String
     names.into_iter().filter(differs).map(|name| format!("summary.{name}")).collect()
 }
 
-/// The summary of a session for whoever looks for it. Whose it is and where it works must be what its first event says.
+/// The summary of a session for a client. Its owner and its directory must match its first event.
 pub(crate) fn find(
     connection: &Connection,
     session: &SessionId,
@@ -121,12 +122,12 @@ pub(crate) fn find(
     Ok(Some(row.summary))
 }
 
-/// Holds a session's row against its log, of which only events are read that a summary is made of.
+/// Compares a session's row with its log. Reads only the events that a summary consists of.
 pub(crate) fn check_row(connection: &Connection, session: &SessionId, log: i64) -> Result<(), StoreError> {
     let row = load_row(connection, log)?;
     let derived = derive_lightly(connection, session, log)?;
     let how = match (&row, &derived) {
-        // One that is missing says nothing wrong, and the next append makes it anew.
+        // A missing row is harmless: the next append recreates it.
         (None, _) => return Ok(()),
         (Some(_), None) => "has a row though it never started".to_owned(),
         (Some(row), Some(derived)) => match row.differences(derived).as_slice() {
@@ -147,7 +148,7 @@ pub(crate) fn log_of(connection: &Connection, session: &SessionId) -> Result<Opt
         .map_err(|error| from_sqlite(&error))
 }
 
-/// Summaries, last used first, at most `limit`.
+/// Summaries, most recently used first, at most `limit`.
 pub(crate) fn list(
     connection: &Connection,
     query: &SessionQuery,
@@ -192,10 +193,11 @@ pub(crate) fn derive(
     Ok((summary, count))
 }
 
-/// Kinds of events that say nothing a summary has, but when they came.
+/// Kinds of events that change nothing in a summary except its time.
 const SILENT: &str = "'item.started', 'item.changed', 'item.delta', 'item.ended', 'notice', 'native'";
 
-/// The same as [`derive`] without reading what long logs are made of: of the items only the first that gives the title.
+/// Like [`derive`], but skips the bulk of long logs: of the items it reads only the first one that gives the
+/// title.
 fn derive_lightly(
     connection: &Connection,
     session: &SessionId,
@@ -226,7 +228,7 @@ fn derive_lightly(
     Ok(Some(summary.clone()))
 }
 
-/// Gives the events of a log that fulfil a condition, in order, until one is enough.
+/// Calls a function with the events of a log that meet a condition, in order, until it stops.
 fn each(
     connection: &Connection,
     session: &SessionId,
@@ -250,7 +252,7 @@ fn each(
     Ok(())
 }
 
-/// Empties the list and derives it anew.
+/// Empties the list and derives it again.
 pub(crate) fn rebuild(transaction: &Transaction<'_>) -> Result<RebuildReport, StoreError> {
     let sql = |error: rusqlite::Error| from_sqlite(&error);
     let before = transaction.execute("DELETE FROM sessions", []).map_err(sql)?;
@@ -266,7 +268,7 @@ pub(crate) fn rebuild(transaction: &Transaction<'_>) -> Result<RebuildReport, St
     Ok(report)
 }
 
-/// All logs and whose they are.
+/// All logs and their sessions.
 pub(crate) fn logs(connection: &Connection) -> Result<Vec<(i64, SessionId)>, StoreError> {
     let rows = (|| {
         let mut statement = connection.prepare("SELECT number, session FROM logs ORDER BY number")?;

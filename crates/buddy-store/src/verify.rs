@@ -1,4 +1,4 @@
-//! A log held against its chain and its anchor.
+//! Verification of a log against its chain and its anchor.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
@@ -12,13 +12,13 @@ use crate::error::from_sqlite;
 use crate::record::{COLUMNS, Flaw, LINK, at, place, range, raw};
 use crate::summaries;
 
-/// How many rows are given their links at once when an older database is brought up to date.
+/// The number of rows per batch that are given links in the migration of an older database.
 const FILLED: usize = 1000;
 
-/// Of how many sessions the store remembers what was checked. What is forgotten is checked again.
+/// The number of sessions whose checks the store remembers. Forgotten ones are checked again.
 const REMEMBERED: usize = 1024;
 
-/// The link of an event, or what the first event follows on; none when there is no such event.
+/// The link of an event, or the link before the first event for number 0; `None` if there is no such event.
 pub(crate) fn link_at(
     connection: &Connection,
     session: &SessionId,
@@ -28,7 +28,7 @@ pub(crate) fn link_at(
     if seq == 0 {
         return Ok(Some(origin(session)));
     }
-    // An event without a link is there all the same, and nothing follows on it.
+    // An event without a link still exists, but nothing follows it.
     let found = connection
         .prepare_cached("SELECT link FROM events WHERE place = ?1")?
         .query_row([place(log, seq)], |row| link_of(row, 0))
@@ -36,7 +36,7 @@ pub(crate) fn link_at(
     Ok(found.map(Option::unwrap_or_default))
 }
 
-/// Where a log ends.
+/// The end of a log.
 pub(crate) fn end_of(connection: &Connection, session: &SessionId, log: i64) -> rusqlite::Result<LogEnd> {
     let last = connection
         .prepare_cached(
@@ -50,7 +50,7 @@ pub(crate) fn end_of(connection: &Connection, session: &SessionId, log: i64) -> 
     })
 }
 
-/// Holds the end of a log against its anchor. Without a file of anchors there is nothing to hold it against.
+/// Compares the end of a log with its anchor. Without a file of anchors there is nothing to compare with.
 pub(crate) fn check_end(
     connection: &Connection,
     anchors: &Anchors,
@@ -65,7 +65,7 @@ pub(crate) fn check_end(
     Ok(end)
 }
 
-/// Checks the events after `after` up to `until`, from the first to the last. Gives the link of the last one.
+/// Checks the events after `after` up to `until`, from first to last. Returns the link of the last one.
 pub(crate) fn check_part(
     connection: &Connection,
     session: &SessionId,
@@ -116,7 +116,7 @@ fn fill_log(transaction: &Transaction<'_>, log: i64, session: &SessionId) -> rus
         let mut rows = select.query((start, end))?;
         while let Some(row) = rows.next()? {
             let place: i64 = row.get(0)?;
-            // A flawed event keeps its flaw: the chain is over what is there.
+            // A flawed event keeps its flaw: the chain covers the events as stored.
             chain = link(&chain, &digest_of(row, at(place).1)?);
             links.push((place, chain));
         }
@@ -129,7 +129,7 @@ fn fill_log(transaction: &Transaction<'_>, log: i64, session: &SessionId) -> rus
     }
 }
 
-/// Anchors all logs as they are, or after a crash those that went on beyond their anchors.
+/// Anchors all logs in their current state or, after a crash, those that extend beyond their anchors.
 pub(crate) fn anchor(connection: &Connection, anchors: &Anchors, is_new: bool) -> Result<(), StoreError> {
     for (log, session) in summaries::logs(connection)? {
         let end = end_of(connection, &session, log).map_err(|error| from_sqlite(&error))?;
@@ -141,7 +141,7 @@ pub(crate) fn anchor(connection: &Connection, anchors: &Anchors, is_new: bool) -
     Ok(())
 }
 
-/// Whether a log has what its anchor says, and whole events after it.
+/// Whether a log matches its anchor and continues with intact events.
 fn goes_on(connection: &Connection, session: &SessionId, log: i64, known: &Reading, end: LogEnd) -> bool {
     let from = match known {
         Ok(Some(anchor)) => anchor.settled,
@@ -154,7 +154,7 @@ fn goes_on(connection: &Connection, session: &SessionId, log: i64, known: &Readi
         && check_part(connection, session, log, (from.count, end.count)).is_ok()
 }
 
-/// The anchor of a log that ends like this.
+/// The anchor of a log with this end.
 pub(crate) fn settled(session: &SessionId, end: LogEnd) -> Anchor {
     Anchor { session: session.as_str().to_owned(), settled: end, intended: end }
 }
@@ -167,7 +167,7 @@ pub(crate) fn lost(connection: &Connection, anchors: &Anchors) -> Result<Vec<(St
     for log in 0..anchors.len() {
         if let Ok(Some(anchor)) = anchors.read(log)
             && known.get(&log).is_none_or(|session| session.as_str() != anchor.session)
-            // One that was only intended may never have come to be.
+            // An end that was only announced may never have been committed.
             && anchor.settled.count > 0
         {
             lost.push((anchor.session, Drift::Cut(1, anchor.settled.count)));
@@ -176,10 +176,10 @@ pub(crate) fn lost(connection: &Connection, anchors: &Anchors) -> Result<Vec<(St
     Ok(lost)
 }
 
-/// Which parts of which logs this store has checked, so that an append need not check them again.
+/// The parts of logs that this store has checked, so that an append need not check them again.
 #[derive(Debug, Default)]
 pub(crate) struct Checked {
-    /// By session: the end of each part, by what it comes after.
+    /// By session: the last event of each part, keyed by the event before its first one.
     parts: Mutex<HashMap<SessionId, BTreeMap<u64, u64>>>,
 }
 
@@ -194,7 +194,7 @@ impl Checked {
         *known = until.max(*known);
     }
 
-    /// Up to which event a log was checked without a gap. It is forgotten.
+    /// The last event up to which a log was checked without a gap. Forgets the entry.
     pub(crate) fn take(&self, session: &SessionId) -> u64 {
         let parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner).remove(session);
         let mut until = 0;

@@ -1,4 +1,4 @@
-//! The words that were said: an index over the log, derived from it, and the search in it.
+//! The search index over the words in the log, derived from it, and the search.
 
 use buddy_protocol::{Content, Fact, Found, SessionId, StoreError};
 use rusqlite::{Connection, OptionalExtension, Transaction, params};
@@ -8,16 +8,16 @@ use crate::excerpt::excerpt;
 use crate::record::{COLUMNS, Flaw, at, decode, range};
 use crate::summaries;
 
-/// The table, as its migration makes it.
+/// The table, as its migration creates it.
 pub(crate) const TABLE: &str = include_str!("migrations/0004_words.sql");
 
-/// How much of one text is indexed. A prompt can be a whole file, and an append waits for its words.
+/// The indexed part of one text. A prompt can be a whole file, and an append waits for its words.
 const MAX_TEXT_BYTES: usize = 64 << 10;
 
-/// How many words one search looks for.
+/// The maximum number of words in one search.
 const MAX_WORDS: usize = 32;
 
-/// What can be found of a fact: what people and agents said, titles, and the names and titles of calls.
+/// The searchable text of a fact: messages of users and agents, titles, and the names and titles of calls.
 pub(crate) fn text(fact: &Fact) -> Option<String> {
     let text = match fact {
         Fact::SessionChanged(changed) => changed.title.clone()?,
@@ -36,7 +36,7 @@ pub(crate) fn text(fact: &Fact) -> Option<String> {
     Some(text).filter(|text| !text.trim().is_empty())
 }
 
-/// Keeps the words of one more event.
+/// Indexes the words of one more event.
 pub(crate) fn add(connection: &Connection, place: i64, fact: &Fact) -> rusqlite::Result<()> {
     let Some(text) = text(fact) else { return Ok(()) };
     let end = (0..=text.len().min(MAX_TEXT_BYTES)).rev().find(|end| text.is_char_boundary(*end));
@@ -47,7 +47,7 @@ pub(crate) fn add(connection: &Connection, place: i64, fact: &Fact) -> rusqlite:
         .map(drop)
 }
 
-/// Makes the table anew and fills it from the log.
+/// Recreates the table and fills it from the log.
 pub(crate) fn rebuild(transaction: &Transaction<'_>) -> Result<(), StoreError> {
     transaction.execute_batch("DROP TABLE IF EXISTS words").map_err(|error| from_sqlite(&error))?;
     transaction.execute_batch(TABLE).map_err(|error| from_sqlite(&error))?;
@@ -67,7 +67,8 @@ pub(crate) fn fill(transaction: &Transaction<'_>) -> Result<(), StoreError> {
         let mut rows = statement.query(range(log, 0)).map_err(sql)?;
         while let Some(row) = rows.next().map_err(sql)? {
             let place: i64 = row.get(0).map_err(sql)?;
-            // A flawed event spoils its own session and is told by the check; the others must still be found.
+            // A flawed event spoils its own session, and the check reports it; the others must stay
+            // searchable.
             match decode(&session, row) {
                 Ok((event, _)) => add(transaction, place, &event.fact).map_err(sql)?,
                 Err(Flaw::Unreadable(error)) => return Err(sql(error)),
@@ -80,7 +81,7 @@ pub(crate) fn fill(transaction: &Transaction<'_>) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Whether the words of the event at a place are kept.
+/// Whether the words of the event at a place are indexed.
 pub(crate) fn is_kept(connection: &Connection, place: i64) -> rusqlite::Result<bool> {
     connection
         .prepare_cached("SELECT 1 FROM words_docsize WHERE id = ?1")?
@@ -89,7 +90,7 @@ pub(crate) fn is_kept(connection: &Connection, place: i64) -> rusqlite::Result<b
         .map(|found| found.is_some())
 }
 
-/// How many events of a log have their words kept.
+/// The number of events of a log that are indexed.
 pub(crate) fn count(connection: &Connection, log: i64) -> rusqlite::Result<u64> {
     connection
         .prepare_cached("SELECT count(*) FROM words_docsize WHERE id > ?1 AND id < ?2")?
@@ -97,7 +98,7 @@ pub(crate) fn count(connection: &Connection, log: i64) -> rusqlite::Result<u64> 
         .map(i64::cast_unsigned)
 }
 
-/// Sessions of an owner with an event that has all the words, last used first.
+/// Sessions of an owner with an event that has all the words, most recently used first.
 pub(crate) fn search(
     connection: &Connection,
     owner: &str,
@@ -122,13 +123,14 @@ pub(crate) fn search(
     places.into_iter().filter_map(|place| found(connection, place, &words).transpose()).collect()
 }
 
-/// The words that people typed. What has neither a letter nor a digit is no word.
+/// The words of a user's query. A part without a letter or a digit is not a word.
 fn split(wish: &str) -> Vec<&str> {
     let words = wish.split(|letter: char| letter.is_whitespace() || letter.is_control());
     words.filter(|word| word.chars().any(char::is_alphanumeric)).take(MAX_WORDS).collect()
 }
 
-/// A query for texts that have all the words or their beginnings. In quotation marks nothing is syntax.
+/// A query for texts that contain all the words, or words that start with them. Quotation marks disable the
+/// syntax.
 fn query(words: &[&str]) -> String {
     let quoted: Vec<String> =
         words.iter().map(|word| format!("\"{}\" *", word.replace('"', "\"\""))).collect();

@@ -1,9 +1,9 @@
-//! The writer: one thread that owns the writing connection and commits whatever is queued at once.
+//! The writer: one thread that owns the writing connection and commits everything queued at once.
 //!
-//! A sync costs the same for one event as for a thousand. So the thread takes all that waits, up to a bound, writes
-//! it in one transaction, and answers each append. What was answered survives a power cut. After a failed write to
-//! the file itself the thread takes nothing more: what the kernel failed to write it may have dropped, and a second
-//! attempt would only seem to succeed.
+//! A sync costs the same for one event as for a thousand. So the thread takes all queued appends, up to a
+//! bound, writes them in one transaction, and answers each. An acknowledged append survives a power cut.
+//! After a failed write to the file itself the thread takes nothing more: the kernel may have dropped the
+//! data it failed to write, and a retry would only seem to succeed.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -24,33 +24,33 @@ use crate::record::Record;
 use crate::summaries::{self, RebuildReport};
 use crate::words;
 
-/// How much one append may hold.
+/// The maximum size of one append.
 pub const MAX_APPEND_BYTES: usize = 64 << 20;
 
-/// How much may wait to be written, in KiB. Appends beyond it wait for room.
+/// The maximum size of the queue, in KiB. Appends beyond it wait for room.
 const QUEUE_KIB: usize = MAX_APPEND_BYTES >> 10;
 
-/// Where a transaction stops taking in more. Large enough that a sync is shared by all that wait, small enough that
-/// the first of them does not wait for long.
+/// The size at which a transaction stops taking more appends. Large enough that all queued appends share a
+/// sync, small enough that the first of them does not wait for long.
 const BATCH_EVENTS: usize = 4096;
 const BATCH_BYTES: usize = 8 << 20;
 
-/// How often a transaction is tried when another process keeps the database locked beyond `SQLite`'s own wait.
+/// The number of attempts when another process keeps the database locked beyond `SQLite`'s own timeout.
 const BUSY_ATTEMPTS: usize = 3;
 
-/// The log ahead is cut when it is larger than this and nobody waits. `SQLite` keeps it near 4 MiB by itself; it grows
-/// beyond that while a reader holds on to an old state.
+/// The writer truncates the write-ahead log if it is larger than this and nothing is queued. `SQLite` keeps
+/// it near 4 MiB by itself; it grows beyond that while a reader holds an old snapshot.
 const LARGE_LOG_AHEAD: u64 = 8 << 20;
 
-/// How long nothing is queued before the writer counts as idle.
+/// The time without jobs after which the writer counts as idle.
 const IDLE: Duration = Duration::from_secs(1);
 
-/// How long cutting the log ahead may wait for readers; appends wait behind it.
+/// The timeout for readers when truncating the write-ahead log; appends wait behind it.
 const CUT_PATIENCE: Duration = Duration::from_millis(50);
 
-/// The writer's handle.
+/// The handle of the writer thread.
 pub(crate) struct Writer {
-    /// Where the thread takes from; none once the writer is closed.
+    /// The sender of the thread's queue; `None` once the writer is closed.
     queue: Mutex<Option<Sender<Job>>>,
     /// Room in the queue, in KiB.
     room: Arc<Semaphore>,
@@ -58,7 +58,7 @@ pub(crate) struct Writer {
     ended: Arc<Ended>,
 }
 
-/// What the writer did since it was started.
+/// Counters of the writer since its start.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct StoreStats {
     /// Transactions that were committed.
@@ -67,7 +67,7 @@ pub struct StoreStats {
     pub appends: u64,
     /// Events that were written.
     pub events: u64,
-    /// How often the log ahead was cut.
+    /// How often the write-ahead log was truncated.
     pub cuts: u64,
 }
 
@@ -77,7 +77,8 @@ enum Job {
 }
 
 struct Append {
-    /// Kept until the append is done, even when its caller no longer waits: nobody else may write before.
+    /// Held until the append is done, even if its caller no longer waits, because nobody else may write
+    /// before.
     lease: Arc<Lease>,
     records: Vec<Record>,
     bytes: usize,
@@ -93,7 +94,7 @@ struct Counters {
     cuts: AtomicU64,
 }
 
-/// How the thread ended, once it has.
+/// The outcome of the thread, once it has ended.
 #[derive(Default)]
 struct Ended {
     clean: Mutex<Option<bool>>,
@@ -128,7 +129,7 @@ impl Writer {
         Ok(Self { queue: Mutex::new(Some(sender)), room, counters, ended })
     }
 
-    /// Appends to the lease's session and returns when that is durable.
+    /// Appends to the lease's session and returns when the events are durable.
     pub(crate) async fn append(&self, lease: Arc<Lease>, records: Vec<Record>) -> Result<(), StoreError> {
         let bytes = records.iter().map(Record::bytes).sum::<usize>();
         let Some(kib) = u32::try_from((bytes >> 10).max(1)).ok().filter(|_| bytes <= MAX_APPEND_BYTES) else {
@@ -140,7 +141,7 @@ impl Writer {
         answer.await.map_err(|_| closed())?
     }
 
-    /// Derives the list of sessions anew.
+    /// Rebuilds the list of sessions.
     pub(crate) async fn rebuild(&self) -> Result<RebuildReport, StoreError> {
         let (done, answer) = oneshot::channel();
         self.send(Job::Rebuild(done))?;
@@ -157,8 +158,8 @@ impl Writer {
         }
     }
 
-    /// Takes nothing more, writes what is queued and ends the thread. Says whether what is stored can be believed to
-    /// be whole; none when it took longer than `patience`.
+    /// Refuses further jobs, writes the queued ones and ends the thread. Returns whether the stored data can
+    /// be trusted to be whole; `None` if it took longer than `patience`.
     pub(crate) fn close(&self, patience: Duration) -> Option<bool> {
         self.room.close();
         self.queue.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -173,7 +174,7 @@ impl Writer {
     }
 }
 
-/// Tells that the thread ended, even when it panicked.
+/// Signals the end of the thread, even if it panicked.
 struct End(Arc<Ended>);
 
 impl End {
@@ -189,16 +190,16 @@ impl Drop for End {
     }
 }
 
-/// The thread's own.
+/// The state of the thread.
 struct Worker {
     connection: Connection,
     directory: Directory,
     witness: Witness,
     queue: Receiver<Job>,
     counters: Arc<Counters>,
-    /// Why nothing can be written any more.
+    /// The reason why nothing can be written any more.
     failed: Option<StoreError>,
-    /// Whether what is stored can be believed to be whole.
+    /// Whether the stored data can be trusted to be whole.
     clean: bool,
 }
 
@@ -220,7 +221,7 @@ impl Worker {
         end.tell(closed && self.clean);
     }
 
-    /// Does a job, and with it all appends that wait already.
+    /// Does a job, together with all appends that are already queued.
     fn work(&mut self, first: Job) {
         let mut batch = Vec::new();
         let mut events = 0;
@@ -342,7 +343,7 @@ impl Worker {
 
 impl Append {
     fn answer(self, result: Result<(), StoreError>) {
-        // The lease goes first: who was answered may take it at once.
+        // Release the lease before the answer: the caller may take it again at once.
         let Self { lease, done, .. } = self;
         drop(lease);
         // The caller may no longer wait.

@@ -1,4 +1,4 @@
-//! What keeps a caller from asking for too much at once.
+//! Bounds that keep a caller from asking for too much at once.
 
 use std::sync::Arc;
 

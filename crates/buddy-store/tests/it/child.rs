@@ -1,4 +1,4 @@
-//! Another process that uses the store: this test program again, told on its standard input what to do.
+//! A second process that uses the store: this test program again, controlled through its stdin.
 
 use std::io::{BufRead, BufReader, Lines, Write, stdin, stdout};
 use std::path::Path;
@@ -9,26 +9,27 @@ use buddy_store::{Integrity, Role, SqliteStore};
 
 use crate::support::{assert_whole, events, open, session, settings};
 
-/// What the other process is to do.
+/// The task of the second process.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Task {
-    /// Append to the sessions with these numbers at once, so many appends each, and say which are acknowledged.
+    /// Append to the sessions with these numbers concurrently, this many appends each, and print the
+    /// acknowledged events.
     Write { first: u64, sessions: u64, appends: u64 },
     /// Hold the lease of session 1 until told to go on.
     Hold,
     /// Be a server until told to go on.
     Serve,
-    /// Append to session 1 with a umask that takes nothing away.
+    /// Append to session 1 with a umask of 0.
     Umask,
-    /// Open the store and wait to be told to go on.
+    /// Open the store and wait until told to go on.
     Open,
     /// Append to session 1 until that fails, then once more.
     Fail,
-    /// Append to session 1 until the disk is full, make room and go on.
+    /// Append to session 1 until the disk is full, then make room and go on.
     Fill,
 }
 
-/// A running other process.
+/// A running second process.
 pub(crate) struct Other {
     child: Child,
     input: ChildStdin,
@@ -40,7 +41,7 @@ impl Other {
         Self::start_under(&[], directory, task)
     }
 
-    /// Starts it by way of another program, which is given its command line.
+    /// Starts it through another program, which is given its command line.
     #[expect(clippy::disallowed_methods, reason = "what is tested is what happens between processes")]
     pub(crate) fn start_under(wrapper: &[&str], directory: &Path, task: Task) -> Self {
         let program = std::env::current_exe().unwrap().display().to_string();
@@ -58,15 +59,15 @@ impl Other {
         Self { child, input, output }
     }
 
-    /// The next thing it says; none when it has ended.
+    /// The next line it prints; `None` if it has ended.
     pub(crate) fn hear(&mut self) -> Option<String> {
         self.output.by_ref().map_while(Result::ok).find_map(|line| {
-            // The test harness may have begun the line.
+            // The test harness may have printed at the start of the line.
             line.split_once("says: ").map(|(_, said)| said.to_owned())
         })
     }
 
-    /// The next acknowledged event: the session's number and its own.
+    /// The next acknowledged event: the numbers of the session and of the event.
     pub(crate) fn acknowledged(&mut self) -> Option<(u64, u64)> {
         let said = self.hear()?;
         let (number, seq) = said.split_once(' ').unwrap();
@@ -85,7 +86,7 @@ impl Other {
         self.child.kill().unwrap();
     }
 
-    /// Waits for its end and says whether it was a good one.
+    /// Waits for its end and returns whether it succeeded.
     pub(crate) fn end(mut self) -> bool {
         drop(self.input);
         self.child.wait().unwrap().success()

@@ -1,4 +1,4 @@
-//! What is left when a process dies, the disk is full or the disk fails.
+//! The store after a process died, the disk was full or the disk failed.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use crate::child::{Other, Task};
 use crate::support::{assert_whole, open, session};
 
-/// Asserts that everything acknowledged is there once, in order, and that nothing is wrong with the rest.
+/// Asserts that every acknowledged event is there once, in order, and that the check finds no problems.
 async fn assert_kept(directory: &Path, acknowledged: &BTreeMap<u64, u64>) {
     let store = open(directory);
     for (number, seq) in acknowledged {
@@ -24,7 +24,7 @@ async fn assert_kept(directory: &Path, acknowledged: &BTreeMap<u64, u64>) {
 }
 
 #[tokio::test]
-async fn what_was_acknowledged_survives_kill_9() {
+async fn acknowledged_events_survive_kill_9() {
     const ROUNDS: u64 = 60;
     let directory = TempDir::new().unwrap();
     let mut acknowledged = BTreeMap::new();
@@ -35,7 +35,7 @@ async fn what_was_acknowledged_survives_kill_9() {
             let (number, seq) = other.acknowledged().unwrap();
             acknowledged.insert(number, seq);
         }
-        // Kills at another point of a transaction each time.
+        // Kills at a different point of a transaction each time.
         std::thread::sleep(Duration::from_micros(round * 613 % 4000));
         other.kill();
         while let Some((number, seq)) = other.acknowledged() {
@@ -58,7 +58,7 @@ async fn two_processes_write_at_once() {
         }
         assert!(other.end());
     }
-    // Appends of one, two and three events by turns.
+    // Appends of one, two and three events in turn.
     assert_eq!(acknowledged.into_values().collect::<Vec<_>>(), [79; 6]);
     let kept = [1, 2, 3, 11, 12, 13].map(|number| (number, 79)).into();
     assert_kept(directory.path(), &kept).await;
@@ -95,7 +95,7 @@ async fn a_failed_sync_stops_the_store_for_good() {
 
 #[tokio::test]
 async fn a_full_disk_loses_nothing_and_is_recovered_from() {
-    // A file system of three mebibytes that only the other process sees.
+    // A file system of three mebibytes that only the second process sees.
     let mount = ["unshare", "-m", "sh", "-c", "mount -t tmpfs -o size=3m none \"$0\" && exec \"$@\""];
     let directory = TempDir::new().unwrap();
     let path = directory.path().display().to_string();

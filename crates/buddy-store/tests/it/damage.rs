@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::support::{append, assert_whole, event, events, fresh, open, session, settings};
 
-/// The database of a closed store, reached around it.
+/// Opens the database of a closed store and runs SQL on it, bypassing the store.
 #[expect(clippy::disallowed_methods, reason = "does to the database what the store never would")]
 pub(crate) fn tamper(directory: &Path, sql: &str) {
     let connection = Connection::open(directory.join("buddy.db")).unwrap();
@@ -88,7 +88,7 @@ async fn the_check_names_each_thing_that_is_wrong() {
     ];
     assert_eq!(found, expected);
     let store = open(directory.path());
-    // What comes before it is given first.
+    // The events before it are still returned.
     for (session, whole) in [(&one, 2), (&two, 3)] {
         assert_eq!(store.read(session, 0, 10).await.unwrap().len(), whole);
         assert!(matches!(store.read(session, whole as u64, 10).await, Err(StoreError::Corrupt(_))));

@@ -36,7 +36,7 @@ fn item_with_private() -> Fact {
 }
 
 #[tokio::test]
-async fn what_was_appended_is_read_after_reopening() {
+async fn appended_events_are_read_after_reopening() {
     let (directory, store) = fresh();
     let raw = "{ \"b\" :\t1,\"a\": 1e2, \"a\":\"\\u00e9\" }";
     let unknown =

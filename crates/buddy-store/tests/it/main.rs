@@ -1,4 +1,4 @@
-//! The store as its callers meet it, alone and among other processes.
+//! The store as its callers use it, alone and among other processes.
 
 #[cfg(test)]
 mod bounds;

@@ -71,7 +71,7 @@ async fn an_older_database_in_use_is_left_alone() {
     drop(store);
 }
 
-/// A flawed event is told by the check; it does not keep the store from being opened.
+/// The check reports a flawed event, but the store still opens.
 #[tokio::test]
 async fn a_flawed_event_does_not_stop_the_index_of_words() {
     let (directory, store) = fresh();
@@ -91,7 +91,7 @@ async fn a_flawed_event_does_not_stop_the_index_of_words() {
     assert!(!store.check().await.unwrap().findings.is_empty());
 }
 
-/// A database from before there was a chain has one afterwards, over the same events.
+/// A database from before the chain existed gets one, over the same events.
 #[tokio::test]
 async fn a_log_without_a_chain_gets_one() {
     let (directory, store) = fresh();

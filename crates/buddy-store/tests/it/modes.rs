@@ -1,4 +1,4 @@
-//! Nobody else can read what is stored.
+//! Nobody else can read the stored data.
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
@@ -33,7 +33,7 @@ async fn everything_is_private_whatever_the_umask() {
 }
 
 #[tokio::test]
-async fn what_was_open_to_others_is_closed_and_told() {
+async fn files_open_to_others_are_closed_and_reported() {
     let (directory, store) = fresh();
     append(&store, 1, 1..=1).await;
     store.close().await.unwrap();

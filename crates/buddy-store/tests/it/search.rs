@@ -1,4 +1,4 @@
-//! The search over what was said.
+//! The search in the logs.
 
 use std::sync::Arc;
 
@@ -39,7 +39,7 @@ fn called(title: &str, output: &str) -> Fact {
     })))
 }
 
-/// A session of an owner in which these facts follow on the start.
+/// A session of an owner with these facts after the start.
 async fn tell(store: &SqliteStore, number: u64, owner: &str, facts: Vec<Fact>) {
     let all = std::iter::once(started(owner, "/a")).chain(facts);
     let events = all.zip(1..).map(|(fact, seq)| Arc::new(stamp(number, seq, fact))).collect();
@@ -53,7 +53,7 @@ async fn found(store: &SqliteStore, words: &str) -> Vec<(u64, u64)> {
 }
 
 #[tokio::test]
-async fn what_was_said_is_found_in_the_owners_sessions_alone() {
+async fn search_finds_text_only_in_the_owners_sessions() {
     let (_directory, store) = fresh();
     let renamed = SessionChanged { title: Some("Winter trip".to_owned()), ..SessionChanged::default() };
     tell(

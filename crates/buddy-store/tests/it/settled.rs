@@ -1,4 +1,4 @@
-//! A log that is read to know how things stand gives the same state as one that is read event by event.
+//! A settled read of a log gives the same state as reading it event by event.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use proptest::prelude::*;
 
 use crate::support::{fresh, session, stamp, started};
 
-/// What happens to one of a few items.
+/// A fact about one of a few items.
 fn fact(number: u32, step: u8) -> Fact {
     let id: ItemId = format!("itm_{number:026}").parse().unwrap();
     let content = Content::AgentMessage { text: format!("{number} at {step}") };
@@ -58,7 +58,7 @@ proptest! {
 }
 
 #[tokio::test]
-async fn what_is_superseded_is_not_read() {
+async fn superseded_events_are_not_read() {
     let (_directory, store) = fresh();
     let facts = [started("ann", "/"), fact(1, 0), fact(1, 1), fact(1, 2)];
     let events = (1..).zip(facts).map(|(seq, fact)| Arc::new(stamp(1, seq, fact))).collect();

@@ -1,4 +1,4 @@
-//! A store in a directory of its own, and events to put into it.
+//! A store in a temporary directory, and events to put into it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -43,7 +43,7 @@ pub(crate) fn fresh() -> (TempDir, SqliteStore) {
     (directory, store)
 }
 
-/// The event of a session that always has this number: the first one starts it.
+/// The event of a session with this number, always the same: the first one starts it.
 pub(crate) fn event(number: u64, seq: u64) -> Event {
     let fact = if seq == 1 { started("ann", "/home/ann") } else { notice(&format!("{number}/{seq}")) };
     stamp(number, seq, fact)
@@ -74,7 +74,7 @@ pub(crate) fn events(number: u64, seqs: impl IntoIterator<Item = u64>) -> Vec<Ar
     seqs.into_iter().map(|seq| Arc::new(event(number, seq))).collect()
 }
 
-/// Appends the events with these numbers, as a writer of its own.
+/// Appends the events with these numbers, with its own writer.
 pub(crate) async fn append(store: &SqliteStore, number: u64, seqs: impl IntoIterator<Item = u64>) {
     store.writer(&session(number)).await.unwrap().append(events(number, seqs)).await.unwrap();
 }

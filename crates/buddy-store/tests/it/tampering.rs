@@ -1,5 +1,5 @@
-//! A log that somebody changed behind the store's back: found by the check and by whoever opens the session, with the number
-//! of the event; what comes before it can be read, and nothing is appended.
+//! A log that was changed behind the store's back. The check and every client that opens the session find it,
+//! with the number of the event. Events before it stay readable, and appends are refused.
 
 use std::fs;
 use std::path::Path;
@@ -17,7 +17,7 @@ fn at(seq: u64) -> String {
     format!("(4294967296 + {seq})")
 }
 
-/// A closed store with a session of five events and one that nobody touches.
+/// A closed store with a session of five events and one that stays untouched.
 async fn filled() -> TempDir {
     let (directory, store) = fresh();
     append(&store, 1, 1..=3).await;
@@ -31,7 +31,7 @@ fn lines(report: &CheckReport) -> Vec<String> {
     report.findings.iter().map(ToString::to_string).collect()
 }
 
-/// Reads like a person who looks at a session: page by page to its end, or to what stops it.
+/// Reads a session like a user who views it: page by page to its end, or to the first error.
 async fn look(store: &SqliteStore, number: u64) -> (Vec<Event>, Result<(), StoreError>) {
     let mut seen: Vec<Event> = Vec::new();
     loop {
@@ -43,14 +43,15 @@ async fn look(store: &SqliteStore, number: u64) -> (Vec<Event>, Result<(), Store
     }
 }
 
-/// Takes the session up like the hub does, and appends.
+/// Opens the session like the hub does, and appends.
 async fn take_up(store: &SqliteStore, head: u64) -> Result<(), StoreError> {
     let writer = store.writer(&session(1)).await?;
     store.read_settled(&session(1), 0, head).await?;
     writer.append(events(1, [head + 1])).await
 }
 
-/// What was done is found everywhere, with the number of the event, and only in the session that it was done to.
+/// Asserts that every way in reports the tampering with the number of the event, and only for the session it
+/// was done to.
 async fn check(directory: &Path, seq: u64, head: u64, readable: u64) {
     let store = open(directory);
     let report = store.check().await.unwrap();
@@ -68,7 +69,7 @@ async fn check(directory: &Path, seq: u64, head: u64, readable: u64) {
     assert!(reason.contains(&number) || reason.contains(&format!("from {seq}")), "{reason}");
     let taken_up = take_up(&store, head).await;
     assert!(matches!(taken_up, Err(StoreError::Corrupt(_))), "{taken_up:?}");
-    // Without reading it first either.
+    // The same without reading it first.
     if let Ok(writer) = store.writer(&session(1)).await {
         let appended = writer.append(events(1, [head + 1])).await;
         assert!(matches!(appended, Err(StoreError::Corrupt(_))), "{appended:?}");
@@ -77,7 +78,7 @@ async fn check(directory: &Path, seq: u64, head: u64, readable: u64) {
     assert_whole(&store, 2, 5).await;
     append(&store, 2, 6..=6).await;
     store.close().await.unwrap();
-    // What was refused stays refused when the store is opened again.
+    // A refused session stays refused when the store is opened again.
     let again = take_up(&open(directory), head).await;
     assert!(matches!(again, Err(StoreError::Corrupt(_))), "{again:?}");
 }
@@ -166,7 +167,7 @@ async fn the_last_row_is_cut_and_the_list_is_made_to_agree() {
     check(directory.path(), 5, 4, 4).await;
 }
 
-/// The CRC-32 that a record has, as SQL has no such function.
+/// The CRC-32 of a record, as SQL has no such function.
 fn crc(event: &Event) -> u32 {
     let mut hasher = crc32fast::Hasher::new();
     hasher.update(&1_i64.to_le_bytes());
@@ -178,7 +179,7 @@ fn crc(event: &Event) -> u32 {
     hasher.finalize()
 }
 
-/// A row as it was written before there was a chain: its checksum is right.
+/// A row in the format from before the chain, with a valid checksum.
 fn forged(seq: u64, event: &Event) -> String {
     format!(
         "INSERT OR REPLACE INTO events (place, version, time, kind, data, private, crc) VALUES ({}, 1, {}, '{}', '{}', NULL, {})",
@@ -222,7 +223,7 @@ async fn a_forged_row_keeps_the_link_of_the_one_it_replaces() {
     check(directory.path(), 3, 5, 2).await;
 }
 
-/// Somebody who knows how links are made writes a whole log anew, in the database only.
+/// An attacker who knows how links are computed rewrites a whole log, in the database only.
 #[tokio::test]
 async fn a_log_is_made_anew_with_links_that_fit() {
     let directory = filled().await;
@@ -308,7 +309,7 @@ async fn anchors_behind_their_logs_catch_up_when_nobody_closed_the_store() {
     append(&store, 2, 1..=5).await;
     store.close().await.unwrap();
     fs::write(&path, &old).unwrap();
-    // Closed as it should be, this is somebody's doing.
+    // After a clean shutdown, such a gap means tampering.
     let closed = open(directory.path());
     assert_eq!(lines(&closed.check().await.unwrap()).len(), 2);
     closed.close().await.unwrap();
@@ -320,7 +321,7 @@ async fn anchors_behind_their_logs_catch_up_when_nobody_closed_the_store() {
     assert_eq!(store.check().await.unwrap().findings, []);
 }
 
-/// Even then events that are gone do not come back.
+/// Even then, removed events do not go unnoticed.
 #[tokio::test]
 async fn a_cut_tail_is_found_after_a_crash_too() {
     let directory = filled().await;
@@ -351,7 +352,7 @@ async fn a_session_that_is_written_while_others_look_is_never_suspected() {
     assert_whole(&store, 1, 200).await;
 }
 
-/// The columns of the list of sessions, as the database has them.
+/// The columns of the list of sessions in the database.
 #[expect(clippy::disallowed_methods, reason = "looks at the database around the store")]
 fn columns(directory: &Path) -> Vec<String> {
     let connection = Connection::open(directory.join("buddy.db")).unwrap();
@@ -360,7 +361,7 @@ fn columns(directory: &Path) -> Vec<String> {
     names.collect::<Result<_, _>>().unwrap()
 }
 
-/// Changes to one part of a row of the list, and the name of that part.
+/// Changes to single parts of a row of the list, with the name of the part.
 async fn changes(directory: &Path) -> Vec<(String, String)> {
     let store = open(directory);
     let summary = store.find(&session(1)).await.unwrap().unwrap();
@@ -396,7 +397,8 @@ async fn changes(directory: &Path) -> Vec<(String, String)> {
     all
 }
 
-/// Parts of a row that stay as the first event says, so that whoever looks for the session finds them changed.
+/// Parts of a row that are fixed by the first event, so that a client that opens the session notices a
+/// change.
 const FIXED: &[&str] = &[
     "owner",
     "cwd",
