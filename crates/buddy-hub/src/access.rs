@@ -1,8 +1,8 @@
-//! Who may do what. This is the one place where that is decided.
+//! The permissions of principals. This is the only place that decides them.
 
 use buddy_protocol::{Command, Principal, PrincipalKind, SessionsError};
 
-/// Something that needs a right.
+/// An action that needs a permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Permission {
     Create,
@@ -35,8 +35,9 @@ impl Permission {
     }
 }
 
-/// May `who` do this in a session of `owner`? A person may do everything in their own sessions. An agent may never
-/// answer an ask: what is gated must not be able to open the gate. Only the person runs commands as the person.
+/// May `who` do this in a session of `owner`? A user may do everything in their own sessions. An agent may
+/// never answer an ask: the gated agent must not be able to open its own gate. Only the user runs commands as
+/// the user.
 pub(crate) fn authorize(
     who: &Principal,
     owner: &Principal,

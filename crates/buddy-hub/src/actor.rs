@@ -1,8 +1,8 @@
-//! The session actor: the one writer of a session's log.
+//! The session actor: the only writer of a session's log.
 //!
-//! It takes messages, drains what is ready, stamps the facts, appends them in one go, and then publishes them and
-//! answers those who wait. Nothing is published or acknowledged that the store has not taken. When the store fails the
-//! actor stops: a session whose log cannot grow must not go on.
+//! It takes messages, drains all that are ready, stamps the facts and appends them in one go. Then it
+//! publishes them and answers the waiting senders. It publishes or acknowledges nothing that the store has
+//! not taken. If the store fails, the actor stops: a session whose log cannot grow must not go on.
 
 use std::sync::Arc;
 
@@ -18,26 +18,26 @@ use crate::asks::Asks;
 use crate::parts::parts;
 use crate::subscription::{Feed, Subscriber, pair};
 
-/// Messages that may wait for an actor before those who send have to wait.
+/// The size of an actor's mailbox. Senders wait when it is full.
 pub(crate) const MAILBOX: usize = 1_024;
-/// Messages taken into one append.
+/// The maximum number of messages in one append.
 const MAX_BATCH: usize = 512;
 
-/// What the actor is told.
+/// A message to the actor.
 pub(crate) enum Message {
     /// The agent or the hub reports facts; `done` waits until they are durable.
     Facts { facts: Vec<Fact>, done: Option<oneshot::Sender<Result<(), SinkClosed>>> },
     /// The agent asks.
     Ask { ask: Box<Ask>, asker: oneshot::Sender<Answer> },
-    /// A person answers.
+    /// A user answers.
     Answer { by: Principal, ask: AskId, answer: Answer, done: oneshot::Sender<Result<(), SessionsError>> },
-    /// A face wants to read along.
+    /// A face subscribes.
     Subscribe { feed: oneshot::Sender<Feed> },
-    /// Finish what is queued and stop.
+    /// Finish all queued messages and stop.
     Stop,
 }
 
-/// What waits for the next flush.
+/// A sender that waits for the next flush.
 enum Waiter {
     Durable(oneshot::Sender<Result<(), SinkClosed>>),
     Answered { ask: AskId, answer: Answer, done: Option<oneshot::Sender<Result<(), SessionsError>>> },
@@ -48,15 +48,15 @@ pub(crate) struct Actor {
     pub(crate) session: SessionId,
     pub(crate) clock: Arc<dyn Clock>,
     pub(crate) writer: Box<dyn SessionWriter>,
-    /// The number of the last event that the store has.
+    /// The number of the last event in the store.
     pub(crate) head: u64,
     pub(crate) messages: mpsc::Receiver<Message>,
-    /// Asks that were given up. Unbounded, but an open ask sends at most once and open asks are bounded.
+    /// Withdrawn asks. Unbounded, but an open ask sends at most once and open asks are bounded.
     pub(crate) withdrawn: mpsc::UnboundedReceiver<AskId>,
     pub(crate) state: State,
 }
 
-/// What the actor keeps between messages.
+/// The actor's state between messages.
 #[derive(Default)]
 pub(crate) struct State {
     subscribers: Vec<Subscriber>,
@@ -67,7 +67,7 @@ pub(crate) struct State {
 }
 
 impl Actor {
-    /// Runs until it is told to stop, everyone who could tell it anything is gone, or the store fails.
+    /// Runs until it is told to stop, all senders are gone, or the store fails.
     pub(crate) async fn run(mut self) -> Result<(), StoreError> {
         while !self.state.is_stopping {
             let deadline = self.state.asks.next_deadline();
@@ -145,13 +145,13 @@ impl Actor {
             let _ = done.send(Err(refusal));
             return;
         }
-        // That nobody is there is no person's decision, whoever reports it.
+        // An unanswered ask is no user's decision, whoever reports it.
         let by = if matches!(answer, Answer::Unanswered { .. }) { Principal::system() } else { by };
         self.state.staged.push(Fact::Answered(Answered { ask: ask.clone(), answer: answer.clone(), by }));
         self.state.waiters.push(Waiter::Answered { ask, answer, done: Some(done) });
     }
 
-    /// Counts a wrong word. The last one that an ask takes denies it.
+    /// Counts a wrong word. After the last permitted one the ask is denied.
     fn wrong_word(&mut self, ask: &AskId) -> SessionsError {
         let left = self.state.asks.count_wrong_word(ask);
         if left == 0 {
@@ -233,7 +233,7 @@ fn not_open(ask: &AskId) -> SessionsError {
     SessionsError::Conflict(format!("ask `{ask}` does not wait for an answer"))
 }
 
-/// Whether an answer has a word at all. One without is no guess.
+/// Whether an answer has a word at all. An answer without one is not a guess.
 fn has_word(answer: &Answer) -> bool {
     match answer {
         Answer::Allow { word, .. } => word.is_some(),

@@ -1,4 +1,4 @@
-//! The open asks of a session. The first answer wins; an ask that nobody answers in time expires.
+//! The open asks of a session. The first answer wins; an ask without an answer in time expires.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -7,13 +7,15 @@ use buddy_protocol::{Answer, Ask, AskId, Misfit, Question, UnixMillis};
 use tokio::sync::oneshot;
 use tokio::time::Instant;
 
-/// Open asks in one session. More than this is an agent gone wild; further asks are denied at once.
+/// The maximum number of open asks in one session. An agent with more is out of control; further asks are
+/// denied at once.
 pub(crate) const MAX_OPEN: usize = 256;
 
-/// How many answers may have a wrong word before an ask is denied: a person mistypes, and a program that guesses ends here.
+/// The number of wrong words after which an ask is denied: enough for a user's typing mistakes, too few for a
+/// program that guesses.
 const MAX_WRONG_WORDS: usize = 3;
 
-/// Asks that wait, each with the one who waits for it.
+/// Open asks, each with the task that waits for the answer.
 #[derive(Default)]
 pub(crate) struct Asks {
     open: HashMap<AskId, OpenAsk>,
@@ -22,9 +24,9 @@ pub(crate) struct Asks {
 struct OpenAsk {
     asker: oneshot::Sender<Answer>,
     question: Question,
-    /// On the monotonic clock, so that a clock set back does not keep an ask alive.
+    /// Uses the monotonic clock, so that a clock set back does not keep an ask alive.
     deadline: Option<Instant>,
-    /// How many answers had a wrong word.
+    /// The number of answers with a wrong word.
     wrong_words: usize,
 }
 
@@ -41,7 +43,7 @@ impl Asks {
         self.open.insert(ask.id.clone(), OpenAsk { asker, question, deadline, wrong_words: 0 });
     }
 
-    /// Counts an answer with a wrong word. Says how many more an open ask takes before it is denied.
+    /// Counts an answer with a wrong word. Returns how many more an open ask permits before it is denied.
     pub(crate) fn count_wrong_word(&mut self, ask: &AskId) -> usize {
         self.open.get_mut(ask).map_or(0, |open| {
             open.wrong_words += 1;
@@ -53,7 +55,7 @@ impl Asks {
         self.open.contains_key(ask)
     }
 
-    /// Whether an open ask can be answered so; none when it is not open.
+    /// Whether an open ask accepts this answer; `None` if it is not open.
     pub(crate) fn accepts(&self, ask: &AskId, answer: &Answer) -> Option<Result<(), Misfit>> {
         self.open.get(ask).map(|open| open.question.accepts(answer))
     }
@@ -61,17 +63,17 @@ impl Asks {
     /// Hands the answer to the asker. The caller has made it durable.
     pub(crate) fn settle(&mut self, ask: &AskId, answer: Answer) {
         if let Some(open) = self.open.remove(ask) {
-            // The asker may be gone; the answer then stands in the log alone.
+            // The asker may be gone; then only the log has the answer.
             let _ = open.asker.send(answer);
         }
     }
 
-    /// When the next ask expires.
+    /// The time at which the next ask expires.
     pub(crate) fn next_deadline(&self) -> Option<Instant> {
         self.open.values().filter_map(|open| open.deadline).min()
     }
 
-    /// The asks whose time is up.
+    /// The asks that have expired.
     pub(crate) fn expired(&self, now: Instant) -> Vec<AskId> {
         let is_over = |open: &OpenAsk| open.deadline.is_some_and(|deadline| deadline <= now);
         self.open.iter().filter(|(_, open)| is_over(open)).map(|(id, _)| id.clone()).collect()

@@ -1,4 +1,4 @@
-//! Writes a fork: the log of another session, folded into the facts that a new one begins with.
+//! Writes a fork: folds the log of another session into the first facts of a new one.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use buddy_protocol::{
 use crate::live::{read_log, read_whole_part};
 use crate::parts::parts;
 
-/// Events in one append. Items can be large, and an append has a bound.
+/// The number of events in one append. Items can be large, and an append has a bound.
 const PART: usize = 128;
 
-/// What is forked, and into what.
+/// The source and the target of a fork.
 pub(crate) struct Fork {
     pub(crate) from: SessionId,
     pub(crate) head: u64,
@@ -28,7 +28,7 @@ impl Fork {
     pub(crate) async fn write(self, store: &dyn SessionStore) -> Result<(), SessionsError> {
         let invalid = |error: ForkError| SessionsError::Invalid(error.to_string());
         let mut log = match read_log(store, &self.from, self.head).await {
-            // A fork is the way out of a damaged log: it takes what comes before the damage.
+            // A fork is the way out of a damaged log: it takes the events before the damage.
             Err(StoreError::Corrupt(reason)) => {
                 let whole = read_whole_part(store, &self.from).await;
                 if whole.is_empty() {

@@ -1,4 +1,4 @@
-//! The hub: all live sessions of this process, and the way to those that sleep in the store.
+//! The hub: all live sessions of this process, and access to those that are only in the store.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,31 +16,32 @@ use crate::fork::Fork;
 use crate::live::{Live, Parts};
 use crate::subscription;
 
-/// Live sessions in one process. Each holds its transcript in memory.
+/// The maximum number of live sessions in one process. Each holds its transcript in memory.
 const MAX_LIVE: usize = 1_024;
-/// Events given for one request.
+/// The maximum number of events in the answer to one request.
 const MAX_EVENTS: usize = 10_000;
-/// How much a prompt may hold, in bytes.
+/// The maximum size of a prompt, in bytes.
 const MAX_PROMPT: usize = 4 * 1024 * 1024;
-/// The longest command that a person runs, in bytes. Longer ones do not fit into the arguments of a program.
+/// The maximum length of a user's own command, in bytes. Longer ones do not fit into the arguments of a
+/// program.
 const MAX_COMMAND: usize = 64 * 1024;
 
-/// What a hub is made of.
+/// The parts that a hub is built from.
 pub struct HubParts {
-    /// Where the logs are.
+    /// The store with the logs.
     pub store: Arc<dyn SessionStore>,
     /// The agents that sessions can be started with.
     pub agents: Vec<Arc<dyn Agent>>,
-    /// What stamps events.
+    /// The clock that stamps events.
     pub clock: Arc<dyn Clock>,
-    /// What names sessions.
+    /// The source of session ids.
     pub ids: Arc<dyn Ids>,
 }
 
 /// All live sessions of this process.
 pub struct Hub {
     parts: HubParts,
-    /// Live sessions and those that are being taken up. Held for lookups only, never while waiting.
+    /// Live sessions and those that are being opened. Locked for lookups only, never while waiting.
     live: Mutex<HashMap<SessionId, Arc<OnceCell<Live>>>>,
 }
 
@@ -71,7 +72,7 @@ impl Hub {
             cells.remove(session);
         }
         if !cells.contains_key(session) && cells.len() >= MAX_LIVE {
-            // A cell that nobody is taking up holds a session that could not be taken up, or one that was closed.
+            // A cell that nobody is opening holds a session that failed to open, or one that was closed.
             cells.retain(|_, cell| {
                 Arc::strong_count(cell) > 1 || cell.get().is_some_and(|live| !live.is_closed())
             });
@@ -100,7 +101,8 @@ impl Hub {
         self.parts.store.find(session).await?.ok_or_else(|| SessionsError::NotFound(session.clone()))
     }
 
-    /// The owner of a session. A stranger learns no more of it than of one that is not there.
+    /// The owner of a session, if `who` has the permission. A stranger gets the same error as for a session
+    /// that does not exist.
     async fn permit(
         &self,
         who: &Principal,
@@ -118,7 +120,7 @@ impl Hub {
         authorize(who, &owner, permission)
     }
 
-    /// The session, live. One that has ended stays so.
+    /// The live session, opened if necessary. An ended session stays ended.
     async fn with_live(&self, session: &SessionId) -> Result<Arc<OnceCell<Live>>, SessionsError> {
         let cell = self.cell(session)?;
         let taken_up = cell.get_or_try_init(|| async {
@@ -195,7 +197,7 @@ impl Sessions for Hub {
         let store = self.parts.store.clone();
         let summary = self.summary(session).await?;
         let feed = match summary.state {
-            // Nothing can happen in it any more, so its log is all there is to see.
+            // Nothing more can happen in an ended session, so the log has everything.
             SessionState::Ended => subscription::pair(summary.head).1,
             _ => live(&*self.with_live(session).await?)?.subscribe().await?,
         };
@@ -274,7 +276,7 @@ fn check(command: &Command) -> Result<(), SessionsError> {
     }
 }
 
-/// About how many bytes the files have, of which four characters of base64 stand for three.
+/// The approximate size of the files; four base64 characters encode three bytes.
 fn bytes_of(images: &[Attachment]) -> usize {
     images.iter().map(|image| image.data.text().len() / 4 * 3).sum()
 }

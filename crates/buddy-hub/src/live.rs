@@ -1,6 +1,6 @@
 //! A live session: its actor, and the pump that hands commands to its agent.
 //!
-//! The two are separate tasks, because an agent that takes a command reports facts to the actor before it accepts.
+//! The two are separate tasks, because an agent reports facts to the actor before it accepts a command.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -17,14 +17,14 @@ use crate::actor::{Actor, MAILBOX, Message, State};
 use crate::sink::ActorSink;
 use crate::subscription::Feed;
 
-/// Events of a damaged log that are read at once.
+/// The number of events of a damaged log to read at once.
 const WHOLE_PAGE: usize = 1000;
 
-/// Commands that may wait for an agent.
+/// The maximum number of commands that wait for an agent.
 const COMMANDS: usize = 64;
-/// Events in one part of a log that is read when a session is taken up.
+/// The number of events per part of a log that is read when a session is opened.
 const PART: u64 = 2_000;
-/// Parts that are read at the same time.
+/// The number of parts to read concurrently.
 const READS_AT_ONCE: usize = 2;
 
 struct Order {
@@ -42,7 +42,7 @@ pub(crate) struct Live {
     tasks: tokio::sync::Mutex<JoinSet<()>>,
 }
 
-/// What a session is taken up with.
+/// The parts that a live session is built from.
 pub(crate) struct Parts {
     pub(crate) session: SessionId,
     pub(crate) store: Arc<dyn SessionStore>,
@@ -57,7 +57,7 @@ impl Live {
         Self::begin(parts, writer, Transcript::default(), vec![first]).await
     }
 
-    /// Takes up a session from its log. Whatever a dead writer left open is closed first.
+    /// Opens a session from its log. First closes everything that a dead writer left open.
     pub(crate) async fn resume(parts: Parts) -> Result<Self, SessionsError> {
         let session = parts.session.clone();
         Self::take_up(parts).await.map_err(|error| with_way_out(error, &session))
@@ -65,7 +65,7 @@ impl Live {
 
     async fn take_up(parts: Parts) -> Result<Self, SessionsError> {
         let writer = parts.store.writer(&parts.session).await.map_err(busy)?;
-        // Nobody else writes from here on, so the head stays where it is.
+        // Nobody else writes from here on, so the head stays the same.
         let summary = parts.store.find(&parts.session).await?;
         let head = summary.ok_or_else(|| SessionsError::NotFound(parts.session.clone()))?.head;
         let transcript = read_all(&*parts.store, &parts.session, head).await?;
@@ -116,7 +116,7 @@ impl Live {
             withdrawn: withdrawals,
             state: State::default(),
         };
-        // A failure is logged where it happens; everyone who waits sees the actor's channel close.
+        // A failure is logged where it happens; every waiting sender sees the actor's channel close.
         tasks.spawn(async move { drop(actor.run().await) });
         let sink = Arc::new(ActorSink { messages: messages.clone(), withdrawn });
         let opening = Opening { session: session.clone(), transcript };
@@ -126,14 +126,14 @@ impl Live {
         let stop = messages.clone();
         tasks.spawn(async move {
             pump(agent_session, queue).await;
-            // The actor may be gone already, when its store failed.
+            // The actor may be gone already if its store failed.
             let _ = stop.send(Message::Stop).await;
         });
         let orders = Mutex::new(Some(orders));
         Ok(Self { session, owner, messages, orders, tasks: tokio::sync::Mutex::new(tasks) })
     }
 
-    /// Whether the session can take nothing more and must be taken up anew.
+    /// Whether the session takes no more messages and must be opened again.
     pub(crate) fn is_closed(&self) -> bool {
         self.messages.is_closed() || self.orders().is_none()
     }
@@ -142,7 +142,7 @@ impl Live {
         self.orders.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Passes a command to whom it concerns.
+    /// Passes a command to the actor or to the agent.
     pub(crate) async fn send(&self, by: Principal, command: Command) -> Result<(), SessionsError> {
         match command {
             Command::Answer { ask, answer } => self.answer(by, ask, answer).await,
@@ -179,7 +179,7 @@ impl Live {
             self.report(Fact::SessionChanged(changed)).await?;
         }
         if change != Change::default() {
-            // What the rest means is the agent's to know, so the agent reports the change.
+            // Only the agent knows the meaning of the rest, so the agent reports the change.
             self.order(by, Command::Change(change)).await?;
         }
         Ok(())
@@ -227,7 +227,7 @@ async fn pump(mut agent: Box<dyn AgentSession>, mut queue: mpsc::Receiver<Order>
     agent.close().await;
 }
 
-/// Folds a whole log. Parts of it are read at the same time, since reading is most of the work.
+/// Folds a whole log. Reads its parts concurrently, since reading is most of the work.
 async fn read_all(
     store: &dyn SessionStore,
     session: &SessionId,
@@ -257,7 +257,7 @@ pub(crate) async fn read_log(
     Ok(entries)
 }
 
-/// What comes before the first damage of a log; as long as the log when there is none.
+/// The events before the first damage of a log; the whole log if it is not damaged.
 pub(crate) async fn read_whole_part(store: &dyn SessionStore, session: &SessionId) -> Vec<LogEntry> {
     let mut entries = Vec::new();
     while let Ok(page) = store.read(session, entries.len() as u64, WHOLE_PAGE).await {
@@ -297,7 +297,7 @@ async fn read_part(
     Ok(entries)
 }
 
-/// A damaged session is not gone on with. Its error says what can be done.
+/// buddy does not continue a damaged session. The error says what the user can do.
 fn with_way_out(error: SessionsError, session: &SessionId) -> SessionsError {
     match error {
         SessionsError::Store(StoreError::Corrupt(reason)) => {

@@ -1,13 +1,14 @@
-//! Appends in parts that the store takes: an append has a bound, and images are large.
+//! Splits appends into parts that the store accepts: an append has a bound, and images are large.
 
 use std::sync::Arc;
 
 use buddy_protocol::Event;
 
-/// The most text of images in one append. Everything else in an event is small beside it.
+/// The maximum size of the image text in one append. Everything else in an event is small in comparison.
 const MOST_BYTES: usize = 16 * 1024 * 1024;
 
-/// The events in parts of so many at most, none of which is too large. One that is too large alone is a part by itself.
+/// Splits events into parts of at most `most` events and within the size bound. An event above the bound is a
+/// part by itself.
 pub(crate) fn parts(events: &[Arc<Event>], most: usize) -> Vec<Vec<Arc<Event>>> {
     let mut parts: Vec<Vec<Arc<Event>>> = Vec::new();
     let mut size = 0;

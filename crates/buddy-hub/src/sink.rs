@@ -6,7 +6,7 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::actor::Message;
 
-/// A handle on an actor that only reports and asks.
+/// A handle on an actor that can only report and ask.
 pub(crate) struct ActorSink {
     pub(crate) messages: mpsc::Sender<Message>,
     pub(crate) withdrawn: mpsc::UnboundedSender<AskId>,

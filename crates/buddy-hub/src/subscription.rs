@@ -1,7 +1,7 @@
-//! Subscriptions: what the store has after a number, then what the actor publishes, with no gap and no duplicate.
+//! Subscriptions: the stored events after a number, then the published ones, without gaps or duplicates.
 //!
-//! The actor registers a subscriber between two flushes, at a known head. Everything up to that head is read from the
-//! store, everything after it comes through a bounded queue. A reader that lets its queue fill up is told and dropped.
+//! The actor registers a subscriber between two flushes, at a known head. Events up to that head come from
+//! the store, later ones through a bounded queue. A reader whose queue fills up gets an error and is dropped.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -11,9 +11,9 @@ use buddy_protocol::{Event, SessionId, SessionStore, Subscription, SubscriptionE
 use futures::stream;
 use tokio::sync::mpsc;
 
-/// Events that wait for a slow reader before it is dropped.
+/// The size of a reader's queue. A reader that is too slow is dropped.
 const QUEUE: usize = 4_096;
-/// Events read from the store at once while replaying.
+/// The number of events to read from the store at once while replaying.
 const PAGE: usize = 1_000;
 
 /// The actor's end of a subscription.
@@ -23,7 +23,7 @@ pub(crate) struct Subscriber {
 }
 
 impl Subscriber {
-    /// Offers an event. False means that the subscriber is gone or was too slow, and is to be dropped.
+    /// Offers an event. Returns false if the subscriber is gone or too slow and must be dropped.
     pub(crate) fn offer(&self, event: &Arc<Event>) -> bool {
         match self.queue.try_send(event.clone()) {
             Ok(()) => true,
@@ -36,7 +36,7 @@ impl Subscriber {
     }
 }
 
-/// The reader's end, before it is made a stream.
+/// The reader's end, before it becomes a stream.
 pub(crate) struct Feed {
     queue: mpsc::Receiver<Arc<Event>>,
     lagged: Arc<AtomicBool>,
@@ -54,7 +54,7 @@ struct Reader {
     store: Arc<dyn SessionStore>,
     session: SessionId,
     feed: Feed,
-    /// The last durable event that was delivered.
+    /// The last delivered durable event.
     delivered: u64,
     page: VecDeque<Event>,
     is_over: bool,

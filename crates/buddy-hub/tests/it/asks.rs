@@ -1,4 +1,4 @@
-//! Asks: one answer each, from a person who may give it.
+//! Asks: one answer each, from a user who may give it.
 
 use buddy_protocol::{
     Answer, AskId, Command, Fact, GrantScope, GrantWish, Principal, PrincipalKind, Sessions, SessionsError,
@@ -15,7 +15,7 @@ async fn asked(events: &mut Subscription) -> AskId {
     }
 }
 
-/// The answer as it stands in the log, and as the asker got it.
+/// The answer in the log, and the answer that the asker got.
 async fn outcome(events: &mut Subscription) -> (Answer, String) {
     let mut logged = None;
     loop {

@@ -15,7 +15,7 @@ use futures::StreamExt;
 use tempfile::TempDir;
 use tokio::task::JoinSet;
 
-/// A clock that stands still.
+/// A clock with a fixed time.
 pub(crate) struct Still;
 
 impl Clock for Still {
@@ -34,8 +34,9 @@ impl Ids for Counter {
     }
 }
 
-/// An agent whose prompts are orders: `say N` reports N facts one by one, `flood N` reports N deltas, `ask` asks and
-/// reports the answer, `ask MILLIS` asks with an expiry, `give-up` asks and drops the question.
+/// An agent that takes orders as prompts: `say N` reports N facts one by one, `flood N` reports N deltas,
+/// `ask` asks and reports the answer, `ask MILLIS` asks with an expiry, `give-up` asks and drops the
+/// question.
 struct Scripted(Arc<Counter>);
 
 struct ScriptedSession {
@@ -154,7 +155,7 @@ fn delta(ids: &Counter) -> Fact {
     Fact::ItemDelta(ItemDelta { item, stream: DeltaStream::Text, text: "x".to_owned() })
 }
 
-/// A hub on a store of its own.
+/// A hub with its own store.
 pub(crate) struct Bench {
     pub(crate) hub: Arc<Hub>,
     pub(crate) ann: Principal,
@@ -178,7 +179,7 @@ impl Bench {
         Self { hub, ann: Principal::person("ann"), store, ids, _directory: directory }
     }
 
-    /// A second hub on the same store, as a process has it that comes later.
+    /// A second hub on the same store, like that of a later process.
     pub(crate) fn another_hub(&self) -> Arc<Hub> {
         hub(&self.store, &self.ids)
     }

@@ -9,10 +9,10 @@ use proptest::prelude::*;
 
 use crate::bench::{Bench, next};
 
-/// How many durable facts the session has in the end: its beginning and what was said.
+/// The number of durable facts in the session at the end: its start and the messages.
 const FACTS: u64 = 301;
 
-/// Joins when the session is at event `at`, and reads all after event `after` up to the end.
+/// Subscribes when the session is at event `at`, and reads all events after `after` up to the end.
 async fn read_along(bench: &Bench, session: &buddy_protocol::SessionId, at: u64, after: u64) -> Vec<u64> {
     let mut watch = bench.subscribe(session, 0).await;
     while next(&mut watch).await.seq < Some(at) {}
