@@ -1,4 +1,4 @@
-//! Prints how fast long answers are read on one core, for each wire: `cargo run --release -p buddy-model --example
+//! Prints how fast each wire reads long answers on one core: `cargo run --release -p buddy-model --example
 //! throughput`.
 
 use std::time::{Duration, Instant};
@@ -9,10 +9,10 @@ use buddy_model::{Chat, DecoderContext, Framing, Messages, Ollama, Protocol, Res
 /// Bytes of one measured answer.
 const ANSWER_BYTES: usize = 32 * 1024 * 1024;
 
-/// What a read from a fast connection brings.
+/// The size of one read from a fast connection.
 const READ_BYTES: usize = 16 * 1024;
 
-/// Each case is measured so often; the best counts, since the machine has other things to do.
+/// The number of runs per case; the best one counts, since the machine has other work to do.
 const ROUNDS: usize = 5;
 
 /// A case: its wire and a repeatable piece of an answer.
@@ -20,7 +20,7 @@ struct Case {
     name: &'static str,
     protocol: &'static dyn Protocol,
     framing: Framing,
-    /// What must come first.
+    /// The start of the stream, before the repeated piece.
     head: &'static str,
     event: &'static str,
 }

@@ -1,20 +1,20 @@
 //! A call's arguments: parsed, repaired within bounds, or broken.
 //!
-//! Models and servers lose braces, add commas and wrap JSON in code fences. What can be closed without inventing a
-//! value is repaired and marked; everything else is [`Arguments::Broken`] and must never run. A repaired value may
-//! still lack its end (a cut string looks like a whole one once its quote is closed), so a caller refuses it for tools
-//! that change things.
+//! Models and servers lose braces, add commas and wrap JSON in code fences. A text that can be closed without
+//! inventing a value is repaired and marked; everything else is [`Arguments::Broken`] and must never run. A
+//! repaired value may still lack its end (a cut string looks like a whole one once its quote is closed), so a
+//! caller refuses it for tools that change things.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Longest argument text that is looked at; a longer one is broken.
+/// The maximum length of an argument text; a longer one is broken.
 pub const MAX_ARGUMENTS_BYTES: usize = 4 * 1024 * 1024;
 
-/// Most closers that repair adds: deeper damage is not a slip of the pen.
+/// The maximum number of closers that repair adds: deeper damage is not a slip of the pen.
 const MAX_CLOSERS: usize = 16;
 
-/// What a model wants to call a tool with.
+/// The arguments with which a model calls a tool.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Arguments {
@@ -22,20 +22,20 @@ pub enum Arguments {
     Object {
         /// The arguments by name.
         value: Map<String, Value>,
-        /// True when the text was not JSON and was mended: fit for reading, not for changing anything.
+        /// True if the text was not JSON and was repaired: fit for reading, not for changing anything.
         repaired: bool,
     },
-    /// Not a JSON object: never run, tell the model.
+    /// Not a JSON object: do not run the call, and tell the model.
     Broken {
-        /// What came.
+        /// The text as it came.
         raw: String,
-        /// What is wrong with it, in words the model can use.
+        /// The problem, in words the model can use.
         error: String,
     },
 }
 
 impl Arguments {
-    /// Reads a complete argument text; empty and `null` mean no arguments.
+    /// Parses a complete argument text; empty and `null` mean no arguments.
     pub fn parse(raw: &str) -> Self {
         let text = raw.trim();
         if text.is_empty() {
@@ -56,7 +56,7 @@ impl Arguments {
         }
     }
 
-    /// Reads an argument text that may have been cut off: nothing is mended, and empty is broken.
+    /// Parses an argument text that may have been cut off: it repairs nothing, and empty is broken.
     pub fn parse_cut(raw: &str) -> Self {
         match serde_json::from_str(raw) {
             Ok(Value::Object(value)) => Self::whole(value),
@@ -90,7 +90,7 @@ impl Arguments {
     }
 }
 
-/// Takes off a code fence, then drops trailing commas and adds missing closers.
+/// Removes a code fence, then drops trailing commas and adds missing closers.
 fn repair(text: &str) -> Option<Value> {
     let text = unfenced(text).unwrap_or(text);
     if let Ok(value) = serde_json::from_str(text) {

@@ -1,4 +1,4 @@
-//! How a request proves who pays.
+//! The credentials of a request.
 
 use std::sync::Arc;
 
@@ -16,19 +16,19 @@ pub enum Auth {
     None,
     /// `Authorization: Bearer …`.
     Bearer(SecretString),
-    /// A header of the provider's own, such as `x-api-key`.
+    /// A provider-specific header, such as `x-api-key`.
     Header {
         /// The header's name.
         name: HeaderName,
         /// Its value.
         value: SecretString,
     },
-    /// `Authorization: Bearer …` with the token of a login, which is asked for before each call.
+    /// `Authorization: Bearer …` with the token of a login, which is requested before each call.
     Login(Arc<dyn TokenSource>),
 }
 
 impl Auth {
-    /// The key in a header `x-api-key`, as Anthropic wants it.
+    /// The key in an `x-api-key` header, as Anthropic requires.
     pub fn api_key(value: impl Into<SecretString>) -> Self {
         Self::Header { name: HeaderName::from_static("x-api-key"), value: value.into() }
     }

@@ -1,7 +1,8 @@
-//! The catalogue: what is known about models by their names.
+//! The catalogue: facts about models, by their names.
 //!
-//! The rules are data, `models.toml`, tried in order. A person's own rules stand before the built-in ones, which fill
-//! in what an own rule leaves out. What no rule says is unknown and stays so: no price is guessed.
+//! The rules are data, `models.toml`, tried in order. A user's own rules come before the built-in ones, which
+//! fill in the fields that an own rule leaves out. A value that no rule gives stays unknown: buddy guesses no
+//! price.
 
 use buddy_protocol::{MicroUsd, Usage};
 use serde::Deserialize;
@@ -9,17 +10,17 @@ use serde::Deserialize;
 use crate::ReasoningReplay;
 
 const BUILT_IN: &str = include_str!("models.toml");
-/// The context window of a model that nobody knows.
+/// The context window of an unknown model.
 pub const SAFE_CONTEXT_WINDOW: u64 = 8_192;
 
-/// What is known about models.
+/// The rules about models.
 #[derive(Debug, Clone, Default)]
 pub struct Catalogue {
-    /// Lists of rules, of which the first has the first word.
+    /// Lists of rules; the first list has precedence.
     lists: Vec<Vec<Rule>>,
 }
 
-/// A catalogue file that cannot be used.
+/// The reason why a catalogue file is unusable.
 #[derive(Debug, thiserror::Error)]
 pub enum CatalogueError {
     /// It is not TOML of the right shape.
@@ -27,13 +28,13 @@ pub enum CatalogueError {
     Toml {
         /// The line, from 1.
         line: usize,
-        /// What is wrong there.
+        /// The problem there.
         message: String,
     },
     /// A rule has no pattern, or more than one.
     #[error("rule {0} must have exactly one of `exact`, `prefix` and `contains`")]
     Pattern(usize),
-    /// A number of a rule makes no sense.
+    /// A number of a rule is invalid.
     #[error("rule {0} has a size of 0, or a price that is less than 0 or not a number")]
     Number(usize),
 }
@@ -66,9 +67,9 @@ struct Rule {
 pub struct Price {
     /// Input that is neither read from nor written to the cache.
     pub input: f64,
-    /// Input read from the cache; the input price where it is not said.
+    /// Input read from the cache [default: the input price].
     pub cached_input: Option<f64>,
-    /// Input written to the cache; the input price where it is not said.
+    /// Input written to the cache [default: the input price].
     pub cache_write: Option<f64>,
     /// Output, reasoning included.
     pub output: f64,
@@ -85,50 +86,50 @@ struct LongPrice {
     output: f64,
 }
 
-/// How a model's tokens are counted when its provider does not say.
+/// The tokenizer for a model whose provider does not report token counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Encoding {
     /// The newer OpenAI vocabulary.
     O200k,
-    /// The older one.
+    /// The older OpenAI vocabulary.
     Cl100k,
 }
 
-/// What is known about one model.
+/// The facts about one model.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ModelFacts {
     /// The context window in tokens.
     pub context_window: Option<u64>,
-    /// The most tokens that an answer may have.
+    /// The maximum number of tokens in an answer.
     pub output_limit: Option<u64>,
-    /// Whether it thinks before it answers.
+    /// Whether it reasons before it answers.
     pub reasoning: bool,
-    /// Whether chat completions want reasoning back.
+    /// Whether Chat Completions servers want reasoning back.
     pub replay: Option<ReasoningReplay>,
-    /// How its tokens are counted.
+    /// The tokenizer of the model.
     pub encoding: Option<Encoding>,
     price: Option<Price>,
     long: Option<(u64, Price)>,
 }
 
 impl Catalogue {
-    /// The rules that come with buddy.
+    /// The rules that ship with buddy.
     pub fn built_in() -> Result<Self, CatalogueError> {
         Ok(Self { lists: vec![parse(BUILT_IN)?] })
     }
 
-    /// These rules first, then the ones that were there.
+    /// Puts these rules before the existing ones.
     pub fn extended(mut self, text: &str) -> Result<Self, CatalogueError> {
         self.lists.insert(0, parse(text)?);
         Ok(self)
     }
 
-    /// What is known about the model of this name; nothing when no rule matches.
+    /// The facts about the model of this name; all unknown if no rule matches.
     pub fn facts(&self, name: &str) -> ModelFacts {
         let name = name.to_lowercase();
         let short = name.rsplit('/').next().unwrap_or(&name);
-        // Gateways add a variant behind a colon, as in `model:free`; Ollama adds a size.
+        // Gateways append a variant after a colon, as in `model:free`; Ollama appends a size.
         let bare = short.split(':').next().unwrap_or(short);
         let is_meant = |rule: &&Rule| [&*name, short, bare].iter().any(|name| rule.matches(name));
         let mut found = self.lists.iter().filter_map(|rules| rules.iter().find(is_meant));
@@ -173,7 +174,7 @@ impl Rule {
         !is_empty && prices.all(|price| price.is_finite() && price >= 0.0)
     }
 
-    /// This rule, with what it leaves out taken from another. The prices of one rule stay together.
+    /// This rule, with missing fields taken from another. The prices of one rule stay together.
     fn filled(self, other: &Self) -> Self {
         let has_price = self.price.is_some();
         Self {
@@ -211,7 +212,7 @@ impl Rule {
 }
 
 impl ModelFacts {
-    /// What a call cost: as the provider says, else by the price list; none when neither knows.
+    /// The cost of a call: as the provider reports it, else by the price list; `None` if both are unknown.
     pub fn cost(&self, usage: &Usage) -> Option<MicroUsd> {
         if usage.reported_cost.is_some() {
             return usage.reported_cost;
@@ -272,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_an_own_rule_leaves_out_is_filled_in() {
+    fn built_in_rules_fill_gaps_in_an_own_rule() {
         let own = "[[models]]\nprefix = \"GPT-5.4\"\nprice = { input = 1, output = 1 }\n";
         let facts = Catalogue::built_in().unwrap().extended(own).unwrap().facts("gpt-5.4");
         let built_in = Catalogue::built_in().unwrap().facts("gpt-5.4");

@@ -1,6 +1,6 @@
-//! Text from a server made fit for a person: one line, short, no control characters.
+//! Server text made fit for users: one line, short, no control characters.
 
-/// The text on one line, cut to so many characters.
+/// The text on one line, cut to `limit` characters.
 pub(crate) fn clipped(text: &str, limit: usize) -> String {
     let mut words = String::new();
     for word in text.split_whitespace() {
@@ -24,8 +24,8 @@ pub(crate) fn clipped(text: &str, limit: usize) -> String {
 /// Secrets shorter than this may be parts of other words.
 const SHORT_SECRET: usize = 8;
 
-/// The text without a secret. A short one is taken out only where it stands as a word of its own: text that says something
-/// else would be made unreadable, and tell the secret by its holes.
+/// The text without a secret. A short secret is removed only if it is a whole word: otherwise other text
+/// would become unreadable, and the gaps would reveal the secret.
 pub(crate) fn masked(text: &str, secret: &str) -> String {
     if secret.is_empty() {
         return text.to_owned();

@@ -1,7 +1,8 @@
 //! The demo model: a small scripted guide for a machine without a model.
 //!
-//! It is no language model and always says so. It speaks through the same pipeline as a real one: it streams, it calls
-//! real tools, and what it calls is judged and asked for like any call. What it does depends on the prompt alone.
+//! It is not a language model and always says so. It uses the same pipeline as a real one: it streams and
+//! calls real tools, and policy judges its calls and asks for them like any others. Its answer depends on the
+//! prompt alone.
 
 use std::time::Duration;
 
@@ -14,9 +15,9 @@ use crate::{Arguments, Delta, Model, Prompt, PromptItem, Reply, ReplyItem, Reply
 /// The name under which the demo model runs.
 pub const DEMO_MODEL: &str = "buddy-demo";
 
-/// What every answer starts with.
+/// The start of every answer.
 const BADGE: &str = "[demo]";
-/// How much of a tool's output is shown again.
+/// The number of characters of a tool's output that it shows again.
 const SHOWN: usize = 600;
 
 const WELCOME: &str = "I am buddy's built-in demo, not a language model: I follow a small script, but everything around \
@@ -43,7 +44,7 @@ pub struct DemoModel {
 }
 
 impl DemoModel {
-    /// A guide that speaks at a pace that can be read along.
+    /// A guide that pauses this long between words, so that users can read along.
     pub fn new(pace: Duration) -> Self {
         Self { pace }
     }
@@ -73,7 +74,7 @@ fn words(item: &ReplyItem) -> Vec<String> {
     }
 }
 
-/// What the guide says and calls next.
+/// The next text and calls of the guide.
 fn answer(prompt: &Prompt) -> Reply {
     let asked = prompt.items.iter().rposition(|item| matches!(item, PromptItem::User { .. })).unwrap_or(0);
     let said = match prompt.items.get(asked) {
@@ -120,7 +121,7 @@ fn shell(command: &str) -> (&'static str, Value) {
 
 fn say(text: &str, calls: Vec<(&str, Value)>) -> Reply {
     let stop = if calls.is_empty() { StopReason::End } else { StopReason::ToolUse };
-    // A block begins a line of its own.
+    // A code block begins on its own line.
     let gap = if text.starts_with("```") { "\n\n" } else { " " };
     let mut items = vec![ReplyItem::Text { text: format!("{BADGE}{gap}{text}"), private: None }];
     items.extend(calls.into_iter().map(|(name, arguments)| ReplyItem::ToolCall {
@@ -129,7 +130,7 @@ fn say(text: &str, calls: Vec<(&str, Value)>) -> Reply {
         arguments: Arguments::Object { value: object(arguments), repaired: false },
         private: None,
     }));
-    // Nothing is sent to anybody, so nothing is used.
+    // No request is sent, so no tokens are used.
     Reply { items, stop, usage: Some(Usage::default()), model: Some(DEMO_MODEL.to_owned()) }
 }
 
@@ -140,7 +141,7 @@ fn object(value: Value) -> Map<String, Value> {
     }
 }
 
-/// What the first look around found.
+/// A text about the results of the first look around.
 fn greeting(results: &[(&str, &str)]) -> String {
     let parsed = |wanted: &str| {
         let output = results.iter().find(|(name, _)| *name == wanted)?.1;
@@ -157,7 +158,7 @@ fn greeting(results: &[(&str, &str)]) -> String {
     format!("{here}{today}I am only a demo and cannot answer what you asked.\n\n{MENU}")
 }
 
-/// What became of a call.
+/// A text about the result of a call.
 fn report(name: &str, output: &str) -> String {
     let value: Value = serde_json::from_str(output).unwrap_or_default();
     let text = match (&value["ok"], name) {

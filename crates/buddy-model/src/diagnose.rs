@@ -1,8 +1,8 @@
-//! What a model and its server can do, found out by asking: the checks of `buddy doctor provider`.
+//! The capabilities of a model and its server, found by calling it: the checks of `buddy doctor provider`.
 //!
-//! [`diagnose`] makes about ten small calls over a [`Route`](crate::Route) and says of each [`Check`] how it went, by
-//! what it is known and what to do next. A call is made once and has a bound, as all have together;
-//! nothing is stored here.
+//! [`diagnose`] makes about ten small calls over a [`Route`](crate::Route). For each [`Check`] it reports the
+//! verdict, the evidence and the next step. It makes each call once. Each call has a timeout, and so do all
+//! together. Nothing is stored here.
 
 mod ask;
 mod check;

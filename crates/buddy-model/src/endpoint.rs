@@ -1,4 +1,4 @@
-//! Where a model lives: a base URL as people write it, joined with a protocol's path exactly once.
+//! The address of a model server: a base URL as users write it, joined with a protocol's path exactly once.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -7,20 +7,20 @@ use url::{Host, Url};
 
 /// A checked base URL.
 ///
-/// `http://host:8080`, `http://host:8080/v1` and the full `…/v1/chat/completions` all mean the same; a path without a
-/// version gets `/v1`. Whoever needs another path writes it out in full.
+/// `http://host:8080`, `http://host:8080/v1` and the full `…/v1/chat/completions` all mean the same; a path
+/// without a version gets `/v1`. To use another path, write it out in full.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoint {
     base: Url,
 }
 
-/// A base URL that cannot be used.
+/// The reason why a base URL is unusable.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum EndpointError {
     /// Not a URL at all.
     #[error("the provider's address is not a URL: {0}")]
     NotAUrl(#[from] url::ParseError),
-    /// Some other scheme.
+    /// A scheme other than http and https.
     #[error("the provider's address must start with http:// or https://, not {0}:")]
     Scheme(String),
     /// A user or a password in the URL; it would show up in messages.
@@ -29,7 +29,8 @@ pub enum EndpointError {
 }
 
 impl Endpoint {
-    /// Checks a base URL. One without a scheme is completed: with `http` on this machine and in its own network, else with `https`.
+    /// Parses a base URL. A URL without a scheme gets `http` on this machine and in the local network, else
+    /// `https`.
     pub fn parse(base: &str) -> Result<Self, EndpointError> {
         let base = with_scheme(base.trim())?;
         if !matches!(base.scheme(), "http" | "https") {
@@ -41,7 +42,7 @@ impl Endpoint {
         Ok(Self { base })
     }
 
-    /// The URL of a path of a protocol, such as `chat/completions`. A query of the base stays.
+    /// The URL of a protocol's path, such as `chat/completions`. Keeps the query of the base.
     pub fn join(&self, path: &str) -> Url {
         let base = self.base.path().trim_end_matches('/');
         let joined = if base.ends_with(&format!("/{path}")) {
@@ -56,8 +57,8 @@ impl Endpoint {
         url
     }
 
-    /// The URL of a path beside the versioned API, such as `api/chat`: a base that ends in `/v1` or in the path's own
-    /// first part means the same as one without.
+    /// The URL of a path beside the versioned API, such as `api/chat`: a base that ends in `/v1` or in the
+    /// path's own first segment means the same as one without.
     pub fn join_beside(&self, path: &str) -> Url {
         let base = self.base.path().trim_end_matches('/');
         let base = base.strip_suffix(&format!("/{path}")).unwrap_or(base);
@@ -85,7 +86,7 @@ impl Endpoint {
     }
 }
 
-/// An address with the scheme that it has, or that its host suggests.
+/// An address with its own scheme, or the one that its host suggests.
 fn with_scheme(text: &str) -> Result<Url, url::ParseError> {
     if text.contains("://") || text.is_empty() {
         return Url::parse(text);
@@ -95,7 +96,7 @@ fn with_scheme(text: &str) -> Result<Url, url::ParseError> {
     }
     let guessed = Url::parse(&format!("https://{text}"))?;
     let is_near = match guessed.host() {
-        // A name without a dot is one of the own network.
+        // A name without a dot belongs to the local network.
         Some(Host::Domain(name)) => {
             !name.contains('.') || matches!(name.rsplit('.').next(), Some("local" | "localhost"))
         }
@@ -113,7 +114,7 @@ impl fmt::Display for Endpoint {
     }
 }
 
-/// A path segment below which a protocol's path comes directly: a version, or a deployment that stands for one.
+/// A path segment that a protocol's path follows directly: a version, or a deployment in place of one.
 fn is_rooted(segment: &str) -> bool {
     let mut letters = segment.chars();
     let is_version =

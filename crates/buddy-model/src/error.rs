@@ -1,17 +1,17 @@
-//! Why a model did not answer, in words for a person.
+//! The reasons why a model call failed, in words for users.
 
 use std::error::Error;
 use std::time::Duration;
 
-/// A call that failed for good: retries, where they make sense, are already spent.
+/// A call that failed for good: any retries that make sense are already spent.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct ModelError {
-    /// What kind of failure, for callers that branch.
+    /// The kind of failure, for callers that branch.
     pub kind: ModelErrorKind,
-    /// What happened, as a lower-case fragment; never contains the key.
+    /// A description as a lower-case fragment; never contains the key.
     pub message: String,
-    /// What the person can do next.
+    /// The next step for the user.
     pub hint: Option<String>,
     /// The HTTP status, if there was one.
     pub status: Option<u16>,
@@ -26,13 +26,13 @@ pub struct ModelError {
 pub enum ModelErrorKind {
     /// The prompt does not fit: shorten it and call again.
     ContextOverflow,
-    /// The account has nothing left to spend.
+    /// The account has no credit left.
     Quota,
     /// Too many calls in a short time.
     RateLimit,
-    /// The server is there but cannot serve now.
+    /// The server is reachable but cannot serve now.
     Overloaded,
-    /// The key is missing, wrong or not allowed.
+    /// The key is missing, wrong or not permitted.
     Auth,
     /// The server does not understand the request.
     InvalidRequest,
@@ -42,9 +42,9 @@ pub enum ModelErrorKind {
     ModelMissing,
     /// The server cannot be reached, or the connection broke.
     Transport,
-    /// The server was silent for too long.
+    /// The server sent nothing before the timeout.
     Timeout,
-    /// What came is not a whole answer.
+    /// The response is not a whole answer.
     BadStream,
 }
 
@@ -67,14 +67,14 @@ impl ModelErrorKind {
     }
 }
 
-/// Whether and when the same call may go through.
+/// Whether and when a retry may succeed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Retry {
-    /// It will fail again.
+    /// It would fail again.
     Never,
-    /// It may work at once or later; our own pace.
+    /// It may succeed at once or later; buddy chooses the delay.
     Soon,
-    /// The server named a time.
+    /// The server named a delay.
     After(Duration),
 }
 
@@ -85,19 +85,19 @@ impl ModelError {
         Self { kind, message: message.into(), hint, status: None, retry: Retry::Never, source: None }
     }
 
-    /// The same with another next step.
+    /// The same error with another next step.
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The same with the HTTP status it came with.
+    /// The same error with its HTTP status.
     pub fn with_status(mut self, status: u16) -> Self {
         self.status = Some(status);
         self
     }
 
-    /// The same with its cause, for the log.
+    /// The same error with its cause, for the log.
     pub fn with_source(mut self, source: impl Error + Send + Sync + 'static) -> Self {
         self.source = Some(Box::new(source));
         self
@@ -108,7 +108,7 @@ impl ModelError {
         self
     }
 
-    /// Whether the same call may work later: true for what the retries of a call are spent on.
+    /// Whether the same call may succeed later: true for the errors that a call retries.
     pub fn is_transient(&self) -> bool {
         self.retry != Retry::Never
     }

@@ -1,7 +1,9 @@
-//! From a server's complaint to a kind of error. Pure: status, headers' facts and body in, [`ModelError`] out.
+//! From a server's complaint to a kind of error. Pure: status, headers' facts and body in, [`ModelError`]
+//! out.
 //!
-//! Status codes alone do not decide: a 429 may be an empty account, a 400 an overlong prompt, a 500 a request that
-//! fails the same way for ever. So the body is read first, in the shapes that providers and local servers use.
+//! Status codes alone do not decide: a 429 may be an empty account, a 400 an overlong prompt, a 500 a request
+//! that fails the same way for ever. So this module reads the body first, in the formats that providers and
+//! local servers use.
 
 use std::time::Duration;
 
@@ -11,33 +13,33 @@ use crate::clean::clipped;
 use crate::error::Retry;
 use crate::{ModelError, ModelErrorKind, WireError};
 
-/// Longest piece of a server's own words that is shown.
+/// The maximum length of a quote from the server.
 const MAX_DETAIL_CHARS: usize = 300;
 
-/// What is known of a failed response.
+/// The facts about a failed response.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Failure {
     /// The HTTP status, or the one an error inside a stream claims.
     pub(crate) status: Option<u16>,
-    /// When the server wants to be asked again.
+    /// The delay after which the server wants the retry.
     pub(crate) retry_after: Option<Duration>,
-    /// The server's words.
+    /// The server's error message.
     pub(crate) complaint: Complaint,
 }
 
-/// The server's words, however it wrapped them.
+/// The server's error message, unwrapped from any format.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Complaint {
-    /// What a person may read.
+    /// The message for users.
     pub(crate) message: String,
-    /// The field the server objects to.
+    /// The field that the server rejects.
     pub(crate) param: Option<String>,
-    /// Code, type and message in lower case, for looking things up.
+    /// Code, type and message in lower case, for matching.
     words: String,
 }
 
 impl Complaint {
-    /// Reads an error body: JSON in any usual shape, a gateway's page, or plain text.
+    /// Parses an error body: JSON in any usual format, a gateway's page, or plain text.
     pub(crate) fn from_body(body: &str) -> Self {
         match serde_json::from_str::<Value>(body) {
             Ok(value) => {
@@ -48,7 +50,7 @@ impl Complaint {
         }
     }
 
-    /// Reads an error object: `message`, `code` and `type` may each be absent, null or of another type.
+    /// Parses an error object: `message`, `code` and `type` may each be absent, null or of another type.
     pub(crate) fn from_value(error: &Value) -> Self {
         if let Value::String(text) = error {
             return Self::from_text(text);
@@ -70,7 +72,7 @@ impl Complaint {
         Self { message: clipped(text, MAX_DETAIL_CHARS), param: None, words: text.to_lowercase() }
     }
 
-    /// A gateway's page says nothing but its title.
+    /// Takes only the title of a gateway's page.
     fn from_html(page: &str) -> Self {
         let lower = page.to_lowercase();
         let title = lower.split_once("<title>").and_then(|(_, rest)| rest.split_once("</title>"));
@@ -95,7 +97,7 @@ impl Complaint {
         needles.iter().any(|needle| self.mentions(needle))
     }
 
-    /// A status that the error object claims for itself (gateways do so inside a stream).
+    /// The status in the error object itself (gateways put it there inside a stream).
     fn claimed_status(error: &Value) -> Option<u16> {
         let code = error.get("code").or_else(|| error.get("status"))?;
         let code = code.as_u64().or_else(|| code.as_str()?.parse().ok())?;
@@ -103,7 +105,7 @@ impl Complaint {
     }
 }
 
-/// Whether a body is a page for browsers.
+/// Whether a body is a web page.
 pub(crate) fn looks_like_html(body: &str) -> bool {
     body.trim_start().starts_with('<')
 }
@@ -181,7 +183,7 @@ impl Failure {
     }
 }
 
-/// The sentence for each kind that a server can complain with.
+/// The sentence for each kind of server complaint.
 fn sentence(kind: ModelErrorKind) -> &'static str {
     match kind {
         ModelErrorKind::ContextOverflow => "the conversation is too long for the model",
@@ -230,12 +232,12 @@ const POLICY: [&str; 4] =
 const MODEL_MISSING: [&str; 5] =
     ["model_not_found", "model not found", "no such model", "unknown model", "is not a valid model"];
 
-/// Server errors that come again with every repetition: the request itself cannot be read or rendered.
+/// Server errors that recur on every retry: the server cannot parse or render the request.
 const DETERMINISTIC: [&str; 6] =
     ["parse", "traceback", "validation error", "is not supported", "jinja", "tool choice"];
 
 impl WireError {
-    /// The error for an answer that its wire could not read.
+    /// The error for an answer that its wire could not decode.
     pub(crate) fn into_model_error(self) -> ModelError {
         match self {
             Self::Reported(error) => {

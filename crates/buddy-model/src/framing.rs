@@ -1,4 +1,4 @@
-//! How bytes become frames: the axis between transport and protocol.
+//! Framing: cuts bytes into frames, between transport and protocol.
 
 mod ndjson;
 mod sse;
@@ -7,11 +7,11 @@ use crate::Frame;
 use ndjson::NdjsonFramer;
 use sse::SseFramer;
 
-/// Largest frame that is kept; a larger one ends the call. A whole answer of a model is well below a megabyte, so this
-/// bounds memory against a server that never ends its line.
+/// The maximum size of a frame; a larger one ends the call. A whole answer of a model is well below a
+/// megabyte, so this bounds memory against a server that never ends its line.
 pub const MAX_EVENT_BYTES: usize = 16 * 1024 * 1024;
 
-/// Which framing a route's answers have.
+/// The framing of a route's answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framing {
     /// Server-sent events.
@@ -30,12 +30,13 @@ impl Framing {
     }
 }
 
-/// Cuts one answer into frames. Pure: the same bytes give the same frames however they were split.
+/// Cuts one answer into frames. Pure: the same bytes give the same frames, however they are split into
+/// chunks.
 pub trait Framer: Send {
-    /// Takes the next bytes and appends the frames they complete. After an error it takes no more.
+    /// Takes the next bytes and appends the completed frames. Takes no more after an error.
     fn push(&mut self, bytes: &[u8], frames: &mut Vec<Frame>) -> Result<(), FramingError>;
 
-    /// The bytes have ended: appends the frame that needed no more. By default there is none.
+    /// Ends the input and appends a last frame that needs no terminator. By default there is none.
     fn finish(&mut self, _frames: &mut Vec<Frame>) {}
 }
 

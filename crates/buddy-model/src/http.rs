@@ -1,8 +1,9 @@
-//! The driver: the one place in this crate that opens connections.
+//! The driver: the only place in this crate that opens connections.
 //!
-//! `model` runs a call with its retries, `exchange` sends one request and judges the status, `reader` turns the body
-//! into deltas, `learned` remembers what an endpoint refused, `client` sets up TLS, proxies and redirects, `fetch`
-//! asks small questions beside the conversation, `logged_in` sends with the token of a login.
+//! `model` runs a call with its retries, `exchange` sends one request and checks the status, `reader` turns
+//! the body into deltas, `learned` remembers what an endpoint refused, `client` sets up TLS, proxies and
+//! redirects, `fetch` sends small requests beside the conversation, `logged_in` sends with the token of a
+//! login.
 
 mod client;
 mod exchange;

@@ -1,4 +1,4 @@
-//! Ids for calls whose server gave none.
+//! Ids for calls that came without one.
 
 use std::fmt;
 use std::sync::Arc;

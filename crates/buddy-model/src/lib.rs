@@ -1,9 +1,9 @@
 //! Wire protocols to models: prompt in, deltas out.
 //!
-//! A [`Model`] takes a provider-neutral [`Prompt`] and gives back a stream of [`Delta`]s that ends with one
-//! [`Reply`] or one [`ModelError`]. [`HttpModel`] is the one that talks to a server; what it says and how it is
-//! understood is a [`Route`]: protocol × endpoint × auth × framing. Protocols and framings are pure (values in,
-//! values out); only `http` does I/O.
+//! A [`Model`] takes a provider-neutral [`Prompt`] and returns a stream of [`Delta`]s that ends with one
+//! [`Reply`] or one [`ModelError`]. [`HttpModel`] is the one that talks to a server. A [`Route`] defines its
+//! requests and how answers are read: protocol × endpoint × auth × framing. Protocols and framings are pure
+//! (values in, values out); only `http` does I/O.
 //!
 //! This crate never knows sessions, what a tool does, or approvals, and never reads the environment.
 

@@ -1,8 +1,9 @@
 //! Logging in to a provider with OAuth, and keeping the login alive.
 //!
-//! [`Login`] has the flows: a code on another device, a browser on this one, refresh and revocation. It keeps nothing:
-//! whoever calls it stores the [`Tokens`], and gives them to routes as a [`TokenSource`]. Only https, or http on this
-//! machine, is ever spoken to or shown; what a provider answers is read with bounds and never quoted in full.
+//! [`Login`] has the flows: a code on another device, a browser on this one, refresh and revocation. It
+//! stores nothing: the caller stores the [`Tokens`] and gives them to routes as a [`TokenSource`]. It uses
+//! and shows only https addresses, or http on this machine. It reads answers of a provider with bounds and
+//! never quotes them in full.
 
 mod answer;
 mod device;

@@ -6,13 +6,13 @@ use futures::Stream;
 
 use crate::{Delta, ModelError, Prompt};
 
-/// Something that answers prompts.
+/// A model that answers prompts.
 pub trait Model: Send + Sync {
     /// The model's name, as the provider knows it.
     fn name(&self) -> &str;
 
-    /// Asks. Nothing is sent before the stream is first polled; dropping it cancels the call and closes its
-    /// connection, which also stops the work of the servers that were tried.
+    /// Calls the model. Nothing is sent before the stream is first polled; dropping it cancels the call and
+    /// closes its connection, which also stops the work of the servers that were tried.
     fn call(&self, prompt: Prompt) -> ReplyStream;
 }
 

@@ -1,57 +1,57 @@
-//! How to speak to one endpoint: what it understands beyond the bare wire.
+//! The options of one endpoint: its capabilities beyond the bare wire.
 //!
-//! Filled from a catalogue or configuration; a wire ignores what it has no use for. What an endpoint turns out not to
-//! accept is learned at run time (see `http::learned`) and does not change these values.
+//! They come from a catalogue or configuration; a wire ignores options that it does not use. buddy learns at
+//! run time which fields an endpoint refuses (see `http::learned`), without changing these values.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Wishes and capabilities of one endpoint.
+/// Preferences and capabilities of one endpoint.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Options {
-    /// Which provider this is: private data is replayed only to the one it came from.
+    /// The provider: private data is sent back only to the provider it came from.
     pub provider: String,
     /// Ask for a stream. Off for servers whose streaming parsers lose parts of calls.
     pub stream: bool,
     /// Ask for usage numbers at the end of a stream.
     pub include_usage: bool,
-    /// Whether earlier reasoning is sent back.
+    /// Which earlier reasoning to send back.
     pub reasoning_replay: ReasoningReplay,
-    /// The name of the bound on the answer.
+    /// The name of the field that bounds the answer.
     pub max_tokens_field: MaxTokensField,
     /// Send the prompt's cache key. Off by default: some servers refuse fields they do not know.
     pub send_cache_key: bool,
-    /// Ask for several calls per answer (`true`), for one at most (`false`), or say nothing.
+    /// Ask for several calls per answer (`true`), for one at most (`false`), or leave the default.
     pub parallel_tool_calls: Option<bool>,
-    /// Whether the model sees images. Off: it is told that there are some.
+    /// Whether the model sees images. Off: it is given a text in their place.
     pub images: bool,
-    /// How many tokens the model may think, where a wire counts them; absent asks for no thinking of that kind.
+    /// The reasoning budget in tokens, for wires that have one; absent requests no reasoning of that kind.
     pub thinking_budget: Option<u64>,
-    /// The bound on the answer where the wire requires one and the prompt has none.
+    /// The bound on the answer if the wire requires one and the prompt has none.
     pub default_max_output_tokens: u64,
-    /// Whether and for how long the provider keeps the prompt's prefix, where the wire asks for it in each request.
+    /// Whether and for how long the provider caches the prompt's prefix, if the wire sets it in each request.
     pub prompt_cache: PromptCache,
-    /// The context size to load a local model with, where the wire can say it.
+    /// The context size to load a local model with, if the wire supports it.
     pub context_window: Option<u64>,
-    /// How long a local server keeps the model loaded, such as `30m`; `-1m` means for ever.
+    /// The time that a local server keeps the model loaded, such as `30m`; `-1m` means for ever.
     pub keep_alive: Option<String>,
-    /// How hard the model should think, in the provider's words: `low`, `medium`, `high`, …
+    /// The reasoning effort, in the provider's words: `low`, `medium`, `high`, …
     pub reasoning_effort: Option<String>,
-    /// Which summary of its reasoning the model should give, on wires that have a word for it: `auto`, `concise`, …
+    /// The kind of reasoning summary, on wires that support it: `auto`, `concise`, …
     pub reasoning_summary: Option<String>,
     /// The form in which a Responses server takes reasoning back.
     pub reasoning_form: ReasoningForm,
     /// Send the ids of a Responses server's items back with them.
     pub item_ids: bool,
-    /// The backend serves a subscription rather than an API key: it streams and keeps nothing, always, and refuses
-    /// bounds and sampling parameters.
+    /// The backend serves a subscription instead of an API key: it always streams, stores nothing, and
+    /// refuses bounds and sampling parameters.
     pub login_backed: bool,
-    /// Further headers of the request, such as an account; nothing secret, they show up in logs.
+    /// Extra headers of the request, such as an account; nothing secret, they show up in logs.
     pub headers: BTreeMap<String, String>,
-    /// Further fields of the body; they win over the wire's own.
+    /// Extra fields of the body; they override the wire's own.
     pub extra: Map<String, Value>,
 }
 
@@ -82,21 +82,21 @@ impl Default for Options {
     }
 }
 
-/// Which earlier reasoning a chat server gets back. Some require it, some refuse it, most ignore it.
+/// The earlier reasoning that a chat server gets back. Some require it, some refuse it, most ignore it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReasoningReplay {
     /// None.
     #[default]
     Off,
-    /// That of answers that made calls.
+    /// The reasoning of answers that made calls.
     ToolTurns,
     /// All of it.
     All,
 }
 
 impl ReasoningReplay {
-    /// Whether the reasoning of an answer, which made calls or did not, goes back.
+    /// Whether the reasoning of an answer goes back, given whether it made calls.
     pub(crate) fn takes(self, has_calls: bool) -> bool {
         match self {
             Self::Off => false,
@@ -106,39 +106,39 @@ impl ReasoningReplay {
     }
 }
 
-/// How long a provider is asked to keep the prompt's prefix.
+/// The time for which the provider caches the prompt's prefix.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PromptCache {
-    /// Not at all.
+    /// No caching.
     Off,
-    /// The provider's usual time, minutes.
+    /// The provider's default, some minutes.
     #[default]
     Short,
     /// An hour, for a higher price.
     Long,
 }
 
-/// How a Responses server takes reasoning back between two calls, of which it remembers nothing.
+/// The form in which a Responses server takes reasoning back, since it remembers nothing between calls.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReasoningForm {
-    /// Sealed by the provider, which must be asked for it.
+    /// Encrypted by the provider, which must be asked for it.
     #[default]
     Sealed,
-    /// In the open (vLLM).
+    /// Plain text (vLLM).
     Plain,
-    /// Not at all, and asking for it sealed is an error (Ollama, LM Studio).
+    /// Not at all, and asking for the encrypted form is an error (Ollama, LM Studio).
     Omitted,
 }
 
-/// How a chat server calls the bound on the answer.
+/// The name of the field in which a chat server takes the bound on the answer.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum MaxTokensField {
-    /// What every local server and most providers know.
+    /// `max_tokens`, which every local server and most providers know.
     #[default]
     MaxTokens,
-    /// What newer reasoning models want.
+    /// `max_completion_tokens`, which newer reasoning models require.
     MaxCompletionTokens,
 }

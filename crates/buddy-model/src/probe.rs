@@ -1,7 +1,7 @@
-//! Looking around before talking: which models a server has, how much context, and which servers run here.
+//! Discovery: the models of a server, their context windows, and the servers that run on this machine.
 //!
-//! Everything here asks small questions with short timeouts, over the route that calls take, and believes what it is
-//! told; what was read is in `probe::read`, without I/O.
+//! All functions send small requests with short timeouts, over the route of the calls, and trust the answers.
+//! `probe::read` parses them, without I/O.
 
 mod local;
 mod read;
@@ -17,22 +17,22 @@ use crate::{ModelError, Route};
 pub use local::{LocalServer, ServerKind, local_servers, local_servers_on};
 pub use read::{ListedModel, OLLAMA_WINDOW};
 
-/// Patience with a server that someone named: it may be far away, or busy with a model.
+/// The timeouts for a server that the user named: it may be far away, or busy with a model.
 const PATIENCE: Patience = Patience { connect: Duration::from_secs(1), total: Duration::from_secs(5) };
 
-/// Patience with a server nearby that somebody is waiting for.
+/// The timeouts for a server nearby while the user waits.
 const NEARBY: Patience = Patience { connect: Duration::from_millis(300), total: Duration::from_secs(1) };
 
-/// What is known of a model's context, in tokens.
+/// The context window of a model, in tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ContextWindow {
-    /// What the server gives it now: what counts.
+    /// The size loaded by the server now, which takes precedence.
     pub loaded: Option<u64>,
-    /// What the model could have.
+    /// The maximum size of the model.
     pub possible: Option<u64>,
 }
 
-/// What a llama.cpp server says about itself.
+/// The properties that a llama.cpp server reports.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LlamaCppProps {
     /// The context of each conversation.
@@ -41,7 +41,7 @@ pub struct LlamaCppProps {
     pub supports_tools: Option<bool>,
 }
 
-/// The models of a server: `GET /models`, or Ollama's own list where there is no such page.
+/// The models of a server: `GET /models`, or Ollama's own list if there is no such page.
 pub async fn models(route: &Route) -> Result<Vec<ListedModel>, ModelError> {
     let (fetch, endpoint) = (Fetch::new(route, PATIENCE)?, &route.endpoint);
     match fetch.get(endpoint.join("models")).await {
@@ -53,7 +53,8 @@ pub async fn models(route: &Route) -> Result<Vec<ListedModel>, ModelError> {
     }
 }
 
-/// The context of one model, by whichever way the server tells it. A server that tells nothing is no error.
+/// The context window of one model, from any endpoint of the server that reports it. A server that reports
+/// none is not an error.
 pub async fn context_window(route: &Route, model: &str) -> Result<ContextWindow, ModelError> {
     let beside = join(ollama_context(route, model), llama_cpp_props(route));
     let (listed, beside) = join(models(route), beside).await;
@@ -68,7 +69,7 @@ pub async fn context_window(route: &Route, model: &str) -> Result<ContextWindow,
     })
 }
 
-/// The context of a model of Ollama: what `/api/show` says it can have and `/api/ps` says it has.
+/// The context window of an Ollama model: the maximum from `/api/show` and the loaded size from `/api/ps`.
 pub async fn ollama_context(route: &Route, model: &str) -> Result<ContextWindow, ModelError> {
     let (fetch, endpoint) = (Fetch::new(route, PATIENCE)?, &route.endpoint);
     let question = json!({ "model": model });
@@ -79,8 +80,9 @@ pub async fn ollama_context(route: &Route, model: &str) -> Result<ContextWindow,
     Ok(ContextWindow { loaded, possible: read::ollama_possible(&shown?) })
 }
 
-/// The context that calls of one model get, asked in one short round of a server nearby: for Ollama, whose calls say
-/// themselves how much they want, what is sensible to ask for. None when the server does not tell.
+/// The context window that calls of one model get, from one short round of requests to a server nearby.
+/// Ollama's calls set the size themselves, so for it this is a sensible size to ask for. `None` if the server
+/// does not report it.
 pub async fn window(route: &Route, model: &str) -> Result<Option<u64>, ModelError> {
     let (fetch, endpoint) = (Fetch::new(route, NEARBY)?, &route.endpoint);
     if route.protocol.wire() == "ollama" {
@@ -102,7 +104,7 @@ pub async fn window(route: &Route, model: &str) -> Result<Option<u64>, ModelErro
     }
 }
 
-/// What `/props` of a llama.cpp server says.
+/// The `/props` of a llama.cpp server.
 pub async fn llama_cpp_props(route: &Route) -> Result<LlamaCppProps, ModelError> {
     let fetch = Fetch::new(route, PATIENCE)?;
     Ok(read::llama_cpp_props(&fetch.get(route.endpoint.join_beside("props")).await?))

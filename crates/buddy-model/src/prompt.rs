@@ -1,7 +1,8 @@
-//! What a model is asked, in words that belong to no provider.
+//! The input of a model call, independent of any provider.
 //!
-//! The list of items is flat: a wire groups neighbours into its own messages. Items are only ever appended, so the
-//! body a wire makes of a longer list starts with what it made of the shorter one (prompt caches depend on it).
+//! The list of items is flat: a wire groups neighbours into its own messages. Items are only ever appended,
+//! so the body that a wire builds from a longer list starts with that of the shorter one (prompt caches
+//! depend on it).
 
 use std::fmt::Write;
 
@@ -12,17 +13,17 @@ use serde_json::Value;
 /// One request to a model.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Prompt {
-    /// Standing instructions; empty means none.
+    /// The system prompt; empty means none.
     pub system: String,
-    /// The tools on offer, in a stable order: changing it loses the prompt cache.
+    /// The available tools, in a stable order: changing it loses the prompt cache.
     pub tools: Vec<ToolDefinition>,
     /// The conversation so far, oldest first.
     pub items: Vec<PromptItem>,
-    /// Bound on the answer, reasoning included where the provider counts it so.
+    /// The bound on the answer, including reasoning if the provider counts it so.
     pub max_output_tokens: Option<u64>,
-    /// Sampling temperature; absent leaves it to the provider.
+    /// Sampling temperature; absent means the provider's default.
     pub temperature: Option<f64>,
-    /// Names the conversation for the provider's prompt cache.
+    /// Identifies the conversation in the provider's prompt cache.
     pub cache_key: Option<String>,
 }
 
@@ -31,7 +32,7 @@ pub struct Prompt {
 pub struct ToolDefinition {
     /// The name the model calls it by.
     pub name: String,
-    /// What it does and when to use it.
+    /// Its purpose and when to use it.
     pub description: String,
     /// JSON schema of the arguments.
     pub parameters: Value,
@@ -41,65 +42,65 @@ pub struct ToolDefinition {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum PromptItem {
-    /// Something a person (or the program on their behalf) said.
+    /// A message of the user (or of the program on their behalf).
     User {
-        /// The words; may be empty where there are images.
+        /// The text; may be empty if there are images.
         text: String,
-        /// Images to see before the words.
+        /// Images to see before the text.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         images: Vec<Image>,
     },
-    /// Something the model said.
+    /// A message of the model.
     Assistant {
-        /// The words.
+        /// The text.
         text: String,
-        /// What the provider needs back beside them.
+        /// Data that the provider needs back with it.
         private: Option<Private>,
     },
-    /// Something the model thought, if it let us know.
+    /// The model's reasoning, if it is shown.
     Reasoning {
         /// The readable part; may be empty.
         text: String,
-        /// What the provider needs back to go on.
+        /// Data that the provider needs back to go on.
         private: Option<Private>,
     },
-    /// A call the model made. The caller puts exactly one result with the same id after it.
+    /// A call by the model. The caller puts exactly one result with the same id after it.
     ToolCall {
         /// Unique in the conversation.
         id: String,
         /// The tool.
         name: String,
-        /// JSON text of an object; never empty: no arguments are `{}`.
+        /// JSON text of an object, never empty: no arguments are `{}`.
         arguments: String,
-        /// What the provider needs back beside them.
+        /// Data that the provider needs back with it.
         private: Option<Private>,
     },
-    /// What came of a call.
+    /// The result of a call.
     ToolResult {
         /// The id of the call.
         id: String,
         /// The tool.
         name: String,
-        /// What the model reads.
+        /// The text for the model.
         output: String,
-        /// Images that came of it.
+        /// Images that the call returned.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         images: Vec<Image>,
     },
 }
 
 impl PromptItem {
-    /// Words alone.
+    /// A user message with text only.
     pub fn user(text: impl Into<String>) -> Self {
         Self::User { text: text.into(), images: Vec::new() }
     }
 
-    /// A result of words alone.
+    /// A result with text only.
     pub fn result(id: impl Into<String>, name: impl Into<String>, output: impl Into<String>) -> Self {
         Self::ToolResult { id: id.into(), name: name.into(), output: output.into(), images: Vec::new() }
     }
 
-    /// The images in it.
+    /// The images in the item.
     pub fn images(&self) -> &[Image] {
         match self {
             Self::User { images, .. } | Self::ToolResult { images, .. } => images,
@@ -107,7 +108,7 @@ impl PromptItem {
         }
     }
 
-    /// Puts words in the place of some of its images.
+    /// Replaces some of its images by text.
     pub fn hide_images(&mut self, is_hidden: impl FnMut(&Image) -> bool) {
         let (Self::User { text, images } | Self::ToolResult { output: text, images, .. }) = self else {
             return;

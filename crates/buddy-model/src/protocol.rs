@@ -1,8 +1,9 @@
-//! What a wire is: a body out of a prompt, deltas out of frames. No I/O.
+//! A wire: builds a body from a prompt, and deltas from frames. No I/O.
 //!
-//! The driver in `http` sends the body, cuts the answer into [`Frame`]s by the route's framing and feeds them to a
-//! fresh [`Decoder`] per attempt. A decoder never emits [`Delta::Finished`] itself: the driver asks it to `finish`
-//! when it says that it is done or when the bytes end, so that "the stream just stopped" is decided in one place.
+//! The driver in `http` sends the body, cuts the answer into [`Frame`]s by the route's framing and feeds them
+//! to a fresh [`Decoder`] per attempt. A decoder never emits [`Delta::Finished`] itself: the driver calls
+//! `finish` when the decoder reports that it is done or when the bytes end, so that a stream that just stops
+//! is handled in one place.
 
 mod borrowed;
 mod bounded;
@@ -38,12 +39,12 @@ pub trait Protocol: Send + Sync {
     /// Its path below the version prefix, without a leading slash.
     fn path(&self) -> &'static str;
 
-    /// Where requests go.
+    /// The URL of the requests.
     fn url(&self, endpoint: &Endpoint) -> Url {
         endpoint.join(self.path())
     }
 
-    /// Headers that every request carries beside the key; names in lower case.
+    /// Headers of every request besides the key; names in lower case.
     fn headers(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
@@ -51,53 +52,53 @@ pub trait Protocol: Send + Sync {
     /// The request body.
     fn body(&self, model: &str, prompt: &Prompt, options: &Options) -> Value;
 
-    /// Changes a body for a server that refused these fields; by default takes them out.
+    /// Changes a body for a server that refused these fields; by default removes them.
     fn amend(&self, body: &mut Value, refused: &[String]) {
         for field in refused {
             remove(body, field);
         }
     }
 
-    /// Fields that a request can do without (or say differently) when a server refuses them by name: top-level ones,
-    /// or `outer.inner`.
+    /// Fields that a request can omit (or rename) if a server refuses them by name: top-level ones, or
+    /// `outer.inner`.
     fn optional_fields(&self) -> &'static [&'static str];
 
-    /// Whether this body makes use of an optional field.
+    /// Whether this body uses an optional field.
     fn uses(&self, body: &Value, field: &str) -> bool {
         field.split('.').try_fold(body, |value, name| value.get(name)).is_some()
     }
 
-    /// Another word by which servers complain about an optional field.
+    /// Another name that servers use for an optional field in complaints.
     fn alias(&self, _field: &str) -> Option<&'static str> {
         None
     }
 
-    /// What a refusal says about what the prompt carried back, in the server's words in lower case (code, type and
-    /// message): such a call is made once more without it.
+    /// The objection in a refusal to data that the prompt sent back, from the server's words in lower case
+    /// (code, type and message). The call is retried once without that data.
     fn objection(&self, _words: &str) -> Option<Objection> {
         None
     }
 
-    /// Reads one answer.
+    /// A decoder for one answer.
     fn decoder(&self, context: DecoderContext) -> Box<dyn Decoder>;
 }
 
-/// Reads one answer, frame by frame.
+/// Decodes one answer, frame by frame.
 pub trait Decoder: Send {
     /// Takes the next frame.
     fn step(&mut self, frame: Frame) -> Result<Vec<Delta>, WireError>;
 
-    /// How far the answer has come.
+    /// The progress of the answer.
     fn progress(&self) -> Progress;
 
     /// Takes a whole answer that came as one JSON document instead of a stream; `finish` follows.
     fn whole(&mut self, body: &Value) -> Result<Vec<Delta>, WireError>;
 
-    /// No more frames: the reply, or the reason why what came is not one.
+    /// Ends the input: returns the reply, or the reason why there is none.
     fn finish(&mut self) -> Result<Reply, WireError>;
 }
 
-/// Takes a field out, and the one around it if nothing is left in that.
+/// Removes a field, and its parent if that is then empty.
 fn remove(body: &mut Value, field: &str) {
     let Some(fields) = body.as_object_mut() else { return };
     let Some((outer, inner)) = field.split_once('.') else {
@@ -112,18 +113,18 @@ fn remove(body: &mut Value, field: &str) {
     }
 }
 
-/// What of its own a provider would not take back.
+/// Data of its own that a provider would not take back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Objection {
-    /// It does not know the ids of its items any more: they can be left out.
+    /// It no longer knows the ids of its items: they can be left out.
     ItemIds,
-    /// It wants reasoning in the open rather than sealed.
+    /// It wants reasoning in plain text instead of encrypted.
     SealedReasoning,
-    /// It does not recognise private data as its own: none of what this prompt carried goes back again.
+    /// It does not recognise private data as its own: none of this prompt's private data is sent again.
     Private,
 }
 
-/// How far an answer has come.
+/// The progress of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     /// More must come.
@@ -134,27 +135,27 @@ pub enum Progress {
     Done,
 }
 
-/// What framing makes of bytes.
+/// A unit that framing cuts from the bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame {
-    /// The event's name; empty when the framing has none.
+    /// The event's name; empty if the framing has none.
     pub event: String,
     /// The payload, usually JSON.
     pub data: String,
 }
 
-/// What a decoder knows about the call it reads the answer of.
+/// The decoder's knowledge of the call that it decodes the answer of.
 #[derive(Debug, Clone, Default)]
 pub struct DecoderContext {
-    /// Written into private data.
+    /// The provider; written into private data.
     pub provider: String,
-    /// The model that was asked; written into private data.
+    /// The requested model; written into private data.
     pub model: String,
-    /// Makes ids for calls that came without a usable one.
+    /// The source of ids for calls that came without a usable one.
     pub ids: Ids,
-    /// Ids that are taken by earlier calls: servers that count per answer repeat them.
+    /// Ids of earlier calls: servers that count per answer repeat them.
     pub taken: HashSet<String>,
-    /// The names of the tools on offer: calls that a model printed as text are known by them.
+    /// The names of the available tools, which identify calls that a model printed as text.
     pub tools: Vec<String>,
 }
 
@@ -175,14 +176,14 @@ impl DecoderContext {
         }
     }
 
-    /// Data for the provider's eyes, to come back with the item.
+    /// Data for the provider only, to be sent back with the item.
     pub(crate) fn private(&self, wire: &str, data: Value) -> Private {
         let (provider, model) = (self.provider.clone(), self.model.clone());
         Private { provider, model, wire: wire.to_owned(), data }
     }
 }
 
-/// Why frames are not an answer.
+/// The reason why frames are not an answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum WireError {
     /// A frame that is not of this wire.
@@ -191,10 +192,10 @@ pub enum WireError {
     /// The answer stopped before its end.
     #[error("the answer stopped before its end")]
     Truncated,
-    /// More than anyone could have meant.
+    /// The answer exceeds a bound that no real answer reaches.
     #[error("the answer was cut because it is larger than any answer should be")]
     TooLarge,
-    /// The server said that it failed, in the answer itself.
+    /// The server reported a failure inside the answer.
     #[error("the server reported an error in its answer")]
     Reported(Value),
 }

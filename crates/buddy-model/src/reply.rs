@@ -1,4 +1,4 @@
-//! What a model answers: deltas while it talks, then one whole reply.
+//! A model's answer: deltas while it streams, then one whole reply.
 
 use std::time::Duration;
 
@@ -7,31 +7,32 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Arguments, Private};
 
-/// One step of an answer. Everything but `Finished` is for showing; only `Finished` is for acting.
+/// One step of an answer. Everything but `Finished` is for display; only `Finished` is for acting.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Delta {
     /// More of the answer's text.
     Text(String),
     /// More of the reasoning.
     Reasoning(String),
-    /// What follows is said by another part of the answer, which has an item of its own, although it may be of the same kind.
+    /// The next delta belongs to another part of the answer, which has its own item, even if it is of the
+    /// same kind.
     Apart,
     /// More of a call's arguments, for display only.
     ToolArguments {
-        /// Which call of this answer, counted from zero.
+        /// The index of the call in this answer, counted from zero.
         index: usize,
         /// The tool, once it is known.
         name: Option<String>,
         /// The new piece of the JSON text.
         text: String,
     },
-    /// The call failed and is made again: everything streamed so far in this call is void.
+    /// The call failed and is retried: discard everything streamed so far in this call.
     Restarted {
-        /// Which retry this is, counted from one.
+        /// The number of the retry, counted from one.
         attempt: u32,
-        /// How long until it is made.
+        /// The delay before the retry.
         delay: Duration,
-        /// Why, in words for a person.
+        /// The error, in words for users.
         error: String,
     },
     /// The whole answer; nothing follows.
@@ -41,13 +42,13 @@ pub enum Delta {
 /// A whole answer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reply {
-    /// What it consists of, in the order in which it is to be sent back.
+    /// Its items, in the order in which they are to be sent back.
     pub items: Vec<ReplyItem>,
-    /// Why it ended.
+    /// The reason why it ended.
     pub stop: StopReason,
-    /// What it consumed, if the provider said so.
+    /// The tokens that it consumed, if the provider reported them.
     pub usage: Option<Usage>,
-    /// The model that says it answered, which need not be the one that was asked.
+    /// The model that answered according to the server, which may differ from the requested one.
     pub model: Option<String>,
 }
 
@@ -55,56 +56,56 @@ pub struct Reply {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ReplyItem {
-    /// Words for the person.
+    /// Text for the user.
     Text {
-        /// The words.
+        /// The text.
         text: String,
-        /// What the provider needs back beside them.
+        /// Data that the provider needs back with it.
         private: Option<Private>,
     },
-    /// What the model thought.
+    /// The model's reasoning.
     Reasoning {
         /// The readable part; may be empty.
         text: String,
-        /// What the provider needs back to go on.
+        /// Data that the provider needs back to go on.
         private: Option<Private>,
     },
-    /// A call to be made.
+    /// A call to run.
     ToolCall {
-        /// Not empty, and unique in the conversation the prompt showed.
+        /// Not empty, and unique in the conversation of the prompt.
         id: String,
         /// The tool; may name one that does not exist.
         name: String,
-        /// Its arguments, or why there are none.
+        /// Its arguments, or the reason why there are none.
         arguments: Arguments,
-        /// What the provider needs back beside them.
+        /// Data that the provider needs back with it.
         private: Option<Private>,
     },
 }
 
-/// Why an answer ended.
+/// The reason why an answer ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
-    /// The model had said what it wanted.
+    /// The model finished its answer.
     End,
-    /// The model waits for results of its calls.
+    /// The model waits for the results of its calls.
     ToolUse,
-    /// The bound on the answer or the context was reached.
+    /// The answer reached the output limit or the end of the context window.
     Length,
     /// The model declined.
     Refusal,
     /// The provider withheld the rest.
     Filter,
-    /// The provider paused in the middle: the same conversation, sent again with this answer, goes on.
+    /// The provider paused in the middle: sending the same conversation with this answer continues it.
     Paused,
-    /// Something this crate has no word for, verbatim.
+    /// A reason that this crate does not know, verbatim.
     Other(String),
 }
 
 impl StopReason {
-    /// Whether the calls of an answer that ended so may run. Any other answer is not known to be whole, and a call in it
-    /// may lack its end or its context even though its JSON is complete.
+    /// Whether the calls of an answer with this end may run. Any other answer may be incomplete, and a call
+    /// in it may lack its end or its context even though its JSON is complete.
     pub fn lets_calls_run(&self) -> bool {
         matches!(self, Self::End | Self::ToolUse)
     }

@@ -1,24 +1,24 @@
-//! When to ask again. Pure: attempts, delays and a random number in, a decision out.
+//! Retry decisions. Pure: attempts, delays and a random number in, a decision out.
 
 use std::time::{Duration, SystemTime};
 
 use crate::error::Retry;
 use crate::{ModelError, ModelErrorKind};
 
-/// First pause of our own pace; doubles each time.
+/// The first delay if the server names none; doubles each time.
 const FIRST_DELAY: Duration = Duration::from_millis(200);
 
-/// Longest pause of our own pace. A server may ask for more, within the budget.
+/// The maximum delay if the server names none. A server may ask for more, within the budget.
 const MAX_DELAY: Duration = Duration::from_secs(30);
 
-/// How often a server is asked again that is overloaded or asks to slow down. With our own pace that takes five minutes; a
-/// server that names short pauses is not asked for ever.
+/// The number of retries for a server that is overloaded or rate limiting. With buddy's own delays that takes
+/// five minutes; it also bounds a server that keeps naming short delays.
 const OVERLOAD_RETRIES: u32 = 17;
 
-/// How much a pause is stretched at most, so that many clients do not come back at once.
+/// The maximum jitter of a delay, so that many clients do not come back at once.
 const JITTER: f64 = 0.1;
 
-/// Seconds since 1970 (in 2001) below which a number in a header is rather a span.
+/// Seconds since 1970 (in 2001) below which a number in a header is a time span instead.
 const EARLIEST_TIMESTAMP: f64 = 1e9;
 
 /// The retries of one call so far.
@@ -28,7 +28,7 @@ pub(crate) struct Retries {
     made: u32,
     /// Retries allowed.
     allowed: u32,
-    /// Waiting that is still allowed in this call.
+    /// The remaining waiting time of this call.
     budget: Duration,
 }
 
@@ -37,14 +37,15 @@ impl Retries {
         Self { made: 0, allowed, budget }
     }
 
-    /// Counts a retry and gives the pause before it, or nothing when the error is final. `random` is in `0..1`.
+    /// Counts a retry and returns the delay before it, or `None` if the error is final. `random` is in
+    /// `0..1`.
     pub(crate) fn next(&mut self, error: &ModelError, random: f64) -> Option<Duration> {
         let delay = match error.retry {
             Retry::Never => return None,
             Retry::Soon => backoff(self.made, random),
             Retry::After(delay) => delay,
         };
-        // Overloads pass within minutes; a server that cannot be reached is more likely not there.
+        // Overloads pass within minutes; an unreachable server is more likely not running.
         let is_patient = matches!(error.kind, ModelErrorKind::Overloaded | ModelErrorKind::RateLimit);
         let allowed =
             if is_patient && self.allowed > 0 { OVERLOAD_RETRIES.max(self.allowed) } else { self.allowed };
@@ -67,8 +68,9 @@ fn backoff(made: u32, random: f64) -> Duration {
     delay.mul_f64(1.0 + JITTER * random.clamp(0.0, 1.0))
 }
 
-/// The delay a response asks for: `retry-after-ms`, else `retry-after` in seconds or as a date. A date is compared
-/// with the response's own `date`, so that a wrong clock on either side does not matter; without one it says nothing.
+/// The delay that a response asks for: `retry-after-ms`, else `retry-after` in seconds or as a date. A date
+/// is compared with the response's own `date`, so that a wrong clock on either side does not matter; without
+/// `date` it is ignored.
 pub(crate) fn delay_in_headers<'a>(header: impl Fn(&str) -> Option<&'a str>) -> Option<Duration> {
     if let Some(milliseconds) = header("retry-after-ms").and_then(|text| text.trim().parse::<f64>().ok()) {
         return Duration::try_from_secs_f64(milliseconds / 1000.0).ok();
@@ -82,9 +84,9 @@ pub(crate) fn delay_in_headers<'a>(header: impl Fn(&str) -> Option<&'a str>) -> 
     Some(until.duration_since(now).unwrap_or_default())
 }
 
-/// The delay until a rate limit is lifted, by the `x-ratelimit-reset…` headers: a time span (`1.2s`, `6m0s`, `20ms`,
-/// bare seconds) or a point in time, which is compared with the response's own `date`. Of several limits those count
-/// that are used up; if none says so, the first to be lifted.
+/// The delay until a rate limit resets, by the `x-ratelimit-reset…` headers: a time span (`1.2s`, `6m0s`,
+/// `20ms`, bare seconds) or a point in time, which is compared with the response's own `date`. Of several
+/// limits the exhausted ones count; if none is reported exhausted, the first to reset.
 pub(crate) fn reset_in_headers<'a>(header: impl Fn(&str) -> Option<&'a str>) -> Option<Duration> {
     let now = header("date").and_then(|date| httpdate::parse_http_date(date.trim()).ok());
     let limits: Vec<(Duration, bool)> = ["", "-requests", "-tokens"]
@@ -130,7 +132,7 @@ fn time_span(text: &str, now: Option<SystemTime>) -> Option<Duration> {
     (!text.is_empty()).then_some(sum)
 }
 
-/// The delay that a message asks for in words: "try again in 1.5s", "in 200 ms", "retry after 3 seconds".
+/// The delay that a message states in words: "try again in 1.5s", "in 200 ms", "retry after 3 seconds".
 pub(crate) fn delay_in_text(message: &str) -> Option<Duration> {
     let lower = message.to_lowercase();
     let (_, rest) = lower.split_once("try again in ").or_else(|| lower.split_once("retry after "))?;

@@ -1,4 +1,4 @@
-//! A provider is a route: protocol × endpoint × auth × framing, and how patient to be with it.
+//! A provider is a route: protocol × endpoint × auth × framing, plus its timeouts and retries.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,41 +11,43 @@ use crate::{
 /// Everything needed to talk to one provider.
 #[derive(Clone)]
 pub struct Route {
-    /// What is said.
+    /// The wire protocol.
     pub protocol: Arc<dyn Protocol>,
-    /// To whom.
+    /// The address of the server.
     pub endpoint: Endpoint,
-    /// On whose behalf.
+    /// The credentials.
     pub auth: Auth,
-    /// How answers are cut into frames.
+    /// The framing of its answers.
     pub framing: Framing,
-    /// What the endpoint understands.
+    /// The options of the endpoint.
     pub options: Options,
-    /// How patient to be.
+    /// The timeouts and retries.
     pub settings: Settings,
     /// Ids for calls that come without one.
     pub ids: Ids,
 }
 
 impl Route {
-    /// Chat Completions over server-sent events, with the defaults of everything else.
+    /// Chat Completions over server-sent events, with defaults for everything else.
     pub fn chat(endpoint: Endpoint, auth: Auth) -> Self {
         Self::over(Arc::new(Chat), Framing::Sse, endpoint, auth)
     }
 
-    /// Responses over server-sent events; the server is asked to keep nothing.
+    /// Responses over server-sent events; the server is asked to store nothing.
     pub fn responses(endpoint: Endpoint, auth: Auth) -> Self {
         let mut route = Self::over(Arc::new(Responses), Framing::Sse, endpoint, auth);
         route.options.send_cache_key = true;
         route
     }
 
-    /// Anthropic's Messages over server-sent events. The key is [`Auth::api_key`], or a bearer token behind gateways.
+    /// Anthropic's Messages over server-sent events. The key is [`Auth::api_key`], or a bearer token behind
+    /// gateways.
     pub fn messages(endpoint: Endpoint, auth: Auth) -> Self {
         Self::over(Arc::new(Messages), Framing::Sse, endpoint, auth)
     }
 
-    /// Ollama's own wire over JSON lines. Thoughts go back within tool loops: its templates use them or leave them out.
+    /// Ollama's own wire over JSON lines. Thinking goes back within tool loops: its templates use it or leave
+    /// it out.
     pub fn ollama(endpoint: Endpoint, auth: Auth) -> Self {
         let mut route = Self::over(Arc::new(Ollama), Framing::Ndjson, endpoint, auth);
         route.options.reasoning_replay = ReasoningReplay::ToolTurns;
@@ -80,20 +82,22 @@ impl fmt::Debug for Route {
     }
 }
 
-/// How long to wait and how often to ask again.
+/// Timeouts and the number of retries.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// Until the connection stands.
+    /// The timeout for connecting.
     pub connect_timeout: Duration,
-    /// Longest silence, before the first byte and between two. Local servers read long prompts for minutes.
+    /// The maximum silence, before the first byte and between two. Local servers read long prompts for
+    /// minutes.
     pub idle_timeout: Duration,
-    /// The whole call with all its retries: keep-alives are not silence, so they need this bound.
+    /// The timeout of the whole call with all its retries: keep-alives are not silence, so they need this
+    /// bound.
     pub total_timeout: Duration,
-    /// How long to wait for usage and the end mark once the answer is complete.
+    /// The wait for usage and the end mark once the answer is complete.
     pub settle_timeout: Duration,
-    /// How often a call is made again; one to a server that is overloaded more often, unless this is 0.
+    /// The number of retries of a call; an overloaded server gets more, unless this is 0.
     pub retries: u32,
-    /// All pauses between retries together; a server that asks for more gets no retry.
+    /// The sum of all delays between retries; a server that asks for more gets no retry.
     pub retry_budget: Duration,
 }
 

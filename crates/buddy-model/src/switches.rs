@@ -1,41 +1,41 @@
-//! The options that an endpoint was found to need, as far as somebody who looked can keep them for later.
+//! The options that an endpoint was found to need, in a form that can be stored for later.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{MaxTokensField, Options, ReasoningForm, ReasoningReplay};
 
-/// What was found out about an endpoint. What is absent was not found out, and stays as it is.
+/// Findings about an endpoint. Absent fields were not found out and leave the option as it is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Switches {
-    /// Off: streams come to no good end, whole answers do.
+    /// Off: streams break, whole answers work.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stream: Option<bool>,
-    /// Off: asking for usage numbers in a stream is refused.
+    /// Off: the server refuses to report usage in a stream.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub include_usage: Option<bool>,
-    /// Which earlier reasoning the server takes back.
+    /// The earlier reasoning that the server takes back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_replay: Option<ReasoningReplay>,
     /// The form in which a Responses server takes it back.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_form: Option<ReasoningForm>,
-    /// What the server calls the bound on the answer.
+    /// The server's name for the bound on the answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_tokens_field: Option<MaxTokensField>,
-    /// Off: several calls in one answer are refused.
+    /// Off: the server refuses several calls in one answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parallel_tool_calls: Option<bool>,
-    /// Off: the prompt's cache key is refused.
+    /// Off: the server refuses the prompt's cache key.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub send_cache_key: Option<bool>,
-    /// Off: the model sees no images.
+    /// Off: the model cannot see images.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub images: Option<bool>,
 }
 
 impl Switches {
-    /// Turns the options accordingly.
+    /// Applies the findings to the options.
     pub fn apply(&self, options: &mut Options) {
         options.stream = self.stream.unwrap_or(options.stream);
         options.include_usage = self.include_usage.unwrap_or(options.include_usage);
@@ -47,7 +47,7 @@ impl Switches {
         options.images = self.images.unwrap_or(options.images);
     }
 
-    /// These, with what they leave open taken from others.
+    /// These switches, with absent ones taken from others.
     #[must_use]
     pub fn or(self, others: Self) -> Self {
         Self {

@@ -1,4 +1,5 @@
-//! Counting tokens when a provider does not: exactly where a model's vocabulary is known, else by a rough rule.
+//! Token counts if a provider does not report them: exact for models with a known vocabulary, else by a rough
+//! rule.
 
 use std::sync::OnceLock;
 
@@ -7,20 +8,20 @@ use tiktoken_rs::CoreBPE;
 
 use crate::{Encoding, Prompt, PromptItem, Reply, ReplyItem};
 
-/// Tokens that every item costs beside its text: role, separators, ids.
+/// The tokens of every item in addition to its text: role, separators, ids.
 const ITEM_OVERHEAD: u64 = 4;
 
-/// About how many pixels of an image make a token.
+/// The approximate number of pixels of an image per token.
 const PIXELS_PER_TOKEN: u64 = 750;
-/// The fewest tokens that an image is counted with.
+/// The minimum number of tokens of an image.
 const MIN_IMAGE_TOKENS: u64 = 85;
-/// The most; larger images are made smaller by whoever serves the model.
+/// The maximum; servers scale larger images down.
 const MAX_IMAGE_TOKENS: u64 = 1_600;
 
 /// The tokens of a text.
 ///
-/// The first exact count loads a vocabulary, which takes a moment and some memory, so callers count exactly only where
-/// nobody else has counted.
+/// The first exact count loads a vocabulary, which takes a moment and some memory, so callers count exactly
+/// only if the provider has not.
 pub fn count(text: &str, encoding: Option<Encoding>) -> u64 {
     match encoding.and_then(vocabulary) {
         Some(vocabulary) => vocabulary.encode_ordinary(text).len() as u64,
@@ -28,7 +29,8 @@ pub fn count(text: &str, encoding: Option<Encoding>) -> u64 {
     }
 }
 
-/// About how many tokens a text has, for any model: words count by their length, everything else by itself.
+/// The approximate number of tokens of a text, for any model: words count by their length, every other
+/// character by itself.
 pub fn rough(text: &str) -> u64 {
     let mut tokens = 0;
     let mut word = 0;
@@ -39,7 +41,8 @@ pub fn rough(text: &str) -> u64 {
         }
         tokens += word_tokens(word);
         word = 0;
-        // A space mostly belongs to the word behind it. Signs, and letters of other scripts, are about a token each.
+        // A space mostly belongs to the word after it. Signs, and letters of other scripts, are about a token
+        // each.
         tokens += u64::from(character != ' ');
     }
     tokens + word_tokens(word)
@@ -79,7 +82,7 @@ pub fn of_items(items: &[PromptItem], encoding: Option<Encoding>) -> u64 {
     items.iter().map(|item| texts(item) + images(item) + ITEM_OVERHEAD).sum()
 }
 
-/// About how many tokens an image has: providers count its area, between a floor and a ceiling.
+/// The approximate number of tokens of an image: providers count its area, between a minimum and a maximum.
 fn of_image(image: &Image) -> u64 {
     let area = u64::from(image.width) * u64::from(image.height);
     (area / PIXELS_PER_TOKEN).clamp(MIN_IMAGE_TOKENS, MAX_IMAGE_TOKENS)
@@ -99,7 +102,7 @@ pub fn of_reply(reply: &Reply, encoding: Option<Encoding>) -> u64 {
 fn vocabulary(encoding: Encoding) -> Option<&'static CoreBPE> {
     static O200K: OnceLock<Option<CoreBPE>> = OnceLock::new();
     static CL100K: OnceLock<Option<CoreBPE>> = OnceLock::new();
-    // The vocabularies are compiled in; one that cannot be read falls back to the rough rule.
+    // The vocabularies are compiled in; an unreadable one falls back to the rough rule.
     match encoding {
         Encoding::O200k => O200K.get_or_init(|| tiktoken_rs::o200k_base().ok()).as_ref(),
         Encoding::Cl100k => CL100K.get_or_init(|| tiktoken_rs::cl100k_base().ok()).as_ref(),

@@ -1,4 +1,4 @@
-//! One call of a check: made once, within a bound, with what came on the way.
+//! One call of a check: made once, with a timeout, and recorded with its deltas.
 
 use std::time::Duration;
 
@@ -10,16 +10,16 @@ use crate::{
     Arguments, Delta, HttpModel, Model, ModelError, ModelErrorKind, Prompt, Reply, ReplyItem, Route, Switches,
 };
 
-/// How long one call may take: a local server may have to load its model first.
+/// The timeout of one call: a local server may have to load its model first.
 const CALL_TIME: Duration = Duration::from_mins(3);
 
-/// An answer and how it came.
+/// An answer and how it arrived.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) reply: Reply,
-    /// How many pieces of text came before the whole.
+    /// The number of text deltas before the whole answer.
     pub(super) pieces: usize,
-    /// What the server refused and did without.
+    /// Fields that the server refused and that were left out on a retry.
     pub(super) lessons: Vec<String>,
 }
 
@@ -48,7 +48,7 @@ impl Answer {
         self.reply.items.iter().filter(|item| matches!(item, ReplyItem::ToolCall { .. })).count()
     }
 
-    /// Why a call's arguments cannot be used, if one's cannot.
+    /// The error in a call's arguments, if any are unusable.
     pub(super) fn broken_call(&self) -> Option<&str> {
         self.reply.items.iter().find_map(|item| match item {
             ReplyItem::ToolCall { arguments: Arguments::Broken { error, .. }, .. } => Some(error.as_str()),
@@ -57,11 +57,11 @@ impl Answer {
     }
 }
 
-/// Asks one model. What the server turns out not to take is learned from call to call, as in a conversation.
+/// Calls one model. It learns from call to call which fields the server refuses, as in a conversation.
 pub(super) struct Asker {
     model: HttpModel,
     temperature: Option<f64>,
-    /// What the model may think beside its answer.
+    /// The token budget for reasoning in addition to the answer.
     thinking: u64,
 }
 
@@ -72,7 +72,7 @@ impl Asker {
         Ok(Self { model, temperature: subject.temperature, thinking })
     }
 
-    /// What was learned about the server.
+    /// The options learned about the server.
     pub(super) fn switches(&self) -> Switches {
         self.model.switches()
     }
@@ -98,7 +98,7 @@ impl Asker {
     }
 }
 
-/// The route with the bounds of a check.
+/// The route with the timeouts of a check.
 fn patient(mut route: Route) -> Route {
     let settings = &mut route.settings;
     settings.retries = 0;

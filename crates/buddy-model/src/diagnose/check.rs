@@ -1,20 +1,20 @@
-//! One thing that was looked at, and what came of it.
+//! One check and its result.
 
 use std::fmt;
 
 use serde::Serialize;
 
-/// How a check went.
+/// The verdict of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Verdict {
-    /// As it should be.
+    /// It works.
     Ok,
-    /// It works, with less than there could be.
+    /// It works, with limitations.
     Warn,
     /// It does not work.
     Fail,
-    /// It was not looked at; the evidence says why.
+    /// It was not run; the evidence says why.
     Skipped,
 }
 
@@ -32,44 +32,44 @@ impl fmt::Display for Verdict {
 /// A check with its outcome.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Check {
-    /// What was looked at; stable, for scripts.
+    /// The name of the check; stable, for scripts.
     pub name: &'static str,
-    /// How it went.
+    /// The verdict.
     pub verdict: Verdict,
-    /// By what that is known, or why it was skipped; one line.
+    /// The evidence for the verdict, or the reason for skipping it; one line.
     pub evidence: String,
-    /// What to do about it.
+    /// The next step for the user.
     pub next: Option<String>,
 }
 
 impl Check {
-    /// All is well.
+    /// A check that passed.
     pub fn ok(name: &'static str, evidence: impl Into<String>) -> Self {
         Self { name, verdict: Verdict::Ok, evidence: one_line(&evidence.into()), next: None }
     }
 
-    /// Less than there could be.
+    /// A check that found limitations.
     pub fn warn(name: &'static str, evidence: impl Into<String>, next: impl Into<String>) -> Self {
         let next = Some(next.into());
         Self { name, verdict: Verdict::Warn, evidence: one_line(&evidence.into()), next }
     }
 
-    /// It does not work.
+    /// A check that failed.
     pub fn fail(name: &'static str, evidence: impl Into<String>, next: impl Into<String>) -> Self {
         let next = Some(next.into());
         Self { name, verdict: Verdict::Fail, evidence: one_line(&evidence.into()), next }
     }
 
-    /// Not looked at, for this reason.
+    /// A check that was skipped, for this reason.
     pub fn skipped(name: &'static str, reason: impl Into<String>) -> Self {
         Self { name, verdict: Verdict::Skipped, evidence: one_line(&reason.into()), next: None }
     }
 }
 
-/// The longest evidence: servers quote whole requests in their complaints.
+/// The maximum length of the evidence: servers quote whole requests in their errors.
 const MAX_EVIDENCE_CHARS: usize = 200;
 
-/// Evidence may be a server's words: one line of them, without anything that a terminal would obey.
+/// Evidence may quote a server: keep it to one line, without anything that a terminal would obey.
 fn one_line(text: &str) -> String {
     let words: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
     let words = words.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,6 +1,7 @@
-//! The checks in their order. What depends on a check that failed is skipped with that reason.
+//! The checks in their order. Checks that depend on a failed one are skipped with that reason.
 //!
-//! Where a server is not content, the call is made again with one option turned, and what helps is kept as a switch.
+//! If a server rejects a call, it is made again with one option changed, and an option that helps is kept as
+//! a switch.
 
 use crate::diagnose::ask::{Answer, Asker};
 use crate::diagnose::check::Check;
@@ -9,17 +10,17 @@ use crate::diagnose::prompts;
 use crate::diagnose::run::{Diagnosis, Subject};
 use crate::{Auth, ModelError, Options, Prompt, ReasoningReplay, Route, probe};
 
-/// Lines of the repeated prompt. Providers cache prompts of 1024 tokens and more.
+/// The number of lines in the repeated prompt. Providers cache prompts of 1024 tokens and more.
 const CACHE_LINES: usize = 60;
-/// The same on the Messages wire, whose smaller models cache from 4096 tokens on.
+/// The same for the Messages wire, whose smaller models cache from 4096 tokens on.
 const CACHE_LINES_MESSAGES: usize = 210;
-/// The most tokens that a line of the repeated prompt has.
+/// The maximum number of tokens in a line of the repeated prompt.
 const TOKENS_PER_LINE: u64 = 30;
 
-/// An examination under way.
+/// An examination in progress.
 pub(super) struct Examination<'a> {
     subject: &'a Subject,
-    /// The way that the calls take, with what was turned so far.
+    /// The route of the calls, with the options changed so far.
     route: Route,
     asker: Asker,
     found: Diagnosis,
@@ -32,7 +33,7 @@ impl<'a> Examination<'a> {
         Ok(Self { subject, route, asker, found: Diagnosis::default() })
     }
 
-    /// What was found until now.
+    /// Ends the examination and returns the diagnosis so far.
     pub(super) fn end(mut self) -> Diagnosis {
         self.found.switches = self.found.switches.or(self.asker.switches());
         self.found
@@ -72,14 +73,14 @@ impl<'a> Examination<'a> {
         }
         self.found.checks.push(judge::usage(&first));
         self.tools(&first).await?;
-        // Before the repeat, which must fit.
+        // Before the repeat check, whose prompt must fit.
         self.context().await;
         self.cache().await;
         self.image().await;
         Ok(())
     }
 
-    /// One call, two calls, and thoughts that go back with them.
+    /// Checks a single call, two parallel calls, and reasoning that is sent back with them.
     async fn tools(&mut self, first: &Answer) -> Result<(), ModelError> {
         let asked = self.ask(prompts::one_call()).await;
         let trouble = match &asked {
@@ -147,9 +148,9 @@ impl<'a> Examination<'a> {
         self.found.checks.push(judge::parallel(&asked, went_on.as_ref()));
     }
 
-    /// The turn after thoughts. A server that refuses it is asked again without them.
+    /// Checks the turn after reasoning. If the server refuses it, the call is repeated without the reasoning.
     async fn reasoning(&mut self, prompt: Prompt, went_on: &Asked) -> Result<Check, ModelError> {
-        // Other wires always send thoughts back, and have no switch for it.
+        // Other wires always send reasoning back, and have no switch for it.
         let replay = (self.route.protocol.wire() == "chat").then_some(self.route.options.reasoning_replay);
         if let (Err(error), Some(ReasoningReplay::ToolTurns | ReasoningReplay::All)) = (went_on, replay)
             && judge::is_refusal(error)
@@ -205,7 +206,7 @@ impl<'a> Examination<'a> {
         self.noted(asked)
     }
 
-    /// Notes what a server had to be spared.
+    /// Records the fields that had to be left out for the server.
     fn noted(&mut self, asked: Asked) -> Asked {
         for lesson in asked.iter().flat_map(|answer| &answer.lessons) {
             if !self.found.quirks.contains(lesson) {
@@ -215,13 +216,13 @@ impl<'a> Examination<'a> {
         asked
     }
 
-    /// Whether a server that fails like this may do better without streams.
+    /// Whether a server that fails like this may work without streaming.
     fn may_be_the_stream(&self, error: &ModelError) -> bool {
         let options = &self.route.options;
         options.stream && !options.login_backed && judge::is_bad_stream(error)
     }
 
-    /// Asks for a whole answer. If that helps, so do all calls from then on.
+    /// Asks for a whole answer. If that helps, all later calls do the same.
     async fn without_stream(
         &mut self,
         prompt: Prompt,
@@ -238,7 +239,7 @@ impl<'a> Examination<'a> {
         Ok(answer)
     }
 
-    /// Asks with an option turned. If the answer is better, the option stays turned.
+    /// Asks with a changed option. If the answer is better, the option stays changed.
     async fn turned(
         &mut self,
         prompt: Prompt,

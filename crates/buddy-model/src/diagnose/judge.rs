@@ -1,4 +1,4 @@
-//! Verdicts out of what came back. Pure: outcomes in, checks out.
+//! Verdicts from outcomes. Pure: outcomes in, checks out.
 
 use crate::diagnose::ask::Answer;
 use crate::diagnose::check::Check;
@@ -14,18 +14,18 @@ pub(super) fn failed(name: &'static str, error: &ModelError) -> Check {
     Check::fail(name, &error.message, next)
 }
 
-/// Whether an error came from the server rather than from the way to it.
+/// Whether an error came from the server rather than from the connection.
 fn is_answer(error: &ModelError) -> bool {
     error.status.is_some() || !matches!(error.kind, ModelErrorKind::Transport | ModelErrorKind::Timeout)
 }
 
-/// Whether a stream did not come to its end, or none was to be had.
+/// Whether a stream broke off, or the server did not stream at all.
 pub(super) fn is_bad_stream(error: &ModelError) -> bool {
     let is_about_streams = || error.message.to_lowercase().contains("stream");
     error.kind == ModelErrorKind::BadStream || (is_refusal(error) && is_about_streams())
 }
 
-/// Whether the server did not take what was sent.
+/// Whether the server refused the request.
 pub(super) fn is_refusal(error: &ModelError) -> bool {
     error.kind == ModelErrorKind::InvalidRequest
 }
@@ -47,7 +47,7 @@ pub(super) fn auth(is_sent: bool, asked: &Asked) -> Check {
         Ok(_) if is_sent => Check::ok("auth", "the key was accepted"),
         Ok(_) => Check::ok("auth", "no key is needed"),
         Err(error) if error.kind == ModelErrorKind::Auth => failed("auth", error),
-        // A server judges the key before it looks for credit, the model or the request.
+        // A server checks the key before it looks at credit, the model or the request.
         Err(error) if error.status.is_some_and(|status| status < 500) => {
             Check::ok("auth", "the server did not complain about the key")
         }
@@ -122,7 +122,7 @@ pub(super) fn usage(answer: &Answer) -> Check {
     }
 }
 
-/// The call of a tool: what came when one was asked for.
+/// The check of a tool call: the answer to a prompt that asks for one.
 pub(super) fn call(asked: &Asked) -> Option<Check> {
     match asked {
         Err(error) => Some(failed("tool_call", error)),
@@ -138,7 +138,7 @@ pub(super) fn call(asked: &Asked) -> Option<Check> {
     }
 }
 
-/// The call of a tool: what came of its result.
+/// The check of a tool call: the answer to its result.
 pub(super) fn round_trip(went_on: &Asked) -> Check {
     match went_on {
         Err(error) => failed("tool_call", error),
@@ -167,7 +167,7 @@ pub(super) fn parallel(asked: &Asked, went_on: Option<&Asked>) -> Check {
     }
 }
 
-/// The turn after an answer that had thoughts.
+/// The check of the turn after an answer with reasoning.
 pub(super) fn reasoning(replay: Option<ReasoningReplay>, went_on: &Asked) -> Check {
     match went_on {
         Err(error) => {
@@ -212,7 +212,7 @@ pub(super) fn cache(first: &Asked, second: &Asked) -> Check {
     }
 }
 
-/// What is known of the context from three sides.
+/// The context window according to three sources.
 pub(super) struct Contexts {
     pub(super) server: Option<ContextWindow>,
     pub(super) catalogue: Option<u64>,
@@ -220,12 +220,12 @@ pub(super) struct Contexts {
 }
 
 impl Contexts {
-    /// What the server itself says.
+    /// The size that the server reports.
     pub(super) fn of_server(&self) -> Option<u64> {
         self.server.and_then(|server| server.loaded.or(server.possible))
     }
 
-    /// What counts: what the server gives now is harder than what anybody says.
+    /// The effective size: the size loaded by the server outranks every claim.
     pub(super) fn real(&self) -> Option<(u64, &'static str)> {
         let server = self.server.unwrap_or_default();
         let sides = [

@@ -1,19 +1,19 @@
-//! What the checks ask. Small, the same on every run, and without anything of the person's.
+//! The prompts of the checks. Small, the same on every run, and without any user data.
 
 use buddy_protocol::{Base64, Image, ImageType};
 use serde_json::json;
 
 use crate::{Arguments, Prompt, PromptItem, Reply, ReplyItem, ToolDefinition};
 
-/// Room for an answer with its thoughts. Models that think first need most of it for that.
+/// The token limit of an answer with its reasoning. Reasoning models need most of it for that.
 pub(super) const ANSWER_TOKENS: u64 = 2048;
-/// Room for the answer to the long prompt, of which only the beginning is wanted.
+/// The token limit of the answer to the long prompt, of which only the beginning matters.
 pub(super) const SHORT_ANSWER_TOKENS: u64 = 1024;
 
-/// The tool of the checks. It only exists in prompts.
+/// The tool of the checks. It exists only in prompts.
 const TOOL: &str = "get_weather";
 
-/// A prompt with these words.
+/// A prompt with this text.
 pub(super) fn says(text: &str) -> Prompt {
     Prompt { items: vec![PromptItem::user(text)], ..Prompt::default() }
 }
@@ -47,7 +47,7 @@ pub(super) fn picture() -> Prompt {
     Prompt { items: vec![PromptItem::User { text, images: vec![square] }], ..Prompt::default() }
 }
 
-/// A long text that stays the same, with so many lines; a line is about 25 tokens.
+/// A long constant text with this many lines; a line is about 25 tokens.
 pub(super) fn long(lines: usize) -> Prompt {
     let line = |number| {
         format!(
@@ -59,7 +59,7 @@ pub(super) fn long(lines: usize) -> Prompt {
     Prompt { system, cache_key, max_output_tokens: Some(SHORT_ANSWER_TOKENS), ..says("Say OK.") }
 }
 
-/// The prompt that goes on after an answer, with a result for each of its calls.
+/// The prompt that continues after an answer, with a result for each of its calls.
 pub(super) fn after(mut prompt: Prompt, reply: &Reply) -> Prompt {
     prompt.items.extend(reply.items.iter().map(back));
     let calls = reply.items.iter().filter_map(|item| match item {

@@ -1,4 +1,4 @@
-//! A diagnosis: what is examined, within which time, and what comes of it.
+//! A diagnosis: its subject, its timeout and its result.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::diagnose::check::{Check, Verdict};
 use crate::diagnose::examination::Examination;
 use crate::{ModelError, Route, Switches};
 
-/// The names of all checks, in the order in which they are made.
+/// The names of all checks, in the order in which they run.
 pub const CHECKS: [&str; 12] = [
     "reachable",
     "auth",
@@ -24,44 +24,44 @@ pub const CHECKS: [&str; 12] = [
     "image",
 ];
 
-/// How long all checks of one model may take together. Ten small calls of a slow local server fit; a server that hangs
-/// holds nobody longer.
+/// The timeout of all checks of one model together. Ten small calls to a slow local server fit; a server that
+/// hangs blocks the user no longer than this.
 pub const DIAGNOSIS_TIME: Duration = Duration::from_mins(5);
 
-/// What is examined.
+/// The model to examine.
 #[derive(Debug, Clone)]
 pub struct Subject {
     /// The model, as the provider names it.
     pub model: String,
-    /// The way to it.
+    /// The route to it.
     pub route: Route,
-    /// The temperature that its prompts get.
+    /// The temperature of its prompts.
     pub temperature: Option<f64>,
-    /// The context that the person configured.
+    /// The context window that the user configured.
     pub configured_context: Option<u64>,
-    /// The context that the catalogue knows.
+    /// The context window in the catalogue.
     pub catalogue_context: Option<u64>,
-    /// How long all checks may take together.
+    /// The timeout of all checks together.
     pub time_limit: Duration,
 }
 
-/// What was found.
+/// The result of a diagnosis.
 #[derive(Debug, Default)]
 pub struct Diagnosis {
     /// One for each of [`CHECKS`].
     pub checks: Vec<Check>,
-    /// The context in tokens that counts.
+    /// The effective context window in tokens.
     pub context_window: Option<u64>,
-    /// The context in tokens by the server's own word.
+    /// The context window in tokens that the server reports.
     pub server_window: Option<u64>,
-    /// What the server was found to need.
+    /// The options that the server needs.
     pub switches: Switches,
-    /// What the server refused and was asked again without.
+    /// Fields that the server refused and that were left out on a retry.
     pub quirks: Vec<String>,
 }
 
 impl Diagnosis {
-    /// The diagnosis of a model whose key is not there: nothing was sent.
+    /// The diagnosis of a model whose key is missing: nothing was sent.
     pub fn without_key(evidence: &str, next: &str) -> Self {
         let mut run = Self::default();
         run.checks.push(Check::skipped("reachable", "nothing is sent without the key"));
@@ -70,7 +70,7 @@ impl Diagnosis {
         run
     }
 
-    /// Whether the key is the trouble.
+    /// Whether the key is the problem.
     pub fn is_unauthorized(&self) -> bool {
         self.failed("auth")
     }
@@ -79,18 +79,18 @@ impl Diagnosis {
         self.checks.iter().any(|check| check.name == name && check.verdict == Verdict::Fail)
     }
 
-    /// Skips every check that was not made.
+    /// Skips every check that has not run.
     pub(super) fn skip_rest(&mut self, reason: &str) {
         let left = self.left();
         self.checks.extend(left.into_iter().map(|name| Check::skipped(name, reason)));
     }
 
-    /// The checks that were not made.
+    /// The checks that have not run.
     fn left(&self) -> Vec<&'static str> {
         CHECKS.into_iter().filter(|name| self.checks.iter().all(|check| check.name != *name)).collect()
     }
 
-    /// Fails the check that was under way when the time was over, and skips those after it.
+    /// Fails the check that was running when the time was up, and skips those after it.
     fn out_of_time(&mut self, limit: Duration) {
         if let Some(name) = self.left().first() {
             let evidence = format!("no answer, and the {} s for all checks are over", limit.as_secs_f64());
@@ -103,7 +103,7 @@ impl Diagnosis {
         self.skip_rest("the time for all checks was over");
     }
 
-    /// Puts a check in the place of the one of its name.
+    /// Replaces the check of the same name.
     pub(super) fn put(&mut self, check: Check) {
         self.checks.retain(|known| known.name != check.name);
         self.checks.push(check);
@@ -114,8 +114,8 @@ impl Diagnosis {
     }
 }
 
-/// Makes all checks within the time of the subject. Dropping the future ends the call under way; an error means that not
-/// even a client can be made.
+/// Runs all checks within the subject's time limit. Dropping the future ends the call in progress. An error
+/// means that not even a client could be created.
 pub async fn diagnose(subject: &Subject) -> Result<Diagnosis, ModelError> {
     let mut examination = Examination::new(subject)?;
     let made = timeout(subject.time_limit, examination.make()).await;

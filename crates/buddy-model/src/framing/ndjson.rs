@@ -1,7 +1,7 @@
 //! One JSON value per line, as a pure push parser.
 //!
-//! Lines end with LF or CRLF; blank ones are kept away from the protocol. Text is decoded per line, so a character
-//! split between chunks arrives whole. What stands behind the last line end becomes a frame only when the bytes end.
+//! Lines end with LF or CRLF; blank ones are dropped. Text is decoded per line, so a character split between
+//! chunks arrives whole. A last line without a line end becomes a frame only when the bytes end.
 
 use crate::framing::{Framer, FramingError, MAX_EVENT_BYTES};
 use crate::protocol::Frame;
@@ -11,9 +11,9 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// The state between two chunks.
 #[derive(Debug, Default)]
 pub(crate) struct NdjsonFramer {
-    /// A line whose end has not come yet.
+    /// A line whose end has not arrived.
     line: Vec<u8>,
-    /// The first line has been seen, so a byte order mark can no longer come.
+    /// Whether the first line has been seen, so that a byte order mark can no longer come.
     begun: bool,
 }
 

@@ -1,11 +1,12 @@
 //! Server-sent events by the WHATWG rules, as a pure push parser.
 //!
-//! It takes LF, CR and CRLF in any mix, a byte order mark at the start, comments, unknown fields and events of many
-//! data lines. Text is decoded per line, so a character split between chunks arrives whole, and invalid UTF-8 becomes
-//! U+FFFD as the rules ask. `id` and `retry` serve reconnection, which a model call never does; they are dropped.
+//! It accepts LF, CR and CRLF in any mix, a byte order mark at the start, comments, unknown fields and events
+//! of many data lines. Text is decoded per line, so a character split between chunks arrives whole, and
+//! invalid UTF-8 becomes U+FFFD as the rules require. `id` and `retry` serve reconnection, which a model call
+//! never does; they are dropped.
 //!
-//! Written here rather than taken from a crate because those that were measured are stream adaptors without a bound on
-//! the event, and this one must be callable on plain bytes.
+//! This parser is our own because the crates that were measured are stream adaptors without a bound on the
+//! event, and this one must be callable on plain bytes.
 
 use std::borrow::Cow;
 
@@ -17,11 +18,11 @@ const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// The state between two chunks.
 #[derive(Debug, Default)]
 pub(crate) struct SseFramer {
-    /// A line whose end has not come yet.
+    /// A line whose end has not arrived.
     line: Vec<u8>,
-    /// The last chunk ended in CR: a LF at the start of the next one belongs to it.
+    /// Whether the last chunk ended in CR: an LF at the start of the next one belongs to it.
     after_carriage_return: bool,
-    /// The first line has been seen, so a byte order mark can no longer come.
+    /// Whether the first line has been seen, so that a byte order mark can no longer come.
     begun: bool,
     /// The event's name so far.
     event: String,
@@ -84,7 +85,7 @@ impl SseFramer {
         };
         match field {
             b"data" => {
-                // One allocation per event: the text and the line end that only a further line keeps.
+                // One allocation per event: the text and a line end that only a further line keeps.
                 self.data.reserve(value.len() + 1);
                 self.data.push_str(&decoded(value));
                 self.data.push('\n');

@@ -8,18 +8,18 @@ use rustls::{ClientConfig, RootCertStore};
 
 use crate::{Endpoint, ModelError, ModelErrorKind, Settings};
 
-/// Makes ring the process's TLS provider unless another one is set. Needed once, before anything speaks TLS; routes
-/// over https do it themselves.
+/// Makes ring the process's TLS provider unless another one is set. Needed once, before any TLS connection;
+/// routes over https do it themselves.
 pub fn install_tls() {
-    // The only failure is that a provider is already there, which is as good.
+    // The only failure is that a provider is already set, which is as good.
     let _already_there = ring::default_provider().install_default();
 }
 
 /// A client for this endpoint.
 ///
-/// It follows no redirects: a model API has no reason to move, and the key must not travel to another host. It asks
-/// no proxy for this machine itself. Over plain http no certificates are loaded, which keeps the start fast, and each
-/// request has a connection of its own.
+/// It follows no redirects: a model API has no reason to move, and the key must not travel to another host.
+/// It uses no proxy for this machine itself. Over plain http it loads no certificates, which keeps the start
+/// fast, and uses a new connection for each request.
 #[expect(clippy::disallowed_methods, reason = "this crate opens the connections to models")]
 pub(crate) fn build(endpoint: &Endpoint, settings: &Settings) -> Result<reqwest::Client, ModelError> {
     let mut builder = reqwest::Client::builder()
@@ -32,8 +32,9 @@ pub(crate) fn build(endpoint: &Endpoint, settings: &Settings) -> Result<reqwest:
     if endpoint.is_https() {
         install_tls();
     } else {
-        // llama.cpp's server closes a connection after each stream, though it promises to keep it: the next call would
-        // now and then be sent into the closing one. A new connection to a server nearby costs next to nothing.
+        // llama.cpp's server closes a connection after each stream although it promises keep-alive, so the
+        // next call would sometimes be sent into the closing one. A new connection to a server nearby costs
+        // almost nothing.
         builder = builder.tls_backend_preconfigured(without_certificates()?).pool_max_idle_per_host(0);
     }
     builder.build().map_err(cannot_build)

@@ -1,4 +1,4 @@
-//! One request, up to the point where its answer is known to be one.
+//! One request, up to the point where its response is known to be an answer.
 
 use std::error::Error;
 use std::time::Duration;
@@ -15,18 +15,18 @@ use crate::failure::{Complaint, Failure};
 use crate::retry::{delay_in_headers, delay_in_text, reset_in_headers};
 use crate::{ModelError, ModelErrorKind, Route, Settings, WireError};
 
-/// Most of an error body that is read.
+/// The maximum size of an error body.
 const MAX_ERROR_BODY_BYTES: usize = 64 * 1024;
 
-/// How long an error body may take: the status alone will do.
+/// The timeout for an error body: the status alone is enough.
 const ERROR_BODY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What a request needs besides its body.
+/// The parts of a request besides its body.
 #[derive(Debug)]
 pub(super) struct Exchange {
     pub(super) client: Client,
     pub(super) url: Url,
-    /// What [`headers`] gave.
+    /// The result of [`headers`].
     pub(super) headers: HeaderMap,
 }
 
@@ -34,11 +34,12 @@ pub(super) struct Exchange {
 #[derive(Debug)]
 pub(super) struct Failed {
     pub(super) error: ModelError,
-    /// The server's words, where it refused the request and may be obliged.
+    /// The server's message, if it refused the request and a changed request may help.
     pub(super) complaint: Option<Box<Complaint>>,
 }
 
-/// What the wire, the key and the route's own wishes put into the head of each request, the latter first in rank.
+/// The headers of each request from the wire, the key and the route's own options. The options take
+/// precedence.
 pub(super) fn headers(route: &Route) -> Result<HeaderMap, ModelError> {
     let mut headers = HeaderMap::new();
     for (name, value) in route.protocol.headers() {
@@ -74,7 +75,7 @@ impl From<ModelError> for Failed {
 }
 
 impl Exchange {
-    /// Sends the body; an answer with a good status comes back, everything else is an error.
+    /// Sends the body and returns a response with a success status; everything else is an error.
     pub(super) async fn send(&self, body: Bytes, settings: &Settings) -> Result<Response, Failed> {
         let request = self
             .client
@@ -98,20 +99,20 @@ impl Exchange {
     }
 }
 
-/// The error for a server that cannot be talked to.
+/// The error for an unreachable server.
 pub(crate) fn unreachable(url: &Url, error: reqwest::Error) -> ModelError {
     let cause = root_cause(&error);
     let origin = url.origin().ascii_serialization();
     let what = if error.is_connect() { "cannot connect to" } else { "lost the connection to" };
     let message = format!("{what} {origin}: {}", clipped(&cause, 200));
-    // A certificate does not become valid by asking again.
+    // A retry does not make a certificate valid.
     let is_final = error.is_builder() || cause.contains("certificate");
     let retry = if is_final { Retry::Never } else { Retry::Soon };
     let failure = ModelError::new(ModelErrorKind::Transport, message).with_retry(retry);
     failure.with_source(error.without_url())
 }
 
-/// The error for a connection that broke while the answer came.
+/// The error for a connection that broke during the answer.
 pub(super) fn broken(error: reqwest::Error) -> ModelError {
     let message = format!("the connection broke during the answer: {}", clipped(&root_cause(&error), 200));
     ModelError::new(ModelErrorKind::Transport, message)
@@ -119,7 +120,7 @@ pub(super) fn broken(error: reqwest::Error) -> ModelError {
         .with_source(error.without_url())
 }
 
-/// The error for a server that says nothing.
+/// The error for a server that sends nothing.
 pub(super) fn silent(limit: Duration) -> ModelError {
     let message = format!("the model server was silent for {} s", limit.as_secs_f64());
     ModelError::new(ModelErrorKind::Timeout, message).with_retry(Retry::Soon)
@@ -138,7 +139,7 @@ fn redirected(response: &Response) -> ModelError {
     .with_hint("set the provider's address to where the API really is; the key is not sent to other hosts")
 }
 
-/// The error for a status that is none of success.
+/// The error for a status other than success.
 pub(super) async fn refused(response: Response) -> Failed {
     let status = response.status().as_u16();
     let header = |name: &str| response.headers().get(name)?.to_str().ok();
@@ -148,12 +149,12 @@ pub(super) async fn refused(response: Response) -> Failed {
     let error = Failure { status: Some(status), retry_after, complaint: complaint.clone() }.into_error();
     let is_about_the_request =
         matches!(error.kind, ModelErrorKind::InvalidRequest | ModelErrorKind::ModelMissing);
-    // Some servers answer with a 500 what they will never take.
+    // Some servers answer 500 to requests that they will never accept.
     let is_curable = matches!(status, 400 | 404 | 422 | 500..=599) && is_about_the_request;
     Failed { error, complaint: is_curable.then(|| Box::new(complaint)) }
 }
 
-/// As much of the body as comes in time and fits.
+/// The part of the body that arrives in time and fits.
 async fn error_body(mut response: Response) -> String {
     let mut body = Vec::new();
     let read = async {
@@ -164,7 +165,7 @@ async fn error_body(mut response: Response) -> String {
             }
         }
     };
-    // What came before the time was up is still worth reading.
+    // The part that arrived before the timeout is still worth reading.
     let _in_time = timeout(ERROR_BODY_TIMEOUT, read).await;
     body.truncate(MAX_ERROR_BODY_BYTES);
     String::from_utf8_lossy(&body).into_owned()

@@ -1,4 +1,4 @@
-//! One small question beside the conversation, answered with JSON, soon or not at all.
+//! One small request beside the conversation, answered with JSON, within a short timeout.
 
 use std::time::Duration;
 
@@ -13,17 +13,17 @@ use crate::http::client;
 use crate::http::exchange::{headers, refused, unreachable};
 use crate::{Auth, ModelError, ModelErrorKind, Route, Settings, WireError};
 
-/// Largest answer that is read: a list of hundreds of models with their templates.
+/// The maximum size of an answer: a list of hundreds of models with their templates.
 const MAX_ANSWER_BYTES: usize = 8 * 1024 * 1024;
 
-/// How long a question may take.
+/// The timeouts of a request.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Patience {
     pub(crate) connect: Duration,
     pub(crate) total: Duration,
 }
 
-/// Asks questions of one route's endpoint, with the headers and the proof of who pays that its calls have.
+/// Sends requests to one route's endpoint, with the same headers and credentials as its calls.
 #[derive(Debug)]
 pub(crate) struct Fetch<'a> {
     client: reqwest::Client,
@@ -32,7 +32,7 @@ pub(crate) struct Fetch<'a> {
     patience: Patience,
 }
 
-/// One question.
+/// One request.
 struct Question<'a> {
     method: Method,
     url: Url,
@@ -46,18 +46,18 @@ impl<'a> Fetch<'a> {
         Ok(Self { client, headers: headers(route)?, auth: &route.auth, patience })
     }
 
-    /// What the server shows under this URL.
+    /// The JSON at this URL.
     pub(crate) async fn get(&self, url: Url) -> Result<Value, ModelError> {
         self.ask(Question { method: Method::GET, url, body: None }).await
     }
 
-    /// What the server answers to this body.
+    /// The JSON answer to this body.
     pub(crate) async fn post(&self, url: Url, body: &Value) -> Result<Value, ModelError> {
         self.ask(Question { method: Method::POST, url, body: Some(body) }).await
     }
 
     async fn ask(&self, question: Question<'_>) -> Result<Value, ModelError> {
-        // Outside the patience, as a token that is being renewed must not be cut off. A refused token is not renewed:
+        // Outside the timeout, because renewing a token must not be cut off. A refused token is not renewed:
         // servers refuse some pages to every login.
         let auth = match self.auth {
             Auth::Login(source) => Auth::Bearer(source.token(None).await?),

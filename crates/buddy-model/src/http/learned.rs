@@ -1,8 +1,8 @@
-//! What an endpoint turned out to want, learned from its complaints and kept as long as the model lives.
+//! Lessons about an endpoint, learned from its complaints and kept as long as the model lives.
 //!
-//! A 400 that names a field is answered by asking once more without that field; one about missing reasoning by sending
-//! it back; one about reasoning that the provider cannot read any more by never sending that piece again. Each lesson is
-//! learned once, so a server that is never content cannot keep us asking.
+//! If a 400 names a field, the request is retried without that field. If it misses reasoning, the retry
+//! includes it. If the provider can no longer read a piece of reasoning, that piece is never sent again. Each
+//! lesson is learned once, so a server that is never satisfied cannot keep us retrying.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -30,10 +30,10 @@ const OBJECTIONS: [&str; 9] = [
     "additional properties",
 ];
 
-/// What a server calls images when it complains about them.
+/// Words that servers use for images in their complaints.
 const IMAGES: [&str; 6] = ["image", "vision", "multimodal", "multi-modal", "mmproj", "modality"];
 
-/// Words of a server whose model sees none, rather than one that dislikes this image.
+/// Words of a server whose model cannot see any image, as opposed to one that rejects this image.
 const BLINDNESS: [&str; 9] = [
     "not support",
     "unsupported content",
@@ -46,7 +46,7 @@ const BLINDNESS: [&str; 9] = [
     "missing data required for image",
 ];
 
-/// Most pieces of private data that are remembered as disowned.
+/// The maximum number of remembered pieces of private data that the provider disowned.
 const MAX_DISOWNED: usize = 1 << 16;
 
 /// The lessons so far.
@@ -56,15 +56,15 @@ pub(super) struct Learned {
     replay: Option<ReasoningReplay>,
     reasoning_form: Option<ReasoningForm>,
     without_ids: bool,
-    /// Fingerprints of private data that the provider does not recognise; what it sends from now on is not among them.
+    /// Fingerprints of private data that the provider does not recognise. Its later data is not among them.
     disowned: HashSet<u64>,
-    /// Whether the model sees no images.
+    /// Whether the model cannot see images.
     is_blind: bool,
     /// Fingerprints of images that the provider cannot use.
     spoilt: HashSet<u64>,
 }
 
-/// The request that a complaint is about.
+/// The request that a complaint refers to.
 #[derive(Clone, Copy)]
 pub(super) struct Refused<'a> {
     pub(super) protocol: &'a dyn Protocol,
@@ -74,7 +74,7 @@ pub(super) struct Refused<'a> {
 }
 
 impl Learned {
-    /// The options in the light of the lessons.
+    /// The options with the lessons applied.
     pub(super) fn options(&self, options: &Options) -> Options {
         let mut options = options.clone();
         options.reasoning_replay = self.replay.unwrap_or(options.reasoning_replay);
@@ -84,7 +84,7 @@ impl Learned {
         options
     }
 
-    /// The lessons that hold for other conversations too.
+    /// The lessons that also hold for other conversations.
     pub(super) fn switches(&self) -> Switches {
         let is_refused = |field: &str| self.refused.iter().any(|refused| refused == field);
         let bound = [
@@ -96,7 +96,7 @@ impl Learned {
             include_usage: is_refused("stream_options").then_some(false),
             reasoning_replay: self.replay,
             reasoning_form: self.reasoning_form,
-            // A server that refuses both names gets none, which is no switch.
+            // A server that refuses both names gets no bound, which is not a switch.
             max_tokens_field: bounds.first().filter(|_| bounds.len() == 1).map(|(_, other)| *other),
             send_cache_key: is_refused("prompt_cache_key").then_some(false),
             images: self.is_blind.then_some(false),
@@ -104,7 +104,7 @@ impl Learned {
         }
     }
 
-    /// The prompt in the light of the lessons, which the options have heeded.
+    /// The prompt with the lessons applied. The options already include them.
     pub(super) fn prompt<'a>(&self, prompt: &'a Prompt, options: &Options) -> Cow<'a, Prompt> {
         let is_blind = !options.images && prompt.items.iter().any(|item| !item.images().is_empty());
         if self.disowned.is_empty() && self.spoilt.is_empty() && !is_blind {
@@ -120,14 +120,14 @@ impl Learned {
         Cow::Owned(prompt)
     }
 
-    /// The body in the light of the lessons.
+    /// The body with the lessons applied.
     pub(super) fn amend(&self, body: &mut Value, protocol: &dyn Protocol) {
         if !self.refused.is_empty() {
             protocol.amend(body, &self.refused);
         }
     }
 
-    /// Takes a lesson from a refused request, if there is a new one, and says what it is.
+    /// Learns from a refused request. Returns a description of the lesson if it is new.
     pub(super) fn learn(&mut self, complaint: &Complaint, refused: &Refused<'_>) -> Option<String> {
         self.learn_objection(complaint, refused)
             .or_else(|| self.learn_replay(complaint, refused))
@@ -153,7 +153,7 @@ impl Learned {
         Some(format!("the server {lesson}"))
     }
 
-    /// Notes that nothing private in this prompt may go back again; false if that is known already.
+    /// Notes that no private data of this prompt may be sent again; false if that is known already.
     fn disown(&mut self, refused: &Refused<'_>) -> bool {
         let before = self.disowned.len();
         let wire = refused.protocol.wire();
@@ -175,7 +175,8 @@ impl Learned {
         Some(format!("the server {lesson}; asking again that way"))
     }
 
-    /// An image that is refused would be refused with every further prompt of its conversation, so it goes no more.
+    /// A refused image would be refused with every further prompt of its conversation, so it is no longer
+    /// sent.
     fn learn_images(&mut self, complaint: &Complaint, refused: &Refused<'_>) -> Option<String> {
         let is_about_images = IMAGES.iter().any(|word| complaint.mentions(word));
         let sent: Vec<&[Image]> =
@@ -190,13 +191,13 @@ impl Learned {
             let words = &complaint.message;
             return Some(format!("the model sees no images ({words}); asking again without them"));
         }
-        // There may be too many of them: those that were shown before go first.
+        // There may be too many images: drop those of earlier prompts first.
         let is_new = self.spoil(earlier.concat().iter()) || self.spoil(last.iter());
         let words = &complaint.message;
         is_new.then(|| format!("the server cannot use the images ({words}); asking again without them"))
     }
 
-    /// Notes that images may not go again; false if that is known already.
+    /// Notes that images may not be sent again; false if that is known already.
     fn spoil<'a>(&mut self, images: impl Iterator<Item = &'a Image>) -> bool {
         let before = self.spoilt.len();
         let room = MAX_DISOWNED.saturating_sub(before);
@@ -252,7 +253,8 @@ fn objects_to(complaint: &Complaint, protocol: &dyn Protocol, field: &str) -> bo
                 .any(|word| names(&complaint.message, word)))
 }
 
-/// Whether the field occurs as a whole word, or as the end of a path such as `body.field`; `field.inner` is another one.
+/// Whether the field occurs as a whole word, or at the end of a path such as `body.field`; `field.inner` is
+/// another one.
 fn names(message: &str, field: &str) -> bool {
     let is_inside = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '.';
     message.split(|letter: char| !is_inside(letter)).any(|word| {
@@ -335,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_provider_disowns_is_not_sent_again() {
+    fn disowned_private_data_is_not_sent_again() {
         let private = |data| Private {
             provider: "p".to_owned(),
             model: "m".to_owned(),
@@ -355,7 +357,7 @@ mod tests {
         assert_eq!(sent.items.iter().filter_map(private_of).count(), 1);
     }
 
-    /// What a server that says this is sent the next time, and whether it is told to others.
+    /// The prompt item that is sent after this complaint, and the switch for images.
     fn shown(error: &str) -> Option<(PromptItem, Option<bool>)> {
         let data = buddy_protocol::Base64::from("AAAA".to_owned());
         let media_type = buddy_protocol::ImageType::Png;

@@ -1,4 +1,4 @@
-//! A request with the token of a login: asked for before each call, renewed once when the server refuses it.
+//! A request with the token of a login: fetched before each call, renewed once if the server refuses it.
 
 use bytes::Bytes;
 use reqwest::Response;
@@ -7,13 +7,13 @@ use secrecy::SecretString;
 use crate::http::exchange::{Exchange, Failed};
 use crate::{Auth, Settings, TokenSource};
 
-/// A response, and the credentials it was got with.
+/// A response, and the credentials that the request had.
 pub(super) struct Sent {
     pub(super) response: Response,
     pub(super) auth: Auth,
 }
 
-/// Sends the body with whatever proves who pays. No error quotes the token.
+/// Sends the body with the credentials of the route. No error quotes the token.
 pub(super) async fn send(
     exchange: &Exchange,
     auth: &Auth,

@@ -30,7 +30,7 @@ struct Shared {
     name: String,
     route: Route,
     exchange: Exchange,
-    /// What the endpoint refused so far; held for a look or a note only, never across an await.
+    /// Fields that the endpoint refused so far. Locked briefly, never across an await.
     learned: Mutex<Learned>,
 }
 
@@ -46,7 +46,7 @@ impl HttpModel {
         Ok(Self { shared: Arc::new(shared) })
     }
 
-    /// What was learned about the endpoint until now.
+    /// The options learned about the endpoint so far.
     pub fn switches(&self) -> Switches {
         self.shared.learned.lock().unwrap_or_else(PoisonError::into_inner).switches()
     }
@@ -70,7 +70,8 @@ impl Model for HttpModel {
     }
 }
 
-/// A stream of what a future sends. The future runs only while the stream is polled and is dropped with it.
+/// A stream of the values that a future sends. The future runs only while the stream is polled and is dropped
+/// with it.
 fn stream_of<F, Work>(work: F) -> ReplyStream
 where
     F: FnOnce(Outlet) -> Work,
@@ -82,7 +83,7 @@ where
 }
 
 impl Shared {
-    /// Asks until there is a reply or a final error.
+    /// Retries until there is a reply or a final error.
     async fn run(&self, prompt: &Prompt, mut outlet: Outlet) {
         let settings = &self.route.settings;
         let deadline = Instant::now() + settings.total_timeout;
@@ -125,7 +126,7 @@ impl Shared {
         read.map_err(|failed| Failed { error: redacted(failed.error, &auth), ..failed })
     }
 
-    /// The request as the endpoint is known to like it.
+    /// The request with everything learned about the endpoint applied.
     fn request(&self, prompt: &Prompt) -> (Options, Value) {
         let learned = self.learned.lock().unwrap_or_else(PoisonError::into_inner).clone();
         let options = learned.options(&self.route.options);

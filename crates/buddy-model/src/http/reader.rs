@@ -1,8 +1,8 @@
 //! The body of an answer, from bytes to a reply.
 //!
-//! The first byte tells what came: server-sent events never start with `{` or `<`, so a JSON document (a server that
-//! does not stream) and a web page (a gateway) are known whatever their content type claims. JSON lines do start with
-//! `{`; there a document is a stream of one line, unless no stream was asked for.
+//! The first byte reveals the format: server-sent events never start with `{` or `<`, so a JSON document (a
+//! server that does not stream) and a web page (a gateway) are recognised whatever their content type claims.
+//! JSON lines do start with `{`; there a document is a stream of one line, unless no stream was requested.
 
 use std::time::Duration;
 
@@ -18,17 +18,18 @@ use crate::http::exchange::{Failed, broken, silent};
 use crate::protocol::{Decoder, Frame, Progress, WireError};
 use crate::{Delta, Framing, MAX_EVENT_BYTES, ModelError, ModelErrorKind, Reply, Settings};
 
-/// How long a finished answer waits for the formal end of its body; a new connection costs about as much.
+/// The time that a finished answer waits for the formal end of its body; a new connection costs about as
+/// much.
 const DRAIN_TIMEOUT: Duration = Duration::from_millis(50);
 
-/// Where the deltas of a call go. Closed only when the call is dropped, which drops the sender's task too.
+/// The receiver of a call's deltas. Closed only when the call is dropped, which drops the sender's task too.
 pub(super) type Outlet = Sender<Result<Delta, ModelError>>;
 
 /// Reads one answer.
 pub(super) struct Reader<'a> {
     pub(super) response: Response,
     pub(super) framing: Framing,
-    /// Whether a stream was asked for.
+    /// Whether a stream was requested.
     pub(super) asked_for_stream: bool,
     pub(super) decoder: Box<dyn Decoder>,
     pub(super) settings: &'a Settings,
@@ -36,7 +37,7 @@ pub(super) struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// Passes the deltas on as they come and returns the whole reply.
+    /// Passes on the deltas as they arrive and returns the whole reply.
     pub(super) async fn read(mut self) -> Result<Reply, Failed> {
         let Some(first) = self.first_chunk().await? else { return self.finish() };
         match first_letter(&first) {
@@ -78,7 +79,7 @@ impl Reader<'_> {
         Ok(self.decoder.progress())
     }
 
-    /// A whole answer although a stream was asked for, or because none was.
+    /// Reads a whole answer, either although a stream was requested or because none was.
     async fn read_document(&mut self, first: Bytes) -> Result<Reply, Failed> {
         let body = self.rest(first).await?;
         let body = serde_json::from_slice(&body).map_err(|error| WireError::Malformed(error.to_string()))?;
@@ -108,7 +109,8 @@ impl Reader<'_> {
         Ok(body)
     }
 
-    /// The first chunk with more than white space in it: gateways send blank lines to keep a connection alive.
+    /// The first chunk with more than white space in it: gateways send blank lines to keep a connection
+    /// alive.
     async fn first_chunk(&mut self) -> Result<Option<Bytes>, ModelError> {
         while let Some(chunk) = self.next_chunk().await? {
             if first_letter(&chunk).is_some() {
@@ -118,7 +120,8 @@ impl Reader<'_> {
         Ok(None)
     }
 
-    /// The next bytes, or none at the end. Once the answer is complete, silence and a broken connection are an end too.
+    /// The next bytes, or `None` at the end. Once the answer is complete, silence and a broken connection are
+    /// an end too.
     async fn next_chunk(&mut self) -> Result<Option<Bytes>, ModelError> {
         let is_complete = self.decoder.progress() != Progress::Open;
         let limit = if is_complete { self.settings.settle_timeout } else { self.settings.idle_timeout };
@@ -130,7 +133,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Reads the formal end of the body, if it is there: only then can the next call use this connection.
+    /// Reads the formal end of the body, if it is there: only then can the next call reuse this connection.
     async fn drain(&mut self) {
         let end = async { while let Ok(Some(_)) = self.response.chunk().await {} };
         let _in_time = timeout(DRAIN_TIMEOUT, end).await;
@@ -138,7 +141,7 @@ impl Reader<'_> {
 
     async fn pass(&mut self, deltas: Vec<Delta>) {
         for delta in deltas {
-            // Nobody listens only when this very task is being dropped.
+            // The receiver is gone only while this very task is being dropped.
             let _sent = self.outlet.send(Ok(delta)).await;
         }
     }
@@ -153,7 +156,7 @@ fn first_letter(bytes: &[u8]) -> Option<u8> {
     bytes.iter().copied().find(|byte| !byte.is_ascii_whitespace())
 }
 
-/// The error for a call that went on for too long, though never silent.
+/// The error for a call that took too long, though it was never silent.
 pub(super) fn endless(settings: &Settings) -> ModelError {
     let message = format!("the answer was not complete after {} s", settings.total_timeout.as_secs_f64());
     ModelError::new(ModelErrorKind::Timeout, message).with_retry(Retry::Never)

@@ -1,4 +1,4 @@
-//! What a token endpoint answers. Pure: bytes in, tokens or a refusal out; no error quotes the answer.
+//! The answers of a token endpoint. Pure: bytes in, tokens or a refusal out; no error quotes the answer.
 
 use std::time::Duration;
 
@@ -9,20 +9,20 @@ use super::tokens::{Tokens, account};
 use crate::clean::clipped;
 use crate::{LoginError, LoginErrorKind};
 
-/// Longest piece of a provider's own words that is shown.
+/// The maximum length of a quote from the provider.
 const MAX_WORDS: usize = 200;
 
-/// Longest life of a token that is believed. More is a mistake, and would overflow sums.
+/// The maximum plausible lifetime of a token. A longer one is a mistake and would overflow sums.
 const MAX_LIFE: Duration = Duration::from_hours(24 * 3660);
 
-/// An answer: a JSON object, whatever its status.
+/// An answer: a JSON object with any status.
 #[derive(Debug)]
 pub(super) struct Answer {
     status: u16,
     fields: Value,
 }
 
-/// A refusal in the words of OAuth.
+/// A refusal in OAuth's terms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Refusal {
     pub(super) code: String,
@@ -31,12 +31,13 @@ pub(super) struct Refusal {
 
 impl Answer {
     pub(super) fn read(status: u16, body: &[u8]) -> Self {
-        // An answer that is no JSON says as much as an empty one.
+        // An answer that is not JSON is treated as an empty one.
         let fields = serde_json::from_slice(body).unwrap_or(Value::Null);
         Self { status, fields }
     }
 
-    /// The fields of a good answer. Some providers refuse with status 200, so the words come first.
+    /// The fields of a successful answer. Some providers refuse with status 200, so the error fields come
+    /// first.
     pub(super) fn accepted(self) -> Result<Self, Refusal> {
         if let Some(code) = self.text("error") {
             let description = self.text("error_description").unwrap_or_default();
@@ -81,7 +82,7 @@ impl Answer {
 }
 
 impl Refusal {
-    /// What it means for a login.
+    /// The login error for this refusal.
     pub(super) fn into_error(self) -> LoginError {
         let Self { code, description } = self;
         let (kind, message) = match code.as_str() {

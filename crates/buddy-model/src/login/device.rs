@@ -1,4 +1,4 @@
-//! The pace of a login on another device (RFC 8628). Pure: what the provider said in, how long to wait out.
+//! The pace of a login on another device (RFC 8628). Pure: the provider's answer in, the delay out.
 
 use std::time::Duration;
 
@@ -11,21 +11,21 @@ use super::timing::LoginTiming;
 use crate::clean::clipped;
 use crate::{LoginError, LoginErrorKind};
 
-/// Longest code that is shown; people type it.
+/// The maximum length of a code; users type it.
 const MAX_CODE_CHARS: usize = 64;
 
-/// What the person needs on the other device.
+/// The data that the user needs on the other device.
 #[derive(Debug, Clone)]
 pub struct DeviceCode {
-    /// Where to go.
+    /// The address to open.
     pub url: String,
-    /// The same with the code in it, if the provider has that.
+    /// The same address with the code in it, if the provider offers one.
     pub complete_url: Option<String>,
-    /// What to type there.
+    /// The code to type there.
     pub code: String,
-    /// How long it can be used.
+    /// The time until it expires.
     pub expires_in: Duration,
-    /// What the provider knows this login by.
+    /// The provider's id for this login.
     pub(super) handle: SecretString,
     pub(super) interval: Duration,
 }
@@ -35,7 +35,7 @@ impl DeviceCode {
         let missing = |name: &str| bad(format!("the provider's answer has no `{name}`"));
         let device_code = answer.text("device_code").ok_or_else(|| missing("device_code"))?;
         let code = answer.text("user_code").ok_or_else(|| missing("user_code"))?;
-        // The second name is what some sent before the RFC was done.
+        // The second name is from providers that predate the final RFC.
         let url = answer.text("verification_uri").or_else(|| answer.text("verification_url"));
         let url = url.ok_or_else(|| missing("verification_uri"))?;
         let url =
@@ -52,7 +52,7 @@ impl DeviceCode {
     }
 }
 
-/// How long to wait after this outcome of a question, or why to stop asking.
+/// The delay after this poll result, or the reason to stop polling.
 pub(super) fn pause(
     before: Duration,
     outcome: NotAccepted,
@@ -66,7 +66,7 @@ pub(super) fn pause(
             if error.kind != LoginErrorKind::Transport {
                 return Err(error);
             }
-            // A network that is away for a moment does not end a login; it is asked less and less often.
+            // A short network outage does not end a login; the polling slows down.
             before.max(timing.interval) * 2
         }
     };

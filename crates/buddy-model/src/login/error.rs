@@ -1,4 +1,4 @@
-//! Why a login did not work, in words for a person.
+//! The reasons why a login failed, in words for users.
 
 use crate::error::Retry;
 use crate::{ModelError, ModelErrorKind};
@@ -7,9 +7,9 @@ use crate::{ModelError, ModelErrorKind};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct LoginError {
-    /// What kind of failure, for callers that branch.
+    /// The kind of failure, for callers that branch.
     pub kind: LoginErrorKind,
-    /// What happened, as a lower-case fragment.
+    /// A description as a lower-case fragment.
     pub message: String,
 }
 
@@ -18,17 +18,17 @@ pub struct LoginError {
 pub enum LoginErrorKind {
     /// The provider is not configured for this.
     Setup,
-    /// The person, or the provider, said no.
+    /// The user or the provider said no.
     Denied,
-    /// Nobody confirmed the login in time.
+    /// The user did not confirm the login in time.
     Expired,
-    /// The provider does not take the token, the code or the client any more.
+    /// The provider no longer accepts the token, the code or the client.
     Refused,
-    /// An answer came that cannot be trusted: it does not belong to this login.
+    /// An untrustworthy answer: it does not belong to this login.
     Foreign,
-    /// The provider cannot be reached, or has trouble of its own.
+    /// The provider is unreachable, or has an internal problem.
     Transport,
-    /// What came is not an answer of this protocol.
+    /// The answer does not follow the protocol.
     BadAnswer,
 }
 

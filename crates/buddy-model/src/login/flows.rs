@@ -36,19 +36,19 @@ impl fmt::Debug for Login {
 }
 
 impl Login {
-    /// Logins to this provider, whose addresses are checked first.
+    /// Logins to this provider. Checks its addresses first.
     pub fn new(provider: LoginProvider, clock: Arc<dyn Clock>) -> Result<Self, LoginError> {
         provider.check()?;
         Ok(Self { provider, timing: LoginTiming::default(), clock })
     }
 
-    /// The same with other waits.
+    /// The same logins with other timeouts.
     pub fn with_timing(mut self, timing: LoginTiming) -> Self {
         self.timing = timing;
         self
     }
 
-    /// Logs in with a code that the person types on any device. `show` is given the code, once.
+    /// Logs in with a code that the user types on any device. Calls `show` with the code, once.
     pub async fn device(&self, show: impl FnOnce(&DeviceCode)) -> Result<Tokens, LoginError> {
         let url = self.provider.device()?;
         let scope = self.provider.scopes.join(" ");
@@ -71,8 +71,8 @@ impl Login {
         }
     }
 
-    /// Logs in with a browser. `open` is given the address to open; `pasted` resolves to the address that the browser
-    /// ended at, when the person brings it by hand because the browser is on another machine.
+    /// Logs in with a browser. Calls `open` with the address to open. `pasted` resolves to the final address
+    /// of the browser if the user pastes it, because the browser is on another machine.
     pub async fn browser(
         &self,
         open: impl FnOnce(&Url),
@@ -104,8 +104,8 @@ impl Login {
         self.ask(&provider.token()?, &form).await?.tokens(self.clock.now())
     }
 
-    /// New tokens for a refresh token. Where the provider gives no new refresh token, the old one stays in force and
-    /// is in the answer.
+    /// New tokens for a refresh token. If the provider issues no new refresh token, the old one stays valid
+    /// and is in the answer.
     pub async fn refresh(&self, refresh: &SecretString) -> Result<Tokens, LoginError> {
         let form = [("grant_type", "refresh_token"), ("refresh_token", refresh.expose_secret())];
         let mut tokens = self.ask(&self.provider.token()?, &form).await?.tokens(self.clock.now())?;
@@ -113,11 +113,11 @@ impl Login {
         Ok(tokens)
     }
 
-    /// Gives tokens back (RFC 7009). Whether the provider takes them back at all is the answer.
+    /// Revokes tokens (RFC 7009). The answer says whether the provider supports that.
     pub async fn revoke(&self, tokens: &Tokens) -> Result<Revocation, LoginError> {
         let Some(url) = &self.provider.revoke_url else { return Ok(Revocation::NotOffered) };
         let url = self.provider.address("revoke_url", url)?;
-        // A refresh token takes its access tokens with it; only where there is none is the access token named.
+        // A refresh token takes its access tokens with it; the access token is named only if there is none.
         let (token, hint) = match &tokens.refresh {
             Some(refresh) => (refresh, "refresh_token"),
             None => (&tokens.access, "access_token"),
@@ -130,7 +130,7 @@ impl Login {
         post(&self.provider, url, form, &self.timing).await.map_err(super::post::NotAccepted::into_error)
     }
 
-    /// What the person configured for the first request of a login.
+    /// The parameters that the user configured for the first request of a login.
     fn with_wishes<'a>(&'a self, scope: &'a str) -> Vec<(&'a str, &'a str)> {
         let extra = self.provider.extra.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         extra.chain((!scope.is_empty()).then_some(("scope", scope))).collect()
@@ -150,11 +150,11 @@ impl Login {
     }
 }
 
-/// What became of tokens that were to be given back.
+/// The result of revoking tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Revocation {
-    /// The provider took them.
+    /// The provider revoked them.
     Done,
-    /// The provider has no way to.
+    /// The provider does not support it.
     NotOffered,
 }

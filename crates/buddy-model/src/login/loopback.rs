@@ -1,4 +1,4 @@
-//! The address on this machine that a browser comes back to. It takes one answer and is gone.
+//! The address on this machine that the browser is redirected to. It takes one answer and closes.
 
 use std::net::Ipv4Addr;
 use std::time::Duration;
@@ -13,13 +13,13 @@ use url::Url;
 
 use crate::{LoginError, LoginErrorKind};
 
-/// Connections that may be open at once. Browsers open some in advance and say nothing on them.
+/// The maximum number of open connections. Browsers open some in advance and send nothing on them.
 const MAX_CONNECTIONS: usize = 16;
 
-/// Largest head of a request that is read.
+/// The maximum size of a request head.
 const MAX_HEAD_BYTES: usize = 32 * 1024;
 
-/// How long a connection may take to say what it wants, and to take its answer.
+/// The timeout for a connection to send its request, and to take its answer.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A listening address.
@@ -30,7 +30,7 @@ pub(super) struct Loopback {
 }
 
 impl Loopback {
-    /// Listens on this port of this machine; none takes a free one.
+    /// Listens on this port of this machine; `None` takes a free one.
     pub(super) async fn bind(port: Option<u16>, path: &str) -> Result<Self, LoginError> {
         let cannot = |error: &dyn std::fmt::Display| {
             let port = port.map_or_else(|| "a free port".to_owned(), |port| format!("port {port}"));
@@ -45,12 +45,12 @@ impl Loopback {
         Ok(Self { listener, url })
     }
 
-    /// Where the browser is to come back to.
+    /// The redirect address for the browser.
     pub(super) fn url(&self) -> &Url {
         &self.url
     }
 
-    /// Waits for the browser. The first request for the right path is the one that is judged.
+    /// Waits for the browser. Only the first request for the right path is judged.
     pub(super) async fn code(
         self,
         judge: impl Fn(&Url) -> Result<SecretString, LoginError>,
@@ -86,7 +86,7 @@ impl Loopback {
     }
 }
 
-/// What a connection asks for, if it asks for something in time.
+/// The requested path of a connection, if the request arrives in time.
 async fn requested(mut stream: TcpStream) -> Option<(TcpStream, String)> {
     let mut head = Vec::new();
     let read = async {
@@ -100,11 +100,11 @@ async fn requested(mut stream: TcpStream) -> Option<(TcpStream, String)> {
     timeout(PATIENCE, read).await.ok()??;
     let head = String::from_utf8(head).ok()?;
     let target = head.strip_prefix("GET ")?.split(' ').next()?;
-    // Only a path: a whole address or `//host` would be resolved to somewhere else.
+    // Only a path: a whole address or `//host` would resolve to somewhere else.
     (target.starts_with('/') && !target.starts_with("//")).then(|| (stream, target.to_owned()))
 }
 
-/// Answers and closes. A browser that does not listen is no reason to fail.
+/// Answers and closes. A browser that does not listen is not an error.
 async fn answer(mut stream: TcpStream, status: &str, text: &str) {
     let length = text.len();
     let response = format!(

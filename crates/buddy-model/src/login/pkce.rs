@@ -1,11 +1,11 @@
-//! Random values of a login, and the proof that the code comes back to whoever asked for it (RFC 7636).
+//! Random values of a login, and the proof that the code returns to the client that asked for it (RFC 7636).
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use secrecy::{ExposeSecret, SecretString};
 use sha2::{Digest, Sha256};
 
-/// 256 random bits as text of 43 characters, which is what the RFC recommends for a verifier.
+/// 256 random bits as text of 43 characters, as the RFC recommends for a verifier.
 pub(super) fn random() -> SecretString {
     URL_SAFE_NO_PAD.encode(rand::random::<[u8; 32]>()).into()
 }

@@ -1,4 +1,4 @@
-//! One request to a provider: a form out, a JSON object back, in time and in bounds.
+//! One request to a provider: a form out, a JSON object back, with a timeout and a size limit.
 
 use reqwest::header::ACCEPT;
 use secrecy::ExposeSecret;
@@ -12,10 +12,10 @@ use crate::clean::masked;
 use crate::http::{build_client, unreachable};
 use crate::{Endpoint, LoginError, LoginErrorKind, LoginProvider, Settings};
 
-/// Largest answer that is read; tokens with many claims have some kilobytes.
+/// The maximum size of an answer; tokens with many claims have some kilobytes.
 const MAX_ANSWER_BYTES: usize = 256 * 1024;
 
-/// Fields that are secrets: a provider that quotes one back is not quoted.
+/// Fields that hold secrets: if a provider quotes one back, the error does not show it.
 const SECRET_FIELDS: &[&str] = &["code", "code_verifier", "device_code", "refresh_token", "token"];
 
 /// A refusal in the provider's words, or no answer at all.
@@ -34,7 +34,7 @@ impl NotAccepted {
     }
 }
 
-/// Sends a form in the name of the provider's client.
+/// Sends a form as the provider's client.
 pub(super) async fn post(
     provider: &LoginProvider,
     url: &Url,
@@ -72,7 +72,7 @@ async fn exchange(
     let mut request = client.post(url.clone()).header(ACCEPT, "application/json");
     match &provider.client_secret {
         Some(secret) => {
-            // RFC 6749, 2.3.1 wants both encoded as in a form.
+            // RFC 6749, 2.3.1 requires both to be form-encoded.
             let encoded = |text: &str| byte_serialize(text.as_bytes()).collect::<String>();
             request = request.basic_auth(encoded(&provider.client_id), Some(encoded(secret.expose_secret())));
         }

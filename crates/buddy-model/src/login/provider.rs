@@ -1,4 +1,4 @@
-//! A provider that one can log in to: values in, checked addresses out.
+//! A provider that supports logins: values in, checked addresses out.
 
 use std::collections::BTreeMap;
 
@@ -24,37 +24,37 @@ const OWN_PARAMETERS: &[&str] = &[
     "state",
 ];
 
-/// A provider, as the person configured it. No provider is built in.
+/// A provider, as the user configured it. No provider is built in.
 #[derive(Debug, Clone, Default)]
 pub struct LoginProvider {
-    /// What the person calls it.
+    /// The user's name for it.
     pub name: String,
-    /// Who buddy is there.
+    /// The id of buddy as a client there.
     pub client_id: String,
-    /// The secret of that client, where the provider gave one out.
+    /// The secret of that client, if the provider issued one.
     pub client_secret: Option<SecretString>,
-    /// Where a browser asks the person.
+    /// The authorization endpoint, which asks the user in a browser.
     pub authorize_url: Option<String>,
-    /// Where tokens come from.
+    /// The token endpoint.
     pub token_url: String,
-    /// Where codes for another device come from.
+    /// The endpoint for device codes.
     pub device_url: Option<String>,
-    /// Where tokens are given back.
+    /// The revocation endpoint.
     pub revoke_url: Option<String>,
-    /// What the tokens are for.
+    /// The scopes to request.
     pub scopes: Vec<String>,
-    /// Further parameters of the first request, such as `audience`.
+    /// Extra parameters of the first request, such as `audience`.
     pub extra: BTreeMap<String, String>,
-    /// The port that the browser comes back to; none takes a free one.
+    /// The port of the redirect address; `None` takes a free one.
     pub redirect_port: Option<u16>,
-    /// The path that the browser comes back to; none takes `/callback`.
+    /// The path of the redirect address; `None` takes `/callback`.
     pub redirect_path: Option<String>,
-    /// Who the provider says it is when the browser comes back (RFC 9207); when set, it must say so.
+    /// The issuer that the provider must name in the redirect (RFC 9207); `None` does not check it.
     pub issuer: Option<String>,
 }
 
 impl LoginProvider {
-    /// Fails unless every address can be used and no parameter is one of buddy's own.
+    /// Fails unless every address is usable and no extra parameter overrides one of buddy's own.
     pub fn check(&self) -> Result<(), LoginError> {
         if self.client_id.is_empty() {
             return Err(self.setup("`client_id` is not set"));
@@ -75,17 +75,17 @@ impl LoginProvider {
         }
     }
 
-    /// Where tokens come from.
+    /// The token endpoint.
     pub(super) fn token(&self) -> Result<Url, LoginError> {
         self.address("token_url", &self.token_url)
     }
 
-    /// Where a browser asks the person.
+    /// The authorization endpoint.
     pub(super) fn authorize(&self) -> Result<Url, LoginError> {
         self.optional("authorize_url", self.authorize_url.as_deref())
     }
 
-    /// Where codes for another device come from.
+    /// The endpoint for device codes.
     pub(super) fn device(&self) -> Result<Url, LoginError> {
         self.optional("device_url", self.device_url.as_deref())
     }
@@ -104,7 +104,7 @@ impl LoginProvider {
     }
 }
 
-/// An address that may be spoken to, shown and opened: https, or http on this machine, without a user or password.
+/// An address that buddy may use, show and open: https, or http on this machine, without a user or password.
 pub(super) fn safe_url(text: &str) -> Result<Url, String> {
     let endpoint = Endpoint::parse(text).map_err(|_| "is not an https address".to_owned())?;
     if !endpoint.is_https() && !endpoint.is_loopback() {
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_named_and_secrets_are_not() {
+    fn errors_name_the_bad_setting_and_no_secrets() {
         let mut provider = LoginProvider {
             name: "acme".to_owned(),
             client_id: "buddy".to_owned(),

@@ -1,4 +1,4 @@
-//! What a browser brings back. Pure: an address in, a code or a reason out.
+//! The address that a browser returns with. Pure: an address in, a code or an error out.
 
 use secrecy::{ExposeSecret, SecretString};
 use url::Url;
@@ -7,7 +7,7 @@ use super::answer::Refusal;
 use crate::clean::clipped;
 use crate::{LoginError, LoginErrorKind};
 
-/// What must be true of an address for it to belong to this login.
+/// The values that an address must have to belong to this login.
 #[derive(Debug)]
 pub(super) struct Expected {
     pub(super) state: SecretString,
@@ -15,11 +15,11 @@ pub(super) struct Expected {
 }
 
 impl Expected {
-    /// The code in the address. Whether it belongs to this login is asked before anything else in it is believed.
+    /// The code in the address. Checks that it belongs to this login before it trusts anything else in it.
     pub(super) fn code(&self, url: &Url) -> Result<SecretString, LoginError> {
         let field = |name: &str| {
             let mut values = url.query_pairs().filter(|(known, _)| known == name);
-            // A field that is there twice is no field.
+            // A field that occurs twice is ignored.
             values.next().filter(|_| values.next().is_none()).map(|(_, value)| value.into_owned())
         };
         if field("state").as_deref() != Some(self.state.expose_secret()) {
@@ -38,7 +38,7 @@ impl Expected {
             .ok_or_else(|| LoginError::new(LoginErrorKind::BadAnswer, "the answer has no code"))
     }
 
-    /// The code in what the person pasted: the address, or the part of it after the question mark.
+    /// The code in the text that the user pasted: the address, or the part of it after the question mark.
     pub(super) fn pasted(&self, text: &str) -> Result<SecretString, LoginError> {
         let text = text.trim();
         let query = text.split_once('?').map_or(text, |(_, query)| query);

@@ -1,4 +1,4 @@
-//! Where a route gets its token from, anew for every call.
+//! The source of a route's token, asked before every call.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use secrecy::SecretString;
 
 use crate::ModelError;
 
-/// Gives out a token that should still hold, and gets a new one when it does not. Its `Debug` shows no token.
+/// Returns a token that should still be valid, and gets a new one if it is not. Its `Debug` shows no token.
 #[async_trait]
 pub trait TokenSource: fmt::Debug + Send + Sync {
-    /// A token to use now. `stale` is one that the server has just refused: another one is wanted.
+    /// A token to use now. `stale` is one that the server has just refused: return another one.
     async fn token(&self, stale: Option<&SecretString>) -> Result<SecretString, ModelError>;
 
-    /// What the person can do when no token is accepted any more.
+    /// The next step for the user if no token is accepted any more.
     fn hint(&self) -> String;
 }

@@ -1,23 +1,23 @@
-//! How patient a login is. Every wait has its bound here.
+//! The timeouts of a login. Every wait has its bound here.
 
 use std::time::Duration;
 
 /// The waits of a login.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LoginTiming {
-    /// Until a connection stands.
+    /// The timeout for connecting.
     pub connect: Duration,
-    /// One request with its answer.
+    /// The timeout for one request with its answer.
     pub request: Duration,
-    /// Between two questions whether a code was confirmed, when the provider names no pace (RFC 8628, 3.2).
+    /// The polling interval for the confirmation of a code, if the provider names none (RFC 8628, 3.2).
     pub interval: Duration,
-    /// What is added when the provider wants to be asked less often (RFC 8628, 3.5).
+    /// The increase of the interval if the provider asks to slow down (RFC 8628, 3.5).
     pub slow_down: Duration,
-    /// The longest pause, whatever the provider asks for.
+    /// The maximum interval, whatever the provider asks for.
     pub longest_interval: Duration,
-    /// The longest that a code is waited for, whatever the provider says.
+    /// The maximum wait for a code, whatever the provider says.
     pub device: Duration,
-    /// The longest that a browser is waited for.
+    /// The maximum wait for a browser.
     pub browser: Duration,
 }
 

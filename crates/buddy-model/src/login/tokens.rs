@@ -1,4 +1,4 @@
-//! What a login gives.
+//! The tokens of a login.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -8,25 +8,25 @@ use serde_json::Value;
 
 use crate::clean::clipped;
 
-/// Longest name of an account that is shown.
+/// The maximum length of an account name on display.
 const MAX_ACCOUNT_CHARS: usize = 120;
 
 /// The tokens of one login. Debug output never shows them.
 #[derive(Debug, Clone)]
 pub struct Tokens {
-    /// What requests carry.
+    /// The access token that requests carry.
     pub access: SecretString,
-    /// What gets the next access token.
+    /// The refresh token, for the next access token.
     pub refresh: Option<SecretString>,
-    /// When the access token ends, if the provider says so.
+    /// The expiry of the access token, if the provider reports it.
     pub expires_at: Option<UnixMillis>,
-    /// What the tokens are for, if the provider says so.
+    /// The scope of the tokens, if the provider reports it.
     pub scope: Option<String>,
-    /// Whose account it is, for display only: nobody verified it.
+    /// The account name, for display only: it is not verified.
     pub account: Option<String>,
 }
 
-/// The account that an id token names. Its signature is not looked at, so nothing may depend on it.
+/// The account that an id token names. Its signature is not verified, so nothing may depend on it.
 pub(super) fn account(id_token: &str) -> Option<String> {
     let payload = id_token.split('.').nth(1)?;
     let claims = URL_SAFE_NO_PAD.decode(payload.trim_end_matches('=')).ok()?;

@@ -1,4 +1,4 @@
-//! Servers on this machine, found at the ports they use unless told otherwise.
+//! Servers on this machine, found at their default ports.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use crate::http::fetch::{Fetch, Patience};
 use crate::probe::read::{self, ListedModel};
 use crate::{Auth, Endpoint, Route};
 
-/// Patience with ports where most likely nobody listens.
+/// The timeouts for ports on which most likely no server listens.
 const PATIENCE: Patience =
     Patience { connect: Duration::from_millis(300), total: Duration::from_millis(1500) };
 
@@ -26,11 +26,11 @@ pub enum ServerKind {
 }
 
 impl ServerKind {
-    /// Every kind with the port it uses unless told otherwise.
+    /// Every kind with its default port.
     pub const DEFAULT_PORTS: [(Self, u16); 4] =
         [(Self::Ollama, 11434), (Self::LlamaCpp, 8080), (Self::LmStudio, 1234), (Self::Vllm, 8000)];
 
-    /// The kind that a model's owner gives away, whatever port it is on.
+    /// The kind that a model's owner field reveals, whatever port it is on.
     fn by_owner(owner: &str) -> Option<Self> {
         match owner {
             "llamacpp" => Some(Self::LlamaCpp),
@@ -45,9 +45,9 @@ impl ServerKind {
 /// A server that answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LocalServer {
-    /// What it is.
+    /// The kind of server.
     pub kind: ServerKind,
-    /// Where it is, without a path.
+    /// The address, without a path.
     pub base_url: String,
     /// The models it has; may be empty.
     pub models: Vec<String>,
@@ -58,7 +58,7 @@ pub async fn local_servers() -> Vec<LocalServer> {
     local_servers_on(&ServerKind::DEFAULT_PORTS).await
 }
 
-/// The servers at these ports, all asked at the same time; in the order of the ports.
+/// The servers at these ports, probed concurrently; in the order of the ports.
 pub async fn local_servers_on(ports: &[(ServerKind, u16)]) -> Vec<LocalServer> {
     let found = join_all(ports.iter().map(|(kind, port)| local_server(*kind, *port))).await;
     found.into_iter().flatten().collect()

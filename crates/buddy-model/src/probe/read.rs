@@ -1,24 +1,24 @@
-//! What servers say about their models, in their several ways of saying it.
+//! Parsers for the several formats in which servers describe their models.
 
 use serde_json::Value;
 
 use crate::probe::{ContextWindow, LlamaCppProps};
 
-/// Most models that are taken from a list.
+/// The maximum number of models taken from a list.
 const MAX_MODELS: usize = 10_000;
 
 /// A model of a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListedModel {
-    /// The name to ask for it by.
+    /// The name to request it by.
     pub name: String,
-    /// Its context, where the list says so.
+    /// Its context window, if the list has it.
     pub context: ContextWindow,
-    /// Who the list says it belongs to: local servers put their own name there.
+    /// The owner according to the list: local servers put their own name there.
     pub owner: Option<String>,
 }
 
-/// `GET /models`: llama.cpp, vLLM and `OpenRouter` add the context, each in its own place.
+/// `GET /models`: llama.cpp, vLLM and `OpenRouter` add the context window, each in its own field.
 pub(super) fn models(answer: &Value) -> Vec<ListedModel> {
     let list = answer.get("data").or_else(|| answer.get("models")).unwrap_or(answer);
     elements(list).filter_map(listed).collect()
@@ -39,7 +39,7 @@ pub(super) fn ollama_tags(answer: &Value) -> Vec<ListedModel> {
     models(answer)
 }
 
-/// `POST /api/show`: the context stands under the name of the architecture.
+/// `POST /api/show`: the context window is under the name of the architecture.
 pub(super) fn ollama_possible(answer: &Value) -> Option<u64> {
     let facts = answer.get("model_info")?.as_object()?;
     let architecture = facts.get("general.architecture").and_then(Value::as_str);
@@ -48,11 +48,12 @@ pub(super) fn ollama_possible(answer: &Value) -> Option<u64> {
     named.or_else(any)?.as_u64()
 }
 
-/// The most context that a model of Ollama is asked to be loaded with unless somebody wishes otherwise: what Ollama
-/// itself takes on a machine with a good graphics card. Memory for it is taken at once, used or not.
+/// The maximum default for the context window of an Ollama model: Ollama's own choice on a machine with a
+/// good graphics card. Its memory is allocated at once, used or not.
 pub const OLLAMA_WINDOW: u64 = 32_768;
 
-/// `POST /api/show`: the context to ask for is that of the model's own parameters, else as much as is sensible.
+/// `POST /api/show`: the context window to ask for is that of the model's own parameters, else a sensible
+/// size.
 pub(super) fn ollama_wish(answer: &Value) -> Option<u64> {
     let parameters = answer.get("parameters").and_then(Value::as_str).unwrap_or_default();
     let own = parameters.lines().find_map(|line| {
@@ -62,7 +63,7 @@ pub(super) fn ollama_wish(answer: &Value) -> Option<u64> {
     own.or_else(|| ollama_possible(answer).map(|possible| possible.min(OLLAMA_WINDOW)))
 }
 
-/// `GET /api/ps`: only models in memory are there.
+/// `GET /api/ps`: lists only models in memory.
 pub(super) fn ollama_loaded(answer: &Value, model: &str) -> Option<u64> {
     let is_wanted = |running: &&Value| {
         let name = running.get("model").or_else(|| running.get("name")).and_then(Value::as_str);

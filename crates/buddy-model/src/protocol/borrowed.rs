@@ -1,4 +1,4 @@
-//! Text of a frame that is copied only when it has to be.
+//! Text of a frame that is copied only if necessary.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -43,7 +43,7 @@ impl<'de> Visitor<'de> for TextVisitor {
     }
 }
 
-/// A JSON string that nobody looks at: it must be one, but takes no room.
+/// A JSON string that nobody reads: it must be a string, but takes no memory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Skipped;
 

@@ -1,29 +1,30 @@
-//! The bounds of one answer, held while it streams, the same on every wire.
+//! The bounds of one answer, enforced while it streams, the same on every wire.
 //!
-//! A server that never stops talking must cost neither the memory nor the disk of whoever listens. Each wire's decoder
-//! is wrapped in [`Bounded`], which measures what comes in and what goes out. Beyond a bound the answer is
-//! [`WireError::TooLarge`]: it is not retried, and none of its calls becomes an item.
+//! A server that never stops must not exhaust the client's memory or disk. Each wire's decoder is wrapped in
+//! [`Bounded`], which measures input and output. Beyond a bound the answer is [`WireError::TooLarge`]: it is
+//! not retried, and none of its calls becomes an item.
 
 use serde_json::Value;
 
 use crate::protocol::{Decoder, Frame, Progress, WireError};
 use crate::{Arguments, Delta, MAX_ARGUMENTS_BYTES, Reply, ReplyItem};
 
-/// Most text and reasoning of one answer. The longest answers of today's models have about half a megabyte.
+/// The maximum text and reasoning of one answer. The longest answers of today's models have about half a
+/// megabyte.
 pub const MAX_SAID_BYTES: usize = 8 * 1024 * 1024;
 
-/// Most that is kept of one answer: text, reasoning, arguments and the provider's own data together.
+/// The maximum size of one answer: text, reasoning, arguments and the provider's own data together.
 pub const MAX_ANSWER_BYTES: usize = 16 * 1024 * 1024;
 
-/// Most parts of one answer. Each becomes an item in the log, so a server that changes its voice with every letter
-/// would fill the disk with items.
+/// The maximum number of parts of one answer. Each becomes an item in the log, so a server that starts a part
+/// with every letter would fill the disk with items.
 pub const MAX_PARTS: usize = 1024;
 
-/// Most bytes of frames that are read for one answer, whatever is in them. A token takes a few hundred bytes on the
-/// wire, so this is far beyond any answer below the other bounds.
+/// The maximum bytes of frames for one answer, whatever they contain. A token takes a few hundred bytes on
+/// the wire, so this is far beyond any answer below the other bounds.
 pub const MAX_STREAM_BYTES: usize = 256 * 1024 * 1024;
 
-/// A decoder that keeps its bounds.
+/// A decoder that enforces the bounds.
 #[derive(Debug)]
 pub(crate) struct Bounded<D> {
     inner: D,
@@ -31,7 +32,7 @@ pub(crate) struct Bounded<D> {
     said: usize,
     parts: usize,
     voice: Option<Voice>,
-    /// Bytes of arguments, by the call's place in the answer.
+    /// Bytes of arguments, by the call's position in the answer.
     arguments: Vec<usize>,
 }
 
@@ -94,7 +95,7 @@ impl<D: Decoder> Decoder for Bounded<D> {
         self.measured(deltas)
     }
 
-    /// Not all that is in a reply streamed before: some servers say it only at the end.
+    /// Not everything in a reply has streamed before: some servers send it only at the end.
     fn finish(&mut self) -> Result<Reply, WireError> {
         let reply = self.inner.finish()?;
         let mut said = 0;
@@ -106,7 +107,7 @@ impl<D: Decoder> Decoder for Bounded<D> {
                 ReplyItem::ToolCall { arguments: Arguments::Broken { raw, .. }, .. } => {
                     grow(&mut 0, raw.len(), MAX_ARGUMENTS_BYTES)?;
                 }
-                // Longer ones were not read as an object.
+                // Longer ones were not parsed as an object.
                 ReplyItem::ToolCall { .. } => {}
             }
         }
@@ -114,15 +115,15 @@ impl<D: Decoder> Decoder for Bounded<D> {
     }
 }
 
-/// Adds to a count that has a bound.
+/// Adds to a count and fails beyond its bound.
 pub(crate) fn grow(count: &mut usize, more: usize, bound: usize) -> Result<(), WireError> {
     *count = count.saturating_add(more);
     if *count > bound { Err(WireError::TooLarge) } else { Ok(()) }
 }
 
-/// About how much room a value takes.
+/// The approximate memory of a value.
 pub(crate) fn weight(value: &Value) -> usize {
-    /// What a value takes beside its text.
+    /// The overhead of a value besides its text.
     const OVERHEAD: usize = 8;
     OVERHEAD
         + match value {

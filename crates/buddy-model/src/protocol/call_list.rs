@@ -1,21 +1,21 @@
-//! The calls of one answer as the agent gets them: each with a usable id, none twice, not too many.
+//! The calls of one answer as the agent gets them: each with a usable id, no duplicates, not too many.
 
 use std::collections::HashSet;
 
 use crate::protocol::DecoderContext;
 use crate::{Arguments, Private, ReplyItem};
 
-/// Most calls that are taken from one answer: weak models repeat themselves until the length limit.
+/// The maximum number of calls in one answer: weak models repeat themselves until the length limit.
 pub const MAX_CALLS_PER_REPLY: usize = 64;
 
-/// The calls that were admitted so far.
+/// The calls admitted so far.
 #[derive(Debug, Default)]
 pub(crate) struct CallList {
     seen: Vec<(String, Arguments)>,
 }
 
 impl CallList {
-    /// The call as an item, unless it repeats an earlier one or is one too many.
+    /// The call as an item, unless it repeats an earlier one or exceeds the maximum.
     pub(crate) fn admit(
         &mut self,
         id: Option<String>,
@@ -41,7 +41,7 @@ impl CallList {
     }
 }
 
-/// What stands in for a name that never came, so that the call and its result can be sent back.
+/// The placeholder for a missing name, so that the call and its result can be sent back.
 pub(crate) const UNNAMED: &str = "unnamed";
 
 /// The arguments of a call that names no tool.

@@ -18,7 +18,7 @@ use decoder::ChatDecoder;
 /// The name of this wire in private data.
 const WIRE: &str = "chat";
 
-/// The protocol, without state.
+/// The protocol, which has no state.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Chat;
 

@@ -1,14 +1,14 @@
-//! Why an answer ended, from the words that servers have for it.
+//! The reason why an answer ended, from the words that servers use.
 //!
-//! One table for the wires that name their reason in one word. The calls of an answer run only when its model is known to
-//! have meant its end, so a word that stands in no row is never a reason to run them.
+//! One table for the wires that name their reason in one word. The calls of an answer run only if its model
+//! is known to have ended it on purpose, so an unknown word never lets them run.
 
 use crate::StopReason;
 
-/// What came before the word.
+/// The content before the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Before {
-    /// Words only.
+    /// Text only.
     Words,
     /// At least one call.
     Calls,
@@ -16,7 +16,7 @@ pub(crate) enum Before {
     Refusal,
 }
 
-/// The reason that a word stands for.
+/// The stop reason that a word stands for.
 pub(crate) fn stop_reason(word: String, before: Before) -> StopReason {
     match (word.to_ascii_lowercase().as_str(), before) {
         (
@@ -26,7 +26,7 @@ pub(crate) fn stop_reason(word: String, before: Before) -> StopReason {
         ("content_filter", _) => StopReason::Filter,
         ("refusal", _) | (_, Before::Refusal) => StopReason::Refusal,
         ("pause_turn", _) => StopReason::Paused,
-        // Several servers say `stop` or `end_turn` although they call.
+        // Several servers send `stop` or `end_turn` although there are calls.
         (
             "tool_calls" | "tool_use" | "function_call" | "stop" | "end_turn" | "eos" | "eos_token",
             Before::Calls,

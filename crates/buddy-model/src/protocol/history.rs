@@ -1,4 +1,4 @@
-//! What a history must be like before any server takes it, whatever the wire.
+//! Requirements on a history that hold for every server, whatever the wire.
 
 use std::collections::HashSet;
 
@@ -7,20 +7,20 @@ use serde::de::IgnoredAny;
 
 use crate::PromptItem;
 
-/// Longest function name that strict servers take back.
+/// The maximum length of a function name that strict servers accept.
 const MAX_NAME_CHARS: usize = 64;
 
-/// Longest call id that strict servers take back.
+/// The maximum length of a call id that strict servers accept.
 const MAX_ID_CHARS: usize = 64;
 
-/// A name that strict servers take: a model can call what it likes, and its call stays in the history.
+/// A name that strict servers accept: a model can call any name, and its call stays in the history.
 pub(crate) fn safe_name(name: &str) -> String {
     let name: String = name.chars().map(plain).take(MAX_NAME_CHARS).collect();
     if name.is_empty() { "unnamed".to_owned() } else { name }
 }
 
-/// A call id that strict servers take. One that another provider made too long or too fancy is changed in the same
-/// way wherever it occurs, and into something that no other id becomes.
+/// A call id that strict servers accept. An id that another provider made too long or with special characters
+/// is changed in the same way wherever it occurs, and into something that no other id becomes.
 pub(crate) fn safe_id(id: &str) -> String {
     if !id.is_empty() && id.len() <= MAX_ID_CHARS && id.chars().all(|letter| plain(letter) == letter) {
         return id.to_owned();
@@ -29,14 +29,15 @@ pub(crate) fn safe_id(id: &str) -> String {
     format!("{start}_{:016x}", fingerprint(id.as_bytes()))
 }
 
-/// The arguments as they were, or `{}`: servers that parse the history answer anything else with a 500 for ever.
+/// The arguments unchanged, or `{}` if invalid: servers that parse the history answer anything else with a
+/// 500 for ever.
 pub(crate) fn safe_arguments(arguments: &str) -> &str {
     let is_object = arguments.trim_start().starts_with('{');
     if is_object && serde_json::from_str::<IgnoredAny>(arguments).is_ok() { arguments } else { "{}" }
 }
 
-/// The first call that lacks its result, or result that lacks its call. Every server refuses such a history, and the
-/// caller owns it; this only names the culprit.
+/// The first call without its result, or result without its call. Every server refuses such a history. The
+/// caller is responsible for it; this only names the culprit.
 pub(crate) fn unpaired(items: &[PromptItem]) -> Option<&str> {
     let mut open = HashSet::new();
     for item in items {
@@ -54,8 +55,8 @@ pub(crate) fn unpaired(items: &[PromptItem]) -> Option<&str> {
     open.into_iter().next()
 }
 
-/// What the results that end here gave to see, with words about it, for a wire whose results are text alone: it goes
-/// behind the last of them, since nothing may stand between results.
+/// The images of the results that end here, with a text about them, for a wire whose results are text only.
+/// They go after the last result, since nothing may come between results.
 pub(crate) fn results_images(items: &[PromptItem], place: usize) -> Option<(String, Vec<Image>)> {
     let is_result = |item: &PromptItem| matches!(item, PromptItem::ToolResult { .. });
     if !items.get(place).is_some_and(is_result) || items.get(place + 1).is_some_and(is_result) {
@@ -68,7 +69,7 @@ pub(crate) fn results_images(items: &[PromptItem], place: usize) -> Option<(Stri
         .then(|| (format!("Images that the calls above gave: {}.", labels.join("; ")), images))
 }
 
-/// FNV-1a: the same in every build, so that what is made of it stays the same prompt.
+/// FNV-1a: the same in every build, so that a prompt with these hashes stays the same.
 pub(crate) fn fingerprint(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(*byte)).wrapping_mul(0x0000_0100_0000_01b3)

@@ -1,4 +1,4 @@
-//! Anthropic's Messages: content blocks in order, signed thoughts, breakpoints for the prompt cache.
+//! Anthropic's Messages: content blocks in order, signed thinking, breakpoints for the prompt cache.
 
 mod blocks;
 mod body;
@@ -19,12 +19,12 @@ use decoder::MessagesDecoder;
 /// The name of this wire in private data.
 const WIRE: &str = "messages";
 
-/// Words of a server that does not take its thoughts back: another key, deployment or model signed them, or one of them
-/// is missing or was touched.
+/// Words of a server that does not take its thinking back: another key, deployment or model signed it, or a
+/// block is missing or was changed.
 const PRIVATE_REFUSED: [&str; 4] =
     ["invalid `signature`", "invalid signature", "cannot be modified", "expected `thinking`"];
 
-/// The protocol, without state.
+/// The protocol, which has no state.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Messages;
 

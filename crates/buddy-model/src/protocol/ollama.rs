@@ -1,4 +1,4 @@
-//! Ollama's own wire: the only one on which its context size, thinking and time in memory can be set.
+//! Ollama's own wire: the only one that can set its context size, thinking and time in memory.
 
 mod body;
 mod decoder;
@@ -15,7 +15,7 @@ use decoder::OllamaDecoder;
 /// The name of this wire in private data.
 const WIRE: &str = "ollama";
 
-/// The protocol, without state.
+/// The protocol, which has no state.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Ollama;
 

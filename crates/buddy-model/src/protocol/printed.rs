@@ -1,8 +1,8 @@
-//! Calls that a model printed as text because its server knows no better.
+//! Calls that a model printed as text because its server does not parse them.
 //!
-//! Small local models answer with `{"name": "read_file", "arguments": {…}}` or with `<tool_call>` blocks. That is a
-//! call only if tools were offered, the object names one of them and nothing but the object (or the blocks) could have
-//! been meant: an answer that merely quotes such an object stays text.
+//! Small local models answer with `{"name": "read_file", "arguments": {…}}` or with `<tool_call>` blocks.
+//! That is a call only if tools were offered, the object names one of them and the answer consists of nothing
+//! but the object (or the blocks): an answer that merely quotes such an object stays text.
 
 use serde_json::{Map, Value};
 
@@ -11,16 +11,16 @@ use crate::Arguments;
 const OPEN: &str = "<tool_call>";
 const CLOSE: &str = "</tool_call>";
 
-/// What a text turned out to be.
+/// A text with printed calls, taken apart.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Printed {
-    /// What was said around the calls; may be empty.
+    /// The text around the calls; may be empty.
     pub(crate) text: String,
     /// The calls, at least one.
     pub(crate) calls: Vec<(String, Arguments)>,
 }
 
-/// Finds the calls in a whole answer, given the names of the tools on offer.
+/// Finds the calls in a whole answer, given the names of the available tools.
 pub(crate) fn printed_calls(text: &str, tools: &[String]) -> Option<Printed> {
     if tools.is_empty() {
         return None;
@@ -28,7 +28,7 @@ pub(crate) fn printed_calls(text: &str, tools: &[String]) -> Option<Printed> {
     in_blocks(text, tools).or_else(|| alone(text, tools))
 }
 
-/// The whole answer is one object, with or without a code fence.
+/// The call if the whole answer is one object, with or without a code fence.
 fn alone(text: &str, tools: &[String]) -> Option<Printed> {
     let text = text.trim();
     let text = match text.strip_prefix("```") {
@@ -39,7 +39,7 @@ fn alone(text: &str, tools: &[String]) -> Option<Printed> {
     Some(Printed { text: String::new(), calls: vec![call(&object, tools)?] })
 }
 
-/// Every block names a tool; one that does not makes the whole answer text.
+/// The calls in blocks. Every block must name a tool; one that does not makes the whole answer text.
 fn in_blocks(text: &str, tools: &[String]) -> Option<Printed> {
     let (mut said, mut rest) = text.split_once(OPEN).map(|(head, tail)| (head.to_owned(), tail))?;
     let mut calls = Vec::new();
@@ -56,7 +56,7 @@ fn in_blocks(text: &str, tools: &[String]) -> Option<Printed> {
     Some(Printed { text: said.trim().to_owned(), calls })
 }
 
-/// The call in a block; a block that had to be mended gives mended arguments.
+/// The call in a block; a block that had to be repaired gives repaired arguments.
 fn block_call(block: &str, tools: &[String]) -> Option<(String, Arguments)> {
     let Arguments::Object { value, repaired } = Arguments::parse(block) else { return None };
     let (name, mut arguments) = call(&value, tools)?;

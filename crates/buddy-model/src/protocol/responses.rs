@@ -1,7 +1,8 @@
-//! Responses: the younger wire, made for reasoning models, spoken without state on the server.
+//! Responses: the newer wire, made for reasoning models, used without state on the server.
 //!
-//! Nothing is stored there, so every call carries the whole history, sealed reasoning included. Items come back as the
-//! provider made them: what the neutral items have no place for is kept in their private data.
+//! The server stores nothing, so every call carries the whole history, including encrypted reasoning. Items
+//! go back as the provider made them: their private data keeps everything that the neutral items cannot
+//! represent.
 
 mod body;
 mod decoder;
@@ -19,7 +20,7 @@ use decoder::ResponsesDecoder;
 /// The name of this wire in private data.
 const WIRE: &str = "responses";
 
-/// The protocol, without state.
+/// The protocol, which has no state.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Responses;
 

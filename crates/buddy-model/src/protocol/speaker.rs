@@ -1,16 +1,16 @@
-//! Which part of an answer speaks, so that what different parts say is told apart while it streams.
+//! Tracks which part of an answer is streaming, so that the texts of different parts stay apart.
 
 use crate::Delta;
 
-/// The part that spoke last: a content block, an output item.
+/// The part that streamed last: a content block or an output item.
 #[derive(Debug, Default)]
 pub(super) struct Speaker {
     part: Option<u64>,
 }
 
 impl Speaker {
-    /// A piece of what the part of this number says, behind a mark where another one spoke before. A piece without a number
-    /// goes on with the part that spoke last.
+    /// A piece of the part with this number, after a mark if another part came before. A piece without a
+    /// number continues the last part.
     pub(super) fn say(&mut self, part: Option<u64>, piece: Delta) -> Vec<Delta> {
         let before = self.part;
         self.part = part.or(before);

@@ -1,4 +1,4 @@
-//! What tests of several wires share.
+//! Shared parts of the tests of several wires.
 
 use crate::{Frame, Framing};
 

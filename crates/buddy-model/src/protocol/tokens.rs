@@ -3,10 +3,10 @@
 use buddy_protocol::Usage;
 use serde_json::Value;
 
-/// More tokens than any model will ever see; a larger number is a mistake of the server and must not poison sums.
+/// More tokens than any model will ever see; a larger number is a bug of the server and must not spoil sums.
 const MAX_TOKENS: u64 = 1 << 40;
 
-/// A count, whatever kind of number it was written as; below zero is zero, and too much is refused.
+/// A count in any number format; negative counts are zero, and implausible ones are refused.
 pub(crate) fn count(value: Option<&Value>) -> Option<u64> {
     let value = value?;
     if let Some(count) = value.as_u64() {
@@ -17,7 +17,7 @@ pub(crate) fn count(value: Option<&Value>) -> Option<u64> {
     (number <= 1e12).then(|| number.max(0.0) as u64)
 }
 
-/// Parts never exceed their whole.
+/// Limits parts to their whole.
 pub(crate) fn bounded(usage: Usage) -> Usage {
     Usage {
         cached_input: usage.cached_input.min(usage.input),

@@ -1,4 +1,4 @@
-//! Prompts as bodies: Chat Completions here, other wires below.
+//! Bodies built from prompts: Chat Completions here, other wires below.
 
 mod images;
 mod messages;
@@ -117,7 +117,7 @@ fn a_longer_conversation_starts_with_the_shorter_one() {
 }
 
 #[test]
-fn what_servers_choke_on_is_kept_from_them() {
+fn invalid_arguments_and_names_are_not_sent() {
     for arguments in ["", "{\"", "null", "[1]", "not json"] {
         let sent = messages(vec![user("go"), call("a", arguments), result("a")], &options());
         assert_eq!(sent[1]["tool_calls"][0]["function"]["arguments"], "{}", "{arguments}");

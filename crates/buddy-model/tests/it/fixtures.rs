@@ -1,4 +1,4 @@
-//! Recorded-style streams of every wire, each with what becomes of it.
+//! Streams of every wire in the style of recordings, each with its expected result.
 
 use std::collections::HashSet;
 use std::fmt::{self, Write};
@@ -23,7 +23,7 @@ impl fmt::Debug for Fixture {
     }
 }
 
-/// What an answer gives: the deltas up to its end or its error.
+/// The result of decoding: the deltas up to the end or the error.
 pub(crate) type Read = (Vec<Delta>, Result<Reply, WireError>);
 
 /// Every file below `fixtures`: the name of a group, its folder, protocol, framing and extension, then the files.
@@ -87,7 +87,7 @@ fn check(name: &str) {
     });
 }
 
-/// Answers that did not end as their model meant them to, each with a call that is whole JSON or a printed call.
+/// Answers that their model did not end on purpose, each with a call that is whole JSON or a printed call.
 const CUT: [&str; 16] = [
     "chat_length_whole_call",
     "chat_filter_whole_call",
@@ -118,7 +118,7 @@ fn no_call_of_an_answer_that_was_cut_may_run() {
     }
 }
 
-/// Reads the bytes of a fixture, or what was made of them, as the driver would.
+/// Decodes the bytes of a fixture, or a variation of them, as the driver would.
 pub(crate) fn read<'a>(fixture: &Fixture, chunks: impl IntoIterator<Item = &'a [u8]>) -> Read {
     let chunks: Vec<&[u8]> = chunks.into_iter().collect();
     let mut decoder = fixture.protocol.decoder(context());

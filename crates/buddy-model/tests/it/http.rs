@@ -1,4 +1,4 @@
-//! The driver against a real server on this machine: what goes right, what goes wrong, and how it is told.
+//! The driver against a real server on this machine: successes, failures and error messages.
 
 mod answers;
 mod cancel;
@@ -18,7 +18,7 @@ use buddy_testkit::model::ModelServer;
 use futures::StreamExt;
 use serde_json::json;
 
-/// Times that keep a failing test short; none of them is slept through in a passing one.
+/// Timeouts that keep a failing test short; a passing test waits for none of them.
 pub(crate) fn settings() -> Settings {
     Settings {
         connect_timeout: Duration::from_secs(5),
@@ -50,7 +50,7 @@ pub(crate) fn prompt() -> Prompt {
     }
 }
 
-/// What came of a call: the deltas for show, then the reply or the error.
+/// The outcome of a call: the deltas, then the reply or the error.
 pub(crate) struct Outcome {
     pub(crate) deltas: Vec<Delta>,
     pub(crate) end: Result<Reply, ModelError>,

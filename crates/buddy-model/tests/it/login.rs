@@ -55,7 +55,7 @@ async fn stage(script: OAuthScript) -> (OAuthServer, Login) {
     (server, login)
 }
 
-/// Fails when a text has any secret that the provider gave out.
+/// Fails if a text contains any secret that the provider issued.
 #[track_caller]
 fn without_secrets(server: &OAuthServer, text: &str) {
     for secret in server.secrets() {

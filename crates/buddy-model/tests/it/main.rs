@@ -1,4 +1,4 @@
-//! Tests of buddy-model through its public face.
+//! Tests of buddy-model through its public API.
 #![expect(clippy::unwrap_used, clippy::expect_used, reason = "a broken assumption ends the test")]
 
 mod body;

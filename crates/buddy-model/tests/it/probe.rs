@@ -1,4 +1,4 @@
-//! Looking around on real servers of this machine.
+//! Discovery on real servers of this machine.
 
 use std::sync::Arc;
 
@@ -67,7 +67,7 @@ impl TokenSource for Token {
     }
 }
 
-/// The values of these headers in the one question that a server with a key got and answered.
+/// The values of these headers in the only request that a server with a key got and answered.
 async fn sent(route: impl FnOnce(Endpoint) -> Route, names: [&str; 4]) -> [Option<String>; 4] {
     let server = ModelServer::start(Script::from([turn()]).with_key("sk-own")).await;
     let mut route = route(Endpoint::parse(&server.url()).unwrap());

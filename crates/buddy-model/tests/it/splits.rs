@@ -1,4 +1,4 @@
-//! Framing and decoding give the same whatever the network makes of the bytes, and never panic.
+//! Framing and decoding give the same result however the network splits the bytes, and never panic.
 
 use std::fmt::Write;
 
@@ -25,7 +25,8 @@ proptest! {
         prop_assert_eq!(read(&fixture, chunks), read(&fixture, [fixture.bytes]));
     }
 
-    /// A stream that is cut anywhere gives either the whole reply or none: never a call with half its arguments.
+    /// A stream that is cut anywhere gives either the whole reply or none: never a call with half its
+    /// arguments.
     #[test]
     fn a_cut_never_shows_a_call(fixture in prop::sample::select(ALL), part in 0.0_f64..1.0) {
         let bytes = fixture.bytes;
@@ -53,7 +54,7 @@ proptest! {
         let _survived = read(&fixture, [&bytes[..]]);
     }
 
-    /// Whatever the pieces of a call say, arguments that are passed on are an object, and ids are unique.
+    /// Whatever the pieces of a call contain, its arguments are an object, and ids are unique.
     #[test]
     fn calls_are_sane(pieces in prop::collection::vec((0_u64..3, 0_u8..4, 0_u8..3, "[{}\",:a1\\[\\]]{0,6}"), 0..12)) {
         let mut bytes = String::new();
@@ -83,8 +84,8 @@ fn chat() -> Fixture {
     *ALL.iter().find(|fixture| fixture.name == "chat_plain").unwrap()
 }
 
-/// Messages and Ollama read their commonest frames by a short way. A field that nobody knows makes them take the long way,
-/// with the same outcome.
+/// Messages and Ollama parse their commonest frames by a fast path. An unknown field makes them take the slow
+/// path, with the same outcome.
 #[test]
 fn the_short_and_the_long_way_of_reading_agree() {
     let mut compared = 0;

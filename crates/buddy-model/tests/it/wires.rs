@@ -15,18 +15,18 @@ use serde_json::Value;
 
 use crate::http::{Outcome, outcome, prompt, settings};
 
-/// How a test speaks one wire.
+/// The definition of one wire for the tests.
 #[derive(Clone)]
 struct Wire {
     name: &'static str,
     route: fn(Endpoint, Auth) -> Route,
     /// The field of the body that holds the history.
     history: &'static str,
-    /// The word it has for a refusal, if any.
+    /// Its stop reason for a refusal, if any.
     refusal: Option<StopReason>,
-    /// The word it has for an answer that the provider withholds, if any.
+    /// Its stop reason for an answer that the provider withholds, if any.
     filter: Option<StopReason>,
-    /// Calls come in one chunk.
+    /// Whether calls come in one chunk.
     whole_calls: bool,
 }
 
@@ -65,7 +65,7 @@ const WIRES: &[Wire] = &[
     },
 ];
 
-/// Messages with a budget for thoughts, which makes its provider stricter.
+/// Messages with a thinking budget, which makes its provider stricter.
 fn thinking_messages(endpoint: Endpoint, auth: Auth) -> Route {
     let mut route = Route::messages(endpoint, auth);
     route.options.thinking_budget = Some(2048);
@@ -97,7 +97,7 @@ impl Wire {
         body[self.history].to_string().replace(r#","cache_control":{"type":"ephemeral"}"#, "")
     }
 
-    /// What comes of one call to a server with this script.
+    /// The outcome of one call to a server with this script.
     async fn ask(&self, script: impl Into<Script>) -> (Outcome, ModelServer) {
         let server = ModelServer::start(script).await;
         let outcome = outcome(self.model(&server).call(prompt())).await;

@@ -1,4 +1,4 @@
-//! A prompt as a Chat Completions body.
+//! Builds a Chat Completions body from a prompt.
 //!
 //! The same prompt always gives the same bytes, and a longer list of items only adds messages at the end.
 
@@ -15,7 +15,7 @@ use crate::{MaxTokensField, Options};
 const MAX_TOKENS: &str = "max_tokens";
 const MAX_COMPLETION_TOKENS: &str = "max_completion_tokens";
 
-/// Fields that a request can do without.
+/// Fields that a request can omit.
 pub(super) const OPTIONAL_FIELDS: [&str; 7] = [
     "stream_options",
     "parallel_tool_calls",
@@ -57,7 +57,7 @@ pub(super) fn render(model: &str, prompt: &Prompt, options: &Options) -> Value {
     Value::Object(body)
 }
 
-/// Takes refused fields out; the bound on the answer is tried under its other name first.
+/// Removes refused fields; the bound on the answer is tried under its other name first.
 pub(super) fn amend(body: &mut Value, refused: &[String]) {
     let Some(fields) = body.as_object_mut() else { return };
     let is_refused = |name: &str| refused.iter().any(|field| field == name);
@@ -128,13 +128,13 @@ fn own<'a>(private: Option<&'a Private>, model: &str, options: &Options) -> Opti
     private.filter(|own| own.belongs_to(&options.provider, model, WIRE))
 }
 
-/// Neighbouring items of the model, which this wire wants as one message.
+/// Adjacent items of the model, which this wire needs as one message.
 #[derive(Default)]
 struct Answer<'a> {
     text: String,
     reasoning: Vec<(&'a str, &'a Private)>,
     calls: Vec<Value>,
-    /// Fields of the message that only this provider knows.
+    /// Fields of the message that are specific to this provider.
     extras: Map<String, Value>,
 }
 
@@ -158,7 +158,7 @@ impl Answer<'_> {
         self.calls.push(Value::Object(call));
     }
 
-    /// Writes the message, unless there is nothing that a server would take as one.
+    /// Writes the message, unless it is empty and a server would refuse it.
     fn flush(&mut self, messages: &mut Vec<Value>, options: &Options) {
         let Self { text, reasoning, calls, extras } = std::mem::take(self);
         if text.is_empty() && calls.is_empty() {

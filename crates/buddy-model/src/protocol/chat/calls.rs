@@ -1,8 +1,9 @@
-//! Tool calls put together from their pieces.
+//! Assembles tool calls from their pieces.
 //!
-//! Pieces belong together by `index`, but a new id on an old index is a new call; ids and names come once, always, late
-//! or never, and are taken from the first piece that has them. Arguments come in pieces or whole. Nothing here is
-//! run before the answer has ended: a call whose stream was cut never becomes a [`ReplyItem`].
+//! Pieces belong together by `index`, but a new id on an old index is a new call. Ids and names come once,
+//! always, late or never, and are taken from the first piece that has them. Arguments come in pieces or
+//! whole. Nothing here runs before the answer has ended: a call whose stream was cut never becomes a
+//! [`ReplyItem`].
 
 use std::borrow::Cow;
 
@@ -16,7 +17,7 @@ use crate::protocol::chat::fast;
 use crate::protocol::field::text_of;
 use crate::{Arguments, Delta, ReplyItem};
 
-/// What a piece counts beside its arguments.
+/// The size that counts for a piece in addition to its arguments.
 const PIECE_BYTES: usize = 1;
 
 /// The calls of one answer so far.
@@ -24,13 +25,13 @@ const PIECE_BYTES: usize = 1;
 pub(super) struct Calls {
     open: Vec<OpenCall>,
     bytes: usize,
-    /// A call was left out for being one too many, so later pieces may belong to it rather than to those before it.
+    /// Whether a call was dropped because there are too many, so that later pieces may belong to it.
     full: bool,
 }
 
 #[derive(Debug, Default)]
 struct OpenCall {
-    /// The server's number for it, if it counts.
+    /// The server's number for it, if there is one.
     index: Option<u64>,
     id: Option<String>,
     name: Option<String>,
@@ -38,10 +39,10 @@ struct OpenCall {
     extras: Extras,
 }
 
-/// Whether the answer ended as its model meant it to.
+/// Whether the model ended the answer on purpose.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Ending {
-    /// Yes: calls are as complete as they will ever be.
+    /// Yes: the calls are as complete as they will ever be.
     Meant,
     /// No: the last call may lack its end.
     Cut,
@@ -52,12 +53,12 @@ impl Calls {
         self.open.is_empty()
     }
 
-    /// Bytes of calls so far, also of those that are left out.
+    /// Bytes of all calls so far, including dropped ones.
     pub(super) fn len(&self) -> usize {
         self.bytes
     }
 
-    /// Takes one piece with everything that is in it.
+    /// Takes any piece, with all its fields.
     pub(super) fn take(&mut self, piece: &Value) -> Option<Delta> {
         let function = piece.get("function").unwrap_or(&Value::Null);
         let id = text_of(piece.get("id"));
@@ -77,7 +78,7 @@ impl Calls {
         Some(delta)
     }
 
-    /// Takes one piece with nothing unusual in it.
+    /// Takes a piece with only the usual fields.
     pub(super) fn take_fast(&mut self, piece: &fast::Piece<'_>) -> Option<Delta> {
         let function = piece.function.as_ref();
         let name = function.and_then(|function| function.name.as_deref());
@@ -94,7 +95,7 @@ impl Calls {
         name: Option<&str>,
         arguments: &str,
     ) -> Option<Delta> {
-        // What is left out counts too: calls without end are an endless answer.
+        // Dropped calls count too: calls without end are an endless answer.
         self.bytes += arguments.len() + PIECE_BYTES;
         if self.full {
             return None;
@@ -127,7 +128,7 @@ impl Calls {
         Some(Delta::ToolArguments { index: position, name: call.name.clone(), text: arguments.to_owned() })
     }
 
-    /// Which open call a piece continues; none means that it starts one.
+    /// The open call that a piece continues; `None` if it starts a new one.
     fn position(
         &self,
         index: Option<u64>,
@@ -151,9 +152,9 @@ impl Calls {
         (!starts_anew).then_some(position)
     }
 
-    /// The calls as items: each with a usable id, none twice.
+    /// The calls as items: each with a usable id, no duplicates.
     ///
-    /// Unknown fields of the message go with the first of them, since there is no text to go with.
+    /// Unknown fields of the message go with the first call if there is no text to go with.
     pub(super) fn finish(
         self,
         ending: Ending,

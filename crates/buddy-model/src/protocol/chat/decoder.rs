@@ -1,4 +1,4 @@
-//! A Chat Completions answer read chunk by chunk.
+//! Decodes a Chat Completions answer chunk by chunk.
 
 use buddy_protocol::Usage;
 use serde_json::Value;
@@ -27,9 +27,9 @@ pub(super) struct ChatDecoder {
     refused: bool,
     reasoning: Reasoning,
     calls: Calls,
-    /// Fields of the message that nobody here knows.
+    /// Fields of the message that this wire does not define.
     extras: Extras,
-    /// Bytes of what is kept for the provider beside text, reasoning and arguments.
+    /// Bytes of provider data kept besides text, reasoning and arguments.
     kept: usize,
     finish_reason: Option<String>,
     usage: Option<Usage>,
@@ -54,7 +54,7 @@ impl ChatDecoder {
         }
     }
 
-    /// Takes a chunk or a whole answer; they differ in one word only.
+    /// Takes a chunk or a whole answer; they differ only in one key.
     fn take(&mut self, chunk: &Value, message_key: &str) -> Result<Vec<Delta>, WireError> {
         if !chunk.is_object() {
             return Err(WireError::Malformed("a chunk is not an object".to_owned()));
@@ -79,7 +79,7 @@ impl ChatDecoder {
         Ok(deltas)
     }
 
-    /// Takes a chunk with nothing unusual in it, which is nearly every chunk.
+    /// Takes a chunk with only the usual fields, which is nearly every chunk.
     fn take_fast(&mut self, chunk: &Chunk<'_>) -> Result<Vec<Delta>, WireError> {
         if let (None, Some(model)) = (&self.model, chunk.model.as_deref().filter(|model| !model.is_empty())) {
             self.model = Some(model.to_owned());
@@ -101,7 +101,7 @@ impl ChatDecoder {
         Ok(deltas)
     }
 
-    /// Takes the reason why it ended. One that says the answer was cut stands above any other, in whatever order they come.
+    /// Takes the finish reason. A reason for a cut outranks any other, in whatever order they come.
     fn take_reason(&mut self, reason: &str) {
         const MEANT: &[&str] = &["stop", "tool_calls", "function_call"];
         let is_known = self.finish_reason.as_deref().is_some_and(|known| !MEANT.contains(&known));
@@ -128,7 +128,7 @@ impl ChatDecoder {
         }
         self.kept += self.extras.take_message(message);
         self.kept += message.get("reasoning_details").map_or(0, weight);
-        // The legacy `function_call` beside it is ignored: where both come, it is the wrong one.
+        // The legacy `function_call` beside it is ignored: if both come, it is the wrong one.
         if let Some(Value::Array(pieces)) = message.get("tool_calls") {
             deltas.extend(pieces.iter().filter_map(|piece| self.calls.take(piece)));
         }
@@ -170,7 +170,7 @@ impl ChatDecoder {
 }
 
 impl ChatDecoder {
-    /// Reads any chunk as a tree.
+    /// Parses any chunk as a tree.
     fn step_general(&mut self, frame: &Frame) -> Result<Vec<Delta>, WireError> {
         let data = frame.data.trim();
         if data == DONE {
@@ -188,7 +188,7 @@ impl ChatDecoder {
         self.take(&chunk, "delta")
     }
 
-    /// Calls that the model printed as text, which then are the answer's calls and no longer its text.
+    /// Calls that the model printed as text, which then become the answer's calls and are no longer its text.
     fn take_printed(&mut self, stop: &StopReason) -> Option<Vec<ReplyItem>> {
         if !self.calls.is_empty() || *stop != StopReason::End {
             return None;
@@ -254,7 +254,7 @@ impl Decoder for ChatDecoder {
     }
 }
 
-/// An error in the place of an answer, in the shapes servers have for it.
+/// An error in place of an answer, in the formats that servers use.
 fn reported_error(chunk: &Value) -> Option<Value> {
     match chunk.get("error") {
         Some(error) if !error.is_null() => Some(error.clone()),

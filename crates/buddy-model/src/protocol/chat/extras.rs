@@ -1,7 +1,7 @@
 //! Fields of messages and calls that this wire does not define, such as thought signatures.
 //!
-//! They are kept in the private data of the item they came with, as `{"call": {…}, "message": {…}}`, and go back only
-//! to the provider and model that sent them.
+//! They are kept in the private data of their item, as `{"call": {…}, "message": {…}}`, and go back only to
+//! the provider and model that sent them.
 
 use serde_json::{Map, Value};
 
@@ -10,16 +10,16 @@ use crate::protocol::DecoderContext;
 use crate::protocol::bounded::weight;
 use crate::protocol::chat::WIRE;
 
-/// Most unknown fields that are kept of one message or call.
+/// The maximum number of unknown fields kept per message or call.
 const MAX_FIELDS: usize = 32;
 
 const CALL: &str = "call";
 const MESSAGE: &str = "message";
 
-/// Fields of a call that have a meaning here.
+/// Fields of a call that are handled elsewhere.
 const KNOWN_IN_CALL: [&str; 4] = ["index", "id", "type", "function"];
 
-/// Fields of a message that have a meaning here, or that only servers say.
+/// Fields of a message that are handled elsewhere, or that only servers send.
 const KNOWN_IN_MESSAGE: [&str; 11] = [
     "role",
     "content",
@@ -39,17 +39,17 @@ const KNOWN_IN_MESSAGE: [&str; 11] = [
 pub(super) struct Extras(Map<String, Value>);
 
 impl Extras {
-    /// Takes the unknown fields of a call and returns how much they weigh.
+    /// Takes the unknown fields of a call and returns their size.
     pub(super) fn take_call(&mut self, piece: &Value) -> usize {
         self.take(piece, &KNOWN_IN_CALL)
     }
 
-    /// Takes the unknown fields of a message and returns how much they weigh.
+    /// Takes the unknown fields of a message and returns their size.
     pub(super) fn take_message(&mut self, message: &Value) -> usize {
         self.take(message, &KNOWN_IN_MESSAGE)
     }
 
-    /// Keeps what is not known; what comes again replaces what came before, and its weight.
+    /// Keeps the unknown fields. A repeated field replaces the earlier one, and its size.
     fn take(&mut self, object: &Value, known: &[&str]) -> usize {
         let mut more = 0;
         for (name, value) in object.as_object().into_iter().flatten() {

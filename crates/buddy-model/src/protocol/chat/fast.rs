@@ -1,14 +1,14 @@
-//! The chunks that make up nearly all of a stream, read without building a tree.
+//! Parses the chunks that make up nearly all of a stream, without building a tree.
 //!
-//! A chunk that has anything else in it (usage, an error, signatures, several calls, fields nobody has heard of) does
-//! not fit these types and is read as a tree, with the same result; a test holds both to that. Fields that are not
-//! looked at still have their types, because a tree would refuse what is not well-formed in them.
+//! A chunk with anything else in it (usage, an error, signatures, several calls, unknown fields) does not fit
+//! these types and is parsed as a tree, with the same result; a test compares both. Unused fields still have
+//! their types, because a tree would refuse malformed values in them.
 
 use serde::Deserialize;
 
 use crate::protocol::borrowed::{Skipped, Text};
 
-/// A chunk with one choice and nothing unusual.
+/// A chunk with one choice and only the usual fields.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Chunk<'a> {
@@ -90,12 +90,12 @@ pub(super) struct Function<'a> {
     pub(super) arguments: Option<Text<'a>>,
 }
 
-/// A value that no JSON is: what may only be absent or null.
+/// A type that no JSON value matches, for fields that may only be absent or null.
 #[derive(Debug, Deserialize)]
 enum Nothing {}
 
 impl<'a> Chunk<'a> {
-    /// The chunk, if there is nothing unusual about it.
+    /// The chunk, if it has only the usual fields.
     pub(super) fn read(data: &'a str) -> Option<Self> {
         let chunk: Self = serde_json::from_str(data).ok()?;
         let is_usual = chunk.object.as_deref() != Some("error") && chunk.choices.0.index.unwrap_or(0) == 0;

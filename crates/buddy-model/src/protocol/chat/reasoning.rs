@@ -1,8 +1,8 @@
 //! Reasoning on this wire: three spellings in, the same spelling back.
 //!
-//! Servers send it as `reasoning_content`, `reasoning` or `reasoning_details`, some in two of them at once. The text
-//! is taken from the first that has any; which one that was, and the details (they may carry signatures), are kept as
-//! private data so that they can be sent back as they came.
+//! Servers send it as `reasoning_content`, `reasoning` or `reasoning_details`, some in two of them at once.
+//! The text comes from the first field that has any. The name of that field and the details (they may carry
+//! signatures) are kept as private data, so that they can be sent back as they came.
 
 use serde_json::{Map, Value, json};
 
@@ -13,7 +13,7 @@ use crate::protocol::chat::WIRE;
 const FIELDS: [&str; 2] = ["reasoning_content", "reasoning"];
 const DETAILS: &str = "reasoning_details";
 
-/// Keys of a detail that come in pieces.
+/// Keys of a detail that stream in pieces.
 const GROWING: [&str; 3] = ["text", "summary", "data"];
 
 /// The reasoning of one answer so far.
@@ -25,7 +25,7 @@ pub(super) struct Reasoning {
 }
 
 impl Reasoning {
-    /// Takes what a message carries and returns the new text.
+    /// Takes the reasoning in a message and returns the new text.
     pub(super) fn take(&mut self, message: &Value) -> Option<String> {
         let details = message.get(DETAILS).and_then(Value::as_array).map_or(&[][..], Vec::as_slice);
         for detail in details.iter().filter_map(Value::as_object) {
@@ -38,7 +38,7 @@ impl Reasoning {
         })
     }
 
-    /// Takes the plain fields of a message, in the order in which they are looked at, and returns the new text.
+    /// Takes the plain fields of a message, in order of precedence, and returns the new text.
     pub(super) fn take_plain(&mut self, first: Option<&str>, second: Option<&str>) -> Option<String> {
         let [first_field, second_field] = FIELDS;
         self.take_field(first_field, first.unwrap_or_default())
@@ -63,7 +63,7 @@ impl Reasoning {
         self.text.len()
     }
 
-    /// The text and what must be kept to send it back, if there was any.
+    /// The text and the private data needed to send it back, if there was any.
     pub(super) fn finish(self, context: &DecoderContext) -> Option<(String, Option<Private>)> {
         if self.text.is_empty() && self.details.is_empty() {
             return None;

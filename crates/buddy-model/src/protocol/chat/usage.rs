@@ -1,11 +1,11 @@
-//! Token counts on this wire, in their several dialects, made sane.
+//! Token counts on this wire, in their several formats, made sane.
 
 use buddy_protocol::{MicroUsd, Usage};
 use serde_json::Value;
 
 use crate::protocol::tokens::{bounded, count};
 
-/// Reads the usage of a chunk or a whole answer: `usage`, or llama.cpp's `timings` where that is all there is.
+/// Reads the usage of a chunk or a whole answer: `usage`, or llama.cpp's `timings` if there is nothing else.
 pub(super) fn read(chunk: &Value) -> Option<Usage> {
     let in_choice = || chunk.get("choices")?.get(0)?.get("usage");
     let usage = chunk.get("usage").filter(|usage| usage.is_object()).or_else(in_choice);

@@ -1,8 +1,8 @@
-//! The content blocks of one answer, put together from their pieces.
+//! Assembles the content blocks of one answer from their pieces.
 //!
-//! A block is kept as the object it came as; deltas grow its fields. At the end text, thoughts and calls become items
-//! of their own kind, and whatever else the provider sent (redacted thoughts, its own tools and their results) becomes
-//! an item that only carries the block back to it.
+//! A block is kept as the object it came as; deltas grow its fields. At the end text, thinking and calls
+//! become items of their own kind. Everything else that the provider sent (redacted thinking, its own tools
+//! and their results) becomes an item that only carries the block back to it.
 
 use serde_json::{Map, Value, json};
 
@@ -19,7 +19,7 @@ pub(super) const BLOCK: &str = "block";
 /// Key of private data: fields to be put back into the block.
 pub(super) const EXTRA: &str = "extra";
 
-/// Most blocks of one answer, far beyond what a provider sends.
+/// The maximum number of blocks in one answer, far beyond what a provider sends.
 const MAX_BLOCKS: usize = 4096;
 
 /// The blocks of one answer so far.
@@ -32,7 +32,7 @@ pub(super) struct Blocks {
 
 #[derive(Debug)]
 struct Block {
-    /// The server's number for it, if it counts.
+    /// The server's number for it, if there is one.
     index: Option<u64>,
     fields: Map<String, Value>,
     /// JSON text of the input so far.
@@ -56,7 +56,7 @@ impl Block {
         }
     }
 
-    /// The input as text: what came in pieces, else what the block began with.
+    /// The input as text: the streamed pieces, else the initial value in the block.
     fn input_text(&self) -> String {
         match self.fields.get("input") {
             Some(Value::Object(whole)) if self.input.is_empty() && !whole.is_empty() => {
@@ -77,7 +77,7 @@ pub(super) enum Piece<'a> {
 }
 
 impl Blocks {
-    /// A block begins; it may already carry something.
+    /// Starts a block, which may already have content.
     pub(super) fn start(&mut self, index: Option<u64>, block: &Value) -> Result<Vec<Delta>, WireError> {
         let Some(fields) = block.as_object() else {
             return Err(WireError::Malformed("a content block is not an object".to_owned()));
@@ -101,7 +101,7 @@ impl Blocks {
         Ok(deltas)
     }
 
-    /// More of a block; deltas of unknown kinds and for unknown blocks say nothing.
+    /// Applies a delta to a block; deltas of unknown kinds and for unknown blocks are ignored.
     pub(super) fn grow(&mut self, index: Option<u64>, delta: &Value) -> Result<Vec<Delta>, WireError> {
         let piece = |field: &str| delta.get(field).and_then(Value::as_str).unwrap_or_default();
         match delta.get("type").and_then(Value::as_str).unwrap_or_default() {
@@ -119,7 +119,7 @@ impl Blocks {
         }
     }
 
-    /// More of a block's text, of whichever kind.
+    /// Appends text of any kind to a block.
     pub(super) fn grow_piece(
         &mut self,
         index: Option<u64>,
@@ -153,12 +153,12 @@ impl Blocks {
         Ok(shown)
     }
 
-    /// Counts what came against the bound of an answer.
+    /// Counts bytes against the bound of an answer.
     fn count(&mut self, bytes: usize) -> Result<(), WireError> {
         grow(&mut self.bytes, bytes, MAX_ANSWER_BYTES)
     }
 
-    /// What the block at this place says, if it says anything.
+    /// The deltas for new text of the block at this position, if there is any.
     fn said(&mut self, place: usize, text: &str, delta: impl Fn(String) -> Delta) -> Vec<Delta> {
         if text.is_empty() {
             return Vec::new();
@@ -166,7 +166,7 @@ impl Blocks {
         self.speaker.say(u64::try_from(place).ok(), delta(text.to_owned()))
     }
 
-    /// A block is complete.
+    /// Marks a block as complete.
     pub(super) fn stop(&mut self, index: Option<u64>) {
         if let Some(position) = self.position(index)
             && let Some(block) = self.list.get_mut(position)
@@ -180,7 +180,7 @@ impl Blocks {
         self.calls() > 0
     }
 
-    /// The blocks as items. `is_cut` says that the answer did not end as its model meant it to.
+    /// The blocks as items. `is_cut` means that the model did not end the answer on purpose.
     pub(super) fn finish(self, is_cut: bool, context: &mut DecoderContext) -> Vec<ReplyItem> {
         let last = self.list.len().saturating_sub(1);
         let mut finish = Finish { context, items: Vec::new(), calls: CallList::default() };
@@ -211,7 +211,7 @@ impl Blocks {
     }
 }
 
-/// Items in the making.
+/// Items under construction.
 struct Finish<'a> {
     context: &'a mut DecoderContext,
     items: Vec<ReplyItem>,
@@ -242,8 +242,8 @@ impl Finish<'_> {
         self.items.extend(self.calls.admit(id, name, arguments, private, self.context));
     }
 
-    /// A thought, or something that means nothing to anyone but the provider. One that may lack its end would be
-    /// refused when it comes back, so it keeps its readable part only.
+    /// Adds thinking, or a block that only the provider understands. The provider would refuse a cut block
+    /// when it is sent back, so only its readable part is kept.
     fn opaque(&mut self, mut block: Block, may_lack_its_end: bool) {
         let text = if block.kind() == "thinking" { block.text("thinking").to_owned() } else { String::new() };
         if !block.input.is_empty()
@@ -273,7 +273,7 @@ fn cite(block: &mut Block, citation: Option<&Value>) -> usize {
     citation.to_string().len()
 }
 
-/// Fields of a block that its item has no place for.
+/// Fields of a block that its item cannot represent.
 fn extra_fields(block: &Map<String, Value>, usual: &[&str]) -> Option<Value> {
     let is_empty = |value: &Value| value.is_null() || value.as_array().is_some_and(Vec::is_empty);
     let extra: Map<String, Value> = block

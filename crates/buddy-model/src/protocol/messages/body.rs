@@ -1,7 +1,7 @@
-//! A prompt as a Messages body.
+//! Builds a Messages body from a prompt.
 //!
-//! The same prompt always gives the same bytes, and a longer list of items only adds at the end, but for the
-//! breakpoints of the prompt cache, which move along and are not part of what is cached.
+//! The same prompt always gives the same bytes, and a longer list of items only adds at the end. The
+//! exception are the breakpoints of the prompt cache, which move along and are not part of the cached text.
 
 use serde_json::{Map, Value, json};
 
@@ -11,7 +11,7 @@ use crate::protocol::history::unpaired;
 use crate::protocol::messages::conversation::{Conversation, Replay};
 use crate::protocol::messages::{cache, thinking};
 
-/// Fields that a request can do without.
+/// Fields that a request can omit.
 pub(super) const OPTIONAL_FIELDS: [&str; 5] =
     [cache::FIELD, "thinking", "output_config", "temperature", "tool_choice"];
 
@@ -26,7 +26,7 @@ pub(super) fn render(model: &str, prompt: &Prompt, options: &Options) -> Value {
     body.insert("max_tokens".to_owned(), json!(max_tokens));
     body.insert("stream".to_owned(), json!(options.stream));
     match (&thinking, prompt.temperature) {
-        // With thinking the provider takes no other temperature than its own.
+        // With thinking, the provider accepts only its own temperature.
         (Some(wish), _) => wish.write(&mut body),
         (None, Some(temperature)) => _ = body.insert("temperature".to_owned(), json!(temperature)),
         (None, None) => {}
@@ -48,7 +48,7 @@ pub(super) fn render(model: &str, prompt: &Prompt, options: &Options) -> Value {
     body
 }
 
-/// Takes refused fields out; breakpoints are taken out wherever they stand.
+/// Removes refused fields; removes breakpoints wherever they are.
 pub(super) fn amend(body: &mut Value, refused: &[String]) {
     if refused.iter().any(|field| field == cache::FIELD) {
         cache::unmark(body);

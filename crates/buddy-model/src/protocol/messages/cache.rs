@@ -1,8 +1,9 @@
-//! Breakpoints of the prompt cache: behind tools and system, behind what was already sent, behind what is new.
+//! Breakpoints of the prompt cache: after tools and system, after the earlier request, and after the new
+//! items.
 //!
-//! The provider caches the prefix up to each breakpoint and looks back only some twenty blocks from one, hence the
-//! middle one: it stands where the newest stood in the request before, so a long answer with many results between
-//! them still finds its prefix. The provider takes four at most; these are three.
+//! The provider caches the prefix up to each breakpoint and looks back only some twenty blocks from one. The
+//! middle one is where the newest was in the request before, so a long answer with many results between them
+//! still finds its prefix. The provider accepts at most four; these are three.
 
 use serde_json::{Value, json};
 
@@ -11,7 +12,7 @@ use crate::PromptCache;
 /// The field that marks a breakpoint.
 pub(super) const FIELD: &str = "cache_control";
 
-/// Breakpoints in the conversation.
+/// The number of breakpoints in the conversation.
 const IN_MESSAGES: usize = 2;
 
 /// Sets the breakpoints of a finished body.
@@ -31,14 +32,14 @@ pub(super) fn mark(body: &mut Value, cache: PromptCache) {
     }
 }
 
-/// Marks the last element of a list; says whether there was one.
+/// Marks the last element of a list; returns whether there was one.
 fn mark_last(list: Option<&mut Value>, breakpoint: &Value) -> bool {
     let last =
         list.and_then(Value::as_array_mut).and_then(|list| list.last_mut()).and_then(Value::as_object_mut);
     last.map(|last| last.insert(FIELD.to_owned(), breakpoint.clone())).is_some()
 }
 
-/// Takes all breakpoints out.
+/// Removes all breakpoints.
 pub(super) fn unmark(body: &mut Value) {
     for place in ["tools", "system"] {
         body.get_mut(place).into_iter().for_each(unmark_list);

@@ -1,8 +1,9 @@
 //! Items as alternating messages of content blocks.
 //!
-//! Blocks of an answer keep their order. Results come first in the message that follows their calls, all of them in
-//! one message. Thoughts and other provider data go back exactly as they came, but only to the provider and model
-//! they came from; what cannot go back is left out, and the conversation remembers where.
+//! Blocks of an answer keep their order. Results come first in the message that follows their calls, all of
+//! them in one message. Thinking and other provider data go back exactly as they came, but only to the
+//! provider and model they came from. Blocks that cannot go back are left out, and the conversation remembers
+//! where.
 
 use std::collections::HashSet;
 
@@ -16,21 +17,21 @@ use crate::protocol::messages::WIRE;
 use crate::protocol::messages::blocks::{BLOCK, EXTRA};
 use crate::protocol::messages::thinking::Thinking;
 
-/// What the provider reads where a conversation begins with the model's own words, which it does not take.
+/// The first message if a conversation begins with a message of the model, which the provider refuses.
 const OPENING: &str = "(The conversation so far is not shown.)";
 
-/// To whom provider data may go back.
+/// The provider and model that provider data may go back to.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Replay<'a> {
     pub(super) provider: &'a str,
     pub(super) model: &'a str,
 }
 
-/// The messages, and what is known of the tool loop they end in.
+/// The messages, and the gaps in the tool loop they end in.
 #[derive(Debug)]
 pub(super) struct Conversation {
     pub(super) messages: Vec<Value>,
-    /// Where each answer left out a thought, as positions in `messages`.
+    /// The answers that left out thinking, as positions in `messages`.
     lost_thoughts: HashSet<usize>,
 }
 
@@ -47,7 +48,8 @@ impl Conversation {
         Self { messages, lost_thoughts: writer.lost_thoughts }
     }
 
-    /// Whether the provider would take this wish: within an open tool loop it insists on the loop's own thoughts.
+    /// Whether the provider would accept this setting: within an open tool loop it requires the loop's own
+    /// thinking.
     pub(super) fn allows(&self, wish: &Thinking) -> bool {
         let Some(start) = self.open_loop() else { return true };
         if self.lost_thoughts.iter().any(|position| *position >= start) {
@@ -58,7 +60,7 @@ impl Conversation {
         matches!(wish, Thinking::Effort(_)) || begins_with_thought
     }
 
-    /// Where the tool loop begins that the last message continues, if it does.
+    /// The start of the tool loop that the last message continues, if it does.
     fn open_loop(&self) -> Option<usize> {
         let mut start = None;
         let mut end = self.messages.len();
@@ -80,7 +82,7 @@ struct Message {
 }
 
 impl Message {
-    /// An answer that is to go on must not end in white space, which the provider refuses.
+    /// Trims white space at the end of an answer to be continued, which the provider refuses.
     fn trim_end(&mut self) {
         if let Some(Value::String(text)) = self.blocks.last_mut().and_then(|block| block.get_mut("text")) {
             text.truncate(text.trim_end().len());
@@ -114,14 +116,14 @@ impl Writer<'_> {
         }
     }
 
-    /// Images come before the words about them, as the provider advises.
+    /// Images come before the text about them, as the provider advises.
     fn show(&mut self, images: &[Image]) {
         if !images.is_empty() {
             self.blocks("user").extend(images.iter().map(shown));
         }
     }
 
-    /// Text; the provider refuses blocks without any.
+    /// Adds text; the provider refuses blocks without any.
     fn say(&mut self, role: &'static str, text: &str, private: Option<&Private>) {
         if !text.trim().is_empty() {
             let block = self.with_extra(json!({ "type": "text", "text": text }), private);
@@ -134,7 +136,7 @@ impl Writer<'_> {
             self.blocks("assistant").push(block);
             return;
         }
-        // A thought opens the answer it belongs to, which may not have begun.
+        // A thinking block opens its answer, which may not have begun.
         let last_is_answer = self.messages.last().is_some_and(|last| last.role == "assistant");
         let position = self.messages.len().max(1) - usize::from(last_is_answer);
         self.lost_thoughts.insert(position);
@@ -147,7 +149,7 @@ impl Writer<'_> {
         self.blocks("assistant").push(block);
     }
 
-    /// A result, before anything else that the person says.
+    /// Adds a result, before anything else in the user's message.
     fn answer(&mut self, id: &str, output: &str, images: &[Image]) {
         let mut block = json!({ "type": "tool_result", "tool_use_id": safe_id(id) });
         if !images.is_empty() {
@@ -161,7 +163,7 @@ impl Writer<'_> {
         blocks.insert(place, block);
     }
 
-    /// The blocks of the message that is being written in this role.
+    /// The blocks of the current message in this role.
     fn blocks(&mut self, role: &'static str) -> &mut Vec<Value> {
         if self.messages.is_empty() && role == "assistant" {
             let opening = json!({ "type": "text", "text": OPENING });
@@ -178,7 +180,7 @@ impl Writer<'_> {
         private.filter(|own| own.belongs_to(self.replay.provider, self.replay.model, WIRE))
     }
 
-    /// The block with the fields that the provider had put beside its usual ones.
+    /// The block with the extra fields that the provider had put into it.
     fn with_extra(&self, mut block: Value, private: Option<&Private>) -> Value {
         let extra = self.own(private).and_then(|own| own.data.get(EXTRA)).and_then(Value::as_object);
         if let (Some(fields), Some(extra)) = (block.as_object_mut(), extra) {

@@ -1,4 +1,4 @@
-//! A Messages answer read event by event.
+//! Decodes a Messages answer event by event.
 
 use serde_json::Value;
 
@@ -57,7 +57,7 @@ impl MessagesDecoder {
 impl Decoder for MessagesDecoder {
     fn step(&mut self, frame: Frame) -> Result<Vec<Delta>, WireError> {
         let data = frame.data.trim();
-        // Gateways end every stream as Chat Completions end theirs.
+        // Gateways end every stream with the end mark of Chat Completions.
         if data.is_empty() || data == "[DONE]" {
             return Ok(Vec::new());
         }

@@ -1,6 +1,6 @@
-//! The commonest event, more of a block's text, read without a tree of values.
+//! Parses the commonest event, more of a block's text, without a tree of values.
 //!
-//! Anything that is not exactly this shape is left to the general way, which gives the same result for this shape too.
+//! Any other shape is left to the general parser, which gives the same result for this shape too.
 
 use serde::Deserialize;
 
@@ -31,13 +31,13 @@ struct Fields<'a> {
     partial_json: Option<Text<'a>>,
 }
 
-/// Reads an event of this shape.
+/// Parses an event of this shape.
 pub(super) fn read(data: &str) -> Option<Event<'_>> {
     serde_json::from_str(data).ok()
 }
 
 impl Event<'_> {
-    /// The block that grows, and by what.
+    /// The block that grows, and the text to append.
     pub(super) fn piece(&self) -> Option<(u64, Piece<'_>)> {
         if &*self.r#type != "content_block_delta" {
             return None;

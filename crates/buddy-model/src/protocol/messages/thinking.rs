@@ -1,22 +1,22 @@
-//! Asking for thoughts: with a budget of tokens, or with an effort that leaves the budget to the model.
+//! Requests for thinking: with a token budget, or with an effort that leaves the budget to the model.
 
 use serde_json::{Map, Value, json};
 
 use crate::Options;
 
-/// The smallest budget that the provider takes.
+/// The smallest budget that the provider accepts.
 const MIN_BUDGET: u64 = 1024;
 
-/// What is asked for.
+/// The requested thinking.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Thinking {
-    /// So many tokens. The provider then wants each answer of an open tool loop to begin with its thought.
+    /// A token budget. The provider then wants each answer of an open tool loop to begin with its thinking.
     Budget(u64),
-    /// As much as the model finds fit.
+    /// An effort, with a budget chosen by the model.
     Effort(String),
 }
 
-/// What the options ask for, within the bound on the answer.
+/// The thinking that the options request, within the bound on the answer.
 pub(super) fn wished(options: &Options, max_tokens: u64) -> Option<Thinking> {
     if let Some(budget) = options.thinking_budget {
         // The budget is part of the bound and must leave room for an answer.
@@ -27,7 +27,7 @@ pub(super) fn wished(options: &Options, max_tokens: u64) -> Option<Thinking> {
 }
 
 impl Thinking {
-    /// Writes the wish into a body.
+    /// Writes the request into a body.
     pub(super) fn write(&self, body: &mut Map<String, Value>) {
         match self {
             Self::Budget(budget) => {

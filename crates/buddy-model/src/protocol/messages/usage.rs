@@ -15,7 +15,7 @@ pub(super) struct Counts {
 }
 
 impl Counts {
-    /// Takes cumulative counts. Some servers write zero where they said more before, so the larger one is right.
+    /// Takes cumulative counts. Some servers send zero after a larger number, so the larger one is right.
     pub(super) fn take(&mut self, usage: Option<&Value>) {
         let Some(usage) = usage else { return };
         for (known, field) in [

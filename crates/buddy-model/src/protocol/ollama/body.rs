@@ -1,4 +1,4 @@
-//! A prompt as an Ollama chat body.
+//! Builds an Ollama chat body from a prompt.
 //!
 //! The same prompt always gives the same bytes, and a longer list of items only adds messages at the end.
 
@@ -34,7 +34,7 @@ pub(super) fn render(model: &str, prompt: &Prompt, options: &Options) -> Value {
     Value::Object(body)
 }
 
-/// Whether and how hard to think; a budget of tokens has no place on this wire and only means yes.
+/// Whether and how hard to think; this wire has no token budget, so a budget only means yes.
 fn think(options: &Options) -> Option<Value> {
     match options.reasoning_effort.as_deref() {
         Some("none" | "off") => Some(json!(false)),
@@ -44,7 +44,7 @@ fn think(options: &Options) -> Option<Value> {
     }
 }
 
-/// What the model is loaded and run with.
+/// The options that the model is loaded and run with.
 fn runtime(prompt: &Prompt, options: &Options) -> Map<String, Value> {
     let values = [
         ("num_ctx", options.context_window.map(Value::from)),
@@ -94,7 +94,7 @@ fn user(text: &str, images: &[Image]) -> Value {
     message
 }
 
-/// Neighbouring items of the model, which this wire wants as one message.
+/// Adjacent items of the model, which this wire needs as one message.
 #[derive(Default)]
 struct Answer {
     text: String,

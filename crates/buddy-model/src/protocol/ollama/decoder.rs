@@ -1,4 +1,4 @@
-//! An Ollama answer read line by line. A whole answer is a stream of one line.
+//! Decodes an Ollama answer line by line. A whole answer is a stream of one line.
 
 use buddy_protocol::Usage;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ use crate::protocol::tokens::count;
 use crate::protocol::{Decoder, DecoderContext, Frame, MAX_ANSWER_BYTES, MAX_PARTS, Progress, WireError};
 use crate::{Arguments, Delta, Reply, ReplyItem, StopReason};
 
-/// Most calls that are looked at; far fewer are admitted.
+/// The maximum number of calls to look at; far fewer are admitted.
 const MAX_CALLS_SEEN: usize = MAX_PARTS;
 
 /// The answer so far.
@@ -28,11 +28,11 @@ pub(super) struct OllamaDecoder {
     bytes: usize,
     usage: Option<Usage>,
     model: Option<String>,
-    /// Why it ended, once it has.
+    /// The reason why it ended, once it has.
     done: Option<String>,
 }
 
-/// A call; they come whole.
+/// A call; calls come whole.
 #[derive(Debug)]
 struct Call {
     id: Option<String>,
@@ -74,7 +74,7 @@ impl OllamaDecoder {
         Ok(deltas)
     }
 
-    /// A line that only says more.
+    /// Takes a line that only adds text.
     fn take_fast(&mut self, line: &fast::Line<'_>) -> Result<Vec<Delta>, WireError> {
         if let Some(model) = line.model().filter(|_| self.model.is_none()) {
             self.model = Some(model.to_owned());
@@ -111,7 +111,7 @@ impl OllamaDecoder {
     }
 
     fn take_call(&mut self, call: &Value) -> Option<Delta> {
-        // What is left out counts too: calls without end are an endless answer.
+        // Dropped calls count too: calls without end are an endless answer.
         self.bytes += weight(call);
         if self.calls.len() >= MAX_CALLS_SEEN {
             return None;
@@ -130,7 +130,7 @@ impl OllamaDecoder {
         Some(delta)
     }
 
-    /// Small models print their calls.
+    /// Finds calls that small models print as text.
     fn find_printed_calls(&mut self) {
         if !self.calls.is_empty() {
             return;
@@ -166,7 +166,7 @@ impl Decoder for OllamaDecoder {
 
     fn finish(&mut self) -> Result<Reply, WireError> {
         let Some(reason) = self.done.take() else { return Err(WireError::Truncated) };
-        // What a model printed is a call only if it had the time to print more.
+        // A printed call counts only if the model could have printed more.
         if stop_reason(reason.clone(), Before::Words) == StopReason::End {
             self.find_printed_calls();
         }
@@ -190,8 +190,8 @@ impl Decoder for OllamaDecoder {
     }
 }
 
-/// The counts of the last line. The prompt's is missing when all of it was cached, and then only a guess is left to
-/// whoever knows the prompt.
+/// The counts of the last line. The prompt's count is missing if all of it was cached; then the caller, who
+/// knows the prompt, must estimate it.
 fn usage(line: &Value) -> Option<Usage> {
     let (input, output) = (count(line.get("prompt_eval_count")), count(line.get("eval_count")));
     if input.is_none() && output.is_none() {

@@ -1,12 +1,12 @@
-//! The commonest line, more of the answer, read without a tree of values.
+//! Parses the commonest line, more of the answer, without a tree of values.
 //!
-//! Anything that is not exactly this shape is left to the general way, which gives the same result for this shape too.
+//! Any other shape is left to the general parser, which gives the same result for this shape too.
 
 use serde::Deserialize;
 
 use crate::protocol::borrowed::{Skipped, Text};
 
-/// A line that is not the last and calls nothing.
+/// A line that is not the last and has no calls.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Line<'a> {
@@ -30,7 +30,7 @@ struct Message<'a> {
     thinking: Option<Text<'a>>,
 }
 
-/// Reads a line of this shape.
+/// Parses a line of this shape.
 pub(super) fn read(data: &str) -> Option<Line<'_>> {
     serde_json::from_str(data).ok().filter(|line: &Line<'_>| !line.done)
 }

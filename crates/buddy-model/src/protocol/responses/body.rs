@@ -1,4 +1,4 @@
-//! A prompt as a Responses body.
+//! Builds a Responses body from a prompt.
 //!
 //! The same prompt always gives the same bytes, and a longer list of items only adds input items at the end.
 
@@ -10,7 +10,7 @@ use crate::protocol::history::{results_images, unpaired};
 use crate::protocol::responses::items::Replay;
 use crate::{Options, ReasoningForm};
 
-/// Fields that a request can do without.
+/// Fields that a request can omit.
 pub(super) const OPTIONAL_FIELDS: [&str; 9] = [
     "include",
     "parallel_tool_calls",
@@ -66,7 +66,7 @@ fn reasoning(options: &Options) -> Option<Value> {
 }
 
 fn tool(tool: &ToolDefinition) -> Value {
-    // Left out, `strict` means true here, and then optional parameters are an error.
+    // Here `strict` defaults to true, and then optional parameters are an error.
     json!({
         "type": "function",
         "name": tool.name,
@@ -79,7 +79,7 @@ fn tool(tool: &ToolDefinition) -> Value {
 fn input(model: &str, prompt: &Prompt, options: &Options) -> Vec<Value> {
     let replay = Replay { model, options };
     let mut input = Vec::with_capacity(prompt.items.len());
-    // Reasoning goes back only with what it led to: alone, or before something else, it is refused.
+    // Reasoning goes back only with the item it led to: alone, or before something else, it is refused.
     let mut thoughts = Vec::new();
     for (place, item) in prompt.items.iter().enumerate() {
         let leads_here = match item {

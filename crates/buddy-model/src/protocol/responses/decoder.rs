@@ -1,7 +1,7 @@
-//! A Responses answer read event by event.
+//! Decodes a Responses answer event by event.
 //!
-//! Deltas are for showing. What counts is each whole item in `response.output_item.done`, and that the stream says how
-//! it ended: without `response.completed` or `response.incomplete` there is no answer.
+//! Deltas are for display. The answer consists of the whole items in `response.output_item.done`, and the
+//! stream must say how it ended: without `response.completed` or `response.incomplete` there is no answer.
 
 use buddy_protocol::Usage;
 use serde_json::{Value, json};
@@ -21,11 +21,11 @@ use crate::{Delta, Reply, StopReason};
 #[derive(Debug)]
 pub(super) struct ResponsesDecoder {
     context: DecoderContext,
-    /// Whole items by their place in the answer.
+    /// Whole items by their position in the answer.
     items: Vec<(u64, Value)>,
-    /// What was shown of a message that is not whole yet.
+    /// The displayed text of a message that is not whole yet.
     open_text: String,
-    /// Calls that were shown: their place in the answer and their tool.
+    /// Displayed calls: their position in the answer and their tool.
     shown: Vec<(u64, Option<String>)>,
     /// Bytes of deltas and items so far.
     bytes: usize,
@@ -34,12 +34,12 @@ pub(super) struct ResponsesDecoder {
     end: Option<End>,
 }
 
-/// How the server says that the answer ended.
+/// The end of the answer as the server reports it.
 #[derive(Debug)]
 struct End {
-    /// Why it is not complete.
+    /// The reason why it is incomplete.
     incomplete: Option<String>,
-    /// The items again; some servers leave this empty, others say them only here.
+    /// The items again; some servers leave this empty, others send them only here.
     output: Vec<Value>,
     usage: Option<Usage>,
 }
@@ -58,7 +58,7 @@ impl ResponsesDecoder {
         }
     }
 
-    /// Reads any event as a tree.
+    /// Parses any event as a tree.
     fn step_general(&mut self, frame: &Frame) -> Result<Vec<Delta>, WireError> {
         let data = frame.data.trim();
         if data.is_empty() || data == "[DONE]" {
@@ -115,7 +115,7 @@ impl ResponsesDecoder {
         })
     }
 
-    /// A summary comes in parts, each a paragraph of its own.
+    /// Shows a part of a summary; each part is a paragraph.
     fn paragraph(&mut self, index: Option<u64>, event: &Value) -> Vec<Delta> {
         let is_first = event.get("summary_index").and_then(Value::as_u64).unwrap_or(0) == 0;
         if is_first { Vec::new() } else { self.speaker.say(index, Delta::Reasoning("\n\n".to_owned())) }
@@ -128,7 +128,7 @@ impl ResponsesDecoder {
         self.show_call(index.unwrap_or(0), text_at(item, "name"), "")
     }
 
-    /// Shows a piece of the call at this place of the answer.
+    /// Shows a piece of the call at this position of the answer.
     fn show_call(&mut self, index: u64, name: Option<&str>, text: &str) -> Option<Delta> {
         let position = match self.shown.iter().position(|(known, _)| *known == index) {
             Some(position) => position,
@@ -159,7 +159,7 @@ impl ResponsesDecoder {
         }
     }
 
-    /// Takes the response object that ends an answer; its event may already say that it is not complete.
+    /// Takes the response object that ends an answer; its event may already say that it is incomplete.
     fn end(&mut self, mut response: Value, is_said_incomplete: bool) -> Result<(), WireError> {
         let is_failed = matches!(text_at(&response, "status"), Some("failed" | "cancelled"));
         if is_failed || response.get("error").is_some_and(|error| !error.is_null()) {
@@ -167,7 +167,8 @@ impl ResponsesDecoder {
         }
         self.note_model(&response);
         let reason = response.get("incomplete_details").and_then(|details| text_at(details, "reason"));
-        // A response without a status is what some servers send; one with another status than this has not ended.
+        // Some servers send a response without a status; one with a status other than `completed` has not
+        // ended.
         let status = text_at(&response, "status").filter(|status| *status != "completed");
         let status = status.or_else(|| is_said_incomplete.then_some("incomplete"));
         let incomplete = reason.or(status).map(str::to_owned);
@@ -180,7 +181,7 @@ impl ResponsesDecoder {
         Ok(())
     }
 
-    /// The items in their order: as each was said to be done, or as the end repeats them if some were not.
+    /// The items in order: as each was reported done, or as the end repeats them if some were not.
     fn whole_items(&mut self, output: Vec<Value>) -> Vec<Value> {
         self.items.sort_by_key(|(index, _)| *index);
         let done = std::mem::take(&mut self.items).into_iter().map(|(_, item)| item);
@@ -188,7 +189,7 @@ impl ResponsesDecoder {
             return output;
         }
         let mut items: Vec<Value> = done.collect();
-        // What was said before a length limit is an answer too, and some servers say nothing whole at all.
+        // Text before a length limit is an answer too, and some servers send no whole items at all.
         let text = std::mem::take(&mut self.open_text);
         if !text.is_empty() {
             let content = json!([{ "type": "output_text", "text": text }]);
@@ -263,11 +264,11 @@ fn shown(item: &Value) -> Option<Delta> {
     (!is_empty).then_some(text)
 }
 
-/// The error of an event: beside the event's own fields, or as an object in it.
+/// The error of an event: in the event's own fields, or as an object in it.
 fn reported(mut event: Value) -> Value {
     match taken(&mut event, "error") {
         Value::Null => {
-            // The event's own type says nothing about the error.
+            // The event's own type does not describe the error.
             if let Some(fields) = event.as_object_mut() {
                 fields.shift_remove("type");
             }

@@ -1,10 +1,10 @@
-//! The events that make up nearly all of a stream, read without building a tree.
+//! Parses the events that make up nearly all of a stream, without building a tree.
 
 use serde::Deserialize;
 
 use crate::protocol::borrowed::{Skipped, Text};
 
-/// A piece of text of whatever kind. One that has more to it than these fields is not read here but as a tree, with the
+/// A piece of text of any kind. An event with more than these fields is parsed as a tree instead, with the
 /// same result.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]

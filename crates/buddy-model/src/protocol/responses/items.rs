@@ -1,7 +1,8 @@
 //! Items of this wire: out of an answer, and back into a request.
 //!
-//! An item becomes a neutral one whose private data is the provider's own item, less what the neutral one says anyway
-//! (so that a long text or a long argument is not kept twice). [`Replay`] puts the two together again.
+//! An item becomes a neutral one. Its private data is the provider's own item without the fields that the
+//! neutral one has (so that a long text or a long argument is not stored twice). [`Replay`] puts the two
+//! together again.
 
 use serde_json::{Map, Value, json};
 
@@ -21,21 +22,21 @@ const FOREIGN_CALLS: [&str; 6] = [
     "mcp_approval_request",
 ];
 
-/// Fields of an item that the provider fills in for reading only.
+/// Fields of an item that the provider sets for reading only.
 const UNSENT: [&str; 2] = ["created_by", "parsed_arguments"];
 
-/// What one answer's items become.
+/// The items of one answer.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     pub(super) items: Vec<ReplyItem>,
     pub(super) calls: CallList,
     pub(super) refused: bool,
-    /// Whether a call is said not to be whole.
+    /// Whether a call is marked as incomplete.
     pub(super) is_call_cut: bool,
 }
 
 impl Answer {
-    /// Takes a whole item; `cut` says that the answer ended inside it.
+    /// Takes a whole item; `cut` means that the answer ended inside it.
     pub(super) fn take(&mut self, item: Value, cut: bool, context: &mut DecoderContext) {
         let Value::Object(mut item) = item else { return };
         item.retain(|name, value| !value.is_null() && !UNSENT.contains(&name.as_str()));
@@ -47,7 +48,7 @@ impl Answer {
             kind if FOREIGN_CALLS.contains(&kind) => {
                 tracing::warn!(kind, "the model used a tool of the provider's that was not offered");
             }
-            // Something of the provider's own between the lines: it only has to come back in its place.
+            // An item that only the provider understands: it just has to go back in its place.
             _ => {
                 let private = Some(context.private(WIRE, Value::Object(item)));
                 self.items.push(ReplyItem::Reasoning { text: String::new(), private });
@@ -94,7 +95,7 @@ impl Answer {
             Some(_) if cut => Arguments::parse_cut(&raw),
             Some(_) => Arguments::parse(&raw),
         };
-        // The model's own spelling is kept where ours would differ: it is what the provider's cache knows.
+        // The model's own spelling is kept where ours would differ, because the provider's cache has it.
         if let Arguments::Object { value, repaired: false } = &arguments
             && !raw.is_empty()
             && serde_json::to_string(value).is_ok_and(|ours| ours != raw)
@@ -111,7 +112,7 @@ impl Answer {
     }
 }
 
-/// How items of a prompt become items of a request to this model.
+/// Converts items of a prompt into items of a request to this model.
 #[derive(Clone, Copy)]
 pub(super) struct Replay<'a> {
     pub(super) model: &'a str,
@@ -124,12 +125,12 @@ impl Replay<'_> {
         private.filter(|own| own.belongs_to(&self.options.provider, self.model, WIRE))?.data.as_object()
     }
 
-    /// Whether this is reasoning rather than some other item that has no neutral form.
+    /// Whether this is reasoning rather than another item without a neutral form.
     pub(super) fn is_thought(&self, private: Option<&Private>) -> bool {
         self.own(private).is_none_or(|item| text_at(item, "type") == "reasoning")
     }
 
-    /// Reasoning, in the form that the server takes.
+    /// Reasoning, in the form that the server accepts.
     pub(super) fn thought(&self, text: &str, private: Option<&Private>) -> Option<Value> {
         let mut item = self.own(private)?.clone();
         match self.options.reasoning_form {
@@ -153,7 +154,7 @@ impl Replay<'_> {
         Some(self.sent(self.own(private)?.clone()))
     }
 
-    /// Something the model said; in the provider's own parts as long as they still say the same.
+    /// A message of the model, in the provider's own parts as long as they still say the same.
     pub(super) fn message(&self, text: &str, private: Option<&Private>) -> Option<Value> {
         if text.is_empty() {
             return None;
@@ -179,7 +180,7 @@ impl Replay<'_> {
         self.sent(item)
     }
 
-    /// What came of a call.
+    /// The result of a call.
     pub(super) fn result(id: &str, output: &str) -> Value {
         json!({ "type": "function_call_output", "call_id": safe_id(id), "output": output })
     }
@@ -212,7 +213,7 @@ fn parts(item: &Map<String, Value>) -> impl Iterator<Item = &Value> {
     item.get("content").and_then(Value::as_array).into_iter().flatten()
 }
 
-/// What a message says: its text parts and refusals. A plain string is taken too.
+/// The text of a message: its text parts and refusals. A plain string is accepted too.
 pub(super) fn message_text(item: &Map<String, Value>) -> String {
     if let Some(Value::String(text)) = item.get("content") {
         return text.clone();
@@ -221,7 +222,7 @@ pub(super) fn message_text(item: &Map<String, Value>) -> String {
     parts(item).filter_map(text).collect()
 }
 
-/// What can be read of reasoning: the summary, else the reasoning itself.
+/// The readable part of reasoning: the summary, else the reasoning itself.
 pub(super) fn reasoning_text(item: &Map<String, Value>) -> String {
     let texts = |name: &str| -> String {
         let parts = item.get(name).and_then(Value::as_array).into_iter().flatten();
@@ -231,7 +232,7 @@ pub(super) fn reasoning_text(item: &Map<String, Value>) -> String {
     [texts("summary"), texts("content")].into_iter().find(|text| !text.is_empty()).unwrap_or_default()
 }
 
-/// Whether content says nothing beyond its text, so that it can be made again from it.
+/// Whether content has nothing beyond its text, so that it can be rebuilt from it.
 fn is_plain(content: &Value) -> bool {
     let is_noise = |name: &str, value: &Value| match name {
         "type" => value == "output_text",

@@ -12,7 +12,7 @@ fn image(name: &str, data: &str) -> Image {
     Image { name: Some(name.to_owned()), media_type: ImageType::Png, width: 20, height: 10, data }
 }
 
-/// Somebody shows something; a call gives something to see, and another gives none.
+/// The user attaches an image; one call returns an image, and another returns none.
 fn conversation() -> Prompt {
     let output = "{}".to_owned();
     let (id, name, images) = ("a".to_owned(), "read_file".to_owned(), vec![image("b.png", "BBBB")]);
@@ -27,7 +27,7 @@ fn conversation() -> Prompt {
     ])
 }
 
-/// The messages of the conversation, and of one that stops before the answer, which they begin with.
+/// The messages of the conversation, checked to begin with those of one that stops before the answer.
 fn rendered(protocol: &dyn Protocol, list: &str) -> Value {
     let whole = conversation();
     let shorter = Prompt { items: whole.items.get(..5).unwrap().to_vec(), ..whole.clone() };
@@ -35,7 +35,7 @@ fn rendered(protocol: &dyn Protocol, list: &str) -> Value {
     let (messages, shorter) = (messages(&whole), messages(&shorter));
     let count = shorter.as_array().unwrap().len();
     if protocol.wire() != "messages" {
-        // There the marks of the prompt cache move on.
+        // On that wire the breakpoints of the prompt cache move.
         assert_eq!(messages.as_array().unwrap()[..count], *shorter.as_array().unwrap());
     }
     messages

@@ -1,4 +1,4 @@
-//! Prompts as Messages bodies.
+//! Messages bodies built from prompts.
 
 use buddy_model::{Messages, Options, Private, Prompt, PromptCache, PromptItem, Protocol, ToolDefinition};
 use buddy_testkit::model::check_request;
@@ -93,7 +93,7 @@ fn results_come_first_and_together() {
 }
 
 #[test]
-fn what_the_provider_refuses_is_kept_from_it() {
+fn empty_text_and_fancy_ids_are_not_sent() {
     let empty = messages(vec![user("go"), assistant(" "), user("\n"), user("well?")]);
     assert_eq!(empty, json!([{"role": "user", "content": [text("go"), text("well?")]}]));
     let fancy = messages(vec![user("go"), call("functions.read:0", "{}"), result("functions.read:0")]);

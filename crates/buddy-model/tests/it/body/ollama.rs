@@ -1,4 +1,4 @@
-//! Prompts as bodies of Ollama's own wire.
+//! Bodies of Ollama's own wire built from prompts.
 
 use buddy_model::{Ollama, Options, Private, Prompt, PromptItem, Protocol, ReasoningReplay, ToolDefinition};
 use buddy_testkit::model::check_request;

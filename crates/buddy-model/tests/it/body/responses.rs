@@ -1,4 +1,4 @@
-//! Prompts as Responses bodies.
+//! Responses bodies built from prompts.
 
 use buddy_model::{Options, Private, Prompt, PromptItem, Protocol, ReasoningForm, Responses, ToolDefinition};
 use buddy_testkit::model::check_request;
@@ -15,7 +15,7 @@ fn private(data: Value) -> Private {
     Private { provider, model, wire, data }
 }
 
-/// Reasoning of this model under some seal.
+/// Encrypted reasoning of this model.
 fn thought(id: &str) -> PromptItem {
     let data = json!({"id": id, "type": "reasoning", "summary": [], "encrypted_content": "gAAAAABo"});
     PromptItem::Reasoning { text: String::new(), private: Some(private(data)) }
@@ -104,7 +104,7 @@ fn reasoning_goes_only_with_what_it_led_to() {
 }
 
 #[test]
-fn what_has_no_neutral_form_comes_back_in_its_place() {
+fn items_without_a_neutral_form_come_back_in_their_place() {
     let search =
         json!({"id": "ws_1", "type": "web_search_call", "status": "completed", "action": {"query": "x"}});
     let item = PromptItem::Reasoning { text: String::new(), private: Some(private(search.clone())) };

@@ -1,4 +1,4 @@
-//! Answers that are answers.
+//! Successful answers.
 
 use std::time::Duration;
 

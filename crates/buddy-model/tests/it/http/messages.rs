@@ -1,4 +1,5 @@
-//! Messages over HTTP: keys and versions, thoughts that must come back as they were, errors in the provider's words.
+//! Messages over HTTP: keys and versions, thinking that must come back unchanged, errors in the provider's
+//! words.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! Answers that are refusals: which are asked again, and what the person reads.
+//! Refusals: which are retried, and the message that the user reads.
 
 use std::time::Duration;
 

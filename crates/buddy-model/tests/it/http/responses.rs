@@ -1,4 +1,4 @@
-//! What only Responses has: sealed reasoning, items with ids, backends for subscriptions.
+//! Features of Responses only: encrypted reasoning, items with ids, backends for subscriptions.
 
 use buddy_model::{
     Auth, Endpoint, HttpModel, Ids, Model, ModelErrorKind, Options, Prompt, PromptItem, ReasoningForm,
@@ -21,7 +21,7 @@ fn model(server: &ModelServer) -> HttpModel {
     HttpModel::new("m", route(server)).unwrap()
 }
 
-/// A conversation whose last answer thought, on a server that sealed it with this secret.
+/// A conversation whose last answer has reasoning, from a server that encrypts it with this secret.
 async fn thoughtful(secret: &str) -> Prompt {
     let script = Script::from([turn().reasoning("Hm.").text("Yes.")]).with_secret(secret);
     let server = ModelServer::start(script).await;

@@ -10,7 +10,7 @@ use tokio::sync::oneshot;
 
 use super::{login, provider, stage, without_secrets};
 
-/// Logs in; the browser does what it is told with the address.
+/// Logs in; the closure plays the browser that is given the address.
 async fn browse<Did>(
     login: &Login,
     browser: impl AsyncFnOnce(String) -> Did,
@@ -71,7 +71,7 @@ async fn other_requests_are_turned_away_and_the_first_answer_counts() {
     let (tokens, gone) = browse(&login, async |url| {
         let back = visit(&url).await.location.unwrap();
         let origin = back.split("/callback").next().unwrap().to_owned();
-        // A connection that says nothing must not hold up the one that does.
+        // A connection that sends nothing must not hold up the one that does.
         let _silent = tokio::net::TcpStream::connect(origin.trim_start_matches("http://")).await.unwrap();
         for stray in ["/favicon.ico", "/", "/callback/x"] {
             assert_eq!(visit(&format!("{origin}{stray}")).await.status, 404, "{stray}");

@@ -10,7 +10,7 @@ use buddy_testkit::model::{ModelServer, Turn, turn};
 use futures::StreamExt;
 use secrecy::{ExposeSecret, SecretString};
 
-/// Gives out `token-0`; each refusal makes the next.
+/// A source that starts with `token-0` and makes the next token after each refusal.
 #[derive(Debug, Default)]
 struct Counting {
     asked: Mutex<Vec<Option<String>>>,

@@ -47,7 +47,7 @@ async fn a_token_that_is_not_rotated_stays() {
 }
 
 #[tokio::test]
-async fn what_a_provider_quotes_is_not_quoted() {
+async fn secrets_that_a_provider_echoes_are_masked() {
     let (server, login) =
         stage(OAuthScript { faults: vec![TokenFault::Echo], ..OAuthScript::default() }).await;
     let error = login.refresh(&tokens(&server).refresh.unwrap()).await.unwrap_err();

@@ -1,4 +1,4 @@
-//! Answers that go wrong, and how each wire gets over it.
+//! Answers that go wrong, and how each wire recovers.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{WIRES, Wire};
 use crate::http::{outcome, prompt};
 
-/// A call of which some chunks can be cut off; where calls come whole, in the words before it.
+/// A call with chunks that can be cut off; on wires with whole calls, the text before it has them.
 fn call(wire: &Wire) -> Turn {
     let words = if wire.whole_calls { "Hm. Let me have a look at that." } else { "Hm." };
     turn().text(words).call("read_file", json!({"path": "a/long/path/in/many/chunks"})).chunk_chars(4)
@@ -93,10 +93,10 @@ async fn a_limit_that_says_when_it_is_lifted_is_waited_for() {
     }
 }
 
-/// An endless answer is cut at a bound, is not asked for again, and the connection is given up.
+/// An endless answer is cut at a bound, is not retried, and the connection is closed.
 #[tokio::test]
 async fn an_answer_without_end_is_cut() {
-    // The first chunks may only open the answer; those after them each say this much.
+    // The first chunks may only open the answer; each later one has this size.
     let (piece, opened) = (64 * 1024, 12);
     let long = "x".repeat(20 * piece);
     for wire in WIRES {

@@ -1,4 +1,5 @@
-//! Conversations over several calls: what is sent again is the same, and every wire takes what another began.
+//! Conversations over several calls: resent items stay the same, and every wire continues a conversation that
+//! another began.
 
 use buddy_model::{HttpModel, Ids, Model};
 use buddy_testkit::model::{ModelServer, Turn, turn};
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 use super::{WIRES, Wire, converse, record, user};
 use crate::http::{outcome, prompt};
 
-/// A turn of every kind of content.
+/// A turn with every kind of content.
 fn rich(text: &str) -> Turn {
     turn()
         .reasoning(format!("{text}?"))
@@ -42,7 +43,7 @@ async fn a_longer_conversation_starts_with_the_bytes_of_the_shorter_one() {
     }
 }
 
-/// One turn with calls and one without, over a wire of its own server.
+/// One turn with calls and one without, over a wire with its own server.
 async fn stretch(wire: &Wire, name: &str, prompt: &mut buddy_model::Prompt) {
     let server = ModelServer::start([rich("a"), turn().reasoning("Hm.").text("So far.")]).await;
     let model = HttpModel::new(name, wire.route(&server)).unwrap();

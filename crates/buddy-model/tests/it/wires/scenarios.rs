@@ -1,4 +1,4 @@
-//! Answers that are answers.
+//! Successful answers.
 
 use buddy_model::{Arguments, Delta, HttpModel, Model, Reply, ReplyItem, StopReason};
 use buddy_testkit::model::{ModelServer, turn};
@@ -119,7 +119,7 @@ async fn filter(wire: &Wire) {
     assert_eq!(outcome.end.unwrap().stop, wire.filter.clone().unwrap_or(unknown), "{wire}");
 }
 
-/// A call that is whole does not run when the answer is not.
+/// A whole call does not run if the answer is incomplete.
 async fn cut_calls(wire: &Wire) {
     for reason in ["length", "content_filter", "nobody_knows"] {
         let call = turn().call("read_file", json!({"path": "a"})).stop(reason);

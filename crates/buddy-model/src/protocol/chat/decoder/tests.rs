@@ -1,4 +1,4 @@
-//! Reading common chunks without a tree gives what reading them as trees gives.
+//! Parsing common chunks without a tree gives the same result as parsing them as trees.
 
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -34,7 +34,7 @@ fn the_usual_chunks_need_no_tree() {
     assert!(frames.len() > 20, "only {} fixtures have a usual chunk", frames.len());
 }
 
-/// Values that a field may have, sensible and not.
+/// Values that a field may have, valid and invalid.
 fn value() -> impl Strategy<Value = Value> {
     select(vec![
         json!(null),

@@ -1,4 +1,4 @@
-//! Reading deltas without a tree gives what reading them as trees gives.
+//! Parsing deltas without a tree gives the same result as parsing them as trees.
 
 use proptest::prelude::*;
 use proptest::sample::select;
