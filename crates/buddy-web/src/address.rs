@@ -1,12 +1,13 @@
-//! Which addresses are on the public internet.
+//! Tests whether an address is on the public internet.
 //!
-//! Judged positively: an address is global when it is unicast space that is routed for everybody, and in no block that
-//! has a purpose of its own. An IPv6 address that carries an IPv4 one is judged by what it carries, since that is where a
-//! packet to it may end up. The blocks are those of the registries of special-purpose addresses at IANA.
+//! The test is positive: an address is global if it is publicly routed unicast space and in no
+//! special-purpose block. An IPv6 address that embeds an IPv4 one is judged by the embedded one, since a
+//! packet to it may end up there. The blocks are those of IANA's registries of special-purpose addresses.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-/// Whether an address belongs to some host on the public internet, and so to none on this machine or its networks.
+/// Whether an address belongs to a host on the public internet, and so to none on this machine or its
+/// networks.
 pub fn is_global(address: IpAddr) -> bool {
     match address {
         IpAddr::V4(address) => is_global_v4(address),
@@ -14,20 +15,22 @@ pub fn is_global(address: IpAddr) -> bool {
     }
 }
 
-/// Where an address lies, as seen from this machine. The later, the more it takes to reach it.
+/// The location of an address, as seen from this machine. Later variants need more permission to reach.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Whereabouts {
     /// On the public internet.
     Public,
-    /// In a block that belongs to nobody's network, such as those for documentation. Some networks route them all the same.
+    /// In a block that belongs to nobody's network, such as those for documentation. Some networks still
+    /// route them.
     Reserved,
     /// On this machine or in a private network.
     Nearby,
-    /// Where nothing is that a command has to reach: links, the services of clouds, many hosts at once, none at all.
+    /// Never needed by a command: link-local addresses, cloud metadata services, multicast and unspecified
+    /// addresses.
     Forbidden,
 }
 
-/// Where an address lies.
+/// The location of an address.
 pub(crate) fn whereabouts(address: IpAddr) -> Whereabouts {
     if is_global(address) {
         return Whereabouts::Public;
@@ -40,7 +43,7 @@ pub(crate) fn whereabouts(address: IpAddr) -> Whereabouts {
 
 fn whereabouts_v4(address: Ipv4Addr) -> Whereabouts {
     match address.octets() {
-        // The services of clouds, some of them in blocks for other purposes.
+        // Cloud metadata services, some of them in blocks for other purposes.
         [169, 254, ..] | [100, 100, 100, 200] | [192, 0, 0, 192] | [168, 63, 129, 16] | [0, ..] => {
             Whereabouts::Forbidden
         }
@@ -86,7 +89,7 @@ fn is_global_v4(address: Ipv4Addr) -> bool {
         | [203, 0, 113, _]
         // The host services of Azure: a public number that only machines in that cloud reach.
         | [168, 63, 129, 16] => false,
-        // Unicast. Beyond are multicast, reserved space and broadcast.
+        // Unicast. Above are multicast, reserved space and broadcast.
         [first, ..] => first < 224,
     }
 }
@@ -100,14 +103,14 @@ fn is_global_v6(address: Ipv6Addr) -> bool {
         }
         // 6to4.
         [0x2002, high, low, ..] => is_global_v4(embedded(high, low)),
-        // Teredo: the server, and the client with its bits turned over.
+        // Teredo: the server, and the client with its bits inverted.
         [0x2001, 0, server_high, server_low, _, _, client_high, client_low] => {
             is_global_v4(embedded(server_high, server_low))
                 && is_global_v4(embedded(!client_high, !client_low))
         }
         // Protocol assignments (`2001::/23`) and documentation.
         [0x2001, 0..=0x1ff | 0xdb8, ..] | [0x3fff, 0..=0x0fff, ..] => false,
-        // What is routed for everybody.
+        // Globally routed unicast space.
         [first, ..] => first & 0xe000 == 0x2000,
     }
 }
@@ -190,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn how_much_it_takes_to_reach_an_address() {
+    fn addresses_have_the_right_whereabouts() {
         let check = |addresses: &[&str], expected: Whereabouts| {
             for text in addresses {
                 assert_eq!(whereabouts(text.parse().unwrap()), expected, "{text}");

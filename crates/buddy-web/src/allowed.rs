@@ -1,18 +1,18 @@
-//! Hosts that a person lets tools fetch from although they are not on the public internet.
+//! Hosts that the user lets tools fetch from although they are not on the public internet.
 
 use std::fmt;
 use std::str::FromStr;
 
 use crate::WebUrl;
 
-/// A host, with a port or with the usual ones: `wiki.home:8080`, `192.168.1.20`, `[::1]:9000`.
+/// A host, with a port or with the default ones: `wiki.home:8080`, `192.168.1.20`, `[::1]:9000`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AllowedHost {
     host: String,
     ports: Vec<u16>,
 }
 
-/// An entry that names no host.
+/// An entry that does not name a host.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not a host or `host:port`")]
 pub struct BadAllowedHost(String);
@@ -23,7 +23,8 @@ impl AllowedHost {
         &self.host
     }
 
-    /// Whether an address is on this host. Names are compared as names: one that resolves to the same machine is another.
+    /// Whether an address is on this host. Compares names only: another name for the same machine is another
+    /// host.
     pub(crate) fn covers(&self, url: &WebUrl) -> bool {
         self.names(&url.host(), url.port())
     }
@@ -42,7 +43,7 @@ impl FromStr for AllowedHost {
         if text.contains(['/', '?', '#', '@', '*']) {
             return Err(wrong());
         }
-        // A scheme without a usual port of its own would lose an explicit `:80`, so the port is looked for in the text.
+        // A scheme without a default port would lose an explicit `:80`, so the port is read from the text.
         let url = WebUrl::parse(&format!("http://{text}/")).map_err(|_| wrong())?;
         let has_port =
             !text.ends_with(']') && text.rsplit(':').next().is_some_and(is_number) && text.contains(':');
@@ -94,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_host_is_refused() {
+    fn entries_that_name_no_host_are_refused() {
         for text in ["", "http://a", "a/b", "a@b", "a:99999", ":80", "*.home"] {
             assert!(text.parse::<AllowedHost>().is_err(), "{text}");
         }

@@ -1,7 +1,8 @@
-//! The broker: the one way out of a jailed command.
+//! The broker: the only way out of a jailed command.
 //!
-//! It is a proxy, for HTTP and for SOCKS, on a listener that only the command reaches. Every host is judged by its name
-//! before the name is looked up, since a look-up is a message too. The connection is made to an address that was judged.
+//! It is a proxy for HTTP and SOCKS, on a listener that only the command reaches. It judges every host by its
+//! name before it looks the name up, since a lookup sends a message too. It connects only to an address that
+//! was judged.
 
 mod relay;
 mod request;
@@ -24,44 +25,44 @@ use crate::resolver::{Resolver, SystemResolver, lookup};
 use relay::Counts;
 use request::Request;
 
-/// Connections of one command at the same time. More wait.
+/// The maximum number of concurrent connections of one command. More have to wait.
 const MAX_CONNECTIONS: usize = 128;
-/// How long a command may take to say where it wants to go.
+/// The timeout for a command to send its request.
 const REQUEST_WITHIN: Duration = Duration::from_secs(30);
-/// How long a look-up and a connection may take, each.
+/// The timeouts for a lookup and for a connection.
 const CONNECT_WITHIN: Duration = Duration::from_secs(20);
 
-/// How long nothing is accepted after a failure.
+/// The pause after a failed accept.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
 
-/// A host that a command wants to reach, and at which port.
+/// A host and port that a command wants to reach.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Wanted {
-    /// A name in punycode and lower case, or an address in its usual spelling, IPv6 in brackets.
+    /// A name in punycode and lower case, or an address in canonical form, IPv6 in brackets.
     pub host: String,
     /// The port.
     pub port: u16,
 }
 
-/// Judges what a command wants to reach. An error is the reason, which the command is told.
+/// Judges the hosts that a command wants to reach. An error is the reason, which the command receives.
 #[async_trait]
 pub trait Warrant: Send + Sync {
-    /// Whether a host may be reached.
+    /// Whether the command may reach a host.
     async fn host(&self, wanted: &Wanted) -> Result<(), String>;
 
-    /// Whether it may be reached at an address of this machine or of a private network.
+    /// Whether the command may reach it at an address of this machine or of a private network.
     async fn nearby(&self, wanted: &Wanted, address: IpAddr) -> Result<(), String>;
 
-    /// Hears of every connection when it has ended, and of those that were not made.
+    /// Called for every connection after it has ended, and for every refused one.
     fn ended(&self, connection: Connection);
 }
 
 /// A connection that has ended or was not made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Connection {
-    /// Where it led.
+    /// The requested host and port.
     pub wanted: Wanted,
-    /// What became of it.
+    /// The outcome.
     pub outcome: Outcome,
     /// Bytes that the command sent.
     pub sent: u64,
@@ -69,18 +70,18 @@ pub struct Connection {
     pub received: u64,
 }
 
-/// What became of a connection.
+/// The outcome of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     /// It was made.
     Made,
     /// It was not allowed.
     Refused,
-    /// It was allowed, and the host could not be reached.
+    /// It was allowed, but the host could not be reached.
     Failed,
 }
 
-/// Lets a command out, host by host.
+/// Lets a command connect to permitted hosts.
 pub struct Broker {
     resolver: Arc<dyn Resolver>,
 }
@@ -103,7 +104,7 @@ impl Broker {
                 Some(_) = served.join_next() => continue,
             };
             let Ok((client, _)) = client else {
-                // Descriptors may be short for a moment; the command still needs its way out.
+                // File descriptors may be short for a moment; the command still needs its way out.
                 sleep(ACCEPT_PAUSE).await;
                 continue;
             };
@@ -134,7 +135,7 @@ async fn serve_one(mut client: TcpStream, resolver: &dyn Resolver, warrant: &dyn
     }
 }
 
-/// A connection that is told when this is dropped, whoever ends it.
+/// A connection that is reported when this is dropped, for whatever reason.
 struct Open<'a> {
     warrant: &'a dyn Warrant,
     wanted: &'a Wanted,
@@ -150,7 +151,7 @@ impl Drop for Open<'_> {
     }
 }
 
-/// Why there is no connection.
+/// The reason why there is no connection.
 enum Closed {
     Refused(String),
     Failed(String),
@@ -162,7 +163,7 @@ async fn connect(
     warrant: &dyn Warrant,
 ) -> Result<TcpStream, Closed> {
     let literal = literal(&wanted.host);
-    // An address is judged as what it is; a second question about it would say the same.
+    // A literal address was judged already; a second question about it would get the same answer.
     if literal.is_none_or(|address| whereabouts(address) != Whereabouts::Nearby) {
         warrant.host(wanted).await.map_err(Closed::Refused)?;
     }
@@ -170,7 +171,7 @@ async fn connect(
         Some(address) => vec![address],
         None => lookup(resolver, &wanted.host, CONNECT_WITHIN).await.map_err(Closed::Failed)?,
     };
-    // All addresses of a name must pass, since the next look-up could give any of them.
+    // All addresses of a name must pass, since the next lookup could return any of them.
     let worst = addresses.iter().copied().max_by_key(|&address| whereabouts(address));
     match worst.map(|address| (address, whereabouts(address))) {
         Some((address, Whereabouts::Forbidden)) => {
@@ -190,7 +191,7 @@ async fn dial(addresses: &[IpAddr], port: u16) -> Result<TcpStream, String> {
     for &address in addresses {
         match timeout(CONNECT_WITHIN, TcpStream::connect(SocketAddr::new(address, port))).await {
             Ok(Ok(stream)) => {
-                // What is passed on was written in pieces that make sense already.
+                // The relayed bytes already come in sensible pieces.
                 let _ = stream.set_nodelay(true);
                 return Ok(stream);
             }
@@ -201,7 +202,7 @@ async fn dial(addresses: &[IpAddr], port: u16) -> Result<TcpStream, String> {
     Err(reason)
 }
 
-/// The address that a host is, where it is one.
+/// The address in a host, if it is a literal one.
 fn literal(host: &str) -> Option<IpAddr> {
     host.trim_start_matches('[').trim_end_matches(']').parse().ok()
 }

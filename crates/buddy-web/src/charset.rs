@@ -1,8 +1,9 @@
-//! Bytes to text: by the mark at the beginning, by what the server says, by what the page says, else UTF-8 if it is that.
+//! Decodes bytes to text: by the byte order mark, by the server's header, by the page's own declaration, else
+//! UTF-8 if valid.
 
 use encoding_rs::{Encoding, UTF_8, WINDOWS_1252};
 
-/// Bytes at the beginning of a page in which it may say how it is written, as browsers have it.
+/// The number of bytes at the start of a page that may declare its encoding, as in browsers.
 const PRESCAN: usize = 1024;
 
 /// The text of a body.
@@ -10,7 +11,7 @@ pub(crate) fn decode(body: &[u8], content_type: Option<&str>) -> String {
     let named = content_type.and_then(charset).or_else(|| charset(&head(body)));
     let encoding = named.and_then(|label| Encoding::for_label(label.as_bytes()));
     let encoding = encoding.unwrap_or_else(|| if is_utf8(body) { UTF_8 } else { WINDOWS_1252 });
-    // A mark at the beginning wins over what anybody says.
+    // A byte order mark overrides all declarations.
     let (text, _, _) = encoding.decode(body);
     text.into_owned()
 }
@@ -24,7 +25,7 @@ fn is_utf8(body: &[u8]) -> bool {
     std::str::from_utf8(body).map_or_else(|error| error.error_len().is_none(), |_| true)
 }
 
-/// What follows `charset=`.
+/// The value after `charset=`.
 fn charset(text: &str) -> Option<String> {
     let lower = text.to_ascii_lowercase();
     let (_, after) = lower.split_once("charset")?;
@@ -62,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_names_is_utf_8_or_the_old_default() {
+    fn text_without_a_charset_is_utf_8_or_windows_1252() {
         check("naïve …".as_bytes(), None, "naïve …");
         check(b"cut \xe2\x80", None, "cut \u{fffd}");
         check(b"caf\xe9 \x80", None, "café €");

@@ -1,4 +1,4 @@
-//! One HTTP client for one hop: it can connect to the addresses that were checked, and to nothing else.
+//! An HTTP client for one hop: it can connect to the checked addresses and to nothing else.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
@@ -13,20 +13,20 @@ use rustls_platform_verifier::ConfigVerifierExt as _;
 use crate::error::chain;
 use crate::{FetchError, WebUrl};
 
-/// What clients have in common.
+/// The parts that all clients share.
 #[derive(Debug)]
 pub(crate) struct Clients {
     pub(crate) user_agent: String,
     pub(crate) connect_timeout: Duration,
-    /// Made when the first connection needs it: reading the certificates of the machine takes its time.
+    /// Created for the first connection that needs it, because reading the machine's certificates takes time.
     pub(crate) tls: OnceLock<ClientConfig>,
 }
 
 impl Clients {
     /// A client for this hop.
     ///
-    /// It follows no redirects, keeps no cookies and no connections, and uses no proxy: a proxy would resolve the name
-    /// again, and where it connects could not be checked.
+    /// It follows no redirects, keeps no cookies and no connections, and uses no proxy: a proxy would resolve
+    /// the name again, and its connection could not be checked.
     #[expect(clippy::disallowed_methods, reason = "this crate makes all connections that are not to models")]
     pub(crate) fn client(&self, url: &WebUrl, checked: &[SocketAddr]) -> Result<reqwest::Client, FetchError> {
         reqwest::Client::builder()
@@ -48,7 +48,7 @@ impl Clients {
         if let Some(config) = self.tls.get() {
             return Ok(config.clone());
         }
-        // The only failure is that a provider is already there, which is as good.
+        // The only failure is that a provider is already set, which is as good.
         let _already_there = ring::default_provider().install_default();
         let config =
             ClientConfig::with_platform_verifier().map_err(|error| FetchError::Setup(chain(&error)))?;
@@ -56,7 +56,7 @@ impl Clients {
     }
 }
 
-/// Knows no name, so that a client connects to what it was given or not at all.
+/// Resolves no names, so that a client connects to the given addresses or not at all.
 struct NoResolver;
 
 impl Resolve for NoResolver {

@@ -1,18 +1,18 @@
-//! Why something was not fetched.
+//! The reasons why a fetch failed.
 
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// Why something was not fetched.
+/// The reason why a fetch failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum FetchError {
-    /// The address is not one that is fetched from, whoever answers there.
+    /// The address is never fetched, whatever the host.
     #[error("the address `{shown}` is refused: {reason}")]
     BadUrl {
-        /// The address, with what is not printable escaped, and cut.
+        /// The address, with unprintable characters escaped, and cut.
         shown: String,
-        /// What is wrong with it.
+        /// The problem with it.
         reason: &'static str,
     },
     /// The host has an address that is not on the public internet.
@@ -20,7 +20,7 @@ pub enum FetchError {
     NotPublic {
         /// The host, in punycode, with its port.
         host: String,
-        /// The address that gave it away.
+        /// The non-public address.
         address: IpAddr,
     },
     /// The host has no address.
@@ -28,56 +28,56 @@ pub enum FetchError {
     Unresolved {
         /// The host, in punycode.
         host: String,
-        /// What the resolver said.
+        /// The resolver's error.
         reason: String,
     },
-    /// The connection ended at another address than the one that was checked.
+    /// The connection ended at another address than the checked one.
     #[error("the connection to `{host}` ended at an address that was not checked")]
     WrongPeer {
         /// The host, in punycode.
         host: String,
     },
-    /// One redirect led to the next for too long.
+    /// There were too many redirects.
     #[error("more than {limit} redirects; the last one led to {last}")]
     TooManyRedirects {
-        /// How many are followed.
+        /// The maximum number of redirects.
         limit: usize,
-        /// Where the last one led.
+        /// The address of the last redirect.
         last: String,
     },
-    /// A redirect led to where nothing is fetched from.
+    /// A redirect led to an address that is never fetched.
     #[error("{from} redirects to where nothing is fetched from")]
     BadRedirect {
         /// The page that redirects.
         from: String,
-        /// What is wrong with where it leads.
+        /// The problem with the address of the redirect.
         source: Box<FetchError>,
     },
-    /// A redirect led to a host that nobody allowed.
+    /// A redirect led to a host that is not allowed.
     #[error("{from} redirects to {to}, on another host, which was not fetched")]
     LeadsElsewhere {
         /// The page that redirects.
         from: String,
-        /// Where it leads.
+        /// The address of the redirect.
         to: String,
     },
-    /// A wait came to its end.
+    /// A timeout expired.
     #[error("{what} took longer than {} s", limit.as_secs_f64())]
     TimedOut {
-        /// What was waited for.
+        /// The operation that timed out.
         what: &'static str,
-        /// For how long.
+        /// The timeout.
         limit: Duration,
     },
-    /// The server could not be reached, or broke off.
+    /// The server was unreachable, or broke off.
     #[error("the exchange with `{host}` failed: {reason}")]
     Exchange {
         /// The host, in punycode.
         host: String,
-        /// What happened, down to the last cause.
+        /// The error, down to its root cause.
         reason: String,
     },
-    /// There is no client to fetch with.
+    /// The HTTP client could not be created.
     #[error("cannot set up the HTTP client: {0}")]
     Setup(String),
 }

@@ -1,4 +1,4 @@
-//! The one way out: a GET over a chain of redirects, every hop through the gate, everything bounded.
+//! The only way out: a GET that follows redirects, with every hop through the gate and everything bounded.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, OnceLock};
@@ -14,23 +14,23 @@ use crate::gate::Gate;
 use crate::resolver::SystemResolver;
 use crate::{AllowedHost, FetchError, WebUrl, is_global};
 
-/// Redirects that are followed.
+/// The maximum number of redirects.
 const MAX_REDIRECTS: usize = 5;
 
-/// What fetches keep to.
+/// The limits of fetches.
 #[derive(Debug, Clone)]
 pub struct FetchSettings {
     /// Hosts that may be fetched from although they are not on the public internet.
     pub allowed_hosts: Vec<AllowedHost>,
-    /// Bytes of a body that are read, after decompression. What follows is left.
+    /// The maximum number of bytes of a body, after decompression. The rest is not read.
     pub max_bytes: usize,
-    /// How long a look-up and a connection may take, each.
+    /// The timeouts for a lookup and for a connection.
     pub connect_timeout: Duration,
-    /// How long a server may say nothing.
+    /// The timeout for a silent server.
     pub idle_timeout: Duration,
-    /// How long a fetch may take with all its redirects.
+    /// The timeout of a fetch with all its redirects.
     pub total_timeout: Duration,
-    /// What servers are told about who asks.
+    /// The user agent that servers see.
     pub user_agent: String,
 }
 
@@ -47,24 +47,24 @@ impl Default for FetchSettings {
     }
 }
 
-/// What came back.
+/// The response.
 #[derive(Debug, Clone)]
 pub struct Fetched {
     /// The address that answered, after all redirects.
     pub url: WebUrl,
-    /// The status that it answered with, which may well be an error.
+    /// The status of the response, which may be an error.
     pub status: u16,
-    /// What it says the body is.
+    /// The content type that the server reports.
     pub content_type: Option<String>,
-    /// How long it says the body is, as it is sent.
+    /// The length of the body that the server reports, as sent.
     pub content_length: Option<u64>,
     /// The body, decompressed, up to the limit.
     pub body: Vec<u8>,
-    /// Whether the body goes on after what was read.
+    /// Whether the body continues after the limit.
     pub is_cut: bool,
 }
 
-/// Whether a redirect may be followed to an address on another host.
+/// Decides whether a redirect to an address on another host may be followed.
 pub type Redirects = Arc<dyn Fn(&WebUrl) -> bool + Send + Sync>;
 
 /// Fetches from the web, and from nowhere else. Dropping a fetch ends it.
@@ -80,7 +80,7 @@ impl Fetcher {
         self.settings.allowed_hosts.iter().any(|allowed| allowed.names(host, port))
     }
 
-    /// A fetcher with these settings. Nothing is connected to yet.
+    /// A fetcher with these settings. Opens no connection yet.
     pub fn new(settings: FetchSettings) -> Self {
         let gate = Gate {
             resolver: Arc::new(SystemResolver),
@@ -91,7 +91,7 @@ impl Fetcher {
         Self::through(gate, settings)
     }
 
-    /// Why an address is not fetched whatever anybody says, where that is known without asking for it.
+    /// The error for an address that is always refused, if that is known without a lookup.
     pub fn refuses(&self, url: &WebUrl) -> Option<FetchError> {
         self.gate.refuses(url)
     }
@@ -105,18 +105,19 @@ impl Fetcher {
         Self { settings, gate, clients }
     }
 
-    /// Fetches an address, over redirects to any host.
+    /// Fetches an address, following redirects to any host.
     pub async fn get(&self, url: WebUrl) -> Result<Fetched, FetchError> {
         self.get_with(url, HeaderMap::new()).await
     }
 
-    /// Fetches an address. A redirect to another host is followed only where that is allowed, because data that was meant
-    /// for the first host can ride on it.
+    /// Fetches an address. Follows a redirect to another host only if `redirects` allows it, because the
+    /// redirect can carry data that was meant for the first host.
     pub async fn get_within(&self, url: WebUrl, redirects: &Redirects) -> Result<Fetched, FetchError> {
         self.bounded(self.follow(url, HeaderMap::new(), redirects)).await
     }
 
-    /// Fetches an address with further headers. They go to its origin only, and not along with a redirect to another one.
+    /// Fetches an address with extra headers. They go only to its origin, not to another origin after a
+    /// redirect.
     pub async fn get_with(&self, url: WebUrl, headers: HeaderMap) -> Result<Fetched, FetchError> {
         let anywhere: Redirects = Arc::new(|_| true);
         self.bounded(self.follow(url, headers, &anywhere)).await
@@ -175,7 +176,7 @@ impl Fetcher {
         let answer = timeout(limit, request).await;
         let answer = answer.map_err(|_| FetchError::TimedOut { what: "the wait for an answer", limit })?;
         let response = answer.map_err(|error| failed(url, &error))?;
-        // The client cannot have connected elsewhere; if it ever could, nothing that came from there is used.
+        // The client cannot have connected elsewhere; if it ever could, the response is not used.
         let peer = response.remote_addr();
         if peer.is_none_or(|peer| !checked.contains(&peer)) {
             return Err(FetchError::WrongPeer { host: url.host() });
@@ -203,7 +204,7 @@ impl Fetcher {
     }
 }
 
-/// Where a response redirects to, if it does.
+/// The redirect target of a response, if there is one.
 fn redirect(response: &Response, url: &WebUrl) -> Option<Result<WebUrl, FetchError>> {
     let is_redirect = matches!(
         response.status(),

@@ -1,7 +1,7 @@
-//! The gate: from an address on the web to the socket addresses that a connection may be made to.
+//! The gate: from an address on the web to the socket addresses that a connection may use.
 //!
-//! A name is resolved once. All its addresses must pass, since the next look-up could give any of them, and the connection
-//! is made to these addresses and no others.
+//! It resolves a name once. All its addresses must pass, since the next lookup could return any of them. The
+//! connection goes to these addresses and no others.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -12,15 +12,15 @@ use crate::{AllowedHost, FetchError, WebUrl};
 
 pub(crate) struct Gate {
     pub(crate) resolver: Arc<dyn Resolver>,
-    /// Which addresses pass for hosts that nobody allowed.
+    /// Tests whether an address passes for hosts that the user did not allow.
     pub(crate) passes: fn(IpAddr) -> bool,
     pub(crate) allowed: Vec<AllowedHost>,
-    /// How long a look-up may take.
+    /// The timeout for a lookup.
     pub(crate) within: Duration,
 }
 
 impl Gate {
-    /// Where a connection may be made for this address, in the resolver's order.
+    /// The permitted socket addresses for this URL, in the resolver's order.
     pub(crate) async fn check(&self, url: &WebUrl) -> Result<Vec<SocketAddr>, FetchError> {
         let addresses = match url.literal() {
             Some(address) => vec![address],
@@ -34,7 +34,8 @@ impl Gate {
         Ok(addresses.into_iter().map(|address| SocketAddr::new(address, url.port())).collect())
     }
 
-    /// Why an address is refused that is written as numbers. A name is not looked up, since that alone tells somebody of it.
+    /// The error for a literal address that is refused. A name is not looked up, since the lookup itself
+    /// reveals it.
     pub(crate) fn refuses(&self, url: &WebUrl) -> Option<FetchError> {
         let address = url.literal()?;
         let passes = (self.passes)(address) || self.allowed.iter().any(|allowed| allowed.covers(url));

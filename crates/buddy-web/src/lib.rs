@@ -1,8 +1,8 @@
 //! The web as tools see it: one guarded way out, pages as text, and searches.
 //!
-//! Everything that buddy fetches for an agent goes through [`Fetcher`]: only http and https, only to hosts on the public
-//! internet or to those that a person allowed, every redirect judged anew, everything bounded. It knows nothing of tools,
-//! sessions or models.
+//! Everything that buddy fetches for an agent goes through [`Fetcher`]: only http and https, only hosts on
+//! the public internet or those that the user allowed, every redirect judged again, everything bounded. It
+//! knows nothing of tools, sessions or models.
 
 mod address;
 mod allowed;

@@ -1,4 +1,4 @@
-//! What came back, as a text that a model can read.
+//! Converts a response into a text that a model can read.
 
 use dom_query::Document;
 use dom_smoothie::{Config, Readability, TextMode};
@@ -7,27 +7,29 @@ use crate::charset::decode;
 use crate::shape::Shape;
 use crate::{Fetched, WebUrl};
 
-/// Elements beyond which the article of a page is not looked for: the search for it takes more than linear time.
+/// The maximum number of elements of a page whose article is extracted: the extraction takes more than linear
+/// time.
 const MAX_ARTICLE_ELEMENTS: usize = 20_000;
-/// Open elements beyond which it is not looked for, for the same reason.
+/// The maximum depth of such a page, for the same reason.
 const MAX_ARTICLE_DEPTH: usize = 128;
-/// Characters of a text below which an article is not believed to be all that a page has to say.
+/// The minimum length of an article, in characters. A shorter one is not taken for the whole content of a
+/// page.
 const MIN_ARTICLE_CHARS: usize = 200;
-/// The stack that pages are read on. The deepest trees that are made are walked on it in a test.
+/// The stack size for reading pages. A test walks the deepest permitted trees on it.
 const READER_STACK: usize = 32 * 1024 * 1024;
-/// Elements that say nothing to a reader.
+/// Elements without content for a reader.
 const SILENT: &[&str] = &["script", "style", "noscript", "template", "svg", "iframe", "head", "nav", "form"];
 
-/// A text, or the word that there is none.
+/// A text, or the report that the response is not text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Page {
     /// A page, as markdown.
     Html {
-        /// What it calls itself.
+        /// Its title.
         title: Option<String>,
-        /// Its article, or all of it where it has none.
+        /// Its article, or the whole page if it has none.
         markdown: String,
-        /// Whether that is the article alone.
+        /// Whether `markdown` is the article alone.
         is_article: bool,
     },
     /// Text, JSON and the like, as it came.
@@ -37,7 +39,7 @@ pub enum Page {
 }
 
 impl Page {
-    /// Reads what came back. It takes its time for a large page: call it where waiting does no harm.
+    /// Converts a response. Takes a while for a large page: call it where blocking is harmless.
     pub fn of(fetched: &Fetched) -> Self {
         let content_type = fetched.content_type.as_deref();
         match Form::of(content_type, &fetched.body) {
@@ -70,7 +72,7 @@ impl Form {
             _ if media.starts_with("text/") || media.ends_with("+json") || media.ends_with("+xml") => {
                 Self::Text
             }
-            // Nobody says what it is: looked at as browsers do, by what cannot stand in a text.
+            // No content type: detect binary data as browsers do, by bytes that a text cannot contain.
             "" if body.contains(&0) => Self::Binary,
             "" if begins_as_html(body) => Self::Html,
             "" => Self::Text,
@@ -85,8 +87,8 @@ fn begins_as_html(body: &[u8]) -> bool {
     head.starts_with("<!doctype html") || head.starts_with("<html")
 }
 
-/// Reads a page on a stack of its own, since what walks a tree recurses. A page that its reader falls over, or that no
-/// thread can be had for, gives its words.
+/// Reads a page on a separate stack, since tree walks recurse. If the reader panics or no thread can be
+/// started, the page becomes its plain words.
 fn read_apart(html: &str, url: &WebUrl) -> Page {
     let read = std::thread::scope(|scope| {
         let reader = std::thread::Builder::new().stack_size(READER_STACK);

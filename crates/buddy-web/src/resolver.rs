@@ -1,4 +1,4 @@
-//! Names to addresses. A port, so that a test can be the resolver that lies.
+//! Resolves names to addresses. A port, so that a test can be the resolver that lies.
 
 use std::io;
 use std::net::IpAddr;
@@ -7,10 +7,10 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::time::timeout;
 
-/// Addresses of one name that are looked at. A name with more is not asked for by mistake.
+/// The maximum number of addresses of one name. A name with more is no accident.
 const MAX_ADDRESSES: usize = 64;
 
-/// All addresses of a name, of which there is at least one. The error says why there are none.
+/// All addresses of a name, at least one. The error says why there are none.
 pub(crate) async fn lookup(
     resolver: &dyn Resolver,
     host: &str,
@@ -27,7 +27,7 @@ pub(crate) async fn lookup(
     }
 }
 
-/// Looks names up.
+/// A resolver of names.
 #[async_trait]
 pub(crate) trait Resolver: Send + Sync {
     /// All addresses of a name.

@@ -1,4 +1,4 @@
-//! A search of the web by DuckDuckGo's page for browsers without scripts.
+//! Searches the web through DuckDuckGo's page for browsers without scripts.
 
 use dom_query::{Document, Selection};
 
@@ -6,47 +6,47 @@ use crate::charset::decode;
 use crate::shape::Shape;
 use crate::{FetchError, Fetched, Fetcher, Redirects, WebUrl};
 
-/// Results given at most.
+/// The maximum number of results.
 pub const MAX_RESULTS: usize = 8;
-/// Where searches go unless somebody says otherwise.
+/// The default search endpoint.
 pub const SEARCH_ENDPOINT: &str = "https://html.duckduckgo.com/html/";
 
-/// Words that mark the page which asks whether a person is searching.
+/// Words that mark the page which asks for proof of a human.
 const CHALLENGES: &[&str] =
     &["anomaly-modal", "anomaly.js", "g-recaptcha", "cf-challenge", "id=\"challenge-form\""];
 
 /// One result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SearchResult {
-    /// What the page calls itself.
+    /// The title of the page.
     pub title: String,
-    /// Where it is.
+    /// Its address.
     pub url: String,
-    /// Some words of it.
+    /// An excerpt.
     pub snippet: String,
 }
 
-/// Why there is no list of results.
+/// The reason why there is no list of results.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SearchError {
-    /// The search engine could not be fetched from.
+    /// The search engine could not be reached.
     #[error("the search engine cannot be reached")]
     Fetch(#[from] FetchError),
-    /// It answered with an error.
+    /// It answered with an error status.
     #[error("the search engine answered with status {0}")]
     Status(u16),
-    /// It wants to know whether a person is searching.
+    /// It asks for proof of a human.
     #[error(
         "the search engine asks for proof that a person is searching, and gives no results until it has it"
     )]
     Challenge,
-    /// It answered with a page that is not understood.
+    /// It answered with an unexpected page.
     #[error("the results page is not understood ({0}); the search engine has changed it")]
     NotUnderstood(&'static str),
 }
 
-/// Fetches the results of a search. No result at all is an answer and not an error.
+/// Fetches the results of a search. An empty list is an answer and not an error.
 pub async fn search(
     fetcher: &Fetcher,
     url: WebUrl,
@@ -59,7 +59,7 @@ pub async fn search(
 /// The text of a results page.
 pub(crate) fn page(fetched: &Fetched) -> Result<String, SearchError> {
     let text = decode(&fetched.body, fetched.content_type.as_deref());
-    // DuckDuckGo sends its challenge with a status that means success.
+    // DuckDuckGo sends its challenge with a success status.
     if CHALLENGES.iter().any(|mark| text.contains(mark)) {
         return Err(SearchError::Challenge);
     }
@@ -96,8 +96,8 @@ fn row_of(row: &Selection<'_>) -> Option<SearchResult> {
     (!title.is_empty()).then_some(SearchResult { title, url, snippet })
 }
 
-/// Where a link leads: past DuckDuckGo's own `/l/?uddg=…`. Links that lead nowhere on the web, and advertisements, which
-/// lead through `/y.js`, are left out.
+/// The target of a link: past DuckDuckGo's own `/l/?uddg=…`. Leaves out links that lead nowhere on the web,
+/// and advertisements, which lead through `/y.js`.
 fn unwrap_link(href: &str) -> Option<String> {
     let base = url::Url::parse(SEARCH_ENDPOINT).ok()?;
     let url = base.join(href).ok()?;

@@ -1,32 +1,34 @@
-//! The shape of a page, looked at before a tree is made of it.
+//! The shape of a page, measured before a tree is built from it.
 //!
-//! A page can be small and its tree enormous: parsers of HTML repeat formatting that was left open in every paragraph, and
-//! what walks a tree recurses. So the tags are counted first, in one pass and without a tree. The count errs on the high
-//! side only. A closing tag counts when it closes the innermost open element, since a parser may ignore any other; and
-//! where it is not certain how a parser would read on, no closing tag counts any more.
+//! A page can be small and its tree enormous: HTML parsers repeat formatting that was left open in every
+//! paragraph, and tree walks recurse. So the tags are counted first, in one pass and without a tree. The
+//! count errs on the high side only. A closing tag counts only if it closes the innermost open element, since
+//! a parser may ignore any other. Once it is uncertain how a parser would read on, no closing tag counts any
+//! more.
 
 mod tag;
 
 use tag::Tag;
 
-/// Open elements beyond which no tree is made. Real pages have some dozens. A tree is up to eight times as deep, as a table
-/// has its body, row, cell and list by itself, and walking that must fit the stack that pages are read on.
+/// The maximum number of open elements for which a tree is built. Real pages have some dozens. A tree is up
+/// to eight times as deep, as a table has its body, row, cell and list by itself, and walking that must fit
+/// the stack that pages are read on.
 const MAX_DEPTH: usize = 256;
-/// Elements that a parser may add by itself to a page, beyond which no tree is made.
+/// The maximum number of elements that a parser may add to a page for which a tree is built.
 const MAX_REPEATED: usize = 500_000;
 
-/// Tags that hold nothing, wherever they stand.
+/// Tags that have no content, wherever they are.
 const EMPTY: &[&str] = &["br", "hr", "img", "meta", "embed"];
-/// Those that hold nothing in HTML, and nest in drawings and formulas.
+/// Tags that have no content in HTML, but nest in drawings and formulas.
 const EMPTY_IN_HTML: &[&str] = &[
     "input", "link", "area", "base", "col", "source", "track", "wbr", "param", "option", "optgroup", "rt",
     "rp",
 ];
-/// Tags that end where the next one of their kind begins, wherever they stand.
+/// Tags that end where the next one of their kind begins, wherever they are.
 const FLAT: &[&str] = &["p", "li", "dd", "dt"];
-/// Those that do so in HTML, and nest in drawings and formulas.
+/// Tags that do so in HTML, but nest in drawings and formulas.
 const FLAT_IN_HTML: &[&str] = &["td", "th", "tr", "tbody", "thead", "tfoot", "colgroup"];
-/// Tags whose end also ends what is flat within them. The end of any other is ignored there.
+/// Tags whose end also ends the flat elements within them. The end of any other tag is ignored there.
 const SCOPED: &[&str] = &[
     "address",
     "article",
@@ -55,9 +57,9 @@ const SCOPED: &[&str] = &[
     "table",
     "ul",
 ];
-/// Where drawings and formulas begin.
+/// Tags that begin drawings and formulas.
 const FOREIGN: &[&str] = &["svg", "math"];
-/// What drawings are made of. None of these ends a drawing, and in it each may close itself.
+/// Elements of drawings. None of these ends a drawing, and inside it each may close itself.
 const DRAWN: &[&str] = &[
     "path",
     "rect",
@@ -89,7 +91,7 @@ const DRAWN: &[&str] = &[
     "femergenode",
     "fecomposite",
 ];
-/// Tags that a parser opens again in every paragraph until they are closed.
+/// Tags that a parser reopens in every paragraph until they are closed.
 const REPEATED: &[&str] =
     &["a", "b", "big", "code", "em", "font", "i", "nobr", "s", "small", "strike", "strong", "tt", "u"];
 /// Tags whose text has no tags in it.
@@ -98,12 +100,12 @@ const RAW: &[&str] =
 /// Tags within which a parser drops most others.
 const DROPPING: &[&str] = &["select", "frameset"];
 
-/// What the tags of a page add up to.
+/// The totals of the tags of a page.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Shape {
-    /// The most elements that are open at once.
+    /// The maximum number of elements that are open at once.
     pub(crate) depth: usize,
-    /// Elements that a parser may add by itself.
+    /// The number of elements that a parser may add by itself.
     pub(crate) repeated: usize,
 }
 
@@ -114,7 +116,7 @@ impl Shape {
         let mut rest = html;
         while let Some((_, after)) = rest.split_once('<') {
             rest = count.take(after);
-            // A page that is past the limits is not read to its end.
+            // A page beyond the limits is not read to its end.
             if !count.shape.is_sound() {
                 break;
             }
@@ -122,7 +124,7 @@ impl Shape {
         count.shape
     }
 
-    /// Whether a tree of the page stays small enough to make and to walk.
+    /// Whether a tree of the page stays small enough to build and to walk.
     pub(crate) fn is_sound(self) -> bool {
         self.depth <= MAX_DEPTH && self.repeated <= MAX_REPEATED
     }
@@ -136,21 +138,21 @@ struct Element {
 
 #[derive(Default)]
 struct Count {
-    /// What may be open, the innermost last.
+    /// Elements that may be open, the innermost last.
     open: Vec<Element>,
-    /// How many of them count.
+    /// The number of them that count.
     depth: usize,
-    /// How many of them are repeated.
+    /// The number of them that are repeated.
     formatting: usize,
     /// Whether a parser is certainly within a drawing now.
     is_drawing: bool,
-    /// Whether the parser may see other tags than are seen here.
+    /// Whether the parser may see other tags than this count does.
     is_unsure: bool,
     shape: Shape,
 }
 
 impl Count {
-    /// Counts what a `<` begins, and gives what comes after it.
+    /// Counts the tag at a `<`, and returns the text after it.
     fn take<'a>(&mut self, text: &'a str) -> &'a str {
         if self.is_unsure {
             let name = tag::tag_name(text);
@@ -164,21 +166,21 @@ impl Count {
             Tag::Open { name, .. } if RAW.contains(&&*name) => return self.take_raw(&name, rest),
             Tag::Open { name, is_self_closing } => self.open(&name, is_self_closing),
             Tag::Close { name } => self.close(&name),
-            // What a parser makes of `<![CDATA[` depends on where it is.
+            // The effect of `<![CDATA[` depends on where the parser is.
             Tag::Nothing if text.starts_with("![") && self.may_be(FOREIGN) => self.is_unsure = true,
             Tag::Nothing => {}
         }
         rest
     }
 
-    /// Skips a text that has no tags in it, where that is certain.
+    /// Skips a raw text without tags, where that is certain.
     fn take_raw<'a>(&mut self, name: &str, text: &'a str) -> &'a str {
         self.shape.repeated += self.formatting;
         let Some((inside, end)) = tag::split_at_end(text, name) else {
             self.is_unsure = true;
             return text;
         };
-        // A script that looks like a comment goes on after what looks like its end.
+        // A script that contains a comment may continue after its apparent end.
         let is_odd = name == "script" && inside.contains("<!--");
         let has_tags = inside.contains('<');
         if name == "plaintext" || is_odd || self.may_be(DROPPING) || (self.may_be(FOREIGN) && has_tags) {
@@ -208,7 +210,7 @@ impl Count {
         let is_flat =
             (FLAT.contains(&name) || (is_html && FLAT_IN_HTML.contains(&name))) && !self.is_kept_open(name);
         if is_flat {
-            // Once is enough, which also bounds what has to be looked through when something is closed.
+            // Once is enough, which also bounds the search when something is closed.
             if self.innermost_flat().any(|element| element.name == name) {
                 return;
             }
@@ -220,7 +222,7 @@ impl Count {
         self.open.push(Element { name: name.to_owned(), is_flat });
     }
 
-    /// Items of one kind of list within those of the other do not end by themselves.
+    /// List items within items of the other kind of list do not end by themselves.
     fn is_kept_open(&self, name: &str) -> bool {
         let others: &[&str] = match name {
             "li" => &["dd", "dt"],
@@ -249,7 +251,7 @@ impl Count {
         if SCOPED.contains(&name) || !has_flat {
             self.open.truncate(at);
         } else if is_repeated {
-            // A parser closes formatting and leaves the paragraph around it open.
+            // A parser closes formatting and leaves the surrounding paragraph open.
             self.open.remove(at);
         } else {
             return;
@@ -299,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_flat_in_html_nests_in_drawings() {
+    fn elements_that_are_flat_in_html_nest_in_drawings() {
         check(&"<link>".repeat(20), 0);
         check(&format!("<svg>{}", "<link>".repeat(20)), 21);
         check(&format!("<svg><script>{}", "<g>".repeat(20)), 21);
@@ -386,7 +388,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 2_000, ..ProptestConfig::default() })]
 
-        /// Flat elements stand within others, and a parser adds rows, bodies and repeated formatting: a small factor.
+        /// Flat elements are within others, and a parser adds rows, bodies and repeated formatting: a small
+        /// factor.
         #[test]
         fn a_tree_is_never_much_deeper_than_its_shape(pieces in prop::collection::vec(piece(), 0..40), times in 1..40usize) {
             let html = pieces.concat().repeat(times);

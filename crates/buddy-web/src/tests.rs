@@ -1,4 +1,4 @@
-//! The way out against real listeners. In these tests 127.0.0.2 stands for the public internet, and nothing else does.
+//! The fetcher against real listeners. In these tests only 127.0.0.2 stands for the public internet.
 
 mod bounds;
 mod redirects;

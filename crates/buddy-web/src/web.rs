@@ -1,28 +1,28 @@
-//! What tools are given: the way out, and where searches go.
+//! The web for tools: the fetcher, and the endpoints of searches.
 
 use crate::{FetchError, FetchSettings, Fetcher, SEARCH_ENDPOINT, WebUrl, YOUTUBE_ENDPOINT};
 
-/// Where searches go.
+/// The endpoints of searches.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Endpoints {
-    /// Of the web.
+    /// The web search.
     pub search: WebUrl,
-    /// For videos.
+    /// The video search.
     pub youtube: WebUrl,
 }
 
 impl Endpoints {
-    /// Where searches go unless somebody says otherwise.
+    /// The default endpoints.
     pub fn usual() -> Result<Self, FetchError> {
         Ok(Self { search: WebUrl::parse(SEARCH_ENDPOINT)?, youtube: WebUrl::parse(YOUTUBE_ENDPOINT)? })
     }
 
-    /// The address that a search of the web fetches.
+    /// The URL that a web search fetches.
     pub fn search_url(&self, query: &str) -> WebUrl {
         self.search.with_parameter("q", query)
     }
 
-    /// The address that a search for videos fetches.
+    /// The URL that a video search fetches.
     pub fn youtube_url(&self, query: &str) -> WebUrl {
         self.youtube.with_parameter("search_query", query)
     }
@@ -30,14 +30,14 @@ impl Endpoints {
 
 /// The web as tools see it.
 pub struct Web {
-    /// The way out.
+    /// The only way out.
     pub fetcher: Fetcher,
-    /// Where searches go.
+    /// The endpoints of searches.
     pub endpoints: Endpoints,
 }
 
 impl Web {
-    /// The web under these settings, with the usual endpoints.
+    /// The web under these settings, with the default endpoints.
     pub fn new(settings: FetchSettings) -> Result<Self, FetchError> {
         Ok(Self { fetcher: Fetcher::new(settings), endpoints: Endpoints::usual()? })
     }

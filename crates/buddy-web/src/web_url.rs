@@ -1,7 +1,8 @@
 //! An address on the web that has passed the rules which need no resolver.
 //!
-//! There is one parser for the whole way: what is judged here is what is connected to. Texts that parsers are known to
-//! read differently (tabs, line ends, backslashes, names before an `@`) are refused and not mended.
+//! One parser serves the whole path: the address judged here is the one that is connected to. Texts that
+//! parsers are known to read differently (tabs, line ends, backslashes, names before an `@`) are refused, not
+//! repaired.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -10,12 +11,12 @@ use url::{Host, Url};
 
 use crate::FetchError;
 
-/// Longest address that is taken. Browsers and servers stop near this.
+/// The maximum length of an address. Browsers and servers stop near this.
 const MAX_URL_BYTES: usize = 8 * 1024;
-/// Characters of a refused address that are shown.
+/// The number of characters of a refused address to show.
 const SHOWN: usize = 200;
 
-/// An address on the web. Shown with its host in punycode, so that letters that look alike do not.
+/// An address on the web. Shown with its host in punycode, so that lookalike letters differ.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WebUrl {
     url: Url,
@@ -24,7 +25,7 @@ pub struct WebUrl {
 }
 
 impl WebUrl {
-    /// Reads an absolute address.
+    /// Parses an absolute address.
     pub fn parse(text: &str) -> Result<Self, FetchError> {
         let text = text.trim_matches(' ');
         check_text(text)?;
@@ -32,7 +33,7 @@ impl WebUrl {
         Self::checked(url, text)
     }
 
-    /// Reads where a redirect on this page leads.
+    /// Parses the target of a redirect on this page.
     pub(crate) fn join(&self, text: &str) -> Result<Self, FetchError> {
         let text = text.trim_matches(' ');
         check_text(text)?;
@@ -74,7 +75,7 @@ impl WebUrl {
         &self.url
     }
 
-    /// The host: a name in punycode, or an address in its usual spelling, IPv6 in brackets.
+    /// The host: a name in punycode, or an address in canonical form, IPv6 in brackets.
     pub fn host(&self) -> String {
         self.host.to_string()
     }
@@ -83,12 +84,12 @@ impl WebUrl {
         self.port
     }
 
-    /// Host and port, as allowed hosts are written.
+    /// Host and port, in the format of allowed hosts.
     pub(crate) fn authority(&self) -> String {
         format!("{}:{}", self.host, self.port)
     }
 
-    /// The address in the host's place, in whatever way it was spelled.
+    /// The literal address in place of a host name, in whatever spelling.
     pub(crate) fn literal(&self) -> Option<IpAddr> {
         match self.host {
             Host::Ipv4(address) => Some(IpAddr::V4(address)),
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_parsers_read_differently_is_refused() {
+    fn ambiguous_urls_are_refused() {
         check_refused("http://example.org@127.0.0.1/", "before the host");
         check_refused("http://:secret@example.org/", "before the host");
         check_refused("http://example.org\\@127.0.0.1/", "backslash");

@@ -1,4 +1,4 @@
-//! A search for videos by YouTube's results page, which carries its results as JSON in a script.
+//! Searches for videos through YouTube's results page, which carries its results as JSON in a script.
 
 use serde::Deserialize as _;
 use serde_json::Value;
@@ -6,32 +6,32 @@ use serde_json::Value;
 use crate::search::page;
 use crate::{Fetcher, Redirects, SearchError, WebUrl};
 
-/// Videos given at most.
+/// The maximum number of videos.
 pub const MAX_VIDEOS: usize = 5;
-/// Where searches go unless somebody says otherwise.
+/// The default search endpoint.
 pub const YOUTUBE_ENDPOINT: &str = "https://www.youtube.com/results";
 
-/// How the results begin in the page.
+/// The start of the results in the page.
 const MARKS: &[&str] = &["var ytInitialData = ", "window[\"ytInitialData\"] = ", "ytInitialData = "];
-/// Values of the page's JSON that are looked at. A page has some ten thousand.
+/// The maximum number of values of the page's JSON to look at. A page has some ten thousand.
 const MAX_VALUES: usize = 1_000_000;
 
 /// One video.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Video {
-    /// What it is called.
+    /// Its title.
     pub title: String,
-    /// Where it is.
+    /// Its address.
     pub url: String,
-    /// How long it is, as the page writes it; absent for what is live.
+    /// Its duration, as the page writes it; absent for a live stream.
     pub duration: Option<String>,
-    /// How often it was watched, as the page writes it.
+    /// Its number of views, as the page writes it.
     pub views: Option<String>,
-    /// Who put it there.
+    /// Its author.
     pub author: Option<String>,
 }
 
-/// Fetches the results of a search for videos. No result at all is an answer and not an error.
+/// Fetches the results of a search for videos. An empty list is an answer and not an error.
 pub async fn search_youtube(
     fetcher: &Fetcher,
     url: WebUrl,
@@ -56,7 +56,8 @@ fn read(html: &str) -> Result<Vec<Video>, SearchError> {
     Ok(videos)
 }
 
-/// All videos of the results, in their order. Where they stand among shelves and advertisements changes from page to page.
+/// All videos of the results, in order. Their position among shelves and advertisements differs from page to
+/// page.
 fn renderers(results: &Value) -> Vec<&Value> {
     let mut found = Vec::new();
     let mut waiting = vec![results];

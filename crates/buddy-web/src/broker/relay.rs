@@ -1,4 +1,4 @@
-//! Bytes in both directions, counted.
+//! Relays bytes in both directions and counts them.
 
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,12 +8,12 @@ use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
-/// How long nothing may go in either direction.
+/// The timeout without traffic in either direction.
 const IDLE: Duration = Duration::from_mins(15);
-/// Bytes that are passed on at once.
+/// The size of the relay buffer.
 const BLOCK: usize = 64 * 1024;
 
-/// How many bytes went to the server and how many came from it.
+/// The numbers of bytes sent to the server and received from it.
 #[derive(Debug, Default)]
 pub(super) struct Counts {
     sent: AtomicU64,
@@ -26,7 +26,8 @@ impl Counts {
     }
 }
 
-/// Passes bytes on until both sides have ended or one has failed. `first` goes to the server before all else.
+/// Relays bytes until both sides have ended or one has failed. Sends `first` to the server before everything
+/// else.
 pub(super) async fn relay(client: &mut TcpStream, server: &mut TcpStream, first: &[u8], counts: &Counts) {
     if server.write_all(first).await.is_err() {
         return;
@@ -50,7 +51,7 @@ async fn pump(
         let before = all.read();
         let length = match timeout(IDLE, from.read(&mut block)).await {
             Ok(length) => length?,
-            // The other direction may be at work.
+            // The other direction may still be active.
             Err(_) if all.read() != before => continue,
             Err(_) => return Err(io::ErrorKind::TimedOut.into()),
         };

@@ -1,4 +1,4 @@
-//! What a command asks of its proxy: SOCKS 5, `CONNECT`, or a request for an address as a whole.
+//! The requests of a command to its proxy: SOCKS 5, `CONNECT`, or a request with an absolute URL.
 
 use std::io::{self, ErrorKind};
 use std::net::{Ipv4Addr, Ipv6Addr};
@@ -9,14 +9,14 @@ use url::{Host, Url};
 
 use super::Wanted;
 
-/// The longest head of a request.
+/// The maximum size of a request head.
 const MAX_HEAD: usize = 64 * 1024;
-/// The most headers of a request.
+/// The maximum number of headers in a request.
 const MAX_HEADERS: usize = 128;
 
-/// The version of SOCKS that is spoken, which is also how such a request begins.
+/// The SOCKS version, which is also the first byte of such a request.
 const SOCKS: u8 = 5;
-/// Of SOCKS: nobody has to say who they are; no way to say it that is known; connect; and what became of it.
+/// SOCKS codes: no authentication, no acceptable method, the connect command, and the results.
 const NO_NAME: u8 = 0;
 const NO_WAY: u8 = 0xff;
 const CONNECT: u8 = 1;
@@ -25,26 +25,26 @@ const NOT_ALLOWED: u8 = 2;
 const UNREACHABLE: u8 = 4;
 const NOT_SUPPORTED: u8 = 7;
 
-/// A request that was understood.
+/// A parsed request.
 pub(super) struct Request {
     pub(super) wanted: Wanted,
     pub(super) reply: Reply,
-    /// What the server is sent first.
+    /// The first bytes to send to the server.
     pub(super) forward: Vec<u8>,
 }
 
-/// How the command is answered.
+/// The form of the answer to the command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reply {
     Socks,
-    /// To `CONNECT`.
+    /// For `CONNECT`.
     Tunnel,
-    /// To a request that the server itself answers.
+    /// For a request that the server itself answers.
     Plain,
 }
 
 impl Reply {
-    /// Says that the way is open.
+    /// Reports that the connection is open.
     pub(super) async fn accept(self, client: &mut TcpStream) -> io::Result<()> {
         match self {
             Self::Socks => client.write_all(&socks_reply(DONE)).await,
@@ -53,13 +53,13 @@ impl Reply {
         }
     }
 
-    /// Says that the host may not be reached. Whoever is told has gone on if this cannot be said.
+    /// Reports that the host is not permitted. If the report cannot be sent, the command is gone.
     pub(super) async fn refuse(self, client: &mut TcpStream, wanted: &Wanted, reason: &str) {
         let text = format!("buddy does not let this command reach {}: {reason}\n", wanted.host);
         self.close(client, NOT_ALLOWED, "403 Forbidden", &text).await;
     }
 
-    /// Says that the host did not answer.
+    /// Reports that the host did not answer.
     pub(super) async fn fail(self, client: &mut TcpStream, wanted: &Wanted, reason: &str) {
         let text = format!("{}:{} cannot be reached: {reason}\n", wanted.host, wanted.port);
         self.close(client, UNREACHABLE, "502 Bad Gateway", &text).await;
@@ -82,7 +82,7 @@ fn answer(status: &str, text: &str) -> String {
     )
 }
 
-/// Reads what the command wants. One that is not understood is told so.
+/// Reads the request of the command. Answers an invalid one with an error.
 pub(super) async fn read(client: &mut TcpStream) -> io::Result<Request> {
     let mut first = [0];
     if client.peek(&mut first).await? == 0 {
@@ -131,7 +131,7 @@ async fn array<const N: usize>(client: &mut TcpStream) -> io::Result<[u8; N]> {
     Ok(bytes)
 }
 
-/// What became of a connection, with an address that says nothing.
+/// A SOCKS reply with this code and an empty address.
 fn socks_reply(code: u8) -> [u8; 10] {
     [SOCKS, code, 0, 1, 0, 0, 0, 0, 0, 0]
 }
@@ -155,7 +155,7 @@ async fn read_http(client: &mut TcpStream) -> io::Result<Request> {
     Err(ErrorKind::InvalidData.into())
 }
 
-/// Reads a request. `head` is where its body begins.
+/// Parses a request. `head` is the start of its body.
 fn understood(read: &[u8], head: usize) -> Option<Request> {
     let mut headers = [httparse::EMPTY_HEADER; MAX_HEADERS];
     let mut request = httparse::Request::new(&mut headers);
@@ -172,7 +172,7 @@ fn understood(read: &[u8], head: usize) -> Option<Request> {
     let wanted = Wanted { host: url.host()?.to_string(), port: url.port_or_known_default()? };
     let path = &url[url::Position::BeforePath..url::Position::AfterQuery];
     let authority = &url[url::Position::BeforeHost..url::Position::AfterPort];
-    // One request a connection, so that each is judged: the next one may be for another host.
+    // One request per connection, so that each is judged: the next one may be for another host.
     let head = format!("{method} {path} HTTP/1.1\r\nHost: {authority}\r\nConnection: close\r\n");
     let mut forward = head.into_bytes();
     for header in request.headers.iter().filter(|header| !is_between_hops(header.name)) {
@@ -186,19 +186,19 @@ fn understood(read: &[u8], head: usize) -> Option<Request> {
     Some(Request { wanted, reply: Reply::Plain, forward })
 }
 
-/// Whether an address has nobody's name before its host.
+/// Whether a URL has no user name before its host.
 fn is_plain(url: &Url) -> bool {
     url.username().is_empty() && url.password().is_none()
 }
 
-/// Headers that are between the command and its proxy, or that are written anew.
+/// Headers that are only for the proxy, or that are rewritten.
 fn is_between_hops(name: &str) -> bool {
     let name = name.to_ascii_lowercase();
     matches!(name.as_str(), "host" | "connection" | "keep-alive" | "te" | "upgrade")
         || name.starts_with("proxy-")
 }
 
-/// A name or an address as a host.
+/// Parses a name or an address as a host.
 fn host(text: &str) -> Option<Host> {
     let bracketed = if text.contains(':') { format!("[{text}]") } else { text.to_owned() };
     Host::parse(&bracketed).ok()

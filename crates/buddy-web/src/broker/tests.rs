@@ -6,7 +6,7 @@ use tokio::sync::Notify;
 
 use super::*;
 
-/// Knows where two names are, and nothing else.
+/// A resolver that knows two names.
 struct Names;
 
 #[async_trait]
@@ -20,7 +20,7 @@ impl Resolver for Names {
     }
 }
 
-/// Allows the hosts that it lists, and hears everything.
+/// Allows the listed hosts, and records everything.
 #[derive(Default)]
 struct Listed {
     hosts: &'static [&'static str],
@@ -71,7 +71,7 @@ impl Listed {
     }
 }
 
-/// A broker, and a server that keeps what it is sent and answers `pong`.
+/// A broker, and a server that records its input and answers `pong`.
 struct Stage {
     warrant: Arc<Listed>,
     broker: SocketAddr,
@@ -101,7 +101,7 @@ impl Stage {
         Self { warrant, broker, server, heard, _tasks: tasks }
     }
 
-    /// Sends bytes to the broker and gives all that comes back.
+    /// Sends bytes to the broker and returns the whole answer.
     async fn send(&self, bytes: &[u8]) -> Vec<u8> {
         let mut stream = TcpStream::connect(self.broker).await.unwrap();
         stream.write_all(bytes).await.unwrap();
@@ -118,7 +118,7 @@ impl Stage {
         String::from_utf8(self.heard.lock().unwrap().clone()).unwrap()
     }
 
-    /// A request of SOCKS for a name, and what follows.
+    /// A SOCKS request for a name, followed by more bytes.
     fn socks(&self, name: &str, then: &[u8]) -> Vec<u8> {
         let mut bytes = vec![5, 1, 0, 5, 1, 0, 3, u8::try_from(name.len()).unwrap()];
         bytes.extend_from_slice(name.as_bytes());
@@ -205,7 +205,7 @@ async fn one_address_among_others_closes_a_name() {
 }
 
 #[tokio::test]
-async fn what_is_not_understood_is_told_and_leads_nowhere() {
+async fn invalid_requests_get_an_error_and_no_connection() {
     let stage = Stage::new(allowing()).await;
     let port = stage.server.port();
     let requests = [

@@ -1,9 +1,9 @@
-//! One tag at a time, cut out of a page as the tokenizer of HTML does it.
+//! Cuts one tag at a time out of a page, as the HTML tokenizer does.
 
-/// Longest name of a tag that is looked at. All longer ones are alike.
+/// The maximum length of a tag's name. All longer ones are alike.
 const MAX_NAME: usize = 24;
 
-/// What a `<` begins.
+/// The token that a `<` begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Tag {
     Open {
@@ -13,11 +13,11 @@ pub(super) enum Tag {
     Close {
         name: String,
     },
-    /// A comment, or a character that means itself.
+    /// A comment, or a literal character.
     Nothing,
 }
 
-/// Reads what follows a `<`, and gives what comes after it.
+/// Reads the token after a `<`, and returns the text after it.
 pub(super) fn read(text: &str) -> (Tag, &str) {
     if let Some(comment) = text.strip_prefix("!--") {
         return (Tag::Nothing, after_comment(comment));
@@ -33,7 +33,7 @@ pub(super) fn read(text: &str) -> (Tag, &str) {
     (if is_closing { Tag::Close { name } } else { Tag::Open { name, is_self_closing } }, rest)
 }
 
-/// The name at the beginning of a text, in lower case; empty where no tag begins.
+/// The tag name at the start of a text, in lower case; empty if no tag begins there.
 pub(super) fn tag_name(text: &str) -> String {
     if !text.starts_with(|letter: char| letter.is_ascii_alphabetic()) {
         return String::new();
@@ -42,7 +42,7 @@ pub(super) fn tag_name(text: &str) -> String {
     letters.take(MAX_NAME).collect::<String>().to_ascii_lowercase()
 }
 
-/// The text up to the closing tag of this name, and what begins with that tag's name.
+/// Splits a text at the closing tag of this name: the text before it, and the rest from that tag's name on.
 pub(super) fn split_at_end<'a>(text: &'a str, name: &str) -> Option<(&'a str, &'a str)> {
     let mut ends = text.match_indices("</");
     ends.find_map(|(at, _)| {
@@ -62,7 +62,7 @@ fn after_comment(text: &str) -> &str {
     ends.into_iter().flatten().min().and_then(|at| text.get(at..)).unwrap_or_default()
 }
 
-/// Whether the tag closes itself, and what follows it.
+/// Whether the tag closes itself, and the text after it.
 fn after_attributes(text: &str) -> (bool, &str) {
     let mut rest = text.trim_start_matches(|letter| letter != '>' && letter != '/' && !is_space(letter));
     loop {
@@ -75,7 +75,7 @@ fn after_attributes(text: &str) -> (bool, &str) {
             None => return (false, ""),
             Some('>') => return (false, letters.as_str()),
             Some('/') => rest = letters.as_str(),
-            // The first letter of an attribute's name can be anything, also `=`.
+            // The first letter of an attribute's name can be anything, even `=`.
             Some(_) => rest = after_attribute(letters.as_str()),
         }
     }

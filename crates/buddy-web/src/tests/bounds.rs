@@ -1,4 +1,4 @@
-//! Bodies without end, bodies that swell, and servers that dawdle.
+//! Endless bodies, decompression bombs, and slow servers.
 
 use std::io::Write as _;
 use std::time::Duration;
@@ -10,7 +10,7 @@ use tokio::io::AsyncWriteExt;
 use crate::tests::stage::{Server, answer, fetcher, get, settings, usual_names};
 use crate::{FetchError, FetchSettings};
 
-/// Bytes that the servers here would send, far more than anybody waits for.
+/// The number of bytes that the servers here would send, far more than any test waits for.
 const ENDLESS: u64 = 10 * 1024 * 1024 * 1024;
 
 fn small() -> FetchSettings {

@@ -1,4 +1,4 @@
-//! Redirects: each is followed by hand, and each hop is judged as if it came first.
+//! Redirects: buddy follows each itself, and judges each hop as if it came first.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! What is refused before anything is connected to.
+//! Addresses that are refused before any connection.
 
 use std::sync::Arc;
 
@@ -124,7 +124,7 @@ async fn a_name_that_does_not_resolve_is_refused() {
 }
 
 #[tokio::test]
-async fn what_parsers_disagree_on_reaches_nobody() {
+async fn ambiguous_urls_reach_no_host() {
     let private = Private::listen("127.0.0.1");
     let fetcher = fetcher(&usual_names(), settings());
     let port = private.port();

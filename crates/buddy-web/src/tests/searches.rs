@@ -1,4 +1,4 @@
-//! Searches go the same way out as everything else.
+//! Searches use the same way out as everything else.
 
 use crate::tests::stage::{Private, Server, answer, anywhere, fetcher, settings, usual_names};
 use crate::{Endpoints, FetchError, SearchError, WebUrl, search, search_youtube};

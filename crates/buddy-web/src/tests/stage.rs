@@ -1,4 +1,4 @@
-//! Listeners that answer from a script or that must see nothing, and a resolver that says what a test wants.
+//! Listeners that answer from a script or that must see nothing, and a resolver whose answers a test chooses.
 
 use std::collections::HashMap;
 use std::io;
@@ -15,10 +15,10 @@ use crate::gate::Gate;
 use crate::resolver::Resolver;
 use crate::{FetchError, FetchSettings, Fetched, Fetcher, Redirects, WebUrl, is_global};
 
-/// What stands for the public internet.
+/// The address that stands for the public internet.
 pub(super) const PUBLIC: Ipv4Addr = Ipv4Addr::new(127, 0, 0, 2);
 
-/// A server at the public address. It keeps the heads of the requests that it saw.
+/// A server at the public address. It records the heads of its requests.
 pub(super) struct Server {
     pub(super) address: SocketAddr,
     heads: Arc<Mutex<Vec<String>>>,
@@ -26,7 +26,7 @@ pub(super) struct Server {
 }
 
 impl Server {
-    /// A server that gives every request the answer that this makes of its path.
+    /// A server that answers every request with the result of this function of its path.
     pub(super) async fn start(answer: impl Fn(&str) -> Vec<u8> + Send + 'static) -> Self {
         Self::serve(move |mut socket, path| {
             let bytes = answer(&path);
@@ -37,7 +37,7 @@ impl Server {
         .await
     }
 
-    /// A server that hands over the socket once it has read the head of a request.
+    /// A server that hands over the socket after it has read the head of a request.
     pub(super) async fn serve<Answering>(
         answer: impl Fn(TcpStream, String) -> Answering + Send + 'static,
     ) -> Self
@@ -79,14 +79,14 @@ async fn read_head(socket: &mut TcpStream) -> String {
     String::from_utf8(head).unwrap()
 }
 
-/// A whole answer.
+/// A complete answer.
 pub(super) fn answer(status: &str, headers: &str, body: &str) -> Vec<u8> {
     let length = body.len();
     format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n{headers}\r\n{body}")
         .into_bytes()
 }
 
-/// A listener that must see nothing. Connections would wait in it until they are looked for.
+/// A listener that must see nothing. Connections would wait in it until a test looks for them.
 pub(super) struct Private(std::net::TcpListener);
 
 impl Private {
@@ -115,7 +115,7 @@ impl Private {
     }
 }
 
-/// Gives the answers to each name in their order, the last one again and again. Unknown names fail.
+/// Returns the answers for each name in order, the last one repeatedly. Unknown names fail.
 #[derive(Default)]
 pub(super) struct Names {
     answers: Mutex<HashMap<String, Vec<Vec<IpAddr>>>>,
@@ -150,7 +150,7 @@ impl Resolver for Names {
     }
 }
 
-/// Settings with waits that a test can sit out.
+/// Settings with timeouts short enough for a test.
 pub(super) fn settings() -> FetchSettings {
     FetchSettings {
         connect_timeout: Duration::from_millis(500),
@@ -169,7 +169,7 @@ pub(super) fn fetcher(names: &Arc<Names>, settings: FetchSettings) -> Fetcher {
     Fetcher::through(gate, settings)
 }
 
-/// The usual names: `public.test` and `other.test` are public.
+/// The default names: `public.test` and `other.test` are public.
 pub(super) fn usual_names() -> Arc<Names> {
     let names = Names::default().with("public.test", &[&["127.0.0.2"]]).with("other.test", &[&["127.0.0.2"]]);
     Arc::new(names)
