@@ -1,7 +1,7 @@
-//! A real container on this machine, run by podman from a small Debian.
+//! A real container on this machine, run by podman from a small Debian image.
 //!
-//! No registry of images is reachable, so the image is made once from Debian packages and kept under the user's cache. A
-//! container has a name of its own and is gone when it is dropped.
+//! No image registry is reachable, so the image is built once from Debian packages and kept in the user's
+//! cache. A container has its own name and is removed when it is dropped.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -11,9 +11,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use anyhow::{Context, Result, bail};
 use rustix::fs::{FlockOperation, flock};
 
-/// The release of Debian that the image is made from.
+/// The Debian release of the image.
 const RELEASE: &str = "bookworm";
-/// The name of the image. A new one is made when what is in it changes.
+/// The name of the image. A change of its contents needs a new name.
 const IMAGE: &str = "localhost/buddy-test:2";
 
 /// A running container.
@@ -23,7 +23,7 @@ pub struct ContainerHost {
 }
 
 impl ContainerHost {
-    /// Starts a container that waits for commands. `cache` is the folder that images are kept in.
+    /// Starts a container that waits for commands. `cache` is the folder for images.
     ///
     /// # Errors
     /// When podman is not installed, or the image cannot be made.
@@ -44,7 +44,7 @@ impl ContainerHost {
         &self.name
     }
 
-    /// The variables with which its engine is reached.
+    /// The variables that reach its engine.
     pub fn env(&self) -> Vec<(String, String)> {
         let path = |name: &str| self.folder.join(name).to_string_lossy().into_owned();
         vec![
@@ -64,7 +64,8 @@ impl ContainerHost {
     }
 
     fn write_settings(&self) -> Result<()> {
-        // What nested and restricted machines can do: no systemd, no new networks, limits below those of the machine.
+        // Settings for nested and restricted machines: no systemd, no new networks, limits below those of the
+        // machine.
         let containers = "[containers]\nnetns = \"none\"\ndefault_ulimits = [\"nofile=1024:1024\", \"nproc=1024:1024\"]\n\
              [engine]\nruntime = \"runc\"\ncgroup_manager = \"cgroupfs\"\nevents_logger = \"none\"\n";
         let storage = format!(
@@ -106,7 +107,7 @@ impl Drop for ContainerHost {
     }
 }
 
-/// Makes the archive beside its place, so that a half one is never taken for whole.
+/// Builds the archive under a temporary name, so that a partial one is never taken for whole.
 fn make_archive(archive: &Path) -> Result<()> {
     let folder = tempfile::tempdir()?;
     let root = folder.path().join("root");

@@ -1,6 +1,6 @@
-//! A home of its own for one test: a place for data, a directory to work in, and nothing of the person's.
+//! A temporary home for one test: a data directory, a working directory, and nothing of the user's.
 //!
-//! Dropping it fails the test when a process that belongs to it is still alive, and ends that process.
+//! Dropping it fails the test if a process that belongs to it is still alive, and kills that process.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 use crate::processes;
 
-/// How long processes may take to be gone after a test, unless the test says otherwise.
+/// The timeout for processes to end after a test, unless the test sets its own.
 const GONE_WITHIN: Duration = Duration::from_secs(3);
 
 /// A temporary home.
@@ -25,8 +25,8 @@ impl Home {
         Self::beneath(&std::env::temp_dir())
     }
 
-    /// An empty home in a directory, for tests of what may be written where: the usual place for temporary files is one
-    /// that agents may write.
+    /// An empty home in a directory, for tests of write permissions: agents may write to the default place
+    /// for temporary files.
     pub fn beneath(directory: &Path) -> Self {
         let directory = tempfile::Builder::new()
             .prefix("buddy-it-")
@@ -42,17 +42,17 @@ impl Home {
         &self.path
     }
 
-    /// Where the program under test keeps its data. Not made yet.
+    /// The data directory of the program under test. Not created yet.
     pub fn data(&self) -> PathBuf {
         self.path.join("data")
     }
 
-    /// The directory to work in.
+    /// The working directory.
     pub fn work(&self) -> PathBuf {
         self.path.join("work")
     }
 
-    /// The text of a file in the directory to work in; empty when there is none.
+    /// The text of a file in the working directory; empty if there is none.
     pub fn text(&self, name: &str) -> String {
         std::fs::read_to_string(self.work().join(name)).unwrap_or_default()
     }

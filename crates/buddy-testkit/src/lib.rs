@@ -9,7 +9,7 @@ pub mod processes;
 pub mod program;
 pub mod ssh_host;
 
-/// The folder of the package whose tests run. Cargo says at every run where it is: a build may be reused by another clone.
+/// The folder of the package under test. Cargo sets it at every run, because another clone may reuse a build.
 #[expect(clippy::disallowed_methods, reason = "it is the environment of the tests that is meant")]
 pub fn package() -> std::path::PathBuf {
     std::env::var_os("CARGO_MANIFEST_DIR").expect("cargo runs the tests").into()

@@ -1,8 +1,8 @@
-//! A provider that one can log in to, over real HTTP on this machine: device codes, a browser's page, tokens that are
-//! rotated, revocation. What it does is scripted; what it was asked is recorded.
+//! A login provider over real HTTP on this machine: device codes, a browser page, rotating tokens,
+//! revocation. A script determines its behaviour, and it records its requests.
 //!
-//! It is as strict as the strictest provider: codes hold once, the proof of the verifier is checked, and a refresh
-//! token that comes a second time ends the login it belongs to.
+//! It is as strict as the strictest provider: codes are valid once, it checks the proof of the verifier, and
+//! a refresh token that is used a second time ends its login.
 
 mod browser;
 mod grants;

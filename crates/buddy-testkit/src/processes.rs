@@ -1,5 +1,5 @@
-//! Which processes of this machine belong to a test, found by the directory that they work in or have in their
-//! environment. A process that forks twice and starts its own session is found too.
+//! Finds the processes of this machine that belong to a test, by their working directory or their
+//! environment. It also finds a process that forks twice and starts its own session.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// How often the list of processes is read while waiting.
+/// The interval between reads of the process list while waiting.
 const PAUSE: Duration = Duration::from_millis(10);
 
 /// A process that was found.
@@ -21,20 +21,21 @@ pub struct Process {
 }
 
 impl Process {
-    /// Ends it at once.
+    /// Kills it at once.
     pub fn kill(&self) {
         signal(self.pid, Signal::KILL);
     }
 }
 
-/// Sends a signal; a process that is gone needs none.
+/// Sends a signal; a process that is gone is ignored.
 pub fn signal(pid: i32, signal: Signal) {
     if let Some(pid) = Pid::from_raw(pid) {
         let _gone = kill_process(pid, signal);
     }
 }
 
-/// The living processes that work in this directory or below, or have it in their environment. This process is none.
+/// The living processes that work in this directory or below, or have it in their environment, except this
+/// process.
 pub fn of(directory: &Path) -> Vec<Process> {
     let own = std::process::id().cast_signed();
     let entries = fs::read_dir("/proc").expect("a list of processes");
@@ -43,7 +44,7 @@ pub fn of(directory: &Path) -> Vec<Process> {
     found.map(|pid| Process { pid, command: command(pid) }).collect()
 }
 
-/// Waits until no process of this directory lives; returns those that still do when the time is over.
+/// Waits until no process of this directory lives; returns those that are left after the timeout.
 pub fn wait_until_gone(directory: &Path, within: Duration) -> Vec<Process> {
     let until = Instant::now() + within;
     loop {
@@ -55,7 +56,7 @@ pub fn wait_until_gone(directory: &Path, within: Duration) -> Vec<Process> {
     }
 }
 
-/// The most memory that a process has had so far, in bytes; none when it is gone.
+/// The peak memory of a process so far, in bytes; `None` if it is gone.
 pub fn peak_memory(pid: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
@@ -63,7 +64,7 @@ pub fn peak_memory(pid: u32) -> Option<u64> {
     Some(kilobytes * 1024)
 }
 
-/// A process that has ended but was not reaped has neither directory nor environment, and so is not found.
+/// A zombie process has neither directory nor environment, and so is not found.
 fn belongs(pid: i32, directory: &Path) -> bool {
     let needle = directory.as_os_str().as_bytes();
     let environment = fs::read(format!("/proc/{pid}/environ")).unwrap_or_default();

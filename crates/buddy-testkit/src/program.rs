@@ -1,4 +1,4 @@
-//! A program under test: started with an environment of its own, watched, and never waited for without a bound.
+//! A program under test: started with its own environment, watched, and never awaited without a timeout.
 
 use std::ffi::OsStr;
 use std::os::unix::process::ExitStatusExt;
@@ -15,15 +15,15 @@ use tokio::time::{Instant, timeout};
 
 use crate::processes::{peak_memory, signal};
 
-/// How long a program may take unless the test says otherwise. Far more than any needs, far less than for ever.
+/// The default timeout of a program. Far more than any needs, far less than for ever.
 const PATIENCE: Duration = Duration::from_secs(45);
-/// How often the memory of a running program is looked at.
+/// The interval at which the memory of a running program is measured.
 const MEMORY_PAUSE: Duration = Duration::from_millis(20);
 
-/// The variable that makes buddy ask for all that changes something.
+/// The variable that makes buddy ask before every change.
 pub const ASKING: (&str, &str) = ("BUDDY_APPROVE", "ask");
 
-/// A program that is to be started.
+/// A program to be started.
 #[derive(Debug)]
 pub struct Program {
     command: Command,
@@ -31,37 +31,37 @@ pub struct Program {
     patience: Duration,
 }
 
-/// A program that came to its end.
+/// A program that has ended.
 #[derive(Debug)]
 pub struct Finished {
-    /// Its exit code; none when a signal ended it.
+    /// Its exit code; `None` if a signal ended it.
     pub code: Option<i32>,
     /// The signal that ended it.
     pub signal: Option<i32>,
-    /// Everything on its standard output.
+    /// Its whole stdout.
     pub stdout: Vec<u8>,
-    /// Everything on its standard error.
+    /// Its whole stderr.
     pub stderr: String,
-    /// How long it ran.
+    /// Its run time.
     pub took: Duration,
-    /// The most memory that it was seen with, in bytes.
+    /// Its peak memory as measured, in bytes.
     pub peak_memory: u64,
 }
 
 impl Finished {
-    /// The standard output as text.
+    /// The stdout as text.
     pub fn text(&self) -> String {
         String::from_utf8(self.stdout.clone()).expect("an output that is text")
     }
 
-    /// Fails unless the program ended with this code.
+    /// Fails unless the program ended with this exit code.
     #[track_caller]
     pub fn expect_code(self, code: i32) -> Self {
         assert_eq!((self.code, self.signal), (Some(code), None), "{self}");
         self
     }
 
-    /// Fails unless the standard error has this text.
+    /// Fails unless stderr contains this text.
     #[track_caller]
     pub fn expect_stderr(self, part: &str) -> Self {
         assert!(self.stderr.contains(part), "`{part}` is missing: {self}");
@@ -81,7 +81,7 @@ impl std::fmt::Display for Finished {
 }
 
 impl Program {
-    /// A program without arguments, input or environment, except for where programs are found.
+    /// A program without arguments, input or environment, except for `PATH`.
     #[expect(clippy::disallowed_methods, reason = "tests start the program that they test")]
     pub fn new(path: impl AsRef<OsStr>) -> Self {
         let mut command = Command::new(path);
@@ -91,32 +91,32 @@ impl Program {
         Self { command, input: Vec::new(), patience: PATIENCE }
     }
 
-    /// One more argument.
+    /// Adds an argument.
     pub fn arg(mut self, argument: impl AsRef<OsStr>) -> Self {
         self.command.arg(argument);
         self
     }
 
-    /// More arguments.
+    /// Adds arguments.
     pub fn args(mut self, arguments: impl IntoIterator<Item = impl AsRef<OsStr>>) -> Self {
         self.command.args(arguments);
         self
     }
 
-    /// One more variable.
+    /// Adds a variable.
     pub fn env(mut self, name: &str, value: impl AsRef<OsStr>) -> Self {
         self.command.env(name, value);
         self
     }
 
-    /// buddy asks for all that changes something, as `approvals.policy = "ask"` says: for tests about questions and about what
-    /// becomes of them where nobody can be asked.
+    /// Makes buddy ask before every change, like `approvals.policy = "ask"`: for tests about approvals, also
+    /// when nobody can answer.
     pub fn asking(self) -> Self {
         let (name, value) = ASKING;
         self.env(name, value)
     }
 
-    /// One variable less.
+    /// Removes a variable.
     pub fn env_remove(mut self, name: &str) -> Self {
         self.command.env_remove(name);
         self
@@ -128,13 +128,13 @@ impl Program {
         self
     }
 
-    /// What it reads from its standard input, which then ends.
+    /// The text on its stdin, which then ends.
     pub fn input(mut self, input: impl Into<Vec<u8>>) -> Self {
         self.input = input.into();
         self
     }
 
-    /// How long it may take.
+    /// Its timeout.
     pub fn within(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
@@ -148,13 +148,13 @@ impl Program {
         started.finish().await
     }
 
-    /// Starts it with nothing to read.
+    /// Starts it with an empty stdin.
     pub fn start(mut self) -> Started {
         self.command.stdin(Stdio::null());
         self.converse()
     }
 
-    /// Starts it with an input that stays open, to be written to.
+    /// Starts it with a stdin that stays open for writing.
     pub fn converse(mut self) -> Started {
         let mut child = self.command.spawn().expect("a program that can be started");
         let mut readers = JoinSet::new();
@@ -174,9 +174,9 @@ pub struct Started {
     /// Its process id.
     pub pid: u32,
     stdin: Option<ChildStdin>,
-    /// Its standard output so far.
+    /// Its stdout so far.
     pub stdout: Output,
-    /// Its standard error so far.
+    /// Its stderr so far.
     pub stderr: Output,
     readers: JoinSet<()>,
     began: Instant,
@@ -184,7 +184,7 @@ pub struct Started {
 }
 
 impl Started {
-    /// Gives it something to read. A program that no longer reads is left alone.
+    /// Writes to its stdin. A program that no longer reads is left alone.
     pub async fn write(&mut self, bytes: &[u8]) {
         if let Some(stdin) = &mut self.stdin {
             let _closed = stdin.write_all(bytes).await;
@@ -192,12 +192,12 @@ impl Started {
         }
     }
 
-    /// Ends its input.
+    /// Closes its stdin.
     pub fn close_input(&mut self) {
         self.stdin = None;
     }
 
-    /// Closes the reading ends of its outputs, as a reader that leaves does.
+    /// Closes the reading ends of its stdout and stderr, like a reader that disconnects.
     pub async fn leave_outputs(&mut self) {
         self.readers.shutdown().await;
     }
@@ -207,15 +207,15 @@ impl Started {
         signal(self.pid.cast_signed(), kind);
     }
 
-    /// Ends its input and waits for its end, which must come in time.
+    /// Closes its stdin and waits for its end, within the timeout.
     pub async fn finish(mut self) -> Finished {
-        // Before it can end.
+        // Measured before it can end.
         let peak = peak_memory(self.pid).unwrap_or(0);
         self.close_input();
         self.finish_from(peak).await
     }
 
-    /// Waits for its end, which must come in time although its input does not end.
+    /// Waits for its end within the timeout, although its stdin stays open.
     pub async fn finish_with_open_input(self) -> Finished {
         let peak = peak_memory(self.pid).unwrap_or(0);
         self.finish_from(peak).await
@@ -237,7 +237,7 @@ impl Started {
         if status.is_none() {
             self.signal(Signal::KILL);
         }
-        // Whoever else holds the outputs must not hold up the test; that is a finding of its own.
+        // Another process that holds the outputs must not block the test; that is a finding of its own.
         let is_drained =
             timeout(Duration::from_secs(5), async { while self.readers.join_next().await.is_some() {} });
         let is_drained = is_drained.await.is_ok();
@@ -255,7 +255,7 @@ impl Started {
     }
 }
 
-/// What a running program has printed so far.
+/// The output of a running program so far.
 #[derive(Debug)]
 pub struct Output {
     printed: watch::Receiver<Vec<u8>>,
@@ -283,7 +283,7 @@ impl Output {
         String::from_utf8_lossy(&self.printed.borrow()).into_owned()
     }
 
-    /// Waits until this text was printed so many times.
+    /// Waits until this text was printed this many times.
     pub async fn wait_for(&mut self, text: &str, times: usize) {
         let needle = text.as_bytes();
         let count = |bytes: &Vec<u8>| bytes.windows(needle.len()).filter(|window| *window == needle).count();

@@ -1,7 +1,7 @@
-//! A real SSH server on this machine, with keys and a configuration of its own.
+//! A real SSH server on this machine, with its own keys and configuration.
 //!
-//! It listens on a free port of the loopback and lets in the account that runs the test, by a key made for it. It is gone
-//! when it is dropped.
+//! It listens on a free loopback port and admits the account that runs the test, by a key made for it. It
+//! ends when it is dropped.
 
 use std::fs;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -13,9 +13,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use tempfile::TempDir;
 
-/// How long the server may take to listen.
+/// The timeout for the server to listen.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How often a port that somebody else took is exchanged for another.
+/// The number of attempts with another port if another process took the first.
 const TRIES: usize = 5;
 
 /// A running server.
@@ -36,9 +36,9 @@ impl SshHost {
             let key = folder.path().join(name);
             run(program("ssh-keygen").args(["-q", "-t", "ed25519", "-N", "", "-f"]).arg(&key))?;
         }
-        // The start-up files of the account that runs the tests stay out of them.
+        // Keeps the start-up files of the account that runs the tests out of them.
         fs::create_dir(folder.path().join("home"))?;
-        // Where the server's unprivileged part lives; packages make it when the service starts.
+        // The directory of the server's unprivileged part; packages create it when the service starts.
         if rustix::process::geteuid().is_root() {
             fs::create_dir_all("/run/sshd").context("cannot make /run/sshd")?;
         }
@@ -54,12 +54,12 @@ impl SshHost {
         bail!("sshd did not start; {}", log(folder.path()))
     }
 
-    /// A configuration for the client in which the server is called `machine`.
+    /// A client configuration in which the server is called `machine`.
     pub fn config(&self) -> PathBuf {
         self.folder.path().join("config")
     }
 
-    /// The same with another port, for a proxy that stands before the server.
+    /// The same with another port, for a proxy in front of the server.
     ///
     /// # Errors
     /// When the file cannot be written.
@@ -67,12 +67,12 @@ impl SshHost {
         self.write_config("config-proxy", port)
     }
 
-    /// What sessions on the server have as their home.
+    /// The home directory of sessions on the server.
     pub fn home(&self) -> PathBuf {
         self.folder.path().join("home")
     }
 
-    /// A folder with a program `ssh` that takes this configuration, to be put before others in a `PATH`.
+    /// A folder with an `ssh` program that uses this configuration, to be put first in a `PATH`.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -86,7 +86,7 @@ impl SshHost {
         Ok(folder)
     }
 
-    /// Where the server listens.
+    /// The address on which the server listens.
     pub fn address(&self) -> SocketAddr {
         SocketAddr::from(([127, 0, 0, 1], self.port))
     }
@@ -128,7 +128,7 @@ fn serve(folder: &Path, port: u16) -> Result<Child> {
     let config = folder.join("sshd_config");
     fs::write(&config, text)?;
     let log = fs::File::create(folder.join("sshd.log"))?;
-    // The server starts itself again for every connection and needs its whole path for that.
+    // The server re-executes itself for every connection and needs its whole path for that.
     let mut command = program("/usr/sbin/sshd");
     command.args(["-D", "-e", "-f"]).arg(&config);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);

@@ -1,6 +1,6 @@
-//! The scripted model server as a program, for benches and for trying things by hand.
+//! The scripted model server as a program, for benchmarks and for manual experiments.
 //!
-//! `scripted-model [--port N] script.json` prints its URL and serves until it is ended.
+//! `scripted-model [--port N] script.json` prints its URL and serves until it is stopped.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! A turn on its way out: steps that are taken one by one as the client reads.
+//! A turn on its way out: steps that run one by one as the client reads.
 
 use std::collections::VecDeque;
 use std::io;
@@ -16,7 +16,7 @@ use crate::model::gate::Gates;
 use crate::model::turn::{Ending, Fault, Turn};
 use crate::model::wire::{Asked, Piece, Wire};
 
-/// What the server does next.
+/// The next action of the server.
 #[derive(Debug)]
 pub(super) enum Step {
     Send(Bytes),
@@ -28,7 +28,7 @@ pub(super) enum Step {
     Reset,
 }
 
-/// The steps of a streamed turn, its fault included.
+/// The steps of a streamed turn, including its fault.
 pub(super) fn steps(wire: &dyn Wire, turn: &Turn, asked: &Asked, pieces: Vec<Piece>) -> VecDeque<Step> {
     let mut steps = VecDeque::new();
     let mut chunks = 0;
@@ -75,16 +75,16 @@ pub(super) fn steps(wire: &dyn Wire, turn: &Turn, asked: &Asked, pieces: Vec<Pie
     steps
 }
 
-/// A response body under way.
+/// A response body in progress.
 pub(super) struct Answer {
     pub(super) steps: VecDeque<Step>,
     pub(super) gates: Arc<Gates>,
-    /// Tells the connection to end in a reset.
+    /// Tells the connection to end with a reset.
     pub(super) reset: Arc<AtomicBool>,
     pub(super) departure: Departure,
 }
 
-/// Notices a client that leaves before the answer is complete.
+/// Notices a client that disconnects before the answer is complete.
 pub(super) struct Departure {
     pub(super) completed: bool,
     pub(super) departures: watch::Sender<usize>,
@@ -122,7 +122,7 @@ impl Answer {
                 Step::Pause(delay) => tokio::time::sleep(delay).await,
                 Step::Hang => std::future::pending().await,
                 Step::Gate(name) => {
-                    // The HTTP layer writes out what it has when the body is not ready, hence once around.
+                    // The HTTP layer flushes its buffer when the body is not ready, so yield once.
                     tokio::task::yield_now().await;
                     self.gates.get(&name).wait().await;
                 }

@@ -1,4 +1,4 @@
-//! Points in an answer where the server waits for the test, so that races have one outcome.
+//! Points in an answer at which the server waits for the test, so that races have one outcome.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
@@ -14,7 +14,7 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(20);
 #[derive(Debug, Clone)]
 pub struct Gate {
     name: String,
-    /// How often an answer has come to the gate.
+    /// The number of answers that have reached the gate.
     reached: watch::Sender<usize>,
     /// Whether answers may pass.
     opened: watch::Sender<bool>,
@@ -25,7 +25,7 @@ impl Gate {
         Self { name: name.to_owned(), reached: watch::Sender::new(0), opened: watch::Sender::new(false) }
     }
 
-    /// Waits until an answer stands at the gate, everything before it sent.
+    /// Waits until an answer is at the gate and everything before it is sent.
     pub async fn reached(&self) {
         let mut reached = self.reached.subscribe();
         let arrival = timeout(PATIENCE, reached.wait_for(|count| *count > 0)).await;
@@ -37,13 +37,13 @@ impl Gate {
         self.opened.send_replace(true);
     }
 
-    /// Waits until an answer stands at the gate, then lets it pass.
+    /// Waits until an answer is at the gate, then lets it pass.
     pub async fn pass(&self) {
         self.reached().await;
         self.open();
     }
 
-    /// The server's side: stand here until the test opens.
+    /// The server's side: wait here until the test opens the gate.
     pub(super) async fn wait(&self) {
         self.reached.send_modify(|count| *count += 1);
         // The sender lives in `self`, so this ends only by opening.
@@ -52,7 +52,7 @@ impl Gate {
     }
 }
 
-/// The gates of a server by name; asking for one makes it.
+/// The gates of a server by name, created on demand.
 #[derive(Debug, Default)]
 pub(super) struct Gates(Mutex<HashMap<String, Gate>>);
 

@@ -1,4 +1,4 @@
-//! A whole conversation as the server will answer it, in code or as a JSON file.
+//! A whole conversation of the server's answers, in code or as a JSON file.
 
 use std::time::Duration;
 
@@ -9,35 +9,35 @@ use serde_json::Value;
 use crate::model::seal::Seal;
 use crate::model::turn::{Turn, turn};
 
-/// What a server answers.
+/// The answers of a server.
 #[derive(Debug, Clone, Default)]
 pub struct Script {
     /// The turns.
     pub turns: Vec<Turn>,
-    /// Which turn a request gets.
+    /// The rule that selects the turn for a request.
     pub select: Select,
-    /// What a request after the last turn gets.
+    /// The answer to a request after the last turn.
     pub when_exhausted: WhenExhausted,
-    /// The bearer key to insist on.
+    /// The bearer key that requests must have.
     pub key: Option<String>,
-    /// What hidden reasoning is sealed with.
+    /// The secret that encrypts hidden reasoning.
     pub seal: Seal,
-    /// The context window that the server tells in the way of llama.cpp's.
+    /// The context window that the server reports in llama.cpp's format.
     pub window: Option<u64>,
 }
 
-/// Which turn a request gets.
+/// The rule that selects the turn for a request.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Select {
-    /// The next one.
+    /// The next turn.
     #[default]
     Sequence,
-    /// Turn N when the history holds N answers of the model: works for resumed and concurrent sessions.
+    /// Turn N if the history holds N answers of the model: works for resumed and concurrent sessions.
     History,
 }
 
-/// What a request after the last turn gets.
+/// The answer to a request after the last turn.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WhenExhausted {
@@ -57,37 +57,37 @@ impl<Turns: IntoIterator<Item = Turn>> From<Turns> for Script {
 }
 
 impl Script {
-    /// The same, answering by history.
+    /// The same script, answering by history.
     pub fn by_history(mut self) -> Self {
         self.select = Select::History;
         self
     }
 
-    /// The same, giving the last turn again and again.
+    /// The same script, repeating the last turn.
     pub fn repeating_last(mut self) -> Self {
         self.when_exhausted = WhenExhausted::RepeatLast;
         self
     }
 
-    /// The same, insisting on a bearer key.
+    /// The same script, requiring a bearer key.
     pub fn with_key(mut self, key: &str) -> Self {
         self.key = Some(key.to_owned());
         self
     }
 
-    /// The same as another deployment, which cannot read the reasoning that this one sealed.
+    /// The same script as another deployment, which cannot read the reasoning that this one encrypted.
     pub fn with_secret(mut self, secret: &str) -> Self {
         self.seal = Seal(secret.to_owned());
         self
     }
 
-    /// The same, telling its context window as llama.cpp's server does.
+    /// The same script, reporting its context window as llama.cpp's server does.
     pub fn with_window(mut self, tokens: u64) -> Self {
         self.window = Some(tokens);
         self
     }
 
-    /// Reads the JSON form; unknown fields are errors, so that a typing mistake does not pass for a script.
+    /// Parses the JSON form; unknown fields are errors, so that a typing mistake is noticed.
     pub fn from_json(text: &str) -> Result<Self> {
         let file: ScriptFile = serde_json::from_str(text).context("not a script")?;
         let pace = file.pace();
@@ -124,7 +124,7 @@ struct ScriptFile {
     turns: Vec<TurnFile>,
 }
 
-/// The pace of turns that set none.
+/// The pace of turns that do not set one.
 #[derive(Clone, Copy)]
 struct Pace {
     chunk_chars: Option<usize>,

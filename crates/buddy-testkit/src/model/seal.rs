@@ -1,7 +1,8 @@
-//! What a provider hides in its answers and wants back untouched: signed thoughts and sealed ones.
+//! Data that a provider hides in its answers and wants back untouched: signed and encrypted reasoning.
 //!
-//! A seal is made from a secret, a model and a text, so a server knows its own without remembering them, and a
-//! restarted server of the same script still does. It keeps honest clients honest; it is no cryptography.
+//! A seal is derived from a secret, a model and a text, so a server recognises its own without remembering
+//! them, and so does a restarted server of the same script. It keeps honest clients honest; it is no
+//! cryptography.
 
 use std::fmt::Write;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -34,7 +35,7 @@ impl Seal {
         blob + "." + &self.sign(model, text)
     }
 
-    /// The text in a blob, if this deployment sealed it for this model and nobody touched it since.
+    /// The text in a blob, if this deployment sealed it for this model and it is unchanged.
     pub(super) fn open(&self, model: &str, blob: &str) -> Option<String> {
         let (digits, signature) = blob.strip_prefix("sealed.")?.split_once('.')?;
         let digits: Vec<u8> =

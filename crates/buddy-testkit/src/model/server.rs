@@ -56,14 +56,14 @@ struct Shared {
     gates: Arc<Gates>,
     /// Connections accepted so far.
     connections: AtomicUsize,
-    /// Turns handed out so far.
+    /// The number of turns served so far.
     served: AtomicUsize,
     requests: Mutex<Vec<RecordedRequest>>,
-    /// Questions beside the conversation so far.
+    /// Requests beside the conversation so far.
     looks: Mutex<Vec<RecordedRequest>>,
     /// The length of `requests`, for waiting.
     arrivals: watch::Sender<usize>,
-    /// Clients that left in the middle of an answer.
+    /// The number of clients that disconnected in the middle of an answer.
     departures: watch::Sender<usize>,
 }
 
@@ -102,38 +102,38 @@ impl ModelServer {
         self.shared.gates.get(name)
     }
 
-    /// The requests to the model so far, refused ones included.
+    /// The requests to the model so far, including refused ones.
     pub fn requests(&self) -> Vec<RecordedRequest> {
         self.shared.requests.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// The questions beside the conversation so far, such as for the list of models.
+    /// The requests beside the conversation so far, such as for the list of models.
     pub fn looks(&self) -> Vec<RecordedRequest> {
         self.shared.looks.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// How many connections were opened so far.
+    /// The number of connections opened so far.
     pub fn connections(&self) -> usize {
         self.shared.connections.load(Ordering::SeqCst)
     }
 
-    /// Waits until so many requests to the model have come.
+    /// Waits until this many requests to the model have arrived.
     pub async fn wait_for_requests(&self, count: usize) -> Vec<RecordedRequest> {
         wait_for(&self.shared.arrivals, count, "requests").await;
         self.requests()
     }
 
-    /// Waits until so many clients have left in the middle of an answer.
+    /// Waits until this many clients have disconnected in the middle of an answer.
     pub async fn wait_for_departures(&self, count: usize) {
         wait_for(&self.shared.departures, count, "departures").await;
     }
 
-    /// Waits until the server is asked to end, which it never is: for programs that only serve.
+    /// Serves for ever: for programs that only serve.
     pub async fn serve(self) {
         std::future::pending::<()>().await;
     }
 
-    /// A URL on this machine where nobody listens.
+    /// A URL on this machine on which nothing listens.
     pub async fn unreachable_url() -> String {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await.expect("a free port on this machine");
         let address = listener.local_addr().expect("a bound socket has an address");
@@ -160,7 +160,7 @@ async fn serve_connection(stream: TcpStream, shared: Arc<Shared>) {
     let reset = Arc::new(AtomicBool::new(false));
     let socket = TokioIo::new(Socket::new(stream, Arc::clone(&reset)));
     let service = service_fn(|request| handle(Arc::clone(&shared), Arc::clone(&reset), request));
-    // A broken connection is what half of the tests are about.
+    // A broken connection is the subject of half of the tests.
     let _closed = http1::Builder::new().serve_connection(socket, service).await;
 }
 
@@ -191,7 +191,7 @@ async fn handle(
     }
 }
 
-/// Answers a question beside the conversation.
+/// Answers a request beside the conversation.
 async fn look(shared: &Shared, request: Request<Incoming>) -> Result<Response<Body>, io::Error> {
     let recorded = recorded(request).await?;
     let answer = match (is_welcome(&shared.script, &recorded), recorded.path.as_str(), shared.script.window) {
@@ -205,7 +205,7 @@ async fn look(shared: &Shared, request: Request<Incoming>) -> Result<Response<Bo
     Ok(answer)
 }
 
-/// What a question beside the conversation gets: the list of models, or a page of one of the wires.
+/// The answer to a request beside the conversation: the list of models, or a page of one of the wires.
 fn page(path: &str, body: &Value) -> Response<Body> {
     if path.ends_with("/models") {
         let models = json!({ "object": "list", "data": [{ "id": "scripted", "object": "model", "owned_by": "buddy" }] });
@@ -217,7 +217,7 @@ fn page(path: &str, body: &Value) -> Response<Body> {
     }
 }
 
-/// Whether a request brings the key, in either of the headers that wires use.
+/// Whether a request has the key, in either of the headers that wires use.
 fn is_welcome(script: &Script, request: &RecordedRequest) -> bool {
     let Some(key) = &script.key else { return true };
     request.headers.get("authorization") == Some(&format!("Bearer {key}"))

@@ -1,4 +1,4 @@
-//! A TCP stream that can be told to end in a reset instead of a farewell.
+//! A TCP stream that can end with a reset instead of an orderly close.
 
 use std::io;
 use std::pin::Pin;
@@ -25,7 +25,7 @@ impl Socket {
 impl Drop for Socket {
     fn drop(&mut self) {
         if self.reset.load(Ordering::SeqCst) {
-            // Without it the client still sees a body without its end, only more politely.
+            // Without the reset the client still sees a body without its end, only with an orderly close.
             let _reset = self.stream.set_zero_linger();
         }
     }

@@ -1,4 +1,4 @@
-//! What the server answers once.
+//! One answer of the server.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ pub fn turn() -> Turn {
     Turn::default()
 }
 
-/// One answer: what it says in order, and what goes wrong with it.
+/// One answer: its content in order, and its fault.
 #[derive(Debug, Clone, Default)]
 pub struct Turn {
     pub(super) parts: Vec<Part>,
@@ -19,7 +19,7 @@ pub struct Turn {
     pub(super) chunk_chars: Option<usize>,
     pub(super) chunk_delay: Option<Duration>,
     pub(super) fault: Option<Fault>,
-    /// A gate after so many chunks, wherever in the answer that is.
+    /// A gate after this many chunks, anywhere in the answer.
     pub(super) inner_gate: Option<(usize, String)>,
 }
 
@@ -28,7 +28,7 @@ pub(super) enum Part {
     Text(String),
     Refusal(String),
     Reasoning(String),
-    /// A thought that nobody but the provider can read.
+    /// Reasoning that only the provider can read.
     Hidden(String),
     Call {
         id: Option<String>,
@@ -36,7 +36,7 @@ pub(super) enum Part {
         arguments: String,
     },
     Gate(String),
-    /// What follows is a part of its own.
+    /// The next text is a separate part.
     Apart,
 }
 
@@ -54,18 +54,18 @@ impl Default for Usage {
 
 #[derive(Debug, Clone)]
 pub(super) enum Fault {
-    /// Close the connection without a word.
+    /// Close the connection without a response.
     Refuse,
     /// This response instead of an answer.
     Response { status: u16, headers: Vec<(String, String)>, body: ResponseBody },
-    /// The answer goes wrong after so many chunks.
+    /// The answer fails after this many chunks.
     After { chunks: usize, ending: Ending },
 }
 
 #[derive(Debug, Clone)]
 pub(super) enum ResponseBody {
     Bytes(Bytes),
-    /// An error in the form of the wire that was asked over.
+    /// An error in the format of the request's wire.
     Error {
         code: String,
         message: String,
@@ -76,7 +76,7 @@ pub(super) enum ResponseBody {
 pub(super) enum Ending {
     /// The connection is reset.
     Reset,
-    /// The body ends properly, but the answer is not complete.
+    /// The body ends properly, but the answer is incomplete.
     Truncated,
     /// A chunk that is not JSON, then the rest.
     Malformed,
@@ -84,36 +84,37 @@ pub(super) enum Ending {
     Hang,
     /// The last chunk again, for ever.
     Endless,
-    /// The server says that it failed, and then nothing more, for ever.
+    /// The server reports a failure, and then nothing more, for ever.
     Error { code: String, message: String },
 }
 
 impl Turn {
-    /// Says something.
+    /// Adds text.
     pub fn text(mut self, text: impl Into<String>) -> Self {
         self.parts.push(Part::Text(text.into()));
         self
     }
 
-    /// What follows is a part of its own, where the wire has several: another content block, another output item.
+    /// Makes the next text a separate part, on wires that have several: another content block, another output
+    /// item.
     pub fn apart(mut self) -> Self {
         self.parts.push(Part::Apart);
         self
     }
 
-    /// Declines, in these words.
+    /// Declines, with this text.
     pub fn refusal(mut self, text: impl Into<String>) -> Self {
         self.parts.push(Part::Refusal(text.into()));
         self
     }
 
-    /// Thinks something.
+    /// Adds reasoning.
     pub fn reasoning(mut self, text: impl Into<String>) -> Self {
         self.parts.push(Part::Reasoning(text.into()));
         self
     }
 
-    /// Thinks something that only the provider can read, on wires where that is told: Messages.
+    /// Adds reasoning that only the provider can read, on the wire that supports it: Messages.
     pub fn hidden_reasoning(mut self, text: impl Into<String>) -> Self {
         self.parts.push(Part::Hidden(text.into()));
         self
@@ -145,51 +146,51 @@ impl Turn {
         self
     }
 
-    /// Waits at the gate of this name after so many chunks, which may be in the middle of a call.
+    /// Waits at the gate of this name after this many chunks, possibly in the middle of a call.
     pub fn gate_after(mut self, chunks: usize, name: &str) -> Self {
         self.inner_gate = Some((chunks, name.to_owned()));
         self
     }
 
-    /// Ends for this reason instead of `stop` or `tool_calls`, in the words of Chat Completions; `length` and
-    /// `content_filter` are said in each wire's own words.
+    /// Ends with this reason instead of `stop` or `tool_calls`, in the words of Chat Completions; `length`
+    /// and `content_filter` are translated into each wire's own words.
     pub fn stop(mut self, reason: &str) -> Self {
         self.stop = Some(reason.to_owned());
         self
     }
 
-    /// Reports these numbers.
+    /// Reports this usage.
     pub fn usage(mut self, input: u64, output: u64) -> Self {
         self.usage = Usage::Tokens { input, output };
         self
     }
 
-    /// Reports no numbers.
+    /// Reports no usage.
     pub fn no_usage(mut self) -> Self {
         self.usage = Usage::Absent;
         self
     }
 
-    /// Sends so many characters per chunk.
+    /// Sends this many characters per chunk.
     pub fn chunk_chars(mut self, count: usize) -> Self {
         self.chunk_chars = Some(count.max(1));
         self
     }
 
-    /// Pauses before each chunk: for benches and demonstrations, never for tests.
+    /// Pauses before each chunk: for benchmarks and demonstrations, never for tests.
     pub fn chunk_delay(mut self, delay: Duration) -> Self {
         self.chunk_delay = Some(delay);
         self
     }
 
-    /// Answers with this status instead; `header` and `body` say more.
+    /// Answers with this status instead; `header` and `body` add to it.
     pub fn status(mut self, status: u16) -> Self {
         let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
         self.fault = Some(Fault::Response { status, headers, body: ResponseBody::Bytes(Bytes::new()) });
         self
     }
 
-    /// A header of the response that `status` or `sse` began.
+    /// Adds a header to the response that `status` or `sse` began.
     pub fn header(mut self, name: &str, value: &str) -> Self {
         if let Some(Fault::Response { headers, .. }) = &mut self.fault {
             headers.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
@@ -198,7 +199,7 @@ impl Turn {
         self
     }
 
-    /// The body of the response that `status` began.
+    /// Sets the body of the response that `status` began.
     pub fn body(mut self, text: impl Into<Bytes>) -> Self {
         if let Some(Fault::Response { body, .. }) = &mut self.fault {
             *body = ResponseBody::Bytes(text.into());
@@ -206,7 +207,7 @@ impl Turn {
         self
     }
 
-    /// Answers with an error object as providers do, in the form of the wire.
+    /// Answers with an error object as providers do, in the format of the wire.
     pub fn error(self, status: u16, code: &str, message: &str) -> Self {
         let mut turn = self.status(status);
         if let Some(Fault::Response { body, .. }) = &mut turn.fault {
@@ -220,32 +221,32 @@ impl Turn {
         self.status(200).header("content-type", "text/event-stream").body(bytes)
     }
 
-    /// Resets the connection after so many chunks.
+    /// Resets the connection after this many chunks.
     pub fn cut_after(self, chunks: usize) -> Self {
         self.ending(chunks, Ending::Reset)
     }
 
-    /// Ends the body properly after so many chunks, without a finish reason.
+    /// Ends the body properly after this many chunks, without a finish reason.
     pub fn truncate_after(self, chunks: usize) -> Self {
         self.ending(chunks, Ending::Truncated)
     }
 
-    /// Sends something that is not JSON after so many chunks.
+    /// Sends invalid JSON after this many chunks.
     pub fn malformed_after(self, chunks: usize) -> Self {
         self.ending(chunks, Ending::Malformed)
     }
 
-    /// Falls silent after so many chunks; zero means that not even headers come late, only no event ever does.
+    /// Goes silent after this many chunks; with zero the headers still come, but no event ever does.
     pub fn hang_after(self, chunks: usize) -> Self {
         self.ending(chunks, Ending::Hang)
     }
 
-    /// Says the last of so many chunks again and again and never ends.
+    /// Repeats the last of this many chunks and never ends.
     pub fn endless_after(self, chunks: usize) -> Self {
         self.ending(chunks, Ending::Endless)
     }
 
-    /// Says after so many chunks that it failed, and leaves the connection open.
+    /// Reports a failure after this many chunks, and leaves the connection open.
     pub fn fail_after(self, chunks: usize, code: &str, message: &str) -> Self {
         self.ending(chunks, Ending::Error { code: code.to_owned(), message: message.to_owned() })
     }

@@ -1,6 +1,7 @@
-//! The wires the server speaks: one file each, all rendering the same turns.
+//! The wires of the server: one file each, all rendering the same turns.
 //!
-//! A wire is a [`Wire`] in its own file and a line in [`WIRES`]; the server picks it by the path of the request.
+//! A wire is a [`Wire`] in its own file and a line in [`WIRES`]; the server selects it by the path of the
+//! request.
 
 mod chat;
 mod messages;
@@ -14,22 +15,22 @@ use crate::model::turn::Turn;
 
 pub use chat::check_history;
 
-/// Every wire; the first whose path fits serves a request.
+/// Every wire; the first whose path matches serves a request.
 pub(super) const WIRES: [&dyn Wire; 4] =
     [&chat::Chat, &responses::Responses, &messages::Messages, &ollama::Ollama];
 
-/// Characters per chunk unless the turn says otherwise.
+/// The default number of characters per chunk.
 const CHUNK_CHARS: usize = 16;
 
-/// How the server speaks one wire.
+/// The server side of one wire.
 pub(super) trait Wire: Sync {
-    /// How the paths end that it serves.
+    /// The end of the paths that it serves.
     fn path(&self) -> &'static str;
 
-    /// What the request decides about the answer.
+    /// The parts of the request that determine the form of the answer.
     fn asked(&self, body: &Value) -> Asked;
 
-    /// Judges a request as the strictest provider would.
+    /// Validates a request as the strictest provider would.
     fn check(&self, body: &Value, seal: &Seal) -> Result<(), Complaint>;
 
     /// The answer as a stream, each chunk with its framing.
@@ -38,10 +39,10 @@ pub(super) trait Wire: Sync {
     /// The answer as one document.
     fn document(&self, turn: &Turn, asked: &Asked, seal: &Seal) -> Value;
 
-    /// A chunk that says that the answer failed after all, with its framing.
+    /// A chunk that reports a late failure of the answer, with its framing.
     fn stream_error(&self, asked: &Asked, code: &str, message: &str) -> String;
 
-    /// A chunk that is not of this wire, with its framing.
+    /// A chunk that is invalid on this wire, with its framing.
     fn malformed(&self) -> &'static str {
         "data: {\"choices\": [oops\n\n"
     }
@@ -54,7 +55,7 @@ pub(super) trait Wire: Sync {
         json!({ "error": error })
     }
 
-    /// The body of an error that the script wants.
+    /// The body of an error that the script requests.
     fn error(&self, code: &str, message: &str) -> Value {
         json!({ "error": { "message": message, "type": code, "param": null, "code": code } })
     }
@@ -69,35 +70,36 @@ pub(super) trait Wire: Sync {
         None
     }
 
-    /// What a question beside the conversation gets, if this path is one of this wire's; a GET has no body.
+    /// The answer to a request beside the conversation, if this path belongs to this wire; a GET has no body.
     fn page(&self, _path: &str, _body: &Value) -> Option<Value> {
         None
     }
 }
 
-/// What the request decides about the answer.
+/// The parts of the request that determine the form of the answer.
 #[derive(Debug, Clone)]
 pub(super) struct Asked {
     pub(super) model: String,
     pub(super) stream: bool,
-    /// Usage was asked for, on wires where it is not given unasked.
+    /// Whether usage was requested, on wires that do not report it by default.
     pub(super) include_usage: bool,
-    /// Reasoning is to be sealed rather than told.
+    /// Whether reasoning is to be encrypted instead of plain.
     pub(super) sealed: bool,
-    /// Elements of the history: makes ids unique in a conversation without the server remembering it.
+    /// The number of elements in the history: makes ids unique in a conversation without the server
+    /// remembering it.
     pub(super) items: usize,
-    /// Answers of the model that the history holds.
+    /// The number of the model's answers in the history.
     pub(super) answers: usize,
 }
 
 impl Asked {
-    /// The id of a call that the script gives none.
+    /// The id of a call for which the script sets none.
     fn call_id(&self, position: usize) -> String {
         format!("call_{}_{position}", self.items)
     }
 }
 
-/// Why a request is refused.
+/// The reason why a request is refused.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Complaint {
     pub(super) code: Option<&'static str>,
@@ -132,14 +134,14 @@ impl Piece {
     }
 }
 
-/// The text in pieces of as many characters as the turn says.
+/// The text in pieces of the turn's chunk size.
 fn cut(turn: &Turn, text: &str) -> Vec<String> {
     let letters: Vec<char> = text.chars().collect();
     let size = turn.chunk_chars.unwrap_or(CHUNK_CHARS);
     letters.chunks(size).map(|piece| piece.iter().collect()).collect()
 }
 
-/// Whether a name is one that strict servers take.
+/// Whether strict servers accept a name.
 fn is_plain_name(name: &str) -> bool {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
     !name.is_empty() && name.len() <= 64 && name.chars().all(is_plain)
@@ -150,14 +152,14 @@ pub(super) fn serving(path: &str) -> Option<&'static dyn Wire> {
     WIRES.into_iter().find(|wire| path.ends_with(wire.path()))
 }
 
-/// Judges a request as the strictest provider of the wire with this path would: `/chat/completions` and so on. What
-/// the server sealed must be of [`Script`](crate::model::Script)'s default secret.
+/// Validates a request as the strictest provider of the wire with this path would: `/chat/completions` and so
+/// on. Data that the server sealed must use [`Script`](crate::model::Script)'s default secret.
 pub fn check_request(path: &str, body: &Value) -> Result<(), String> {
     let wire = serving(path).ok_or_else(|| format!("no such path: {path}"))?;
     wire.check(body, &Seal::default()).map_err(|complaint| complaint.message)
 }
 
-/// The signature under a thought of this model, by [`Script`](crate::model::Script)'s default secret.
+/// The signature of reasoning of this model, by [`Script`](crate::model::Script)'s default secret.
 pub fn signature(model: &str, thought: &str) -> String {
     Seal::default().sign(model, thought)
 }

@@ -1,14 +1,14 @@
-//! As much of a browser as a login needs: it opens a page and goes where it is sent.
+//! The part of a browser that a login needs: it opens a page and follows the redirect.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// What came of opening a page.
+/// The result of opening a page.
 #[derive(Debug, Clone)]
 pub struct Visited {
     /// The status.
     pub status: u16,
-    /// Where the page sends the browser.
+    /// The redirect target of the page.
     pub location: Option<String>,
     /// Its text.
     pub body: String,
@@ -33,7 +33,7 @@ pub async fn visit(url: &str) -> Visited {
     Visited { status, location, body: body.to_owned() }
 }
 
-/// Opens the provider's page, says what the script wants said, and goes back to whoever asked.
+/// Opens the provider's page, answers as the script says, and follows the redirect back to the client.
 pub async fn follow(url: &str) -> Visited {
     visit(&visit(url).await.location.expect("a page that sends the browser back")).await
 }

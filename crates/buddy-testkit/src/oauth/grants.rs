@@ -1,4 +1,4 @@
-//! Logins as the provider keeps them: each with one good refresh token and all that it had before.
+//! Logins as the provider stores them: each with one valid refresh token and all earlier ones.
 
 use crate::oauth::script::Rotation;
 
@@ -11,7 +11,7 @@ struct Family {
     is_revoked: bool,
 }
 
-/// All logins, and every secret that was ever given out.
+/// All logins, and every secret that was ever issued.
 #[derive(Debug, Default)]
 pub(super) struct Grants {
     families: Vec<Family>,
@@ -19,7 +19,7 @@ pub(super) struct Grants {
     secrets: Vec<String>,
 }
 
-/// Tokens as they are given out.
+/// Issued tokens.
 #[derive(Debug, Clone)]
 pub(super) struct Issued {
     pub(super) access: String,
@@ -27,7 +27,7 @@ pub(super) struct Issued {
 }
 
 impl Grants {
-    /// A new secret of this kind. It looks like nothing else, so that a test finds it wherever it leaks to.
+    /// A new secret of this kind. It is unique, so that a test finds it wherever it leaks to.
     pub(super) fn secret(&mut self, kind: &str) -> String {
         self.made += 1;
         let secret = format!("{kind}-s3cr3t-{}-{}", std::process::id(), self.made);
@@ -47,13 +47,13 @@ impl Grants {
         Issued { access, refresh: Some(refresh) }
     }
 
-    /// New tokens for a refresh token, if it is good.
+    /// New tokens for a refresh token, if it is valid.
     pub(super) fn refresh(&mut self, token: &str, rotation: Rotation) -> Option<Issued> {
         let (access, next) = (self.secret("access"), self.secret("refresh"));
         let knows =
             |family: &&mut Family| family.refresh == token || family.spent.iter().any(|old| old == token);
         let family = self.families.iter_mut().find(knows)?;
-        // The last one before the good one: nobody has used its successor.
+        // The predecessor of the valid token: its successor was never used.
         let is_last = family.spent.last().is_some_and(|old| old == token);
         let is_lost_answer = rotation == Rotation::Lenient && is_last;
         if family.refresh != token && !is_lost_answer {
@@ -73,7 +73,7 @@ impl Grants {
         Some(Issued { access, refresh: Some(next) })
     }
 
-    /// Ends the login that a token belongs to.
+    /// Ends the login of a token.
     pub(super) fn revoke(&mut self, token: &str) {
         for family in &mut self.families {
             let is_its = family.refresh == token || family.access.iter().any(|access| access == token);
@@ -81,13 +81,13 @@ impl Grants {
         }
     }
 
-    /// Whether an access token is the newest of a login that holds.
+    /// Whether an access token is the newest of a valid login.
     pub(super) fn is_good(&self, access: &str) -> bool {
         let is_newest = |family: &Family| family.access.last().is_some_and(|newest| newest == access);
         self.families.iter().any(|family| !family.is_revoked && is_newest(family))
     }
 
-    /// How many logins hold.
+    /// The number of valid logins.
     pub(super) fn live(&self) -> usize {
         self.families.iter().filter(|family| !family.is_revoked).count()
     }

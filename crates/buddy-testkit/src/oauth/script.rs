@@ -1,29 +1,29 @@
-//! What the provider is to do.
+//! The script of the provider.
 
 use std::time::Duration;
 
 /// The behaviour of a provider.
 #[derive(Debug, Clone)]
 pub struct OAuthScript {
-    /// What is said about a device code before it counts as confirmed.
+    /// The poll results for a device code before it counts as confirmed.
     pub polls: Vec<Poll>,
-    /// Seconds between two questions about a device code.
+    /// Seconds between two polls of a device code.
     pub interval: u64,
-    /// Seconds that a device code holds.
+    /// Seconds that a device code is valid.
     pub code_life: u64,
-    /// Where the person is sent with a device code; none takes this server.
+    /// The address for the user with a device code; `None` means this server.
     pub verification_uri: Option<String>,
-    /// What the person says in the browser.
+    /// The user's answer in the browser.
     pub consent: Consent,
-    /// What the server calls itself when the browser goes back.
+    /// The issuer that the server names in the redirect.
     pub issuer: Option<String>,
-    /// What becomes of refresh tokens.
+    /// The treatment of used refresh tokens.
     pub rotation: Rotation,
-    /// Seconds that access tokens hold; none says nothing about it.
+    /// Seconds that access tokens are valid; `None` reports no lifetime.
     pub token_life: Option<u64>,
-    /// The secret that the client must show.
+    /// The secret that the client must send.
     pub client_secret: Option<String>,
-    /// How long each answer with tokens takes.
+    /// The delay of each answer with tokens.
     pub delay: Duration,
     /// Answers of the token endpoint that come before all others.
     pub faults: Vec<TokenFault>,
@@ -47,20 +47,20 @@ impl Default for OAuthScript {
     }
 }
 
-/// An answer about a device code.
+/// The result of polling a device code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Poll {
     /// Not confirmed yet.
     Pending,
-    /// Asked too often.
+    /// Polled too often.
     SlowDown,
-    /// The person said no.
+    /// The user said no.
     Denied,
     /// Too late.
     Expired,
 }
 
-/// What the person says in the browser.
+/// The user's answer in the browser.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Consent {
     /// Yes.
@@ -73,23 +73,23 @@ pub enum Consent {
     ForeignIssuer,
 }
 
-/// What becomes of a refresh token that was used.
+/// The treatment of a used refresh token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Rotation {
-    /// It stays good, and no new one is given.
+    /// It stays valid, and no new one is issued.
     Off,
-    /// A new one takes its place; the old one, used again, ends the login.
+    /// A new one replaces it; using the old one again ends the login.
     Strict,
-    /// The same, but the old one may be used again until the new one was used: answers get lost.
+    /// The same, but the old one stays valid until the new one is used, because answers get lost.
     Lenient,
 }
 
-/// An answer of the token endpoint that is no answer.
+/// A faulty answer of the token endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TokenFault {
     /// This status with this body.
     Answer(u16, String),
-    /// A refusal that quotes all that it was sent.
+    /// A refusal that quotes the whole request.
     Echo,
     /// A redirect to another place.
     Redirect,

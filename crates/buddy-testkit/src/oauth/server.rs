@@ -21,7 +21,7 @@ use crate::oauth::script::{Consent, OAuthScript, Poll, TokenFault};
 
 type Fields = BTreeMap<String, String>;
 
-/// The client that the provider knows.
+/// The client id that the provider knows.
 const CLIENT: &str = "buddy-test";
 
 /// A request as it came.
@@ -56,7 +56,7 @@ struct Inner {
     grants: Grants,
     /// Device codes that are not confirmed yet.
     devices: Vec<String>,
-    /// Codes of browsers that hold once: code, challenge, address to go back to.
+    /// Authorization codes, valid once: code, challenge, redirect address.
     codes: Vec<(String, String, String)>,
     requests: Vec<OAuthRequest>,
 }
@@ -86,12 +86,12 @@ impl OAuthServer {
         Self { address, shared, _tasks: tasks }
     }
 
-    /// Where it is, without a path.
+    /// Its address, without a path.
     pub fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
-    /// Changes what it does from now on.
+    /// Changes its behaviour from now on.
     pub fn change(&self, change: impl FnOnce(&mut OAuthScript)) {
         change(&mut self.shared.inner().script);
     }
@@ -101,33 +101,33 @@ impl OAuthServer {
         self.shared.inner().script.client_secret.clone()
     }
 
-    /// Logs somebody in without asking: access token and refresh token.
+    /// Logs a user in without asking: returns the access token and the refresh token.
     pub fn grant(&self) -> (String, String) {
         let issued = self.shared.inner().grants.grant();
         (issued.access, issued.refresh.unwrap_or_default())
     }
 
-    /// Whether an access token is the newest of a login that holds.
+    /// Whether an access token is the newest of a valid login.
     pub fn is_good(&self, access: &str) -> bool {
         self.shared.inner().grants.is_good(access)
     }
 
-    /// How many logins hold.
+    /// The number of valid logins.
     pub fn live_logins(&self) -> usize {
         self.shared.inner().grants.live()
     }
 
-    /// Every secret that it ever gave out.
+    /// Every secret that it ever issued.
     pub fn secrets(&self) -> Vec<String> {
         self.shared.inner().grants.secrets()
     }
 
-    /// What it was asked, in order.
+    /// Its requests, in order.
     pub fn requests(&self) -> Vec<OAuthRequest> {
         self.shared.inner().requests.clone()
     }
 
-    /// How often a refresh was asked for.
+    /// The number of refresh requests.
     pub fn refreshes(&self) -> usize {
         let is_refresh = |request: &&OAuthRequest| {
             request.fields.get("grant_type").is_some_and(|kind| kind == "refresh_token")

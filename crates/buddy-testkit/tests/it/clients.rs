@@ -1,8 +1,8 @@
-//! The providers' own clients against the scripted server: what they accept as an answer is one.
+//! The providers' own clients against the scripted server: an answer that they accept is valid.
 //!
-//! The clients are installed from the package registries on first use, at the versions that `tests/clients` names, into
-//! the build directory. Where they cannot be installed these tests fail: a server that is strict in its own eyes only
-//! proves nothing.
+//! The clients are installed from the package registries on first use, at the versions in `tests/clients`,
+//! into the build directory. If they cannot be installed, these tests fail: a server that is strict only by
+//! its own rules proves nothing.
 
 mod install;
 
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use install::{node, python};
 
-/// What the clients send as their key.
+/// The key that the clients send.
 const KEY: &str = "sk-test";
 
 /// One conversation of one client.
@@ -25,13 +25,13 @@ struct Case {
 }
 
 enum Expected {
-    /// These outcomes, whole.
+    /// Exactly these outcomes.
     Outcomes(Value),
-    /// An error of this class and status, whose message contains these words.
+    /// An error of this class and status, whose message contains this text.
     Error(&'static str, Option<u16>, &'static str),
 }
 
-/// The words that each wire has for an end and for waiting on results.
+/// The words of each wire for an end and for waiting for results.
 const ENDS: [(&str, &str, &str); 3] = [
     ("chat", "stop", "tool_calls"),
     ("responses", "completed", "completed"),
@@ -41,7 +41,7 @@ const ENDS: [(&str, &str, &str); 3] = [
 fn cases() -> Vec<Case> {
     let mut cases = Vec::new();
     for (wire, end, waiting) in ENDS {
-        // The hidden form of reasoning on Responses is its own test; the client shows none.
+        // Another test covers the hidden form of reasoning on Responses; the client shows none.
         let thought = if wire == "responses" { "" } else { "Hm." };
         let said =
             json!({"text": "Two files.", "calls": [], "stop": end, "usage": [100, 20], "reasoning": thought});

@@ -1,4 +1,4 @@
-//! The scripted model server, spoken to in plain HTTP.
+//! The scripted model server, used over plain HTTP.
 #![expect(clippy::unwrap_used, reason = "a broken assumption ends the test")]
 
 mod clients;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Sends one request and returns everything that comes back until the server closes.
+/// Sends one request and returns the whole answer until the server closes.
 async fn exchange(server: &ModelServer, method: &str, path: &str, body: &str) -> String {
     let mut stream = TcpStream::connect(server.url().trim_start_matches("http://")).await.unwrap();
     let length = body.len();

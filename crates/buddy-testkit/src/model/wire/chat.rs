@@ -1,4 +1,4 @@
-//! Turns as Chat Completions: chunks of a stream, or one document.
+//! Renders turns as Chat Completions: chunks of a stream, or one document.
 
 mod history;
 

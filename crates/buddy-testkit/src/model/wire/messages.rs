@@ -1,4 +1,4 @@
-//! Turns as Anthropic's Messages: named events of a stream, or one document.
+//! Renders turns as Anthropic's Messages: named events of a stream, or one document.
 
 mod history;
 mod request;
@@ -82,13 +82,13 @@ impl Wire for Messages {
     }
 
     fn page(&self, path: &str, body: &Value) -> Option<Value> {
-        // Four bytes are about a token; a test wants a number, not the truth.
+        // Four bytes are about a token; a test needs a number, not the exact one.
         let tokens = || body.to_string().len() / 4;
         path.ends_with("/messages/count_tokens").then(|| json!({ "input_tokens": tokens() }))
     }
 }
 
-/// A content block with the points to wait at inside it.
+/// A content block with the gates inside it.
 enum Block<'a> {
     Text(Vec<&'a Part>),
     Thinking { text: &'a str, signature: String },
@@ -97,7 +97,7 @@ enum Block<'a> {
     Gate(&'a str),
 }
 
-/// The parts of a turn as blocks; neighbouring words are one block, unless they are kept apart.
+/// The parts of a turn as blocks; adjacent texts are one block, unless they are kept apart.
 fn blocks<'a>(turn: &'a Turn, asked: &Asked, seal: &Seal) -> Vec<Block<'a>> {
     let (mut blocks, mut calls, mut is_apart) = (Vec::new(), 0, false);
     for part in &turn.parts {
@@ -222,7 +222,7 @@ fn stop_reason(turn: &Turn) -> &str {
     }
 }
 
-/// This wire never leaves its counts out; a turn without any says zero.
+/// This wire always reports counts; a turn without any reports zero.
 fn usage(turn: &Turn) -> Value {
     let (input, output) = match turn.usage {
         Usage::Absent => (0, 0),
@@ -237,7 +237,7 @@ fn ping() -> Piece {
     event(&json!({ "type": "ping" }))
 }
 
-/// An event that is named in its head too.
+/// An event with its name in its head too.
 fn event(event: &Value) -> Piece {
     let name = event["type"].as_str().unwrap_or_default();
     Piece::Chunk(format!("event: {name}\ndata: {event}\n\n"))

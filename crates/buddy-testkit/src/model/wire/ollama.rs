@@ -1,4 +1,4 @@
-//! Turns as Ollama's own wire: lines of a stream, or one document; and the pages a client looks around with.
+//! Renders turns as Ollama's own wire: lines of a stream, or one document; and the pages for discovery.
 
 use serde_json::{Map, Value, json};
 
@@ -6,7 +6,7 @@ use crate::model::seal::Seal;
 use crate::model::turn::{Part, Turn, Usage};
 use crate::model::wire::{Asked, Complaint, Piece, Wire, cut};
 
-/// The context that the scripted model could have.
+/// The maximum context of the scripted model.
 const MODEL_CONTEXT: u64 = 131_072;
 
 /// The context that it is loaded with.
@@ -131,7 +131,7 @@ fn messages(body: &Value) -> &[Value] {
     body.get("messages").and_then(Value::as_array).map_or(&[][..], Vec::as_slice)
 }
 
-/// Stricter than the real one, which takes nearly anything and lets the model wonder.
+/// Stricter than the real server, which accepts nearly anything and leaves the model confused.
 fn check(body: &Value) -> Result<(), String> {
     if body.get("model").and_then(Value::as_str).is_none_or(str::is_empty) {
         return Err("model is required".to_owned());

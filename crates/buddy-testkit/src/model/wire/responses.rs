@@ -1,6 +1,6 @@
-//! Turns as Responses: typed events of a stream, or one document.
+//! Renders turns as Responses: typed events of a stream, or one document.
 //!
-//! Reasoning is sealed when the request asks for it (`include`), and told in the open otherwise.
+//! Reasoning is encrypted if the request asks for it (`include`), and plain otherwise.
 
 mod history;
 
@@ -60,20 +60,20 @@ impl Wire for Responses {
     }
 }
 
-/// Writes an answer down, item by item.
+/// Writes an answer, item by item.
 struct Scribe<'a> {
     turn: &'a Turn,
     asked: &'a Asked,
     seal: &'a Seal,
     pieces: Vec<Piece>,
-    /// The items that are whole.
+    /// The items that are complete.
     output: Vec<Value>,
     /// The item that is being written.
     open: Option<Open>,
     sequence: usize,
 }
 
-/// An item that more may be added to.
+/// An item that can still grow.
 struct Open {
     kind: Kind,
     text: String,
@@ -135,7 +135,7 @@ impl<'a> Scribe<'a> {
         }
     }
 
-    /// An item begins without its part, and the part without its text.
+    /// Begins an item without its part, and the part without its text.
     fn begin(&mut self, kind: Kind) {
         let mut item = self.item(kind, "", "in_progress");
         if kind == Kind::Reasoning {
@@ -153,7 +153,7 @@ impl<'a> Scribe<'a> {
         self.event(name, self.place(kind, json!({ "part": self.part(kind, "") })));
     }
 
-    /// Where in an item something happens.
+    /// The position of an event within an item.
     fn place(&self, kind: Kind, mut fields: Value) -> Value {
         let index = if self.is_summary(kind) { "summary_index" } else { "content_index" };
         fields["item_id"] = json!(self.id(kind));
@@ -250,7 +250,7 @@ impl<'a> Scribe<'a> {
         self.pieces.push(Piece::event(name, event));
     }
 
-    /// The response as it is at its end.
+    /// The response object at the end.
     fn ended(&self) -> Value {
         let reason = match self.turn.stop.as_deref() {
             None | Some("stop" | "tool_calls") => None,

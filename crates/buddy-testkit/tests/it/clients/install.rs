@@ -1,4 +1,4 @@
-//! Installing the clients once, and running them.
+//! Installs the clients once, and runs them.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -10,7 +10,7 @@ fn scripts() -> PathBuf {
     buddy_testkit::package().join("tests/clients")
 }
 
-/// Runs a Python script with this argument and returns what it prints.
+/// Runs a Python script with this argument and returns its stdout.
 pub(super) fn python(script: &str, argument: &str) -> String {
     let folder = installed("requirements.txt", |folder| {
         run("python3", &["-m".as_ref(), "venv".as_ref(), folder.as_ref()], folder);
@@ -23,19 +23,19 @@ pub(super) fn python(script: &str, argument: &str) -> String {
     run(folder.join("bin/python"), &[script.as_ref(), argument.as_ref()], &folder)
 }
 
-/// Runs a JavaScript module with this argument and returns what it prints.
+/// Runs a JavaScript module with this argument and returns its stdout.
 pub(super) fn node(script: &str, argument: &str) -> String {
     let folder = installed("package.json", |folder| {
         fs::copy(scripts().join("package.json"), folder.join("package.json")).unwrap();
         run("npm", &["install", "--silent", "--no-audit", "--no-fund"].map(OsStr::new), folder);
     });
-    // Packages are looked for beside the module, hence the copy.
+    // Node looks for packages beside the module, hence the copy.
     let module = folder.join(script);
     fs::copy(scripts().join(script), &module).unwrap();
     run("node", &[module.as_ref(), argument.as_ref()], &folder)
 }
 
-/// The folder with what a list of packages names. Each content of the list has a folder of its own; a second process
+/// The folder with the packages of a list. Each content of the list has its own folder; a second process
 /// waits for the first.
 fn installed(list: &str, install: impl FnOnce(&Path)) -> PathBuf {
     let mut hasher = DefaultHasher::new();

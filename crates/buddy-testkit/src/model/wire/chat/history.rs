@@ -1,4 +1,4 @@
-//! The rules that the strictest provider holds a chat history to.
+//! The rules of the strictest provider for a chat history.
 
 use std::collections::HashSet;
 
@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use crate::model::wire::is_plain_name;
 
-/// Checks the messages of a chat request: each call has exactly one result before anything else is said, no result
-/// lacks its call, no id is used twice, arguments are JSON objects, names are plain.
+/// Checks the messages of a chat request: each call has exactly one result before any other message, no
+/// result lacks its call, no id is used twice, arguments are JSON objects, names are plain.
 pub fn check_history(body: &Value) -> Result<(), String> {
     let Some(messages) = body.get("messages").and_then(Value::as_array) else {
         return Err("'messages' is a required property".to_owned());

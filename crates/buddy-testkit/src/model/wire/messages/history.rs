@@ -1,4 +1,4 @@
-//! The rules that the provider of Messages holds a conversation to.
+//! The rules of the Messages provider for a conversation.
 
 use std::collections::HashSet;
 
@@ -16,8 +16,8 @@ const BLOCK_FIELDS: [(&str, &[&str]); 5] = [
     ("tool_result", &["type", "tool_use_id", "content", "is_error", "cache_control"]),
 ];
 
-/// Checks the messages: roles alternate, each call has its result at the start of the next message, thoughts are as
-/// this server signed them for this model.
+/// Checks the messages: roles alternate, each call has its result at the start of the next message, and
+/// thinking is as this server signed it for this model.
 pub(super) fn check(body: &Value, seal: &Seal) -> Result<(), String> {
     let model = body["model"].as_str().unwrap_or_default();
     let messages = body["messages"].as_array().ok_or("messages: Input should be a valid list")?;
@@ -47,7 +47,7 @@ pub(super) fn check(body: &Value, seal: &Seal) -> Result<(), String> {
     check_open_loop(body, messages)
 }
 
-/// An answer that is to go on ends in no white space.
+/// An answer to be continued must not end in white space.
 fn check_end(messages: &[Value]) -> Result<(), String> {
     let last = messages.last().filter(|last| last["role"] == "assistant");
     let text = last.and_then(|last| last["content"].as_array()?.last()?["text"].as_str());
@@ -157,7 +157,7 @@ fn nothing_waits(waiting: &[&str], position: usize) -> Result<(), String> {
     ))
 }
 
-/// With a budget for thoughts, a tool loop that goes on must begin with the thought that began it.
+/// With a thinking budget, a tool loop that continues must begin with the thinking that began it.
 fn check_open_loop(body: &Value, messages: &[Value]) -> Result<(), String> {
     if body["thinking"]["type"] != "enabled" {
         return Ok(());

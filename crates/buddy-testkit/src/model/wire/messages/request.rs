@@ -1,8 +1,8 @@
-//! What a Messages request must be like around its conversation.
+//! The rules for a Messages request around its conversation.
 
 use serde_json::{Map, Value};
 
-/// Everything a request may say at its top.
+/// All permitted top-level fields of a request.
 const FIELDS: [&str; 18] = [
     "model",
     "max_tokens",
@@ -24,10 +24,10 @@ const FIELDS: [&str; 18] = [
     "cache_control",
 ];
 
-/// Most breakpoints of the prompt cache.
+/// The maximum number of breakpoints of the prompt cache.
 const MAX_BREAKPOINTS: usize = 4;
 
-/// The smallest budget for thoughts.
+/// The smallest thinking budget.
 const MIN_BUDGET: u64 = 1024;
 
 pub(super) fn check(body: &Value) -> Result<(), String> {
@@ -102,7 +102,7 @@ fn check_tools(tools: Option<&Value>) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a name or an id is in the provider's alphabet.
+/// Whether a name or an id has only the provider's permitted characters.
 pub(super) fn is_plain(text: &str, limit: usize) -> bool {
     let is_fine = |letter: char| letter.is_ascii_alphanumeric() || letter == '_' || letter == '-';
     !text.is_empty() && text.len() <= limit && text.chars().all(is_fine)

@@ -1,4 +1,4 @@
-//! The rules that the strictest provider holds a Responses input to.
+//! The rules of the strictest provider for a Responses input.
 
 use std::collections::HashSet;
 
@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::model::seal::Seal;
 use crate::model::wire::{Complaint, is_plain_name};
 
-/// Longest call id.
+/// The maximum length of a call id.
 const MAX_ID_CHARS: usize = 64;
 
 /// The items of a request.
@@ -15,7 +15,7 @@ pub(super) fn input(body: &Value) -> &[Value] {
     body.get("input").and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// Whether an item is something the model said.
+/// Whether an item is part of the model's answer.
 pub(super) fn is_answer(item: &Value) -> bool {
     match kind(item) {
         "message" => text(item, "role") == "assistant",
@@ -24,14 +24,15 @@ pub(super) fn is_answer(item: &Value) -> bool {
     }
 }
 
-/// Whether the request asks for reasoning under seal.
+/// Whether the request asks for encrypted reasoning.
 pub(super) fn is_sealed(body: &Value) -> bool {
     let include = body.get("include").and_then(Value::as_array);
     include.is_some_and(|include| include.iter().any(|name| name == "reasoning.encrypted_content"))
 }
 
-/// Checks tools and input of a request: each call has exactly one output before the model speaks again, no output lacks
-/// its call, no id is used twice, reasoning was sealed here for this model and is followed by what it led to.
+/// Checks tools and input of a request: each call has exactly one output before the model continues, no
+/// output lacks its call, and no id is used twice. Reasoning was sealed here for this model and precedes the
+/// item it led to.
 pub(super) fn check(body: &Value, seal: &Seal) -> Result<(), Complaint> {
     check_tools(body)?;
     if body.get("input").is_some_and(Value::is_string) {
@@ -67,7 +68,7 @@ struct History<'a> {
     seal: &'a Seal,
     /// Calls without an output so far.
     waiting: Vec<&'a str>,
-    /// Outputs have begun to come, so the model's turn is over.
+    /// Whether outputs have begun, so that the model's turn is over.
     answering: bool,
     /// Ids of items and of calls.
     used: HashSet<(&'static str, &'a str)>,
@@ -89,7 +90,7 @@ impl<'a> History<'a> {
             "reasoning" => self.check_reasoning(item, place),
             "function_call" => self.open(item, place),
             "function_call_output" => self.answer(item, place),
-            // What the provider's own tools did.
+            // Calls of the provider's own tools.
             other if other.ends_with("_call") => Ok(()),
             other => Err(format!("Invalid value: '{other}' for '{place}.type'").into()),
         }
@@ -162,7 +163,7 @@ impl<'a> History<'a> {
         Ok(())
     }
 
-    /// Reasoning without a seal is a reference to something stored, unless it is told in the open.
+    /// Reasoning without a seal is a reference to something stored, unless it is plain.
     fn check_open_reasoning(&self, item: &Value) -> Result<(), Complaint> {
         if !is_sealed(self.body) && item.get("content").is_some_and(Value::is_array) {
             return Ok(());
@@ -176,7 +177,7 @@ impl<'a> History<'a> {
     }
 }
 
-/// Reasoning comes right before what it led to.
+/// Reasoning comes right before the item it led to.
 fn follows(item: &Value, rest: &[Value]) -> Result<(), Complaint> {
     let next = rest.iter().find(|item| kind(item) != "reasoning");
     if next.is_some_and(is_answer) {
@@ -209,7 +210,7 @@ fn check_message(item: &Value, place: &str) -> Result<(), Complaint> {
     }
 }
 
-/// Ids of items tell their type.
+/// Ids of items show their type.
 fn require_prefix(item: &Value, place: &str, prefix: &str) -> Result<(), Complaint> {
     let id = text(item, "id");
     if id.is_empty() || (id.starts_with(prefix) && id.len() <= MAX_ID_CHARS) {

@@ -1,4 +1,4 @@
-//! Good and bad inputs.
+//! Valid and invalid inputs.
 
 use serde_json::json;
 
