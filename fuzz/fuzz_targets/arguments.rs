@@ -1,5 +1,5 @@
-//! A call's arguments. What is passed on as whole is JSON as it came; what was mended is marked; a cut text is never
-//! mended.
+//! A call's arguments. Whole arguments are the JSON as it came; repaired ones are marked; a cut text is never
+//! repaired.
 #![no_main]
 
 use buddy_model::Arguments;

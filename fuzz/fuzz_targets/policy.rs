@@ -1,5 +1,5 @@
-//! A command under judgement. Nothing panics, the work is bounded, and what runs by itself holds no way to run more: no
-//! substitution, no line that hides behind another, no word that is computed.
+//! A command for policy to judge. Nothing panics, and the work is bounded. A command that is allowed by
+//! itself has no way to run more: no substitution, no line that hides behind another, no computed word.
 #![no_main]
 
 use buddy_policy::{Action, Approvals, Intent, Mode, Now, Places, Policy, Verdict, decide, display_command};

@@ -1,5 +1,5 @@
-//! An address on the web. What is taken reads as itself again, names no other host than it shows, and an address in the
-//! host's place is judged as the one that a socket would be opened to.
+//! An address on the web. An accepted address parses as itself again and names no host but the one it shows.
+//! A literal IP address is judged as the one that a socket would connect to.
 #![no_main]
 
 use buddy_web::{AllowedHost, WebUrl, is_global};

@@ -1,11 +1,12 @@
-//! What holds for a model's answer on every wire, from bytes to reply: however the bytes are split, the outcome is the
-//! same, and every call in a reply has an id of its own and a name. A body in one piece never panics either.
+//! Properties of a model's answer on every wire, from bytes to reply: however the bytes are split, the
+//! outcome is the same, and every call in a reply has a unique id and a name. A body in one piece never
+//! panics either.
 
 use std::collections::HashSet;
 
 use buddy_model::{Decoder, DecoderContext, Framing, Ids, Protocol, Reply, ReplyItem};
 
-/// Checks one input. Its first byte says how the rest is split.
+/// Checks one input. Its first byte determines how the rest is split.
 pub fn check(framing: Framing, protocol: &dyn Protocol, bytes: &[u8]) {
     let Some((&size, bytes)) = bytes.split_first() else { return };
     let whole = read(framing, protocol, std::iter::once(bytes));
@@ -29,7 +30,7 @@ fn check_calls(reply: &Reply) {
     }
 }
 
-/// As the driver reads a stream.
+/// Decodes like the driver reads a stream.
 fn read<'a>(
     framing: Framing,
     protocol: &dyn Protocol,
@@ -50,7 +51,8 @@ fn read<'a>(
     decoder.finish().map_err(drop)
 }
 
-/// As the driver reads the answer to a request that asked for no stream; none when it is no such answer.
+/// Decodes like the driver reads the answer to a request without a stream; `None` if it is not such an
+/// answer.
 fn read_body(protocol: &dyn Protocol, bytes: &[u8]) -> Option<Reply> {
     let body = serde_json::from_slice(bytes).ok()?;
     let mut decoder = decoder(protocol);
