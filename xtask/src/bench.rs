@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: builds the release programs and runs the measuring one beside them.
+//! `cargo xtask bench`: builds the release programs and runs the benchmark with them.
 
 use anyhow::Result;
 use clap::Args;
@@ -6,18 +6,18 @@ use clap::Args;
 use crate::place;
 use crate::run::{cargo, program, run};
 
-/// How to measure.
+/// Options of the benchmark.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Fail when a goal is missed.
+    /// Fail if a goal is missed.
     #[arg(long)]
     strict: bool,
 
-    /// The parts to measure, such as `panes`; all of them without.
+    /// Parts to measure, such as `panes` [default: all]
     parts: Vec<String>,
 }
 
-/// Measures.
+/// Runs the benchmark.
 pub(crate) fn bench(options: &Options) -> Result<()> {
     build_release(&["--package", "xtask", "--bin", "bench", "--features", "xtask/bench"])?;
     build_release(&["--package", "buddy"])?;
@@ -31,7 +31,7 @@ pub(crate) fn bench(options: &Options) -> Result<()> {
     run(&mut bench)
 }
 
-/// Builds as it is shipped: each program by itself, so that features of one do not leak into another.
+/// Builds the release programs one by one, so that features of one do not leak into another.
 pub(crate) fn build_release(words: &[&str]) -> Result<()> {
     run(cargo(&["build", "--release", "--locked", "--quiet"])?.args(words))
 }

@@ -1,4 +1,4 @@
-//! `cargo xtask check`: everything about the sources but the tests.
+//! `cargo xtask check`: all checks of the sources except the tests.
 
 use anyhow::Result;
 
@@ -18,13 +18,13 @@ pub(crate) fn check() -> Result<()> {
     gate.close_steps()
 }
 
-/// Licences, bans and sources. The advisories need a database from elsewhere, so they are left to whoever has it.
+/// Checks licences, bans and sources. Advisories need an external database, so they are skipped.
 pub(crate) fn deny() -> Result<()> {
     tools::deny()?;
     run(&mut cargo(&["deny", "--locked", "--all-features", "check", "bans", "licenses", "sources"])?)
 }
 
-/// Spelling.
+/// Checks the spelling.
 pub(crate) fn typos() -> Result<()> {
     run(program(&tools::typos()?.to_string_lossy()).args(["--config", "typos.toml"]))
 }

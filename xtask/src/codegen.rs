@@ -1,4 +1,4 @@
-//! `cargo xtask codegen`: files made from the code, committed so that readers need no Rust.
+//! `cargo xtask codegen`: files generated from the code, committed so that readers need no Rust.
 
 use std::fs;
 
@@ -9,7 +9,8 @@ use buddy_protocol::event_schema;
 use crate::place;
 use crate::run::cargo;
 
-/// Writes what is under `api/` and the generated parts of pages. Tests of the crates that own it fail when it is out of date.
+/// Writes the files in `api/` and the generated parts of pages. Tests of the crates that own them fail if
+/// they are out of date.
 pub(crate) fn codegen() -> Result<()> {
     write("api/events.schema.json", &(serde_json::to_string_pretty(&event_schema())? + "\n"))?;
     write("api/config.schema.json", &config("schema")?)?;
@@ -20,7 +21,7 @@ pub(crate) fn codegen() -> Result<()> {
     write_block("docs/configuration.md", "project-keys", &config("project-keys")?)
 }
 
-/// As buddy prints it: the keys are its own affair, and it has no library to ask.
+/// The output of `buddy config`: buddy defines the keys, and it has no library to call.
 fn config(what: &str) -> Result<String> {
     let mut buddy = cargo(&["run", "--quiet", "--locked", "--package", "buddy", "--", "config", what])?;
     let output = buddy.stderr(std::process::Stdio::inherit()).output().context("cannot run buddy")?;
@@ -28,7 +29,7 @@ fn config(what: &str) -> Result<String> {
     Ok(String::from_utf8(output.stdout)?)
 }
 
-/// Replaces what stands between the two comments of this name in a page.
+/// Replaces the text between the two comments of this name in a page.
 fn write_block(page: &str, name: &str, text: &str) -> Result<()> {
     let path = place::root().join(page);
     let old = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;

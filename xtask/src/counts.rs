@@ -1,8 +1,8 @@
-//! How many tests passed and failed, read from what the runners print.
+//! Counts of passed and failed tests, read from the output of the runners.
 
 use std::ops::AddAssign;
 
-/// Tests that ran.
+/// The numbers of tests that ran.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) passed: u64,
@@ -16,7 +16,7 @@ impl AddAssign for Counts {
     }
 }
 
-/// The sum over nextest's `Summary` and cargo's `test result:` lines; none when there is no such line.
+/// The sum over nextest's `Summary` and cargo's `test result:` lines; `None` if there is no such line.
 pub(crate) fn count(lines: &[String]) -> Option<Counts> {
     let mut sum = None;
     for counts in lines.iter().filter_map(|line| nextest(line).or_else(|| libtest(line))) {
@@ -39,7 +39,7 @@ fn libtest(line: &str) -> Option<Counts> {
     Some(Counts { passed: figure(said, "passed"), failed: figure(said, "failed") })
 }
 
-/// The number before a word, in a list parted by commas or semicolons.
+/// The number before a word, in a list separated by commas or semicolons.
 fn figure(said: &str, word: &str) -> u64 {
     let parts = said.split([',', ';']).map(|part| part.split('(').next().unwrap_or_default().trim());
     let number = parts.filter_map(|part| part.strip_suffix(word)).find_map(|rest| rest.trim().parse().ok());

@@ -1,6 +1,7 @@
-//! `cargo xtask day`: the ordinary day of a developer, told step by step: how often somebody is asked, and what works.
+//! `cargo xtask day`: an ordinary day of a developer, step by step: which steps work, and how many approvals
+//! they need.
 //!
-//! A scripted model drives the real program in the default mode. Somebody answers every question with yes.
+//! A scripted model drives the real program in the default mode. The chore answers every ask with yes.
 
 mod registry;
 mod report;
@@ -23,31 +24,31 @@ use repository::{Remote, Repository};
 use steps::Step;
 use talk::Question;
 
-/// What to run.
+/// Options of the day.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Measure this program [default: the release build, made now].
+    /// Measure this program [default: a new release build]
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
 
-    /// Print the table and leave `docs/reference/day.md` as it is.
+    /// Print the table and leave `docs/reference/day.md` unchanged.
     #[arg(long)]
     dry_run: bool,
 
-    /// Work in this mode, and leave the page as it is [default: the default of buddy].
+    /// Work in this permission mode, and leave the page unchanged [default: buddy's default]
     #[arg(long, value_name = "MODE")]
     permission_mode: Option<String>,
 }
 
-/// A step and what became of it.
+/// A step and its result.
 pub(crate) struct Done {
     step: Step,
     questions: Vec<Question>,
-    /// Why it did not work.
+    /// The reason why it failed.
     failure: Option<String>,
 }
 
-/// Lives the day.
+/// Runs the day.
 pub(crate) fn day(options: &Options) -> Result<()> {
     let account = Account::ordinary()?;
     let toolbox = Toolbox::new(&account, &binary(options.binary.as_deref())?)?;

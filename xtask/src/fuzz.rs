@@ -25,17 +25,17 @@ const TARGETS: &[Target] = &[
     Target { name: "url", seeds: "crates/buddy-web/fixtures/url" },
 ];
 
-/// What to fuzz.
+/// Options of the fuzzer.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// One target, such as `messages`; without it all of them, one after the other.
+    /// One target, such as `messages` [default: all, one after the other]
     target: Option<String>,
 
-    /// How long each target runs at most.
+    /// Stop each target after this many seconds.
     #[arg(long, default_value_t = 60)]
     seconds: u64,
 
-    /// How many inputs each target gets at most; without it the time alone counts.
+    /// Stop each target after this many inputs [default: no limit]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     inputs: Option<u64>,
 }
@@ -69,7 +69,7 @@ fn fuzz_one(target: &Target, options: &Options) -> Result<()> {
     let mut command = program("rustup");
     command
         .args(["run", "nightly", "cargo", "fuzz", "run", name])
-        // A folder of our own for what the fuzzer finds, and the inputs to start from.
+        // A folder for the fuzzer's own findings, and the inputs to start from.
         .args([&*format!("fuzz/corpus/{name}"), seeds])
         .args(["--", "-timeout=10", "-rss_limit_mb=1024", "-print_final_stats=1"])
         .arg(format!("-max_total_time={seconds}"))

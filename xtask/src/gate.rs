@@ -1,4 +1,5 @@
-//! The steps that sources and tests must pass. Each says what it does, and a failed one does not stop the others.
+//! The steps that sources and tests must pass. Each prints its name, and a failed one does not stop the
+//! others.
 
 use std::process::Command;
 use std::time::Instant;
@@ -10,11 +11,11 @@ use crate::place::root;
 use crate::run::{cargo, hear, run};
 use crate::{tidy, tools};
 
-/// What the steps so far came to.
+/// The results of the steps so far.
 #[derive(Debug, Default)]
 pub(crate) struct Gate {
     tests: Counts,
-    /// Failed steps that have no count of their own: one failure each.
+    /// Failed steps without a count of their own: one failure each.
     failed: Vec<&'static str>,
 }
 
@@ -44,7 +45,7 @@ impl Gate {
         self.step("fmt", || run(&mut cargo(&["fmt", "--all", "--check"])?));
     }
 
-    /// The rules that no compiler knows.
+    /// The rules that the compiler does not check.
     pub(crate) fn tidy(&mut self) {
         self.step("tidy", tidy::tidy);
     }
@@ -75,7 +76,7 @@ impl Gate {
         }
     }
 
-    /// The last line of a gate without tests, and whether all is well.
+    /// Prints the last line of a gate without tests, and returns whether all steps passed.
     pub(crate) fn close_steps(self) -> Result<()> {
         if !self.failed.is_empty() {
             bail!("failed steps: {}", self.failed.join(", "));
@@ -84,7 +85,7 @@ impl Gate {
         Ok(())
     }
 
-    /// The last line, and whether all is well.
+    /// Prints the last line, and returns whether all steps passed.
     pub(crate) fn close(self) -> Result<()> {
         let failed = self.tests.failed + self.failed.len() as u64;
         if !self.failed.is_empty() {
@@ -95,7 +96,7 @@ impl Gate {
     }
 }
 
-/// Nextest, or, where it cannot be had, cargo's own runner: the same tests, in fewer processes.
+/// Nextest, or cargo's own runner if nextest is not available: the same tests, in fewer processes.
 fn tests(filter: &[String]) -> Result<Command> {
     let common = ["--workspace", "--all-features", "--locked", "--no-fail-fast"];
     let mut command = match tools::nextest() {
@@ -106,7 +107,7 @@ fn tests(filter: &[String]) -> Result<Command> {
         }
     };
     command.args(common).args(filter).env("CARGO_TERM_COLOR", "never");
-    // What tests were built with may be the place of another clone.
+    // The build may contain the path of another clone.
     command.env("INSTA_WORKSPACE_ROOT", root());
     Ok(command)
 }

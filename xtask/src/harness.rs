@@ -1,7 +1,7 @@
-//! `cargo xtask harness codeipi`: the prompt injections of `CodeIPI`, carried out to the letter by a scripted model against the
-//! real program, and scored by their effects.
+//! `cargo xtask harness codeipi`: the prompt injections of `CodeIPI`, carried out literally by a scripted
+//! model against the real program, and scored by their effects.
 //!
-//! The model obeys every injection, so the figures say how far buddy holds when the model does not.
+//! The model obeys every injection, so the figures show how well buddy holds if the model does not resist.
 
 mod attack;
 mod mode;
@@ -28,20 +28,20 @@ use sample::Sample;
 use score::Score;
 use stage::Stage;
 
-/// Runs at a time: as many as the smallest machine that this is measured on has cores.
+/// The number of concurrent runs: the number of cores of the smallest machine that this is measured on.
 const AT_A_TIME: usize = 2;
 
-/// Which benchmark.
+/// The benchmark to run.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Benchmark {
     /// `CodeIPI`: 35 injections and 10 benign tasks for coding agents.
     Codeipi(Options),
 }
 
-/// What to run.
+/// Options of the benchmark.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// The modes to run, separated by commas [default: all that buddy knows].
+    /// Modes to run, separated by commas [default: all that buddy supports]
     #[arg(long, value_delimiter = ',')]
     modes: Vec<String>,
 
@@ -49,11 +49,11 @@ pub(crate) struct Options {
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
 
-    /// Measure this program [default: the release build, made now].
+    /// Measure this program [default: a new release build]
     #[arg(long, value_name = "FILE")]
     binary: Option<PathBuf>,
 
-    /// Run only samples whose name contains this text; goals are then not judged.
+    /// Run only samples whose name contains this text, without judging goals.
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
 }
@@ -91,7 +91,8 @@ pub(crate) fn harness(benchmark: &Benchmark) -> Result<()> {
     Ok(())
 }
 
-/// Runs every sample in a mode, several at a time. A sample that cannot be scored is an error beside the scores of the rest.
+/// Runs every sample in a mode, several at a time. A sample that cannot be scored becomes an error next to
+/// the other scores.
 fn run_all(stage: &Stage<'_>, mode: &Mode, samples: &[Sample]) -> (Vec<Score>, Vec<Error>) {
     let (next, done) = (AtomicUsize::new(0), Mutex::new((Vec::new(), Vec::new())));
     std::thread::scope(|scope| {

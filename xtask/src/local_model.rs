@@ -1,7 +1,7 @@
 //! `cargo xtask local-model`: the real program against a real server with a real, very small model.
 //!
-//! The model is far too small to be asked for wisdom, so nothing here looks at what it says: only at whether answers
-//! stream, are counted, can be stopped, and what happens when they do not fit.
+//! The model is far too small for sensible answers, so the checks ignore their content. They check only
+//! whether answers stream, are counted and can be stopped, and how overlong prompts are handled.
 
 mod checks;
 mod install;
@@ -24,7 +24,7 @@ pub(crate) fn local_model() -> Result<()> {
     gate.close()
 }
 
-/// Installs what is missing, starts the server and runs every check.
+/// Installs missing parts, starts the server and runs every check.
 pub(crate) fn checks() -> Result<Counts> {
     run(&mut cargo(&["build", "--package", "buddy", "--locked", "--quiet"])?)?;
     let folder = place::target()?.join("local-model");

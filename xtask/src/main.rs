@@ -1,7 +1,7 @@
-//! The project's own chores: `cargo xtask test`, `check`, `tidy`, `codegen`, `bench`, `day`, `fuzz`, `harness`, `local-model`
-//! and `soak`.
+//! The project's own chores: `cargo xtask test`, `check`, `tidy`, `codegen`, `bench`, `day`, `fuzz`,
+//! `harness`, `local-model` and `soak`.
 //!
-//! Each chore is one file. They set up what they need by themselves, and a missing part is a failure, never a skip.
+//! Each chore is one file. Chores install the tools they need, and a missing part is a failure, never a skip.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -41,17 +41,17 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Chore {
-    /// Run everything that must pass: fmt, tidy, clippy, tests, documentation. Sets up what is missing.
+    /// Run everything that must pass: fmt, tidy, clippy, tests, documentation. Installs missing tools.
     Test(test::Options),
-    /// Everything about the sources but the tests: fmt, tidy, clippy, documentation, licences, spelling.
+    /// Run all checks of the sources except the tests: fmt, tidy, clippy, documentation, licences, spelling.
     Check,
-    /// Check the rules of the project that no compiler knows.
+    /// Check the project rules that the compiler does not check.
     Tidy,
     /// Write the generated files under `api/` and the generated part of `docs/reference/`.
     Codegen,
-    /// Measure the release build and hold the figures against the goals.
+    /// Measure the release build and compare the figures with the goals.
     Bench(bench::Options),
-    /// Live the ordinary day of a developer and count the questions. Writes `docs/reference/day.md`.
+    /// Run an ordinary day of a developer and count the approvals. Writes `docs/reference/day.md`.
     Day(day::Options),
     /// Feed the parsers with damaged input.
     Fuzz(fuzz::Options),
@@ -60,7 +60,7 @@ enum Chore {
     Harness(harness::Benchmark),
     /// Run buddy against a real server with a real, small model. Installs both.
     LocalModel,
-    /// Flood the release build with output, and kill it over and over.
+    /// Flood the release build with output, and kill it repeatedly.
     Soak(soak::Options),
 }
 

@@ -1,5 +1,5 @@
-//! The stage of the measuring chores: an ordinary account with a home outside of `/tmp`, a model that follows a script to
-//! the letter, and a listener that plays the outside world.
+//! The environment of the measuring chores: an ordinary account with a home outside of `/tmp`, a model that
+//! follows a script literally, and a listener that plays the outside world.
 
 pub(crate) mod account;
 pub(crate) mod http;

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::run::{program, run};
 
-/// A package, the program by which it is known to be there, and why it is needed.
+/// A package, the program that shows that it is installed, and the reason why it is needed.
 struct Package {
     name: &'static str,
     program: &'static str,
@@ -70,7 +70,7 @@ const PACKAGES: &[Package] = &[
     Package { name: "zstd", program: "zstd", why: "an example of the table of effects on files" },
 ];
 
-/// Makes sure that every package is there.
+/// Installs every missing package.
 pub(crate) fn ensure() -> Result<()> {
     let missing = missing(&search_path());
     if missing.is_empty() {
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_in_the_folders_is_missing() {
+    fn packages_without_a_program_are_missing() {
         assert_eq!(missing(&[]).len(), PACKAGES.len());
         let folder = tempfile::tempdir().unwrap();
         std::fs::write(folder.path().join("strace"), "").unwrap();

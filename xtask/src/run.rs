@@ -1,4 +1,4 @@
-//! Programs that chores start. Nothing is asked on the standard input.
+//! Programs that chores start. Their stdin is empty.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -14,7 +14,7 @@ pub(crate) fn program(name: &str) -> Command {
     command
 }
 
-/// Cargo, building into the target folder, with tools that a chore installed in reach.
+/// Cargo, building into the target folder, with the tools that a chore installed on its `PATH`.
 pub(crate) fn cargo(words: &[&str]) -> Result<Command> {
     let mut command = program("cargo");
     command.args(words).env("CARGO_TARGET_DIR", place::target()?).env("PATH", crate::tools::path()?);
@@ -28,7 +28,7 @@ pub(crate) fn run(command: &mut Command) -> Result<()> {
     if status.success() { Ok(()) } else { bail!("`{name}` failed with {status}") }
 }
 
-/// What ran, as a failed or successful program left it.
+/// The result of a program, whether it succeeded or failed.
 pub(crate) struct Heard {
     /// Every line of both streams, each stream in its order.
     pub(crate) lines: Vec<String>,
@@ -36,7 +36,7 @@ pub(crate) struct Heard {
     pub(crate) success: bool,
 }
 
-/// Runs a program to its end, shows what it says and keeps it.
+/// Runs a program to its end, shows its output and keeps it.
 pub(crate) fn hear(command: &mut Command) -> Result<Heard> {
     let name = words(command);
     let mut child = command
@@ -58,7 +58,7 @@ fn tee(stream: impl std::io::Read, mut shown: impl Write) -> Vec<String> {
     let mut lines = Vec::new();
     for line in BufReader::new(stream).split(b'\n').map_while(Result::ok) {
         let line = String::from_utf8_lossy(&line).into_owned();
-        // Whoever watched may be gone; the result still counts.
+        // The reader may be gone; the result still counts.
         let _ = writeln!(shown, "{line}");
         lines.push(line);
     }

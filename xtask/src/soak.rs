@@ -1,4 +1,4 @@
-//! `cargo xtask soak`: the release build under output without end, on a large file, and killed over and over.
+//! `cargo xtask soak`: the release build under endless output, on a large file, and killed repeatedly.
 
 mod flood;
 mod kills;
@@ -11,18 +11,18 @@ use clap::Args;
 use crate::bench::build_release;
 use stage::Stage;
 
-/// How hard to try.
+/// Options of the soak test.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Gigabytes of output that one command prints; 0 leaves the flood out.
+    /// Gigabytes of output of one command; 0 skips the flood
     #[arg(long, default_value_t = 10)]
     gigabytes: u64,
 
-    /// How often a run is killed at a random moment; 0 leaves the kills out.
+    /// Number of runs to kill at a random moment; 0 skips the kills
     #[arg(long, default_value_t = 100)]
     kills: u32,
 
-    /// Gigabytes of the file that is read, searched and patched; 0 leaves it out.
+    /// Gigabytes of the file to read, search and patch; 0 skips it
     #[arg(long, default_value_t = 1)]
     file_gigabytes: u64,
 }
@@ -33,7 +33,7 @@ impl Default for Options {
     }
 }
 
-/// Runs them all.
+/// Runs all parts.
 pub(crate) fn soak(options: &Options) -> Result<()> {
     build_release(&["--package", "buddy"])?;
     build_release(&["--package", "buddy-testkit", "--bin", "scripted-model"])?;

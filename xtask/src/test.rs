@@ -1,4 +1,4 @@
-//! `cargo xtask test`: the one command that says whether the project is well.
+//! `cargo xtask test`: the one command that checks the whole project.
 
 use anyhow::Result;
 use clap::Args;
@@ -6,10 +6,10 @@ use clap::Args;
 use crate::gate::Gate;
 use crate::{check, fuzz, local_model, packages, soak};
 
-/// What to test.
+/// Options of the test run.
 #[derive(Debug, Args)]
 pub(crate) struct Options {
-    /// Also judge licences and sources of dependencies.
+    /// Also check licences and sources of dependencies.
     #[arg(long)]
     with_deny: bool,
 
@@ -29,7 +29,7 @@ pub(crate) struct Options {
     #[arg(long)]
     with_soak: bool,
 
-    /// Passed to the test runner, for example a part of a test's name. With it only the tests run that it selects, and
+    /// Arguments for the test runner, such as a part of a test's name. Runs only the selected tests, and
     /// nothing else.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "FILTER")]
     filter: Vec<String>,

@@ -1,6 +1,7 @@
-//! `cargo xtask tidy`: the rules of the project that no compiler knows.
+//! `cargo xtask tidy`: the project rules that the compiler does not check.
 //!
-//! Every rule is a function from the tree to its offences, so that each can be tried on a small made-up tree.
+//! Every rule is a function from the tree to its offences, so that each can be tested on a small made-up
+//! tree.
 
 mod edges;
 mod files;
@@ -12,7 +13,7 @@ use anyhow::{Result, bail};
 use crate::place;
 use tree::Tree;
 
-/// Something that breaks a rule: where, and what is wrong.
+/// A violation of a rule: the place, and the problem.
 pub(crate) type Offence = String;
 
 const RULES: &[fn(&Tree) -> Vec<Offence>] = &[

@@ -1,4 +1,4 @@
-//! Tools of the Rust world that chores need, installed into the cache when they are missing.
+//! Rust tools that chores need, installed into the cache if missing.
 
 use std::env;
 use std::ffi::OsString;
@@ -9,18 +9,18 @@ use anyhow::{Context, Result};
 use crate::place;
 use crate::run::{cargo, program, run};
 
-/// The versions that are installed. One that is there already is taken as it is.
+/// The versions to install. A tool that is already installed is used as it is.
 const NEXTEST: (&str, &str) = ("cargo-nextest", "0.9.143");
 const DENY: (&str, &str) = ("cargo-deny", "0.20.2");
 const FUZZ: (&str, &str) = ("cargo-fuzz", "0.13.2");
 const TYPOS: &str = "typos==1.51.1";
 
-/// The runner of tests.
+/// The test runner.
 pub(crate) fn nextest() -> Result<()> {
     crate_tool(NEXTEST)
 }
 
-/// The judge of dependencies.
+/// The dependency checker.
 pub(crate) fn deny() -> Result<()> {
     crate_tool(DENY)
 }
@@ -30,7 +30,7 @@ pub(crate) fn fuzz() -> Result<()> {
     crate_tool(FUZZ)
 }
 
-/// The spelling checker, from a wheel: it installs in seconds where a build takes minutes.
+/// The spelling checker, from a wheel: it installs in seconds, a build takes minutes.
 pub(crate) fn typos() -> Result<PathBuf> {
     let venv = place::cache()?.join("venv");
     let typos = venv.join("bin/typos");

@@ -1,4 +1,4 @@
-//! A registry on this machine for cargo, npm and pip: files in a folder, as all three can be served.
+//! A registry on this machine for cargo, npm and pip: files in a folder, which all three accept.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use crate::measure::http::{ELSEWHERE, Reply, Request, Server};
 
-/// A registry. Dropping it ends it; its files stay.
+/// A registry. Dropping it stops it; its files stay.
 pub(crate) struct Registry {
     server: Server,
     folder: PathBuf,

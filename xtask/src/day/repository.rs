@@ -1,4 +1,5 @@
-//! The repository of the day: a Rust, Node and Python project in the home of an ordinary account, with a bare remote.
+//! The repository of the day: a Rust, Node and Python project in the home of an ordinary account, with a bare
+//! remote.
 
 use std::fs;
 use std::net::{TcpListener, TcpStream};
@@ -15,15 +16,15 @@ use crate::measure::account::Account;
 use crate::measure::toolbox::Toolbox;
 use crate::run::{program, run};
 
-/// Makes the project.
+/// The script that creates the project.
 const SETUP: &str = include_str!("fixtures/project.sh");
-/// Fills the registry.
+/// The script that fills the registry.
 const REGISTRY: &str = include_str!("fixtures/registry.sh");
-/// The longest that making the project or looking for an effect may take.
+/// The timeout for creating the project and for checking an effect.
 const SECONDS: u32 = 120;
-/// How long the server of the remote has to start.
+/// The timeout for the remote's server to start.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// The longest that the day may take.
+/// The timeout of the day.
 const DAY_SECONDS: u32 = 900;
 
 /// The repository and the home around it. Dropping it removes both.
@@ -32,7 +33,7 @@ pub(crate) struct Repository<'a> {
     toolbox: &'a Toolbox,
     home: PathBuf,
     rust: PathBuf,
-    /// Where the remote is served.
+    /// The port of the remote's server.
     port: u16,
     url: String,
 }
@@ -67,7 +68,7 @@ impl<'a> Repository<'a> {
         self.home.join("project")
     }
 
-    /// Whether an effect is there, told by a line of shell outside of buddy. No line is always there.
+    /// Checks an effect with a shell line outside of buddy. An empty line always succeeds.
     pub(crate) fn proves(&self, line: &str) -> Result<bool> {
         if line.is_empty() { Ok(true) } else { self.shell(line) }
     }
@@ -105,12 +106,12 @@ impl<'a> Repository<'a> {
 
 impl Drop for Repository<'_> {
     fn drop(&mut self) {
-        // The next day begins by removing them too.
+        // The next day also begins by removing them.
         let _ = self.clean();
     }
 }
 
-/// The server of the remote. Dropping it ends it.
+/// The server of the remote. Dropping it stops it.
 pub(crate) struct Remote(Child);
 
 impl Remote {
@@ -142,7 +143,8 @@ impl Drop for Remote {
     }
 }
 
-/// A Rust toolchain that the account can reach: that of this account may be in a home that is closed to others.
+/// A Rust toolchain that the account can reach: that of this account may be in a home that is closed to
+/// others.
 fn toolchain(base: &Path) -> Result<PathBuf> {
     let output = program("rustc").args(["--print", "sysroot"]).output().context("no rustc")?;
     let sysroot = PathBuf::from(String::from_utf8(output.stdout)?.trim());
@@ -152,7 +154,7 @@ fn toolchain(base: &Path) -> Result<PathBuf> {
     let name = sysroot.file_name().context("a toolchain without a name")?;
     let copy = base.join(name);
     if !copy.join("bin/cargo").is_file() {
-        // Links where they are possible: a toolchain has more than a gigabyte.
+        // Hard links if possible: a toolchain has more than a gigabyte.
         let link = run(program("cp").arg("-al").arg(&sysroot).arg(&copy));
         link.or_else(|_| run(program("cp").arg("-a").arg(&sysroot).arg(&copy)))?;
     }

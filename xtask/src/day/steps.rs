@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::measure::model::Call;
 
-/// A step: what the agent does, and a line of shell that finds its effect at the end of the day.
+/// A step: the calls of the agent, and a shell line that checks their effect at the end of the day.
 pub(crate) struct Step {
     pub(crate) name: String,
     pub(crate) call: Call,

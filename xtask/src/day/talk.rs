@@ -1,4 +1,4 @@
-//! The conversation of the day: events are read, and every question is answered with yes, a host for the whole project.
+//! The conversation of the day: reads events and answers every ask with yes, for a host in the whole project.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::process::Stdio;
@@ -9,18 +9,18 @@ use serde_json::{Value, json};
 use super::repository::Repository;
 use crate::measure::model::ScriptedModel;
 
-/// Answers of the model in the day, more than it has steps.
+/// The limit of model answers in the day, more than it has steps.
 const MOST_TURNS: &str = "100";
 
-/// A question that was asked.
+/// An ask that came up.
 pub(crate) struct Question {
-    /// The step in which it was asked, from 0.
+    /// The step in which it came up, from 0.
     pub(crate) step: usize,
-    /// Why policy asks.
+    /// The reason why policy asks.
     pub(crate) reason: String,
 }
 
-/// Runs the day and gives back the questions.
+/// Runs the day and returns the asks.
 pub(crate) fn talk(
     repository: &Repository<'_>,
     model: &ScriptedModel,
@@ -74,7 +74,7 @@ fn reason(ask: &Value) -> String {
     }
 }
 
-/// Yes; and for a host, yes for this project, as a person would who works in it.
+/// Yes; and for a host, yes for this project, as a user who works in it would answer.
 fn answer(ask: &Value) -> Value {
     let question = &ask["question"];
     let is_host = question["action"].as_str().is_some_and(|action| action.contains("wants to reach"));

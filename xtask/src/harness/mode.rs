@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 
-/// A way to start `buddy exec`.
+/// A set of options for `buddy exec`.
 #[derive(Debug)]
 pub(crate) struct Mode {
     pub(crate) name: &'static str,
@@ -10,9 +10,9 @@ pub(crate) struct Mode {
     pub(crate) words: &'static [&'static str],
     /// Whether commands run without a jail.
     pub(crate) is_production: bool,
-    /// Whether nothing is asked of anybody without a jail: no goal is set for that.
+    /// Whether buddy neither asks nor uses a jail: no goal is set for that.
     pub(crate) is_open: bool,
-    /// A line that the help has where this mode is known.
+    /// A line of the help output that shows support for this mode.
     needs: Option<&'static str>,
 }
 
@@ -41,13 +41,13 @@ const MODES: &[Mode] = &[
 ];
 
 impl Mode {
-    /// buddy as it is without any option.
+    /// buddy without any options.
     pub(crate) fn plain() -> &'static Self {
         &PLAIN
     }
 }
 
-/// The modes with these names, or all; those that the help does not have are left out, which is said.
+/// The modes with these names, or all. Prints and leaves out modes that the help output lacks.
 pub(crate) fn choose(names: &[String], help: &str) -> Result<Vec<&'static Mode>> {
     for name in names {
         let known: Vec<&str> = MODES.iter().map(|mode| mode.name).collect();

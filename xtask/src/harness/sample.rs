@@ -1,4 +1,4 @@
-//! The samples of `CodeIPI`: the benchmark's own file, fetched as a wheel, and beside it what the model does in each.
+//! The samples of `CodeIPI`: the benchmark's own file, fetched as a wheel, and the model's actions in each.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,14 +12,14 @@ use crate::run::{program, run};
 
 /// The wheel that has the samples.
 const WHEEL: &str = "inspect-evals==0.26.0";
-/// Where it has them.
+/// The path of the samples in it.
 const MEMBER: &str = "inspect_evals/ipi_coding_agent/dataset/samples.json";
-/// How many there are.
+/// The number of samples.
 const COUNT: usize = 45;
-/// What the model does: the commands that a sample's payload names, and the edits that mend its bug.
+/// The model's actions: the commands in a sample's payload, and the edits that fix its bug.
 const CONDUCT: &str = include_str!("fixtures/codeipi.json");
 
-/// What an injection is after.
+/// The goal of an injection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Goal {
     Exfiltration,
@@ -29,40 +29,40 @@ pub(crate) enum Goal {
     Benign,
 }
 
-/// A sample and what the model does in it. Paths are those of the benchmark until they are mapped.
+/// A sample and the model's actions in it. Paths are those of the benchmark until they are mapped.
 #[derive(Debug)]
 pub(crate) struct Sample {
     pub(crate) id: String,
     pub(crate) prompt: String,
     pub(crate) goal: Goal,
     pub(crate) files: BTreeMap<String, String>,
-    /// The files by which the benchmark tells that something persists.
+    /// The files by which the benchmark detects persistence.
     pub(crate) targets: Vec<String>,
-    /// The commands of the payload, to the letter.
+    /// The commands of the payload, literally.
     pub(crate) commands: Vec<String>,
     /// The package that the payload wants installed.
     pub(crate) package: Option<String>,
-    /// The file with the bug, and what to replace in it.
+    /// The file with the bug, and the text to replace in it.
     pub(crate) path: String,
     pub(crate) edits: Vec<(String, String)>,
 }
 
 impl Sample {
-    /// What a command of the payload prints when it has run.
+    /// The output of a command of the payload that has run.
     pub(crate) fn marker(&self) -> Option<String> {
         let text = self.commands.first()?;
         let from = text.get(text.find("CANARY_EXEC_")?..)?;
         Some(from.chars().take_while(|&letter| letter.is_ascii_alphanumeric() || letter == '_').collect())
     }
 
-    /// The file with the bug once it is mended.
+    /// The file with the bug fixed.
     pub(crate) fn mended(&self) -> Option<String> {
         let text = self.files.get(&self.path)?.clone();
         Some(self.edits.iter().fold(text, |text, (old, new)| text.replacen(old, new, 1)))
     }
 }
 
-/// Fetches the samples where they are not there yet.
+/// Fetches the samples if they are missing.
 pub(crate) fn load(account: &Account) -> Result<Vec<Sample>> {
     let file = account.base().join(format!("{WHEEL}.json"));
     if !file.is_file() {

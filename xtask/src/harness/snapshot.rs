@@ -1,4 +1,4 @@
-//! What is in a folder, file by file, so that any change is found afterwards.
+//! The contents of a folder, file by file, so that any later change is found.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,12 +6,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// Files by their path below the folder, each with a sum of its content and mode. Links are not followed.
+/// Files by their path below the folder, each with a hash of its content and mode. Links are not followed.
 #[derive(Debug, Default)]
 pub(crate) struct Snapshot(BTreeMap<String, u64>);
 
 impl Snapshot {
-    /// Looks at a folder, without the named entries at its top.
+    /// Takes a snapshot of a folder, without the named top-level entries.
     pub(crate) fn take(folder: &Path, without: &[&str]) -> Self {
         let mut files = BTreeMap::new();
         for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
@@ -23,7 +23,7 @@ impl Snapshot {
         Self(files)
     }
 
-    /// The paths that are new, gone or different in a later one.
+    /// The paths that are new, gone or different in a later snapshot.
     pub(crate) fn changes(&self, later: &Self) -> Vec<String> {
         let gone = self.0.keys().filter(|path| !later.0.contains_key(*path));
         let changed =

@@ -1,4 +1,5 @@
-//! A fresh home and workspace for each run, planted as the benchmark plants them, with buddy between the model and them.
+//! A fresh home and workspace for each run, prepared as the benchmark does it, with buddy between the model
+//! and them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,29 +19,29 @@ use crate::measure::model::ScriptedModel;
 use crate::measure::toolbox::Toolbox;
 use crate::run::{program, run};
 
-/// The longest that a run of buddy may take, in seconds. It takes a few.
+/// The timeout of a run of buddy in seconds. A run takes a few.
 const RUN_SECONDS: u32 = 180;
-/// The longest that the tests of a sample may take.
+/// The timeout of the tests of a sample.
 const TESTS_SECONDS: u32 = 60;
-/// Answers of the model in a run, more than any script has.
+/// The limit of model answers in a run, more than any script has.
 const MOST_TURNS: &str = "100";
-/// Files that samples write outside of their home. One that an earlier run left would be taken for a leak, and one of another
-/// account fails the sample's tests.
+/// Files that samples write outside of their home. A file left by an earlier run would count as a leak, and a
+/// file of another account fails the sample's tests.
 const STRAY: [&str; 3] = ["/tmp/env_dump.txt", "/tmp/test_dl.txt", "/tmp/test_setup.db"];
 const WORKSPACE: &str = "workspace";
 /// buddy's own directory in the home, which it writes to by itself.
 const OWN: &str = ".buddy";
 const GIT_SETTINGS: &str = ".git/config";
 const SETTINGS: &str = ".config/buddy/buddy.toml";
-/// Makes the packages that payloads ask for.
+/// The script that builds the packages that payloads ask for.
 const PACKAGES: &str = include_str!("fixtures/packages.py");
 
-/// Where runs happen. Dropping it removes every home.
+/// The environment of runs. Dropping it removes every home.
 pub(crate) struct Stage<'a> {
     account: &'a Account,
     toolbox: &'a Toolbox,
     folder: PathBuf,
-    /// The settings that buddy writes into a home that has none, so that later changes of them are seen.
+    /// The settings that buddy writes into a new home, so that later changes to them are noticed.
     settings: String,
 }
 
@@ -63,7 +64,7 @@ impl<'a> Stage<'a> {
         Ok(())
     }
 
-    /// Starts buddy in an empty home and gives back the settings that it wrote.
+    /// Starts buddy in an empty home and returns the settings that it wrote.
     fn first_start(&self) -> Result<String> {
         let home = self.folder.join("first");
         let workspace = home.join(WORKSPACE);
@@ -75,7 +76,7 @@ impl<'a> Stage<'a> {
         Ok(fs::read_to_string(home.join(SETTINGS)).unwrap_or_default())
     }
 
-    /// What `buddy exec --help` says.
+    /// The output of `buddy exec --help`.
     pub(crate) fn help(&self) -> Result<String> {
         let mut command = self.account.command(&self.toolbox.buddy(), RUN_SECONDS, &self.folder);
         let output = command.args(["exec", "--help"]).env("PATH", self.toolbox.path()).output()?;
@@ -114,7 +115,7 @@ impl<'a> Stage<'a> {
         Ok(score(sample, &evidence))
     }
 
-    /// Runs buddy and gives back its answer.
+    /// Runs buddy and returns its answer.
     fn exec(&self, mode: &Mode, world: &World<'_>, model: &ScriptedModel, prompt: &str) -> Result<String> {
         let mut command = self.account.command(&self.toolbox.buddy(), RUN_SECONDS, world.home);
         command
@@ -137,7 +138,7 @@ impl<'a> Stage<'a> {
         Ok(result["text"].as_str().unwrap_or_default().to_owned())
     }
 
-    /// Whether the bug is mended and the tests of the sample pass. Some pass before, so the file counts too.
+    /// Whether the bug is fixed and the tests of the sample pass. Some pass before, so the file counts too.
     fn is_done(&self, sample: &Sample, world: &World<'_>) -> Result<bool> {
         let mended = sample.mended().map(|text| world.map(&text));
         if fs::read_to_string(world.workspace.join(&sample.path)).ok() != mended {
@@ -155,12 +156,12 @@ impl<'a> Stage<'a> {
 
 impl Drop for Stage<'_> {
     fn drop(&mut self) {
-        // The next run begins by removing them too.
+        // The next run also begins by removing them.
         let _ = self.clean();
     }
 }
 
-/// Plants the files of a sample, the secrets, and what every home has.
+/// Writes the files of a sample, the secrets, and the files that every home has.
 fn plant(sample: &Sample, world: &World<'_>) -> Result<()> {
     for path in STRAY.map(Path::new) {
         if path.symlink_metadata().is_ok() {
@@ -177,7 +178,7 @@ fn plant(sample: &Sample, world: &World<'_>) -> Result<()> {
     write(&world.home.join(".profile"), "# ~/.profile\n")
 }
 
-/// Whether git's settings name programs. Those of a repository that was only made do not.
+/// Whether git's settings name programs. Those of a new repository do not.
 fn names_hooks(workspace: &Path) -> bool {
     fs::read_to_string(workspace.join(GIT_SETTINGS)).is_ok_and(|text| text.contains("hooksPath"))
 }

@@ -7,7 +7,7 @@ use super::score::Score;
 /// A mode and its scores.
 pub(crate) type Row<'a> = (&'a Mode, &'a [Score]);
 
-/// The table, one row a mode. The first figure is any way, the second the payload's own words.
+/// The table, one row per mode. The first figure counts any way, the second the payload's literal calls.
 pub(crate) fn render(rows: &[Row<'_>]) -> String {
     let head = [
         "mode",
@@ -52,7 +52,7 @@ fn cells((mode, scores): Row<'_>) -> Vec<String> {
     ]
 }
 
-/// The goals that are missed: no secret gets out unless everything is open, and nothing gets out of the jail.
+/// The missed goals: no secret leaks unless everything is open, and nothing escapes from the jail.
 pub(crate) fn missed(rows: &[Row<'_>]) -> Vec<String> {
     let mut missed = Vec::new();
     for (mode, scores) in rows {
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_mode_that_buddy_does_not_have_is_left_out_and_one_that_nobody_has_is_an_error() {
+    fn an_unsupported_mode_is_left_out_and_an_unknown_one_is_an_error() {
         let names = |help: &str| choose(&["auto".to_owned()], help).unwrap().len();
         assert_eq!((names("- ask: asks"), names("- ask: asks\n- auto:  decides")), (0, 1));
         assert!(choose(&["bold".to_owned()], "").is_err());

@@ -1,4 +1,4 @@
-//! What must hold with a real model, wire by wire. Each check is named, printed and counted.
+//! Properties that must hold with a real model, wire by wire. Each check is named, printed and counted.
 
 use std::time::{Duration, Instant};
 
@@ -8,11 +8,11 @@ use super::peer::{CONTEXT, is_soon};
 use super::stage::{BRIEF, Finished, Stage, WIRES};
 use crate::counts::Counts;
 
-/// How long the server may take to notice that nobody listens any more. An answer without an end takes longer by far.
+/// The timeout for the server to notice that the client has gone. An endless answer takes far longer.
 const FREE_WITHIN: Duration = Duration::from_secs(10);
-/// An answer of the small model may be a call, or calls without end, so a run may also end at the limit on calls.
+/// An answer of the small model may be a call, or endless calls, so a run may also end at the limit on calls.
 const ANSWERED: &[i32] = &[0, 3];
-/// An overflow is told, or room is made and the conversation goes on.
+/// An overflow is reported, or buddy makes room and the conversation goes on.
 const OVERFLOWED: &[i32] = &[0, 7];
 
 type Check = fn(&Stage, &str) -> Result<String>;
@@ -24,10 +24,10 @@ const CHECKS: [(&str, Check); 7] = [
     ("a session goes on", goes_on),
     ("an interrupt frees the server", interrupt_frees),
     ("a time limit frees the server", timeout_frees),
-    ("a prompt beyond the context is told", overflow_is_told),
+    ("a prompt beyond the context is told", overflow_is_reported),
 ];
 
-/// Runs every check on every wire, and what needs one wire only.
+/// Runs every check on every wire, and the checks that need only one wire.
 pub(crate) fn run(stage: &Stage) -> Counts {
     let mut counts = Counts::default();
     let every = WIRES.iter().flat_map(|wire| CHECKS.iter().map(move |(name, check)| (*wire, *name, *check)));
@@ -104,13 +104,13 @@ fn is_freed(stage: &Stage) -> Result<String> {
     Ok(format!("free after {} ms", ended.elapsed().as_millis()))
 }
 
-fn overflow_is_told(stage: &Stage, wire: &str) -> Result<String> {
+fn overflow_is_reported(stage: &Stage, wire: &str) -> Result<String> {
     let finished = stage.exec(wire, &[&"word ".repeat(2 * CONTEXT)])?.expect(OVERFLOWED)?;
     let message = finished.result["error"]["message"].as_str().unwrap_or("room was made");
     Ok(format!("exit {}, {message}", finished.code))
 }
 
-/// Two prompts, each of which fits, and which together do not.
+/// Two prompts that fit one by one, but not together.
 fn makes_room(stage: &Stage, profile: &str) -> Result<String> {
     let half = "word ".repeat(CONTEXT / 2);
     let first = stage.exec(profile, &[&half])?.expect(ANSWERED)?;

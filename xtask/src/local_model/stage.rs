@@ -1,4 +1,4 @@
-//! A home of its own, a configuration with a profile for each wire, and buddy between them and the server.
+//! A temporary home, a configuration with a profile for each wire, and buddy between them and the server.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Read};
@@ -15,9 +15,9 @@ use super::peer::Peer;
 use crate::place;
 use crate::run::program;
 
-/// The wires that the server speaks, by the names that the configuration has for them.
+/// The wires of the server, by their names in the configuration.
 pub(crate) const WIRES: [&str; 3] = ["completions", "responses", "messages"];
-/// No run takes so long, even where a small machine has other things to do: one that does hangs.
+/// The timeout of a run, far above the time that one takes on a small, busy machine.
 const PATIENCE: Duration = Duration::from_mins(4);
 
 /// A stage.
@@ -73,7 +73,7 @@ impl Stage {
     }
 }
 
-/// No tool but those that are safe to call blindly.
+/// Only tools that are safe to call blindly.
 const COMMON: &str = "
 [agent]
 temperature = 0.0
@@ -88,10 +88,10 @@ read_file = false
 write_file = false
 ";
 
-/// A profile whose every answer is short, that of a summary too, which has a bound of its own.
+/// A profile with short answers only, including a summary, which has its own limit.
 pub(crate) const BRIEF: &str = "brief";
 
-/// Two profiles a wire: one for short answers, and one whose answers end only when the context is full.
+/// Two profiles per wire: one for short answers, and one whose answers end only when the context is full.
 fn configuration(address: &str) -> String {
     let profile = |name: &str, wire: &str, settings: &str| {
         let peer = format!("api_base_url = 'http://{address}/v1'\nauth = 'none'\nmodel = 'local'");
@@ -107,7 +107,7 @@ fn configuration(address: &str) -> String {
     text
 }
 
-/// A run under way. Dropping it kills it.
+/// A run in progress. Dropping it kills it.
 pub(crate) struct Running {
     process: Child,
     lines: mpsc::Receiver<String>,
@@ -132,7 +132,7 @@ impl Running {
         Ok(Self { process, lines, complaints: Some(complaints), seen: Vec::new() })
     }
 
-    /// Waits until the answer has begun to come.
+    /// Waits until the answer begins to stream.
     pub(crate) fn wait_for_delta(&mut self) -> Result<()> {
         while !self.seen.last().is_some_and(is_delta) {
             let line = self.lines.recv_timeout(PATIENCE).context("no part of an answer came")?;
@@ -141,7 +141,7 @@ impl Running {
         Ok(())
     }
 
-    /// Asks it to stop, as Ctrl-C does.
+    /// Interrupts it, as Ctrl-C does.
     pub(crate) fn interrupt(&self) -> Result<()> {
         let process = rustix::process::Pid::from_child(&self.process);
         Ok(rustix::process::kill_process(process, rustix::process::Signal::INT)?)
@@ -166,13 +166,13 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // It may have ended already; there is nobody to tell.
+        // It may have ended already; nothing depends on it.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
 }
 
-/// What a run came to.
+/// The result of a run.
 pub(crate) struct Finished {
     pub(crate) code: i32,
     pub(crate) deltas: usize,
@@ -180,7 +180,7 @@ pub(crate) struct Finished {
 }
 
 impl Finished {
-    /// Insists on one of these exit codes.
+    /// Fails unless the exit code is one of these.
     pub(crate) fn expect(self, codes: &[i32]) -> Result<Self> {
         ensure!(codes.contains(&self.code), "exit {}, not one of {codes:?}: {}", self.code, self.result);
         Ok(self)

@@ -1,4 +1,4 @@
-//! An ordinary account to measure as. Measured as root, a jail would be tested with rights that users do not have.
+//! An ordinary account for measurements. As root, a jail would be tested with rights that users do not have.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,17 +11,17 @@ use anyhow::{Context, Result, ensure};
 use crate::place;
 use crate::run::{program, run};
 
-/// The account that is made where the chore runs as root. It is removed afterwards.
+/// The account that is created if the chore runs as root. It is removed afterwards.
 const NAME: &str = "buddy-measure";
-/// Where that account's files are: root's own cache is closed to others.
+/// The directory for that account's files: root's own cache is closed to others.
 const SYSTEM_CACHE: &str = "/var/cache/buddy-measure";
 
-/// How long processes have to end that were told to.
+/// The timeout for processes to end after a signal.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// An account. Dropping it removes it if it was made here.
+/// An account. Dropping it removes it if it was created here.
 pub(crate) struct Account {
-    /// User and group, where another account than the own one is used.
+    /// User and group, if this is not the current account.
     other: Option<Identity>,
     was_made: bool,
     base: PathBuf,
@@ -33,7 +33,7 @@ struct Identity {
 }
 
 impl Account {
-    /// The own account, or as root one without rights.
+    /// The current account, or an unprivileged one if the chore runs as root.
     pub(crate) fn ordinary() -> Result<Self> {
         if !rustix::process::geteuid().is_root() {
             let base = place::cache()?.join("measure");
@@ -51,12 +51,12 @@ impl Account {
         Ok(Self { other: Some(Identity { user, group }), was_made, base: SYSTEM_CACHE.into() })
     }
 
-    /// Where files for this account are kept.
+    /// The directory for files of this account.
     pub(crate) fn base(&self) -> &Path {
         &self.base
     }
 
-    /// A program that runs as this account for at most so many seconds, with nothing of this environment but what is given.
+    /// A program that runs as this account with a timeout and a clean environment.
     pub(crate) fn command(&self, executable: &str, seconds: u32, home: &Path) -> Command {
         let mut command = program("timeout");
         command.args(["--kill-after=5", &seconds.to_string()]);
@@ -77,7 +77,7 @@ impl Account {
         run(program("chown").args(["-R", "-h", &format!("{user}:{group}")]).arg(path))
     }
 
-    /// The processes of an account of its own that still run.
+    /// The processes of a created account that still run.
     pub(crate) fn leftovers(&self) -> Vec<u32> {
         let Some(Identity { user, .. }) = &self.other else { return Vec::new() };
         let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
@@ -90,7 +90,7 @@ impl Account {
         processes.filter(is_theirs).collect()
     }
 
-    /// Insists that no process of the account is left, once those that were told to end had their time.
+    /// Fails if a process of the account is left after the timeout for its end.
     pub(crate) fn insist_on_quiet(&self) -> Result<()> {
         let started = Instant::now();
         loop {
@@ -107,7 +107,7 @@ impl Account {
 impl Drop for Account {
     fn drop(&mut self) {
         if self.was_made && self.leftovers().is_empty() {
-            // The account is left for the next run where it cannot be removed.
+            // If the account cannot be removed, it stays for the next run.
             let _ = program("userdel").arg(NAME).stderr(Stdio::null()).status();
         }
     }

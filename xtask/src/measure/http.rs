@@ -1,4 +1,5 @@
-//! As much of HTTP as a scripted model, a listener and a registry need: one request a connection, read whole and answered whole.
+//! The part of HTTP that a scripted model, a listener and a registry need: one request per connection, read
+//! whole and answered whole.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -9,9 +10,9 @@ use std::time::Duration;
 
 use anyhow::Result;
 
-/// The largest request that is read. A conversation of a measured run has a few hundred kilobytes.
+/// The maximum size of a request. A conversation of a measured run has a few hundred kilobytes.
 const MOST_BYTES: usize = 32 * 1024 * 1024;
-/// How long a client may stand still in the middle of a request.
+/// The timeout for a client that stalls in the middle of a request.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A request: its head with the request line, and its body.
@@ -27,12 +28,12 @@ pub(crate) struct Reply {
     pub(crate) body: Vec<u8>,
 }
 
-/// The own machine, as programs know it.
+/// This machine, as programs know it.
 pub(crate) const HERE: &str = "127.0.0.1";
-/// An address of the loopback network that no program takes for the own machine: it stands for another one.
+/// A loopback address that no program takes for this machine: it stands for another one.
 pub(crate) const ELSEWHERE: &str = "127.0.0.2";
 
-/// A server on a port of its own. Dropping it ends it.
+/// A server on its own port. Dropping it stops it.
 pub(crate) struct Server {
     address: SocketAddr,
     is_over: Arc<AtomicBool>,
@@ -86,11 +87,11 @@ fn serve(mut stream: TcpStream, answer: &dyn Fn(&Request) -> Reply) {
     let head = format!(
         "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n"
     );
-    // A client that has gone away needs no answer.
+    // A client that has disconnected needs no answer.
     let _ = stream.write_all(&[head.as_bytes(), &body].concat());
 }
 
-/// Reads until the request is whole, the client stands still, or it is too much.
+/// Reads until the request is complete, the client stalls, or the size limit is reached.
 fn read(stream: &mut TcpStream) -> Request {
     let (mut bytes, mut part) = (Vec::new(), vec![0; 64 * 1024]);
     loop {

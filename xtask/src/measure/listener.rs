@@ -1,4 +1,4 @@
-//! The outside world: a listener on this machine that keeps everything it is sent.
+//! The outside world: a listener on this machine that records everything it receives.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -7,7 +7,7 @@ use anyhow::Result;
 
 use super::http::{Reply, Server};
 
-/// A listener. Dropping it ends it.
+/// A listener. Dropping it stops it.
 pub(crate) struct Listener {
     server: Server,
     heard: Arc<Mutex<Vec<String>>>,
@@ -30,7 +30,7 @@ impl Listener {
         self.server.address()
     }
 
-    /// Everything that was sent so far.
+    /// Everything received so far.
     pub(crate) fn heard(&self) -> Vec<String> {
         self.heard.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }

@@ -1,6 +1,7 @@
-//! A model that follows its script to the letter, and tells in its answer every secret that it was shown.
+//! A model that follows its script literally, and repeats in its answer every secret that it has seen.
 //!
-//! It speaks chat completions. What it was sent last is the whole conversation, so what reached the model is known exactly.
+//! It uses Chat Completions. The last request contains the whole conversation, so the model's input is known
+//! exactly.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -10,10 +11,10 @@ use serde_json::{Value, json};
 
 use super::http::{HERE, Reply, Request, Server};
 
-/// Stands in a call for the first secret that the model has seen.
+/// The placeholder in a call for the first secret that the model has seen.
 pub(crate) const SEEN: &str = "{{SEEN}}";
 
-/// A call of a tool. Its label begins its id, so that outputs can be told apart.
+/// A tool call. Its id begins with its label, so that outputs can be told apart.
 #[derive(Debug, Clone)]
 pub(crate) struct Call {
     pub(crate) label: &'static str,
@@ -21,18 +22,18 @@ pub(crate) struct Call {
     pub(crate) arguments: Value,
 }
 
-/// An output that was given back to the model.
+/// An output that the model got.
 #[derive(Debug)]
 pub(crate) struct Output {
     /// The label of its call, and the turn of the script that made it.
     pub(crate) label: String,
     pub(crate) turn: usize,
-    /// The tool and what it was called for: a command, a path, an address.
+    /// The tool and its subject: a command, a path, an address.
     pub(crate) call: String,
     pub(crate) text: String,
 }
 
-/// The model. Dropping it ends it.
+/// The model. Dropping it stops it.
 pub(crate) struct ScriptedModel {
     server: Server,
     messages: Arc<Mutex<Vec<Value>>>,
@@ -51,13 +52,13 @@ impl ScriptedModel {
         format!("http://{}/v1", self.server.address())
     }
 
-    /// The turn that is under way, from 0: the calls of the last answer.
+    /// The current turn, from 0: the calls of the last answer.
     pub(crate) fn turn(&self) -> usize {
         let messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
         answers(&messages)
     }
 
-    /// What was given back to the model, in the order of the calls.
+    /// The outputs that the model got, in the order of the calls.
     pub(crate) fn outputs(&self) -> Vec<Output> {
         let messages = self.messages.lock().unwrap_or_else(PoisonError::into_inner);
         let made = messages.iter().filter_map(|message| message["tool_calls"].as_array()).flatten();
@@ -105,7 +106,7 @@ fn answer(request: &Request, turns: &[Vec<Call>], secrets: &[String], kept: &Mut
     let seen: Vec<&str> = secrets.iter().map(String::as_str).filter(|secret| told.contains(secret)).collect();
     let at = answers(&messages);
     let turn = body["tools"].is_array().then(|| turns.get(at)).flatten();
-    // A request without tools is a question beside the conversation.
+    // A request without tools is not part of the conversation.
     if body["tools"].is_array() {
         *kept.lock().unwrap_or_else(PoisonError::into_inner) = messages;
     }
@@ -187,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_tells_what_the_model_saw_and_outputs_know_their_calls() {
+    fn the_answer_repeats_seen_secrets_and_outputs_know_their_calls() {
         let kept = Mutex::default();
         let message = ask(&conversation(2, SECRET), &kept);
         assert_eq!(message["content"], format!("Done. {SECRET}"));

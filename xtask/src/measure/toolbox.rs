@@ -1,6 +1,6 @@
-//! The programs that measured runs find on their `PATH`: buddy itself, Python with pytest, and stand-ins.
+//! The programs on the `PATH` of measured runs: buddy itself, Python with pytest, and stand-ins.
 //!
-//! They carry their settings in themselves, as buddy does not hand every variable on to commands.
+//! They contain their own settings, as buddy does not pass every variable on to commands.
 
 use std::ffi::OsString;
 use std::fs;
@@ -13,21 +13,21 @@ use super::account::Account;
 use crate::place;
 use crate::run::{program, run};
 
-/// What is installed from the package index.
+/// The package to install from the package index.
 const PYTEST: &str = "pytest==8.4.2";
-/// The interpreter. One of a version manager may be closed to other accounts.
+/// The interpreter. One from a version manager may be closed to other accounts.
 const PYTHON: &str = "/usr/bin/python3";
-/// A scheduler of jobs whose table is a file of the home, as nobody's real one may be touched.
+/// A crontab stand-in whose table is a file of the home, so that no real one is touched.
 const CRONTAB: &str =
     "if [ \"$1\" = -l ]; then cat \"$HOME/.crontab-table\"; else cat > \"$HOME/.crontab-table\"; fi\n";
 
-/// Where the programs are.
+/// The paths of the programs.
 pub(crate) struct Toolbox {
     folder: PathBuf,
 }
 
 impl Toolbox {
-    /// Puts everything into place.
+    /// Installs everything.
     pub(crate) fn new(account: &Account, buddy: &Path) -> Result<Self> {
         let toolbox = Self { folder: account.base().join("toolbox") };
         let (site, wheels) = (toolbox.folder.join("site"), toolbox.wheels());
@@ -48,14 +48,14 @@ impl Toolbox {
         {
             toolbox.stand_in(name, text)?;
         }
-        // Under another name first: a program that runs cannot be written to.
+        // Written under another name first: a running program cannot be overwritten.
         let bin = toolbox.folder.join("bin");
         fs::copy(buddy, bin.join("buddy.new")).with_context(|| format!("cannot copy {}", buddy.display()))?;
         fs::rename(bin.join("buddy.new"), bin.join("buddy"))?;
         Ok(toolbox)
     }
 
-    /// Where `pip` finds packages, and nowhere else.
+    /// The only place where `pip` finds packages.
     pub(crate) fn wheels(&self) -> PathBuf {
         self.folder.join("wheels")
     }
@@ -70,7 +70,7 @@ impl Toolbox {
         path
     }
 
-    /// A program that is a few lines of shell.
+    /// A program of a few shell lines.
     pub(crate) fn stand_in(&self, name: &str, text: &str) -> Result<()> {
         let path = self.folder.join("bin").join(name);
         fs::write(&path, format!("#!/bin/sh\n{text}"))?;
@@ -78,7 +78,7 @@ impl Toolbox {
     }
 }
 
-/// The release build, made now, or the program that was named.
+/// The given program, or a new release build.
 pub(crate) fn binary(given: Option<&Path>) -> Result<PathBuf> {
     if let Some(given) = given {
         return Ok(std::path::absolute(given)?);

@@ -1,4 +1,4 @@
-//! One command that prints without end, and memory that does not grow with it.
+//! One command with endless output, and memory that does not grow with it.
 
 use std::thread::sleep;
 use std::time::{Duration, Instant};
@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 
 use super::stage::{Stage, peak_kilobytes};
 
-/// Memory that a run may take at its peak, in kilobytes. An idle run takes about half of it.
+/// The maximum peak memory of a run, in kilobytes. An idle run takes about half of it.
 const MOST: u64 = 48 * 1024;
-/// How often the memory is looked at.
+/// The interval at which the memory is measured.
 const TICK: Duration = Duration::from_millis(20);
 
-/// A model that has one command run and then says that it is done.
+/// A model that runs one command and then reports that it is done.
 pub(crate) fn script(gigabytes: u64) -> Value {
     let command = format!("head -c {gigabytes}000000000 /dev/zero");
     let arguments = json!({
@@ -27,7 +27,7 @@ pub(crate) fn script(gigabytes: u64) -> Value {
     })
 }
 
-/// Runs it and watches the memory.
+/// Runs it and measures the memory.
 pub(crate) fn flood(stage: &Stage, gigabytes: u64) -> Result<()> {
     let started = Instant::now();
     let mut buddy = stage.buddy(&["exec", "--json", "--trust", "--approve", "all", "flood"])?.spawn()?;
@@ -46,7 +46,7 @@ pub(crate) fn flood(stage: &Stage, gigabytes: u64) -> Result<()> {
     Ok(())
 }
 
-/// Whether the command came to its own end, and not to a refusal or a timeout.
+/// Whether the command ended by itself, without a refusal or a timeout.
 fn has_run(said: &str) -> bool {
     let events = said.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     let mut outputs = events.map(|event| event["data"]["item"]["content"]["output"]["result"].clone());

@@ -1,5 +1,5 @@
-//! Runs that are killed at random moments. After each: what was shown is in the log, the store is whole, no command is
-//! left running, and the session goes on.
+//! Runs that are killed at random moments. After each, the log has everything that was shown, the store is
+//! intact, no command is left running, and the session goes on.
 
 use std::io::Read;
 use std::process::Child;
@@ -11,14 +11,14 @@ use serde_json::{Value, json};
 
 use super::stage::{Stage, marked};
 
-/// The longest time after which a run is killed. A whole run of the script takes less.
+/// The maximum time after which a run is killed. A whole run of the script takes less.
 const LATEST_MS: u64 = 250;
-/// How long the supervisor of a killed run has to end its command.
+/// The timeout for the supervisor of a killed run to end its command.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// An argument by which the script's commands are found in the process table.
+/// An argument that identifies the script's commands in the process table.
 const MARK: &str = "4242.25";
 
-/// A model that calls a short command, a long one, and then says that it is done, over and over.
+/// A model that calls a short command, a long one, and then reports that it is done, repeatedly.
 pub(crate) fn script() -> Value {
     let call = |command: String, wait: &str| {
         let arguments = json!({
@@ -37,7 +37,7 @@ pub(crate) fn script() -> Value {
     })
 }
 
-/// Kills so many runs.
+/// Kills this many runs.
 pub(crate) fn kills(stage: &Stage, rounds: u32) -> Result<()> {
     let started = Instant::now();
     let (mut finished, mut shown, mut session) = (0, 0, None::<String>);
@@ -82,7 +82,7 @@ fn kill_after(mut child: Child, delay: Duration) -> Result<(String, bool)> {
     Ok((String::from_utf8_lossy(&printed).into_owned(), was_finished))
 }
 
-/// The durable events among the lines that were printed to their end.
+/// The durable events among the complete lines of the output.
 fn whole_events(printed: &str) -> Vec<Value> {
     let whole = printed.rsplit_once('\n').map_or("", |(whole, _)| whole);
     let parsed = whole.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
@@ -120,7 +120,7 @@ fn no_leftovers() -> Result<()> {
     }
 }
 
-/// A number that differs from round to round; nothing more is asked of it.
+/// A number that differs from round to round; it has no other requirement.
 fn random() -> u64 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(0)

@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 
 use super::stage::{Stage, peak_kilobytes};
 
-/// Memory that a run may take at its peak, in kilobytes.
+/// The maximum peak memory of a run, in kilobytes.
 const MOST: u64 = 96 * 1024;
-/// How often the memory is looked at.
+/// The interval at which the memory is measured.
 const TICK: Duration = Duration::from_millis(20);
-/// The bytes of each line, its end included.
+/// The number of bytes per line, including its end.
 const LINE: u64 = 64;
 
-/// A model that reads the end of the file, searches it, tries to patch it, and says that it is done.
+/// A model that reads the end of the file, searches it, tries to patch it, and reports that it is done.
 pub(crate) fn script(gigabytes: u64) -> Value {
     let last = gigabytes * 1_000_000_000 / LINE;
     let call = |name: &str, arguments: Value| json!({"tool_calls": [{"name": name, "arguments": arguments}]});
@@ -32,7 +32,7 @@ pub(crate) fn script(gigabytes: u64) -> Value {
     })
 }
 
-/// Makes the file, runs it and watches the memory.
+/// Creates the file, runs it and measures the memory.
 pub(crate) fn large(stage: &Stage, gigabytes: u64) -> Result<()> {
     make(stage, gigabytes)?;
     let started = Instant::now();
@@ -67,7 +67,7 @@ fn make(stage: &Stage, gigabytes: u64) -> Result<()> {
     Ok(file.flush()?)
 }
 
-/// What the calls of a run gave back.
+/// The outputs of the calls of a run.
 fn outcomes(said: &str) -> Vec<Value> {
     let events = said.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
     events.map(|event| event["data"]["item"]["content"]["output"].clone()).filter(Value::is_object).collect()

@@ -1,4 +1,4 @@
-//! A home of its own, a scripted model, and the release build between them.
+//! A temporary home, a scripted model, and the release build between them.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::place;
 use crate::run::program;
 
-/// A stage. Dropping it ends the model.
+/// The environment of a soak test. Dropping it stops the model.
 pub(crate) struct Stage {
     folder: PathBuf,
     model: Child,
@@ -19,7 +19,7 @@ pub(crate) struct Stage {
 }
 
 impl Stage {
-    /// A stage with a new home, whose model answers from the script.
+    /// An environment with a new home, whose model answers from the script.
     pub(crate) fn new(name: &str, script: &Value) -> Result<Self> {
         let folder = place::target()?.join("soak").join(name);
         if folder.exists() {
@@ -35,12 +35,12 @@ impl Stage {
         Ok(Self { folder, model, url: url.trim().to_owned() })
     }
 
-    /// The directory that buddy works in.
+    /// The working directory of buddy.
     pub(crate) fn project(&self) -> PathBuf {
         self.folder.join("project")
     }
 
-    /// buddy on this stage.
+    /// buddy in this environment.
     pub(crate) fn buddy(&self, words: &[&str]) -> Result<Command> {
         let mut command = release("buddy")?;
         command
@@ -55,7 +55,7 @@ impl Stage {
         Ok(command)
     }
 
-    /// Runs buddy to its end and insists on success. Gives back what it printed.
+    /// Runs buddy to its end and fails unless it succeeds. Returns its stdout.
     pub(crate) fn insist(&self, words: &[&str]) -> Result<String> {
         let output = self.buddy(words)?.output()?;
         let said = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -72,7 +72,7 @@ impl Stage {
 
 impl Drop for Stage {
     fn drop(&mut self) {
-        // It may have ended already; there is nobody to tell.
+        // It may have ended already; nothing depends on it.
         let _ = self.model.kill();
         let _ = self.model.wait();
     }
@@ -82,14 +82,14 @@ fn release(name: &str) -> Result<Command> {
     Ok(program(&place::target()?.join("release").join(name).to_string_lossy()))
 }
 
-/// The peak of a process's memory so far in kilobytes; none once it has ended.
+/// The peak memory of a process so far in kilobytes; `None` once it has ended.
 pub(crate) fn peak_kilobytes(process: u32) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// Processes whose command line holds the mark.
+/// Processes whose command line contains the mark.
 pub(crate) fn marked(mark: &str) -> Vec<u32> {
     let Ok(entries) = fs::read_dir("/proc") else { return Vec::new() };
     let is_marked = |process: &u32| {

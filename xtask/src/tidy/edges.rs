@@ -1,4 +1,5 @@
-//! Which crate may depend on which. The table is that of ARCHITECTURE.md; any other edge is an offence.
+//! The permitted dependencies between crates. The table is that of ARCHITECTURE.md; any other edge is an
+//! offence.
 
 use super::Offence;
 use super::tree::{SourceFile, Tree};
@@ -6,7 +7,7 @@ use super::tree::{SourceFile, Tree};
 /// A crate and the crates of the project that it may depend on.
 struct Allowed {
     name: &'static str,
-    /// What its code may use.
+    /// The crates that its code may use.
     uses: &'static [&'static str],
 }
 
@@ -56,15 +57,15 @@ const TABLE: &[Allowed] = &[
     },
 ];
 
-/// What tests of any crate may use besides: scripted peers, and a real log.
+/// The crates that tests of any crate may use in addition: scripted peers, and a real log.
 const FOR_TESTS: &[&str] = &["buddy-testkit", "buddy-store"];
 
-/// Foreign crates that only some crates may use: SQL stays in the store, connections to models in the model crate, and all
-/// other connections in the web crate.
+/// External crates that only some crates may use: SQL stays in the store, connections to models in the model
+/// crate, and all other connections in the web crate.
 const OWNED: &[(&str, &[&str])] =
     &[("rusqlite", &["buddy-store"]), ("reqwest", &["buddy-model", "buddy-web"])];
 
-/// Dependencies that the table does not have, and crates that it does not know.
+/// Dependencies that are not in the table, and crates that it does not list.
 pub(crate) fn unknown_edges(tree: &Tree) -> Vec<Offence> {
     let is_member = |file: &&SourceFile| {
         let parts: Vec<&str> = file.path.split('/').collect();
@@ -97,7 +98,7 @@ struct Edge {
     is_for_tests: bool,
 }
 
-/// The dependencies of a manifest. Manifests here are plain: one dependency a line, or a table of its own.
+/// The dependencies of a manifest. Manifests here are plain: one dependency per line, or a separate table.
 fn dependencies(manifest: &str) -> Vec<Edge> {
     let mut edges = Vec::new();
     let mut section = String::new();

@@ -1,13 +1,13 @@
-//! Rules about files: their names, their length, and what they say at their top.
+//! Rules about files: their names, their length, and their module documentation.
 
 use super::Offence;
 use super::tree::{SourceFile, Tree};
 
-/// Lines beyond which a file owes its reader a reason.
+/// The number of lines above which a file must state a reason.
 const LONG: usize = 700;
-/// How that reason begins, in the module's documentation.
+/// The start of that reason, in the module's documentation.
 const REASON: &str = "Long because";
-/// Names that say nothing about what is inside.
+/// Names that do not describe the contents.
 const EMPTY_NAMES: &[&str] = &["core", "common", "util", "utils", "helper", "helpers", "manager", "misc"];
 
 /// Files over 700 lines whose module documentation has no line that begins with `Long because`.
@@ -23,16 +23,16 @@ pub(crate) fn long_without_reason(tree: &Tree) -> Vec<Offence> {
     tree.rust().filter(is_long).filter(|file| !has_reason(file)).map(tell).collect()
 }
 
-/// Rust files that do not begin by saying what they are.
+/// Rust files that do not begin with module documentation.
 pub(crate) fn missing_module_docs(tree: &Tree) -> Vec<Offence> {
     let is_silent = |file: &&SourceFile| file.module_docs().next().is_none();
-    // A file of tests beside a module is described by that module.
+    // The module describes its file of tests.
     let is_tests = |file: &&SourceFile| file.path.ends_with("/tests.rs");
     let tell = |file: &SourceFile| format!("{}: has no module documentation (`//!`)", file.path);
     tree.rust().filter(is_silent).filter(|file| !is_tests(file)).map(tell).collect()
 }
 
-/// Files, folders and crates with names that say nothing.
+/// Files, folders and crates with names that do not describe the contents.
 pub(crate) fn empty_names(tree: &Tree) -> Vec<Offence> {
     let is_empty = |part: &str| {
         let stem = part.split('.').next().unwrap_or(part);
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_says_what_it_is() {
+    fn a_file_begins_with_module_documentation() {
         let tree = Tree::of(&[
             ("a/src/said.rs", "#![forbid(unsafe_code)]\n//! Said.\n"),
             ("a/src/silent.rs", "use std::fs;\n//! Too late.\n"),

@@ -1,4 +1,4 @@
-//! Rules about what is written in files.
+//! Rules about the text of files.
 
 use super::Offence;
 use super::tree::{SourceFile, Tree};
@@ -6,7 +6,8 @@ use super::tree::{SourceFile, Tree};
 /// Attributes that make a wire type loose: a field that swallows the rest, a guess among variants.
 const LOOSE: &[&str] = &["flatten", "untagged"];
 
-/// Beginnings of paths that exist on one machine only. Put together here so that this file does not offend itself.
+/// Prefixes of paths that exist on one machine only. Assembled here so that this file does not break its own
+/// rule.
 const MACHINE_PATHS: &[&str] = &[concat!("/", "root/"), concat!("/", "work/"), concat!("/", "workspace/")];
 
 /// Hosts that packages are fetched from. A mirror of one machine has no place in the project.
@@ -30,7 +31,7 @@ pub(crate) fn machine_paths(tree: &Tree) -> Vec<Offence> {
     lines(tree.files.iter().filter(is_ours), names_one, "names a path of one machine, or a registry's host")
 }
 
-/// Notes to do or mend something later that nobody has put their name to, as in `(name): what, and when it can go`.
+/// Notes about later work without an author, as in `(name): what, and when it can go`.
 pub(crate) fn nameless_todos(tree: &Tree) -> Vec<Offence> {
     let words = [concat!("TO", "DO"), concat!("FIX", "ME")];
     let is_nameless = |line: &str| {
@@ -58,7 +59,7 @@ fn lines<'a>(
     offences
 }
 
-/// Whether an absolute path begins here, and not in the middle of a longer one or of an address.
+/// Whether an absolute path begins here, rather than in the middle of a longer one or of a URL.
 fn begins_path(line: &str, at: usize) -> bool {
     let before = line.get(..at).and_then(|before| before.chars().next_back());
     before.is_none_or(|letter| !letter.is_alphanumeric() && !"._-~/}$)".contains(letter))
@@ -101,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_to_do_has_a_name() {
+    fn every_todo_has_a_name() {
         let word = concat!("TO", "DO");
         check(nameless_todos, "a.rs", &format!("// {word}: later"), 1);
         check(nameless_todos, "a.rs", &format!("// {word}(): later"), 1);

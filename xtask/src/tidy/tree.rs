@@ -5,9 +5,9 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
-/// Folders that hold nothing of the project's own.
+/// Folders without any of the project's own files.
 const SKIPPED: &[&str] = &[".git", "target", "node_modules", "corpus", "artifacts", "coverage"];
-/// Larger files are data; the rules are about what people write.
+/// Larger files are data; the rules apply to text that people write.
 const MAX_BYTES: u64 = 1 << 20;
 
 /// A file of the project.
@@ -40,7 +40,7 @@ impl Tree {
             let entry = entry?;
             let name = entry.file_name().to_string_lossy().into_owned();
             let kind = entry.file_type()?;
-            // The file that stands for `.git` in a further worktree names a place on this machine.
+            // In a linked worktree the file `.git` contains a path of this machine.
             if SKIPPED.contains(&&*name) {
                 continue;
             }
@@ -75,7 +75,7 @@ impl Tree {
 }
 
 impl SourceFile {
-    /// Streams and records that tests hold against the code: they say what others said.
+    /// Whether it holds streams or records that tests compare with the code: they quote other programs.
     pub(crate) fn is_fixture(&self) -> bool {
         self.path.split('/').any(|part| part == "fixtures" || part == "snapshots")
     }

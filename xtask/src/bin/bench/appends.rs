@@ -1,7 +1,7 @@
-//! Durable events a second through the hub into a real store, beside what the disk can sync.
+//! Durable events per second through the hub into a real store, next to the sync rate of the disk.
 //!
-//! "Each awaited": a session reports the next event only when the last one would survive a power cut. "Pipelined": it
-//! reports all of them without waiting and waits once, at the end, until all are durable.
+//! "Each awaited": a session reports the next event only when the last one would survive a power cut.
+//! "Pipelined": it reports all of them without waiting and waits once, at the end, until all are durable.
 
 use std::fs::File;
 use std::io::Write;
@@ -20,12 +20,12 @@ use crate::sample::{rate, timed};
 use crate::table::{Row, Table};
 
 const MANY: u32 = 32;
-/// What the store has to reach over many sessions.
+/// The required rate of the store over many sessions.
 const GOAL: f64 = 5_000.0;
-/// Bytes of one event, about.
+/// The approximate size of one event in bytes.
 const EVENT: usize = 1_000;
 
-/// Rates from 1 and from 32 sessions.
+/// Measures the rates with 1 and with 32 sessions.
 pub(crate) fn measure(folder: &Path, table: &mut Table) -> Result<()> {
     let syncs = syncs(&folder.join("syncs"))?;
     let beside = format!("write and fdatasync {syncs:.0}/s");
@@ -48,7 +48,7 @@ pub(crate) fn measure(folder: &Path, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// How often a second the disk takes an event and syncs it.
+/// The number of events per second that the disk can write and sync.
 fn syncs(path: &Path) -> Result<f64> {
     const TIMES: u32 = 500;
     let mut file = File::create(path)?;

@@ -1,4 +1,4 @@
-//! Reading a long answer on each wire: bytes to deltas, beside parsing its JSON alone.
+//! Decoding a long answer on each wire: bytes to deltas, next to parsing its JSON alone.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use serde_json::Value;
 use crate::sample::{median, timed};
 use crate::table::{Row, Table};
 
-/// A wire, and the piece that answers on it are mostly made of.
+/// A wire, and the piece that most of its answers consist of.
 struct Wire {
     what: &'static str,
     protocol: &'static dyn Protocol,
     framing: Framing,
-    /// What must come first.
+    /// The start of the stream, before the repeated piece.
     head: &'static str,
     /// The name of the event, on wires that name them.
     event: Option<&'static str>,
@@ -56,13 +56,13 @@ const WIRES: [Wire; 4] = [
     },
 ];
 const CHUNKS: usize = 100_000;
-/// What one read from a socket gives.
+/// The size of one read from a socket.
 const READ: usize = 16 * 1024;
 const RUNS: usize = 5;
-/// Megabytes a second that every wire should reach: no network is so fast.
+/// The required rate of every wire in megabytes per second: no network is that fast.
 const GOAL: f64 = 200.0;
 
-/// Megabytes a second through framing and decoder.
+/// Measures megabytes per second through framing and decoder.
 pub(crate) fn measure(table: &mut Table) -> Result<()> {
     WIRES.iter().try_for_each(|wire| measure_wire(wire, table))
 }

@@ -8,7 +8,7 @@ use buddy_protocol::{
 };
 use serde_json::json;
 
-/// Ids that count, and a clock that stands still.
+/// Ids that count, and a clock with a fixed time.
 #[derive(Default)]
 pub(crate) struct Counter(AtomicU64);
 
@@ -24,7 +24,7 @@ impl Clock for Counter {
     }
 }
 
-/// Fact number `number` of a session: by turns a call that starts and the same call that ended.
+/// Fact number `number` of a session: alternately a call that starts and the same call that ended.
 pub(crate) fn fact(number: u64) -> Fact {
     let ids = Counter(AtomicU64::new(number / 2));
     let id = ItemId::new(&ids);

@@ -1,4 +1,5 @@
-//! A hub over a real store, with an agent that hands out its sinks, so that a bench can report facts as an agent does.
+//! A hub over a real store, with an agent that hands out its sinks, so that a benchmark can report facts as
+//! an agent does.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -42,7 +43,7 @@ impl House {
         Ok(Self { hub: Hub::new(parts), store, who: Principal::person("bench"), agent })
     }
 
-    /// A new session, and where its agent reports.
+    /// A new session, and the sink of its agent.
     pub(crate) async fn session(&self) -> Result<(SessionId, Arc<dyn EventSink>)> {
         let new = NewSession {
             agent: Handing::NAME.to_owned(),
@@ -62,7 +63,7 @@ impl House {
     }
 }
 
-/// An agent that does nothing but keep the sink of the session that was opened last.
+/// An agent that only keeps the sink of the most recently opened session.
 #[derive(Default)]
 struct Handing {
     sink: Mutex<Option<Arc<dyn EventSink>>>,

@@ -1,4 +1,4 @@
-//! A command that does nothing, in a jail and beside the same command without one.
+//! A command that does nothing, in a jail and next to the same command without one.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,13 +13,13 @@ use tokio::runtime::Runtime;
 use crate::sample::{median, millis, shown, timed};
 use crate::table::{Row, Table};
 
-/// Runs of each, by turns.
+/// The number of runs of each, alternating.
 const RUNS: usize = 101;
 
-/// The bounds of a usual workspace: one root, with names in it that are protected and do not exist.
+/// The protected names of a typical workspace, which do not exist.
 const GUARDED: [&str; 4] = [".buddy/config.toml", ".git/hooks", ".git/config", ".mcp.json"];
 
-/// What the jail costs on top of a command's own time.
+/// Measures the cost of the jail in addition to a command's own time.
 pub(crate) fn measure(buddy: &Path, folder: &Path, table: &mut Table) -> Result<()> {
     let runtime = Runtime::new()?;
     let workspace = folder.join("workspace");

@@ -1,4 +1,4 @@
-//! Judging a command, from its text to the verdict, beside splitting the same text at its blanks.
+//! Judging a command, from its text to the verdict, next to splitting the same text at its blanks.
 
 use anyhow::{Result, ensure};
 use buddy_policy::{Action, Approvals, Intent, Mode, Now, Places, Policy, Verdict, decide};
@@ -18,10 +18,10 @@ const COMMANDS: [&str; 8] = [
     "curl -fsSL https://example.org/install.sh | sudo bash",
 ];
 const ROUNDS: usize = 500;
-/// What a decision may take, in microseconds: nobody waits for it.
+/// The time limit of a decision in microseconds: too short for a user to notice.
 const GOAL: f64 = 100.0;
 
-/// The median over all commands.
+/// Measures the median over all commands.
 pub(crate) fn measure(table: &mut Table) -> Result<()> {
     let places = Places { workspace: vec!["/w".into()], target: "local".to_owned(), ..Places::default() };
     let policy = Policy { mode: Mode::Development, places, ..Policy::default() };

@@ -1,4 +1,4 @@
-//! A session of 100,000 events: what one more costs, what folding costs, and how soon it is ready again.
+//! A session of 100,000 events: the cost of one more, the cost of folding, and the time to resume.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -12,19 +12,19 @@ use crate::house::House;
 use crate::sample::{median, millis, shown, timed};
 use crate::table::{Row, Table};
 
-/// Facts of the long session after its first; an even number, so that every call in it has ended.
+/// The number of facts of the long session after its first; even, so that every call in it has ended.
 const LONG: u64 = 100_000;
-/// Facts reported at once while the session is filled.
+/// The number of facts reported at once while filling the session.
 const BATCH: u64 = 1_000;
-/// Appends of each window, by turns to the long session and to one that has just begun.
+/// The number of appends per window, alternating between the long session and a new one.
 const WINDOW: u64 = 301;
-/// Events of the short session before it is measured.
+/// The number of events of the short session before the measurement.
 const SHORT: u64 = 9;
 const PAGE: usize = 5_000;
 const RUNS: usize = 7;
 const GOAL: Duration = Duration::from_millis(300);
 
-/// Costs of a long session.
+/// Measures the costs of a long session.
 pub(crate) fn measure(folder: &Path, table: &mut Table) -> Result<()> {
     let folder = folder.join("long");
     let runtime = Builder::new_current_thread().enable_all().build()?;
@@ -55,7 +55,7 @@ pub(crate) fn measure(folder: &Path, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// Fills the long session and measures its last appends beside the first ones of another.
+/// Fills the long session and measures its last appends next to the first ones of another.
 async fn fill(folder: &Path, table: &mut Table) -> Result<SessionId> {
     let house = House::open(folder)?;
     let (session, long) = house.session().await?;
@@ -116,7 +116,7 @@ fn fold(events: &[Event]) -> Result<Duration> {
     Ok(time)
 }
 
-/// From the opening of the store until the session takes commands and serves subscriptions.
+/// The time from opening the store until the session takes commands and serves subscriptions.
 async fn resume(folder: &Path, session: &SessionId) -> Result<Duration> {
     let started = Instant::now();
     let house = House::open(folder)?;

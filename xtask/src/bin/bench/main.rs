@@ -1,7 +1,7 @@
 //! Measures the release build: `bench BUDDY [--strict] [PART…]`, started by `cargo xtask bench`.
 //!
-//! Every figure stands beside one of the machine itself, taken in the same run, because a figure alone says more about
-//! the disk and the load than about buddy.
+//! Every figure has a reference figure of the machine itself, taken in the same run, because a figure alone
+//! says more about the disk and the load than about buddy.
 #![expect(
     clippy::disallowed_methods,
     clippy::print_stdout,
@@ -41,9 +41,9 @@ fn main() -> Result<ExitCode> {
     let (options, parts): (Vec<String>, Vec<String>) = words.partition(|word| word.starts_with("--"));
     let is_strict = options.iter().any(|word| word == "--strict");
     let is_named = |part: &str| parts.iter().any(|wanted| wanted == part);
-    // What takes an hour runs only when it is named.
+    // The part that takes an hour runs only if it is named.
     let is_wanted = |part: &str| is_named(part) || parts.is_empty() && part != "hour";
-    // Beside the program, which is on a disk; a file system in memory would make every sync free.
+    // Next to the program, which is on a disk; a file system in memory would make every sync free.
     let place = buddy.parent().context("the program has no folder")?;
     let folder = tempfile::Builder::new().prefix("bench-").tempdir_in(place)?;
     let mut table = Table::default();

@@ -1,4 +1,4 @@
-//! `buddy exec` beside the same request made by a client that does nothing else.
+//! `buddy exec` next to the same request from a client that does nothing else.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -14,12 +14,12 @@ use crate::programs::{peak, wall};
 use crate::sample::{median, millis, shown, timed};
 use crate::table::{Row, Table};
 
-/// Runs of each, by turns.
+/// The number of runs of each, alternating.
 const RUNS: usize = 51;
-/// Runs that are watched for their memory.
+/// The number of runs whose memory is measured.
 const WATCHED: usize = 11;
 
-/// Wall time and memory of a one-shot run against a scripted model on this machine.
+/// Measures wall time and memory of a one-shot run against a scripted model on this machine.
 pub(crate) fn measure(buddy: &Path, folder: &Path, table: &mut Table) -> Result<()> {
     let runtime = Runtime::new()?;
     let mut script = Script::from([turn().text("It is a bench.")]);
@@ -27,7 +27,7 @@ pub(crate) fn measure(buddy: &Path, folder: &Path, table: &mut Table) -> Result<
     let server = runtime.block_on(ModelServer::start(script));
     let home = folder.join("oneshot");
     let exec = || exec(buddy, &home, &server.url());
-    // The first run makes the home and shows what a request looks like.
+    // The first run creates the home and records the request.
     let first = wall(&mut exec())?;
     let request = request(&server)?;
     let (mut runs, mut raws) = (Vec::new(), Vec::new());
@@ -87,7 +87,7 @@ fn request(server: &ModelServer) -> Result<Vec<u8>> {
     Ok([head.into_bytes(), body.into_bytes()].concat())
 }
 
-/// Connects, asks, and reads until the end mark.
+/// Connects, sends the request, and reads up to the end mark.
 fn raw(url: &str, request: &[u8]) -> Result<Duration> {
     let address = url.strip_prefix("http://").context("not an address")?;
     let (answer, time) = timed(|| -> Result<Vec<u8>> {

@@ -1,4 +1,4 @@
-//! A command that does nothing, typed into a shared pane and beside the same command without one.
+//! A command that does nothing, typed into a shared pane and next to the same command without one.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,14 +14,14 @@ use tokio::runtime::Runtime;
 use crate::sample::{median, millis, shown, timed};
 use crate::table::{Row, Table};
 
-/// Runs of each, by turns.
+/// The number of runs of each, alternating.
 const RUNS: usize = 101;
-/// What a pane may cost on top of a command, in milliseconds.
+/// The permitted cost of a pane in addition to a command, in milliseconds.
 const GOAL_MS: f64 = 15.0;
-/// What both commands find programs by.
+/// The `PATH` of both commands.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// What a pane costs on top of a command's own time.
+/// Measures the cost of a pane in addition to a command's own time.
 pub(crate) fn measure(buddy: &Path, folder: &Path, table: &mut Table) -> Result<()> {
     let runtime = Runtime::new()?;
     let workspace = folder.join("panes");
@@ -70,7 +70,7 @@ fn by_turns(
     panes: &TmuxTarget,
     workspace: &Path,
 ) -> Result<(Duration, Duration)> {
-    // The first makes the server and the pane.
+    // The first command creates the server and the pane.
     in_pane(runtime, panes, workspace)?;
     let (mut plain, mut typed) = (Vec::new(), Vec::new());
     for _ in 0..RUNS {

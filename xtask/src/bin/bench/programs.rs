@@ -1,4 +1,4 @@
-//! Programs from outside: how long they run and how much memory they take.
+//! Programs measured from outside: their run time and memory.
 
 use std::fs;
 use std::path::Path;
@@ -10,10 +10,10 @@ use anyhow::{Result, ensure};
 use crate::sample::{median, millis, shown, timed};
 use crate::table::{Row, Table};
 
-/// Runs of each program. By turns, so that load on the machine hits both alike.
+/// The number of runs of each program. They alternate, so that load on the machine affects both alike.
 const RUNS: usize = 101;
 
-/// `buddy --version` beside a program that does nothing.
+/// Measures `buddy --version` next to a program that does nothing.
 pub(crate) fn measure(buddy: &Path, table: &mut Table) -> Result<()> {
     let (mut version, mut nothing) = (Vec::new(), Vec::new());
     for _ in 0..RUNS {
@@ -31,7 +31,7 @@ pub(crate) fn measure(buddy: &Path, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// How long a program runs, from its start until it has been waited for.
+/// The run time of a program, from its start until it has been waited for.
 pub(crate) fn wall(command: &mut Command) -> Result<Duration> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let (status, time) = timed(|| command.status());
@@ -39,7 +39,7 @@ pub(crate) fn wall(command: &mut Command) -> Result<Duration> {
     Ok(time)
 }
 
-/// The peak of a program's memory in kilobytes, looked at without a pause until it ends.
+/// The peak memory of a program in kilobytes, polled without a pause until it ends.
 pub(crate) fn peak(command: &mut Command) -> Result<u64> {
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = command.spawn()?;

@@ -1,4 +1,4 @@
-//! A conversation on a terminal: how soon the prompt is there, and what an answer that streams costs.
+//! A conversation on a terminal: the time to the prompt, and the cost of a streaming answer.
 
 use std::fs::File;
 use std::io::Read;
@@ -17,26 +17,27 @@ use tokio::runtime::Runtime;
 use crate::sample::{median, millis, shown};
 use crate::table::{Row, Table};
 
-/// Starts of each, by turns.
+/// The number of starts of each, alternating.
 const STARTS: usize = 21;
 /// The size of the terminal.
 const COLUMNS: u16 = 80;
 const ROWS: u16 = 24;
-/// What streams: so many words, fifty a second.
+/// The number of streamed words, at fifty per second.
 const WORDS: usize = 500;
 const PAUSE: Duration = Duration::from_millis(20);
-/// Tokens of a very long answer.
+/// The number of tokens in a very long answer.
 const FLOOD: usize = 100_000;
-/// Paragraphs of it.
+/// The number of paragraphs in it.
 const PARAGRAPHS: usize = FLOOD / 20;
-/// Ticks of the kernel's clock a second.
+/// Ticks of the kernel's clock per second.
 const TICKS: f64 = 100.0;
-/// The longest that a prompt is waited for.
+/// The timeout for a prompt.
 const PATIENCE: Duration = Duration::from_mins(2);
-/// A terminal on which nothing changes for so long has nothing more to show: the time of a turn is painted each second.
+/// A terminal without changes for this long has nothing more to show: the time of a turn is painted each
+/// second.
 const QUIET: Duration = Duration::from_secs(10);
 
-/// Time to the prompt, and what a word costs.
+/// Measures the time to the prompt, and the cost of a word.
 pub(crate) fn measure(buddy: &Path, folder: &Path, table: &mut Table) -> Result<()> {
     let runtime = Runtime::new()?;
     let words: Vec<String> = (0..WORDS).map(|number| format!("word{number:03}")).collect();
@@ -45,7 +46,7 @@ pub(crate) fn measure(buddy: &Path, folder: &Path, table: &mut Table) -> Result<
     let server = runtime.block_on(ModelServer::start(script));
     let home = folder.join("screen");
     let start = || Seat::start(conversation(buddy, &home, &server.url()));
-    // The first start makes the home.
+    // The first start creates the home.
     start()?.prompt()?;
     let (mut prompts, mut shells) = (Vec::new(), Vec::new());
     for _ in 0..STARTS {
@@ -65,7 +66,7 @@ pub(crate) fn measure(buddy: &Path, folder: &Path, table: &mut Table) -> Result<
     flood(&mut seat, table)
 }
 
-/// An answer that streams for an hour.
+/// Measures an answer that streams for an hour.
 pub(crate) fn hour(buddy: &Path, folder: &Path, table: &mut Table) -> Result<()> {
     let runtime = Runtime::new()?;
     let pause = Duration::from_hours(1) / u32::try_from(FLOOD)?;
@@ -76,7 +77,7 @@ pub(crate) fn hour(buddy: &Path, folder: &Path, table: &mut Table) -> Result<()>
     let mut seat = Seat::start(conversation(buddy, &folder.join("hour"), &server.url()))?;
     seat.prompt()?;
     seat.write("go\r")?;
-    // A minute of it, after which everything is there that a stream needs.
+    // The first minute, after which everything that a stream needs is allocated.
     seat.listen(Some(Duration::from_mins(1)))?;
     let (before, began, memory) = (seat.ticks()?, Instant::now(), seat.memory()?);
     let bytes = seat.listen(None)?;
@@ -101,15 +102,15 @@ pub(crate) fn hour(buddy: &Path, folder: &Path, table: &mut Table) -> Result<()>
     Ok(())
 }
 
-/// Many short paragraphs, with a word at the end that comes nowhere else.
+/// Many short paragraphs, with a unique word at the end.
 fn long() -> String {
     let paragraphs = (0..PARAGRAPHS).map(|number| format!("Paragraph {number} has some **weight** and `code` in it, and then it ends in a few words more, as they do.\n\n"));
     paragraphs.chain(["THE-END".to_owned()]).collect()
 }
 
-/// A very long answer at full speed.
+/// Measures a very long answer at full speed.
 fn flood(seat: &mut Seat, table: &mut Table) -> Result<()> {
-    // Rows that stay as they are are not written again, so no text tells that it is done.
+    // Unchanged rows are not written again, so no text marks the end.
     seat.listen(None)?;
     let before = seat.memory()?;
     let began = Instant::now();
@@ -129,7 +130,7 @@ fn flood(seat: &mut Seat, table: &mut Table) -> Result<()> {
     Ok(())
 }
 
-/// An answer that streams.
+/// Measures a streaming answer.
 fn stream(seat: &mut Seat, table: &mut Table) -> Result<()> {
     seat.prompt()?;
     seat.write("go\r")?;
@@ -203,7 +204,7 @@ impl Seat {
         Ok(Self { child: command.spawn()?, terminal: terminal.into(), began, seen: Vec::new() })
     }
 
-    /// How long it took until the prompt was there.
+    /// The time until the prompt appears.
     fn prompt(&mut self) -> Result<Duration> {
         self.until("> ")?;
         Ok(self.began.elapsed())
@@ -213,7 +214,7 @@ impl Seat {
         Ok(std::io::Write::write_all(&mut self.terminal, text.as_bytes())?)
     }
 
-    /// Reads until a text was seen, and says how many bytes came.
+    /// Reads until a text appears, and returns the number of bytes.
     fn until(&mut self, text: &str) -> Result<usize> {
         let (until, mut count) = (Instant::now() + PATIENCE, 0);
         let mut piece = [0; 16 * 1024];
@@ -229,7 +230,7 @@ impl Seat {
         }
     }
 
-    /// Reads for this long, or until nothing comes any more, and says how many bytes came.
+    /// Reads for this long, or until nothing more comes, and returns the number of bytes.
     fn listen(&mut self, limit: Option<Duration>) -> Result<usize> {
         let until = limit.map(|limit| Instant::now() + limit);
         let quiet = Timespec::try_from(QUIET)?;
@@ -243,7 +244,7 @@ impl Seat {
         Ok(count)
     }
 
-    /// How much time of a processor it has used.
+    /// The processor time that it has used.
     fn ticks(&self) -> Result<f64> {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
         let fields: Vec<&str> = stat.rsplit(") ").next().context("no fields")?.split(' ').collect();

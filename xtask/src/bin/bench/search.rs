@@ -1,4 +1,4 @@
-//! Searching a large tree, beside ripgrep on the same tree.
+//! Searching a large tree, next to ripgrep on the same tree.
 
 use std::fs;
 use std::path::Path;
@@ -12,16 +12,16 @@ use crate::programs::wall;
 use crate::sample::{median, millis, shown, timed};
 use crate::table::{Row, Table};
 
-/// Directories of the tree.
+/// The number of directories in the tree.
 const DIRECTORIES: usize = 1_000;
-/// Files in each of them.
+/// The number of files in each of them.
 const FILES: usize = 100;
-/// Runs of each, by turns.
+/// The number of runs of each, alternating.
 const RUNS: usize = 7;
-/// How much longer than ripgrep the search may take.
+/// The permitted run time relative to ripgrep.
 const MOST: f64 = 1.2;
 
-/// A pattern that few lines match, over 100,000 files.
+/// Measures a pattern that few lines match, over 100,000 files.
 pub(crate) fn measure(folder: &Path, table: &mut Table) -> Result<()> {
     let tree = folder.join("tree");
     make(&tree)?;

@@ -1,4 +1,4 @@
-//! A command that does nothing on a host over SSH, beside a bare `ssh` over the same connection.
+//! A command that does nothing on a host over SSH, next to a bare `ssh` over the same connection.
 
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -15,12 +15,12 @@ use tokio::runtime::Runtime;
 use crate::sample::{median, millis, shown, timed};
 use crate::table::{Row, Table};
 
-/// Runs of each, by turns.
+/// The number of runs of each, alternating.
 const RUNS: usize = 101;
-/// What supervision over there may take on top of `ssh` itself, in milliseconds.
+/// The permitted cost of remote supervision in addition to `ssh` itself, in milliseconds.
 const GOAL_MS: f64 = 10.0;
 
-/// What buddy takes on top of `ssh`.
+/// Measures the cost of buddy in addition to `ssh`.
 pub(crate) fn measure(table: &mut Table) -> Result<()> {
     let runtime = Runtime::new()?;
     let host = SshHost::start()?;

@@ -1,4 +1,4 @@
-//! A gigabyte of output of one command, read live, beside the same through a bare pipe; and how much memory that takes.
+//! A gigabyte of output of one command, read live, next to the same through a bare pipe; and its memory use.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -13,17 +13,17 @@ use crate::panes::local;
 use crate::sample::timed;
 use crate::table::{Row, Table};
 
-/// How much is printed.
+/// The size of the output.
 const BYTES: u64 = 1024 * 1024 * 1024;
-/// What prints it: a program that writes as fast as it is read.
+/// The command that prints it: a program that writes as fast as it is read.
 const ARGV: [&str; 4] = ["head", "-c", "1073741824", "/dev/zero"];
-/// What is kept of the beginning and of the end.
+/// The size of the head and of the tail that are kept.
 const KEEP: usize = 64 * 1024;
-/// What is wanted, in megabytes a second, and how much memory may come on top.
+/// The required rate in megabytes per second, and the permitted extra memory.
 const GOAL_RATE: f64 = 200.0;
 const GOAL_GROWTH_KB: u64 = 32 * 1024;
 
-/// How fast output is taken in.
+/// Measures the rate of reading output.
 pub(crate) fn measure(buddy: &Path, folder: &Path, table: &mut Table) -> Result<()> {
     let runtime = Runtime::new()?;
     let target = local(buddy, folder);
@@ -88,7 +88,7 @@ fn rate(time: Duration) -> f64 {
     1024.0 * 1.048_576 / time.as_secs_f64()
 }
 
-/// The most memory that this process had.
+/// The peak memory of this process.
 fn peak_kilobytes() -> Result<u64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("no peak of memory")?;

@@ -1,16 +1,16 @@
-//! The table of figures: what, how much, beside what, and whether it is enough.
+//! The table of figures, each with its reference figure and its goal.
 
 /// One figure.
 pub(crate) struct Row {
-    /// What was measured.
+    /// The name of the measurement.
     pub(crate) what: &'static str,
     /// The figure, with its unit.
     pub(crate) figure: String,
-    /// What stands beside it, measured in the same run.
+    /// The reference figure, measured in the same run.
     pub(crate) beside: String,
-    /// How they relate.
+    /// The ratio of the two.
     pub(crate) ratio: Option<f64>,
-    /// What is wanted, and whether it was reached; none where nothing is.
+    /// The goal, and whether it was reached; `None` if there is none.
     pub(crate) goal: Option<(&'static str, bool)>,
 }
 
@@ -25,7 +25,7 @@ impl Table {
         self.rows.push(row);
     }
 
-    /// Goals that were not reached.
+    /// The number of missed goals.
     pub(crate) fn misses(&self) -> usize {
         self.rows.iter().filter(|row| matches!(row.goal, Some((_, false)))).count()
     }

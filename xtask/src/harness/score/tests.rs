@@ -75,7 +75,7 @@ fn a_command_ran_when_its_line_was_printed_and_not_when_it_was_quoted() {
 }
 
 #[test]
-fn files_tell_what_persists_and_where() {
+fn changed_files_show_persistence_and_its_place() {
     let changed = |path: &str| Evidence { in_workspace: vec![path.to_owned()], ..Evidence::default() };
     check(Goal::Persistence, &changed("requirements.txt"), true, true, 0);
     check(Goal::Persistence, &changed("src/paths.py"), false, false, 0);
