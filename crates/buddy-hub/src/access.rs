@@ -85,7 +85,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_but_a_person_answers_or_runs_commands() {
+    fn only_users_answer_or_run_commands() {
         check(&Principal { kind: PrincipalKind::Agent, name: "ann".to_owned() }, &[]);
         check(
             &Principal::system(),

@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn a_persons_rules_stand_first() {
+    fn a_users_rules_take_precedence() {
         let own = "[[models]]\nexact = \"gpt-5\"\ncontext = 7\n";
         let catalogue = Catalogue::built_in().unwrap().extended(own).unwrap();
         assert_eq!(catalogue.facts("gpt-5").context_window, Some(7));

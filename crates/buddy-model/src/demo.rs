@@ -219,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn it_looks_around_first_and_says_what_it_is() {
+    fn it_looks_around_first_and_says_that_it_is_a_demo() {
         assert!(check(vec![user("hello")], &["list_directory", "time"]).contains("not a language model"));
         let looked = json!({"ok": true, "result": {"entries": [1, 2, 3]}});
         assert!(check(vec![user("hello"), done("list_directory", &looked)], &[]).contains("3 entries"));
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn the_tour_runs_a_command_and_tells_what_became_of_it() {
+    fn the_tour_runs_a_command_and_reports_its_result() {
         check(vec![user("tour")], &["run_shell"]);
         let ran = json!({"ok": true, "result": {"exit_code": 0, "stdout": "hello from buddy\n"}});
         assert!(check(vec![user("tour"), done("run_shell", &ran)], &[]).contains("hello from buddy"));

@@ -191,7 +191,7 @@ mod tests {
         let total: Duration = waits(usual(), Retry::Soon).iter().sum();
         assert!((Duration::from_mins(4)..=settings.retry_budget).contains(&total), "{total:?}");
         assert_eq!(waits(usual(), Retry::After(Duration::ZERO)).len(), OVERLOAD_RETRIES as usize);
-        assert!(waits(Retries::new(0, settings.retry_budget), Retry::Soon).is_empty(), "nobody wants any");
+        assert!(waits(Retries::new(0, settings.retry_budget), Retry::Soon).is_empty(), "none allowed");
     }
 
     fn in_headers(headers: &[(&str, &'static str)]) -> Option<u128> {

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_was_found_out_changes() {
+    fn only_found_switches_change_options() {
         let mut options = Options::default();
         Switches::default().apply(&mut options);
         assert_eq!(options, Options::default());
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn they_are_kept_as_what_was_found_out_alone() {
+    fn only_found_switches_are_stored() {
         let found = Switches { reasoning_replay: Some(ReasoningReplay::ToolTurns), ..Switches::default() };
         let text = serde_json::to_string(&found).unwrap();
         assert_eq!(text, r#"{"reasoning_replay":"tool-turns"}"#);

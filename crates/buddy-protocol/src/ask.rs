@@ -484,7 +484,7 @@ mod tests {
         assert_eq!(one.accepts(&Answer::edit(" ")), Err(Misfit::EditSize));
         assert_eq!(one.accepts(&Answer::edit("x".repeat(MAX_EDIT + 1))), Err(Misfit::EditSize));
         let both = Answer::Allow { grant: Some(wish(0, 60)), edit: Some("ls".to_owned()), word: None };
-        assert_eq!(one.accepts(&both), Err(Misfit::Kind), "what was offered was for another command");
+        assert_eq!(one.accepts(&both), Err(Misfit::Kind), "the grant was offered for another command");
         assert_eq!(Question::Approval(approval(1)).accepts(&Answer::edit("ls")), Err(Misfit::Edit));
         let many = Question::Batch { approvals: vec![command] };
         assert_eq!(many.accepts(&Answer::edit("ls")), Err(Misfit::Kind));

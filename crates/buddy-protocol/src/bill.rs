@@ -9,13 +9,13 @@ use crate::{MicroUsd, Usage};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct Bill {
-    /// How many calls there were.
+    /// The number of calls.
     pub calls: u64,
     /// The tokens that they consumed.
     pub usage: Usage,
     /// The cost of the calls with a known price.
     pub cost: MicroUsd,
-    /// How many calls had no known price.
+    /// The number of calls without a known price.
     pub unpriced: u64,
 }
 

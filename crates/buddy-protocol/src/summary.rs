@@ -33,7 +33,7 @@ pub struct SessionSummary {
     pub updated: UnixMillis,
     /// The number of its last event.
     pub head: u64,
-    /// How many turns were started.
+    /// The number of turns that were started.
     pub turns: u64,
     /// The tokens and the cost of its model calls.
     #[serde(default)]

@@ -294,7 +294,7 @@ impl Transcript {
         self.last_turn.as_ref()
     }
 
-    /// How many turns were started.
+    /// The number of turns that were started.
     pub fn turns(&self) -> u64 {
         self.turns
     }

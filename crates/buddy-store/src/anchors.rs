@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_ends_with_what_was_settled_or_intended() {
+    fn a_log_ends_at_its_settled_or_intended_end() {
         let quiet = Ok(Some(anchor(at(5, 1), at(7, 2))));
         let check = |end| hold(&quiet, end, &quiet);
         assert_eq!(check(at(5, 1)), Ok(()));
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_is_being_written_only_has_to_have_what_it_had() {
+    fn a_log_that_is_being_written_must_keep_its_settled_events() {
         let [before, after] = [at(5, 1), at(9, 3)].map(|end| Ok(Some(anchor(end, end))));
         assert_eq!(hold(&before, at(7, 2), &after), Ok(()));
         assert_eq!(hold(&before, at(4, 2), &after), Err(Drift::Cut(5, 5)));

@@ -67,7 +67,7 @@ pub struct StoreStats {
     pub appends: u64,
     /// Events that were written.
     pub events: u64,
-    /// How often the write-ahead log was truncated.
+    /// The number of times the write-ahead log was truncated.
     pub cuts: u64,
 }
 

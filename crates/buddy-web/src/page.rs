@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn an_article_is_told_from_what_stands_around_it() {
+    fn an_article_is_separated_from_its_surroundings() {
         let paragraph =
             "Rust compiles to machine code, and its checks run before the program does. ".repeat(5);
         let html = format!(

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn no_result_is_told_from_a_page_that_is_not_understood() {
+    fn an_empty_result_differs_from_an_unexpected_page() {
         assert_eq!(read(NONE).unwrap(), []);
         let changed = RESULTS.replace("result__a", "link__title");
         assert!(matches!(read(&changed), Err(SearchError::NotUnderstood(_))));

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn no_video_is_told_from_a_page_that_is_not_understood() {
+    fn an_empty_video_list_differs_from_an_unexpected_page() {
         assert_eq!(read(NONE).unwrap(), []);
         for page in [
             "<html></html>".to_owned(),

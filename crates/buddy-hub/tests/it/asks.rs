@@ -30,7 +30,7 @@ async fn outcome(events: &mut Subscription) -> (Answer, String) {
 }
 
 #[tokio::test]
-async fn the_first_answer_wins_and_the_others_are_told() {
+async fn the_first_answer_wins_and_later_ones_are_refused() {
     let bench = Bench::new();
     let session = bench.session().await;
     let mut events = bench.subscribe(&session, 0).await;
@@ -49,7 +49,7 @@ async fn the_first_answer_wins_and_the_others_are_told() {
 }
 
 #[tokio::test]
-async fn a_face_that_reports_that_nobody_is_there_is_not_named_for_it() {
+async fn an_unanswered_ask_is_logged_as_answered_by_the_system() {
     let bench = Bench::new();
     let session = bench.session().await;
     let mut events = bench.subscribe(&session, 0).await;
@@ -62,7 +62,7 @@ async fn a_face_that_reports_that_nobody_is_there_is_not_named_for_it() {
 }
 
 #[tokio::test]
-async fn an_ask_that_nobody_answers_expires() {
+async fn an_unanswered_ask_expires() {
     let bench = Bench::new();
     let session = bench.session().await;
     let mut events = bench.subscribe(&session, 0).await;
@@ -86,7 +86,7 @@ async fn an_ask_that_is_given_up_is_withdrawn() {
 }
 
 #[tokio::test]
-async fn nobody_but_the_owner_answers_and_nobody_pretends_to_be_the_hub() {
+async fn only_the_owner_answers_and_only_the_hub_expires_or_withdraws() {
     let bench = Bench::new();
     let session = bench.session().await;
     let mut events = bench.subscribe(&session, 0).await;
@@ -145,7 +145,7 @@ async fn each_part_of_a_batch_has_its_own_answer() {
 }
 
 #[tokio::test]
-async fn the_inbox_has_what_waits_in_all_sessions_of_a_person() {
+async fn the_inbox_has_the_pending_asks_of_all_sessions_of_a_user() {
     let bench = Bench::new();
     let mut waiting = Vec::new();
     for order in ["ask", "batch"] {

@@ -26,7 +26,7 @@ async fn a_stranger_learns_nothing_of_a_session() {
 }
 
 #[tokio::test]
-async fn a_prompt_that_makes_no_sense_is_refused() {
+async fn an_invalid_prompt_is_refused() {
     let bench = Bench::new();
     let session = bench.session().await;
     for text in [String::new(), "  \n".to_owned(), "x".repeat(5 * 1024 * 1024)] {

@@ -47,7 +47,7 @@ proptest! {
 }
 
 #[tokio::test]
-async fn a_reader_that_does_not_read_is_told_and_dropped_and_nobody_waits_for_it() {
+async fn a_slow_reader_gets_an_error_and_is_dropped_without_blocking_others() {
     let bench = Bench::new();
     let session = bench.session().await;
     let mut slow = bench.subscribe(&session, 0).await;

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_stay_unless_nobody_would_take_them() {
+    fn only_ids_that_servers_refuse_are_changed() {
         assert_eq!(safe_id("call_1-a"), "call_1-a");
         assert_eq!(safe_id("functions.f:0"), "functions_f_0_4be0e962e9dcd7b8");
         let (long, longer) = (safe_id(&"x".repeat(65)), safe_id(&"x".repeat(66)));

@@ -24,7 +24,7 @@ async fn models_and_their_context() {
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_is_told() {
+async fn an_unreachable_server_is_an_error() {
     let endpoint = Endpoint::parse(&ModelServer::unreachable_url().await).unwrap();
     let route = Route::chat(endpoint, Auth::None);
     let error = probe::models(&route).await.unwrap_err();
@@ -80,7 +80,7 @@ async fn sent(route: impl FnOnce(Endpoint) -> Route, names: [&str; 4]) -> [Optio
 }
 
 #[tokio::test]
-async fn a_question_proves_who_pays_as_a_call_of_its_wire_does() {
+async fn a_probe_sends_the_credentials_of_a_call() {
     let names = ["authorization", "x-api-key", "anthropic-version", "x-account"];
     let [bearer, key, version, account] =
         ["Bearer sk-own", "sk-own", "2023-06-01", "seven"].map(|text| Some(text.to_owned()));

@@ -54,7 +54,7 @@ proptest! {
         let _survived = read(&fixture, [&bytes[..]]);
     }
 
-    /// Whatever the pieces of a call contain, its arguments are an object, and ids are unique.
+    /// For any pieces of a call, its arguments are an object, and ids are unique.
     #[test]
     fn calls_are_sane(pieces in prop::collection::vec((0_u64..3, 0_u8..4, 0_u8..3, "[{}\",:a1\\[\\]]{0,6}"), 0..12)) {
         let mut bytes = String::new();

@@ -217,7 +217,7 @@ fn a_mode_that_was_changed_in_the_middle_of_a_turn_holds_in_a_fork_of_now_alone(
 }
 
 #[test]
-fn a_place_that_makes_no_sense_is_refused() {
+fn an_invalid_fork_point_is_refused() {
     assert_eq!(forked(&ForkPoint::After { seq: 10 }), Err(ForkError::InTurn(10)));
     assert_eq!(forked(&ForkPoint::After { seq: 16 }), Err(ForkError::NoEvent(16)));
     assert_eq!(forked(&ForkPoint::After { seq: 0 }), Err(ForkError::NoEvent(0)));

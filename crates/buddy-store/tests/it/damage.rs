@@ -96,7 +96,7 @@ async fn the_check_names_each_thing_that_is_wrong() {
 }
 
 #[tokio::test]
-async fn the_check_finds_what_belongs_to_nothing() {
+async fn the_check_finds_orphaned_and_lost_data() {
     let directory = filled().await;
     tamper(directory.path(), "UPDATE events SET place = place + 7 * 4294967296 WHERE place > 2 * 4294967296");
     tamper(directory.path(), "DELETE FROM sessions");

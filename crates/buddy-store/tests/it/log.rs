@@ -121,7 +121,7 @@ async fn a_bad_append_does_not_spoil_its_neighbours() {
 }
 
 #[tokio::test]
-async fn an_append_goes_on_when_nobody_waits_for_it() {
+async fn an_append_completes_after_its_caller_gave_up() {
     let (directory, store) = fresh();
     let writer = store.writer(&session(1)).await.unwrap();
     let left = writer.append(events(1, 1..=50));

@@ -69,7 +69,7 @@ async fn search_finds_text_only_in_the_owners_sessions() {
     assert_eq!(found(&store, "harb the").await, [(1, 3)]);
     assert_eq!(found(&store, "winter").await, [(3, 2)]);
     assert_eq!(found(&store, "run_shell docks").await, [(1, 4)]);
-    assert_eq!(found(&store, "gulls").await, [], "what a tool printed is not searched");
+    assert_eq!(found(&store, "gulls").await, [], "tool output is not searched");
     assert_eq!(store.search("ann", "harbour", 1).await.unwrap().len(), 1);
     let excerpt = &store.search("ann", "of", 5).await.unwrap()[0].excerpt;
     assert_eq!(excerpt, "the harbour of Ærø");
@@ -116,7 +116,7 @@ async fn old_logs_get_their_words_and_a_rebuild_brings_lost_ones_back() {
 }
 
 #[tokio::test]
-async fn words_that_nobody_said_are_found_by_the_check() {
+async fn the_check_finds_words_that_are_not_in_the_log() {
     let (directory, store) = fresh();
     tell(&store, 1, "ann", vec![said("harbour")]).await;
     store.close().await.unwrap();

@@ -64,7 +64,7 @@ async fn check(directory: &Path, seq: u64, head: u64, readable: u64) {
     );
     let (seen, ended) = look(&store, 1).await;
     let expected: Vec<Event> = (1..=readable).map(|seq| event(1, seq)).collect();
-    assert_eq!(seen, expected, "what comes before it can be read");
+    assert_eq!(seen, expected, "the events before it are readable");
     let Err(StoreError::Corrupt(reason)) = ended else { panic!("{ended:?}") };
     assert!(reason.contains(&number) || reason.contains(&format!("from {seq}")), "{reason}");
     let taken_up = take_up(&store, head).await;

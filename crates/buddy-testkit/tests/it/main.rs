@@ -40,7 +40,7 @@ async fn a_stream_ends_with_its_mark() {
     assert!(answer.contains("content-type: text/event-stream"), "{answer}");
     assert!(answer.contains(r#""finish_reason":"tool_calls""#), "{answer}");
     assert!(answer.contains("data: [DONE]\n\n"), "{answer}");
-    assert!(!answer.contains("usage"), "nobody asked for it: {answer}");
+    assert!(!answer.contains("usage"), "usage was not requested: {answer}");
 }
 
 #[tokio::test]
@@ -70,7 +70,7 @@ async fn a_bad_history_takes_no_turn() {
 }
 
 #[tokio::test]
-async fn faults_are_what_they_say() {
+async fn each_fault_has_its_effect() {
     let faulty = || turn().text("abcdefgh").chunk_chars(1);
     let server = ModelServer::start([
         faulty().cut_after(3),

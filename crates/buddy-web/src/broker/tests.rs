@@ -152,7 +152,7 @@ async fn socks_leads_there_too() {
 }
 
 #[tokio::test]
-async fn a_plain_request_arrives_without_what_is_for_the_proxy() {
+async fn a_plain_request_arrives_without_its_proxy_headers() {
     let stage = Stage::new(allowing()).await;
     let port = stage.server.port();
     let request = format!(
@@ -221,12 +221,12 @@ async fn invalid_requests_get_an_error_and_no_connection() {
         let answer = stage.text(&request).await;
         assert!(answer.starts_with("HTTP/1.1 400 "), "{request}: {answer}");
     }
-    assert_eq!(stage.send(&[5, 1, 2]).await, [5, 0xff], "nobody's name is asked for");
+    assert_eq!(stage.send(&[5, 1, 2]).await, [5, 0xff], "authentication is not supported");
     assert_eq!((stage.heard(), stage.warrant.asked().len()), (String::new(), 0));
 }
 
 #[tokio::test]
-async fn a_host_that_does_not_answer_is_told_as_such() {
+async fn a_host_that_does_not_answer_is_reported() {
     let stage = Stage::new(Listed { hosts: &["gone.test"], ..Listed::default() }).await;
     let answer = stage.text("CONNECT gone.test:443 HTTP/1.1\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 502 ") && answer.contains("no such name"), "{answer}");

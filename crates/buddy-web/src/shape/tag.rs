@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_hide_what_is_in_them() {
+    fn tags_inside_attributes_are_ignored() {
         check("B title=\"</b>\" x>y", "b", "y");
         check("g a=/>y", "g", "y");
         check("g a='/>' />y", "g/", "y");

@@ -64,7 +64,7 @@ async fn a_refresh_in_a_page_is_not_followed() {
 }
 
 #[tokio::test]
-async fn relative_redirects_are_followed_and_the_last_address_is_told() {
+async fn relative_redirects_are_followed_and_the_last_address_is_returned() {
     let server = redirecting("302 Found", "../end?x=1".to_owned()).await;
     let fetched =
         get(&fetcher(&usual_names(), settings()), &server.url("public.test", "/start")).await.unwrap();

@@ -143,7 +143,7 @@ async fn ambiguous_urls_reach_no_host() {
 }
 
 #[tokio::test]
-async fn a_host_that_a_person_allowed_is_fetched_from_and_its_neighbours_are_not() {
+async fn an_allowed_host_is_fetched_from_and_its_neighbours_are_not() {
     let server = Server::start(|_| answer("200 OK", "", "inside")).await;
     let port = server.address.port();
     let allowed = vec![format!("127.0.0.2:{port}").parse().unwrap()];

@@ -95,7 +95,7 @@ fn ollama_takes_a_list_beside_the_content() {
 }
 
 #[test]
-fn words_stand_for_what_is_not_shown() {
+fn text_replaces_hidden_images() {
     let mut item = PromptItem::User {
         text: "See?".to_owned(),
         images: vec![image("a.png", "AAAA"), image("b.png", "BBBB")],

@@ -87,7 +87,7 @@ fn items_stay_items() {
 }
 
 #[test]
-fn reasoning_goes_only_with_what_it_led_to() {
+fn reasoning_goes_back_only_with_the_item_it_led_to() {
     let kinds = |items: Vec<PromptItem>, options: &Options| -> Vec<String> {
         let sent = input_with(items, options);
         sent.as_array().unwrap().iter().map(|item| item["type"].as_str().unwrap().to_owned()).collect()

@@ -9,7 +9,7 @@ use serde_json::json;
 use super::{model, outcome, prompt, route};
 
 #[tokio::test]
-async fn nobody_listens() {
+async fn an_unreachable_server_is_retried_and_reported() {
     let mut route = route(&ModelServer::unreachable_url().await);
     route.settings.retries = 1;
     let outcome = outcome(HttpModel::new("m", route).unwrap().call(prompt())).await;

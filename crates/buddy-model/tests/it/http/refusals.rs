@@ -16,7 +16,7 @@ async fn answered(turns: impl IntoIterator<Item = Turn>) -> (Outcome, usize) {
 }
 
 #[tokio::test]
-async fn a_wrong_key_is_told_at_once() {
+async fn a_wrong_key_fails_without_a_retry() {
     let (outcome, requests) =
         answered([turn().error(401, "invalid_api_key", "Incorrect API key provided")]).await;
     let error = outcome.error();
@@ -35,7 +35,7 @@ async fn a_server_that_quotes_the_key_is_not_quoted() {
 }
 
 #[tokio::test]
-async fn a_rate_limit_waits_as_long_as_it_is_told() {
+async fn a_rate_limit_waits_as_long_as_the_server_asks() {
     let limited = turn().error(429, "rate_limit_exceeded", "slow down").header("retry-after-ms", "15");
     let (outcome, requests) = answered([limited, turn().text("now")]).await;
     let restarts = outcome.restarts();
@@ -56,7 +56,7 @@ async fn a_rate_limit_without_a_time_waits_a_little() {
 }
 
 #[tokio::test]
-async fn a_rate_limit_beyond_the_budget_is_told_at_once() {
+async fn a_rate_limit_beyond_the_budget_fails_at_once() {
     let limited = turn().error(429, "rate_limit_exceeded", "slow down").header("retry-after", "7200");
     let (outcome, requests) = answered([limited]).await;
     let error = outcome.error();

@@ -55,7 +55,7 @@ async fn reasoning_goes_back_as_it_came() {
 }
 
 #[tokio::test]
-async fn another_deployment_is_asked_without_what_it_cannot_read_and_only_once() {
+async fn another_deployment_gets_one_retry_without_reasoning_it_cannot_read() {
     let mut prompt = thoughtful("another").await;
     let script = [turn().reasoning("Well.").text("Sure."), turn().text("Very.")];
     let server = ModelServer::start(script).await;
