@@ -134,7 +134,7 @@ pub enum TargetChange {
         /// The target to add.
         target: TargetWish,
     },
-    /// Make this target the default, which calls use that name none. If it is unreachable, buddy tries again.
+    /// Make this target the default, which calls use that name none. Connects again if an earlier attempt failed.
     Use {
         /// Its name.
         name: String,

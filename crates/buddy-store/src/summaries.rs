@@ -196,7 +196,7 @@ pub(crate) fn derive(
 /// Kinds of events that change nothing in a summary except its time.
 const SILENT: &str = "'item.started', 'item.changed', 'item.delta', 'item.ended', 'notice', 'native'";
 
-/// Like [`derive`], but skips the bulk of long logs: of the items it reads only the first one that gives the
+/// Like [`derive()`], but skips the bulk of long logs: of the items it reads only the first one that gives the
 /// title.
 fn derive_lightly(
     connection: &Connection,
