@@ -1,10 +1,11 @@
-//! Programs that a person runs at their own terminal, such as their editor.
+//! Programs that a user runs at their own terminal, such as their editor.
 
 use std::io;
 use std::path::Path;
 use std::process::{Command, ExitStatus};
 
-/// Runs a program with the terminal of this process, until it ends. It acts for the person, with everything that is theirs.
+/// Runs a program with the terminal of this process, until it ends. The program acts for the user, with all
+/// their rights.
 #[expect(clippy::disallowed_methods, reason = "this crate starts processes")]
 pub fn run_attended(argv: &[String], cwd: &Path, env: &[(String, String)]) -> io::Result<ExitStatus> {
     let Some((program, arguments)) = argv.split_first() else {

@@ -1,43 +1,50 @@
-//! Bounds: what one call may touch on a host. The same value confines file access in this process and commands in a jail.
+//! Bounds: the files and network that one call may touch on a host. The same value confines file access in
+//! this process and commands in a jail.
 
 use std::path::PathBuf;
 
 use buddy_protocol::NameSet;
 use serde::{Deserialize, Serialize};
 
-/// What a call may touch. Enforced where the access happens and not by reading what the call says.
+/// Limits of one call. They are enforced where the access happens, not by reading what the call
+/// says.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Bounds {
-    /// What may be read.
+    /// Files that may be read.
     pub read: Reach,
-    /// What may be created, changed and removed. What is not readable is not writable either.
+    /// Files that may be created, changed and removed. A file that is not readable is not writable
+    /// either.
     pub write: Reach,
-    /// Neither read nor written, wherever they are: buddy's own configuration, database and sockets, keys. Whether they
-    /// exist does not matter.
+    /// Paths that are neither read nor written: buddy's own configuration, database and sockets, and keys.
+    /// Whether they exist does not matter.
     pub hidden: Vec<PathBuf>,
-    /// Hidden from commands too: ways to other sessions of the account, as they are at the moment. They come and go, so a shell that serves
-    /// several calls keeps those that were there when it began.
+    /// Paths that are hidden from commands too: ways to other sessions of the account, as they are at the
+    /// moment. They come and go, so a shell that serves several calls keeps those that were there when it
+    /// began.
     pub ways: Vec<PathBuf>,
-    /// What is inside of hidden directories and there all the same. They are written where `write` says so and nothing guards
-    /// them.
+    /// Paths inside hidden directories that stay visible. They are written where `write` says so, and nothing
+    /// guards them.
     pub shown: Vec<PathBuf>,
-    /// Read but not written, also where they do not exist yet: what would make another program run something later, such
-    /// as hooks. Absolute, or relative to every root of `write`.
+    /// Paths that are read but not written, also where they do not exist yet, because another program would
+    /// run something from them later, such as hooks. Absolute, or relative to every root of `write`.
     pub guarded: Vec<PathBuf>,
-    /// Read but not written wherever they stand beneath a root of `write`, also where they do not exist yet.
+    /// Names that are read but not written anywhere beneath a root of `write`, also where they do not exist
+    /// yet.
     pub guarded_names: NameSet,
-    /// Files that hold secrets, wherever they stand: they are seen and listed, and their contents are not read.
+    /// Names of files that hold secrets, in any directory: they are seen and listed, and their contents are
+    /// not read.
     pub sealed_names: NameSet,
-    /// Of the files that are hidden or sealed, those that commands find empty instead of not being able to open them, where mounts can do
-    /// that: some programs fail when they cannot read their settings.
+    /// Names of hidden or sealed files that commands find empty instead of not being able to open them, where
+    /// mounts can do that: some programs fail when they cannot read their settings.
     pub blank_names: NameSet,
-    /// Files that this call may use although they are hidden, sealed or guarded by name, because a person or a rule of theirs
-    /// opened exactly them. A link at such a path opens nothing but itself.
+    /// Files that this call may use although they are hidden, sealed or guarded by name, because the user or
+    /// one of their rules opened exactly them. A link at such a path opens nothing but itself.
     pub opened: Vec<PathBuf>,
-    /// Directories elsewhere that the command goes through: what holds secrets there is sealed too.
+    /// Directories elsewhere that the command goes through: files that hold secrets there are
+    /// sealed too.
     pub searched: Vec<PathBuf>,
-    /// Directories that a person opened. Names are compared below them, so that none is guarded by its own name, and while a
-    /// session lasts each name must lead to the same directory.
+    /// Directories that the user opened. Names are compared below them, so that none is guarded by its own
+    /// name, and while a session lasts each name must lead to the same directory.
     pub anchors: Vec<PathBuf>,
     /// Caches of package managers outside of `write`, which commands change in a layer. None where they are read-only.
     pub caches: Option<CacheLayers>,
@@ -48,7 +55,7 @@ pub struct Bounds {
 /// Caches that the commands of one workspace change in layers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CacheLayers {
-    /// Where the layers of the workspace are. Made when it is missing.
+    /// The directory of the workspace's layers. Created when missing.
     pub directory: PathBuf,
     /// The caches, outer ones first.
     pub places: Vec<CachePlace>,
@@ -59,7 +66,7 @@ pub struct CacheLayers {
 pub struct CachePlace {
     /// The name of its directory in a layer, different for each cache.
     pub name: String,
-    /// Where it is, or would be.
+    /// The path of the cache, whether or not it exists.
     pub at: PathBuf,
     /// A variable that leads its program to another directory, and its value with `{}` for that; for caches that cannot be mounted over.
     pub redirect: Option<(String, String)>,
@@ -67,7 +74,7 @@ pub struct CachePlace {
     pub linked: Vec<String>,
 }
 
-/// How far an access reaches.
+/// The extent of an access.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reach {
@@ -80,7 +87,7 @@ pub enum Reach {
 }
 
 impl Bounds {
-    /// No bounds: whatever the account of this process may do.
+    /// No bounds: everything that the account of this process may do is allowed.
     pub fn open() -> Self {
         Self {
             read: Reach::Anywhere,
@@ -100,12 +107,12 @@ impl Bounds {
         }
     }
 
-    /// Whether there are none, so that no jail is needed.
+    /// Whether nothing is confined, so that no jail is needed.
     pub fn is_open(&self) -> bool {
         *self == Self::open()
     }
 
-    /// Whether they only take files, and perhaps the network, out of what the account may do, and confine nothing else.
+    /// Whether the bounds only hide files, and perhaps take the network away, and confine nothing else.
     pub fn only_hide(&self) -> bool {
         self.read == Reach::Anywhere && self.write == Reach::Anywhere
     }

@@ -1,4 +1,5 @@
-//! Keeps the layers over package managers' caches under a total size. Who is in one holds its lock.
+//! Keeps the layers over package managers' caches under a total size. A jail that uses a layer
+//! holds its lock.
 
 use std::fs::{self, File, Permissions};
 use std::io;
@@ -8,10 +9,10 @@ use std::time::SystemTime;
 
 use crate::jail::CACHE_LOCK;
 
-/// How much the layers of all workspaces may take together.
+/// The most bytes that the layers of all workspaces may take together.
 pub const LAYERS_CAP_BYTES: u64 = 20 * 1024 * 1024 * 1024;
 
-/// How many files are counted at most. More of them count as more than any cap.
+/// The most files that are counted. More of them count as more than any cap.
 const MAX_FILES: usize = 2_000_000;
 
 /// The unit in which a file system says how much a file takes.
@@ -25,7 +26,7 @@ struct SlotSize {
     used: SystemTime,
 }
 
-/// How many bytes all layers take, and of how many workspaces.
+/// The bytes that all layers take, and the number of workspaces.
 pub fn measure(directory: &Path) -> io::Result<(u64, usize)> {
     let slots = slots(directory)?;
     let mut workspaces: Vec<&Path> = slots.iter().filter_map(|slot| slot.path.parent()).collect();
@@ -33,8 +34,8 @@ pub fn measure(directory: &Path) -> io::Result<(u64, usize)> {
     Ok((slots.iter().fold(0, |sum: u64, slot| sum.saturating_add(slot.bytes)), workspaces.len()))
 }
 
-/// Removes the layers that were used longest ago until all together take at most `cap_bytes`. One that is in use stays. This blocks on the
-/// file system.
+/// Removes the least recently used layers until all together take at most `cap_bytes`. A layer in use stays.
+/// This blocks on the file system.
 pub fn evict(directory: &Path, cap_bytes: u64) -> io::Result<u64> {
     let mut slots = slots(directory)?;
     slots.sort_by_key(|slot| slot.used);
@@ -50,7 +51,7 @@ pub fn evict(directory: &Path, cap_bytes: u64) -> io::Result<u64> {
         }
         remove(&slot.path)?;
         if let Some(workspace) = slot.path.parent() {
-            // Fails while there are others in it.
+            // Fails while other slots are left in it.
             let _ = fs::remove_dir(workspace);
         }
         total = total.saturating_sub(slot.bytes);
@@ -90,8 +91,8 @@ fn size(path: &Path, left: &mut usize) -> u64 {
     inside.fold(own, |sum, entry| sum.saturating_add(size(&entry.path(), left)))
 }
 
-/// Removes a directory with everything in it, also in directories that are closed: the kernel closes those that it works in, and Go those of
-/// modules.
+/// Removes a directory with everything in it, also in directories without access rights: the kernel closes
+/// those that it works in, and Go those of modules.
 fn remove(path: &Path) -> io::Result<()> {
     let found = fs::symlink_metadata(path)?;
     if !found.is_dir() {

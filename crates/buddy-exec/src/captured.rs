@@ -1,10 +1,10 @@
-//! What is kept of one output stream: its beginning, its end, and how long it was.
+//! The captured part of one output stream: its beginning, its end, and its length.
 
 use crate::tail::{Tail, head_cut, tail_cut};
 
 /// The beginning and the end of an output stream.
 ///
-/// When nothing was left out, `head` and `tail` follow each other without a gap. When something was, neither of them
+/// When no bytes were left out, `head` and `tail` follow each other without a gap. Otherwise neither of them
 /// begins or ends inside a UTF-8 character at the gap.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Captured {
@@ -22,8 +22,8 @@ impl Captured {
         self.total.saturating_sub((self.head.len() + self.tail.len()) as u64)
     }
 
-    /// Both parts as text, with a line between them that says what was left out. Bytes that are not UTF-8 are
-    /// replaced by U+FFFD.
+    /// Both parts as text, with a line between them that says how much was left out. Bytes that are not UTF-8
+    /// are replaced by U+FFFD.
     pub fn text(&self) -> String {
         let omitted = self.omitted();
         if omitted == 0 {
@@ -36,7 +36,7 @@ impl Captured {
     }
 }
 
-/// The line that stands for bytes that were left out, in texts and in logs.
+/// The line that stands for omitted bytes, in texts and in logs.
 pub(crate) fn gap_line(bytes: u64) -> String {
     format!("\n… {bytes} bytes left out …\n")
 }

@@ -1,9 +1,11 @@
-//! The words between a target and the supervisor of one command: JSON lines over a socket pair.
+//! The protocol between a target and the supervisor of one command: JSON lines over a socket pair.
 //!
-//! Down go one byte with the way out of the command if it has one, one [`Spec`], the bytes of the command's standard input if it has any, and then [`Order`]s. Up come one of
-//! [`Report::Started`], [`Report::BadCwd`], [`Report::NotStarted`], [`Report::Lost`] and [`Report::Refused`], and after a start one
-//! [`Report::Exited`]. The end of the stream is a message too: down it means "kill everything", up it means that the supervisor was lost. Both ends
-//! are the same build of the same program, so the format has no versions.
+//! Down go one byte with the way out of the command if it has one, one [`Spec`], the bytes of the command's
+//! stdin if it has any, and then [`Order`]s. Up come one of [`Report::Started`], [`Report::BadCwd`],
+//! [`Report::NotStarted`], [`Report::Lost`] and [`Report::Refused`], and after a start one
+//! [`Report::Exited`]. The end of the stream is a message too: down it means "kill everything", up it means
+//! that the supervisor was lost. Both ends are the same build of the same program, so the format has no
+//! versions.
 
 use std::io::{self, IoSlice, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -22,14 +24,14 @@ use crate::{Bounds, Ended, Limits, LimitsHit, TargetError};
 /// The largest [`Spec`] line. Linux takes 2 MiB of arguments and environment by default; JSON may escape each byte.
 pub(crate) const MAX_SPEC_BYTES: u64 = 16 * 1024 * 1024;
 
-/// What to run.
+/// The command to run, with its streams and limits.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Spec {
     pub(crate) argv: Vec<String>,
     /// Bytes, as a path need not be text.
     pub(crate) cwd: Vec<u8>,
     pub(crate) env: Vec<(String, String)>,
-    /// How many bytes of standard input follow this line; `None` for the null device.
+    /// The number of bytes of stdin that follow this line; `None` for the null device.
     pub(crate) stdin_bytes: Option<u64>,
     pub(crate) timeout_ms: Option<u64>,
     pub(crate) grace_ms: u64,
@@ -38,35 +40,36 @@ pub(crate) struct Spec {
     pub(crate) limits: Limits,
     /// Whether the output streams are a terminal, which the command gets as its own.
     pub(crate) has_terminal: bool,
-    /// Of the shell of a pane: a directory that it reads although it is hidden. Its terminal is the one that the session of
-    /// this process has already.
+    /// For the shell of a pane: a hidden directory that it may read. Its terminal is the one that the session
+    /// of this process has already.
     pub(crate) pane: Option<Vec<u8>>,
-    /// Where things are moved that a command leaves where programs take orders from them. Without it they are removed.
+    /// The directory for files that a command leaves where programs take orders from them. Without it they
+    /// are removed.
     pub(crate) quarantine: Option<Vec<u8>>,
 }
 
-/// What becomes of processes that a command leaves running at its own end.
+/// The fate of background processes that a command leaves at its own end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Leftovers {
-    /// They are ended.
+    /// They are killed.
     #[default]
     End,
-    /// They live on, as the command was run to start them.
+    /// They keep running, as the command was run to start them.
     Stay,
 }
 
-/// What to do with the command while it runs.
+/// An instruction about the running command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Order {
-    /// Ask the whole tree to end, and kill what is left after the grace.
+    /// Ask the whole tree to end, and kill the rest after the grace.
     Term,
     /// Kill the whole tree now.
     Kill,
 }
 
-/// What the supervisor has to say.
+/// A message from the supervisor.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Report {
@@ -77,13 +80,13 @@ pub(crate) enum Report {
     NotStarted(Reason),
     /// The command would not have been kept to its bounds.
     Refused(Refusal),
-    /// The command may have run: who speaks for it was gone before it could say so.
+    /// The command may have run: the process that speaks for it was gone before it could say so.
     Lost,
     Exited(Outcome),
 }
 
 impl Report {
-    /// Why a command was not started; none when this says that it was, or nothing about it.
+    /// The reason that a command was not started; `None` for reports of a start and for others.
     pub(crate) fn into_error(self, argv: &[String], cwd: &Path) -> Option<TargetError> {
         match self {
             Self::NotStarted(reason) => Some(TargetError::CommandNotStarted {
@@ -102,19 +105,21 @@ impl Report {
     }
 }
 
-/// How the command ended, and what it left behind.
+/// The command's exit status, and what it left behind.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Outcome {
     pub(crate) code: Option<i32>,
     pub(crate) signal: Option<i32>,
     pub(crate) ended: Ended,
-    /// From the start of the command until nothing of it was left, by the clock that also keeps the timeout.
+    /// From the start of the command until its last process was gone, by the clock that also keeps the
+    /// timeout.
     pub(crate) took_us: u64,
     pub(crate) leftovers: u32,
     pub(crate) survivors: u32,
     pub(crate) hit: LimitsHit,
     pub(crate) swept: Vec<SweepNote>,
-    /// Whether nobody knows how it ended, as it has ended the process that would have told.
+    /// Whether the exit status is unknown, because the command ended the process that would have
+    /// reported it.
     pub(crate) is_lost: bool,
 }
 

@@ -1,9 +1,10 @@
-//! Drives one run on a thread of its own: drains both streams, listens to the supervisor, and ends with the [`Exit`].
+//! Drives one run on a thread of its own: drains both streams, listens to the supervisor, and ends with the
+//! [`Exit`].
 //!
-//! A plain thread and not a task, as the drain must keep up with the command whatever else the runtime does, and as
-//! writing the log blocks. Nothing here waits for a reader: chunks that do not fit are counted and dropped. The timeout
-//! is kept by the supervisor, which no amount of output can delay; here is only the backstop for a supervisor that does
-//! not answer.
+//! A plain thread and not a task, as the drain must keep up with the command no matter how busy the runtime
+//! is, and as writing the log blocks. Nothing here waits for a reader: chunks that do not fit are counted and
+//! dropped. The timeout is kept by the supervisor, which no amount of output can delay; this module has only
+//! the backstop for a supervisor that does not answer.
 
 mod output;
 
@@ -23,29 +24,29 @@ use crate::running::QUEUED_CHUNKS;
 use crate::{Exec, Exit, Reach, Running, Stopper, Stream, SupervisorCommand, TargetError};
 pub(crate) use output::{Output, Taken};
 
-/// How long the streams are still read after the end was reported. All writers are dead by then, so the end of file is
-/// there at once unless one of them could not be killed.
+/// The time that the streams are still read after the supervisor reported the end. All writers are dead by then,
+/// so the end of file comes at once unless one of them could not be killed.
 const DRAIN_LIMIT: Duration = Duration::from_secs(2);
 
-/// How long a supervisor that should have ended everything may stay silent, on top of timeout and grace.
+/// The longest silence of a supervisor that should have ended everything, on top of timeout and grace.
 const BACKSTOP: Duration = Duration::from_secs(10);
 
-/// How long a supervisor has to say that the command started.
+/// The time limit for a supervisor to report that the command started.
 const START_LIMIT: Duration = Duration::from_secs(30);
 
-/// How often the backstop is looked at.
+/// The pause between two checks of the backstop.
 const TICK: Duration = Duration::from_secs(1);
 
-/// Read at once: fits the second-level cache, and makes the cost per call vanish.
+/// Bytes per read: fits the second-level cache, and makes the cost per call vanish.
 pub(crate) const READ_BYTES: usize = 128 * 1024;
 
-/// What becomes of live output that its reader is too slow for.
+/// The handling of live output that its reader is too slow for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Chunks {
-    /// It is dropped and counted: it is for watching.
+    /// Dropped and counted: the output is only for watching.
     #[default]
     Sampled,
-    /// The command waits: its output is all that matters about it.
+    /// The command waits for the reader: its output is all that matters about it.
     Whole,
 }
 
@@ -67,8 +68,8 @@ pub(crate) async fn start(
     is_started.await.unwrap_or(Err(TargetError::SupervisorLost))
 }
 
-/// The whole life of the thread. If nobody waits for the start any more, the refused [`Running`] is dropped, and that
-/// kills the command.
+/// The whole life of the thread. If no caller waits for the start any more, the refused [`Running`] is
+/// dropped, and that kills the command.
 fn run(
     command: &SupervisorCommand,
     mut exec: Exec,
@@ -79,7 +80,7 @@ fn run(
         Ok(supervisor) => supervisor,
         Err(error) => return drop(started.send(Err(error))),
     };
-    // Only the process inside holds it from here on, so that its end can be seen.
+    // From here on only the process inside holds it, so that its end can be seen.
     exec.way_out = None;
     let (chunks, live) = mpsc::channel(QUEUED_CHUNKS);
     let mut drain = Drain {
@@ -102,7 +103,7 @@ fn run(
     let is_lost = ended.is_none();
     let ended = drain.finish(ended);
     if is_lost && let Reach::Beneath(roots) = &exec.bounds.write {
-        // It would have done so itself.
+        // The lost supervisor would have done so itself.
         clear_litter(roots, &exec.bounds.guarded_names);
     }
     let _ = exit.send(ended);
@@ -114,12 +115,12 @@ struct Drain {
     output: Output,
     stdout_open: bool,
     stderr_open: bool,
-    /// What came over the control stream and is not yet a whole line.
+    /// Bytes from the control stream that are not yet a whole line.
     heard: Vec<u8>,
     buffer: Vec<u8>,
 }
 
-/// What one round of waiting brought.
+/// The result of one round of waiting.
 enum Heard {
     Nothing,
     Report(Report),
@@ -154,7 +155,7 @@ impl Drain {
         Err(TargetError::SupervisorLost)
     }
 
-    /// Until the supervisor has reported the end and the streams are drained. `None` if it never did.
+    /// Waits until the supervisor has reported the end and the streams are drained. `None` if it never did.
     fn until_end(&mut self, timed: Option<Instant>, grace: Duration) -> Option<Outcome> {
         loop {
             let asked = [timed, self.supervisor.line.stop_asked()].into_iter().flatten().min();
@@ -211,7 +212,7 @@ impl Drain {
 
 /// Waiting and reading.
 impl Drain {
-    /// Waits until something is there or the time is over, and takes one read from each stream that is ready.
+    /// Waits for output, a report or the deadline, and takes one read from each stream that is ready.
     fn round(&mut self, until: Instant) -> Heard {
         // Two reports may have come in one read.
         if let Some(report) = self.next_report() {
@@ -268,7 +269,7 @@ impl Drain {
     }
 }
 
-/// Reads once. Says whether the stream is still open.
+/// Reads once. Returns whether the stream is still open.
 fn pump(pipe: &mut PipeReader, stream: Stream, buffer: &mut [u8], output: &mut Output) -> bool {
     match pipe.read(buffer) {
         Ok(0) => false,

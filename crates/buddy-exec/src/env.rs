@@ -1,6 +1,6 @@
-//! What every environment of commands has. Which variables it begins with is the caller's to say.
+//! Defaults in every environment of commands. The caller chooses the other variables.
 
-/// Set when absent, so that no program waits for a person at a pager or draws on a terminal that is not there.
+/// Set when absent, so that no program waits for a user at a pager or draws on a terminal that is not there.
 const DEFAULTS: &[(&str, &str)] = &[("GIT_PAGER", "cat"), ("PAGER", "cat"), ("TERM", "dumb")];
 
 /// The variables with the defaults for programs that run without a terminal.

@@ -1,4 +1,4 @@
-//! Why a target could not do what it was asked to.
+//! The reasons why a target could not do what it was asked to.
 
 use std::fmt;
 use std::io;
@@ -13,135 +13,135 @@ pub enum TargetError {
     /// Nothing exists at the path.
     #[error("no such file or directory `{}`", path.display())]
     NotFound {
-        /// What was asked for.
+        /// The requested path.
         path: PathBuf,
     },
     /// The user of the target may not do this.
     #[error("permission denied for `{}`", path.display())]
     PermissionDenied {
-        /// What was asked for.
+        /// The requested path.
         path: PathBuf,
     },
     /// The path is not a regular file.
     #[error("`{}` is {what}, not a regular file", path.display())]
     NotAFile {
-        /// What was asked for.
+        /// The requested path.
         path: PathBuf,
-        /// What it is.
+        /// Its kind.
         what: NotFile,
     },
     /// The path is not a directory.
     #[error("`{}` is not a directory", path.display())]
     NotADirectory {
-        /// What was asked for.
+        /// The requested path.
         path: PathBuf,
     },
     /// The path is outside what the call may touch, or leads there.
     #[error("`{}` is outside what may be touched here", path.display())]
     Outside {
-        /// What was asked for.
+        /// The requested path.
         path: PathBuf,
     },
-    /// The path is one that nobody gets to see.
+    /// The path is hidden from everyone.
     #[error("`{}` is off limits", path.display())]
     Hidden {
-        /// What was asked for.
+        /// The requested path.
         path: PathBuf,
     },
-    /// The path may be read and not changed.
+    /// The path may be read but not changed.
     #[error("`{}` is protected and stays as it is", path.display())]
     Guarded {
-        /// What was asked for.
+        /// The requested path.
         path: PathBuf,
     },
-    /// The contents can be secrets, so they are not read; the name is seen.
+    /// The file can hold secrets, so its contents are not read; its name is seen.
     #[error("`{}` can hold secrets, so it is not read", path.display())]
     Sealed {
-        /// What was asked for.
+        /// The requested path.
         path: PathBuf,
-        /// Where it is, when a link led there.
+        /// Its real path, when a link led there.
         real: Option<PathBuf>,
     },
-    /// Another directory has the name of one that a person opened.
+    /// Another directory now has the name of one that the user opened.
     #[error("`{}` is not the directory any more that it was when the session first used it", path.display())]
     Replaced {
         /// The directory.
         path: PathBuf,
     },
-    /// A symbolic link is where a change may go through none.
+    /// A symbolic link stands on a path that a change may only take without links.
     #[error("`{}` is or goes through a symbolic link, which is not written through{}", path.display(), leading(to.as_deref()))]
     Link {
-        /// What was asked for.
+        /// The requested path.
         path: PathBuf,
-        /// Where it leads, as far as that is known and may be told.
+        /// The target of the link, as far as it is known and may be shown.
         to: Option<PathBuf>,
     },
-    /// The path is a directory that everything else is in.
+    /// The path is a root: a directory that everything else is in.
     #[error("`{}` is the top of what may be touched and stays", path.display())]
     IsRoot {
-        /// What was asked for.
+        /// The requested path.
         path: PathBuf,
     },
     /// Another file system is mounted there.
     #[error("something else is mounted at `{}`", path.display())]
     Mount {
-        /// Where.
+        /// The mount point.
         path: PathBuf,
     },
-    /// The directory is not empty, and removing what is in it was not asked for.
+    /// The directory is not empty, and a recursive removal was not requested.
     #[error("the directory `{}` is not empty", path.display())]
     NotEmpty {
-        /// What was asked for.
+        /// The requested path.
         path: PathBuf,
     },
-    /// Something is there already.
+    /// The path exists already.
     #[error("`{}` is there already", path.display())]
     Exists {
-        /// What was asked for.
+        /// The requested path.
         path: PathBuf,
     },
     /// The path cannot be the name of anything here.
     #[error("the path {why}")]
     BadPath {
-        /// What is wrong with it.
+        /// The problem with it.
         why: &'static str,
     },
-    /// There is more of something than the target takes.
+    /// There are more items than the target accepts.
     #[error("more than {limit} {what}")]
     TooMany {
-        /// Of what.
+        /// The kind of item.
         what: &'static str,
-        /// The most that is taken.
+        /// The most that the target accepts.
         limit: usize,
     },
-    /// A pattern to search for is not understood.
+    /// A search pattern is not understood.
     #[error("the pattern is not understood: {reason}")]
     BadPattern {
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// What is there now could not be kept for undo, so nothing was changed.
+    /// The current content could not be kept for undo, so nothing was changed.
     #[error("nothing was changed, as `{}` could not be kept for undo", path.display())]
     NotKept {
-        /// What was to be changed.
+        /// The path to change.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
-    /// There is no room left for the file.
+    /// There is no space left for the file.
     #[error("no space left to write `{}`", path.display())]
     NoSpace {
-        /// What was to be written.
+        /// The path to write.
         path: PathBuf,
     },
-    /// Something is larger than the target takes.
+    /// An item is larger than the target accepts.
     #[error("{what} has {size} bytes, the limit is {limit}")]
     TooLarge {
-        /// What is too large.
+        /// The kind of item.
         what: &'static str,
         /// Its size in bytes.
         size: u64,
-        /// The largest size taken.
+        /// The largest accepted size.
         limit: u64,
     },
     /// The command has no program.
@@ -152,7 +152,7 @@ pub enum TargetError {
     CwdUnusable {
         /// The directory.
         cwd: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
     /// The program could not be started.
@@ -160,7 +160,7 @@ pub enum TargetError {
     CommandNotStarted {
         /// The first word of the command.
         program: String,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
     /// A layer of the jail could not be applied, so the command was not run: it would not have been kept to its bounds.
@@ -168,7 +168,7 @@ pub enum TargetError {
     NotJailed {
         /// The layer, by the name that [`crate::layers`] gives it.
         layer: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
     /// The supervisor could not be started, so the command was not either.
@@ -176,11 +176,11 @@ pub enum TargetError {
     SupervisorNotStarted {
         /// The program of the supervisor.
         program: PathBuf,
-        /// Why.
+        /// The cause.
         source: io::Error,
     },
-    /// The supervisor went away without a report, so the outcome of the command is not known. What could still be
-    /// found of its processes was killed.
+    /// The supervisor went away without a report, so the outcome of the command is not known. All its
+    /// processes that could still be found were killed.
     #[error("the supervisor of the command was lost, the outcome is unknown")]
     SupervisorLost,
     /// The host of the target cannot be reached, so nothing was done.
@@ -188,16 +188,16 @@ pub enum TargetError {
     Unreachable {
         /// The name of the target.
         target: String,
-        /// Why not.
+        /// The reason.
         reason: String,
     },
-    /// The connection to the host was lost during a call, so its outcome is not known. The host ends what runs as soon as
-    /// it learns of the loss; the next call makes a new connection.
+    /// The connection to the host was lost during a call, so its outcome is not known. The host kills the
+    /// running command as soon as it learns of the loss; the next call makes a new connection.
     #[error("the connection to `{target}` was lost, the outcome is unknown{}{reason}", if reason.is_empty() { "" } else { ": " })]
     ConnectionLost {
         /// The name of the target.
         target: String,
-        /// What the client of the connection said.
+        /// The message of the connection's client.
         reason: String,
     },
     /// The host lacks something that the target needs.
@@ -205,33 +205,33 @@ pub enum TargetError {
     NotSupported {
         /// The name of the target.
         target: String,
-        /// What is missing.
+        /// The missing part.
         reason: String,
     },
     /// The exit of this run was already handed out.
     #[error("the exit of the command was already taken")]
     ExitTaken,
-    /// Something about a pane.
+    /// A failure of a pane.
     #[error(transparent)]
     Pane(#[from] PaneError),
-    /// Anything else that the system refused.
+    /// Any other error of the system.
     #[error("cannot {action} `{}`", path.display())]
     Io {
-        /// What was being done, as a verb.
+        /// The action, as a verb.
         action: &'static str,
-        /// What it was done to.
+        /// The path that it was done to.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
 }
 
-/// Where a link leads, for a message.
+/// The target of a link, for a message.
 fn leading(to: Option<&Path>) -> String {
     to.map(|to| format!("; it leads to `{}`", to.display())).unwrap_or_default()
 }
 
-/// What a path is when it is not a regular file.
+/// The kind of a path that is not a regular file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum NotFile {
     /// A directory.
@@ -242,7 +242,7 @@ pub enum NotFile {
     Device,
     /// A socket.
     Socket,
-    /// Something else.
+    /// Anything else.
     Other,
 }
 
@@ -259,12 +259,12 @@ impl fmt::Display for NotFile {
 }
 
 impl TargetError {
-    /// Whether it is about the way to the host, so that another try may get through.
+    /// Whether the failure is about the way to the host, so that a retry may get through.
     pub(crate) fn is_connection(&self) -> bool {
         matches!(self, Self::Unreachable { .. } | Self::ConnectionLost { .. })
     }
 
-    /// Sorts an error of the system into the kind that a caller branches on.
+    /// Sorts a system error into the kind that a caller branches on.
     pub(crate) fn from_io(action: &'static str, path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {

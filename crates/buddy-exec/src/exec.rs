@@ -1,4 +1,4 @@
-//! What to run, and how it ended.
+//! A command to run, and how it ended.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -17,21 +17,21 @@ pub struct Exec {
     pub cwd: PathBuf,
     /// The complete environment of the command; nothing is inherited.
     pub env: Vec<(String, String)>,
-    /// What the command reads. With a terminal this is typed ahead, so it is echoed.
+    /// The input of the command. With a terminal this is typed ahead, so it is echoed.
     pub stdin: Stdin,
     /// A terminal of its own, for programs that want one. Both output streams then come as one, the first.
     pub pty: Option<TerminalSize>,
-    /// How long the command may run before it is stopped.
+    /// The timeout, after which the command is stopped.
     pub timeout: Option<Duration>,
-    /// How much of the output is kept.
+    /// The part of the output that is kept.
     pub output: OutputLimits,
-    /// What the command may touch.
+    /// The bounds of the command.
     pub bounds: Bounds,
-    /// How it reaches the network where its bounds give it none, in a jail with namespaces.
+    /// The way to the network where its bounds give it none, in a jail with namespaces.
     pub way_out: Option<WayOut>,
 }
 
-/// What a command reads on its standard input.
+/// The stdin of a command.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Stdin {
     /// Nothing: the end of file comes at once.
@@ -41,18 +41,18 @@ pub enum Stdin {
     Bytes(Vec<u8>),
 }
 
-/// How much of the output is kept. Draining goes on at full speed whatever the limits are.
+/// Limits on the output that is kept. Draining goes on at full speed regardless of them.
 #[derive(Debug, Clone, Default)]
 pub struct OutputLimits {
     /// Bytes kept from the beginning of each stream.
     pub keep_head: usize,
     /// Bytes kept from the end of each stream.
     pub keep_tail: usize,
-    /// Where both streams are written, in the order in which they arrive.
+    /// The file that gets both streams, in the order in which they arrive.
     pub log: Option<LogFile>,
 }
 
-/// A log file to be created for one command.
+/// A log file to create for one command.
 #[derive(Debug, Clone)]
 pub struct LogFile {
     /// A path at which nothing exists yet; its directory is made when missing.
@@ -64,7 +64,7 @@ pub struct LogFile {
 /// A piece of live output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chunk {
-    /// Where it came from.
+    /// The stream that it came from.
     pub stream: Stream,
     /// At most [`crate::CHUNK_BYTES`] bytes. A character may be split between two chunks.
     pub bytes: Bytes,
@@ -73,26 +73,26 @@ pub struct Chunk {
 /// An output stream of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Stream {
-    /// Standard output.
+    /// The stdout of the command.
     Stdout,
-    /// Standard error.
+    /// The stderr of the command.
     Stderr,
 }
 
-/// How a command ended.
+/// The exit status of a command, with its output.
 #[derive(Debug, Default)]
 pub struct Exit {
     /// The exit code, unless a signal ended the command.
     pub code: Option<i32>,
     /// The signal that ended the command.
     pub signal: Option<i32>,
-    /// Who ended it.
+    /// The cause of the end.
     pub ended: Ended,
-    /// From the start of the command until nothing of it was left.
+    /// The time from the start of the command until its last process was gone.
     pub duration: Duration,
-    /// Standard output.
+    /// Captured stdout.
     pub stdout: Captured,
-    /// Standard error.
+    /// Captured stderr.
     pub stderr: Captured,
     /// Descendants that were still alive when the command itself had ended, and were killed.
     pub leftovers: u32,
@@ -100,28 +100,29 @@ pub struct Exit {
     pub survivors: u32,
     /// Limits on the command as a whole that it ran into.
     pub hit: LimitsHit,
-    /// What was moved to quarantine because programs would have taken orders from it, and where nobody looked for that.
+    /// Files that were moved to quarantine because programs would have taken orders from them, and places
+    /// that were not searched.
     pub swept: Vec<SweepNote>,
-    /// The log file, when one was asked for.
+    /// The log file, if requested.
     pub log: Option<LogInfo>,
     /// Live chunks that were not queued because the reader was slow or the cap was reached.
     pub chunks_dropped: u64,
 }
 
-/// Who ended a command.
+/// The cause of a command's end.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Ended {
     /// The command ended by itself, or by a signal that did not come from here.
     #[default]
     Exited,
-    /// It ran into its timeout.
+    /// It reached its timeout.
     TimedOut,
-    /// It was stopped.
+    /// The caller stopped it.
     Stopped,
 }
 
-/// What became of a log file.
+/// The state of a log file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogInfo {
     /// The file.

@@ -1,8 +1,8 @@
 //! Files on the local machine, as a target reaches them. All of this blocks and belongs on a blocking thread.
 //!
-//! Every access goes through a [`View`]: the bounds of the call with their roots opened. Paths are resolved by the kernel
-//! in one step (`beneath`), changes happen at a [`Spot`] in a directory that is already open, and what is hidden or
-//! guarded is recognised by where an opened object really is (`protected`).
+//! Every access goes through a [`View`]: the bounds of the call with their roots opened. Paths are resolved
+//! by the kernel in one step (`beneath`), changes happen at a [`Spot`] in a directory that is already open,
+//! and hidden or guarded objects are recognised by the real path of the opened object (`protected`).
 
 mod beneath;
 mod delete;
@@ -45,7 +45,8 @@ use crate::{NotFile, TargetError};
 /// The longest path that the kernel takes.
 const MAX_PATH: usize = 4_095;
 
-/// Refuses paths that no person means and that would be shown wrongly: with line breaks or NULs, not UTF-8, too long.
+/// Refuses paths that no user means and that would be shown wrongly: with line breaks or NULs, not UTF-8, too
+/// long.
 pub(crate) fn check_path(path: &Path) -> Result<(), TargetError> {
     let Some(text) = path.to_str() else { return Err(TargetError::BadPath { why: "is not UTF-8" }) };
     if text.contains('\0') {
@@ -60,7 +61,7 @@ pub(crate) fn check_path(path: &Path) -> Result<(), TargetError> {
     Ok(())
 }
 
-/// What something is that is not a regular file.
+/// The kind of an object that is not a regular file.
 fn kind_of(kind: FileType) -> Option<NotFile> {
     match kind {
         FileType::RegularFile => None,

@@ -1,8 +1,8 @@
-//! Files and directories that git takes orders from because its settings name them: hooks kept elsewhere, included settings, and
-//! programs of filters, drivers, aliases and the like.
+//! Files and directories that git takes orders from because its settings name them: hooks kept elsewhere,
+//! included settings, and programs of filters, drivers, aliases and the like.
 //!
-//! One reading for all: policy asks before such a file is changed, the file tools guard it, and so does the jail. Nothing is run; conditions
-//! of includes are taken to hold.
+//! One parser for all: policy asks before such a file is changed, the file tools guard it, and so does the
+//! jail. Nothing is run; conditions of includes are taken to be true.
 
 mod settings;
 
@@ -14,21 +14,22 @@ use std::path::{Component, Path, PathBuf};
 
 use settings::{Setting, settings};
 
-/// The largest file of settings that is read, and how many of them.
+/// The largest file of settings that is read, and the most such files.
 const MAX_BYTES: u64 = 1024 * 1024;
 const MAX_FILES: usize = 200;
 
-/// How many paths are found at most.
+/// The most paths that are found.
 const MAX_FOUND: usize = 400;
 
 /// Settings of the whole machine.
 const SYSTEM: &str = "/etc/gitconfig";
 
-/// Settings whose value is a path. A key is `section.name` in lower case, without what stands between.
+/// Settings whose value is a path. A key is `section.name` in lower case, without the part between them.
 const PATHS: &[&str] = &[HOOKS_PATH, "core.attributesfile", "init.templatedir"];
 const HOOKS_PATH: &str = "core.hookspath";
 
-/// Settings whose value is a path from the file that it stands in, and is read as settings too.
+/// Settings whose value is a path relative to the file that it stands in, and is read as settings
+/// too.
 const INCLUDES: &[&str] = &["include.path", "includeif.path"];
 
 /// Settings whose value is a command. One without a name stands for all of its section.
@@ -68,7 +69,7 @@ const COMMANDS: &[&str] = &[
     "uploadpack.packobjectshook",
 ];
 
-/// Settings that name files which nothing is run from, or no files.
+/// Settings that name files from which nothing is run, or no files.
 const HARMLESS: &[&str] = &[
     "blame.ignorerevsfile",
     "branch",
@@ -94,7 +95,7 @@ const HARMLESS: &[&str] = &[
     "user",
 ];
 
-/// Hooks by name, for a repository that keeps them where everything else is.
+/// Hooks by name, for a repository whose hooks are in its work tree.
 const HOOKS: &[&str] = &[
     "applypatch-msg",
     "commit-msg",
@@ -116,7 +117,7 @@ const HOOKS: &[&str] = &[
     "sendemail-validate",
 ];
 
-/// A repository: its own directory, and where its files are.
+/// A repository: its own directory, and that of its files.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Repository {
     pub(crate) git: PathBuf,
@@ -124,14 +125,16 @@ pub(crate) struct Repository {
 }
 
 impl Repository {
-    /// The one with this directory of its own, which is in the work tree or is a bare repository.
+    /// The repository with this directory of its own, which is in the work tree or is a bare
+    /// repository.
     pub(crate) fn of(git: &Path) -> Self {
         let is_inside = git.file_name().is_some_and(|name| name.eq_ignore_ascii_case(".git"));
         let top = git.parent().filter(|_| is_inside).unwrap_or(git);
         Self { git: git.to_owned(), top: top.to_owned() }
     }
 
-    /// Those that a file `.git` leads to: the work tree's own, and what it shares with others.
+    /// The repositories that a file `.git` leads to: the work tree's own, and the one that it
+    /// shares with others.
     pub(crate) fn behind(file: &Path) -> Vec<Self> {
         let Some(top) = file.parent() else { return Vec::new() };
         let Some(text) = read(file) else { return Vec::new() };
@@ -142,12 +145,12 @@ impl Repository {
     }
 }
 
-/// Where a person keeps settings that hold for all their repositories.
+/// The directories of a user's settings for all their repositories.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct GitHome<'a> {
-    /// Their home directory.
+    /// The home directory.
     pub home: Option<&'a Path>,
-    /// Where programs keep their settings; in the home without it.
+    /// The directory of programs' settings; in the home if absent.
     pub config: Option<&'a Path>,
 }
 
@@ -172,11 +175,11 @@ pub(crate) fn named_by(repositories: &BTreeSet<Repository>, home: GitHome<'_>) -
     reader.found
 }
 
-/// Reads settings and what they include.
+/// Reads settings and those that they include.
 struct Reader<'a> {
     home: Option<&'a Path>,
     found: BTreeSet<PathBuf>,
-    /// Files that were read, with the directories that paths in them begin at.
+    /// Files that were read, with the directories that paths in them are relative to.
     read: BTreeSet<(PathBuf, BTreeSet<PathBuf>)>,
 }
 
@@ -201,7 +204,7 @@ impl Reader<'_> {
         } else if PATHS.contains(&key) {
             for path in tops.iter().filter_map(|top| self.path(top, value)).collect::<Vec<_>>() {
                 if tops.iter().any(|top| top.starts_with(&path)) {
-                    // All that is worked on is in there.
+                    // The work tree lies in there, so only hooks count, by name.
                     let hooks = HOOKS.iter().filter(|_| key == HOOKS_PATH);
                     hooks.for_each(|hook| self.find(path.join(hook)));
                 } else {
@@ -246,7 +249,7 @@ fn words(value: &str) -> impl Iterator<Item = &str> {
 }
 
 fn read(file: &Path) -> Option<String> {
-    // Without waiting for the other end of a pipe.
+    // Opens without waiting for the other end of a pipe.
     let file =
         OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(file).ok()?;
     if !file.metadata().is_ok_and(|found| found.is_file()) {
@@ -257,7 +260,7 @@ fn read(file: &Path) -> Option<String> {
     Some(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Without `.` and `..`.
+/// The path without `.` and `..`.
 pub(crate) fn clean(path: &Path) -> PathBuf {
     let mut cleaned = PathBuf::new();
     for component in path.components() {
@@ -309,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn what_runs_nothing_is_left_alone() {
+    fn settings_that_run_nothing_are_left_alone() {
         check("[core]\n\texcludesFile = docs/a\n\tpager = less\n[commit]\n\ttemplate = docs/a\n", &[]);
         check("[remote \"o\"]\n\turl = ../w\n[alias]\n\tx = !make docs\n[unknown]\n\tkey = no/where\n", &[]);
         check("[user]\n\tname = run.sh\n", &[]);

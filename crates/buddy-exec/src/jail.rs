@@ -1,12 +1,14 @@
-//! The jail: how a command is kept to its [`Bounds`](crate::Bounds) by the kernel.
+//! The jail: the kernel keeps a command to its [`Bounds`](crate::Bounds).
 //!
 //! The supervisor turns the bounds into a plan and starts this program again in a second hidden mode, inside
-//! bubblewrap where that is installed. That process confines itself (limits, no new privileges, Landlock, seccomp), which
-//! nothing can undo, and only then starts the command. What cannot be applied refuses the command and names the layer.
+//! bubblewrap where that is installed. That process confines itself (limits, no new privileges, Landlock,
+//! seccomp), which nothing can undo, and only then starts the command. If a layer cannot be applied, the
+//! command is refused and the error names the layer.
 //!
-//! With bubblewrap, mounts do what Landlock cannot: they protect names inside a directory that may be written. Without it
-//! Landlock protects them by granting less: nothing can be created directly in a directory on the way to such a name. Names that do
-//! not exist yet are swept: what a command makes of them is moved to quarantine before its end is told.
+//! With bubblewrap, mounts do what Landlock cannot: they protect names inside a directory that may be
+//! written. Without it Landlock protects them by granting less: nothing can be created directly in a
+//! directory on the way to such a name. Names that do not exist yet are swept: files that a command makes
+//! there are moved to quarantine before its end is reported.
 
 mod bubblewrap;
 mod cache_layers;
@@ -58,7 +60,7 @@ pub(crate) use sweeper::SweepLine;
 pub use walk::Unseen;
 pub(crate) use words::Status;
 
-/// Whether commands get namespaces of their own, as far as a look tells.
+/// Whether commands get namespaces of their own, as far as can be told without starting one.
 pub fn has_namespaces() -> bool {
     matches!(bubblewrap::find(), Ok(Some(_)))
 }

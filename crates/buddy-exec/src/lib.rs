@@ -1,12 +1,14 @@
 //! Execution targets: running commands and reaching files on a host.
 //!
-//! A [`Target`] starts commands and reads, writes and lists files. [`LocalTarget`] is the machine that this process runs
-//! on, [`RemoteTarget`] another host over any [`Transport`]: a container or SSH. File access keeps to the bounds of the call, and what it changes is kept for [`undo`]. Each command runs under a small supervisor process (see [`supervise`]) that owns its whole process tree, so that
-//! stopping a command, running into its timeout, and losing this process all end every descendant. [`TmuxTarget`] lies
-//! over any of them and adds terminals that are shared with people.
+//! A [`Target`] starts commands and reads, writes and lists files. [`LocalTarget`] is the machine that this
+//! process runs on, [`RemoteTarget`] another host over any [`Transport`]: a container or SSH. File access
+//! keeps to the bounds of the call, and [`undo`] keeps the state from before each change. Each command runs
+//! under a small supervisor process (see [`supervise`]) that owns its whole process tree, so that stopping a
+//! command, reaching its timeout, and losing this process all kill every descendant. [`TmuxTarget`] lies over
+//! any of them and adds terminals that the agent shares with people.
 //!
-//! The crate never knows about models, agents or policy, and it reads neither environment nor home: paths, variables
-//! and limits come in as values.
+//! The crate never knows about models, agents or policy, and it reads neither environment nor home: paths,
+//! variables and limits come in as values.
 
 mod attended;
 mod bounds;

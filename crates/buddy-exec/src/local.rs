@@ -22,13 +22,13 @@ use crate::{
 };
 pub(crate) use supervisor::Supervisor;
 
-/// How long a process tree has between being asked to end and being killed.
+/// The time between asking a process tree to end and killing it.
 pub const DEFAULT_GRACE: Duration = Duration::from_secs(5);
 
-/// How long a command may take that does nothing.
+/// The time limit of a command that does nothing.
 const TRY_LIMIT: Duration = Duration::from_secs(20);
 
-/// How to start a supervisor: in service this program itself in its hidden mode.
+/// The command line of a supervisor: in service this program itself in its hidden mode.
 #[derive(Debug, Clone)]
 pub struct SupervisorCommand {
     /// The program.
@@ -37,14 +37,14 @@ pub struct SupervisorCommand {
     pub args: Vec<String>,
 }
 
-/// What a [`LocalTarget`] is made of.
+/// The settings of a [`LocalTarget`].
 #[derive(Debug, Clone)]
 pub struct LocalSettings {
-    /// How to start a supervisor.
+    /// The command line of a supervisor.
     pub supervisor: SupervisorCommand,
-    /// What to say about this machine.
+    /// The description of this machine.
     pub description: Description,
-    /// How long a process tree has between being asked to end and being killed; usually [`DEFAULT_GRACE`].
+    /// The time between asking a process tree to end and killing it; usually [`DEFAULT_GRACE`].
     pub grace: Duration,
 }
 
@@ -55,23 +55,23 @@ pub struct LocalTarget {
     roots: Arc<Roots>,
     managed: Option<ManagedProcesses>,
     limits: Limits,
-    /// What becomes of what commands leave running.
+    /// The fate of background processes that commands leave.
     leftovers: Leftovers,
     quarantine: Option<PathBuf>,
     /// Whether files can be hidden from commands that are not confined otherwise.
     can_hide: OnceCell<bool>,
 }
 
-/// What holds for a command beside what it asks for itself.
+/// Conditions of a run that the command does not choose itself.
 #[derive(Debug, Clone)]
 pub(crate) struct Terms {
     pub(crate) grace: Duration,
     pub(crate) limits: Limits,
-    /// What becomes of what a command leaves running.
+    /// The fate of background processes that the command leaves.
     pub(crate) leftovers: Leftovers,
-    /// What becomes of live output that its reader is too slow for.
+    /// The handling of live output that its reader is too slow for.
     pub(crate) chunks: Chunks,
-    /// Where things are moved that commands leave where programs take orders from them.
+    /// The directory for files that commands leave where programs take orders from them.
     pub(crate) quarantine: Option<PathBuf>,
 }
 
@@ -89,13 +89,13 @@ impl LocalTarget {
         }
     }
 
-    /// The same target, whose commands may take so much as a whole, where this machine can limit that.
+    /// The same target, with these limits on each command as a whole, where this machine can enforce them.
     pub fn with_limits(self, limits: Limits) -> Self {
         Self { limits, ..self }
     }
 
-    /// The same target, which moves what commands leave where programs take orders from it into this directory. Without one it
-    /// is removed.
+    /// The same target, which moves files that commands leave where programs take orders from them into this
+    /// directory. Without one they are removed.
     pub fn with_quarantine(self, directory: PathBuf) -> Self {
         Self { quarantine: Some(directory), ..self }
     }
@@ -105,13 +105,13 @@ impl LocalTarget {
         Self { managed: Some(managed), ..self }
     }
 
-    /// The same target, where processes that a command leaves running stay when it has ended by itself.
+    /// The same target, where background processes stay when the command has ended by itself.
     pub fn leaving_leftovers(self) -> Self {
         Self { leftovers: Leftovers::Stay, ..self }
     }
 
     async fn try_to_hide(&self) -> bool {
-        // Any directory does that every machine has and that nothing needs to start.
+        // Any directory will do that every machine has and that no program needs to start.
         let bounds = Bounds { hidden: vec![PathBuf::from("/tmp")], ..Bounds::open() };
         let exec = Exec {
             argv: vec!["/bin/true".to_owned()],
@@ -295,7 +295,7 @@ impl Target for LocalTarget {
     }
 }
 
-/// Stops a search when nobody waits for it any more.
+/// Stops a search when its caller no longer waits for it.
 #[derive(Default)]
 struct StopOnDrop(Stop);
 

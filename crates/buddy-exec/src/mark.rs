@@ -1,6 +1,6 @@
-//! Marks in streams: where one is, and what may be the beginning of one. Pure.
+//! Marks in streams: finds one, and a possible beginning of one. Pure.
 
-/// Where a mark stands in what has come so far.
+/// The position of a mark in the bytes so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sight {
     /// It begins here.

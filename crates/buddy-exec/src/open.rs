@@ -1,4 +1,5 @@
-//! Opening a page in the person's own browser. Not a command of an agent: it is let go of, and outlives this process.
+//! Opening a page in the user's own browser. Not a command of an agent: it is let go of, and outlives this
+//! process.
 
 use std::io;
 use std::os::unix::process::CommandExt;

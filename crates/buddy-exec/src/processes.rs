@@ -1,8 +1,8 @@
-//! The process table: who descends from whom, and signals that reach only those who were meant.
+//! The process table: descendants, and signals that reach only the intended processes.
 //!
-//! A process is named by its id and its start time, and is signalled through a descriptor that was opened before the
-//! start time was read again. So an id that was reused in between is never hit. Children of this process must be reaped
-//! by the thread that signals them.
+//! A process is named by its id and its start time, and is signalled through a descriptor that was opened
+//! before the start time was read again. So an id that was reused in between is never hit. Children of this
+//! process must be reaped by the thread that signals them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -24,7 +24,7 @@ pub(crate) struct Process {
 }
 
 impl Process {
-    /// Sends a signal if this is still the same process. Says whether it was sent.
+    /// Sends a signal if this is still the same process. Returns whether it was sent.
     pub(crate) fn signal(&self, signal: Signal) -> bool {
         let Some(pid) = Pid::from_raw(self.pid) else { return false };
         if self.parent == getpid().as_raw_pid() {
@@ -33,7 +33,7 @@ impl Process {
         }
         match pidfd_open(pid, PidfdFlags::empty()) {
             Ok(descriptor) => self.is_still_there() && pidfd_send_signal(&descriptor, signal).is_ok(),
-            // Before Linux 5.3, and under filters that forbid it: the check alone has to do.
+            // Before Linux 5.3, and under filters that forbid it, the check alone has to do.
             Err(Errno::NOSYS | Errno::PERM) => self.is_still_there() && kill_process(pid, signal).is_ok(),
             Err(_) => false,
         }
@@ -103,7 +103,7 @@ pub(crate) fn read(pid: i32) -> Option<Process> {
     parse(&fs::read(format!("/proc/{pid}/stat")).ok()?)
 }
 
-/// The number that a process has in its own namespace.
+/// The id that a process has in its own namespace.
 pub(crate) fn inner_pid(pid: i32) -> Option<i32> {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     status.lines().find_map(|line| line.strip_prefix("NSpid:"))?.split_ascii_whitespace().last()?.parse().ok()

@@ -1,10 +1,10 @@
-//! Numbers that nobody can guess, from the kernel.
+//! Unpredictable numbers from the kernel.
 
 use std::io;
 
 use rustix::rand::{GetRandomFlags, getrandom};
 
-/// As many random bytes as are asked for.
+/// The requested number of random bytes.
 pub(crate) fn random<const COUNT: usize>() -> io::Result<[u8; COUNT]> {
     let mut bytes = [0; COUNT];
     let mut filled = 0;
@@ -21,10 +21,10 @@ pub(crate) fn nonce() -> io::Result<String> {
 
 /// Letters of a word: consonants that look like no other letter and no digit.
 const LETTERS: &[u8; 16] = b"bcdfghjkmnprtvwx";
-/// How many letters a word has: with three tries, one in 300,000 is guessed.
+/// The number of letters of a word: with three tries, one in 300,000 is guessed.
 const WORD_LETTERS: usize = 5;
 
-/// A word that a person reads and types to confirm something, and that nobody can guess.
+/// An unpredictable word that the user reads and types to confirm something.
 pub fn confirmation_word() -> io::Result<String> {
     let bytes: [u8; WORD_LETTERS] = random()?;
     let letter = |byte: &u8| LETTERS.get(usize::from(byte % 16)).copied().map_or('b', char::from);

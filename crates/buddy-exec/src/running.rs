@@ -10,11 +10,12 @@ use crate::{Chunk, Exit, TargetError};
 /// The size of the largest [`Chunk`].
 pub const CHUNK_BYTES: usize = 8 * 1024;
 
-/// How many chunks of one run are delivered at most. What comes later is in the captured output and in the log only:
+/// The most chunks of one run that are delivered. Later output is in the captured output and in the log only:
 /// nobody reads 80 MB live, and every chunk becomes an event for every reader of the session.
 pub const MAX_CHUNKS: u64 = 10_000;
 
-/// How many chunks wait for a slow reader (2 MiB at most) before further ones are dropped.
+/// The number of chunks that wait for a slow reader (2 MiB at most) before further ones are
+/// dropped.
 pub const QUEUED_CHUNKS: usize = 256;
 
 /// A command that was started. Dropping it kills the whole process tree.
@@ -25,14 +26,14 @@ pub struct Running {
     /// `None` once the exit was handed out.
     exit: Option<oneshot::Receiver<Result<Exit, TargetError>>>,
     stopper: Stopper,
-    /// The process of this machine that owns the command's tree, where there is one.
+    /// The process of this machine that owns the command's tree, if there is one.
     supervisor: Option<i32>,
 }
 
 impl Running {
     /// Puts a run together, for implementations of [`crate::Target`].
     ///
-    /// The sender of `exit` going away without a value means that the run was lost.
+    /// If the sender of `exit` is dropped without a value, the run was lost.
     pub fn new(
         chunks: mpsc::Receiver<Chunk>,
         exit: oneshot::Receiver<Result<Exit, TargetError>>,
@@ -47,7 +48,7 @@ impl Running {
         self
     }
 
-    /// The process of this machine that owns the command's tree, where there is one.
+    /// The process of this machine that owns the command's tree, if there is one.
     pub(crate) fn supervisor(&self) -> Option<i32> {
         self.supervisor
     }
@@ -67,7 +68,7 @@ impl Running {
         exit
     }
 
-    /// Asks the whole process tree to end, and kills what is left of it after the grace.
+    /// Asks the whole process tree to end, and kills the rest of it after the grace.
     pub fn stop(&self) {
         self.stopper.stop();
     }
@@ -90,9 +91,9 @@ impl Drop for Running {
 #[derive(Clone)]
 pub struct Stopper(Arc<dyn Stop>);
 
-/// How a target stops a run. Both return at once.
+/// The way a target stops a run. Both methods return at once.
 pub trait Stop: Send + Sync {
-    /// Asks the whole process tree to end, and kills what is left of it after the grace.
+    /// Asks the whole process tree to end, and kills the rest of it after the grace.
     fn stop(&self);
 
     /// Kills the whole process tree now.

@@ -1,7 +1,8 @@
 //! Searching below a directory: for text in files (`grep`) and for files by name (`glob`).
 //!
-//! A walk stays beneath the directory where it begins, goes through no link, and never shows what is hidden. Results
-//! come in the order of their paths, and a limit keeps the first of them, whatever order the threads come in.
+//! A walk stays beneath the directory where it begins, goes through no link, and never shows hidden files.
+//! Results come in the order of their paths, and a limit keeps the first of them, regardless of the order of
+//! the threads.
 
 mod first;
 mod glob;

@@ -1,12 +1,14 @@
 //! The supervisor: a small process between a target and one command, and the whole `main` of its hidden mode.
 //!
-//! It starts the command, and as a *subreaper* it stays the ancestor of every process that the command starts, also of
-//! those that fork twice, change their session and close everything. It ends only when none of them is left. What it
-//! guarantees: the tree is dead after a stop, after the timeout, after the command's own end, and after the death of
-//! the process that asked for it, of which it learns by the end of the control stream.
+//! It starts the command, and as a *subreaper* it stays the ancestor of every process that the command
+//! starts, also of those that fork twice, change their session and close everything. It ends only when none
+//! of them is left. It guarantees that the tree is dead after a stop, after the timeout, after the command's
+//! own end, and after the death of the process that asked for it. The end of the control stream tells it of
+//! that death.
 //!
-//! Its standard input is the control stream (see `control.rs`). Its output streams are the command's: it hands them over,
-//! closes its own ends, and never writes to them. It is synchronous, so that it starts in about a millisecond.
+//! Its stdin is the control stream (see `control.rs`). Its output streams are the command's: it hands them
+//! over, closes its own ends, and never writes to them. It is synchronous, so that it starts in about a
+//! millisecond.
 
 mod tree;
 pub(crate) mod watch;
@@ -34,9 +36,9 @@ use crate::rlimits::{self, Memory};
 use crate::terminal;
 use watch::{Notice, Watch};
 
-/// Runs one command under supervision and returns when nothing of it is left.
+/// Runs one command under supervision and returns when its last process is gone.
 ///
-/// The exit code is 0 when the protocol was kept; how the command ended is in the report, not in the code.
+/// The exit code is 0 when the protocol was kept; the report has the exit status of the command.
 pub fn supervise() -> ExitCode {
     match supervise_stdin() {
         Ok(()) => ExitCode::SUCCESS,
@@ -47,7 +49,7 @@ pub fn supervise() -> ExitCode {
 
 fn supervise_stdin() -> io::Result<()> {
     let control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    // Fails on anything but a socket: this mode is of no use to a person at a terminal.
+    // Fails on anything but a socket: this mode is of no use at a terminal.
     control.peer_addr()?;
     let mut reports = control.try_clone()?;
     let way_out = control::receive_descriptors(&control)?.into_iter().next();
@@ -64,7 +66,7 @@ fn supervise_stdin() -> io::Result<()> {
     };
     let main = started.main;
     let (notices, inbox) = mpsc::channel();
-    // From here on the tree is watched whatever happens: a failure ends it, but never leaves it alone.
+    // From here on the tree is always watched: a failure kills it, but never leaves it alone.
     let begun = feed(feeder, stdin)
         .and_then(|()| release_streams())
         .and_then(|()| reports.write_all(&control::line(&Report::Started { pid: main.as_raw_pid() })?))
@@ -74,16 +76,16 @@ fn supervise_stdin() -> io::Result<()> {
     }
     let mut outcome = Watch::new(&mut started, &spec, notices, inbox).run();
     outcome.swept = started.sweep();
-    // What the jail needed on the disk is gone when the end is told.
+    // The jail's files on the disk are gone when the end is reported.
     drop(started);
     if outcome.is_lost {
-        // To the target that is the same as losing this process.
+        // To the target this is the same as losing this process.
         return Err(io::ErrorKind::UnexpectedEof.into());
     }
     reports.write_all(&control::line(&Report::Exited(outcome))?)
 }
 
-/// The command to run and what it reads.
+/// The command to run and its stdin.
 fn receive(control: &mut BufReader<UnixStream>) -> io::Result<(Spec, Option<Vec<u8>>)> {
     let mut line = Vec::new();
     control.by_ref().take(MAX_SPEC_BYTES).read_until(b'\n', &mut line)?;
@@ -116,18 +118,18 @@ pub(crate) fn own_orphans() -> io::Result<()> {
 pub(crate) struct Started {
     pub(crate) main: Pid,
     pub(crate) jail: Option<Jail>,
-    /// Removed when this is dropped, so it is kept until nothing of the command is left.
+    /// Removed when this is dropped, so it is kept until the last process of the command is gone.
     pub(crate) group: Option<Group>,
 }
 
 impl Started {
-    /// Moves away what the command left where programs would take orders from it.
+    /// Moves away files that the command left where programs would take orders from them.
     pub(crate) fn sweep(&mut self) -> Vec<SweepNote> {
         self.jail.as_mut().map(Jail::sweep).unwrap_or_default()
     }
 }
 
-/// What the command reads, and where that comes from.
+/// The stdin of the command, and the pipe that feeds it.
 fn stdin_for(spec: &Spec, has_stdin: bool) -> io::Result<(OwnedFd, Option<PipeWriter>)> {
     if spec.has_terminal {
         return Ok((io::stdout().as_fd().try_clone_to_owned()?, None));
@@ -142,12 +144,12 @@ fn stdin_for(spec: &Spec, has_stdin: bool) -> io::Result<(OwnedFd, Option<PipeWr
 /// Descriptors that a command is given.
 pub(crate) struct Given {
     pub(crate) stdin: OwnedFd,
-    /// Where the listener goes that the command reaches the network by, where it has none of its own.
+    /// The socket that takes the listener for the network, if the command has no network of its own.
     pub(crate) way_out: Option<OwnedFd>,
 }
 
 impl Given {
-    /// A standard input and no way out.
+    /// A stdin and no way out.
     pub(crate) fn stdin(stdin: OwnedFd) -> Self {
         Self { stdin, way_out: None }
     }
@@ -206,7 +208,7 @@ fn start_here(spec: &Spec, given: Given) -> Result<Started, Report> {
     Ok(Started { main, jail: None, group: None })
 }
 
-/// Writes the standard input beside everything else: the command may read it slowly or not at all.
+/// Writes stdin on a thread of its own: the command may read it slowly or not at all.
 fn feed(pipe: Option<PipeWriter>, stdin: Option<Vec<u8>>) -> io::Result<()> {
     if let (Some(mut pipe), Some(bytes)) = (pipe, stdin) {
         thread::Builder::new().spawn(move || pipe.write_all(&bytes))?;

@@ -39,10 +39,10 @@ pub(crate) fn head_cut(bytes: &[u8], limit: usize) -> usize {
     }
 }
 
-/// How many bytes at the start of `bytes` belong to a character that began before it.
+/// The number of bytes at the start of `bytes` that belong to a character that began before it.
 pub(crate) fn tail_cut(bytes: &[u8]) -> usize {
     let run = bytes.iter().take(4).take_while(|&&byte| is_continuation(byte)).count();
-    // Four in a row are not the end of any character, so this is not UTF-8 and nothing is gained by cutting.
+    // Four in a row are not the end of any character, so this is not UTF-8 and is not cut.
     if run > 3 { 0 } else { run }
 }
 

@@ -1,4 +1,4 @@
-//! The port: what every execution target can do.
+//! The port: the operations of every execution target.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +16,7 @@ use crate::{
 /// allowed: each call comes with its [`Bounds`], and the target keeps to them.
 #[async_trait]
 pub trait Target: Send + Sync {
-    /// What this target is, in words for people and models.
+    /// The description of this target, in words for people and models.
     fn describe(&self) -> &Description;
 
     /// Refuses bounds with a directory whose name leads elsewhere than when it was first used, before anything is done.
@@ -24,19 +24,20 @@ pub trait Target: Send + Sync {
         Ok(())
     }
 
-    /// Whether bounds that only hide files hold for commands here. Found out once, by using them. True where a target hides nothing
-    /// from commands anyway.
+    /// Whether bounds that only hide files work for commands here. Found out once, by using them. True if a
+    /// target hides nothing from commands anyway.
     async fn can_hide(&self) -> bool {
         true
     }
 
-    /// Files beneath these directories that commands with these bounds do not read, since they hold secrets. None where nothing keeps
-    /// commands from them.
+    /// Files beneath these directories that commands with these bounds cannot read, since they hold secrets.
+    /// Empty if nothing keeps commands from them.
     async fn sealed(&self, _: &Bounds, _: &[PathBuf]) -> Vec<PathBuf> {
         Vec::new()
     }
 
-    /// What the jail of a failed command with these bounds stopped, going by what it printed. None where there is no jail.
+    /// The accesses that the jail of a failed command with these bounds refused, going by its output. Empty
+    /// if there is no jail.
     fn denials(&self, _output: &str, _bounds: &Bounds, _cwd: &Path) -> Vec<Denial> {
         Vec::new()
     }
@@ -44,34 +45,35 @@ pub trait Target: Send + Sync {
     /// Starts a command and returns once it runs, or with the reason why it does not.
     async fn start(&self, exec: Exec) -> Result<Running, TargetError>;
 
-    /// The managed processes of this host; none where it cannot keep any.
+    /// The managed processes of this host; `None` if it cannot keep any.
     fn managed(&self) -> Option<&ManagedProcesses> {
         None
     }
 
-    /// Whether it gives a command a terminal of its own where that is wanted.
+    /// Whether it gives a command a terminal of its own on request.
     fn has_terminals(&self) -> bool {
         false
     }
 
-    /// Starts a command whose live output is delivered whole, however slow the reader is: the command waits.
+    /// Starts a command whose live output is delivered whole, even to a slow reader: the command waits.
     ///
     /// A target whose [`Target::start`] drops chunks has to do this in another way.
     async fn start_followed(&self, exec: Exec) -> Result<Running, TargetError> {
         self.start(exec).await
     }
 
-    /// Runs a command to its end and leaves be what it started, such as a server.
+    /// Runs a command to its end and leaves its background processes running, such as a server.
     ///
-    /// A target whose [`Target::start`] ends what a command leaves running has to do this in another way.
+    /// A target whose [`Target::start`] kills background processes has to do this in another way.
     async fn run_leaving(&self, exec: Exec) -> Result<Exit, TargetError> {
         self.start(exec).await?.wait().await
     }
 
-    /// Ends what is kept open for the next call, such as a connection, when there will be none.
+    /// Closes everything that is kept open for the next call, such as a connection, when there will
+    /// be none.
     async fn rest(&self) {}
 
-    /// The terminals that the agent shares with people here; none where there are none.
+    /// The terminals that the agent shares with people here; `None` if there are none.
     fn panes(&self) -> Option<&dyn Panes> {
         None
     }
@@ -79,7 +81,7 @@ pub trait Target: Send + Sync {
     /// Reads up to `limit` bytes of a regular file. Anything else is refused without waiting for it.
     async fn read(&self, bounds: &Bounds, path: &Path, limit: u64) -> Result<FileContent, TargetError>;
 
-    /// Reads some lines of a regular file, holding no more of it in memory than asked for.
+    /// Reads some lines of a regular file, holding no more of it in memory than requested.
     async fn read_lines(&self, bounds: &Bounds, path: &Path, range: LineRange) -> Result<Lines, TargetError>;
 
     /// Replaces a file in one step, with its parent directories made when missing.
@@ -94,7 +96,7 @@ pub trait Target: Send + Sync {
         content: &[u8],
     ) -> Result<Written, TargetError>;
 
-    /// Makes a directory and what is missing above it. False when it was there already.
+    /// Makes a directory and the missing ones above it. Returns false if it existed already.
     async fn make_directory(
         &self,
         bounds: &Bounds,
@@ -102,7 +104,7 @@ pub trait Target: Send + Sync {
         path: &Path,
     ) -> Result<bool, TargetError>;
 
-    /// Gives a file another name, which nothing must have yet. Missing directories are made.
+    /// Moves a file to another name, which must be free. Missing directories are made.
     async fn rename(
         &self,
         bounds: &Bounds,
@@ -111,7 +113,7 @@ pub trait Target: Send + Sync {
         to: &Path,
     ) -> Result<(), TargetError>;
 
-    /// Removes a file, a link (never what it leads to) or a directory. The tops of what may be touched stay.
+    /// Removes a file, a link (never its target) or a directory. The roots of the bounds stay.
     async fn delete(
         &self,
         bounds: &Bounds,
@@ -130,7 +132,7 @@ pub trait Target: Send + Sync {
     async fn glob(&self, bounds: &Bounds, path: &Path, query: GlobQuery) -> Result<GlobResult, TargetError>;
 }
 
-/// What a target is.
+/// The description of a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Description {
     /// Short name, such as `local`.

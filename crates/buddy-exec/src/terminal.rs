@@ -1,7 +1,7 @@
 //! A terminal for one command: a pair of which the target reads one end and the command has the other.
 //!
-//! The command's side becomes the controlling terminal of a session that nobody else is in, with the command in its
-//! foreground. It is not the person's terminal, and nothing that the command does to it reaches that one.
+//! The command's side becomes the controlling terminal of a session of its own, with the command in its
+//! foreground. It is not the user's terminal, and nothing that the command does to it reaches that one.
 
 use std::fs::File;
 use std::io::{self, PipeReader, Write};
@@ -17,13 +17,14 @@ use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use rustix::termios::{Winsize, tcsetpgrp, tcsetwinsize};
 use serde::{Deserialize, Serialize};
 
-/// What is typed ahead at most: a terminal holds a line of 4096 bytes, and more would be lost.
+/// The most bytes that are typed ahead: a terminal holds a line of 4096 bytes, and more would be
+/// lost.
 pub(crate) const MAX_TYPED_BYTES: u64 = 4000;
 
 /// The key that ends the input (Control-D).
 const END_OF_INPUT: u8 = 4;
 
-/// How large a terminal is.
+/// The size of a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TerminalSize {
     /// Characters in a row.
@@ -41,9 +42,9 @@ impl Default for TerminalSize {
 
 /// Both ends of a new terminal.
 pub(crate) struct Terminal {
-    /// What the command prints comes out here, and what is written here is typed.
+    /// Reading gives the command's output, and writing types.
     pub(crate) near: PipeReader,
-    /// The command's.
+    /// The command's end.
     pub(crate) far: OwnedFd,
 }
 
@@ -78,8 +79,9 @@ pub(crate) fn come_forward(terminal: impl AsFd) -> io::Result<()> {
     Ok(tcsetpgrp(terminal, getpid())?)
 }
 
-/// A shell that stops itself and, once it is let go on, becomes the program. A shell of the command's own that finds itself
-/// in the background at its start gives up job control for good, so nothing may start before the foreground is its.
+/// A shell that stops itself and, once continued, becomes the program. A shell of the command's own that
+/// finds itself in the background at its start gives up job control for good. So nothing may start before it
+/// has the foreground.
 #[expect(clippy::disallowed_methods, reason = "this is where commands with a terminal are started")]
 pub(crate) fn held(program: &str) -> Command {
     let mut command = Command::new("/bin/sh");
@@ -87,7 +89,7 @@ pub(crate) fn held(program: &str) -> Command {
     command
 }
 
-/// Puts a held child that leads a process group into the foreground and lets it go on.
+/// Puts a held child that leads a process group into the foreground and continues it.
 pub(crate) fn give(terminal: impl AsFd, child: Pid) -> io::Result<()> {
     match waitpid(Some(child), WaitOptions::UNTRACED)? {
         Some((_, status)) if status.stopped() => {}
@@ -97,7 +99,8 @@ pub(crate) fn give(terminal: impl AsFd, child: Pid) -> io::Result<()> {
     Ok(kill_process_group(child, Signal::CONT)?)
 }
 
-/// Makes this process deaf to what a terminal sends to its session, such as the hang-up: it has to clean up then.
+/// Makes this process ignore the signals that a terminal sends to its session, such as the hang-up: it has to
+/// clean up then.
 pub(crate) fn ignore_its_signals() -> io::Result<()> {
     let mut signals = SigSet::empty();
     for signal in [
@@ -113,7 +116,7 @@ pub(crate) fn ignore_its_signals() -> io::Result<()> {
     Ok(signals.thread_block()?)
 }
 
-/// Does something, such as starting a command, which inherits this, with all signals let through.
+/// Calls `work`, such as starting a command, which inherits this, with no signal blocked.
 pub(crate) fn with_signals<T>(work: impl FnOnce() -> T) -> io::Result<T> {
     let before = SigSet::empty().thread_swap_mask(SigmaskHow::SIG_SETMASK)?;
     let done = work();

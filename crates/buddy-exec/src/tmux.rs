@@ -1,12 +1,12 @@
 //! Panes: terminals that an agent shares with people, by tmux, over any target.
 //!
-//! [`TmuxTarget`] lies over another target. Commands that are to be seen are typed into a pane of a tmux server of its own; all else, files
-//! included, goes to the target below. Where a command begins and how it ended is told by marks in the pane's stream, which
-//! the prompt hook of the shell writes with a random number that stands in nothing that is typed. The stream is followed
-//! and never polled.
+//! [`TmuxTarget`] lies over another target. Commands that people are to see are typed into a pane of a tmux
+//! server of its own; all else, files included, goes to the target below. Marks in the pane's stream tell
+//! where a command begins and how it ended. The prompt hook of the shell writes them with a random number
+//! that is never typed. The stream is followed and never polled.
 //!
-//! No key is sent to a pane before tmux itself has looked again whether that pane is buddy's. Options of a pane do not make it so:
-//! a record on this machine says which panes buddy made (`records.rs`).
+//! No key is sent to a pane before tmux itself has checked again that the pane is buddy's. Options of a pane
+//! are no proof: a record on this machine says which panes buddy made (`records.rs`).
 
 mod apart;
 mod attend;

@@ -1,7 +1,7 @@
-//! The way to another host: a program of this machine that runs a command over there, with its streams attached.
+//! The way to another host: a program of this machine that runs a command there, with its streams attached.
 //!
-//! A transport knows how to get there and nothing of what is done there. What runs a command so that it can be stopped,
-//! and what reads and writes files, is the same for every transport and sits in `remote`.
+//! A transport knows the way to the host and nothing of the work there. The code that runs a command so that
+//! it can be stopped, and that reads and writes files, is the same for every transport and sits in `remote`.
 
 mod client;
 mod container;
@@ -25,24 +25,24 @@ pub trait Transport: Send + Sync {
     /// The name of the target, such as `ssh:ann@atlas`.
     fn name(&self) -> &str;
 
-    /// Makes sure that the host can be reached now, and brings the connection up again where there was one. Cheap when
+    /// Makes sure that the host can be reached now, and restores the connection if there was one. Cheap when
     /// it stands; bounded in tries and in time.
     async fn connect(&self) -> Result<(), TargetError>;
 
-    /// The program of this machine that runs `argv` over there, exactly as given. Its three streams are those of the
-    /// command; it ends when the command has ended, and ending it closes the command's streams.
+    /// The program of this machine that runs `argv` on the host, exactly as given. Its three streams are
+    /// those of the command; it ends when the command has ended, and ending it closes the command's streams.
     fn client(&self, argv: &[&str]) -> Client;
 
-    /// Ends a connection that is kept open between calls, for good: whoever still holds this reaches nobody any more.
+    /// Ends a connection that is kept open between calls, for good: later calls fail.
     fn hang_up(&self) {}
 
-    /// How a person gets there by hand.
+    /// The way for a user to get there by hand.
     fn way(&self) -> Way {
         Way::Here
     }
 }
 
-/// A program of this machine to be started.
+/// A program of this machine to start.
 #[derive(Debug, Clone)]
 pub struct Client {
     /// The program.

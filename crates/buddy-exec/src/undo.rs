@@ -1,13 +1,14 @@
-//! Undo: what files were like before a call changed them, kept so that the change can be taken back.
+//! Undo: the state of files before a call changed them, kept so that the change can be undone.
 //!
-//! Before a path is changed its state goes to the store: content as a blob named by its SHA-256, everything else as a
-//! record in the journal of the call's *entry*. Both are durable before the change happens. Undoing an entry restores
-//! these states, tells where somebody changed a path since, and is an entry itself.
+//! Before a path is changed its state goes to the store: content as a blob named by its SHA-256, everything
+//! else as a record in the journal of the call's *entry*. Both are durable before the change happens. Undoing
+//! an entry restores these states, reports paths that were changed since, and is an entry itself.
 //!
-//! A file tool records the very paths it changes. What a command will change is not known, so a snapshot of the
-//! workspace is taken before it and compared afterwards; a cache of what was seen makes the next one cheap.
+//! A file tool records the very paths it changes. The changes of a command are not known in advance, so a
+//! snapshot of the workspace is taken before it and compared afterwards; a cache of file states makes the
+//! next one cheap.
 //!
-//! What is on another host is read through its target, and restored through it.
+//! Files on another host are read through its target, and restored through it.
 
 mod blobs;
 mod cache;

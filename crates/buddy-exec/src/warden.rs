@@ -1,10 +1,12 @@
-//! The warden: a small process in a pane that owns the jail of the pane's shell, and the whole `main` of its hidden mode.
+//! The warden: a small process in a pane that owns the jail of the pane's shell, and the whole `main` of its
+//! hidden mode.
 //!
-//! tmux starts it as the process of the pane, so it leads the session of the pane's terminal. It starts the shell in a jail
-//! that stays in that session, in the foreground of the terminal, tells where the shell is, and ends as the shell did. When
-//! the terminal goes away, which is how tmux ends a pane, it kills all that is left in the jail.
+//! tmux starts it as the process of the pane, so it leads the session of the pane's terminal. It starts the
+//! shell in a jail that stays in that session, in the foreground of the terminal, reports the process of the
+//! shell, and ends as the shell did. tmux ends a pane by closing its terminal; the warden then kills all
+//! processes in the jail.
 //!
-//! What to do is in a file that the jail hides. What came of it is told in another one.
+//! Its task is in a file that the jail hides. It reports in another one.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -28,74 +30,75 @@ use crate::supervise::watch::{Notice, Watch};
 use crate::supervise::{self, Given, Started};
 use crate::terminal;
 
-/// The first argument under which this program becomes a warden. The second is the file that says what to do.
+/// The first argument under which this program becomes a warden. The second is the file with its task.
 pub const WARD: &str = "__ward";
 
-/// What shells say of a command that could not be started.
+/// The exit code that shells report for a command that could not be started.
 const NOT_STARTED: u8 = 126;
 
-/// How long a warden stays that has no shell.
+/// The time that a warden without a shell stays.
 const REFUSAL_SHOWN: Timespec = Timespec { tv_sec: 1, tv_nsec: 0 };
 
 /// Added by shells to the number of a signal that ended a command.
 const SIGNAL_BASE: i32 = 128;
 
-/// What a warden has to do.
+/// The task of a warden.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Task {
     pub(crate) spec: Spec,
-    /// Where it tells what came of it: one [`Told`].
+    /// The file for its reports: one [`Told`].
     pub(crate) tell: PathBuf,
 }
 
-/// What came of it.
+/// A report of a warden.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Told {
     /// The shell runs.
     Runs {
-        /// The process that tells this, which is the one that tmux knows.
+        /// The process that reports this, which is the one that tmux knows.
         warden: i32,
         /// The process of the shell.
         shell: i32,
-        /// Where the shell finds what is written for it.
+        /// The directory in which the shell finds the files written for it.
         directory: PathBuf,
     },
     /// The shell has ended.
     Ended {
-        /// The process that tells this.
+        /// The process that reports this.
         warden: i32,
         /// The exit code of the shell.
         code: Option<i32>,
         /// The signal that ended it.
         signal: Option<i32>,
-        /// What the sweep has found and not told yet.
+        /// The notes of the sweep that were not reported yet.
         swept: Vec<SweepNote>,
     },
-    /// It was looked what the shell has left where programs take orders from it.
+    /// A sweep was made for files that the shell has left where programs take orders from them.
     Swept {
-        /// The process that tells this.
+        /// The process that reports this.
         warden: i32,
-        /// What the sweep has found since it was last told.
+        /// The notes of the sweep since the last report.
         swept: Vec<SweepNote>,
     },
     /// The shell would not have been kept to its bounds.
     Refused {
-        /// The process that tells this.
+        /// The process that reports this.
         warden: i32,
-        /// Which layer of the jail could not be applied.
+        /// The layer of the jail that could not be applied.
         layer: String,
-        /// Why.
+        /// The reason.
         reason: String,
     },
 }
 
-/// Runs the shell of a pane in its jail and returns when nothing of it is left, with the exit code of the shell.
+/// Runs the shell of a pane in its jail and returns when its last process is gone, with the exit code of the
+/// shell.
 pub fn ward() -> ExitCode {
     let Some(task) = std::env::args_os().nth(2) else { return ExitCode::from(NOT_STARTED) };
     match ward_terminal(&task) {
         Ok(outcome) => end_as(&outcome),
-        // Whoever is at the pane was told why.
+        // The user at the pane was told why.
         Err(_) => ExitCode::from(NOT_STARTED),
     }
 }
@@ -113,13 +116,13 @@ fn ward_terminal(task: &OsString) -> io::Result<Outcome> {
         Err(report) => {
             let error = refusal(report, &tell);
             let _ = writeln!(io::stderr(), "buddy: the shell of this pane cannot be started: {error}");
-            // A pane whose process ends at once is gone before tmux was told to keep it for the person to see.
+            // A pane whose process ends at once is gone before tmux was told to keep it for people to see.
             let _ = poll(&mut [PollFd::new(&pane, PollFlags::empty())], Some(&REFUSAL_SHOWN));
             return Err(error);
         }
     };
     let (notices, inbox) = mpsc::channel();
-    // From here on the jail is watched whatever happens: a failure ends it, but never leaves it alone.
+    // From here on the jail is always watched: a failure kills it, but never leaves it alone.
     let line = started.jail.as_ref().and_then(Jail::sweep_line);
     let begun = line
         .map_or(Ok(()), |line| answer_sweeps(line, &tell))
@@ -132,7 +135,7 @@ fn ward_terminal(task: &OsString) -> io::Result<Outcome> {
     let outcome = Watch::new(&mut started, &spec, notices, inbox).run();
     let swept = started.sweep();
     drop(started);
-    // tmux does not always learn it. That it cannot be told is no reason to end in another way.
+    // tmux does not always learn it. A failed report is no reason to end in another way.
     let Outcome { code, signal, .. } = outcome;
     let _ = say(&end_file(&tell), &Told::Ended { warden: getpid().as_raw_pid(), code, signal, swept });
     Ok(outcome)
@@ -167,27 +170,28 @@ fn refusal(report: Report, tell: &Path) -> io::Error {
     error
 }
 
-/// Where a warden tells the end: another file, so that one that is ended does not write over what its successor tells.
+/// The file in which a warden reports the end: another file, so that an ended warden does not overwrite the
+/// report of its successor.
 pub(crate) fn end_file(tell: &Path) -> PathBuf {
     tell.with_extension("ended")
 }
 
-/// Where a warden is asked to look at once: each line is one wish.
+/// The pipe for requests to sweep at once: each line is one request.
 pub(crate) fn wish_pipe(tell: &Path) -> PathBuf {
     tell.with_extension("sweep")
 }
 
-/// Where it tells what it has found then.
+/// The file for the notes of such a sweep.
 pub(crate) fn swept_file(tell: &Path) -> PathBuf {
     tell.with_extension("swept")
 }
 
-/// Looks whenever that is wished for.
+/// Sweeps on each request.
 fn answer_sweeps(line: SweepLine, tell: &Path) -> io::Result<()> {
     let (pipe, answer) = (wish_pipe(tell), swept_file(tell));
     let _ = fs::remove_file(&pipe);
     mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR | Mode::WUSR, 0)?;
-    // Open for writing too, so that it does not end with the first who wishes.
+    // Open for writing too, so that it does not end with the first client.
     let wishes = File::options().read(true).write(true).open(&pipe)?;
     let waiting = thread::Builder::new().spawn(move || {
         for _ in BufReader::new(wishes).lines().map_while(Result::ok) {
@@ -198,7 +202,7 @@ fn answer_sweeps(line: SweepLine, tell: &Path) -> io::Result<()> {
     waiting.map(drop)
 }
 
-/// In one step, so that nobody reads a half.
+/// Writes in one step, so that no reader sees a half.
 fn say(path: &Path, told: &Told) -> io::Result<()> {
     let new = path.with_extension(format!("new-{}", getpid().as_raw_pid()));
     fs::write(&new, serde_json::to_vec(told)?)?;
@@ -215,7 +219,7 @@ fn watch_terminal(terminal: OwnedFd, notices: Sender<Notice>) -> io::Result<()> 
     waiting.map(drop)
 }
 
-/// Ends as the shell did, so that tmux shows and tells it.
+/// Ends as the shell did, so that tmux shows and reports it.
 fn end_as(outcome: &Outcome) -> ExitCode {
     let signal = outcome.signal.and_then(Signal::from_named_raw);
     if let Some(signal) = signal {

@@ -1,7 +1,8 @@
-//! The way out of a jail that has no network: a listener inside of it, which somebody outside serves.
+//! The way out of a jail that has no network: a listener inside of it, which a process outside serves.
 //!
-//! A socket belongs to the network that it was made in, whoever holds it. The process inside makes the listener in the
-//! command's own network and hands it out; connections of the command then arrive outside, and nothing else does.
+//! A socket belongs to the network that it was made in, even if another process holds it. The process inside
+//! makes the listener in the command's own network and hands it out; connections of the command then arrive
+//! outside, and nothing else does.
 
 use std::io;
 use std::net::TcpListener;
@@ -16,7 +17,7 @@ use crate::control::receive_descriptors;
 /// The port of the listener. The network of a jail is its own, so it is always free.
 pub const WAY_OUT_PORT: u16 = 17_787;
 
-/// What a command is given so that it has a way out.
+/// The end of a way out that a command is given.
 #[derive(Debug, Clone)]
 pub struct WayOut(Arc<OwnedFd>);
 
@@ -26,12 +27,12 @@ impl AsFd for WayOut {
     }
 }
 
-/// Where its listener arrives.
+/// The end at which its listener arrives.
 #[derive(Debug)]
 pub struct Outlet(UnixStream);
 
 impl WayOut {
-    /// A way out, and where its listener arrives.
+    /// A way out, and the outlet at which its listener arrives.
     pub fn new() -> io::Result<(Self, Outlet)> {
         let (near, far) = UnixStream::pair()?;
         near.set_nonblocking(true)?;
@@ -40,7 +41,7 @@ impl WayOut {
 }
 
 impl Outlet {
-    /// Waits for the listener. None where the command has no network of its own to make it in.
+    /// Waits for the listener. `None` if the command has no network of its own to make it in.
     pub async fn listener(self) -> io::Result<Option<TcpListener>> {
         let stream = tokio::net::UnixStream::from_std(self.0)?;
         loop {

@@ -13,7 +13,7 @@ use super::places::{Place, places};
 use super::{Limits, LimitsHit};
 use crate::processes;
 
-/// What the names of groups begin with.
+/// The prefix of the names of groups.
 const PREFIX: &str = "buddy-";
 
 /// The group of one command, in each hierarchy where one could be made.
@@ -25,7 +25,7 @@ pub(crate) struct Group {
 }
 
 impl Group {
-    /// Makes a group with these limits. None where no hierarchy takes one.
+    /// Makes a group with these limits. `None` if no hierarchy accepts one.
     pub(crate) fn make(limits: Limits) -> Option<Self> {
         let read = |name: &str| fs::read_to_string(format!("/proc/self/{name}")).unwrap_or_default();
         let me = processes::read(getpid().as_raw_pid())?;
@@ -43,7 +43,7 @@ impl Group {
         (!parts.is_empty()).then_some(Self { parts, is_shared: false })
     }
 
-    /// Runs `start` inside, so that whatever it starts is in the group.
+    /// Runs `start` inside, so that everything it starts is in the group.
     pub(crate) fn with<T>(&mut self, start: impl FnOnce() -> T) -> T {
         self.parts.retain(|part| part.enter().is_ok());
         let started = start();
@@ -53,7 +53,7 @@ impl Group {
         started
     }
 
-    /// Kills everything in the group, and lets nothing new in where that can be said.
+    /// Kills everything in the group, and lets nothing new in where the kernel can be told so.
     pub(crate) fn kill(&self) {
         if self.is_shared {
             return;
@@ -63,7 +63,7 @@ impl Group {
         }
     }
 
-    /// Which limits were run into.
+    /// The limits that the command ran into.
     pub(crate) fn hit(&self) -> LimitsHit {
         let hits = self.parts.iter().map(Part::hit);
         hits.fold(LimitsHit::default(), |all, hit| LimitsHit {
@@ -72,12 +72,12 @@ impl Group {
         })
     }
 
-    /// Whether it limits memory.
+    /// Whether the group limits memory.
     pub(crate) fn keeps_memory(&self) -> bool {
         self.parts.iter().any(|part| part.limits.memory)
     }
 
-    /// What it does, in words for people; empty when it limits nothing.
+    /// The limits of the group, in words for people; empty when it limits nothing.
     pub(crate) fn described(&self) -> String {
         let keeps_processes = self.parts.iter().any(|part| part.limits.processes);
         match (keeps_processes, self.keeps_memory()) {
@@ -90,7 +90,8 @@ impl Group {
     }
 }
 
-/// Removes the groups of supervisors that were killed. One with processes in it stays, as the kernel refuses.
+/// Removes the groups of supervisors that were killed. The kernel refuses to remove one with processes in it,
+/// so it stays.
 fn remove_stale(home: &Path) {
     let Ok(entries) = fs::read_dir(home) else { return };
     let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());

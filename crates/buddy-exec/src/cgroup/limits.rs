@@ -1,4 +1,4 @@
-//! What a command as a whole may take.
+//! Limits on a command as a whole.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,10 +8,10 @@ const PROCESSES: u64 = 4096;
 /// Memory of one command, on machines that have enough of it.
 const MEMORY_BYTES: u64 = 8 * 1024 * 1024 * 1024;
 
-/// On smaller ones, the part of the machine's memory that a command may take.
+/// On smaller machines, a command may take one part in this many of the memory.
 const MEMORY_SHARE: u64 = 2;
 
-/// What a command as a whole may take, where this machine can limit it.
+/// Limits on a command as a whole, where this machine can enforce them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
     /// Processes and threads at the same time.
@@ -21,7 +21,7 @@ pub struct Limits {
 }
 
 impl Limits {
-    /// Generous ones: they end commands that have run away, and leave enough for everything else.
+    /// Generous defaults: they end runaway commands, and leave enough for everything else.
     pub fn usual() -> Self {
         let machine = rustix::system::sysinfo();
         let total = machine.totalram.saturating_mul(u64::from(machine.mem_unit));
@@ -29,11 +29,11 @@ impl Limits {
     }
 }
 
-/// Which limits a command ran into.
+/// The limits that a command ran into.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LimitsHit {
     /// It could not start another process.
     pub processes: bool,
-    /// One of its processes was killed for want of memory.
+    /// One of its processes was killed because it ran out of memory.
     pub memory: bool,
 }

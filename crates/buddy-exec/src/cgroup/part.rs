@@ -1,4 +1,4 @@
-//! The group of a command in one hierarchy: a directory, and what is written to and read from the files in it.
+//! The group of a command in one hierarchy: a directory, and the files in it that are written and read.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, Write};
@@ -10,13 +10,14 @@ use super::places::{Kind, Place};
 use super::{Limits, LimitsHit};
 use crate::processes;
 
-/// The file that lists the processes of a group, and moves whoever is written to it.
+/// The file that lists the processes of a group. Writing a process id to it moves that process into
+/// the group.
 const MEMBERS: &str = "cgroup.procs";
 
 /// The file of version 2 that ends all processes of a group in one step, also those that are being started.
 const KILL: &str = "cgroup.kill";
 
-/// The controllers of version 2 that limit what is to be limited.
+/// The controllers of version 2 that enforce [`Limits`].
 const WANTED: [&str; 2] = ["memory", "pids"];
 
 /// The group of a command in one hierarchy. Its directory is removed with it.
@@ -26,12 +27,12 @@ pub(super) struct Part {
     directory: PathBuf,
     /// The group to go back to.
     home: PathBuf,
-    /// Which limits it keeps.
+    /// The limits that the group enforces.
     pub(super) limits: LimitsHit,
 }
 
 impl Part {
-    /// Makes a group in this place. None where it would be of no use.
+    /// Makes a group in this place. `None` if it would enforce nothing.
     pub(super) fn make(place: Place, name: &str, limits: Limits) -> Option<Self> {
         let Place { kind, directory: home } = place;
         if kind == Kind::Unified {
@@ -42,7 +43,7 @@ impl Part {
         Self::set_up(kind, directory, home, limits)
     }
 
-    /// Sets the limits of a group that is there.
+    /// Sets the limits of an existing group.
     fn set_up(kind: Kind, directory: PathBuf, home: PathBuf, limits: Limits) -> Option<Self> {
         let set = |file: &str, value: &str| put(&directory.join(file), value).is_ok();
         let (processes, memory) = (limits.processes.to_string(), limits.memory_bytes.to_string());
@@ -73,12 +74,12 @@ impl Part {
         put(&self.directory.join(MEMBERS), "0")
     }
 
-    /// Moves it back to where it was.
+    /// Moves this process back to the group it came from.
     pub(super) fn leave(&self) -> io::Result<()> {
         put(&self.home.join(MEMBERS), "0")
     }
 
-    /// Kills everything in the group, and lets nothing new in where that can be said.
+    /// Kills everything in the group, and lets nothing new in where the kernel can be told so.
     pub(super) fn kill(&self) {
         match self.kind {
             Kind::Unified if put(&self.directory.join(KILL), "1").is_ok() => return,
@@ -93,7 +94,7 @@ impl Part {
         }
     }
 
-    /// Which limits were run into.
+    /// The limits that the command ran into.
     pub(super) fn hit(&self) -> LimitsHit {
         let counted = |file: &str, name: &str| counter(&self.directory.join(file), name) > 0;
         LimitsHit {
@@ -105,13 +106,14 @@ impl Part {
 
 impl Drop for Part {
     fn drop(&mut self) {
-        // One that still has a process is removed by a later command.
+        // A group that still has a process is removed by a later command.
         let _ = fs::remove_dir(&self.directory);
     }
 }
 
-/// Lets groups below this one of version 2 have the controllers that it has itself. The kernel refuses that where the group
-/// has processes, which is everywhere but at the top; then the groups have what somebody else turned on.
+/// Gives the groups below this one of version 2 the controllers that it has itself. The kernel refuses that
+/// where the group has processes, which is everywhere but at the top; then the groups have the controllers
+/// that others turned on.
 fn hand_down_controllers(home: &Path) {
     let words = |file: &str| fs::read_to_string(home.join(file)).unwrap_or_default();
     let (has, gives) = (words("cgroup.controllers"), words("cgroup.subtree_control"));
@@ -123,12 +125,12 @@ fn hand_down_controllers(home: &Path) {
     }
 }
 
-/// Writes to a file that is there, in one step. A group has the files that the kernel gave it, and no others.
+/// Writes to an existing file, in one step. A group has the files that the kernel gave it, and no others.
 fn put(path: &Path, value: &str) -> io::Result<()> {
     OpenOptions::new().write(true).truncate(true).open(path)?.write_all(value.as_bytes())
 }
 
-/// The number behind a name in a file of names and numbers; 0 where there is none.
+/// The number behind a name in a file of names and numbers; 0 if the name is missing.
 fn counter(path: &Path, name: &str) -> u64 {
     let text = fs::read_to_string(path).unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok());
@@ -205,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn who_enters_a_group_leaves_it_for_its_home() {
+    fn a_process_leaves_its_group_for_its_home() {
         let fake = Fake::with(WHOLE);
         let part = fake.part(Kind::Unified).unwrap();
         part.enter().unwrap();
@@ -216,7 +218,7 @@ mod tests {
 
     #[test]
     #[expect(clippy::disallowed_methods, reason = "a process to be killed")]
-    fn where_a_group_cannot_be_killed_as_a_whole_its_members_are() {
+    fn members_of_a_group_without_a_kill_file_are_killed_one_by_one() {
         for kind in [Kind::Unified, Kind::Processes, Kind::Memory] {
             let fake = Fake::with(&[MEMBERS, "pids.max", "memory.limit_in_bytes"]);
             let part = fake.part(kind).unwrap();
@@ -230,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_run_into_is_read_from_the_events_of_either_version() {
+    fn limits_hit_are_read_from_the_events_of_either_version() {
         let check = |files: &[(&str, &str)], processes: bool, memory: bool| {
             let fake = Fake::with(WHOLE);
             for (name, text) in files {

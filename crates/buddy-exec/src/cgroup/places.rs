@@ -1,4 +1,4 @@
-//! Where groups can be made: the groups that this process is in, as directories. Pure.
+//! The groups that this process is in, as directories in which groups can be made. Pure.
 
 use std::path::{Path, PathBuf};
 
@@ -9,14 +9,14 @@ pub(super) struct Place {
     pub(super) directory: PathBuf,
 }
 
-/// Which hierarchy it belongs to.
+/// The hierarchy that a group belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
-    /// The one hierarchy of version 2, with whatever controllers it has.
+    /// The one hierarchy of version 2, with all the controllers it has.
     Unified,
-    /// That of the number of processes, of version 1.
+    /// The hierarchy of version 1 that limits the number of processes.
     Processes,
-    /// That of memory, of version 1.
+    /// The hierarchy of version 1 that limits memory.
     Memory,
 }
 

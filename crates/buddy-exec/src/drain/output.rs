@@ -1,5 +1,5 @@
-//! Where the output of a run goes: captured ends, live chunks, log file. All of it in bounded memory and without waiting
-//! for a reader.
+//! The sinks for the output of a run: captured ends, live chunks, log file. They use bounded memory and never
+//! wait for a reader.
 
 use bytes::Bytes;
 use tokio::sync::mpsc;
@@ -22,7 +22,7 @@ pub(crate) struct Output {
     chunks_dropped: u64,
 }
 
-/// What was taken in, once the run has ended.
+/// The captured output, once the run has ended.
 pub(crate) struct Taken {
     pub(crate) stdout: Captured,
     pub(crate) stderr: Captured,
@@ -58,7 +58,7 @@ impl Output {
 
     fn send(&mut self, stream: Stream, piece: &[u8]) {
         if self.manner == Chunks::Whole {
-            // Fails when nobody reads any more; then nobody misses it.
+            // Fails when there is no reader any more; then nobody misses it.
             let _ = self.chunks.blocking_send(Chunk { stream, bytes: Bytes::copy_from_slice(piece) });
             return;
         }

@@ -1,5 +1,5 @@
-//! Opening by `openat2`: the kernel resolves the whole path in one step and refuses what leads out, so that there is
-//! nothing between a check and its use.
+//! Opening by `openat2`: the kernel resolves the whole path in one step and refuses paths that lead out, so
+//! that there is nothing between a check and its use.
 
 use std::fs;
 use std::io;
@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Mode, OFlags, ResolveFlags, openat2};
 use rustix::io::Errno;
 
-/// How often an open is tried again when the kernel could not be sure because of a rename at the same time.
+/// Retries of an open when the kernel could not be sure because of a rename at the same time.
 const TRIES: usize = 128;
 
 /// Opens a path relative to a directory. An empty path is the directory itself.
@@ -39,7 +39,7 @@ pub(super) fn is_link(error: &io::Error) -> bool {
     Errno::from_io_error(error) == Some(Errno::LOOP)
 }
 
-/// Where an open file or directory is, without links.
+/// The path of an open file or directory, without links.
 pub(super) fn real_path(fd: impl AsFd) -> io::Result<PathBuf> {
     fs::read_link(format!("/proc/self/fd/{}", fd.as_fd().as_raw_fd()))
 }

@@ -1,8 +1,8 @@
 //! Removing a file, a link, or a directory with all that is in it.
 //!
-//! A link is removed and never followed. Everything in a directory is looked at before anything is removed: one thing
-//! that must stay, a mount in the midst, or too many entries, and nothing is removed at all. Another file system, or the
-//! same one mounted again, is never gone into: who wants that gone names it.
+//! A link is removed and never followed. Everything in a directory is looked at before anything is removed:
+//! one thing that must stay, a mount in the midst, or too many entries, and nothing is removed at all.
+//! Another file system, or the same one mounted again, is never gone into: to remove it, name it.
 
 use std::ffi::OsStr;
 use std::io;
@@ -20,26 +20,26 @@ use crate::undo::{Recorder, State};
 
 /// Entries that one call removes at most.
 const MAX_ENTRIES: usize = 200_000;
-/// How deep a tree may be.
+/// The greatest depth of a tree.
 const MAX_DEPTH: usize = 256;
 
-/// How much may be removed.
+/// The extent of a removal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Deletion {
     /// A file, a link or an empty directory.
     Single,
-    /// A directory with all that is in it.
+    /// A directory with everything in it.
     Recursive,
 }
 
-/// What was removed.
+/// The result of a removal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deleted {
     /// Files, links and directories, the named one included.
     pub entries: u64,
 }
 
-/// Removes what is at `path`. `keep` is a directory that must stay, with all that is above it.
+/// Removes the object at `path`. `keep` is a directory that must stay, with everything above it.
 pub(crate) fn delete(
     view: &View,
     recorder: &Recorder,
@@ -75,7 +75,7 @@ pub(crate) fn delete(
     Ok(Deleted { entries: tree.entries.len() as u64 + 1 })
 }
 
-/// All that is in a directory, outer before inner.
+/// The entries of a directory, outer before inner.
 struct Tree {
     top: OwnedFd,
     entries: Vec<Inner>,

@@ -1,4 +1,5 @@
-//! A draft: a new file beside the one it is to replace, which takes its place in one step or goes away again.
+//! A draft: a new file beside the one it is to replace, which takes its place in one step or is removed
+//! again.
 
 use std::ffi::OsString;
 use std::fs::{File, Permissions};
@@ -13,10 +14,11 @@ use rustix::io::Errno;
 use super::spot::Spot;
 use crate::random::random;
 
-/// Names that are tried before making one is given up. A name has 64 random bits.
+/// The number of names that are tried before giving up. A name has 64 random bits.
 const TRIES: usize = 16;
 
-/// A file under a name of its own, which nobody else has made (`O_EXCL`). Dropping it removes it.
+/// A file under a name of its own, which no other process has made (`O_EXCL`). Dropping it removes
+/// it.
 pub(crate) struct Draft {
     pub(crate) file: File,
     directory: Arc<OwnedFd>,
@@ -59,7 +61,7 @@ impl Draft {
         self.file.set_permissions(Permissions::from_mode(mode & 0o7777))
     }
 
-    /// Puts the draft in its place. A link that is there is replaced and not followed.
+    /// Puts the draft in its place. An existing link is replaced and not followed.
     pub(crate) fn keep(mut self, spot: &Spot) -> io::Result<()> {
         renameat(&self.directory, &self.name, spot.directory(), spot.name())?;
         self.is_kept = true;
@@ -70,7 +72,7 @@ impl Draft {
 impl Drop for Draft {
     fn drop(&mut self) {
         if !self.is_kept {
-            // There is nobody to tell; the name says whose it is.
+            // An error has no reader; the name says whose file it is.
             let _ = unlinkat(&self.directory, &self.name, AtFlags::empty());
         }
     }

@@ -1,4 +1,4 @@
-//! What `.gitignore` files say is not worth looking at, for a walk that goes down a tree.
+//! The rules of `.gitignore` files, for a walk that goes down a tree.
 
 use std::fs::File;
 use std::io::Read;
@@ -13,10 +13,10 @@ use rustix::fs::{AtFlags, OFlags, ResolveFlags, statat};
 use super::beneath;
 use super::view::{Opened, View};
 
-/// How much of one file of rules is read. Real ones have a few kilobytes.
+/// The most bytes that are read of one file of rules. Real ones have a few kilobytes.
 const MAX_RULES: u64 = 256 * 1024;
 
-/// The rules that hold in one directory: its own and those of the directories above it.
+/// The rules that apply in one directory: its own and those of the directories above it.
 #[derive(Debug, Default)]
 pub(crate) struct Ignored {
     above: Option<Arc<Ignored>>,
@@ -55,8 +55,8 @@ impl Ignored {
         })
     }
 
-    /// The rules inside a directory that is at this path below the walk's beginning. `has` says which names it has, so
-    /// that nothing is looked for in vain.
+    /// The rules inside a directory that is at this path below the walk's beginning. `has` says which names
+    /// it has, so that missing files are not looked for.
     pub(crate) fn enter(
         self: Arc<Self>,
         directory: &OwnedFd,

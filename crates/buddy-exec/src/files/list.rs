@@ -13,13 +13,14 @@ use super::ignored::Ignored;
 use super::view::{Opened, View};
 use crate::TargetError;
 
-/// How many names of one directory are looked at. Directories with more are cut rather than held in memory.
+/// The most names of one directory that are looked at. Directories with more are cut rather than held in
+/// memory.
 const MAX_NAMES: usize = 100_000;
 
-/// What to list.
+/// Options of a listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ListOptions {
-    /// How many levels; 1 (or 0) is the directory itself only.
+    /// The number of levels; 1 (or 0) is the directory itself only.
     pub depth: u32,
     /// The most entries.
     pub limit: usize,
@@ -27,7 +28,7 @@ pub struct ListOptions {
     pub with_ignored: bool,
 }
 
-/// What is in a directory.
+/// The entries of a directory.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listing {
     /// Sorted by path.
@@ -45,15 +46,15 @@ pub struct Listing {
 pub struct Entry {
     /// Relative to the directory that was listed.
     pub path: PathBuf,
-    /// What it is; links are not followed.
+    /// Its kind; links are not followed.
     pub kind: EntryKind,
     /// Size in bytes.
     pub size: u64,
-    /// When the content last changed, in milliseconds since 1970.
+    /// The time of the last change of the content, in milliseconds since 1970.
     pub modified_unix_ms: i64,
 }
 
-/// What a name in a directory stands for.
+/// The kind of an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum EntryKind {
     /// A regular file.
@@ -66,8 +67,8 @@ pub enum EntryKind {
     Other,
 }
 
-/// Lists a directory. Nearer entries come first, so that a limit cuts what is deep down and not what is late in the
-/// alphabet.
+/// Lists a directory. Nearer entries come first, so that a limit cuts entries deep down and not those late in
+/// the alphabet.
 pub(crate) fn list(view: &View, path: &Path, options: ListOptions) -> Result<Listing, TargetError> {
     let top = view.open_directory(path)?;
     let above = (!options.with_ignored).then(|| Ignored::above(view, &top));
@@ -89,7 +90,7 @@ pub(crate) fn list(view: &View, path: &Path, options: ListOptions) -> Result<Lis
 struct Job {
     below: PathBuf,
     level: u32,
-    /// None when everything is listed.
+    /// `None` when everything is listed.
     ignored: Option<Arc<Ignored>>,
 }
 

@@ -9,7 +9,7 @@ use super::view::View;
 use crate::TargetError;
 use crate::undo::Recorder;
 
-/// Makes a directory and what is missing above it. False when it was there already.
+/// Makes a directory and the missing ones above it. Returns false if it existed already.
 pub(crate) fn make_directory(view: &View, recorder: &Recorder, path: &Path) -> Result<bool, TargetError> {
     let failed = |error: std::io::Error| TargetError::from_io("make", path, error);
     let (spot, mut made) = view.spot(path, Parents::Make)?;

@@ -1,8 +1,8 @@
-//! What the bounds take out of what they give: hidden paths, guarded ones, and files whose contents are sealed.
+//! Exceptions within the bounds: hidden paths, guarded ones, and files whose contents are sealed.
 //!
-//! The real place of an opened object is compared, name by name and without regard to case and to look-alike spellings,
-//! so that neither a link nor `..` nor `.GIT` gets around them. The objects themselves are compared too, so that a mount
-//! of a hidden directory under another name is still hidden.
+//! The real path of an opened object is compared, name by name and without regard to case and to look-alike
+//! spellings, so that neither a link nor `..` nor `.GIT` gets around them. The objects themselves are
+//! compared too, so that a mount of a hidden directory under another name is still hidden.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::MetadataExt;
@@ -16,12 +16,13 @@ use super::roots::Root;
 use crate::jail::secrets_beneath;
 use crate::{Bounds, TargetError};
 
-/// Files in hidden directories that are known by their numbers, so that another name for one is known too.
+/// The most files in hidden directories that are known by their inode numbers, so that another name for one
+/// is known too.
 const MAX_LINKED: usize = 4_096;
-/// How deep they are looked for.
+/// The depth down to which they are looked for.
 const LINKED_DEPTH: usize = 3;
 
-/// What some bounds take out, ready to be compared.
+/// The exceptions of some bounds, ready to be compared.
 pub(super) struct Protected {
     hidden: Vec<Place>,
     guarded: Vec<Place>,
@@ -29,14 +30,15 @@ pub(super) struct Protected {
     sealed_names: NameSet,
     /// Paths that are free for this call.
     opened: Vec<Vec<String>>,
-    /// Directories that are seen inside of hidden ones.
+    /// Directories that stay visible inside hidden ones.
     shown: Vec<Vec<String>>,
     /// Directories below which names are compared.
     anchors: Vec<Vec<String>>,
-    /// Where the hidden places are, and the files in them by device and number, found when they are first needed.
+    /// The hidden places, and the files in them by device and inode number, found when they are first needed.
     hidden_paths: Vec<PathBuf>,
     linked: OnceLock<BTreeSet<(u64, u64)>>,
-    /// Where files with secrets are looked for, and those with more than one name, found when they are first needed.
+    /// The directories in which files with secrets are looked for, and those with more than one name, found
+    /// when they are first needed.
     sealed_roots: Vec<PathBuf>,
     sealed_linked: OnceLock<BTreeMap<(u64, u64), PathBuf>>,
 }
@@ -48,7 +50,7 @@ struct Place {
 }
 
 impl Protected {
-    /// Those of `bounds`, of which these are the roots that may be written.
+    /// The exceptions of `bounds`, with the roots that may be written.
     pub(super) fn new(bounds: &Bounds, anchors: &[Arc<Root>], write_roots: &[Arc<Root>]) -> Self {
         let hidden = bounds.hidden.iter().flat_map(|path| places(path)).collect();
         let under_roots = |path: &PathBuf| -> Vec<PathBuf> {
@@ -78,7 +80,8 @@ impl Protected {
         }
     }
 
-    /// Refuses a path by its name alone, before anything is opened: whether a hidden path exists is nobody's business.
+    /// Refuses a path by its name alone, before anything is opened, so that nobody learns whether a hidden
+    /// path exists.
     pub(super) fn check_name(&self, path: &Path) -> Result<(), TargetError> {
         let names = fold_path(path);
         if covers_name(&self.hidden, &names) && !self.is_shown(&names) {
@@ -97,7 +100,7 @@ impl Protected {
         Ok(())
     }
 
-    /// Refuses to read what is hidden. `named` is what the caller asked for, `real` where it is.
+    /// Refuses to read hidden objects. `named` is the requested path, `real` the real one.
     pub(super) fn check_read(&self, named: &Path, real: &Path) -> Result<(), TargetError> {
         if covers(&self.hidden, real) && !self.is_shown(&fold_path(real)) {
             return Err(TargetError::Hidden { path: named.to_owned() });
@@ -120,7 +123,7 @@ impl Protected {
         Ok(())
     }
 
-    /// Refuses to change what is hidden or guarded.
+    /// Refuses to change hidden or guarded objects.
     pub(super) fn check_write(&self, named: &Path, real: &Path) -> Result<(), TargetError> {
         self.check_removal(named, real)?;
         if self.guards(&fold_path(real)) {
@@ -139,8 +142,8 @@ impl Protected {
         Ok(())
     }
 
-    /// Refuses to remove what is hidden or guarded by its place. What is guarded by its name goes with the directory that a
-    /// person agreed to remove: nothing takes orders from what is gone.
+    /// Refuses to remove objects that are hidden, or guarded by their place. An object guarded by its name
+    /// goes with the directory that the user agreed to remove: nothing takes orders from a removed file.
     pub(super) fn check_removal(&self, named: &Path, real: &Path) -> Result<(), TargetError> {
         self.check_read(named, real)?;
         if covers(&self.guarded, real) && !self.is_opened(&fold_path(real)) {
@@ -149,7 +152,8 @@ impl Protected {
         Ok(())
     }
 
-    /// Refuses to remove the directory of a program, such as `.git`, in which it looks for orders.
+    /// Refuses to remove the directory of a program, such as `.git`, in which the program looks for
+    /// orders.
     pub(super) fn check_holder(&self, named: &Path, real: &Path) -> Result<(), TargetError> {
         let names = fold_path(real);
         if self.guarded_names.begins_in(self.below(&names)) && !self.is_opened(&names) {
@@ -177,7 +181,7 @@ impl Protected {
         covers_name(&self.hidden, &names) && !self.is_shown(&names)
     }
 
-    /// Whether an object of a walk, by its device and number, is a hidden one.
+    /// Whether an object of a walk, by its device and inode number, is a hidden one.
     pub(super) fn hides_object(&self, object: (u64, u64)) -> bool {
         self.hidden.iter().any(|place| place.object == Some(object))
             && !self.hidden.iter().any(|place| place.object == Some(object) && self.is_opened(&place.names))
@@ -208,7 +212,8 @@ impl Protected {
         linked.get(&(stat.st_dev, stat.st_ino)).map(PathBuf::as_path)
     }
 
-    /// Whether the content of a file is not read: its name says that it can hold secrets, or it is of a process.
+    /// Whether the content of a file is not read: its name says that it can hold secrets, or it belongs to a
+    /// process.
     pub(super) fn seals(&self, real: &Path) -> bool {
         if self.sealed_names.is_empty() {
             return false;
@@ -240,7 +245,7 @@ impl Protected {
         self.is_opened(names) || self.shown.iter().any(|shown| names.starts_with(shown))
     }
 
-    /// The names below the nearest anchor: a directory that a person opened is not protected by its own name.
+    /// The names below the nearest anchor: a directory that the user opened is not protected by its own name.
     fn below<'n>(&self, names: &'n [String]) -> &'n [String] {
         let holding = self.anchors.iter().filter(|anchor| names.starts_with(anchor));
         let nearest = holding.map(Vec::len).max().unwrap_or(0);
@@ -254,7 +259,8 @@ fn is_of_a_process(names: &[String]) -> bool {
     first == "proc" && (second.contains("self") || second.starts_with(|digit: char| digit.is_ascii_digit()))
 }
 
-/// The files in these places, by device and number, nearer ones first and not more than a bound.
+/// The files in these places, by device and inode number, nearer ones first and not more than a
+/// bound.
 fn linked_in(places: &[PathBuf], is_shown: impl Fn(&Path) -> bool) -> BTreeSet<(u64, u64)> {
     let mut found = BTreeSet::new();
     let mut level: Vec<PathBuf> = places.to_vec();
@@ -281,7 +287,7 @@ fn linked_in(places: &[PathBuf], is_shown: impl Fn(&Path) -> bool) -> BTreeSet<(
     found
 }
 
-/// A path as it is named and as it is, which differ when there is a link on the way.
+/// A path as named and as resolved, which differ when there is a link on the way.
 fn places(path: &Path) -> Vec<Place> {
     let real = real_as_far_as_there(path);
     let object = std::fs::metadata(&real).ok().map(|metadata| (metadata.dev(), metadata.ino()));
@@ -298,7 +304,8 @@ fn real_as_far_as_there(path: &Path) -> PathBuf {
     for ancestor in path.ancestors() {
         if let Ok(real) = ancestor.canonicalize() {
             let rest = path.strip_prefix(ancestor).unwrap_or(Path::new(""));
-            // Joining nothing would add a slash, and a file with a slash behind it is not found.
+            // Joining an empty path would add a slash, and a file with a slash behind it is not
+            // found.
             return if rest.as_os_str().is_empty() { real } else { real.join(rest) };
         }
     }

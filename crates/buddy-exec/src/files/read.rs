@@ -9,12 +9,12 @@ use crate::TargetError;
 
 /// A file up to this size has its lines counted to the end. A larger one is read as far as needed.
 const COUNTED: u64 = 16 * 1024 * 1024;
-/// How much is read at once.
+/// Bytes per read.
 const BUFFER: usize = 64 * 1024;
 /// A NUL among so many bytes at the start makes a file binary.
 const BINARY_PROBE: usize = 8 * 1024;
 
-/// What was read of a file.
+/// The beginning of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileContent {
     /// The first bytes.
@@ -25,29 +25,30 @@ pub struct FileContent {
     pub truncated: bool,
 }
 
-/// Which lines of a file to read.
+/// The lines of a file to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LineRange {
-    /// The first, counted from 1.
+    /// The first line, counted from 1.
     pub first: u64,
-    /// How many.
+    /// The number of lines.
     pub count: u64,
-    /// How many bytes at most.
+    /// The most bytes.
     pub max_bytes: usize,
 }
 
 /// Some lines of a file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Lines {
-    /// Them, with their line ends.
+    /// The lines, with their line ends.
     pub bytes: Vec<u8>,
-    /// How many lines `bytes` has, the last perhaps only in part.
+    /// The number of lines in `bytes`, the last perhaps only in part.
     pub lines: u64,
-    /// How many lines the file has; none for large files, whose lines are not counted to the end.
+    /// The number of lines of the file; `None` for large files, whose lines are not counted to the
+    /// end.
     pub total: Option<u64>,
     /// The size of the whole file.
     pub size: u64,
-    /// Whether `max_bytes` cut something off.
+    /// Whether `max_bytes` cut anything off.
     pub truncated: bool,
     /// Whether the file is binary, in which case nothing else was read.
     pub is_binary: bool,
@@ -74,7 +75,7 @@ pub(super) fn read_content(file: File, limit: u64) -> std::io::Result<FileConten
     Ok(FileContent { bytes, size, truncated })
 }
 
-/// Reads some lines, holding no more of the file in memory than asked for.
+/// Reads some lines, holding no more of the file in memory than requested.
 pub(crate) fn read_lines(view: &View, path: &Path, range: LineRange) -> Result<Lines, TargetError> {
     let (file, opened) = view.open_file(path)?;
     let size = u64::try_from(opened.stat.st_size).unwrap_or(0);

@@ -10,7 +10,7 @@ use super::view::{View, require_file};
 use crate::TargetError;
 use crate::undo::{Recorder, State};
 
-/// Moves a regular file to a name that nothing has. It keeps content, mode and owner.
+/// Moves a regular file to a free name. It keeps content, mode and owner.
 pub(crate) fn rename(view: &View, recorder: &Recorder, from: &Path, to: &Path) -> Result<(), TargetError> {
     let failed = |error: io::Error| TargetError::from_io("move", from, error);
     let (source, _) = view.spot_itself(from, Parents::Need)?;

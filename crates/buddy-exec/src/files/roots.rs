@@ -1,7 +1,8 @@
 //! Roots: the directories that an access is confined to, opened once and kept.
 //!
-//! A root is what was there when it was first used. When something else takes its name later, accesses beneath that name are
-//! refused: what a person sees there is not what the agent was given.
+//! A root is the directory that was there when it was first used. When another directory takes its name
+//! later, accesses beneath that name are refused: the user no longer sees there the directory that the agent
+//! was given.
 
 use std::collections::BTreeMap;
 use std::os::fd::OwnedFd;
@@ -28,12 +29,12 @@ pub(crate) struct Root {
     pub(super) fd: OwnedFd,
     /// As the bounds name it.
     pub(super) named: PathBuf,
-    /// Where it was when it was opened, without links.
+    /// The path of the directory when it was opened, without links.
     real: PathBuf,
 }
 
 impl Roots {
-    /// Refuses a name that leads elsewhere than when it was first used. That nothing is there is no harm.
+    /// Refuses a name that leads elsewhere than when it was first used. A missing directory is no error.
     pub(crate) fn check(&self, path: &Path) -> Result<(), TargetError> {
         match self.pin(path) {
             Err(error @ TargetError::Replaced { .. }) if path.symlink_metadata().is_ok() => Err(error),
@@ -73,7 +74,7 @@ impl Root {
         (pinned.st_dev, pinned.st_ino) == (named.st_dev, named.st_ino)
     }
 
-    /// Where it is now, without links: a root that was moved is still the root.
+    /// The current path, without links: a root that was moved is still the root.
     pub(super) fn real(&self) -> PathBuf {
         real_path(&self.fd).unwrap_or_else(|_| self.real.clone())
     }

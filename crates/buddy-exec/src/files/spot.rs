@@ -25,25 +25,25 @@ const MAX_PARENTS: usize = 256;
 /// One name in an open directory.
 pub(crate) struct Spot {
     directory: Arc<OwnedFd>,
-    /// Where the directory is, without links.
+    /// The path of the directory, without links.
     place: PathBuf,
     name: OsString,
-    /// What the caller asked for.
+    /// The requested path.
     pub(super) named: PathBuf,
 }
 
-/// What is done about directories that are missing on the way.
+/// The handling of missing parent directories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Parents {
-    /// They are made.
+    /// Create them.
     Make,
-    /// They are an error.
+    /// Return an error.
     Need,
 }
 
 impl View {
-    /// The spot of a path that is to be changed. Directories that had to be made on the way are given back, outermost
-    /// first. No link is followed, in any mode: a change lands on what was judged.
+    /// The spot of a path to change. Directories that had to be made on the way are returned, outermost
+    /// first. No link is followed, in any mode: a change lands on the path that was judged.
     pub(super) fn spot(&self, path: &Path, parents: Parents) -> Result<(Spot, Vec<Spot>), TargetError> {
         let (spot, made) = self.spot_itself(path, parents)?;
         if spot.is_link()? {
@@ -52,7 +52,7 @@ impl View {
         Ok((spot, made))
     }
 
-    /// The spot of a name itself, also when it is a link: for what is removed or made.
+    /// The spot of a name itself, also when it is a link: for objects to remove or make.
     pub(crate) fn spot_itself(
         &self,
         path: &Path,
@@ -88,7 +88,7 @@ impl View {
         Ok(spot)
     }
 
-    /// Why a directory on the way could not be opened.
+    /// The reason why a directory on the way could not be opened.
     fn refused(&self, named: &Path, error: io::Error) -> TargetError {
         match error {
             error if beneath::leads_out(&error) => TargetError::Outside { path: named.to_owned() },
@@ -105,7 +105,7 @@ impl View {
         self.protected.check_write(&spot.named, &real)
     }
 
-    /// The same for an empty directory on the way to a file.
+    /// The same check for an empty directory on the way to a file.
     fn check_parent(&self, spot: &Spot) -> Result<(), TargetError> {
         match self.check_spot(spot) {
             Err(TargetError::Guarded { .. }) => {
@@ -160,17 +160,17 @@ impl View {
 }
 
 impl Spot {
-    /// Where it is, without links.
+    /// The path of the spot, without links.
     pub(crate) fn real(&self) -> PathBuf {
         self.place.join(&self.name)
     }
 
-    /// What the caller asked for.
+    /// The requested path.
     pub(crate) fn named(&self) -> &Path {
         &self.named
     }
 
-    /// What is there, without following a link; none when nothing is.
+    /// The metadata of the object at the spot, without following a link; `None` if there is none.
     pub(crate) fn stat(&self) -> io::Result<Option<Stat>> {
         match statat(&self.directory, &self.name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(stat) => Ok(Some(stat)),
@@ -184,25 +184,25 @@ impl Spot {
         Ok(stat.is_some_and(|stat| FileType::from_raw_mode(stat.st_mode) == FileType::Symlink))
     }
 
-    /// Where the link that is there leads.
+    /// The target of the link at the spot.
     pub(crate) fn link_target(&self) -> io::Result<PathBuf> {
         let target = readlinkat(&self.directory, &self.name, Vec::new())?;
         Ok(PathBuf::from(OsStr::from_bytes(target.as_bytes())))
     }
 
-    /// Opens the file that is there, never through a link and without waiting.
+    /// Opens the file at the spot, never through a link and without waiting.
     pub(crate) fn open_file(&self) -> io::Result<File> {
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         Ok(File::from(openat(&self.directory, &self.name, flags, Mode::empty())?))
     }
 
-    /// Opens the directory that is there, never through a link.
+    /// Opens the directory at the spot, never through a link.
     pub(crate) fn open_directory(&self) -> io::Result<OwnedFd> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         Ok(openat(&self.directory, &self.name, flags, Mode::empty())?)
     }
 
-    /// Whether this account may write to what is there.
+    /// Checks that this account may write to the object at the spot.
     pub(super) fn check_writable(&self) -> io::Result<()> {
         Ok(accessat(&self.directory, &self.name, Access::WRITE_OK, AtFlags::empty())?)
     }
@@ -217,7 +217,7 @@ impl Spot {
         Ok(symlinkat(target, &self.directory, &self.name)?)
     }
 
-    /// Removes what is there unless it is a directory.
+    /// Removes the object at the spot unless it is a directory.
     pub(crate) fn remove_file(&self) -> io::Result<()> {
         Ok(unlinkat(&self.directory, &self.name, AtFlags::empty())?)
     }
@@ -227,7 +227,7 @@ impl Spot {
         Ok(unlinkat(&self.directory, &self.name, AtFlags::REMOVEDIR)?)
     }
 
-    /// Makes what happened to names in the directory durable.
+    /// Makes changes of names in the directory durable.
     pub(crate) fn sync(&self) -> io::Result<()> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         match openat(&self.directory, ".", flags, Mode::empty()) {

@@ -14,10 +14,10 @@ use super::protected::Protected;
 use super::roots::{Root, Roots};
 use crate::{Bounds, Reach, TargetError};
 
-/// How often an object that vanished while it was being opened is looked for again.
+/// Retries when an object vanished while it was being opened.
 const TRIES: usize = 8;
 
-/// Bounds in effect.
+/// Bounds in effect for one call.
 pub(crate) struct View {
     read: Way,
     pub(super) write: Way,
@@ -28,22 +28,23 @@ pub(crate) struct View {
 pub(super) struct Way {
     /// The root of the file system, where everything is in reach.
     top: Option<Arc<Root>>,
-    /// Where not, the directories beneath which something is; else those that a person opened.
+    /// Otherwise the directories that confine the reach; where everything is in reach, those that
+    /// the user opened.
     roots: Vec<Arc<Root>>,
-    /// Names of roots that lead elsewhere than they did.
+    /// Names of roots that now lead elsewhere.
     replaced: Vec<PathBuf>,
 }
 
-/// Something that was opened for reading, and is within the bounds.
+/// An object that was opened for reading, and is within the bounds.
 pub(crate) struct Opened {
     pub(super) fd: OwnedFd,
-    /// Where it is, without links.
+    /// Its path, without links.
     pub(crate) real: PathBuf,
     pub(super) stat: Stat,
 }
 
 impl Opened {
-    /// Opens something below this directory, through no link.
+    /// Opens an object below this directory, through no link.
     pub(crate) fn open_below(&self, below: &Path, flags: OFlags) -> io::Result<OwnedFd> {
         beneath::open(&self.fd, below, flags, ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS)
     }
@@ -58,12 +59,12 @@ impl View {
         Ok(Self { read, write, protected })
     }
 
-    /// A regular file, opened for reading without waiting for anything.
+    /// Opens a regular file for reading, without waiting.
     pub(crate) fn open_file(&self, path: &Path) -> Result<(File, Opened), TargetError> {
         let opened = match self.open(path, OFlags::RDONLY | OFlags::NONBLOCK) {
             Ok(opened) => opened,
             Err(error @ TargetError::Io { .. }) => {
-                // A socket and a device without a driver cannot be opened at all; say what they are.
+                // A socket and a device without a driver cannot be opened at all; report their kind.
                 let looked_at = self.open(path, OFlags::PATH)?;
                 require_file(path, &looked_at.stat)?;
                 return Err(error);
@@ -76,12 +77,12 @@ impl View {
         Ok((File::from(file), opened))
     }
 
-    /// A directory, to be listed or walked.
+    /// Opens a directory, to be listed or walked.
     pub(crate) fn open_directory(&self, path: &Path) -> Result<Opened, TargetError> {
         self.open(path, OFlags::RDONLY | OFlags::DIRECTORY)
     }
 
-    /// Opens what may be read. Links are followed as long as they stay within the bounds.
+    /// Opens a readable object. Links are followed as long as they stay within the bounds.
     pub(super) fn open(&self, path: &Path, flags: OFlags) -> Result<Opened, TargetError> {
         self.protected.check_name(path)?;
         let (root, below, resolve) = self.read.find(path)?;
@@ -93,7 +94,7 @@ impl View {
             let fd = beneath::open(&root.fd, below, flags, resolve).map_err(failed)?;
             let stat = fstat(&fd).map_err(|error| failed(error.into()))?;
             let real = real_path(&fd).map_err(failed)?;
-            // What was removed in the meantime has no place any more that could be judged.
+            // An object that was removed in the meantime has no path any more that could be judged.
             if stat.st_nlink == 0 && real.as_os_str().as_encoded_bytes().ends_with(b" (deleted)") {
                 continue;
             }
@@ -108,7 +109,7 @@ impl View {
         self.protected.hides(real)
     }
 
-    /// Whether an object of a walk, by its device and number, is a hidden one.
+    /// Whether an object of a walk, by its device and inode number, is a hidden one.
     pub(crate) fn hides_object(&self, object: (u64, u64)) -> bool {
         self.protected.hides_object(object)
     }
@@ -120,7 +121,7 @@ impl View {
             || self.protected.seals_linked(stat).is_some()
     }
 
-    /// Where a path leads through links, as far as that may be told.
+    /// The path that a path leads to through links, as far as it may be shown.
     pub(super) fn leads_to(&self, path: &Path) -> Option<PathBuf> {
         let (top, below) = (rustix::fs::CWD, path.parent()?);
         let find =
@@ -153,8 +154,8 @@ impl View {
         if is_root { Err(TargetError::IsRoot { path: named.to_owned() }) } else { Ok(()) }
     }
 
-    /// The directories between the root that is responsible for a real path and the path itself, outermost first: where
-    /// files with rules about what to ignore may lie.
+    /// The directories between the root that is responsible for a real path and the path itself, outermost
+    /// first: ignore files may lie there.
     pub(super) fn above(&self, real: &Path) -> Vec<PathBuf> {
         let top = if self.read.is_anywhere() {
             PathBuf::from("/")
@@ -180,7 +181,7 @@ impl Way {
         for path in paths {
             match roots.pin(path) {
                 Ok(root) => way.roots.push(root),
-                // A root that is not there has nothing beneath it.
+                // A missing root has nothing beneath it.
                 Err(TargetError::NotFound { .. }) => {}
                 Err(TargetError::Replaced { path }) => way.replaced.push(path),
                 Err(error) => return Err(error),
@@ -193,7 +194,7 @@ impl Way {
         self.top.is_some()
     }
 
-    /// The roots that confine; none where nothing does.
+    /// The roots that confine the reach; empty if nothing does.
     pub(super) fn roots(&self) -> &[Arc<Root>] {
         if self.is_anywhere() { &[] } else { &self.roots }
     }
@@ -207,8 +208,8 @@ impl Way {
         }
     }
 
-    /// The same for a path that is changed, which goes through no link below its root: where everything is in reach, below the
-    /// directory that a person opened, or else below the root of the file system.
+    /// The same for a path to change, which goes through no link below its root. Where everything is in
+    /// reach, that root is the directory that the user opened, or else the root of the file system.
     pub(super) fn find_changed<'p>(
         &self,
         path: &'p Path,
@@ -220,7 +221,8 @@ impl Way {
         Ok((root, below, ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS))
     }
 
-    /// The path as it is resolved for a change. Where everything is in reach it is that of the text that was judged.
+    /// The path as it is resolved for a change. Where everything is in reach, it is that of the text that was
+    /// judged.
     pub(super) fn plain(&self, path: &Path) -> PathBuf {
         if !self.is_anywhere() {
             return path.to_owned();

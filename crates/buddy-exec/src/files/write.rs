@@ -1,8 +1,8 @@
 //! Replacing a file in one step.
 //!
-//! The content goes to a new file in the same directory, which is synced and then renamed over the old one, and the
-//! directory is synced too: after a crash or a power cut there is the old content or the new. A hard link to the old
-//! file keeps the old content.
+//! The content goes to a new file in the same directory, which is synced and then renamed over the old one,
+//! and the directory is synced too: after a crash or a power cut the file has the old content or the new. A
+//! hard link to the old file keeps the old content.
 
 use std::io::{self, Write};
 use std::path::Path;
@@ -16,17 +16,17 @@ use super::view::{View, require_file};
 use crate::TargetError;
 use crate::undo::{Recorder, State};
 
-/// How much of the previous content is handed back: more than anyone reads as a diff.
+/// The most bytes of the previous content that are returned: more than anyone reads as a diff.
 pub const BEFORE_CAP: u64 = 1024 * 1024;
 
-/// What was written.
+/// The result of a write.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
     /// The size of the new content.
     pub bytes: u64,
-    /// Whether there was no file before.
+    /// Whether the file is new.
     pub created: bool,
-    /// The previous content, unless there was none, it could not be read, or it was larger than [`BEFORE_CAP`].
+    /// The previous content, unless the file is new, could not be read, or was larger than [`BEFORE_CAP`].
     pub before: Option<Vec<u8>>,
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn write(
     recorder.directories_made(&made)?;
     let existing = existing_file(&spot)?;
     view.protected.check_replace(path, &spot.real())?;
-    // What is not read is not told by a diff either.
+    // Contents that may not be read are not shown in a diff either.
     let before =
         existing.as_ref().filter(|stat| !view.seals(&spot.real(), stat)).and_then(|_| read_before(&spot));
     let draft = draft(&spot, content, existing.as_ref()).map_err(failed)?;
@@ -76,8 +76,8 @@ fn read_before(spot: &Spot) -> Option<Vec<u8>> {
 
 /// The content in a synced file that has yet to take its place.
 fn draft(spot: &Spot, content: &[u8], existing: Option<&Stat>) -> io::Result<Draft> {
-    // The mode of a new file follows the umask, as with any program; what replaces a file stays closed until it has the
-    // old one's mode.
+    // The mode of a new file follows the umask, as with any program; a replacement stays closed until it has
+    // the old file's mode.
     let mut draft = Draft::beside(spot, if existing.is_some() { 0o600 } else { 0o666 })?;
     draft.file.write_all(content)?;
     if let Some(existing) = existing {

@@ -1,4 +1,5 @@
-//! The format of git's settings, read as git reads it: sections, quotes, escapes, comments and lines that go on.
+//! The format of git's settings, parsed as git parses it: sections, quotes, escapes, comments and continued
+//! lines.
 
 use std::iter::Peekable;
 use std::str::Chars;
@@ -6,12 +7,12 @@ use std::str::Chars;
 /// One setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Setting {
-    /// `section.name` in lower case, without what stands between.
+    /// `section.name` in lower case, without the part between them.
     pub(super) key: String,
     pub(super) value: String,
 }
 
-/// All settings of a text. A line that git would refuse is passed over.
+/// All settings of a text. A line that git would refuse is skipped.
 pub(super) fn settings(text: &str) -> Vec<Setting> {
     let text = text.replace("\r\n", "\n");
     let mut letters = text.trim_start_matches('\u{feff}').chars().peekable();
@@ -67,7 +68,7 @@ fn read_name(first: char, letters: &mut Peekable<Chars<'_>>) -> String {
     name
 }
 
-/// The value behind a name; none is the same as nothing.
+/// The value behind a name; a missing one is empty.
 fn read_value(letters: &mut Peekable<Chars<'_>>) -> String {
     while letters.next_if(|letter| *letter == ' ' || *letter == '\t').is_some() {}
     if letters.next_if_eq(&'=').is_none() {

@@ -9,14 +9,15 @@ use super::mounts::{Cover, Mounts, PANE_PLACE};
 use super::refusal::{BUBBLEWRAP, Refusal};
 use super::words::{Place, Plan};
 
-/// Where it is looked for. Never in `PATH` and never beside the command: what stands there could be planted.
+/// The paths where bubblewrap is looked for. Never in `PATH` and never beside the command: a program there
+/// could be planted.
 const PLACES: &[&str] = &["/usr/bin/bwrap", "/bin/bwrap", "/usr/local/bin/bwrap"];
 
 /// Write rights of others than the owner.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 
-/// The program, or none where it is not installed. One that others could have changed is refused and not passed over:
-/// going on without it would be weaker.
+/// The program, or `None` if it is not installed. One that others could have changed is refused and not
+/// skipped: running without it would be weaker.
 pub(super) fn find() -> Result<Option<PathBuf>, Refusal> {
     for place in PLACES.iter().map(Path::new) {
         let Ok(found) = place.metadata() else { continue };
@@ -32,7 +33,8 @@ pub(super) fn find() -> Result<Option<PathBuf>, Refusal> {
     Ok(None)
 }
 
-/// What every jail has: its own processes, no way to talk to others, no capability, and an end with its supervisor.
+/// The namespaces of every jail: its own processes, no way to talk to others, no capability, and an end with
+/// its supervisor.
 pub(super) const NAMESPACES: &[&str] = &[
     "--unshare-user-try",
     "--unshare-pid",
@@ -44,7 +46,8 @@ pub(super) const NAMESPACES: &[&str] = &[
     "--as-pid-1",
 ];
 
-/// Lets the process inside mount layers over caches. It gives these up before the command starts.
+/// Lets the process inside mount layers over caches. It gives these capabilities up before the
+/// command starts.
 const FOR_OVERLAYS: &[&str] = &[
     "--cap-add",
     "CAP_SYS_ADMIN",
@@ -56,18 +59,19 @@ const FOR_OVERLAYS: &[&str] = &[
     "CAP_CHOWN",
 ];
 
-/// A device stands where nothing is to be opened.
+/// A device stands in for files that are not to be opened.
 const NO_FILE: &str = "/dev/null";
 
-/// Takes the terminal away that the session of the supervisor has.
+/// Takes away the terminal that the session of the supervisor has.
 const NEW_SESSION: &str = "--new-session";
 
-/// The machine as it is, with its devices. What could take the covers off again is given up inside.
+/// The machine as it is, with its devices. The process inside gives up the rights that could take
+/// the covers off again.
 const LIGHT: &[&str] = &["--die-with-parent", "--cap-add", "ALL", "--dev-bind", "/", "/"];
 
-/// The words for a jail with these mounts, up to the program to run. The shell of a pane stays in the session of its
-/// terminal, which the filter of system calls keeps it from typing into. `blanks` are what blank files hold, `seals` what stands in for sealed
-/// ones, one for each.
+/// The arguments for a jail with these mounts, up to the program to run. The shell of a pane stays in the
+/// session of its terminal; the filter of system calls keeps it from typing into that. `blanks` hold the
+/// contents of blank files, `seals` the files that stand in for sealed ones, one for each.
 pub(super) fn arguments(
     mounts: &Mounts,
     plan: &Plan,
@@ -113,7 +117,7 @@ pub(super) fn arguments(
             }
         }
     }
-    // Only now, as what is seen in them had to be mounted there.
+    // Only now, as the directories shown in them had to be mounted there.
     for empty in mounts.list.iter().filter(|mount| mount.cover == Cover::EmptyDirectory) {
         words.extend(["--remount-ro".into(), empty.at.clone().into_os_string()]);
     }

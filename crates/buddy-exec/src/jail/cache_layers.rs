@@ -1,7 +1,8 @@
 //! Caches of package managers that a command changes in a layer of its workspace and not for everybody.
 //!
-//! Where the kernel allows it, the layer is mounted over the cache (`overlays.rs`): the command reads what is there, and its changes go to
-//! the layer. Elsewhere, and where a cache does not exist yet, a variable leads the package manager to a directory in the layer.
+//! Where the kernel allows it, the layer is mounted over the cache (`overlays.rs`): the command reads the
+//! existing cache, and its changes go to the layer. Elsewhere, and where a cache does not exist yet, a
+//! variable leads the package manager to a directory in the layer.
 //!
 //! Two mounts must not share a layer, so each running jail holds a slot of its own by a lock.
 
@@ -17,24 +18,26 @@ use super::mounts::{Cover, Mount, Mounts};
 use super::words::{Covered, PlannedOverlay, RawPath};
 use crate::bounds::{CacheLayers, CachePlace};
 
-/// How many jails of a workspace have a layer at the same time. Others find the caches read-only.
+/// The number of jails of a workspace that have a layer at the same time. Others find the caches
+/// read-only.
 const SLOTS: usize = 8;
 
-/// The file that whoever uses a slot holds locked.
+/// The file that the user of a slot holds locked.
 pub(crate) const LOCK: &str = "lock";
 
-/// Parts of a cache in a slot: what was changed, what the kernel needs beside it, and a directory for those that are not mounted.
+/// Parts of a cache in a slot: the changed files, the work directory that the kernel needs beside them, and a
+/// directory for caches that are not mounted.
 const UPPER: &str = "upper";
 const WORK: &str = "work";
 const ALONE: &str = "alone";
 
-/// Nobody else's.
+/// Access for the owner only.
 const MODE: u32 = 0o700;
 
-/// How caches are layered.
+/// The technique that layers a cache.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Manner {
-    /// By mounts, where a cache is there.
+    /// By mounts, where the cache exists.
     Mounted,
     /// By variables.
     Redirected,
@@ -47,12 +50,13 @@ pub(super) struct Slot {
     /// Directories that variables lead to.
     alone: Vec<PathBuf>,
     variables: Vec<(String, String)>,
-    /// Held until nothing of the command is left.
+    /// Held until the last process of the command is gone.
     pub(super) lock: File,
 }
 
 impl Slot {
-    /// Takes a free one. None where there is none, or nothing to layer: the caches then stay read-only.
+    /// Takes a free slot. `None` if none is free, or there is nothing to layer: the caches then stay
+    /// read-only.
     pub(super) fn take(caches: &CacheLayers, ground: &Ground, cwd: &Path, manner: Manner) -> Option<Self> {
         let is_ours = !ground.is_writable(&caches.directory) && !ground.is_hidden(&caches.directory);
         if !is_ours || ground.write.is_empty() {
@@ -114,13 +118,13 @@ impl Slot {
         env.extend(self.variables.iter().cloned());
     }
 
-    /// Where the command may write because of the slot.
+    /// The paths that the command may write because of the slot.
     pub(super) fn writable(&self) -> impl Iterator<Item = RawPath> {
         let mounted = self.overlays.iter().map(|overlay| overlay.at.clone());
         mounted.chain(self.alone.iter().map(RawPath::from))
     }
 
-    /// Shows the slot, and takes the covers out that have to be put over what is mounted from it.
+    /// Shows the slot, and removes the covers that have to be put over the mounts from it.
     pub(super) fn arrange(&self, mounts: &mut Mounts) -> Vec<Covered> {
         let places: Vec<PathBuf> = self.overlays.iter().map(|overlay| overlay.at.to_path()).collect();
         let is_over = |mount: &Mount| places.iter().any(|place| mount.at.starts_with(place));
@@ -136,7 +140,7 @@ fn make(directory: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(MODE).create(directory)
 }
 
-/// The lock of a slot, unless somebody holds it.
+/// The lock of a slot, unless another jail holds it.
 fn lock(directory: &Path) -> io::Result<Option<File>> {
     make(directory)?;
     let path = directory.join(LOCK);
@@ -144,7 +148,7 @@ fn lock(directory: &Path) -> io::Result<Option<File>> {
     if file.try_lock().is_err() {
         return Ok(None);
     }
-    // One that was removed meanwhile guards nothing.
+    // A lock file that was removed meanwhile guards nothing.
     if fs::metadata(&path).is_err() {
         return Ok(None);
     }

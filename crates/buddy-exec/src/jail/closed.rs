@@ -1,6 +1,7 @@
-//! Directories of this account that a command has closed to it: they are opened for a look, and then closed again.
+//! Directories of this account that a command has closed to it: they are opened for a search, and then closed
+//! again.
 //!
-//! A mode keeps nobody out who owns the directory, so it must not keep a look out either.
+//! A mode does not keep the owner out of a directory, so it must not keep a search out either.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -9,10 +10,10 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, AtFlags, CWD, Mode, OFlags, ResolveFlags, accessat, chmod, fstat, openat2};
 use rustix::process::geteuid;
 
-/// A directory by itself, which can be had without a right to read it.
+/// A directory by itself, which can be opened without a right to read it.
 const BARE: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
 
-/// A directory that the owner has all rights in for as long as this value.
+/// A directory that the owner has all rights in for as long as this value lives.
 #[derive(Debug)]
 pub(super) struct Unlocked {
     directory: OwnedFd,
@@ -20,7 +21,7 @@ pub(super) struct Unlocked {
 }
 
 impl Unlocked {
-    /// None where the directory is not of this account, or has nothing that is missing.
+    /// `None` if the directory is not of this account, or lacks no right.
     pub(super) fn new(directory: OwnedFd) -> Option<Self> {
         let found = fstat(&directory).ok()?;
         let mode = Mode::from_raw_mode(found.st_mode);
@@ -39,7 +40,7 @@ impl Unlocked {
 
 impl Drop for Unlocked {
     fn drop(&mut self) {
-        // Where it is gone meanwhile there is nothing to close.
+        // If it is gone meanwhile, there is nothing to close.
         let _ = chmod(by_number(&self.directory), self.mode);
     }
 }
@@ -70,7 +71,7 @@ pub(super) fn unlock_way(to: &Path) -> Vec<Unlocked> {
     unlocked
 }
 
-/// Whether this account could make something in a directory that it cannot list.
+/// Whether this account could create a file in a directory that it cannot list.
 pub(super) fn is_writable(path: &Path) -> bool {
     accessat(CWD, path, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS | AtFlags::SYMLINK_NOFOLLOW)
         .is_ok()

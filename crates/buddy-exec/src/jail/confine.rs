@@ -1,4 +1,5 @@
-//! What the process inside does to itself before the command starts. None of it can be undone, and all of it is passed on.
+//! The restrictions that the process inside applies to itself before the command starts. None can be undone,
+//! and all are inherited.
 
 use std::path::PathBuf;
 
@@ -33,9 +34,10 @@ pub(super) fn confine(plan: &Plan) -> Result<(), Refusal> {
     seccomp::apply(plan.place, has_sockets)
 }
 
-/// Gives up what could take the covers off or look past them, and nothing else. Landlock does the same for accounts that own
-/// processes outside: a restricted process neither mounts nor looks into one that is not restricted. Where the kernel does not have
-/// it, being in another user namespace does for all but root.
+/// Gives up the rights that could take the covers off or look past them, and nothing else. Landlock does the
+/// same for accounts that own processes outside: a restricted process neither mounts nor looks into one that
+/// is not restricted. Where the kernel does not have it, being in another user namespace does for all but
+/// root.
 fn confine_lightly() -> Result<(), Refusal> {
     let kept = CapabilitySet::all() & !(CapabilitySet::SYS_ADMIN | CapabilitySet::SYS_PTRACE);
     for capability in (CapabilitySet::SYS_ADMIN | CapabilitySet::SYS_PTRACE).iter() {
@@ -70,8 +72,8 @@ fn restrict_nothing() -> Result<(), landlock::RulesetError> {
     Ok(())
 }
 
-/// Root without capabilities is an account like others. The bounding set keeps them from coming back; only who has the
-/// right to shrink it could grow from it.
+/// Root without capabilities is an account like others. The bounding set keeps them from coming back; only a
+/// process with the right to shrink it could gain from it.
 fn drop_capabilities() -> Result<(), Refusal> {
     for capability in CapabilitySet::all().iter() {
         let _ = remove_capability_from_bounding_set(capability);

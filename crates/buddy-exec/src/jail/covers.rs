@@ -1,6 +1,8 @@
-//! Mounts that the process inside makes by itself, where bubblewrap cannot: a namespace of mounts with covers over what is hidden.
+//! Mounts that the process inside makes by itself, where bubblewrap cannot: a namespace of mounts with covers
+//! over hidden paths.
 //!
-//! The covers are the same as those of bubblewrap (see `mounts.rs`). The process gives up afterwards what it would take to remove one.
+//! The covers are the same as those of bubblewrap (see `mounts.rs`). Afterwards the process gives up the
+//! rights it would take to remove one.
 
 use std::fs::{self, File};
 use std::io;
@@ -16,16 +18,17 @@ use super::mounts::{Cover, blank_content};
 use super::refusal::{Refusal, USER_NAMESPACES};
 use super::words::Covered;
 
-/// What a cover is never good for.
+/// Flags of every cover: no setuid programs, no devices, no execution.
 const HARMLESS: MsFlags = MsFlags::MS_NOSUID.union(MsFlags::MS_NODEV).union(MsFlags::MS_NOEXEC);
 
 /// Directories that every system has. Files are made in one while nothing else runs in the namespace.
 const WORKSHOPS: &[&str] = &["/sys", "/mnt", "/srv", "/opt", "/tmp"];
 
-/// Where terminals have their names.
+/// The directory with the names of terminals.
 const TERMINALS: &str = "/dev/pts";
 
-/// Leaves the mounts of the machine for a copy of them, and its network where there is to be none, and puts covers over it. Must be done before there is a second thread.
+/// Leaves the mounts of the machine for a copy of them, and its network if there is to be none, and puts
+/// covers over the copy. Must be called before there is a second thread.
 pub(super) fn put(covers: &[Covered], network: bool) -> Result<(), Refusal> {
     set_parent_process_death_signal(Some(Signal::KILL))
         .map_err(|error| failed("end with the supervisor".to_owned())(error.into()))?;
@@ -42,7 +45,7 @@ pub(super) fn cover_all(covers: &[Covered]) -> Result<(), Refusal> {
         .filter(|(_, cover)| *cover == Cover::EmptyDirectory)
         .map(|(at, _)| at.as_path())
         .collect();
-    // What is shown inside of an empty directory cannot be found by its name any more once that is mounted.
+    // Paths shown inside an empty directory cannot be found by their names any more once that is mounted.
     let mut held: Vec<Option<OwnedFd>> = Vec::new();
     for (at, _) in &covers {
         let is_inside = empty.iter().any(|empty| at != empty && at.starts_with(empty));
@@ -64,8 +67,9 @@ fn failed(action: String) -> impl Fn(io::Error) -> Refusal {
     move |error| Refusal::new(USER_NAMESPACES, format!("cannot {action}: {error}; install bubblewrap"))
 }
 
-/// Terminals of the command's own, in the place of those of the machine. A terminal that was given to it is found by `/dev/tty` and by
-/// what is open; others, such as the one that a person sits at, have no name any more. `/dev/ptmx` makes new ones among these.
+/// Mounts terminals of the command's own in the place of those of the machine. The command's own terminal is
+/// found by `/dev/tty` and by open descriptors; others, such as the one that the user sits at, have no name
+/// any more. `/dev/ptmx` makes new ones among these.
 pub(super) fn put_terminals() -> Result<(), Refusal> {
     if !Path::new(TERMINALS).is_dir() {
         return Ok(());
@@ -121,7 +125,7 @@ fn cover_one(at: &Path, cover: Cover, held: Option<&OwnedFd>, workshop: Option<&
     }
 }
 
-/// Makes something in an empty directory that this can be mounted on.
+/// Makes a file or directory in an empty directory that this can be mounted on.
 fn make_place(at: &Path, held: &OwnedFd) -> io::Result<()> {
     if FileType::from_raw_mode(fstat(held)?.st_mode) == FileType::Directory {
         return fs::create_dir_all(at);
@@ -139,7 +143,7 @@ fn remount_read_only(at: &Path, flags: MsFlags) -> io::Result<()> {
     Ok(mount(None::<&str>, at, None::<&str>, flags, None::<&str>)?)
 }
 
-/// What a mount has and an account without rights may not take away.
+/// The flags of a mount that an account without rights may not take away.
 fn flags_of(at: &Path) -> io::Result<MsFlags> {
     let found = statvfs(at)?.f_flag;
     let pairs = [
@@ -155,7 +159,7 @@ fn flags_of(at: &Path) -> io::Result<MsFlags> {
 struct Workshop(PathBuf);
 
 impl Workshop {
-    /// None where no file is needed.
+    /// `None` if no file is needed.
     fn open(covers: &[(PathBuf, Cover)]) -> io::Result<Option<Self>> {
         if covers.iter().all(|(_, cover)| *cover != Cover::Blank) {
             return Ok(None);
@@ -168,7 +172,7 @@ impl Workshop {
         Ok(Some(Self(place.into())))
     }
 
-    /// A file with this content.
+    /// Makes a file with this content.
     fn file(&self, content: &str) -> io::Result<PathBuf> {
         let path = self.0.join(format!("blank-{:x?}", content.as_bytes()));
         fs::write(&path, content)?;

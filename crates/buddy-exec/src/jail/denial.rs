@@ -1,7 +1,9 @@
-//! Denials: what the jail stopped in a command that failed, from what the command printed and what its bounds forbid.
+//! Denials: the accesses that the jail refused in a failed command, found from the command's output and its
+//! bounds.
 //!
-//! The kernel does not tell anybody what it refused. So a line of the output that speaks of a refusal is held against the bounds and
-//! against what the account itself may do: a path that the account could not use without a jail either is not the jail's doing.
+//! The kernel reports to nobody what it refused. So a line of the output that speaks of a refusal is compared
+//! with the bounds and with the rights of the account: a path that the account could not use without a jail
+//! either is not the jail's doing.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +12,7 @@ use rustix::fs::{Access, access};
 use crate::git_orders::clean;
 use crate::{Bounds, Reach};
 
-/// How programs say that the kernel refused something.
+/// Messages of programs that the kernel refused something.
 const REFUSED: &[&str] = &[
     "Permission denied",
     "permission denied",
@@ -23,11 +25,11 @@ const REFUSED: &[&str] = &[
     "EPERM",
     "PermissionError",
 ];
-/// And that something is not there, as hidden files are not.
+/// Messages that a file is missing, as hidden files are.
 const MISSING: &[&str] = &["No such file or directory", "no such file or directory", "ENOENT", "cannot open"];
-/// And that a mount stands there, or further down.
+/// Messages that a mount is at the path, or further down.
 const BUSY: &[&str] = &["Device or resource busy", "EBUSY"];
-/// And that there is no network.
+/// Messages that there is no network.
 const NO_NETWORK: &[&str] = &[
     "Network is unreachable",
     "network is unreachable",
@@ -42,14 +44,14 @@ const NO_NETWORK: &[&str] = &[
     "no such host",
     "failed to lookup address",
 ];
-/// How clients of local sockets say that nobody is there.
+/// Messages of clients that nothing listens at a local socket.
 const NO_SOCKET: &[&str] = &[
     "Cannot connect to the Docker daemon",
     "Failed to connect to bus",
     "cannot open display",
     "connection to your authentication agent",
 ];
-/// How programs say that they did not get the rights of another account.
+/// Messages of programs that did not get the rights of another account.
 const NO_RIGHTS: &[&str] = &[
     "no new privileges",
     "effective uid is not 0",
@@ -59,20 +61,20 @@ const NO_RIGHTS: &[&str] = &[
     "cannot set groups",
 ];
 
-/// How many lines that speak of a refusal are looked at.
+/// The most lines about a refusal that are looked at.
 const MAX_LINES: usize = 100;
-/// The most denials of one command that are told.
+/// The most denials of one command that are reported.
 const MAX_DENIALS: usize = 3;
 /// The longest subject.
 const MAX_SUBJECT: usize = 300;
 
-/// What stands around paths in messages.
+/// Characters that surround paths in messages.
 const AROUND: &str = "'\"`()[]:;,=<>‘’";
 
-/// Something that the jail of a command stopped.
+/// An access that the jail of a command refused.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Denial {
-    /// The kind of thing.
+    /// The kind of access.
     pub kind: DenialKind,
     /// The path as the command named it, where it is about one.
     pub subject: Option<String>,
@@ -80,7 +82,7 @@ pub struct Denial {
     pub path: Option<PathBuf>,
 }
 
-/// Kinds of things that a jail stops.
+/// Kinds of access that a jail refuses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum DenialKind {
     /// Writing outside of the write roots.
@@ -99,7 +101,7 @@ pub enum DenialKind {
     Socket,
     /// Taking the rights of another account.
     Rights,
-    /// Something was refused, and nothing tells whether that was the jail: a guess.
+    /// An access was refused, and nothing tells whether that was the jail: a guess.
     Unknown,
 }
 
@@ -113,7 +115,8 @@ impl Denial {
     }
 }
 
-/// What the jail of a command with these bounds stopped, going by what the command printed. Each thing once, the first few.
+/// The accesses that the jail of a command with these bounds refused, going by the output of the command.
+/// Each one once, the first few.
 pub fn denials(output: &str, bounds: &Bounds, cwd: &Path) -> Vec<Denial> {
     if bounds.is_open() {
         return Vec::new();
@@ -126,7 +129,7 @@ pub fn denials(output: &str, bounds: &Bounds, cwd: &Path) -> Vec<Denial> {
             found.push(denial);
         }
     }
-    // A guess is worth nothing beside something that is known.
+    // A guess is worth nothing beside a known denial.
     if found.iter().any(|denial| denial.kind != DenialKind::Unknown) {
         found.retain(|denial| denial.kind != DenialKind::Unknown);
     }
@@ -155,11 +158,11 @@ fn judge(line: &str, bounds: &Bounds, cwd: &Path) -> Option<Denial> {
     }
     let named = || paths(line).map(|shown| (shown, clean(&cwd.join(shown))));
     if has(line, REFUSED) {
-        // The program that speaks comes first, and what it speaks of last.
+        // The program that speaks comes first, and its subject last.
         let all: Vec<(&str, PathBuf)> = named().collect();
         let known = all.into_iter().rev().find_map(|(shown, path)| refused(shown, path, bounds));
         return known.or_else(|| {
-            // Where every path that is named can be used in the jail as well as outside, the jail has no part in it.
+            // If every named path can be used in the jail as well as outside, the jail has no part in it.
             let is_unclear = is_confined && !named().any(|(_, path)| path.symlink_metadata().is_ok());
             is_unclear.then(|| Denial::of(DenialKind::Unknown))
         });
@@ -173,7 +176,7 @@ fn judge(line: &str, bounds: &Bounds, cwd: &Path) -> Option<Denial> {
     })
 }
 
-/// A client that did not reach a local socket which is there.
+/// A client that did not reach an existing local socket.
 fn socket(line: &str, cwd: &Path) -> Option<Denial> {
     let is_refused = has(line, REFUSED) || has(line, MISSING) || has(line, NO_SOCKET);
     let is_socket = |path: &Path| {
@@ -189,7 +192,7 @@ fn socket(line: &str, cwd: &Path) -> Option<Denial> {
     has(line, NO_SOCKET).then(|| Denial::of(DenialKind::Socket))
 }
 
-/// What the bounds refuse about a path, where the account itself could use it.
+/// The denial of a path by the bounds, if the account itself could use it.
 fn refused(shown: &str, path: PathBuf, bounds: &Bounds) -> Option<Denial> {
     if bounds.opened.contains(&path) {
         return None;
@@ -229,8 +232,8 @@ fn is_writable(path: &Path, bounds: &Bounds) -> bool {
     }
 }
 
-/// Whether the account could write there without a jail: the file, or the nearest directory above that is there. A word that is no path
-/// has nothing near it.
+/// Whether the account could write there without a jail: the file, or the nearest existing directory above. A
+/// word that is no path has nothing near it.
 fn could_write(path: &Path) -> bool {
     let is_there = path.symlink_metadata().is_ok();
     let near = if is_there { Some(path) } else { path.parent().filter(|parent| parent.is_dir()) };
@@ -250,7 +253,7 @@ fn paths(line: &str) -> impl Iterator<Item = &str> {
         .filter(|word| !word.is_empty())
 }
 
-/// Names are compared below the directory that the person opened.
+/// Names are compared below the directory that the user opened.
 fn below_anchor(path: &Path, bounds: &Bounds) -> PathBuf {
     let below = bounds.anchors.iter().filter_map(|anchor| path.strip_prefix(anchor).ok());
     below.min_by_key(|rest| rest.components().count()).unwrap_or(path).to_owned()
@@ -328,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_the_jails_doing_is_not_told() {
+    fn failures_without_the_jail_are_not_reported() {
         let stage = Stage::new();
         for plain in [
             "secrets.yml is fine",

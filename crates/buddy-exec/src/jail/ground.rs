@@ -9,27 +9,28 @@ use super::refusal::Refusal;
 use super::resolve::{Resolved, What, resolve};
 use crate::{Bounds, Reach};
 
-/// Where a command may read and write, and where not.
+/// The paths that a command may read and write, and those that it may not.
 #[derive(Debug)]
 pub(super) struct Ground {
-    /// Directories to read, without what programs need to start. `None` for everywhere.
+    /// Directories to read, without the system files that programs need to start. `None` for
+    /// everywhere.
     pub(super) read: Option<Vec<PathBuf>>,
     /// Directories to write. `/` for everywhere.
     pub(super) write: Vec<PathBuf>,
     pub(super) hidden: Vec<Resolved>,
-    /// What is seen inside of hidden directories.
+    /// Directories that stay visible inside hidden ones.
     pub(super) shown: Vec<Shown>,
-    /// What exists of it.
+    /// Guarded places that exist.
     pub(super) guarded: Vec<Resolved>,
-    /// Guarded places where nothing is, that a command could make.
+    /// Guarded places that do not exist, and that a command could make.
     pub(super) missing: Vec<PathBuf>,
-    /// Of the files that are hidden or sealed, those that commands find empty, by their names.
+    /// Names of hidden or sealed files that commands find empty.
     pub(super) blank: NameSet,
     /// Files that are seen and not read.
     pub(super) sealed: Vec<PathBuf>,
 }
 
-/// A directory that is seen inside of a hidden one.
+/// A directory that stays visible inside a hidden one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Shown {
     pub(super) path: PathBuf,
@@ -95,7 +96,7 @@ impl Ground {
         self.read.as_deref().is_none_or(|roots| beneath_any(path, roots))
     }
 
-    /// Whether a path is hidden, in a directory that is.
+    /// Whether a path is hidden, or is in a hidden directory.
     pub(super) fn is_hidden(&self, path: &Path) -> bool {
         let is_shown = |shown: &Shown| path.starts_with(&shown.path);
         self.hidden.iter().any(|hidden| hidden.exists() && path.starts_with(&hidden.path))
@@ -119,12 +120,12 @@ pub(super) fn beneath_any(path: &Path, roots: &[PathBuf]) -> bool {
     roots.iter().any(|root| path.starts_with(root))
 }
 
-/// The real places of those that are there. What is not there cannot be granted.
+/// The real paths of the roots that exist. A missing one cannot be granted.
 fn existing(roots: &[PathBuf]) -> Vec<PathBuf> {
     roots.iter().filter(|root| root.is_absolute()).filter_map(|root| root.canonicalize().ok()).collect()
 }
 
-/// What is not readable is not writable either.
+/// A root that is not readable is not writable either.
 fn readable(write: Vec<PathBuf>, read: Option<&[PathBuf]>) -> Vec<PathBuf> {
     let Some(read) = read else { return write };
     let inner = read.iter().filter(|root| beneath_any(root, &write)).cloned();
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_cannot_be_written() {
+    fn unreadable_roots_cannot_be_written() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let [outer, inner, other] = ["outer", "outer/inner", "other"].map(|name| root.join(name));

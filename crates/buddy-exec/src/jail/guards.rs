@@ -1,4 +1,5 @@
-//! What the kernel guards and seals for one command, found by names, and what is left to the sweep.
+//! The files that the kernel guards and seals for one command, found by names, and those that are
+//! left to the sweep.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,40 +22,41 @@ use super::words::Place;
 use crate::Bounds;
 use crate::git_orders::{GitHome, named_by};
 
-/// How many names are guarded by the kernel, the nearest first: bubblewrap takes a quarter of a second for 200 mounts and a second
-/// for 500. The others are left to the sweep.
+/// The most names that the kernel guards, the nearest first: bubblewrap takes a quarter of a second for 200
+/// mounts and a second for 500. The others are left to the sweep.
 const MAX_COVERED: usize = 120;
 
-/// How many secrets of the write roots are sealed. A command with more of them in reach is refused: decoys would otherwise leave
-/// the real one open.
+/// The most secrets of the write roots that are sealed. A command with more of them in reach is refused:
+/// decoys would otherwise leave the real one open.
 const MAX_SEALED: usize = 400;
 
-/// How many secrets elsewhere are sealed, the nearest first.
+/// The most secrets elsewhere that are sealed, the nearest first.
 const MAX_SEALED_ELSEWHERE: usize = 100;
 
-/// How much of the home is looked through for secrets, and how far down.
+/// The most entries of the home that are searched for secrets, and the depth.
 const HOME_ENTRIES: usize = 20_000;
 const HOME_DEPTH: usize = 3;
 
 /// The guards of one command.
 pub(super) struct Guards {
     pub(super) watched: Watched,
-    /// Kept until nothing of the command is left.
+    /// Kept until the last process of the command is gone.
     pub(super) stand_ins: Vec<StandIn>,
 }
 
-/// Where a command runs, as far as its guards are concerned.
+/// The surroundings of a command, as far as its guards are concerned.
 pub(super) struct Scene<'a> {
     pub(super) cwd: &'a Path,
     pub(super) home: Option<&'a Path>,
-    /// Where programs keep their settings, when that is not in the home.
+    /// The directory of programs' settings, when that is not in the home.
     pub(super) config_home: Option<&'a Path>,
     pub(super) place: Place,
     pub(super) quarantine: Option<PathBuf>,
 }
 
 impl Guards {
-    /// Looks at what is there, and adds to the ground what the kernel has to guard and to seal.
+    /// Searches the roots, and adds to the ground the paths that the kernel has to guard and to
+    /// seal.
     pub(super) fn put(bounds: &Bounds, ground: &mut Ground, scene: &Scene<'_>) -> Result<Self, Refusal> {
         let orders =
             if scene.place == Place::Light { Names::default() } else { Names::of(&bounds.guarded_names) };
@@ -113,10 +115,10 @@ impl Guards {
         watched.past = past;
         watched.opened = bounds.opened.iter().filter_map(|path| real_name(path)).collect();
         if scene.place != Place::Light {
-            // Nothing looks through a whole machine.
+            // A whole machine is never searched.
             watched.writable = ground.write.iter().filter(|root| root.parent().is_some()).cloned().collect();
             let shared = watched.share(shared_roots(&ground.write));
-            // Compared at the end; what lies there is too much for the kernel.
+            // Compared at the end; there are too many files for the kernel.
             named.add(Named::find(shared, &[], &Names::default(), ground, scene));
         }
         watched.missing = ground.missing.iter().cloned().chain(named.missing).collect();
@@ -132,7 +134,8 @@ impl Guards {
     }
 }
 
-/// Seals the further names of what is sealed or hidden, also where nothing may be written: a further name is read as well as the first.
+/// Seals the other hard links of sealed or hidden files, also where nothing may be written: they are as
+/// readable as the first name.
 fn seal_further_names(
     bounds: &Bounds,
     ground: &mut Ground,
@@ -178,7 +181,7 @@ pub(crate) fn sealed(bounds: &Bounds, roots: &[PathBuf]) -> Vec<PathBuf> {
     let found = look(&wanted, &Names::default(), &names, &bounds.hidden, Budget::usual()).sealed;
     let is_closed = |path: &PathBuf| is_closed(path, bounds);
     let closed = nearest(found.into_iter().filter(is_closed), MAX_SEALED);
-    // They are told by the names that the directories were given by.
+    // They are reported by the names that the directories were given by.
     let named = |path: PathBuf| {
         let below = real.iter().find_map(|(root, real)| Some(root.join(path.strip_prefix(real).ok()?)));
         below.unwrap_or(path)
@@ -240,7 +243,7 @@ fn is_link(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|found| found.is_symlink())
 }
 
-/// Where a link leads, when a command could write there.
+/// The target of a link, if a command could write there.
 fn target(link: &Path, roots: &[PathBuf]) -> Option<PathBuf> {
     link.canonicalize()
         .ok()
@@ -263,7 +266,7 @@ fn nearest(paths: impl Iterator<Item = PathBuf>, limit: usize) -> Vec<PathBuf> {
 fn stand_ins(gits: &BTreeSet<PathBuf>, orders: &Names) -> Vec<StandIn> {
     let gits = nearest(gits.iter().cloned(), MAX_COVERED / 4);
     let missing = gits.iter().flat_map(|git| orders.git_parts().iter().map(move |part| (git, part)));
-    // Where none can be made, the sweep has to do.
+    // If none can be made, the sweep has to do.
     missing.filter_map(|(git, part)| StandIn::at(git, part).ok().flatten()).collect()
 }
 
@@ -320,7 +323,7 @@ fn secrets_searched(
     Ok(sights.sealed)
 }
 
-/// Where a name is, which need not be there itself.
+/// The real path of a name, which itself need not exist.
 fn real_name(path: &Path) -> Option<PathBuf> {
     Some(path.parent()?.canonicalize().ok()?.join(path.file_name()?))
 }

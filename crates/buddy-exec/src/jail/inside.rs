@@ -24,9 +24,9 @@ use crate::terminal;
 /// The first descriptor that is none of the standard streams.
 const FIRST_OTHER: i32 = 3;
 
-/// Becomes the process inside a jail: the whole `main` of that hidden mode. Of no use to anyone but the supervisor.
+/// Becomes the process inside a jail: the whole `main` of that hidden mode. Only the supervisor uses it.
 ///
-/// The exit code means nothing; what happened was said over the control stream.
+/// The exit code means nothing; the control stream has reported the outcome.
 pub fn jail() -> ExitCode {
     match run() {
         Ok(()) => ExitCode::SUCCESS,
@@ -41,7 +41,7 @@ fn run() -> io::Result<()> {
     control.peer_addr()?;
     let mut streams = receive_streams(&control)?;
     let plan = receive_plan(&mut control)?;
-    // The command must not find the control stream where its standard input is.
+    // The command must not find the control stream at its stdin.
     dup2_stdin(&streams.stdin)?;
     let entered =
         way_out::open(&plan, streams.way_out.take()).map_err(Word::Refused).and_then(|()| enter(&plan));
@@ -65,14 +65,14 @@ fn run() -> io::Result<()> {
     }
 }
 
-/// Closes what was inherited. Nothing has been opened here yet, so none of it is anybody's.
+/// Closes inherited descriptors. Nothing has been opened here yet, so none of them is in use.
 fn close_others() -> io::Result<()> {
     let numbers: Vec<i32> = fs::read_dir("/proc/self/fd")?
         .filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok())
         .filter(|number| *number >= FIRST_OTHER)
         .collect();
     for number in numbers {
-        // The listing's own is among them, and closed already.
+        // The listing's own descriptor is among them, and closed already.
         let _ = nix::unistd::close(number);
     }
     Ok(())
@@ -125,7 +125,8 @@ fn enter(plan: &Plan) -> Result<(), Word> {
     confine(plan).map_err(Word::Refused)
 }
 
-/// The name of the namespace of mounts that this process is in. Nothing when it cannot be told, which is then not another one.
+/// The name of the namespace of mounts that this process is in. Empty if it cannot be told, which then does
+/// not count as another one.
 pub(super) fn own_mounts() -> PathBuf {
     fs::read_link("/proc/self/ns/mnt").unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! Which layers of the jail this machine has, found out by using them.
+//! The layers of the jail that this machine has, found out by using them.
 
 use std::path::Path;
 
@@ -18,7 +18,7 @@ pub struct Layer {
     pub name: &'static str,
     /// Whether it can be relied on.
     pub state: LayerState,
-    /// What was found, or why it does not work, and what that means.
+    /// The result of the test, or why the layer does not work, and what that means.
     pub detail: String,
 }
 
@@ -28,13 +28,13 @@ pub struct Layer {
 pub enum LayerState {
     /// It was tried, and it holds.
     Works,
-    /// It is not there. Where the jail can do without, it is weaker.
+    /// It is missing. The jail works without it where it can, and is weaker.
     Absent,
-    /// It is there and does not do its work; commands that need a jail are refused.
+    /// It exists and does not work; commands that need a jail are refused.
     Fails,
 }
 
-/// Where the program that makes namespaces is, apart from bubblewrap.
+/// The path of the program that makes namespaces, apart from bubblewrap.
 const UNSHARE: &str = "/usr/bin/unshare";
 
 /// Tries every layer.

@@ -1,4 +1,5 @@
-//! Litter: what jails whose supervisor was killed left behind, and what older versions held names with.
+//! Litter: files that jails left when their supervisor was killed, and those that older versions held names
+//! with.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -10,13 +11,13 @@ use super::names::Names;
 use super::stand_in::{clear_left_behind, clear_stand_ins};
 use super::walk::Budget;
 
-/// How much is looked through, how far down, and for how long: it is done whenever a session begins.
+/// The most entries, the depth and the time of a search: one runs whenever a session begins.
 const ENTRIES: usize = 5_000;
 const DEPTH: usize = 4;
 const TIME: Duration = Duration::from_millis(200);
 
-/// Removes what jails left in these directories and no jail uses any more: stand-ins in repositories, and empty directories at these
-/// names. Anything else stays as it is.
+/// Removes the leavings of jails in these directories that no jail uses any more: stand-ins in repositories,
+/// and empty directories at these names. Everything else stays as it is.
 pub fn clear_litter(roots: &[PathBuf], guarded: &NameSet) {
     let roots: Vec<PathBuf> = roots
         .iter()
@@ -42,7 +43,7 @@ mod tests {
     use crate::jail::stand_in::StandIn;
 
     #[test]
-    fn what_nobody_uses_goes_and_everything_else_stays() {
+    fn unused_litter_goes_and_everything_else_stays() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         fs::create_dir_all(root.join("repo/.git/objects")).unwrap();
@@ -57,7 +58,7 @@ mod tests {
         clear_litter(std::slice::from_ref(&root), &names);
         let there = |name: &str| root.join("repo").join(name).exists();
         assert!(!there(".envrc") && !there(".git/commondir"));
-        assert!(there(".vscode"), "an empty directory of somebody's own stays");
+        assert!(there(".vscode"), "a user's empty directory stays");
         assert!(there(".git/config.worktree"), "one that a jail uses stays");
         drop(used);
         assert!(!there(".git/config.worktree"));

@@ -1,4 +1,5 @@
-//! One look at the places that a command may write: what of them programs take orders from, and what holds secrets.
+//! A search of the places that a command may write: files that programs take orders from, and files that hold
+//! secrets.
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
@@ -14,24 +15,25 @@ use super::walk::{Budget, Go, Listed, Unseen, Visited, Visitor, walk};
 /// Directories of a repository's own directory that hold further ones: of submodules, and of work trees.
 const FURTHER: [&str; 2] = ["modules", "worktrees"];
 
-/// A part of a repository's own directory, by which a look knows that it is to find repositories.
+/// A part of a repository's own directory, by which a search knows that it is to find repositories.
 const GIT_CONFIG: &str = ".git/config";
 
-/// How many links are followed in search of secrets.
+/// The most links that are followed in search of secrets.
 const MAX_LINKS: usize = 2000;
 
-/// How many names of shared places are looked at, and how far down: tests leave much there.
+/// The most entries of shared places that are searched, and the depth: tests leave much there.
 const SHARED_ENTRIES: usize = 300_000;
 const SHARED_DEPTH: usize = 24;
 const SHARED_TIME: Duration = Duration::from_secs(1);
 
-/// A directory that everybody may write, such as the one for temporary files: sticky, and writable by all.
+/// The mode of a directory that everybody may write, such as the one for temporary files: sticky, and
+/// writable by all.
 const SHARED: u32 = 0o1002;
 
-/// What a look found. Paths are without links.
+/// The result of a search. Paths are without links.
 #[derive(Debug, Default)]
 pub(super) struct Sights {
-    /// What programs take orders from, with everything below.
+    /// Files and directories that programs take orders from, with everything below.
     pub(super) orders: BTreeSet<PathBuf>,
     /// Files that say where the own directory of a repository is.
     pub(super) git_files: BTreeSet<PathBuf>,
@@ -41,14 +43,14 @@ pub(super) struct Sights {
     pub(super) sealed: BTreeSet<PathBuf>,
     /// Directories elsewhere that links lead to.
     pub(super) linked: BTreeSet<PathBuf>,
-    /// Where the look was cut short.
+    /// The place where the search was cut short.
     pub(super) unseen: Option<Unseen>,
-    /// Directories that lie too deep to be looked through.
+    /// Directories that lie too deep to be searched.
     pub(super) too_deep: Vec<PathBuf>,
 }
 
 impl Sights {
-    /// Whether the look was not cut short.
+    /// Whether the search was not cut short.
     pub(super) fn is_whole(&self) -> bool {
         self.unseen.is_none()
     }
@@ -64,7 +66,7 @@ pub(super) fn shared_roots(roots: &[PathBuf]) -> Vec<PathBuf> {
     roots.iter().filter(|root| root.parent().is_some() && root.is_dir() && is_shared(root)).cloned().collect()
 }
 
-/// The roots that are looked at: without those that everybody writes, and without those beneath others.
+/// The roots to search: without those that everybody writes, and without those beneath others.
 pub(super) fn roots_to_watch(roots: &[PathBuf], cwd: &Path) -> Vec<PathBuf> {
     let is_writable = roots.iter().any(|root| cwd.starts_with(root));
     let cwd = is_writable.then(|| cwd.to_owned());
@@ -74,7 +76,7 @@ pub(super) fn roots_to_watch(roots: &[PathBuf], cwd: &Path) -> Vec<PathBuf> {
     wanted
 }
 
-/// Looks at everything beneath the roots, but not into the places that are passed.
+/// Searches everything beneath the roots, but not the places in `past`.
 pub(super) fn look(
     roots: &[PathBuf],
     orders: &Names,
@@ -90,7 +92,7 @@ pub(super) fn look(
     Sights { unseen: budget.unseen, too_deep: budget.too_deep, ..looker.sights }
 }
 
-/// Looks for repositories and for nothing else.
+/// Searches for repositories and for nothing else.
 pub(super) fn look_for_repositories(roots: &[PathBuf], mut budget: Budget) -> Sights {
     let orders = &Names::of(&NameSet::trees([GIT_CONFIG]));
     let (sealed, sights) = (&Names::default(), Sights::default());
@@ -101,7 +103,7 @@ pub(super) fn look_for_repositories(roots: &[PathBuf], mut budget: Budget) -> Si
     looker.sights
 }
 
-/// How much a file tool looks through for secrets when a file has more than one name, and how far down.
+/// The most entries that a file tool searches for secrets when a file has more than one name, and the depth.
 const TOOL_ENTRIES: usize = 100_000;
 const TOOL_DEPTH: usize = 16;
 
@@ -111,7 +113,7 @@ pub(crate) fn secrets_beneath(roots: &[PathBuf], names: &NameSet) -> BTreeSet<Pa
     look(roots, &Names::default(), &Names::of(names), &[], budget).sealed
 }
 
-/// Finds further names of files, by device and number.
+/// Finds further names of files, by device and inode number.
 pub(super) fn names_of_objects(
     roots: &[PathBuf],
     objects: &HashSet<(u64, u64)>,
@@ -158,7 +160,7 @@ impl Visitor for Finder<'_> {
     }
 }
 
-/// Files with more than one name, by device and number.
+/// Files with more than one name, by device and inode number.
 pub(super) fn linked_objects<'a>(files: impl IntoIterator<Item = &'a PathBuf>) -> HashSet<(u64, u64)> {
     let found = files.into_iter().filter_map(|file| fs::symlink_metadata(file).ok());
     found
@@ -167,8 +169,9 @@ pub(super) fn linked_objects<'a>(files: impl IntoIterator<Item = &'a PathBuf>) -
         .collect()
 }
 
-/// Looks at places that everybody writes. Only names at the very top count there, which hold for everything below, and what links in
-/// a workspace lead to. All else may belong to other programs, which make repositories there too.
+/// Searches places that everybody writes. Only names at the very top count there, which apply to everything
+/// below, and the targets of links in a workspace. All else may belong to other programs, which make
+/// repositories there too.
 pub(super) fn look_shared(
     roots: &[PathBuf],
     orders: &Names,
@@ -207,7 +210,7 @@ impl Visitor for Looker<'_> {
     }
 
     fn see(&mut self, visited: &Visited<'_>, entry: &Listed) -> Go {
-        // One that only looks like it may be a work tree as well, and is looked through as any other directory.
+        // A directory that only looks like it may be a work tree as well, and is searched like any other.
         if self.is_git && visited.names.iter().any(|name| name == GIT) {
             return if FURTHER.contains(&entry.folded.as_str()) { Go::Into } else { Go::Past };
         }
@@ -237,15 +240,16 @@ impl Visitor for Looker<'_> {
 }
 
 impl Looker<'_> {
-    /// Whether orders in a directory are this session's business: everywhere but in a place that everybody writes, where links have to lead
-    /// to it. The repository at the very top holds for all below.
+    /// Whether orders in a directory are this session's business: everywhere but in a place that everybody
+    /// writes, where links have to lead to it. The repository at the very top applies to everything below.
     fn is_ours(&self, visited: &Visited<'_>) -> bool {
         let is_top = matches!(visited.names, [name] if name == GIT);
         self.shared
             .is_none_or(|linked| is_top || visited.path.ancestors().any(|above| linked.contains(above)))
     }
 
-    /// A link that the workspace carries leads to a secret wherever that is, and to orders for whoever goes through it.
+    /// A link that the workspace carries leads to a secret in any place, and to orders for programs that go
+    /// through it.
     fn follow(&mut self, link: &Path) {
         if self.links == 0 || self.shared.is_some() {
             return;
@@ -273,7 +277,7 @@ impl Looker<'_> {
     }
 }
 
-/// The largest file that is looked into for keys. Bundles of certificates have a few hundred kilobytes.
+/// The largest file that is searched for keys. Bundles of certificates have a few hundred kilobytes.
 const MAX_BUNDLE: u64 = 1024 * 1024;
 
 /// Whether a file in the format of keys and certificates has certificates and no key, as every Python environment brings one.
@@ -298,7 +302,7 @@ fn is_git_directory(visited: &Visited<'_>) -> bool {
                 || visited.has("gitdir")))
 }
 
-/// How many files of one directory are told apart, and how far down.
+/// The most files of one directory that are listed one by one, and the depth.
 const MAX_FILES: usize = 2000;
 const MAX_FILE_DEPTH: usize = 8;
 

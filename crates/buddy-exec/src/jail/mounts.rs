@@ -1,8 +1,8 @@
 //! The mounts of a jail with bubblewrap.
 //!
-//! The whole system is there and cannot be written. Over it come the directories that may be, and over these what is
-//! protected. A directory on the way from a writable one down to a mount becomes a mount of its own: otherwise it could be
-//! renamed, and the name that was protected would be free.
+//! The whole system is there and cannot be written. Over it come the directories that may be, and over these
+//! the covers of protected paths. A directory on the way from a writable one down to a mount becomes a mount
+//! of its own: otherwise it could be renamed, and the name that was protected would be free.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::MetadataExt;
@@ -23,10 +23,10 @@ const MAX_MOUNTS: usize = 1000;
 /// A directory of every jail that is its own, in place of the sockets of services.
 const RUN: &str = "/run";
 
-/// Where names are looked up. Often a link into a directory that the jail has of its own.
+/// The settings of the name resolver. Often a link into a directory that the jail has of its own.
 const RESOLVER: &str = "/etc/resolv.conf";
 
-/// Where the shell of a pane finds what is written for it.
+/// The path at which the shell of a pane finds the files written for it.
 pub(super) const PANE_PLACE: &str = "/run/buddy";
 
 /// All mounts of a jail, outer ones first.
@@ -34,7 +34,7 @@ pub(super) const PANE_PLACE: &str = "/run/buddy";
 pub(super) struct Mounts {
     pub(super) is_all_writable: bool,
     pub(super) list: Vec<Mount>,
-    /// A directory that is seen at [`PANE_PLACE`], whatever is hidden.
+    /// A directory that is shown at [`PANE_PLACE`], even if it is hidden.
     pub(super) shown: Option<PathBuf>,
 }
 
@@ -45,25 +45,26 @@ pub(super) struct Mount {
     pub(super) cover: Cover,
 }
 
-/// What stands at a mount. The later ones win where two want the same place.
+/// The object at a mount. The later ones win where two want the same place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Cover {
-    /// What is there anyway, to be written.
+    /// The existing object, to be written.
     Writable,
-    /// What is there anyway, not to be written.
+    /// The existing object, not to be written.
     ReadOnly,
     /// An empty directory.
     EmptyDirectory,
-    /// A file without anything in it, to be read: some programs fail when they cannot read their settings.
+    /// An empty file, to be read: some programs fail when they cannot read their settings.
     Blank,
-    /// Something that cannot be opened.
+    /// A device that cannot be opened.
     NoFile,
-    /// The same, but of the kind, size and time of what is there. Only for commands without the rights of root, which read it all the same.
+    /// The same, but with the kind, size and time of the sealed file. Only for commands without the rights of
+    /// root, which would read it all the same.
     SealedFile,
 }
 
-/// What files hold that say nothing, by the end of their name. All others are empty.
+/// The contents of blank files, by the end of their name. All others are empty.
 const BLANKS: &[(&str, &str)] = &[
     (".json", "{}\n"),
     ("settings.xml", "<settings/>\n"),
@@ -125,7 +126,7 @@ impl Plan<'_> {
         *there = cover.max(*there);
     }
 
-    /// What lies in a directory that the jail has of its own and must be seen all the same.
+    /// Shows paths again that lie in a directory that the jail has of its own.
     fn show_again(&mut self, cwd: &Path, network: bool) {
         let resolver = network.then(|| Path::new(RESOLVER).canonicalize().ok()).flatten();
         let read = self.ground.read.clone().unwrap_or_default();
@@ -155,7 +156,7 @@ impl Plan<'_> {
         self.covers.retain(|at, _| !hidden.iter().any(|hidden| at != hidden && at.starts_with(hidden)));
     }
 
-    /// A directory with other hidden things in it is one of buddy's own, so that nothing is made there at all.
+    /// A directory with other hidden objects in it is one of buddy's own, so nothing is made there at all.
     fn guard_beside(&mut self, missing: &Path) {
         let Some(parent) = missing.parent() else { return };
         let is_beside = |hidden: &Resolved| hidden.exists() && hidden.path.parent() == Some(parent);
@@ -165,7 +166,8 @@ impl Plan<'_> {
         }
     }
 
-    /// What is seen inside of empty directories. These are not to be written, so nothing on the way needs to be pinned.
+    /// Shows directories inside empty ones. These are not to be written, so nothing on the way needs to be
+    /// pinned.
     fn show(&mut self) {
         for shown in &self.ground.shown {
             let cover = if shown.is_writable { Cover::Writable } else { Cover::ReadOnly };
@@ -181,7 +183,7 @@ impl Plan<'_> {
                 for directory in self.known_by(sealed) {
                     self.put(&directory, Cover::Writable);
                 }
-                // A file without anything in it could be committed in the place of the real one.
+                // An empty file could be committed in the place of the real one.
                 let cover = if is_in_work_tree(sealed) { Cover::NoFile } else { self.file_cover(sealed) };
                 self.put(sealed, cover);
             }
@@ -206,7 +208,7 @@ impl Plan<'_> {
         if self.ground.blank.covers(path) { Cover::Blank } else { Cover::NoFile }
     }
 
-    /// Makes a place read-only that otherwise could be written.
+    /// Makes a place read-only that could be written otherwise.
     fn guard(&mut self, path: &Path) {
         if self.ground.is_writable(path) {
             self.put(path, Cover::ReadOnly);
@@ -280,11 +282,11 @@ mod tests {
                 (&root.join("a/b/hidden"), Cover::EmptyDirectory),
             ],
         );
-        assert!(!root.join("new").exists(), "nothing is made for what is missing");
+        assert!(!root.join("new").exists(), "nothing is made for a missing name");
     }
 
     #[test]
-    fn what_nobody_may_write_needs_no_guard() {
+    fn unwritable_paths_need_no_guard() {
         let folder = tempfile::tempdir().unwrap();
         let root = folder.path().canonicalize().unwrap();
         let guarded = vec![root.join("new")];

@@ -4,10 +4,10 @@ use std::collections::HashMap;
 
 use buddy_protocol::{NamePattern, NameSet};
 
-/// Where the own directory of a repository stands in a pattern.
+/// The own directory of a repository, as it stands in a pattern.
 pub(super) const GIT: &str = ".git";
 
-/// What stands for any characters in a pattern.
+/// The letter that stands for any characters in a pattern.
 const STAR: char = '*';
 
 /// Patterns by their last name.
@@ -48,7 +48,7 @@ pub(super) struct Names {
     trees: Index,
     files: Index,
     except: Vec<NamePattern>,
-    /// Of patterns that begin with [`GIT`], what follows.
+    /// The rest of each pattern that begins with [`GIT`].
     git_parts: Vec<String>,
 }
 
@@ -88,7 +88,7 @@ impl Names {
         self.trees.candidates(last).chain(self.files.candidates(last)).any(is_whole)
     }
 
-    /// What of a repository's own directory is in the set.
+    /// The parts of a repository's own directory that are in the set.
     pub(super) fn git_parts(&self) -> &[String] {
         &self.git_parts
     }

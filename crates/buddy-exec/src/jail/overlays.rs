@@ -1,5 +1,5 @@
-//! Layers over caches, mounted by the process inside. The covers that belong into a cache come over its layer, as a layer shows what is below
-//! any cover.
+//! Layers over caches, mounted by the process inside. The covers that belong into a cache come over its
+//! layer, as a layer shows the files below any cover.
 
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -12,7 +12,7 @@ use super::covers;
 use super::refusal::{CACHE_LAYERS, Refusal};
 use super::words::{Covered, PlannedOverlay};
 
-/// Mounts all layers, or says why one cannot be. Must be done before there is a second thread.
+/// Mounts all layers, or returns why one cannot be. Must be called before there is a second thread.
 pub(super) fn put(overlays: &[PlannedOverlay], over: &[Covered]) -> Result<(), Refusal> {
     let failed = |action: String| {
         move |error: io::Error| Refusal::new(CACHE_LAYERS, format!("cannot {action}: {error}"))
@@ -31,7 +31,7 @@ fn put_one(overlay: &PlannedOverlay, at: &Path) -> io::Result<()> {
         Ok(open(path, OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty())?)
     };
     let (lower, upper, work) = (hold(at)?, hold(&overlay.upper.to_path())?, hold(&overlay.work.to_path())?);
-    // By descriptors, as a path can have characters that options are made of.
+    // By descriptors, as a path can have characters that separate options.
     let place = |descriptor: &OwnedFd| format!("/proc/self/fd/{}", descriptor.as_raw_fd());
     let options = format!(
         "lowerdir={},upperdir={},workdir={},userxattr,index=off",

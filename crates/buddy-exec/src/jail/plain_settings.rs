@@ -9,7 +9,7 @@ use std::path::Path;
 use buddy_protocol::NameSet;
 use rustix::fs::OFlags;
 
-/// More than settings ever have.
+/// More bytes than settings ever have.
 const MAX_BYTES: u64 = 256 * 1024;
 
 /// Files that have nothing but credentials, by a part of their name.
@@ -19,10 +19,10 @@ const NEVER_PLAIN: &[&str] = &["credential", ".pypirc", "auth.json", "settings-s
 const SECRET_WORDS: &[&str] =
     &["auth", "token", "password", "passwd", "passphrase", "secret", "credential", "key", "cert", "pwd"];
 
-/// What settings in XML and JSON begin with.
+/// The beginnings of settings in XML and JSON.
 const MARKUP: &[&str] = &["<?xml", "<settings", "<configuration", "{"];
 
-/// Values that say nothing.
+/// Values that are no secrets.
 const HARMLESS: &[&str] = &["", "true", "false", "null"];
 
 /// Whether a file with a name of `names` holds no secret, as far as its content tells.

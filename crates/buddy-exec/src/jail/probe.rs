@@ -1,4 +1,4 @@
-//! Trying a layer on this machine, where trying it leaves no trace.
+//! Tests of a layer on this machine that leave no trace.
 
 use std::io::Read;
 use std::os::unix::net::UnixDatagram;
@@ -13,13 +13,13 @@ use super::refusal::{Refusal, SECCOMP};
 use super::seccomp;
 use super::words::{Place, Rules};
 
-/// How long a program that is tried may take.
+/// The time limit of a tested program.
 const PROGRAM_LIMIT: Duration = Duration::from_secs(5);
 
-/// How often it is looked at.
+/// The pause between two checks of it.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// The most that is kept of its complaint.
+/// The most bytes that are kept of its error message.
 const MAX_COMPLAINT_BYTES: u64 = 1024;
 
 /// The version of Landlock that the kernel has, asked by restricting a thread that does nothing else.
@@ -31,7 +31,7 @@ pub(super) fn landlock_abi() -> ABI {
     asked.and_then(Result::ok).map_or(ABI::Unsupported, ABI::from)
 }
 
-/// Restricts a thread to nothing, and looks whether it can still read.
+/// Restricts a thread to nothing, and checks whether it can still read.
 pub(super) fn landlock_holds() -> Result<bool, Refusal> {
     let tried = on_a_thread(|| {
         landlock(&Rules::default(), false, ABI::V1)?;
@@ -40,7 +40,7 @@ pub(super) fn landlock_holds() -> Result<bool, Refusal> {
     tried.unwrap_or(Ok(false))
 }
 
-/// Filters a thread, and looks whether it can still make a local socket.
+/// Filters a thread, and checks whether it can still make a local socket.
 pub(super) fn seccomp_holds() -> Result<bool, Refusal> {
     let tried = on_a_thread(|| {
         rustix::thread::set_no_new_privs(true).map_err(|error| Refusal::new(SECCOMP, error))?;
@@ -54,7 +54,7 @@ fn on_a_thread<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> 
     thread::Builder::new().spawn(work).ok()?.join().ok()
 }
 
-/// Runs a program to its end. Says why when it does not end well.
+/// Runs a program to its end. Returns why when it fails.
 #[expect(clippy::disallowed_methods, reason = "what a program can do here is found out by starting it")]
 pub(super) fn run(program: &str, arguments: &[&str]) -> Result<(), String> {
     let mut child = Command::new(program)

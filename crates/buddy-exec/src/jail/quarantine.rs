@@ -1,8 +1,8 @@
-//! Quarantine: where things are moved that a command left where another program would take orders from them.
+//! Quarantine: the directory for files that a command left where another program would take orders from them.
 //!
-//! Each has a directory of its own, with the thing in it under its name, and beside it a file that says where it was.
-//! A command may still be changing the place that something is taken from, so every step begins at a directory that was opened
-//! without following a link.
+//! Each entry has a directory of its own, with the file in it under its name, and beside it a file that
+//! records its old path. A command may still be changing the place that a file is taken from, so every step
+//! begins at a directory that was opened without following a link.
 
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -20,30 +20,30 @@ use serde::{Deserialize, Serialize};
 use super::closed::{Unlocked, open_bare, unlock_way};
 use super::walk::{Budget, Go, Listed, Unseen, Visited, Visitor, as_text, walk};
 
-/// How many things are kept; the oldest go first.
+/// The most entries that are kept; the oldest go first.
 const MAX_KEPT: usize = 200;
 
-/// The most that is copied where a thing cannot be moved in one step: its files, their bytes, and how deep they lie.
+/// The most that is copied if an entry cannot be moved in one step: its files, their bytes, and their depth.
 const MAX_COPIED_FILES: usize = 5000;
 const MAX_COPIED_BYTES: u64 = 64 * 1024 * 1024;
 const MAX_COPIED_DEPTH: usize = 32;
 
-/// Where things are moved. Without a place they are removed.
+/// The directory of the quarantine. Without it, files are removed.
 #[derive(Debug, Clone)]
 pub(super) struct Quarantine(pub(super) Option<PathBuf>);
 
-/// What a sweep has to say.
+/// A note of a sweep.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SweepNote {
-    /// Something was moved away.
+    /// A file or directory was moved away.
     Moved(Moved),
-    /// Not all was looked at.
+    /// A directory was not searched.
     Unseen(Unseen),
 }
 
 impl SweepNote {
-    /// What was moved, where something was.
+    /// The moved file or directory, if the note is about one.
     pub fn moved(&self) -> Option<&Moved> {
         match self {
             Self::Moved(moved) => Some(moved),
@@ -61,14 +61,15 @@ impl fmt::Display for SweepNote {
     }
 }
 
-/// Something that was moved away after a command, so that no program takes orders from it.
+/// A file or directory that was moved away after a command, so that no program takes orders from
+/// it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Moved {
-    /// Where it was.
+    /// Its old path.
     pub from: PathBuf,
-    /// Where it is now; none when it could not be kept.
+    /// Its new path; `None` if it could not be kept.
     pub to: Option<PathBuf>,
-    /// Why it was moved: what follows "because".
+    /// The reason, as a clause that follows "because".
     pub why: String,
 }
 
@@ -83,7 +84,7 @@ impl fmt::Display for Moved {
 }
 
 impl Quarantine {
-    /// Moves a thing away.
+    /// Moves a file or directory away.
     pub(super) fn take(&self, from: &Path, why: &str) -> io::Result<Moved> {
         let at = Spot::of(from)?;
         let kept = match self.take_from(&at, from) {
@@ -159,12 +160,12 @@ fn entry_name() -> String {
     format!("{:011}.{:09}-{}-{number}", now.0, now.1, std::process::id())
 }
 
-/// Whether a path is that of something kept, by its name.
+/// Whether a path is that of an entry, by its name.
 fn is_entry(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name.as_encoded_bytes().first().is_some_and(u8::is_ascii_digit))
 }
 
-/// Makes room for one more.
+/// Makes room for one more entry.
 fn evict(directory: &Path) {
     let Ok(entries) = fs::read_dir(directory) else { return };
     let mut names: Vec<PathBuf> =
@@ -206,7 +207,7 @@ fn copy(from: &Path, to: &Path, left: &mut Left, depth: usize) -> io::Result<()>
     Ok(())
 }
 
-/// A file, never one that a link leads to, and without waiting for the other end of a pipe.
+/// Opens a file, never through a link, and without waiting for the other end of a pipe.
 fn open_file(path: &Path) -> io::Result<File> {
     let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
@@ -245,7 +246,7 @@ impl Spot {
         self.directory.try_clone().ok().and_then(Unlocked::new)
     }
 
-    /// A path that begins at the open directory, wherever that is moved meanwhile.
+    /// A path that begins at the open directory, even if that is moved meanwhile.
     fn path(&self) -> PathBuf {
         Path::new("/proc/self/fd").join(self.directory.as_raw_fd().to_string()).join(&self.name)
     }
@@ -255,7 +256,7 @@ impl Spot {
         if fs::symlink_metadata(&path)?.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) }
     }
 
-    /// What is in the file here, up to a size.
+    /// The content of the file here, up to a size.
     pub(super) fn read(&self, limit: u64) -> io::Result<Vec<u8>> {
         let file = open_file(&self.path())?;
         if file.metadata()?.len() > limit {
@@ -266,7 +267,7 @@ impl Spot {
         Ok(content)
     }
 
-    /// What a link here says.
+    /// The target of the link here.
     pub(super) fn read_link(&self) -> io::Result<PathBuf> {
         fs::read_link(self.path())
     }
@@ -275,7 +276,7 @@ impl Spot {
         fs::symlink_metadata(self.path())
     }
 
-    /// Makes a file where nothing is.
+    /// Makes a file if nothing is at the path.
     pub(super) fn write_new(&self, content: &[u8], mode: u32) -> io::Result<()> {
         let mut file = OpenOptions::new().write(true).create_new(true).mode(0o600).open(self.path())?;
         file.write_all(content)?;
@@ -293,12 +294,12 @@ pub(super) fn file_time() -> (i64, i64) {
     (now.tv_sec, now.tv_nsec)
 }
 
-/// Whether something was made, moved or changed since then, or is gone.
+/// Whether an object was made, moved or changed since then, or is gone.
 pub(super) fn is_since(path: &Path, then: (i64, i64)) -> bool {
     fs::symlink_metadata(path).map_or(true, |found| (found.ctime(), found.ctime_nsec()) >= then)
 }
 
-/// What tells that a file was changed, or another one put in its place.
+/// The properties of a file that show that it was changed or replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stamp {
     object: (u64, u64),

@@ -1,4 +1,4 @@
-//! Why a command was not started in its jail.
+//! The reasons why a command was not started in its jail.
 
 use std::fmt::Display;
 
@@ -9,12 +9,12 @@ pub(super) const BUBBLEWRAP: &str = "bubblewrap";
 pub(super) const LANDLOCK: &str = "landlock";
 pub(super) const SECCOMP: &str = "seccomp";
 pub(super) const USER_NAMESPACES: &str = "user_namespaces";
-/// Layers over the caches of package managers; the jail goes on without them.
+/// Layers over the caches of package managers; the jail works without them.
 pub(super) const CACHE_LAYERS: &str = "cache_layers";
 pub(super) const CGROUP: &str = "cgroup";
 /// Limits, privileges and descriptors of the process itself.
 pub(super) const PROCESS: &str = "process";
-/// The bounds, where no layer could enforce what they ask for.
+/// The bounds, if no layer could enforce them.
 pub(super) const BOUNDS: &str = "bounds";
 
 /// A layer that could not be applied, so that the command was not run.
@@ -30,7 +30,7 @@ impl Refusal {
     }
 }
 
-/// For `map_err`: what was being done, and why it failed.
+/// For `map_err`: the action, and why it failed.
 pub(super) fn refused<E: Display>(layer: &'static str, action: &'static str) -> impl Fn(E) -> Refusal {
     move |error| Refusal::new(layer, format!("cannot {action}: {error}"))
 }

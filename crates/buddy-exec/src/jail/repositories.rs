@@ -11,20 +11,22 @@ use super::names::{GIT, Names};
 use super::walk::Budget;
 use crate::git_orders::{GitHome, Repository, clean, named_by};
 
-/// How much is looked through for repositories at each call of a tool, and how far down. A jail looks through everything.
+/// The most entries that are searched for repositories at each call of a tool, and the depth. A jail searches
+/// everything.
 const NEAR_ENTRIES: usize = 5_000;
 const NEAR_DEPTH: usize = 4;
 
-/// Where programs keep their settings in the home.
+/// The directory of programs' settings in the home.
 const CONFIG: &str = ".config";
 
-/// How many links one path may go through, as for the kernel.
+/// The most links that one path may go through, as for the kernel.
 const MAX_LINKS: usize = 40;
 
-/// Files and directories that git takes orders from because the settings of a repository in or around these directories name them, or those
-/// of the person. Each as it is named and as it is without links, also where nothing is there.
+/// Files and directories that git takes orders from because the settings of a repository in or around these
+/// directories name them, or those of the user. Each as it is named and as it is without links, also if it
+/// does not exist.
 ///
-/// With them are the places that links lead to which have one of these names, in the directories and in the home.
+/// With them come the targets of links which have one of these names, in the directories and in the home.
 pub fn git_orders(roots: &[PathBuf], names: &NameSet, home: GitHome<'_>) -> BTreeSet<PathBuf> {
     let roots: Vec<PathBuf> = roots.iter().map(|root| without_links(root)).collect();
     let sights = look_for_repositories(&roots, Budget::small(NEAR_ENTRIES, NEAR_DEPTH));
@@ -32,17 +34,17 @@ pub fn git_orders(roots: &[PathBuf], names: &NameSet, home: GitHome<'_>) -> BTre
     let names = Names::of(names);
     let mut named = named_by(&repositories, home);
     named.extend(behind_links(&repositories, &names, &roots, home));
-    // Those of another name are not known by it.
+    // Repositories under another name are not known by it.
     let others = sights.git.iter().filter(|git| !git.ends_with(GIT));
     named.extend(others.flat_map(|git| names.git_parts().iter().map(|part| git.join(part))));
     named.into_iter().flat_map(|path| [without_links(&path), path]).collect()
 }
 
-/// How many names of one directory are looked at for links.
+/// The most names of one directory that are checked for links.
 const MAX_NAMES: usize = 5_000;
 
-/// Where links lead that programs take orders from: hooks of repositories, and protected names at the top of these directories and of
-/// the home.
+/// The targets of links that programs take orders from: hooks of repositories, and protected names at the top
+/// of these directories and of the home.
 pub(super) fn behind_links(
     repositories: &BTreeSet<Repository>,
     orders: &Names,
@@ -71,14 +73,14 @@ fn listed(directory: &Path) -> Vec<PathBuf> {
     entries.take(MAX_NAMES).filter_map(|entry| Some(entry.ok()?.path())).collect()
 }
 
-/// Where a link leads, also where nothing is there; none where it is no link.
+/// The target of a link, also if it does not exist; `None` if the path is no link.
 pub(super) fn led_to(link: &Path) -> Option<PathBuf> {
     let to = fs::read_link(link).ok()?;
     let path = link.parent().unwrap_or(link).join(to);
     Some(clean(&path))
 }
 
-/// The repositories that were seen, and those that the roots are in.
+/// The repositories that were found, and those that the roots are in.
 pub(super) fn repositories(sights: &Sights, roots: &[PathBuf]) -> BTreeSet<Repository> {
     let mut found: BTreeSet<Repository> = sights.git.iter().map(|git| Repository::of(git)).collect();
     found.extend(sights.git_files.iter().flat_map(|file| Repository::behind(file)));

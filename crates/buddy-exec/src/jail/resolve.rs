@@ -1,4 +1,4 @@
-//! Where a protected path really is, and how much of it exists.
+//! The real path of a protected path, and how much of it exists.
 
 use std::collections::VecDeque;
 use std::ffi::OsString;
@@ -11,7 +11,7 @@ use super::refusal::{BOUNDS, Refusal};
 /// As many links as the kernel follows.
 const MAX_LINKS: usize = 40;
 
-/// A path without links, and what is there.
+/// A path without links, and the kind of object at it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Resolved {
     /// The path itself, or the first part of it that is missing or is no directory.
@@ -19,15 +19,15 @@ pub(super) struct Resolved {
     pub(super) what: What,
 }
 
-/// What is at a resolved path.
+/// The kind of object at a resolved path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum What {
     Directory,
     /// Anything but a directory.
     File,
-    /// Something else than a directory stands where a directory of the path would be.
+    /// A file stands where a directory of the path would be.
     InTheWay,
-    /// Nothing.
+    /// Nothing exists.
     Missing,
 }
 

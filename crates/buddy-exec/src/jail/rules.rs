@@ -1,4 +1,4 @@
-//! What Landlock has to let through, worked out from the bounds.
+//! The paths that Landlock has to let through, worked out from the bounds.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,8 @@ use super::ground::{Ground, Shown};
 use super::refusal::{LANDLOCK, Refusal};
 use super::words::{Place, RawPath, Rules};
 
-/// What programs need to start, to know who and where they are, and to check certificates.
+/// The paths that programs need to start, to know who and where they are, and to check
+/// certificates.
 const SYSTEM: &[&str] = &[
     "/bin",
     "/lib",
@@ -54,11 +55,11 @@ const SYSTEM: &[&str] = &[
 /// Devices that have no memory and lead nowhere.
 const HARMLESS_DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
-/// The named pipes in the directory of a pane's shell: one takes the standard error of its commands, the other tells what has
-/// come of it.
+/// The named pipes in the directory of a pane's shell: one takes the stderr of its commands, the other
+/// reports how much of it has arrived.
 const PANE_PIPES: [&str; 2] = ["errors", "errors.done"];
 
-/// The terminal of whoever opens it.
+/// The terminal of the process that opens it.
 const OWN_TERMINAL: &str = "/dev/tty";
 
 /// Terminals that the jail has of its own.
@@ -67,7 +68,7 @@ const OWN_TERMINALS: &[&str] = &["/dev/ptmx", "/dev/pts", OWN_TERMINAL];
 /// Shared memory that the jail has of its own.
 const OWN_MEMORY: &str = "/dev/shm";
 
-/// More than this is a directory that nobody should put a protected name into.
+/// A directory with more entries than this should not hold a protected name.
 const MAX_RULES: usize = 20_000;
 
 /// The rules for a command in its place. With namespaces the mounts have taken the protected names out already.
@@ -87,7 +88,7 @@ pub(super) fn rules(ground: &Ground, place: Place) -> Result<Rules, Refusal> {
             let mut holes: Vec<PathBuf> = hidden.chain(["/dev".into()]).collect();
             let roots = ground.read.as_deref();
             let everywhere = ["/".into()];
-            // A directory with something sealed in it is listed all the same.
+            // A directory with a sealed file in it is listed all the same.
             if !ground.sealed.is_empty() {
                 rules.list = carve_all(roots.unwrap_or(&everywhere), &holes)?;
                 rules.list.retain(|path| path.to_path().is_dir());
@@ -117,8 +118,8 @@ pub(super) fn rules(ground: &Ground, place: Place) -> Result<Rules, Refusal> {
     Ok(rules)
 }
 
-/// What the shell of a pane needs beside: its own terminal, the directory with what is written for it, and the pipes
-/// in there.
+/// Adds the paths that the shell of a pane needs beside: its own terminal, the directory with the files
+/// written for it, and the pipes in there.
 pub(super) fn allow_pane(rules: &mut Rules, directory: &Path) {
     rules.devices.push(OWN_TERMINAL.into());
     rules.read.push(directory.into());
@@ -137,8 +138,8 @@ fn carve_all(roots: &[PathBuf], holes: &[PathBuf]) -> Result<Vec<RawPath>, Refus
     Ok(raw(&found))
 }
 
-/// A directory without its holes: itself when it has none, else what is in it, without holes. Rules hold for all that is
-/// beneath, so a directory on the way to a hole gets none.
+/// A directory without its holes: itself when it has none, else its entries without holes. Rules apply to
+/// everything beneath, so a directory on the way to a hole gets none.
 fn carve(path: &Path, holes: &[PathBuf], found: &mut Vec<PathBuf>) -> Result<(), Refusal> {
     if holes.iter().any(|hole| path.starts_with(hole)) {
         return Ok(());
@@ -151,10 +152,10 @@ fn carve(path: &Path, holes: &[PathBuf], found: &mut Vec<PathBuf>) -> Result<(),
         }
         return Ok(());
     }
-    // What cannot be listed by this account is not granted.
+    // Directories that this account cannot list are not granted.
     let Ok(entries) = fs::read_dir(path) else { return Ok(()) };
     for entry in entries.flatten() {
-        // A link is followed when a rule is made, so it would grant what it points to.
+        // A link is followed when a rule is made, so it would grant its target.
         if entry.file_type().is_ok_and(|kind| !kind.is_symlink()) {
             carve(&entry.path(), holes, found)?;
         }

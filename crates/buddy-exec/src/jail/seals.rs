@@ -1,7 +1,8 @@
-//! Covers over files with secrets that look like the files to whoever does not read them: the same size and time, and no right to read.
+//! Covers over files with secrets that look like the files to programs that do not read them: the same size
+//! and time, and no right to read.
 //!
-//! git compares these before it reads, so a file that it tracks is unchanged for it. Something that could be read would be worse than
-//! nothing: a commit would then have it in the place of the secret.
+//! git compares these before it reads, so a file that it tracks is unchanged for it. A readable cover would
+//! be worse than none: a commit would then have it in the place of the secret.
 
 use std::fs::{self, DirBuilder, FileTimes, OpenOptions, Permissions};
 use std::io;
@@ -12,13 +13,14 @@ use tempfile::TempDir;
 
 use super::mounts::{Cover, Mounts};
 
-/// Of the mode of a file, what git keeps.
+/// The part of a file's mode that git keeps.
 const EXECUTED: u32 = 0o111;
 
-/// Has git compare what a cover has in common with its file: size and time, but neither number nor time of the last change.
+/// Makes git compare the properties that a cover shares with its file: size and time, but neither inode
+/// number nor time of the last change.
 const GIT_SETTINGS: [(&str, &str); 2] = [("core.checkStat", "minimal"), ("core.trustctime", "false")];
 
-/// Where git takes further settings from.
+/// The variable from which git takes further settings.
 const COUNT: &str = "GIT_CONFIG_COUNT";
 
 /// The files of the covers of one jail. Mounts outlive them, so they are removed once the jail is made.
@@ -29,7 +31,7 @@ pub(super) struct Seals {
 }
 
 impl Seals {
-    /// Makes them in a directory that commands do not reach. None where there is nothing to cover.
+    /// Makes them in a directory that commands do not reach. `None` if there is nothing to cover.
     pub(super) fn make(mounts: &Mounts, place: &Path) -> io::Result<Option<Self>> {
         let sealed: Vec<&Path> = mounts
             .list
@@ -51,7 +53,7 @@ impl Seals {
 fn cover(at: PathBuf, of: &Path) -> io::Result<PathBuf> {
     let found = fs::symlink_metadata(of)?;
     let file = OpenOptions::new().write(true).create_new(true).mode(0o0).open(&at)?;
-    // Nothing is written, so it takes no room however large.
+    // Nothing is written, so it takes no space, however large it is.
     file.set_len(found.len())?;
     file.set_permissions(Permissions::from_mode(found.permissions().mode() & EXECUTED))?;
     file.set_times(FileTimes::new().set_modified(found.modified()?).set_accessed(found.modified()?))?;

@@ -27,7 +27,7 @@ impl Visitor for Stripper<'_> {
     fn see(&mut self, visited: &Visited<'_>, entry: &Listed) -> Go {
         let path = visited.path.join(&entry.name);
         if entry.kind == FileType::RegularFile {
-            // What is gone meanwhile, or not this account's, needs nothing.
+            // A file that is gone meanwhile, or belongs to another account, needs nothing.
             let _ = self.strip_one(&path);
         }
         if entry.is_directory() && self.past.contains(&path) { Go::Past } else { Go::Into }

@@ -1,27 +1,29 @@
-//! Stand-ins: harmless things at names in a repository's own directory that are missing, so that a mount can stand there.
+//! Stand-ins: harmless files at names in a repository's own directory that are missing, so that a mount can
+//! stand there.
 //!
-//! git works the same with them, in every command of 2.39 and 2.47 that was tried, so that one that a killed supervisor left does
-//! no harm; the next jail takes it up. Nothing is put into a work tree. Every jail that uses a stand-in holds a shared lock on it; who
-//! can have it alone at the end was the last, and removes it. Removing it earlier would take the mount away from under the others.
+//! git works the same with them, in every command of 2.39 and 2.47 that was tried, so that one that a killed
+//! supervisor left does no harm; the next jail takes it up. Nothing is put into a work tree. Every jail that
+//! uses a stand-in holds a shared lock on it. A jail that gets the exclusive lock at the end was the last,
+//! and removes it. Removing it earlier would take the mount away from under the others.
 
 use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-/// Names that get a stand-in, and what stands there; a directory where that is nothing. `.` makes git look for what work trees
-/// share in the same directory, which is what it does without the file.
+/// Names that get a stand-in, and its content; a directory if there is none. `.` makes git look for the files
+/// that work trees share in the same directory, which it does without the file too.
 const STAND_INS: &[(&str, Option<&[u8]>)] = &[
     ("commondir", Some(b".\n")),
     ("config.worktree", Some(b"# held by buddy while a command runs\n")),
     ("hooks", None),
 ];
 
-/// Sticky, and writable by nobody: how a directory is known that only holds a name.
+/// Sticky, and writable by nobody: the mode that marks a directory that only holds a name.
 const HELD: u32 = 0o1555;
 const MODE_BITS: u32 = 0o7777;
 
-/// How often a stand-in may vanish between being found and being locked, as its last user goes.
+/// Retries when a stand-in vanishes between being found and being locked, as its last user ends.
 const MAX_TRIES: usize = 100;
 
 /// A stand-in that stays as long as this value.
@@ -33,8 +35,8 @@ pub(super) struct StandIn {
 }
 
 impl StandIn {
-    /// Puts one at a missing part of a repository's own directory, or shares the one that is there. None for parts that need
-    /// none, and where something else is there by now.
+    /// Puts a stand-in at a missing part of a repository's own directory, or shares the existing one. `None`
+    /// for parts that need none, and if another object is there by now.
     pub(super) fn at(git: &Path, part: &str) -> io::Result<Option<Self>> {
         let Some((_, content)) = STAND_INS.iter().find(|(name, _)| *name == part) else { return Ok(None) };
         let path = git.join(part);
@@ -54,7 +56,7 @@ impl StandIn {
         Err(io::Error::other("the stand-in vanishes again and again"))
     }
 
-    /// Shares the stand-in at a path. None when there is none, or another one by now.
+    /// Shares the stand-in at a path. `None` if there is none, or another one by now.
     fn share(path: &Path) -> io::Result<Option<Self>> {
         if !is_stand_in(path) {
             return Ok(None);
@@ -79,7 +81,7 @@ impl Drop for StandIn {
     }
 }
 
-/// In one step, so that git never finds a half.
+/// Makes it in one step, so that git never finds a half.
 fn make(path: &Path, content: Option<&[u8]>) -> io::Result<()> {
     let Some(content) = content else { return DirBuilder::new().mode(HELD).create(path) };
     let draft = path.with_extension(format!("buddy-{}", std::process::id()));
@@ -126,12 +128,12 @@ fn is_held_directory(path: &Path) -> bool {
 /// Removes the stand-ins in a repository's own directory that no jail uses any more.
 pub(super) fn clear_stand_ins(git: &Path) {
     for (part, _) in STAND_INS {
-        // Who shares it was perhaps the last to do so, and then it goes with this value.
+        // If this was its last user, the stand-in goes with this value.
         drop(StandIn::share(&git.join(part)));
     }
 }
 
-/// Removes an empty directory that an older version left at a protected name. Says whether there was one.
+/// Removes an empty directory that an older version left at a protected name. Returns whether there was one.
 pub(super) fn clear_left_behind(path: &Path) -> bool {
     // Held by a lock while it is in use; removing checks that it is empty.
     is_held_directory(path)
@@ -157,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_there_before_is_left_alone() {
+    fn existing_files_are_left_alone() {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("commondir"), "../..\n").unwrap();
         assert!(StandIn::at(folder.path(), "commondir").unwrap().is_none());
@@ -169,7 +171,7 @@ mod tests {
     fn one_that_was_left_behind_is_taken_up() {
         let folder = tempfile::tempdir().unwrap();
         std::mem::forget(StandIn::at(folder.path(), "config.worktree").unwrap());
-        // The lock of the forgotten one is this process' own, so only a look is taken.
+        // The lock of the forgotten one is this process's own, so the test only looks.
         assert!(is_stand_in(&folder.path().join("config.worktree")));
         let old = folder.path().join(".mcp.json");
         DirBuilder::new().mode(HELD).create(&old).unwrap();

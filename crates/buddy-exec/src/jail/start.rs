@@ -33,30 +33,32 @@ use crate::control::{self, Report, Spec};
 use crate::supervise::Given;
 use crate::{processes, terminal};
 
-/// How long a jail may take to be made: far more than a loaded machine needs, and less than the target waits.
+/// The time limit for making a jail: far more than a loaded machine needs, and less than the target waits.
 const START_LIMIT: Duration = Duration::from_secs(20);
 
-/// How often orphans are ended, and how long each round may take: one that forks meanwhile is found in the next.
+/// The number of rounds that kill orphans, and the length of each: one that forks meanwhile is found in the
+/// next.
 const ORPHAN_ROUNDS: u32 = 50;
 const ORPHAN_PAUSE: Duration = Duration::from_millis(10);
 
-/// How much of bubblewrap's complaint is passed on.
+/// The most bytes of bubblewrap's error message that are passed on.
 const MAX_COMPLAINT_BYTES: u64 = 2048;
 
 /// A command that runs in a jail.
 #[derive(Debug)]
 pub(crate) struct Jail {
-    /// The process to be watched: bubblewrap, or the command itself.
+    /// The process to watch: bubblewrap, or the command itself.
     pub(crate) main: Pid,
-    /// Where the process inside says how the command ended; none where the command is the one that is watched.
+    /// The stream on which the process inside reports how the command ended; `None` if the command itself is
+    /// watched.
     pub(crate) words: Option<Words>,
-    /// The number of the command in its namespace; none where it is the one that is watched.
+    /// The process id of the command in its namespace; `None` if the command itself is watched.
     inner: Option<i32>,
-    /// Which process is inside and speaks for the command.
+    /// The process that is inside and speaks for the command.
     pub(crate) keeper: Keeper,
-    /// Whether the command reaches the process that speaks for it.
+    /// Whether the command can reach the process that speaks for it.
     pub(crate) is_light: bool,
-    /// Where the shell of a pane finds what is written for it.
+    /// The path at which the shell of a pane finds the files written for it.
     pub(crate) pane: Option<PathBuf>,
     /// Sweeps while the command runs, and at its end.
     sweeper: Option<Sweeper>,
@@ -66,19 +68,19 @@ pub(crate) struct Jail {
     _cache_slot: Option<File>,
 }
 
-/// Which process of a jail is not the command's.
+/// The process of a jail that is not the command's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Keeper {
-    /// The command is the one that is watched.
+    /// None: the command itself is watched.
     Nobody,
-    /// The one that is watched.
+    /// The watched process.
     Main,
-    /// Its child: the one that is watched is bubblewrap.
+    /// The child of the watched process, which is bubblewrap.
     Child,
 }
 
-/// Starts a command in a jail. Where bubblewrap is installed and cannot do its work, as in a container that may not make
-/// namespaces, the layers that do without it have to hold.
+/// Starts a command in a jail. If bubblewrap is installed and cannot do its work, as in a container that may
+/// not make namespaces, the layers that do without it have to hold.
 pub(crate) fn start(spec: &Spec, cwd: &Path, given: Given) -> Result<Jail, Report> {
     let Some(bubblewrap) = bubblewrap::find().map_err(Report::Refused)? else {
         return start_with(spec, cwd, given, None, Manner::Redirected);
@@ -127,7 +129,7 @@ fn start_with(
         .map_err(|error| Report::Refused(refused(PROCESS, "start the process of the jail")(error)))?;
     let main = Pid::from_child(&starting.child);
     if is_ours {
-        // It still waits for what it has to do, so nothing of the command runs before the foreground is its.
+        // It still waits for its plan, so nothing of the command runs before it has the foreground.
         let _ = tcsetpgrp(io::stdout(), main);
     }
     let (words, inner) = starting.settle(&plan, given)?.unzip();
@@ -153,18 +155,18 @@ fn start_with(
 }
 
 impl Jail {
-    /// Moves away what the command left where programs would take orders from it, when nothing of it runs any more. Says what
-    /// was found since the start.
+    /// Moves away the files that the command left where programs would take orders from them, after its last
+    /// process is gone. Returns the notes since the start.
     pub(crate) fn sweep(&mut self) -> Vec<SweepNote> {
         self.sweeper.take().map(Sweeper::finish).unwrap_or_default()
     }
 
-    /// How to have it looked at while the command runs.
+    /// The line to the sweeper, to ask for a sweep while the command runs.
     pub(crate) fn sweep_line(&self) -> Option<SweepLine> {
         self.sweeper.as_ref().map(Sweeper::line)
     }
 
-    /// The process of the command as this machine numbers it; none when it has ended.
+    /// The process id of the command on this machine; `None` when it has ended.
     pub(crate) fn command(&self) -> Option<i32> {
         let main = self.main.as_raw_pid();
         let Some(inner) = self.inner else { return Some(main) };
@@ -179,7 +181,7 @@ impl Jail {
     }
 }
 
-/// A jail on paper.
+/// A planned jail.
 struct Prepared {
     plan: Plan,
     mounts: Option<Mounts>,
@@ -207,7 +209,7 @@ fn prepare(
     bounds.hidden.extend(quarantine.iter().filter(|path| path.exists()).cloned());
     bounds.hidden.append(&mut bounds.ways);
     if place == Place::Light {
-        // The machine's own `/run` is there, where no place can be made for it.
+        // The machine's own `/run` is there, and no place can be made in it.
         bounds.shown.extend(shown.clone());
         bounds.guarded.extend(shown.clone());
     }
@@ -249,7 +251,7 @@ fn prepare(
             if mounts.has_sealed_files() {
                 tell_git(&mut env);
             }
-            // Where none can be made, devices have to do.
+            // If none can be made, devices have to do.
             Seals::make(mounts, quarantine).ok().flatten()
         }
         _ => None,
@@ -273,7 +275,7 @@ fn prepare(
     Ok(Prepared { plan, mounts, bubblewrap, pane, guards, seals, cache_slot })
 }
 
-/// Without links, where that is known.
+/// The path without links, if that is known.
 fn real(path: &Path) -> PathBuf {
     path.canonicalize().unwrap_or_else(|_| path.to_owned())
 }
@@ -337,7 +339,8 @@ impl Starting {
             Err(error) => return Err(self.give_up(refused(PROCESS, "listen to the jail")(error))),
         };
         let first = words.next();
-        // After this word the command may have run: it is neither said to be refused then, nor started once more.
+        // After this word the command may have run: it is then neither reported as refused, nor started once
+        // more.
         let is_confined = matches!(first, Some(Word::Confined));
         let report = match (first, plan.place) {
             (Some(Word::Confined), Place::Namespaces | Place::Light) => match words.next() {
@@ -375,7 +378,8 @@ impl Starting {
         self.control.write_all(&plan)
     }
 
-    /// Why nothing was heard of the process inside: mostly bubblewrap could not make the namespaces, and has said so.
+    /// The reason why the process inside was silent: mostly bubblewrap could not make the namespaces, and has
+    /// said so.
     fn silence(&mut self, is_own: bool) -> Refusal {
         let _ = self.child.kill();
         let _ = self.child.wait();
@@ -394,7 +398,8 @@ impl Starting {
     }
 }
 
-/// Ends what a command left that nobody speaks for any more: it came to this process when its own parent was gone.
+/// Kills the processes of a command that have lost the process that spoke for them: they became children of
+/// this one.
 fn end_orphans() {
     for _ in 0..ORPHAN_ROUNDS {
         let left = processes::descendants(&processes::all(), getpid().as_raw_pid());
@@ -421,7 +426,7 @@ fn blank_files(mounts: &Mounts) -> io::Result<Vec<OwnedFd>> {
     blanks.map(file).collect()
 }
 
-/// A word that tells why the command does not run; none when it was something else or nothing.
+/// The report of why the command does not run; `None` for another word or none.
 fn told(word: Option<Word>) -> Option<Report> {
     match word? {
         Word::Refused(refusal) => Some(Report::Refused(refusal)),
@@ -431,7 +436,7 @@ fn told(word: Option<Word>) -> Option<Report> {
     }
 }
 
-/// What the process inside says.
+/// The words of the process inside.
 #[derive(Debug)]
 pub(crate) struct Words(BufReader<UnixStream>);
 
@@ -442,7 +447,7 @@ impl Words {
         serde_json::from_slice(&line).ok()
     }
 
-    /// Waits for the end of the command. `None` when the process inside ended without telling it.
+    /// Waits for the end of the command. `None` if the process inside ended without reporting it.
     pub(crate) fn exited(mut self) -> Option<Status> {
         match self.next()? {
             Word::Exited(status) => Some(status),

@@ -1,7 +1,7 @@
-//! Sweeps beside a command while it runs, and once more when nothing of it is left.
+//! Sweeps beside a command while it runs, and once more after its last process is gone.
 //!
-//! Files do not say who made them. So what appears while no thread of the command has run is taken for somebody else's, and only
-//! what appears while one has is moved.
+//! Files do not say which process made them. So a file that appears while no thread of the command has run is
+//! taken for another program's. Only files that appear while one has run are moved.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -15,11 +15,11 @@ use super::quarantine::SweepNote;
 use super::watched::Watched;
 use crate::processes;
 
-/// How often it is looked at least, and how much of the time looking may take: one part of so many.
+/// The longest pause between searches, and the part of the time they may take: one in so many.
 const PAUSE: Duration = Duration::from_secs(2);
 const SHARE: u32 = 50;
 
-/// The most that is told of one command.
+/// The most notes that are reported for one command.
 const MAX_TOLD: usize = 50;
 
 /// The sweeping of one command.
@@ -29,16 +29,16 @@ pub(crate) struct Sweeper {
     thread: JoinHandle<Vec<SweepNote>>,
 }
 
-/// Somebody who is told what was moved.
+/// A listener for the notes of a sweep.
 type MovedTeller = Box<dyn Fn(&[SweepNote]) + Send>;
 
-/// What a sweeper is told to do.
+/// An instruction to a sweeper.
 enum SweepOrder {
-    /// To look now, and to say what was moved and not told yet.
+    /// Search now, and return the notes that were not reported yet.
     Look(SyncSender<Vec<SweepNote>>),
-    /// To tell this one whenever something was moved.
+    /// Call this listener whenever a file was moved.
     Follow(MovedTeller),
-    /// To look for the last time.
+    /// Search for the last time.
     End,
 }
 
@@ -47,12 +47,12 @@ enum SweepOrder {
 pub(crate) struct SweepLine(Sender<SweepOrder>);
 
 impl SweepLine {
-    /// Has what is moved from now on told to this one as soon as it was moved.
+    /// Calls this listener from now on as soon as a file was moved.
     pub(crate) fn follow(&self, teller: impl Fn(&[SweepNote]) + Send + 'static) {
         let _ = self.0.send(SweepOrder::Follow(Box::new(teller)));
     }
 
-    /// What was moved since it was last told. Nothing once the command has ended: that is told at its end.
+    /// The notes that were not reported yet. Empty once the command has ended: they are reported at its end.
     pub(crate) fn look(&self) -> Vec<SweepNote> {
         let (answer, answered) = mpsc::sync_channel(1);
         if self.0.send(SweepOrder::Look(answer)).is_err() {
@@ -63,7 +63,7 @@ impl SweepLine {
 }
 
 impl Sweeper {
-    /// Begins to sweep; none where there is nothing to watch or no thread to be had.
+    /// Begins to sweep; `None` if there is nothing to watch or no thread can be started.
     pub(super) fn start(watched: Watched) -> Option<Self> {
         if watched.is_idle() {
             return None;
@@ -77,7 +77,7 @@ impl Sweeper {
         SweepLine(self.orders.clone())
     }
 
-    /// Sweeps for the last time. Says what was moved and not told yet.
+    /// Sweeps for the last time. Returns the notes that were not reported yet.
     pub(crate) fn finish(self) -> Vec<SweepNote> {
         let _ = self.orders.send(SweepOrder::End);
         self.thread.join().unwrap_or_default()
@@ -95,7 +95,7 @@ fn run(mut watched: Watched, ordered: &mpsc::Receiver<SweepOrder>) -> Vec<SweepN
         match order {
             Ok(SweepOrder::Look(answer)) => {
                 gather(&mut moved, watched.sweep_all());
-                // Who asked may be gone; then it is told to the next one.
+                // The caller may be gone; then the next one gets the notes.
                 if let Err(error) = answer.send(std::mem::take(&mut moved)) {
                     moved = error.0;
                 }
@@ -122,14 +122,15 @@ fn run(mut watched: Watched, ordered: &mpsc::Receiver<SweepOrder>) -> Vec<SweepN
     moved
 }
 
-/// Adds notes up to the bound. That something was not looked at is told first.
+/// Adds notes up to the bound. Directories that were not searched are reported first.
 fn gather(notes: &mut Vec<SweepNote>, found: Vec<SweepNote>) {
     notes.extend(found);
     notes.sort_by_key(|note| note.moved().is_some());
     notes.truncate(MAX_TOLD);
 }
 
-/// How often each thread of the command has been given a processor. None when one is running now, or cannot be looked at.
+/// The number of times that each thread of the command has been given a processor. `None` if one is running now, or cannot
+/// be inspected.
 fn activity() -> Option<BTreeMap<(i32, i32), u64>> {
     let mut switches = BTreeMap::new();
     for process in processes::descendants(&processes::all(), getpid().as_raw_pid()) {

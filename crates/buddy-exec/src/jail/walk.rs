@@ -1,6 +1,6 @@
 //! A bounded walk over a directory that a command may be changing: by descriptors, and never through a link.
 //!
-//! It goes level by level, so that where it ends early it has seen what lies nearest to the root.
+//! It goes level by level, so that a walk that ends early has seen the entries nearest to the root.
 
 use std::collections::VecDeque;
 use std::ffi::{OsStr, OsString};
@@ -17,39 +17,40 @@ use serde::{Deserialize, Serialize};
 
 use super::closed::{Unlocked, is_writable, open_bare};
 
-/// How many entries one look at the write roots takes in: about ten times what a large repository with its packages has.
+/// The most entries of one search of the write roots: about ten times as many as a large repository with its
+/// packages has.
 const MAX_ENTRIES: usize = 1_000_000;
 
-/// How long one look may take, so that a slow disk does not keep a command from starting.
+/// The time limit of one search, so that a slow disk does not keep a command from starting.
 const MAX_TIME: Duration = Duration::from_secs(3);
 
-/// Directories further down than this are not looked into.
+/// Directories further down than this are not searched.
 const MAX_DEPTH: usize = 64;
 
-/// How many closed directories are opened at a time: each takes a descriptor.
+/// The most closed directories that are open at a time: each takes a descriptor.
 const MAX_UNLOCKED: usize = 500;
 
-/// What is left of the bounds of one look.
+/// The rest of the bounds of one search.
 #[derive(Debug)]
 pub(super) struct Budget {
     entries: usize,
     until: Instant,
     depth: usize,
-    /// Where something was left out first.
+    /// The first place that was left out.
     pub(super) unseen: Option<Unseen>,
     /// The first directories that lie too deep.
     pub(super) too_deep: Vec<PathBuf>,
 }
 
-/// How many directories that lie too deep are told apart.
+/// The most directories that lie too deep and are listed one by one.
 const MAX_TOO_DEEP: usize = 100;
 
-/// A directory that a look did not go through, or not to its end.
+/// A directory that was not searched, or not to its end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unseen {
-    /// The directory, or the one that was looked at when the look ended.
+    /// The directory, or the one being searched when the search ended.
     pub at: PathBuf,
-    /// Why: what follows "because".
+    /// The reason, as a clause that follows "because".
     pub why: String,
 }
 
@@ -76,7 +77,7 @@ impl Budget {
         }
     }
 
-    /// A smaller one, for places that are looked at beside.
+    /// A smaller one, for places that are searched beside.
     pub(super) fn small(entries: usize, depth: usize) -> Self {
         Self { entries, depth, ..Self::usual() }
     }
@@ -99,7 +100,7 @@ impl Budget {
     }
 }
 
-/// A directory of the walk with what is in it.
+/// A directory of the walk with its entries.
 pub(super) struct Visited<'a> {
     pub(super) path: &'a Path,
     /// Folded names below the root.
@@ -107,7 +108,7 @@ pub(super) struct Visited<'a> {
     pub(super) entries: &'a [Listed],
 }
 
-/// A path that can be told to another process, whatever bytes it is made of.
+/// A path that can be sent to another process, even if it is not UTF-8.
 pub(super) fn as_text(path: &Path) -> PathBuf {
     PathBuf::from(path.to_string_lossy().into_owned())
 }
@@ -118,7 +119,7 @@ pub(super) struct Listed {
     pub(super) name: OsString,
     pub(super) folded: String,
     pub(super) kind: FileType,
-    /// The number of the object on its device.
+    /// The inode number of the object.
     pub(super) number: u64,
 }
 
@@ -139,22 +140,22 @@ impl Visited<'_> {
     }
 }
 
-/// A directory without following a link at its end.
+/// Opens a directory without following a link at its end.
 pub(super) fn open_directory(path: &Path) -> rustix::io::Result<OwnedFd> {
     open(path, OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())
 }
 
-/// Who is shown what a walk finds.
+/// A receiver of the directories and entries of a walk.
 pub(super) trait Visitor {
     /// A directory, before its entries.
     fn enter(&mut self, visited: &Visited<'_>);
-    /// An entry of the directory that was entered last. Says whether the walk goes into it.
+    /// An entry of the directory that was entered last. Returns whether the walk goes into it.
     fn see(&mut self, visited: &Visited<'_>, entry: &Listed) -> Go;
 }
 
 /// Shows every directory beneath a root.
 pub(super) fn walk(root: &Path, budget: &mut Budget, visitor: &mut dyn Visitor) {
-    // Closed again at the end, as what lies below is reached through them.
+    // Closed again at the end, as the directories below are reached through them.
     let mut unlocked = Vec::new();
     if open_directory(root).is_err_and(|error| error == Errno::ACCESS) {
         unlocked.extend(open_bare(root).ok().and_then(Unlocked::new));
@@ -185,7 +186,7 @@ pub(super) fn walk(root: &Path, budget: &mut Budget, visitor: &mut dyn Visitor) 
     }
 }
 
-/// Opens a directory below another one, also where its mode is against it.
+/// Opens a directory below another one, even if its mode forbids it.
 fn open_closed(
     top: &OwnedFd,
     below: &Path,
@@ -201,7 +202,7 @@ fn open_closed(
             budget.end_at(path, path.to_owned());
             return None;
         }
-        // It is gone, or something else by now.
+        // It is gone, or another object by now.
         Err(_) => return None,
     }
     let bare = open_below(top, below, OFlags::PATH | OFlags::DIRECTORY).ok();
@@ -253,14 +254,14 @@ fn list(directory: &OwnedFd, path: &Path, budget: &mut Budget) -> Vec<Listed> {
     entries
 }
 
-/// For file systems that do not tell it in a listing.
+/// The kind of an entry, for file systems that do not tell it in a listing.
 fn kind_of(directory: &OwnedFd, name: &OsStr) -> FileType {
     let flags = rustix::fs::AtFlags::SYMLINK_NOFOLLOW;
     rustix::fs::statat(directory, name, flags)
         .map_or(FileType::Unknown, |stat| FileType::from_raw_mode(stat.st_mode))
 }
 
-/// Whether anything is at a path, a link included.
+/// Whether any object is at a path, a link included.
 pub(super) fn is_there(path: &Path) -> bool {
     rustix::fs::statat(CWD, path, rustix::fs::AtFlags::SYMLINK_NOFOLLOW).is_ok()
 }

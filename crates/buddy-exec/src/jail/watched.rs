@@ -1,7 +1,7 @@
-//! What was there before a command started, of names that programs take orders from, and what has become of it.
+//! The state before a command of names that programs take orders from, and the changes since.
 //!
-//! The kernel guards what it can. Everything else is compared: what is new is moved to quarantine, and what was changed too, with
-//! the old content put back.
+//! The kernel guards as much as it can. Everything else is compared: new files are moved to quarantine, and
+//! changed files too, with the old content put back.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -16,7 +16,7 @@ use super::setuid;
 use super::stand_in::is_stand_in;
 use super::walk::{Budget, Unseen, is_there};
 
-/// The largest file that can be put back, and how much of all of them is kept for that.
+/// The largest file that can be put back, and the most bytes that are kept of all of them.
 const MAX_KEPT_FILE: u64 = 256 * 1024;
 const MAX_KEPT: usize = 16 * 1024 * 1024;
 
@@ -29,7 +29,7 @@ const REBASE_STEPS: &str = "rebase-merge/git-rebase-todo";
 /// Files of such a rebase that choose how to merge.
 const REBASE_STRATEGIES: &[&str] = &["rebase-merge/strategy", "rebase-merge/strategy_opts"];
 
-/// How much is told of what was moved.
+/// The most moves that are reported.
 const MAX_TOLD: usize = 50;
 
 const ORDERS: &str = "programs take orders from this name";
@@ -40,34 +40,35 @@ const TOO_DEEP: &str = "it lies too deep to be looked through";
 const LEADS_AWAY: &str = "it leads git to settings elsewhere";
 const RUNS_PROGRAMS: &str = "it makes git run programs; the harmless part was put back";
 
-/// What was there, and what is to be done with the rest.
+/// The state before the command, and where to look for changes.
 #[derive(Debug)]
 pub(super) struct Watched {
     pub(super) roots: Vec<PathBuf>,
     pub(super) orders: Names,
-    /// Where a command could make a file with the setuid bit.
+    /// Directories in which a command could make a file with the setuid bit.
     pub(super) writable: Vec<PathBuf>,
-    /// Directories that are not looked into, as commands do not reach them.
+    /// Directories that are not searched, as commands do not reach them.
     pub(super) past: Vec<PathBuf>,
-    /// Exact places where nothing was.
+    /// Exact paths that did not exist.
     pub(super) missing: Vec<PathBuf>,
     pub(super) known: Sights,
-    /// Places that everybody writes, which are looked at when nothing of the command runs.
+    /// Places that everybody writes, which are searched after the last process of the command is
+    /// gone.
     shared: Vec<PathBuf>,
     known_shared: Sights,
-    /// What settings of git name, and links on the way to it.
+    /// Files that settings of git name, and links on the way to them.
     pub(super) named: BTreeSet<PathBuf>,
-    /// What the kernel guards.
+    /// Paths that the kernel guards.
     pub(super) covered: BTreeSet<PathBuf>,
-    /// Of that, the modes of files, which rules for paths do not hold where there are no mounts.
+    /// The modes of those files, which rules for paths do not protect without mounts.
     modes: BTreeMap<PathBuf, u32>,
-    /// What the command may change because a person or a rule of theirs said so.
+    /// Files that the command may change because the user or one of their rules said so.
     pub(super) opened: BTreeSet<PathBuf>,
-    /// Of the rest, every file.
+    /// Every other file.
     files: BTreeMap<PathBuf, Known>,
     kept: usize,
     quarantine: Quarantine,
-    /// When it was looked first.
+    /// The time of the first search.
     began: (i64, i64),
 }
 
@@ -105,7 +106,7 @@ impl Watched {
         }
     }
 
-    /// Has places looked at that everybody writes. Says what is there.
+    /// Adds places to search that everybody writes. Returns what was found there.
     pub(super) fn share(&mut self, shared: Vec<PathBuf>) -> &Sights {
         self.shared = shared;
         self.known_shared = self.look_shared(&self.known.linked);
@@ -119,7 +120,7 @@ impl Watched {
             && ((self.roots.is_empty() && self.shared.is_empty()) || self.orders.is_empty())
     }
 
-    /// Notes what is there of all that the kernel does not guard.
+    /// Notes the state of everything that the kernel does not guard.
     pub(super) fn note(&mut self) {
         let both = [&self.known, &self.known_shared];
         let gits = both.iter().flat_map(|known| &known.git);
@@ -138,7 +139,7 @@ impl Watched {
         }
     }
 
-    /// Notes the modes of what the kernel guards.
+    /// Notes the modes of the files that the kernel guards.
     pub(super) fn note_modes(&mut self) {
         let files = self.covered.iter().flat_map(|path| files_beneath(path));
         let mode = |file: PathBuf| {
@@ -160,12 +161,12 @@ impl Watched {
         self.files.insert(path, Known { stamp, content });
     }
 
-    /// The places in a repository's own directory that git takes orders from, and where a rebase goes on.
+    /// The places in a repository's own directory that git takes orders from, and the steps of a rebase.
     fn parts_of(&self, git: &Path) -> Vec<PathBuf> {
         self.orders.git_parts().iter().map(|part| git.join(part)).chain([git.join(REBASE_STEPS)]).collect()
     }
 
-    /// Takes what is there now for what was there: nothing of the command has run since the last look.
+    /// Takes the present state for the one before: no process of the command has run since the last search.
     pub(super) fn adopt(&mut self) {
         self.known = self.look();
         self.known_shared = self.look_shared(&self.known.linked);
@@ -175,14 +176,15 @@ impl Watched {
         self.note();
     }
 
-    /// Moves away what the command has made of names that programs take orders from. At most so many are told.
+    /// Moves away the command's changes at names that programs take orders from. The number of reported moves
+    /// is bounded.
     pub(super) fn sweep(&mut self) -> Vec<SweepNote> {
         let now = self.look();
         self.sweep_roots(&now).into_iter().map(SweepNote::Moved).collect()
     }
 
-    /// The same when nothing of the command runs: also in places that everybody writes, where a command that runs may need what it has
-    /// made. Says too where it was not looked.
+    /// The same after the last process of the command is gone: also in places that everybody writes, where a
+    /// running command may need its files. Also reports directories that were not searched.
     pub(super) fn sweep_all(&mut self) -> Vec<SweepNote> {
         let now = self.look();
         let mut moved = self.sweep_roots(&now);
@@ -204,12 +206,12 @@ impl Watched {
         setuid::strip(&self.writable, &self.past, self.began);
         for (file, mode) in &self.modes {
             if fs::symlink_metadata(file).is_ok_and(|found| found.is_file() && found.mode() != *mode) {
-                // Nobody but this account can have changed it, so this account can change it back.
+                // Only this account can have changed it, so this account can change it back.
                 let _ = fs::set_permissions(file, fs::Permissions::from_mode(*mode));
             }
         }
         let mut moved = Vec::new();
-        // The next command could bring up what was never looked at.
+        // The next command could move up a directory that was never searched.
         for path in now.too_deep.iter().filter(|path| !self.known.too_deep.contains(path)) {
             self.take(path, TOO_DEEP, &mut moved);
         }
@@ -226,8 +228,8 @@ impl Watched {
         moved
     }
 
-    /// Whether a file of a shared place that names a directory names one that is looked at, or that no command writes: a work tree there
-    /// belongs to a repository elsewhere.
+    /// Whether a file of a shared place that names a directory names one that is searched, or that no command
+    /// writes: a work tree there belongs to a repository elsewhere.
     fn leads_home(&self, file: &Path, looked_at: &[&Sights]) -> bool {
         looked_at.iter().any(|sights| leads_to(file, sights))
             || named_directory(file)
@@ -270,7 +272,7 @@ impl Watched {
     }
 
     fn take(&self, path: &Path, why: &str, moved: &mut Vec<Moved>) -> bool {
-        // Where not all was seen at first, what is unknown may have been there.
+        // If the first search was cut short, an unknown file may have been there before.
         let is_root = self.roots.iter().any(|root| path.starts_with(root));
         let known = if is_root { &self.known } else { &self.known_shared };
         let is_moved = || !known.too_deep.is_empty() && self.came_up(path);
@@ -287,13 +289,15 @@ impl Watched {
         }
     }
 
-    /// Whether a directory above has changed since: it may have been moved here from where nobody looked.
+    /// Whether a directory above has changed since: it may have been moved here from a place that was not
+    /// searched.
     fn came_up(&self, path: &Path) -> bool {
         let is_below = |above: &&Path| self.roots.iter().any(|root| above.starts_with(root) && above != root);
         path.ancestors().skip(1).take_while(is_below).any(|above| is_since(above, self.began))
     }
 
-    /// Something that was there before. Of what the kernel guards by its name, only files with further names are compared.
+    /// Compares a file that was there before. Of files that the kernel guards by name, only those with
+    /// further names are compared.
     fn compare(&self, path: &Path, moved: &mut Vec<Moved>) {
         let is_covered = self.covered.contains(path);
         for file in files_beneath(path) {
@@ -328,7 +332,8 @@ impl Watched {
         self.check_rebase(git, moved);
     }
 
-    /// A repository that the command has made stays, without what makes git run programs.
+    /// A repository that the command has made stays, without the settings that make git run
+    /// programs.
     fn check_new_git(&self, git: &Path, leads_well: impl Fn(&Path) -> bool, moved: &mut Vec<Moved>) {
         for name in ["config", "config.worktree"] {
             self.filter(&git.join(name), without_programs, moved);
@@ -366,7 +371,7 @@ impl Watched {
         }
     }
 
-    /// Moves a file away from which something has to be taken out, and puts the rest back.
+    /// Moves away a file that needs lines taken out, and puts the rest back.
     fn filter(&self, path: &Path, rest: impl Fn(&str) -> Option<String>, moved: &mut Vec<Moved>) {
         let Ok(spot) = Spot::of(path) else { return };
         let Ok(found) = spot.metadata() else { return };
@@ -406,7 +411,7 @@ fn read(spot: &Spot) -> Option<(Stamp, Option<Content>)> {
     Some((Stamp::of(&found), content))
 }
 
-/// What cannot be put back is in quarantine, and in the undo of the session.
+/// If the content cannot be put back, it is in quarantine, and in the undo of the session.
 fn put_back(path: &Path, content: Option<&Content>) {
     let Ok(spot) = Spot::of(path) else { return };
     let _unlocked = spot.unlock();
@@ -417,7 +422,7 @@ fn put_back(path: &Path, content: Option<&Content>) {
     };
 }
 
-/// Whether a file that names a directory names the own directory of a repository that is looked at too.
+/// Whether a file that names a directory names the own directory of a repository that is searched too.
 fn leads_to(file: &Path, now: &Sights) -> bool {
     named_directory(file).is_some_and(|target| now.git.contains(&target))
 }

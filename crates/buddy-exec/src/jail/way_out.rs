@@ -8,7 +8,8 @@ use super::words::{Place, Plan};
 use crate::WAY_OUT_PORT;
 use crate::control::send_descriptors;
 
-/// Makes the listener in the command's own network and hands it out. Where there is no such network, nothing is handed out.
+/// Makes the listener in the command's own network and hands it out. Without such a network, nothing is
+/// handed out.
 pub(super) fn open(plan: &Plan, way_out: Option<OwnedFd>) -> Result<(), Refusal> {
     let Some(way_out) = way_out.filter(|_| plan.place == Place::Namespaces && !plan.network) else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The words between the supervisor and the process inside the jail: JSON lines over a socket pair.
+//! The protocol between the supervisor and the process inside the jail: JSON lines over a socket pair.
 //!
 //! Down goes one byte with two descriptors (the command's standard input and standard error), then one [`Plan`]. Up come
 //! [`Word`]s. Nothing of it stands on a command line or in an environment, where other processes could read it.
@@ -14,7 +14,7 @@ use super::Refusal;
 use super::mounts::Cover;
 use crate::control::Reason;
 
-/// What the process inside has to do.
+/// The task of the process inside.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Plan {
     pub(super) argv: Vec<String>,
@@ -23,7 +23,7 @@ pub(super) struct Plan {
     pub(super) place: Place,
     /// The mounts that the supervisor sees, by the name of their namespace.
     pub(super) mounts_outside: RawPath,
-    /// Mounts that the process inside makes by itself, outer ones first; none where bubblewrap has made them.
+    /// Mounts that the process inside makes by itself, outer ones first; `None` if bubblewrap has made them.
     pub(super) covers: Option<Vec<Covered>>,
     /// Layers over caches, which the process inside mounts first.
     pub(super) overlays: Vec<PlannedOverlay>,
@@ -31,21 +31,21 @@ pub(super) struct Plan {
     pub(super) over: Vec<Covered>,
     pub(super) rules: Rules,
     pub(super) network: bool,
-    /// Whether the standard input is a terminal, which the command gets as its own.
+    /// Whether stdin is a terminal, which the command gets as its own.
     pub(super) has_terminal: bool,
     /// Whether it is the terminal that the session of this process has already.
     pub(super) is_pane: bool,
 }
 
-/// Where the process inside finds itself.
+/// The surroundings of the process inside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Place {
-    /// In namespaces of bubblewrap's making, as the first process of them.
+    /// In namespaces that bubblewrap made, as their first process.
     Namespaces,
-    /// Beside everything else on the machine: Landlock and seccomp have to do it alone.
+    /// Beside everything else on the machine: only Landlock and seccomp confine it.
     Bare,
-    /// On the machine as it is, but for mounts over what is hidden and sealed.
+    /// On the machine as it is, but for mounts over hidden and sealed files.
     Light,
 }
 
@@ -60,13 +60,13 @@ pub(super) struct Covered {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct PlannedOverlay {
     pub(super) at: RawPath,
-    /// Where changes go.
+    /// The directory that changes go to.
     pub(super) upper: RawPath,
-    /// What the kernel needs beside that.
+    /// The work directory that the kernel needs beside that.
     pub(super) work: RawPath,
 }
 
-/// What Landlock lets through; all else is refused.
+/// The paths that Landlock lets through; all others are refused.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(super) struct Rules {
     /// Read, listed and executed.
@@ -79,7 +79,7 @@ pub(super) struct Rules {
     pub(super) devices: Vec<RawPath>,
 }
 
-/// What the process inside has to say.
+/// A message of the process inside.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Word {
@@ -89,13 +89,13 @@ pub(super) enum Word {
     Confined,
     BadCwd(Reason),
     NotStarted(Reason),
-    /// The command runs, below the process that says this, with this number in its namespace.
+    /// The command runs, below the process that says this, with this process id in its namespace.
     Started(i32),
-    /// The command has ended; what it left running may live on.
+    /// The command has ended; its background processes may live on.
     Exited(Status),
 }
 
-/// How a command ended, as its parent saw it.
+/// The exit status of a command, as its parent saw it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Status {
     pub(crate) code: Option<i32>,

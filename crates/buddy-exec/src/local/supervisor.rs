@@ -17,20 +17,21 @@ use crate::control::{self, MAX_SPEC_BYTES, Order, Spec};
 use crate::terminal::{MAX_TYPED_BYTES, Terminal};
 use crate::{Exec, Stdin, Stop, TargetError, processes};
 
-/// How much a command can write ahead of the draining. The default of 64 KiB makes both sides switch far more often.
+/// The most bytes that a command can write ahead of the draining. The default of 64 KiB makes both sides
+/// switch far more often.
 const PIPE_BYTES: usize = 1024 * 1024;
 
-/// How long a supervisor has to take the command: far more than a loaded machine needs.
+/// The time limit for a supervisor to take the command: far more than a loaded machine needs.
 const HANDOVER_LIMIT: Duration = Duration::from_secs(30);
 
-/// How often the processes of a lost supervisor are looked for, and how long the killed get in between.
+/// The number of searches for processes of a lost supervisor, and the time that the killed get in between.
 const CLEANUP_PASSES: usize = 50;
 const CLEANUP_PAUSE: Duration = Duration::from_millis(20);
 
-/// The control stream, shared by the run and those who may stop it.
+/// The control stream, shared by the run and the handles that may stop it.
 pub(crate) struct Line {
     stream: UnixStream,
-    /// When a stop was first asked for.
+    /// The time of the first request to stop.
     stop_asked: OnceLock<Instant>,
 }
 
@@ -127,7 +128,7 @@ impl Supervisor {
         }
     }
 
-    /// Its process.
+    /// The id of its process.
     pub(crate) fn pid(&self) -> i32 {
         Pid::from_child(&self.child).as_raw_pid()
     }
@@ -143,10 +144,11 @@ impl Supervisor {
         let _ = self.child.wait();
     }
 
-    /// Kills what can be found of a supervisor that was lost or does not answer, and of its command.
+    /// Kills all processes that can be found of a supervisor that was lost or does not answer, and of its
+    /// command.
     ///
-    /// The supervisor is reaped last: as long as it is not, its id cannot be reused, and so the session that bears its
-    /// id is still its own.
+    /// The supervisor is reaped last: as long as it is not, its id cannot be reused, and so the session that
+    /// bears its id is still its own.
     pub(crate) fn clean_up(&mut self) {
         let leader = Pid::from_child(&self.child).as_raw_pid();
         for pass in 0..CLEANUP_PASSES {
@@ -167,7 +169,7 @@ impl Supervisor {
     }
 }
 
-/// The output streams of a command, the near ends and the command's.
+/// The output streams of a command: the ends of this process and those of the command.
 struct Outputs {
     stdout: PipeReader,
     stderr: PipeReader,

@@ -5,15 +5,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-/// How much all logs may take together unless configured otherwise.
+/// The most bytes that all logs may take together [default].
 pub const TOTAL_CAP_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 
-/// What was deleted.
+/// The result of an eviction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Evicted {
     /// Number of files.
     pub files: u32,
-    /// Their size together.
+    /// Their total size.
     pub bytes: u64,
 }
 
@@ -65,7 +65,8 @@ fn find_logs(dir: &Path) -> io::Result<Vec<Log>> {
         if !is_log {
             continue;
         }
-        // `DirEntry::metadata` does not follow links, so a link counts as no log. A file that is gone is none either.
+        // `DirEntry::metadata` does not follow links, so a link counts as no log. A file that is gone is no
+        // log either.
         if let Ok(metadata) = entry.metadata()
             && metadata.is_file()
         {

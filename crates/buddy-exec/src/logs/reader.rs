@@ -9,11 +9,11 @@ use rustix::fs::OFlags;
 use crate::files::lines_of;
 use crate::{LineRange, Lines, TargetError};
 
-/// What the name of every log begins and ends with.
+/// The prefix and suffix of every log's name.
 const BEGIN: &str = "exec-";
 const END: &str = ".log";
 
-/// Reads some lines of a log in this directory. Anything that is not the plain name of one is not found.
+/// Reads some lines of a log in this directory. A name that is not the plain name of a log is not found.
 pub fn read_log_lines(logs: &Path, name: &str, range: LineRange) -> Result<Lines, TargetError> {
     let is_plain = name.chars().all(|letter| letter.is_ascii_alphanumeric() || "-_.".contains(letter));
     if !is_plain || !name.starts_with(BEGIN) || !name.ends_with(END) {

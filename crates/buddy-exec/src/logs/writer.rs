@@ -1,7 +1,8 @@
 //! Writes one log file that never exceeds its cap and always ends with the real end of the output.
 //!
-//! The first part of the cap is written as it comes. From then on the last bytes are held in memory, and at the end
-//! they follow a line that says how much was left out. A failed write ends the writing, never the command.
+//! The first part of the cap is written as it comes. From then on the last bytes are held in memory, and at
+//! the end they follow a line that gives the number of bytes left out. A failed write ends the writing, never
+//! the command.
 
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
 use std::io::{self, Write};
@@ -35,8 +36,8 @@ enum LogState {
 }
 
 impl LogWriter {
-    /// A writer for this file. It is created by the first output or at the end, so that a command which never starts
-    /// leaves none behind. A file that cannot be created is noted in the [`LogInfo`].
+    /// A writer for this file. The file is created by the first output or at the end, so that a command which
+    /// never starts leaves none behind. A file that cannot be created is noted in the [`LogInfo`].
     pub(crate) fn new(log: LogFile) -> Self {
         let info = LogInfo { path: log.path, bytes_written: 0, bytes_dropped: 0, error: None };
         Self { info, file: LogState::Planned, cap: log.cap_bytes, total: 0, tail: None }
@@ -65,7 +66,7 @@ impl LogWriter {
         self.tail = Some(tail);
     }
 
-    /// Writes the end of the output and says what became of the file.
+    /// Writes the end of the output and returns the state of the file.
     pub(crate) fn finish(mut self) -> LogInfo {
         self.open();
         let first_part = self.info.bytes_written;
@@ -138,7 +139,8 @@ impl LogWriter {
     }
 }
 
-/// A new file that only its owner can read, whatever the umask is, in a directory of the same kind.
+/// A new file that only its owner can read, regardless of the umask, in a directory of the same
+/// kind.
 pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     if let Some(dir) = path.parent()
         && !dir.is_dir()
@@ -151,7 +153,7 @@ pub(crate) fn create_private(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-/// Only for sizes that are held in memory or compared with such.
+/// Only for sizes that are held in memory or compared with such sizes.
 fn to_usize(bytes: u64) -> usize {
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }

@@ -1,7 +1,8 @@
-//! Commands that became managed processes because nobody waited for them any longer.
+//! Commands that became managed processes because their caller no longer waits for them.
 //!
-//! Such a command has no keeper: its supervisor stands for one, and the process that started it writes the record. So it does not outlive that
-//! process, and the record of one whose process was killed says that it is lost.
+//! Such a command has no keeper: its supervisor stands for one, and the process that started it writes the
+//! record. So it does not outlive that process, and the record of one whose process was killed says that it
+//! is lost.
 
 use std::os::unix::fs::symlink;
 use std::path::PathBuf;
@@ -13,7 +14,7 @@ use super::{Identity, Launch, ManagedError, ManagedProcesses, Record, State, Sta
 use crate::{Ended, Exit, Running, TargetError};
 
 impl ManagedProcesses {
-    /// Takes a running command among the managed processes, with the log that its output goes to.
+    /// Adds a running command to the managed processes, with the log that its output goes to.
     pub fn adopt(&self, wish: &Launch, running: &Running, log: &PathBuf) -> Result<Status, ManagedError> {
         let lost = || ManagedError::NotStarted(TargetError::SupervisorLost);
         let keeper = running.supervisor().and_then(Identity::of).ok_or_else(lost)?;
@@ -27,7 +28,7 @@ impl ManagedProcesses {
         self.status(&id)
     }
 
-    /// Writes down how an adopted command ended; none where that is not known.
+    /// Records how an adopted command ended; `None` if that is not known.
     pub fn settle(&self, id: &str, exit: Option<&Exit>) -> Result<(), ManagedError> {
         let (directory, record) = self.find(id)?;
         let UnixMillis(unix_ms) = self.settings.clock.now();

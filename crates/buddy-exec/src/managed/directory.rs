@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Record;
 
-/// What every id begins with.
+/// The prefix of every id.
 const PREFIX: &str = "proc-";
 
 /// The longest id that is looked for.
@@ -19,15 +19,15 @@ const MAX_ID_CHARS: usize = 64;
 /// The largest record that is read.
 const MAX_META_BYTES: u64 = 16 * 1024 * 1024;
 
-/// How often a new id is tried when one is taken.
+/// Retries when a new id is taken.
 const NAME_TRIES: usize = 16;
 
-/// Where everything of one managed process is.
+/// The directory with all files of one managed process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Directory(PathBuf);
 
 impl Directory {
-    /// Makes a new one that only its owner can enter, and names it.
+    /// Makes a new directory that only its owner can enter, and names it.
     pub(super) fn make(all: &Path, ids: &dyn Ids) -> io::Result<(String, Self)> {
         private_directory(all)?;
         for _ in 0..NAME_TRIES {
@@ -46,7 +46,8 @@ impl Directory {
         Err(io::ErrorKind::AlreadyExists.into())
     }
 
-    /// The one of this id. What cannot be an id has none, so that no id leads elsewhere.
+    /// The directory of this id. A text that cannot be an id has none, so that no id leads
+    /// elsewhere.
     pub(super) fn find(all: &Path, id: &str) -> Option<Self> {
         let rest = id.strip_prefix(PREFIX)?;
         let is_id = !rest.is_empty() && id.len() <= MAX_ID_CHARS;
@@ -54,7 +55,7 @@ impl Directory {
         (is_id && is_plain).then(|| Self(all.join(id))).filter(|directory| directory.0.is_dir())
     }
 
-    /// All ids there are, in no order.
+    /// All existing ids, in no order.
     pub(super) fn ids(all: &Path) -> io::Result<Vec<String>> {
         let entries = match fs::read_dir(all) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),

@@ -1,4 +1,4 @@
-//! Why a managed process could not be started, found or ended.
+//! The reasons why a managed process could not be started, found or ended.
 
 use std::io;
 use std::path::PathBuf;
@@ -9,35 +9,35 @@ use crate::TargetError;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ManagedError {
-    /// There is none with this id.
+    /// There is no process with this id.
     #[error("there is no managed process `{id}`")]
     NotFound {
-        /// What was asked for.
+        /// The requested id.
         id: String,
     },
-    /// As many as may run do.
+    /// The most that may run are running.
     #[error("{limit} managed processes run already, which is the limit")]
     TooMany {
         /// The most that may run.
         limit: usize,
     },
-    /// It was told to end and still runs.
+    /// The process was told to end and still runs.
     #[error("the managed process `{id}` could not be ended")]
     NotEnded {
-        /// Which one.
+        /// Its id.
         id: String,
     },
     /// The command could not be started.
     #[error(transparent)]
     NotStarted(#[from] TargetError),
-    /// The system refused something.
+    /// The system refused an action.
     #[error("cannot {action} `{}`", path.display())]
     Io {
-        /// What was being done, as a verb.
+        /// The action, as a verb.
         action: &'static str,
-        /// What it was done to.
+        /// The path that it was done to.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
 }

@@ -1,4 +1,4 @@
-//! Health: how to tell that a managed process does its work, beyond that it runs.
+//! Health: checks that a managed process does its work, beyond that it runs.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use crate::processes;
 /// The state of a listening socket in `/proc/net/tcp`.
 const LISTENING: &str = "0A";
 
-/// What tells that a managed process does its work.
+/// A check that a managed process does its work.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Health {
@@ -22,10 +22,10 @@ pub enum Health {
 }
 
 impl Health {
-    /// Whether the check holds now.
+    /// Whether the check succeeds now.
     ///
-    /// A port is looked up in the kernel's table and not connected to: that disturbs nobody, works through the network
-    /// namespace of a jail, and does not take another program's port for this one's.
+    /// A port is looked up in the kernel's table and not connected to: that disturbs no program, works
+    /// through the network namespace of a jail, and does not take another program's port for this one's.
     pub(super) fn holds(&self, record: &Record) -> bool {
         match self {
             Self::Line(_) => record.has_printed_line,

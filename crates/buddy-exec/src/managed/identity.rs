@@ -1,4 +1,4 @@
-//! Which process is meant: its id, when it started, and in which boot.
+//! The identity of a process: its id, its start time, and the boot.
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -8,12 +8,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::processes;
 
-/// A process that cannot be taken for another one, also after its id was given out again or the machine was restarted.
+/// A process that cannot be taken for another one, even if its id is reused or the machine is restarted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Identity {
     /// Its id.
     pub pid: i32,
-    /// When it started, in clock ticks since boot.
+    /// Its start time, in clock ticks since boot.
     pub start_time: u64,
     /// The boot that it runs in.
     pub boot_id: String,
@@ -33,16 +33,17 @@ impl Identity {
             && found.is_some_and(|process| process.started == self.start_time && !process.is_zombie)
     }
 
-    /// A descriptor of it, through which nothing else can be signalled; none when it has ended.
+    /// A descriptor of it, through which no other process can be signalled; `None` when it has
+    /// ended.
     pub(super) fn open(&self) -> Option<OwnedFd> {
         let pid = (self.pid > 0).then(|| Pid::from_raw(self.pid)).flatten()?;
         let descriptor = pidfd_open(pid, PidfdFlags::empty()).ok()?;
-        // Only now: the id cannot change hands behind a descriptor.
+        // Only now: the id cannot be reused behind a descriptor.
         self.is_alive().then_some(descriptor)
     }
 }
 
-/// The boot that this machine is in; empty where the kernel does not tell, so that start times alone have to do.
+/// The boot that this machine is in; empty if the kernel does not tell, so that start times alone have to do.
 fn boot_id() -> String {
     fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
 }

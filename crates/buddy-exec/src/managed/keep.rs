@@ -1,7 +1,8 @@
-//! The keeper: a small detached process that owns one managed process, and the whole `main` of its hidden mode.
+//! The keeper: a small detached process that owns one managed process, and the whole `main` of its hidden
+//! mode.
 //!
-//! It is to a managed process what the supervisor is to a command, without anybody at the other end: it ends when the
-//! process has ended for good, and is told to end it by signals (see `line.rs`).
+//! It owns a managed process as the supervisor owns a command, without a process at the other end. It ends
+//! when the process has ended for good, and takes orders to end it as signals (see `line.rs`).
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::fd::AsFd;
@@ -25,22 +26,22 @@ use crate::supervise::watch::{Notice, Watch};
 use crate::supervise::{self, Given, Started};
 use crate::{Stream, SweepNote};
 
-/// How often in a row a command is started again.
+/// The most restarts in a row.
 const MAX_RESTARTS: u32 = 10;
 
-/// A command that ran for so long is taken to have worked, and the count begins anew.
+/// A command that ran this long is taken to have worked, and the count of restarts begins anew.
 const STEADY: Duration = Duration::from_mins(1);
 
-/// The pause before the first new start. Each further one is twice as long, up to the longest.
+/// The pause before the first restart. Each further one is twice as long, up to the longest.
 const FIRST_PAUSE: Duration = Duration::from_millis(500);
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// What a shell says of a command that cannot be started.
+/// The exit code that shells report for a command that cannot be started.
 const NOT_STARTED: i32 = 127;
 
-/// Keeps one managed process and returns when nothing of it is left.
+/// Keeps one managed process and returns when its last process is gone.
 ///
-/// The exit code is 0 when the keeper did its work; how the command ended is in the record.
+/// The exit code is 0 when the keeper did its work; the record has the exit status of the command.
 pub fn keep() -> ExitCode {
     match keep_stdin() {
         Ok(()) => ExitCode::SUCCESS,
@@ -51,7 +52,7 @@ pub fn keep() -> ExitCode {
 
 fn keep_stdin() -> io::Result<()> {
     let control = UnixStream::from(io::stdin().as_fd().try_clone_to_owned()?);
-    // Fails on anything but a socket: this mode is of no use to a person at a terminal.
+    // Fails on anything but a socket: this mode is of no use at a terminal.
     control.peer_addr()?;
     let task = receive(&control)?;
     let line = Line::open()?;
@@ -64,7 +65,7 @@ fn keep_stdin() -> io::Result<()> {
         Ok(run) => run,
         Err(report) => return tell(&control, &report),
     };
-    // Whoever asked may be gone; the process runs all the same, and its record is there.
+    // The caller may be gone; the process runs all the same, and its record exists.
     let _ = tell(&control, &Report::Started { pid: run.started.main.as_raw_pid() });
     drop(control);
     keeper.stay(run);
@@ -81,14 +82,14 @@ fn tell(mut control: &UnixStream, report: &Report) -> io::Result<()> {
     control.write_all(&control::line(report)?)
 }
 
-/// One managed process and all that is known of it.
+/// One managed process with its record and its restarts.
 struct Keeper {
     spec: Spec,
     line: Arc<Line>,
     book: Arc<Book>,
     log: Arc<Mutex<OutputLogs>>,
     began: Instant,
-    /// New starts since the command last ran for long.
+    /// Restarts since the command last ran for long.
     in_a_row: u32,
 }
 
@@ -104,7 +105,7 @@ impl Keeper {
         let Task { spec, directory, mut record } = task;
         record.keeper = Identity::of(getpid().as_raw_pid()).ok_or(io::ErrorKind::NotFound)?;
         let log = OutputLogs::create(directory.path())?;
-        // A process that nobody could find is not started.
+        // A process without a record could not be found, so it is not started.
         directory.write(&record)?;
         Ok(Self {
             spec,
@@ -148,7 +149,7 @@ impl Keeper {
         match pumps {
             Ok(pumps) => Ok(Run { started, pumps, began: Instant::now() }),
             Err(error) => {
-                // Without a reader of its output the command would hang, so it does not stay.
+                // Without a reader of its output the command would hang, so it is killed.
                 self.end_now(&mut started);
                 Err(not_started(error))
             }
@@ -161,7 +162,7 @@ impl Keeper {
         Watch::new(started, &self.spec, notices, inbox).run();
     }
 
-    /// Until the process has ended for good.
+    /// Waits until the process has ended for good.
     fn stay(&mut self, run: Run) {
         let mut run = Ok(run);
         loop {
@@ -194,7 +195,7 @@ impl Keeper {
         outcome
     }
 
-    /// Decides on a new start, and waits until it is time for it.
+    /// Decides on a restart, and waits until it is time for it.
     fn is_to_be_started_again(&mut self, outcome: &Outcome) -> bool {
         let policy = self.book.record(|record| record.restart);
         let has_failed = outcome.code != Some(0);
@@ -229,7 +230,7 @@ impl Keeper {
     }
 }
 
-/// The log of the process is where people and agents look.
+/// The notes go to the log of the process, where people and agents look.
 fn tell_swept(log: &Mutex<OutputLogs>, notes: &[SweepNote]) {
     let mut log = log.lock().unwrap_or_else(PoisonError::into_inner);
     for note in notes {

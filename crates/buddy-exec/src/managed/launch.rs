@@ -17,41 +17,42 @@ use super::{Health, Owner, Record, Restart};
 use crate::control::{self, Leftovers, MAX_SPEC_BYTES, Report, Spec};
 use crate::{Bounds, Limits, SupervisorCommand, TargetError};
 
-/// How long a keeper has to say that the command runs: as long as the supervisor of a command.
+/// The time limit for a keeper to report that the command runs: as long as for the supervisor of a
+/// command.
 const START_LIMIT: Duration = Duration::from_secs(30);
 
-/// How often a keeper that is silent is woken.
+/// The pause before a silent keeper is woken again.
 const TICK: Duration = Duration::from_secs(1);
 
-/// A managed process to be started.
+/// A managed process to start.
 #[derive(Debug, Clone)]
 pub struct Launch {
     /// Program and arguments. The program is looked up in the `PATH` of `env`.
     pub argv: Vec<String>,
     /// The command as people read it.
     pub command: String,
-    /// What it is called.
+    /// Its name.
     pub name: Option<String>,
     /// The directory to run in.
     pub cwd: PathBuf,
     /// The complete environment; nothing is inherited.
     pub env: Vec<(String, String)>,
-    /// What it may touch.
+    /// Its bounds.
     pub bounds: Bounds,
-    /// Who starts it.
+    /// The owner who starts it.
     pub owner: Owner,
-    /// Whether it is started again.
+    /// Whether it is restarted.
     pub restart: Restart,
-    /// How to tell that it does its work.
+    /// The check that it does its work.
     pub health: Option<Health>,
 }
 
-/// What a keeper is told.
+/// The task of a keeper.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Task {
     pub(super) spec: Spec,
     pub(super) directory: Directory,
-    /// Without the keeper, who adds itself.
+    /// Without the keeper, which adds itself.
     pub(super) record: Record,
 }
 
@@ -90,7 +91,7 @@ pub(super) fn launch(keeper: &SupervisorCommand, launch: &Launch, task: &Task) -
     match tell(&child, &control, &line) {
         Ok(Report::Started { .. }) => {
             let reaping = thread::Builder::new().name("keeper-reap".into());
-            // It ends when it ends, perhaps long after this process; until then nobody else can reap it.
+            // The keeper may end long after this call; only this process can reap it.
             let _ = reaping.spawn(move || child.wait());
             Ok(())
         }
@@ -109,7 +110,7 @@ pub(super) fn launch(keeper: &SupervisorCommand, launch: &Launch, task: &Task) -
 #[expect(clippy::disallowed_methods, reason = "this is where keepers are started")]
 fn spawn(keeper: &SupervisorCommand) -> io::Result<(Child, UnixStream)> {
     let (ours, theirs) = UnixStream::pair()?;
-    // It outlives this process and its directory, and the command can read its environment.
+    // The keeper outlives this process and its directory, and the command can read its environment.
     let child = Command::new(&keeper.program)
         .args(&keeper.args)
         .env_clear()

@@ -1,7 +1,8 @@
-//! Orders for a keeper. They come as signals, as those reach it whoever sends them, also a buddy that was started later.
+//! Orders for a keeper. They come as signals, which any process of the account can send, also a buddy that
+//! was started later.
 //!
-//! `TERM` asks the process tree to end and kills it after the grace; `QUIT` kills it now. What a terminal or a shell sends
-//! when it goes away changes nothing.
+//! `TERM` asks the process tree to end and kills it after the grace; `QUIT` kills it now. The signals that a
+//! terminal or a shell sends when it goes away change nothing.
 
 use std::io;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
@@ -14,7 +15,7 @@ use nix::sys::signal::{SigSet, Signal};
 use crate::control::Order;
 use crate::supervise::watch::Notice;
 
-/// The orders of one keeper, handed to whoever listens at the moment.
+/// The orders of one keeper, handed to the current listener.
 #[derive(Default)]
 pub(super) struct Line(Mutex<Inner>);
 
@@ -58,7 +59,7 @@ impl Line {
         }
     }
 
-    /// A new listener in the place of the old one. It hears also an order that came before.
+    /// A new listener in the place of the old one. It also hears an order that came before.
     pub(super) fn listen(&self) -> (Sender<Notice>, Receiver<Notice>) {
         let (notices, inbox) = mpsc::channel();
         let mut inner = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -73,7 +74,7 @@ impl Line {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).order.is_some()
     }
 
-    /// Waits for so long. Says `false` when an order came instead.
+    /// Waits for this long. Returns `false` when an order came instead.
     pub(super) fn pause(&self, time: Duration) -> bool {
         let (_notices, inbox) = self.listen();
         matches!(inbox.recv_timeout(time), Err(RecvTimeoutError::Timeout))

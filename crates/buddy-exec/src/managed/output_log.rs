@@ -1,5 +1,5 @@
-//! The output of a managed process on disk: `output.log` and, once that was full, the `output.log.1` before it. `stdout.log` and
-//! `stderr.log` have the streams apart, in the same way.
+//! The output of a managed process on disk: `output.log` and, once that is full, the `output.log.1` before
+//! it. `stdout.log` and `stderr.log` have the streams apart, in the same way.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 use crate::Stream;
 use crate::logs::create_private;
 
-/// The size at which the file is put aside. Two of them are kept, so a process has at most twice this on disk.
+/// The size at which the file is rotated. Two of them are kept, so a process has at most twice this on disk.
 pub const FILE_CAP_BYTES: u64 = 8 * 1024 * 1024;
 
-/// The most that is read from the end at once.
+/// The most bytes that are read from the end at once.
 const MAX_TAIL_BYTES: u64 = 1024 * 1024;
 
-/// Of each stream apart, the size at which the file is put aside.
+/// The size at which the file of one stream is rotated.
 pub(super) const STREAM_CAP_BYTES: u64 = 4 * 1024 * 1024;
 
 /// The name of the file with both streams.
@@ -29,12 +29,12 @@ fn apart(stream: Stream) -> &'static str {
     }
 }
 
-/// Where the log of a command is linked to that has one already.
+/// The path of the link to the log of a command that has one already.
 pub(super) fn log_link(directory: &Path) -> PathBuf {
     directory.join(BOTH)
 }
 
-/// The file that is written to.
+/// The file that is being written.
 fn newest(directory: &Path, name: &str) -> PathBuf {
     directory.join(name)
 }
@@ -43,7 +43,7 @@ fn older(directory: &Path, name: &str) -> PathBuf {
     directory.join(format!("{name}.1"))
 }
 
-/// A name that a file has only while files are put aside.
+/// A name that a file has only while files are rotated.
 fn next(directory: &Path, name: &str) -> PathBuf {
     directory.join(format!("{name}.next"))
 }
@@ -112,11 +112,11 @@ impl OutputLog {
         }
     }
 
-    /// Puts the file aside and begins another. Whoever reads at any moment finds both names: the full file has its second
-    /// name before it loses the first.
+    /// Rotates the file. A reader finds both names at any moment: the full file has its second name before it
+    /// loses the first.
     fn rotate(&mut self) -> io::Result<()> {
         let [newest, older, next] = [newest, older, next].map(|place| place(&self.directory, self.name));
-        // What a failed attempt left.
+        // A failed attempt may have left it.
         let _ = fs::remove_file(&next);
         if self.file.is_some() {
             fs::hard_link(&newest, &next).and_then(|()| fs::rename(&next, &older))?;
@@ -129,12 +129,12 @@ impl OutputLog {
     }
 }
 
-/// The last lines, at most so many and at most a megabyte, and a reader that goes on right behind them.
+/// The last lines, at most this many and at most a megabyte, and a reader that continues right behind them.
 pub(super) fn tail(directory: &Path, lines: usize) -> io::Result<(Vec<u8>, Follow)> {
     tail_named(directory, BOTH, lines)
 }
 
-/// The last lines of one stream; none where the streams were not kept apart.
+/// The last lines of one stream; `None` if the streams were not kept apart.
 pub(super) fn tail_of(directory: &Path, stream: Stream, lines: usize) -> io::Result<Option<Vec<u8>>> {
     let name = apart(stream);
     if !newest(directory, name).exists() {
@@ -168,7 +168,7 @@ fn count_lines(bytes: &[u8]) -> usize {
     memchr::memchr_iter(b'\n', bytes).count()
 }
 
-/// Where the last so many lines begin. An unfinished line counts as one.
+/// The offset of the last so many lines. An unfinished line counts as one.
 fn start_of_last(bytes: &[u8], lines: usize) -> usize {
     if lines == 0 {
         return bytes.len();
@@ -187,7 +187,7 @@ fn last_bytes(file: &mut File, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads on where the last reading ended, also when the file was put aside since.
+/// Continues where the last reading ended, also if the file was rotated since.
 #[derive(Debug)]
 pub struct Follow {
     directory: PathBuf,
@@ -196,7 +196,7 @@ pub struct Follow {
 }
 
 impl Follow {
-    /// What came since; empty when nothing did. At most a megabyte at once.
+    /// The output since the last reading; empty if there is none. At most a megabyte at once.
     pub fn read(&mut self) -> io::Result<Vec<u8>> {
         let mut bytes = Vec::new();
         if let Some(file) = &mut self.file {
@@ -231,7 +231,7 @@ mod tests {
         let mut followed = Vec::new();
         for number in 0..200 {
             log.write(format!("{number}\n").as_bytes());
-            // A reading ends where a file was put aside.
+            // A reading ends where a file was rotated.
             followed.extend(follow.read().unwrap());
             followed.extend(follow.read().unwrap());
         }

@@ -15,22 +15,23 @@ use super::sweep::sweep;
 use super::{Condition, Follow, Identity, ManagedError, Record, State, Status, TAG, output_log};
 use crate::{Limits, Stream, SupervisorCommand};
 
-/// How many managed processes run at the same time.
+/// The most managed processes that run at the same time.
 pub const MAX_LIVE: usize = 64;
 
-/// How many that have ended are kept with their output.
+/// The most ended processes that are kept with their output.
 const KEPT_ENDED: usize = 100;
 
-/// What managed processes are made of.
+/// The settings of managed processes.
 #[derive(Clone)]
 pub struct ManagedSettings {
-    /// Where their records and outputs are; made when missing.
+    /// The directory of their records and outputs; made when missing.
     pub directory: PathBuf,
-    /// How to start a keeper: in service this program itself in its hidden mode.
+    /// The command line of a keeper: in service this program itself in its hidden mode.
     pub keeper: SupervisorCommand,
-    /// How long a process tree has between being asked to end and being killed.
+    /// The time between asking a process tree to end and killing it.
     pub grace: Duration,
-    /// What one may take as a whole, where this machine can limit that; usually [`Limits::usual`].
+    /// The limits of one process as a whole, where this machine can enforce them; usually
+    /// [`Limits::usual`].
     pub limits: Limits,
     /// Wall-clock time.
     pub clock: Arc<dyn Clock>,
@@ -52,13 +53,14 @@ pub struct ManagedProcesses {
 }
 
 impl ManagedProcesses {
-    /// Those of a directory. Nothing is started or read yet: what ran before is found when it is asked for.
+    /// The managed processes of a directory. Nothing is started or read yet: earlier processes are found when
+    /// they are asked for.
     pub fn new(settings: ManagedSettings) -> Self {
         Self { settings, quarantine: None }
     }
 
-    /// The same processes, which move what they leave where programs take orders from it into this directory. Without one it is
-    /// removed.
+    /// The same processes, which move files that they leave where programs take orders from them into this
+    /// directory. Without one they are removed.
     pub fn with_quarantine(self, directory: PathBuf) -> Self {
         Self { quarantine: Some(directory), ..self }
     }
@@ -94,17 +96,17 @@ impl ManagedProcesses {
             .map_err(ManagedError::io("make the directory of a managed process in", root))
     }
 
-    /// All there are, the newest first.
+    /// All managed processes, the newest first.
     pub fn list(&self) -> Result<Vec<Status>, ManagedError> {
         let root = self.root();
         let ids = Directory::ids(root).map_err(ManagedError::io("list", root))?;
-        // One that has no record is being started, or its start was cut short.
+        // A process without a record is being started, or its start was cut short.
         let mut all: Vec<Status> = ids.iter().filter_map(|id| self.status(id).ok()).collect();
         all.sort_by_key(|status| std::cmp::Reverse(status.record.started_unix_ms));
         Ok(all)
     }
 
-    /// How one stands.
+    /// The status of one process.
     pub fn status(&self, id: &str) -> Result<Status, ManagedError> {
         let (_, record) = self.find(id)?;
         let condition = record.condition();
@@ -113,7 +115,7 @@ impl ManagedProcesses {
         Ok(Status { record, condition, is_healthy })
     }
 
-    /// Ends one with all its descendants, and returns how it stands then. One that has ended is left as it is.
+    /// Ends one with all its descendants, and returns its status then. One that has ended is left as it is.
     pub fn stop(&self, id: &str, force: Force) -> Result<Status, ManagedError> {
         let (directory, record) = self.find(id)?;
         if matches!(record.state, State::Ended { .. }) {
@@ -135,14 +137,14 @@ impl ManagedProcesses {
         Ok(self.follow(id, lines)?.0)
     }
 
-    /// The last lines of one stream; none where the streams were not kept apart.
+    /// The last lines of one stream; `None` if the streams were not kept apart.
     pub fn tail_of(&self, id: &str, stream: Stream, lines: usize) -> Result<Option<Vec<u8>>, ManagedError> {
         let (directory, _) = self.find(id)?;
         output_log::tail_of(directory.path(), stream, lines)
             .map_err(ManagedError::io("read the output in", directory.path()))
     }
 
-    /// The last lines of its output, and what comes after them.
+    /// The last lines of its output, and a reader of the output after them.
     pub fn follow(&self, id: &str, lines: usize) -> Result<(Vec<u8>, Follow), ManagedError> {
         let (directory, _) = self.find(id)?;
         output_log::tail(directory.path(), lines)
@@ -186,7 +188,7 @@ impl ManagedProcesses {
         }
     }
 
-    /// Removes the oldest of those that have ended, so that their outputs do not pile up.
+    /// Removes the oldest ended processes, so that their outputs do not pile up.
     fn forget_oldest(&self, newest_first: &[Status]) {
         let ended = newest_first.iter().filter(|status| !status.condition.is_live());
         for status in ended.skip(KEPT_ENDED) {

@@ -11,10 +11,11 @@ use memchr::memmem;
 use super::output_log::OutputLogs;
 use crate::Stream;
 
-/// Read at once.
+/// Bytes per read.
 const READ_BYTES: usize = 64 * 1024;
 
-/// How long the end of the output may take once the whole tree is dead. Only a process that could not be killed holds it.
+/// The time limit for the end of the output once the whole tree is dead. Only a process that could not be
+/// killed holds it open.
 const DRAIN_LIMIT: Duration = Duration::from_secs(2);
 
 /// A pump that runs.
@@ -64,10 +65,10 @@ fn read(pipe: &mut PipeReader, buffer: &mut [u8]) -> Option<usize> {
     }
 }
 
-/// Looks for a text in a stream, also where it is cut by the end of a piece.
+/// Searches a stream for a text, also across the end of a piece.
 struct Search {
     needle: Vec<u8>,
-    /// The end of what came, shorter than the needle.
+    /// The end of the stream so far, shorter than the needle.
     before: Vec<u8>,
 }
 

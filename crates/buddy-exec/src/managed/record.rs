@@ -1,18 +1,19 @@
-//! What is known of a managed process: `meta.json` in its directory, and how things stand now.
+//! The record of a managed process: `meta.json` in its directory, and its status now.
 
 use serde::{Deserialize, Serialize};
 
 use super::{Health, Identity};
 use crate::Ended;
 
-/// What a managed process is and what became of it. Values of variables are not in it, as they may be secrets.
+/// The properties of a managed process and its outcome. Values of variables are not in it, as they may be
+/// secrets.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     /// Its id, such as `proc-1f00a2c4`.
     pub id: String,
-    /// What it is called.
+    /// Its name.
     pub name: Option<String>,
-    /// Who started it.
+    /// The owner who started it.
     pub owner: Owner,
     /// The command as people read it.
     pub command: String,
@@ -22,51 +23,52 @@ pub struct Record {
     pub cwd: String,
     /// The names of the variables in its environment.
     pub env_names: Vec<String>,
-    /// When it was started, in milliseconds since the epoch.
+    /// The time of its start, in milliseconds since the epoch.
     pub started_unix_ms: u64,
-    /// Whether it is started again.
+    /// Whether it is restarted.
     pub restart: Restart,
-    /// How often it was started again.
+    /// The number of restarts.
     pub restarts: u32,
-    /// How to tell that it does its work.
+    /// The check that it does its work.
     pub health: Option<Health>,
     /// Whether the line that `health` waits for was printed since the last start.
     pub has_printed_line: bool,
     /// The keeper.
     pub keeper: Identity,
-    /// The command itself, or the outermost process of its jail; none between two starts and after the end.
+    /// The command itself, or the outermost process of its jail; `None` between two starts and after the end.
     pub process: Option<Identity>,
-    /// Where it stands, as the keeper last said.
+    /// Its state, as the keeper last said.
     pub state: State,
 }
 
-/// Who started a managed process.
+/// The owner of a managed process.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Owner {
-    /// The person whose session it was.
+    /// The user whose session it was.
     pub person: String,
     /// The session.
     pub session: String,
 }
 
-/// Whether a command that ended is started again.
+/// Whether a command that ended is restarted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Restart {
     /// Never.
     #[default]
     Never,
-    /// When it ended with another code than 0 or by a signal, a bounded number of times and later each time.
+    /// When it ended with an exit code other than 0 or by a signal, a bounded number of times and later each
+    /// time.
     OnFailure,
 }
 
-/// Where a managed process stands.
+/// The state of a managed process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum State {
     /// The command runs.
     Running,
-    /// It failed, and will be started again soon.
+    /// It failed, and will be restarted soon.
     Restarting,
     /// It has ended for good.
     Ended {
@@ -74,44 +76,45 @@ pub enum State {
         code: Option<i32>,
         /// The signal that ended it.
         signal: Option<i32>,
-        /// Who ended it.
+        /// The cause of its end.
         by: Ended,
-        /// When, in milliseconds since the epoch.
+        /// The time of its end, in milliseconds since the epoch.
         unix_ms: u64,
         /// Processes that could not be killed.
         survivors: u32,
     },
-    /// Its keeper was lost, and what was left of it was ended when that was found.
+    /// Its keeper was lost, and its remaining processes were killed when that was found.
     Lost,
 }
 
 /// A managed process as it is at this moment.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Status {
-    /// What is known of it.
+    /// Its record.
     pub record: Record,
-    /// Where it stands now.
+    /// Its condition now.
     pub condition: Condition,
-    /// What its health check says: true, false, or none where there is none or it does not run.
+    /// The result of its health check: true, false, or `None` if there is no check or it does not
+    /// run.
     pub is_healthy: Option<bool>,
 }
 
-/// Where a managed process stands now, which the record of a keeper that was lost cannot tell.
+/// The condition of a managed process now, which the record of a lost keeper cannot tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Condition {
     /// The command runs.
     Running,
-    /// It will be started again soon.
+    /// It will be restarted soon.
     Restarting,
     /// It has ended.
     Ended,
-    /// Its keeper is gone without a word: it was killed, or the machine was restarted.
+    /// Its keeper is gone without a report: it was killed, or the machine was restarted.
     Lost,
 }
 
 impl Record {
-    /// Where it stands now.
+    /// Its condition now.
     pub(super) fn condition(&self) -> Condition {
         match self.state {
             State::Ended { .. } => Condition::Ended,

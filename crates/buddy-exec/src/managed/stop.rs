@@ -1,4 +1,4 @@
-//! Ending a managed process: by its keeper where that lives, and by a sweep of what a lost one left.
+//! Ending a managed process: by its keeper if that lives, and by a sweep for the processes of a lost one.
 
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
@@ -9,22 +9,23 @@ use rustix::process::{Signal, pidfd_send_signal};
 use super::sweep::sweep;
 use super::{Identity, Record};
 
-/// How long a keeper may take on top of the grace: killing has a limit of its own, and then the record is written.
+/// The time a keeper may take on top of the grace: killing has a limit of its own, and then the record is
+/// written.
 const KEEPER_LIMIT: Duration = Duration::from_secs(8);
 
-/// How a managed process is ended.
+/// The way to end a managed process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Force {
-    /// It is asked first, and killed after the grace.
+    /// Ask it first, and kill it after the grace.
     Gentle,
-    /// It is killed at once.
+    /// Kill it at once.
     Now,
 }
 
-/// Ends a managed process with all its descendants. Says whether nothing of it is left.
+/// Ends a managed process with all its descendants. Returns whether no process is left.
 pub(super) fn stop(record: &Record, grace: Duration, force: Force) -> bool {
     tell_keeper(&record.keeper, grace, force);
-    // What the keeper has ended is not found any more; what a lost one left is.
+    // Processes that the keeper has ended are not found any more; those of a lost one are.
     sweep(&record.id)
 }
 

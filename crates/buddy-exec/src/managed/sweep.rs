@@ -1,5 +1,5 @@
-//! Ends what is left of a managed process whose keeper was lost. Its processes have the id in their environment, which
-//! they inherit whatever they do to their parents and sessions.
+//! Kills the remaining processes of a managed process whose keeper was lost. They have the id in their
+//! environment, which they inherit even if they change their parents and sessions.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,13 +11,13 @@ use rustix::process::Signal;
 use super::TAG;
 use crate::processes::{self, Process};
 
-/// How long sweeping goes on. Only what cannot be killed lasts longer.
+/// The time limit of a sweep. Only a process that cannot be killed lasts longer.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// How long the killed get to die before the processes are read again.
+/// The time that killed processes get to die before the process table is read again.
 const PAUSE: Duration = Duration::from_millis(20);
 
-/// Kills all processes of the managed process. Says whether none is left.
+/// Kills all processes of the managed process. Returns whether none is left.
 pub(super) fn sweep(id: &str) -> bool {
     let until = Instant::now() + LIMIT;
     loop {

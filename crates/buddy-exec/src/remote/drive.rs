@@ -1,8 +1,9 @@
-//! Drives one call on a thread of its own: drains both streams of the client, reads the private lines, keeps the timeout,
-//! and ends with the [`Exit`].
+//! Drives one call on a thread of its own: drains both streams of the client, reads the private lines, keeps
+//! the timeout, and ends with the [`Exit`].
 //!
-//! Nothing here waits for a reader, unless the output is to be delivered whole. When the client ends without the last private line, the connection was lost, and what
-//! became of the command is not known; the shell over there kills it as soon as it learns of it.
+//! Nothing here waits for a reader, unless the output is to be delivered whole. When the client ends without
+//! the last private line, the connection was lost, and the outcome of the command is not known; the shell on
+//! the host kills it as soon as it learns of the loss.
 
 use std::io::Read;
 use std::os::fd::AsFd;
@@ -24,41 +25,42 @@ use crate::running::QUEUED_CHUNKS;
 use crate::transport::{Client, say};
 use crate::{Ended, Exit, LimitsHit, OutputLimits, Running, Stop, Stopper, Stream, TargetError, Transport};
 
-/// How long the host has to start the shell.
+/// The time limit for the host to start the shell.
 const START_LIMIT: Duration = Duration::from_secs(30);
-/// How long the streams are read after the last word. Nothing of the command lives by then.
+/// The time that the streams are read after the last word. All processes of the command are gone by
+/// then.
 const DRAIN_LIMIT: Duration = Duration::from_secs(2);
-/// How long a host that should have ended everything may stay silent, on top of timeout and grace.
+/// The longest silence of a host that should have ended everything, on top of timeout and grace.
 const BACKSTOP: Duration = Duration::from_secs(10);
-/// How often times are looked at when nothing comes.
+/// The pause between two checks of deadlines when no output comes.
 const TICK: Duration = Duration::from_millis(200);
 
-/// What is kept to during one call.
+/// The limits of one call.
 #[derive(Debug, Clone)]
 pub(super) struct Limits {
     pub(super) timeout: Option<Duration>,
     pub(super) grace: Duration,
     pub(super) output: OutputLimits,
-    /// What becomes of live output that its reader is too slow for.
+    /// The handling of live output that its reader is too slow for.
     pub(super) manner: Chunks,
 }
 
-/// Why a call did not start.
+/// The reason why a call did not start.
 #[derive(Debug)]
 pub(super) enum NotStarted {
-    /// The script over there said what was in the way, and how.
+    /// The script on the host named the obstacle, and the error.
     Refused { what: String, how: String },
     /// Anything else.
     Failed(TargetError),
 }
 
-/// What reads a script over there and runs it.
+/// The client that reads a script on the host and runs it.
 pub(super) fn reader(transport: &dyn Transport) -> Client {
     transport.client(&["sh", "-c", READER])
 }
 
-/// Starts a call and returns once the script over there has begun the command. It takes the spare shell, or connects and
-/// starts one, and sees to the next spare one when it has ended.
+/// Starts a call and returns once the script on the host has begun the command. It takes the spare shell, or
+/// connects and starts one, and starts the next spare one when the call has ended.
 pub(super) async fn start(
     transport: &dyn Transport,
     spare: Arc<Spare>,
@@ -97,13 +99,13 @@ pub(super) async fn start(
     is_started.await.unwrap_or(Err(NotStarted::Failed(lost)))
 }
 
-/// What is known of the connection after a call.
+/// The state of the connection after a call.
 enum Connection {
     Stands,
     Lost,
 }
 
-/// A whole call. What was started ahead is given up before anybody hears that the connection was lost.
+/// A whole call. The spare shell is given up before a caller hears that the connection was lost.
 fn run(
     shell: Result<Shell, TargetError>,
     target: String,
@@ -206,7 +208,7 @@ impl Drive {
         Err(NotStarted::Failed(self.lost()))
     }
 
-    /// Until the last word came. `None` if it never did.
+    /// Waits until the last word came. `None` if it never did.
     fn until_end(&mut self, limits: &Limits) -> Option<Word> {
         let timed = limits.timeout.and_then(|timeout| self.began.checked_add(timeout));
         loop {
@@ -239,7 +241,7 @@ impl Drive {
         }
     }
 
-    /// Hands out the exit, and ends the client afterwards: nobody has to wait for that.
+    /// Hands out the exit, and ends the client afterwards: no caller has to wait for that.
     fn finish(mut self, ended: Option<&Word>, exit: oneshot::Sender<Result<Exit, TargetError>>) {
         let duration = self.began.elapsed();
         let Some(&Word::Exited { code, signal, leftovers, survivors, was_stopped }) = ended else {
@@ -273,7 +275,7 @@ impl Drive {
         self.end_client();
     }
 
-    /// Ends the client and says that nobody knows what became of the command.
+    /// Ends the client and returns the error that the command's outcome is unknown.
     fn lost(&mut self) -> TargetError {
         let _ = self.child.kill();
         self.end_client();
@@ -284,7 +286,7 @@ impl Drive {
 
     fn end_client(&mut self) {
         self.line.kill();
-        // Nothing holds it any more, so this is short; a client that lingers is killed.
+        // No process holds it any more, so this is short; a client that lingers is killed.
         let until = Instant::now() + DRAIN_LIMIT;
         while !matches!(self.child.try_wait(), Ok(Some(_)) | Err(_)) {
             if Instant::now() >= until {
@@ -303,7 +305,7 @@ impl Drive {
         self.stdout.is_none() && self.stderr.is_none()
     }
 
-    /// Waits until something is there or the time is over, and takes one read from each stream that is ready.
+    /// Waits for output or the deadline, and takes one read from each stream that is ready.
     fn round(&mut self, limit: Duration) {
         let timeout = Timespec::try_from(limit).unwrap_or(Timespec { tv_sec: 1, tv_nsec: 0 });
         let [stdout, stderr] = self.ready(&timeout);

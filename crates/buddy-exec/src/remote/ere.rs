@@ -1,7 +1,7 @@
 //! A pattern for a host that has only `grep`: as an extended regular expression of POSIX, or refused.
 //!
-//! Only what means the same in both is put into its words. `grep` reads a pattern that it does not know in some way of its own and
-//! says nothing, so that a search would miss lines in silence.
+//! Only syntax that means the same in both is translated. `grep` interprets a pattern that it does not know
+//! in some way of its own and says nothing, so a search would miss lines in silence.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use regex_syntax::ast::{
 /// The most repetitions that POSIX promises.
 const MAX_REPEATS: u32 = 255;
 
-/// The pattern in the words of POSIX. The error says what it has no words for.
+/// The pattern in the syntax of POSIX. The error names the part that has none.
 pub(super) fn ere(pattern: &str) -> Result<String, String> {
     let ast = Parser::new().parse(pattern).map_err(|error| error.kind().to_string())?;
     let mut out = String::new();
@@ -38,7 +38,7 @@ fn write(ast: &Ast, out: &mut String) -> Result<(), String> {
             bracket(item, class.negated, out)?;
         }
         Ast::Repetition(repetition) => {
-            // Whether the shortest or the longest is wanted makes no difference to which lines match.
+            // Greedy or not makes no difference to which lines match.
             if matches!(*repetition.ast, Ast::Repetition(_) | Ast::Assertion(_)) {
                 return Err("repetitions of repetitions or of places".to_owned());
             }
@@ -84,7 +84,7 @@ fn literally(literal: &Literal, out: &mut String) -> Result<(), String> {
     Ok(())
 }
 
-/// What stands between the brackets for a class that Perl has a letter for.
+/// The bracket expression for a class that Perl has a letter for.
 fn perl(class: &ClassPerl) -> Result<&'static str, String> {
     match (&class.kind, class.negated) {
         (ClassPerlKind::Digit, false) => Ok("0-9"),
@@ -162,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_posix_knows_is_put_in_its_words() {
+    fn patterns_that_posix_knows_are_translated() {
         for (pattern, expected) in [
             (r"a\d+\.rs", r"a[0-9]+\.rs"),
             (r"^fn \(x|y\)$", r"^fn \(x|y\)$"),
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn what_posix_has_no_words_for_is_refused() {
+    fn patterns_that_posix_does_not_know_are_refused() {
         for pattern in [
             r"\bword\b",
             r"\w+",

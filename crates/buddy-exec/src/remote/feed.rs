@@ -1,5 +1,5 @@
-//! Feeds the shell over there on a thread of its own: script, input, orders. A host that takes nothing holds up this
-//! thread and nobody else.
+//! Feeds the shell on the host on a thread of its own: script, input, orders. A host that takes nothing holds
+//! up this thread only.
 
 use std::io::Write;
 use std::process::ChildStdin;
@@ -10,23 +10,23 @@ use std::time::Instant;
 use super::script::Script;
 use crate::Stop;
 
-/// What can be ordered.
+/// An order for the shell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Order {
-    /// Ask the whole tree to end, and kill what is left after the grace.
+    /// Ask the whole tree to end, and kill the rest after the grace.
     Term,
     /// Kill the whole tree now: the end of the stream.
     Kill,
 }
 
-/// Orders that may wait: one of each is all that has a meaning.
+/// Orders that may wait: one of each is enough.
 const ORDERS: usize = 4;
 
-/// The end of the line that is kept by the run and by those who may stop it.
+/// The end of the line that the run and the handles that may stop it keep.
 #[derive(Debug)]
 pub(super) struct Line {
     orders: SyncSender<Order>,
-    /// When a stop was first asked for.
+    /// The time of the first request to stop.
     stop_asked: OnceLock<Instant>,
 }
 

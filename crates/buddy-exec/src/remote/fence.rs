@@ -1,7 +1,8 @@
-//! Bounds on another host: held against where paths really are, as the host resolves them.
+//! Bounds on another host: compared with the real paths, as the host resolves them.
 //!
-//! Weaker than on this machine: between the look and the access somebody over there can exchange a directory for a link.
-//! The scripts look again right before the access, which makes the gap small and does not close it.
+//! Weaker than on this machine: between the check and the access another process on the host can exchange a
+//! directory for a link. The scripts check again right before the access, which makes the gap small and does
+//! not close it.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -9,12 +10,12 @@ use buddy_protocol::{NameSet, fold_path};
 
 use crate::{Bounds, Reach, TargetError};
 
-/// What is wanted of a path.
+/// The kind of access to a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Access {
-    /// To be seen and listed.
+    /// To see and list it.
     Read,
-    /// What is in a file.
+    /// To read the content of a file.
     Content,
     Write,
 }
@@ -29,7 +30,7 @@ pub(super) struct Fence {
     guarded_names: NameSet,
     sealed_names: NameSet,
     opened: Vec<Vec<String>>,
-    /// Directories that a person opened.
+    /// Directories that the user opened.
     anchors: Vec<Root>,
 }
 
@@ -45,7 +46,7 @@ struct Root {
     real: PathBuf,
 }
 
-/// Whether these bounds say nothing about files, so that nothing needs to be resolved.
+/// Whether these bounds leave files alone, so that nothing needs to be resolved.
 pub(super) fn is_open(bounds: &Bounds) -> bool {
     bounds.read == Reach::Anywhere
         && bounds.write == Reach::Anywhere
@@ -116,7 +117,7 @@ impl Fence {
         }
     }
 
-    /// Refuses what the bounds do not give. `named` is what was asked for, `real` where it is.
+    /// Refuses paths outside the bounds. `named` is the requested path, `real` the real one.
     pub(super) fn check(&self, named: &Path, real: &Path, access: Access) -> Result<(), TargetError> {
         let path = || named.to_owned();
         if real.components().any(|component| component == Component::ParentDir) {
@@ -137,7 +138,7 @@ impl Fence {
                 }
                 roots.iter().any(|root| root.is_straight(named, real))
             }
-            // A change lands on what was judged, also where everything is in reach.
+            // A change lands on the path that was judged, also where everything is in reach.
             Way::Anywhere => self.anchors.iter().chain([&top]).any(|root| root.is_straight(named, real)),
         };
         if access == Access::Write && !is_straight {
@@ -153,7 +154,7 @@ impl Fence {
         Ok(())
     }
 
-    /// Refuses to remove what is in a directory and hidden or guarded by its place.
+    /// Refuses to remove objects in a directory that are hidden, or guarded by their place.
     pub(super) fn check_removal(&self, named: &Path, real: &Path) -> Result<(), TargetError> {
         if self.hides(named) || self.hides(real) {
             return Err(TargetError::Hidden { path: named.to_owned() });
@@ -181,14 +182,15 @@ impl Fence {
         self.opened.iter().any(|opened| names.starts_with(opened))
     }
 
-    /// The names below the nearest directory that a person opened.
+    /// The names below the nearest directory that the user opened.
     fn below<'n>(&self, names: &'n [String]) -> &'n [String] {
         let roots = self.anchors.iter().flat_map(|root| [fold_path(&root.named), fold_path(&root.real)]);
         let nearest = roots.filter(|root| names.starts_with(root)).map(|root| root.len()).max().unwrap_or(0);
         names.get(nearest..).unwrap_or_default()
     }
 
-    /// Refuses to put a file where protected paths are, or would be, further down, and to remove what holds them.
+    /// Refuses to put a file where protected paths are, or would be, further down, and to remove directories
+    /// that hold them.
     pub(super) fn check_replace(&self, named: &Path, real: &Path) -> Result<(), TargetError> {
         let names = fold_path(real);
         let is_above = |place: &&Vec<String>| place.len() > names.len() && place.starts_with(&names);
@@ -286,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_hidden_is_hidden_by_every_name() {
+    fn hidden_files_are_hidden_by_every_name() {
         for (named, real) in [("/home/ann/.SSH/id", "/home/ann/.SSH/id"), ("/tmp/x", "/home/ann/.ssh/id")] {
             let refused = check(named, real, Access::Read);
             assert!(matches!(refused, Err(TargetError::Hidden { .. })), "{named}: {refused:?}");
@@ -317,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_guarded_is_read_and_not_written() {
+    fn guarded_files_are_read_and_not_written() {
         let (named, real) = ("/project/.git/hooks/x", "/data/project/.git/hooks/x");
         assert!(check(named, real, Access::Read).is_ok());
         assert!(matches!(check(named, real, Access::Write), Err(TargetError::Guarded { .. })));

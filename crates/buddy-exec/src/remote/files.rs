@@ -16,12 +16,12 @@ use super::target::{call, nonces};
 pub(super) use crate::files::check_path;
 use crate::{Bounds, Exit, NotFile, TargetError, Transport};
 
-/// How long one call may take. A large file over a slow line takes minutes.
+/// The time limit of one call. A large file over a slow line takes minutes.
 pub(super) const CALL_LIMIT: Duration = Duration::from_mins(10);
 
 const REFUSALS: &str = include_str!("scripts/refusals.sh");
 const RESOLVE: &str = include_str!("scripts/resolve.sh");
-/// The longest answer to the question where paths are.
+/// The longest answer to a request to resolve paths.
 const RESOLVED_BYTES: usize = 1024 * 1024;
 
 /// The files of one call.
@@ -34,16 +34,16 @@ pub(super) struct Files<'a> {
 
 /// A path that may be used.
 pub(super) struct Spot {
-    /// What the caller asked for, made absolute.
+    /// The requested path, made absolute.
     pub(super) named: PathBuf,
-    /// What is used: the real path where there are bounds.
+    /// The path to use: the real one if there are bounds.
     pub(super) path: String,
-    /// None where everything may be touched.
+    /// `None` if everything may be touched.
     pub(super) fence: Option<Fence>,
 }
 
 impl Files<'_> {
-    /// Where a path is, if the bounds let this call use it.
+    /// The resolved path, if the bounds let this call use it.
     pub(super) async fn spot(&self, path: &Path, access: Access) -> Result<Spot, TargetError> {
         let named = self.cwd.join(path);
         check_path(&named)?;
@@ -71,7 +71,7 @@ impl Files<'_> {
         Ok(Spot { path: text(&real)?, named: named.clone(), fence: Some(fence) })
     }
 
-    /// The bounds as the host resolves them, and where a path is.
+    /// The bounds as the host resolves them, and the resolved path.
     async fn fence(&self, path: &Path) -> Result<(Fence, PathBuf), TargetError> {
         let mut paths = vec![path.to_owned()];
         paths.extend(fence::to_resolve(self.bounds).into_iter().map(|path| self.cwd.join(path)));
@@ -116,7 +116,7 @@ fn text(path: &Path) -> Result<String, TargetError> {
     path.to_str().map(str::to_owned).ok_or(TargetError::BadPath { why: "is not UTF-8" })
 }
 
-/// The codes of the scripts.
+/// The error for the exit code of a script.
 fn why_not(code: Option<i32>, spot: &Spot, exit: &Exit) -> TargetError {
     let path = spot.named.clone();
     let not_file = |what| TargetError::NotAFile { path: spot.named.clone(), what };

@@ -2,21 +2,21 @@
 
 use crate::mark::{Sight, look_for};
 
-/// The most that is kept of what came before the first mark.
+/// The most bytes that are kept from before the first mark.
 const NOISE_BYTES: usize = 4 * 1024;
 /// The longest private line.
 const LINE_BYTES: usize = 1024;
 
-/// What a private line says.
+/// The content of a private line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Word {
     /// The command runs.
     Started,
-    /// It was not started: what was in the way, and how.
+    /// It was not started: the obstacle, and the error.
     Refused { what: String, how: String },
-    /// Nothing of it is left.
+    /// All its processes are gone.
     Exited { code: i32, signal: i32, leftovers: u32, survivors: u32, was_stopped: bool },
-    /// A line that makes no sense.
+    /// A line that cannot be parsed.
     Garbled,
 }
 
@@ -43,19 +43,19 @@ impl Marks {
         Self { start, end, held: Vec::new(), place: Place::Before, noise: Vec::new() }
     }
 
-    /// What came before the first mark, for people: what the client itself had to say.
+    /// The text before the first mark, for people: messages of the client itself.
     pub(super) fn noise(&self) -> String {
         let said =
             [self.noise.as_slice(), if self.place == Place::Before { &self.held } else { &[] }].concat();
         String::from_utf8_lossy(&said).into_owned()
     }
 
-    /// Whether the last private line came, after which nothing is the command's.
+    /// Whether the last private line came, after which no output is the command's.
     pub(super) fn is_over(&self) -> bool {
         self.place == Place::After
     }
 
-    /// Takes bytes, gives what the command wrote to `pass`, and returns the private lines.
+    /// Takes bytes, gives the command's output to `pass`, and returns the private lines.
     pub(super) fn take(&mut self, bytes: &[u8], mut pass: impl FnMut(&[u8])) -> Vec<Word> {
         let mut words = Vec::new();
         self.held.extend_from_slice(bytes);
@@ -93,7 +93,8 @@ impl Marks {
         }
     }
 
-    /// The end of the stream: what was held back in case it was a mark is the command's own.
+    /// The end of the stream: bytes that were held back in case they were a mark are the command's
+    /// own.
     pub(super) fn finish(&mut self, mut pass: impl FnMut(&[u8])) {
         let held = self.held.len();
         self.release(held, &mut pass);
@@ -165,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_a_mark_is_passed_on_at_the_end() {
+    fn near_marks_are_passed_on_at_the_end() {
         let mut marks = Marks::new("START", "END");
         let mut passed = Vec::new();
         marks.take(b"STARTstarted 1\nxEN", |bytes| passed.extend_from_slice(bytes));

@@ -1,4 +1,4 @@
-//! What a host is: asked once, when a session begins there.
+//! The properties of a host: asked once, when a session begins there.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use super::script;
 use super::target::{call, nonces};
 use crate::{Description, TargetError, Transport, env};
 
-/// Everything that a host says about itself is cut here.
+/// The most bytes that are taken of a host's description of itself.
 const SAID_BYTES: usize = 64 * 1024;
 
 const SCRIPT: &str = r#"
@@ -28,7 +28,7 @@ done
 exit 0
 "#;
 
-/// What was found out.
+/// The properties that were found.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Found {
     pub(super) description: Description,

@@ -1,4 +1,4 @@
-//! What undo needs of another host beside the access that tools have.
+//! The access to another host that undo needs beside that of the tools.
 
 use std::path::Path;
 
@@ -8,11 +8,11 @@ use crate::{Bounds, Recorder, TargetError};
 
 const SET_MODE: &str = "chmod -- \"$2\" \"$1\" || exit 41\n";
 const MAKE_LINK: &str = "rm -f -- \"$1\" && ln -s -- \"$2\" \"$1\" || exit 41\n";
-/// These answer nothing.
+/// These scripts answer nothing.
 const ANSWER_BYTES: usize = 256;
 
 impl RemoteTarget {
-    /// What is at a path, with up to so many bytes of it.
+    /// The object at a path, with up to this many bytes of its content.
     pub(crate) async fn look(&self, path: &Path, most: u64) -> Result<Look, TargetError> {
         let bounds = Bounds::open();
         let files = self.files(&bounds);
@@ -27,7 +27,7 @@ impl RemoteTarget {
         files.run(SET_MODE, &spot, &[&spot.path, &format!("{mode:o}")], b"", ANSWER_BYTES).await.map(drop)
     }
 
-    /// Makes a link, in the place of one that may be there.
+    /// Makes a link, in the place of an existing one.
     pub(crate) async fn make_link(
         &self,
         recorder: &Recorder,

@@ -1,4 +1,4 @@
-//! The text that goes to the shell over there, and the marks that it answers with.
+//! The text for the shell on the host, and the marks of its answers.
 
 use std::time::Duration;
 
@@ -6,11 +6,12 @@ use super::quote::quote_line;
 use crate::random::{nonce, random};
 use crate::{Exec, Stdin};
 
-/// Reads lines up to one with a dot alone, and runs them; without that line nothing is run. Without single quotes, so that it can stand in them. `read` takes
-/// no byte more than the line, so what follows is still there for the script.
+/// Reads lines up to one with a dot alone, and runs them; without that line nothing is run. Without single
+/// quotes, so that it can stand in them. `read` takes no byte more than the line, so the rest is still there
+/// for the script.
 pub(super) const READER: &str = r#"n=$(printf "\n.");n=${n%.};s=;while IFS= read -r l||exit;do [ "$l" = . ]&&break;s=$s$l$n;done;eval "$s""#;
 
-/// What a shell can read before there is a command: the functions that supervise one.
+/// The text that a shell can read before there is a command: the functions that supervise one.
 pub(super) fn prelude() -> String {
     compact(SUPERVISED)
 }
@@ -18,16 +19,17 @@ pub(super) fn prelude() -> String {
 const SUPERVISED: &str = include_str!("scripts/supervised.sh");
 const LEAVING: &str = include_str!("scripts/leaving.sh");
 
-/// The text of a script without what only people read: the shell over there reads it byte by byte.
+/// The text of a script without comments and indentation: the shell on the host reads it byte by
+/// byte.
 fn compact(text: &str) -> String {
     let lines = text.lines().map(str::trim_start).filter(|line| !line.is_empty() && !line.starts_with('#'));
     lines.flat_map(|line| [line, "\n"]).collect()
 }
 
-/// How often a shell looks whether processes are gone while it waits for them.
+/// The pause between two checks of a shell whether processes are gone.
 const POLL_MS: u128 = 20;
 
-/// The marks of one call. The second is not shown to anybody before the end, so that nothing can pretend it.
+/// The marks of one call. The second is shown to no process before the end, so that none can forge it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Nonces {
     pub(super) start: String,
@@ -37,9 +39,9 @@ pub(super) struct Nonces {
 }
 
 impl Nonces {
-    /// Fresh ones from the kernel.
+    /// Fresh marks from the kernel.
     pub(super) fn new() -> std::io::Result<Self> {
-        // Above everything that anybody sets by hand, and within what shells count with.
+        // Above any number that is set by hand, and within the range of shells.
         let tag = (1 << 52) | (u64::from_ne_bytes(random()?) >> 12);
         Ok(Self { start: nonce()?, end: nonce()?, tag })
     }
@@ -51,7 +53,7 @@ pub(super) struct Script {
     pub(super) nonces: Nonces,
     /// The lines, up to and with the dot. Those of a supervised command need [`prelude`] before them.
     pub(super) text: Vec<u8>,
-    /// What follows them.
+    /// The input behind them.
     pub(super) input: Vec<u8>,
     /// Whether the stream stays open for orders; its end is one.
     pub(super) is_supervised: bool,
@@ -63,8 +65,8 @@ pub(super) fn supervised(exec: &Exec, grace: Duration, nonces: Nonces) -> Script
     Script { nonces, text, input: input(exec).unwrap_or_default().to_vec(), is_supervised: true }
 }
 
-/// A command that is run to leave something behind: neither it nor what it starts is marked, and nothing of it is ended,
-/// be it at its own end or at that of the connection.
+/// A command that is run to leave background processes: neither it nor its children are marked, and none is
+/// killed, neither at its own end nor at that of the connection.
 pub(super) fn leaving(exec: &Exec, grace: Duration, nonces: Nonces) -> Script {
     let text = format!("{}{}.\n", head(exec, grace, &nonces), compact(LEAVING)).into_bytes();
     Script { nonces, text, input: input(exec).unwrap_or_default().to_vec(), is_supervised: false }

@@ -1,7 +1,7 @@
-//! Searching on another host: names by its `find`, text by its `rg`, or by its `grep` where there is none.
+//! Searching on another host: names by its `find`, text by its `rg`, or by its `grep` if there is none.
 //!
-//! A search runs as a command under supervision, so that dropping it ends it over there too. What is found comes back as
-//! lines and is put in order, cut and held against rules and bounds here.
+//! A search runs as a command under supervision, so that dropping it ends it on the host too. Results come
+//! back as lines, and this module sorts them, cuts them and compares them with rules and bounds.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::ffi::OsStrExt as _;
@@ -20,21 +20,22 @@ use crate::{
     OutputLimits, Stdin, Target, TargetError,
 };
 
-/// How long a search may take.
+/// The time limit of a search.
 const LIMIT: Duration = Duration::from_mins(2);
-/// The most that is taken of what it prints. What is beyond is told as a cut.
+/// The most bytes that are taken of its output. Output beyond that is reported as a cut.
 const FOUND_BYTES: usize = 16 * 1024 * 1024;
-/// Levels of directories whose rules are looked at.
+/// Levels of directories whose rules are read.
 const RULE_DEPTH: u32 = 12;
 
-/// How the search says that there is no `rg`, and no pattern for `grep`.
+/// The exit code of a search that has no `rg`, and no pattern for `grep`.
 const NO_WORDS: i32 = 45;
 
 /// Prints the names of all files and links below a directory, each with a NUL behind it.
 const FIND: &str = r#"cd -- "$1" || exit 43; find . -name .git -prune -o ! -type d -print0"#;
 
-/// Prints `path NUL number separator line` for each line; `-` separates context, `:` a match. Arguments: where, `-i` or nothing, lines
-/// of context, the pattern for `rg`, and that for `grep` behind a `=`, or nothing where there is none.
+/// Prints `path NUL number separator line` for each line; `-` separates context, `:` a match. Arguments: the
+/// directory, `-i` or nothing, lines of context, the pattern for `rg`, and that for `grep` behind a `=`, or
+/// nothing if there is none.
 const GREP: &str = r#"
 case $1 in /*) ;; *) exit 44 ;; esac
 if [ -d "$1" ]; then cd -- "$1" || exit 41; set -- . "$2" "$3" "$4" "$5"; else
@@ -117,7 +118,7 @@ pub(super) async fn grep(
             sealed.insert(path.to_owned());
         } else if is_wanted {
             let at = matcher.find(line).ok().flatten().map(|found| found.start());
-            // The other side may know the pattern in another way.
+            // The host may interpret the pattern in another way.
             let Some(at) = at.or((!is_match).then_some(0)) else { continue };
             let text = cut(line, if is_match { at } else { 0 }, query.max_line);
             found.entry(path.to_owned()).or_default().push(MatchedLine { number, text, is_match });
@@ -126,7 +127,7 @@ pub(super) async fn grep(
     Ok(GrepResult { sealed: sealed.len() as u64, ..first(found, query, is_cut(&exit)) })
 }
 
-/// Whether a search may have left something out: it printed too much, or was stopped before its end.
+/// Whether a search may be incomplete: it printed too much, or was stopped before its end.
 fn is_cut(exit: &Exit) -> bool {
     exit.stdout.omitted() > 0 || exit.ended != Ended::Exited
 }
@@ -151,7 +152,7 @@ fn first(found: BTreeMap<PathBuf, Vec<MatchedLine>>, query: &GrepQuery, is_cut: 
     result
 }
 
-/// One line of what the search prints.
+/// One line of the search's output.
 fn parse(line: &[u8]) -> Option<(&Path, u64, bool, &[u8])> {
     let end = memchr::memchr(0, line)?;
     let (path, rest) = (line.get(..end)?, line.get(end + 1..)?);
@@ -183,7 +184,7 @@ fn names(exit: &Exit) -> impl Iterator<Item = PathBuf> {
     })
 }
 
-/// Runs a script over there under supervision.
+/// Runs a script on the host under supervision.
 async fn run(target: &RemoteTarget, script: &str, words: &[&str]) -> Result<Exit, TargetError> {
     let argv = ["sh", "-c", script, "sh"].iter().chain(words).map(ToString::to_string).collect();
     let exec = Exec {
@@ -193,7 +194,7 @@ async fn run(target: &RemoteTarget, script: &str, words: &[&str]) -> Result<Exit
         stdin: Stdin::Null,
         timeout: Some(LIMIT),
         output: OutputLimits { keep_head: FOUND_BYTES, keep_tail: 0, log: None },
-        // The script is buddy's own, and what it finds is held against the bounds of the call.
+        // The script is buddy's own, and its results are compared with the bounds of the call.
         bounds: Bounds::open(),
         pty: None,
         way_out: None,

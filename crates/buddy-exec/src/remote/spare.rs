@@ -1,5 +1,6 @@
-//! A shell over there that is started ahead of the next call: it has the functions that supervise a command, and waits for the
-//! command itself. What it takes to get to a host is then paid before anybody waits for it.
+//! A shell on the host that is started ahead of the next call: it has the functions that supervise a command,
+//! and waits for the command itself. The time it takes to reach a host is then spent before a call waits for
+//! it.
 
 use std::io::{self, Write as _};
 use std::process::{Child, Stdio};
@@ -9,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use super::script::prelude;
 use crate::transport::Client;
 
-/// A shell over there, and whether it has read the prelude.
+/// A shell on the host, and whether it has read the prelude.
 pub(super) struct Shell {
     pub(super) child: Child,
     pub(super) is_prepared: bool,
@@ -23,7 +24,7 @@ impl Shell {
         Ok(Self { child: command.spawn()?, is_prepared: false })
     }
 
-    /// Has it read the prelude. That fits into its pipe, so nothing is waited for.
+    /// Sends it the prelude. That fits into its pipe, so this does not wait.
     fn prepare(mut self) -> io::Result<Self> {
         if let Some(stdin) = &mut self.child.stdin {
             stdin.write_all(prelude().as_bytes())?;
@@ -44,7 +45,7 @@ impl Shell {
 
 /// The place of one such shell.
 pub(super) struct Spare {
-    /// Held for a look, a change, or the start of a program.
+    /// Locked for a check, a change, or the start of a program.
     place: Mutex<Option<Shell>>,
     is_kept: AtomicBool,
 }
@@ -60,7 +61,7 @@ impl Spare {
         Arc::new(Self { place: Mutex::default(), is_kept: AtomicBool::new(false) })
     }
 
-    /// The shell, if there is one that lives. Only one call gets it.
+    /// The shell, if a live one is there. Only one call gets it.
     pub(super) fn take(&self) -> Option<Shell> {
         let mut shell = self.place().take()?;
         if shell.is_alive() {
@@ -70,7 +71,7 @@ impl Spare {
         None
     }
 
-    /// Starts the next one, unless there is one that lives. A failure is that of the next call.
+    /// Starts the next shell, unless a live one is there. A failure shows in the next call.
     pub(super) fn fill(&self, client: &Client) {
         let mut place = self.place();
         if self.is_kept.load(Ordering::SeqCst) && !place.as_mut().is_some_and(Shell::is_alive) {

@@ -19,38 +19,39 @@ use crate::{
     Way, Written,
 };
 
-/// The most that a command with its environment may take. A host takes 128 KiB a word and 2 MiB in all by default.
+/// The most bytes that a command with its environment may take. A host takes 128 KiB a word and 2 MiB in all
+/// by default.
 const MAX_COMMAND_BYTES: usize = 1024 * 1024;
 /// The most input of one call: it is kept on the host while the command runs.
 const MAX_INPUT_BYTES: usize = 256 * 1024 * 1024;
 
-/// What a [`RemoteTarget`] is made of.
+/// The settings of a [`RemoteTarget`].
 #[derive(Debug, Clone)]
 pub struct RemoteSettings {
-    /// The directory to work in; none for the one that the host puts new sessions in.
+    /// The directory to work in; `None` for the one that the host puts new sessions in.
     pub cwd: Option<String>,
-    /// How long a process tree has between being asked to end and being killed.
+    /// The time between asking a process tree to end and killing it.
     pub grace: Duration,
 }
 
 /// Another host.
 ///
-/// Commands need a Linux host with a POSIX shell, `setsid`, `env`, `grep` and `/proc`. There is no jail over there: a
-/// command that comes with bounds is refused.
+/// Commands need a Linux host with a POSIX shell, `setsid`, `env`, `grep` and `/proc`. There is no jail on
+/// the host: a command with bounds is refused.
 pub struct RemoteTarget {
     transport: Arc<dyn Transport>,
     /// The shell for the next command.
     spare: Arc<Spare>,
     description: Description,
-    /// The home of the user over there.
+    /// The home of the user on the host.
     home: Option<PathBuf>,
-    /// The environment of a session over there, cleaned.
+    /// The environment of a session on the host, cleaned.
     env: Vec<(String, String)>,
     grace: Duration,
 }
 
 impl RemoteTarget {
-    /// Connects and finds out what the host is, in one round trip.
+    /// Connects and finds out the host's properties, in one round trip.
     pub async fn attach(
         transport: Arc<dyn Transport>,
         settings: RemoteSettings,
@@ -69,17 +70,17 @@ impl RemoteTarget {
         })
     }
 
-    /// The home of the user over there.
+    /// The home of the user on the host.
     pub fn home(&self) -> Option<&Path> {
         self.home.as_deref()
     }
 
-    /// How a person gets there by hand.
+    /// The way for a user to get there by hand.
     pub fn way(&self) -> Way {
         self.transport.way()
     }
 
-    /// The environment that commands over there should get: that of a session, cleaned.
+    /// The environment that commands on the host should get: that of a session, cleaned.
     pub fn command_env(&self) -> &[(String, String)] {
         &self.env
     }
@@ -116,7 +117,7 @@ impl Target for RemoteTarget {
 
     async fn rest(&self) {
         let (transport, spare) = (self.transport.clone(), self.spare.clone());
-        // It may wait for a host that does not answer.
+        // This may wait for a host that does not answer.
         let ended = tokio::task::spawn_blocking(move || {
             spare.close();
             transport.hang_up();
@@ -200,14 +201,14 @@ impl Target for RemoteTarget {
     }
 }
 
-/// Refuses what cannot be run over there as it is meant.
+/// Refuses commands that cannot run on the host as they are meant.
 fn check(exec: &Exec) -> Result<(), TargetError> {
     let Some(program) = exec.argv.first() else { return Err(TargetError::EmptyCommand) };
     let not_started = |why: &str| TargetError::CommandNotStarted {
         program: program.clone(),
         source: std::io::Error::new(std::io::ErrorKind::InvalidInput, why.to_owned()),
     };
-    // There is nothing over there that could hide files from a command; only the file tools keep to that.
+    // No layer on the host could hide files from a command; only the file tools keep to that.
     if !(exec.bounds.only_hide() && exec.bounds.network) {
         return Err(TargetError::NotJailed {
             layer: "host".to_owned(),
@@ -256,7 +257,7 @@ pub(super) fn nonces(transport: &dyn Transport) -> Result<Nonces, TargetError> {
     Nonces::new().map_err(no_random)
 }
 
-/// What the script over there had against a command.
+/// The error for a command that the script on the host refused.
 fn why_not(error: NotStarted, exec: &Exec, target: &str) -> TargetError {
     let (what, how) = match error {
         NotStarted::Failed(error) => return error,
@@ -277,7 +278,7 @@ fn why_not(error: NotStarted, exec: &Exec, target: &str) -> TargetError {
     }
 }
 
-/// Runs a script of buddy's own and returns how it ended.
+/// Runs a script of buddy's own and returns its exit.
 pub(super) async fn call(
     transport: &dyn Transport,
     script: Script,

@@ -1,10 +1,10 @@
-//! The first results in the order of their paths, whatever order they come in.
+//! The first results in the order of their paths, regardless of the order in which they arrive.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Keeps results until their weights add up to a limit; what comes later in order than what is kept falls away.
+/// Keeps results until their weights add up to a limit; results that sort behind the kept ones are dropped.
 pub(super) struct First<T> {
     limit: usize,
     kept: Mutex<Kept<T>>,
@@ -31,7 +31,7 @@ impl<T> First<T> {
         !(is_full && is_late)
     }
 
-    /// Adds a result. One more than the limit is kept, so that it is known whether there is more.
+    /// Adds a result. One more than the limit is kept, to know whether there are more.
     pub(super) fn add(&self, path: PathBuf, weight: usize, result: T) {
         let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
         kept.results.insert(path, (weight, result));

@@ -10,7 +10,7 @@ use super::walk::{Stop, Walk};
 use crate::TargetError;
 use crate::files::View;
 
-/// What to look for.
+/// A query for names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GlobQuery {
     /// The pattern, such as `src/**/*.rs`. Without a slash it is for the last name alone, at any depth.
@@ -21,10 +21,10 @@ pub struct GlobQuery {
     pub with_ignored: bool,
 }
 
-/// What was found.
+/// The result of a search for names.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GlobResult {
-    /// Files and links, relative to where the search began, in order.
+    /// Files and links, relative to the directory of the search, in order.
     pub paths: Vec<PathBuf>,
     /// Whether there are more.
     pub truncated: bool,

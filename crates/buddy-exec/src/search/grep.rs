@@ -22,7 +22,7 @@ const PATTERN_BYTES: usize = 10 * 1024 * 1024;
 /// The longest line that is searched. A file with a longer one is skipped and counted.
 const LINE_BYTES: usize = 8 * 1024 * 1024;
 
-/// What to look for.
+/// A query for text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GrepQuery {
     /// A regular expression, for single lines.
@@ -33,7 +33,7 @@ pub struct GrepQuery {
     pub names: Option<String>,
     /// Lines of context before and after each match.
     pub context: usize,
-    /// The most lines that match, or the most files when lines are not asked for.
+    /// The most lines that match, or the most files when lines are not wanted.
     pub limit: usize,
     /// The longest line given, in characters.
     pub max_line: usize,
@@ -43,14 +43,14 @@ pub struct GrepQuery {
     pub with_ignored: bool,
 }
 
-/// What was found.
+/// The result of a search for text.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GrepResult {
     /// Files with matches, in order.
     pub files: Vec<FileMatches>,
     /// Whether there are more matches.
     pub truncated: bool,
-    /// How many files were searched.
+    /// The number of files that were searched.
     pub searched: u64,
     /// Files that could not be searched to their end, and directories that could not be read.
     pub skipped: u64,
@@ -61,9 +61,9 @@ pub struct GrepResult {
 /// The matches in one file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileMatches {
-    /// Relative to where the search began; for a single file its name.
+    /// Relative to the directory of the search; for a single file its name.
     pub path: PathBuf,
-    /// Lines that match and their context; empty when only files were asked for.
+    /// Lines that match and their context; empty when only files are wanted.
     pub lines: Vec<MatchedLine>,
 }
 
@@ -128,7 +128,7 @@ struct Search<'a> {
     searched: AtomicU64,
     skipped: AtomicU64,
     sealed: AtomicU64,
-    /// Where the search begins, without links.
+    /// The directory of the search, without links.
     top: PathBuf,
     stop: &'a Stop,
 }
@@ -171,7 +171,7 @@ impl Search<'_> {
     }
 
     fn file(&self, searcher: &mut Searcher, file: File, path: PathBuf) {
-        // One more than the limit, so that it is known whether there is more.
+        // One more than the limit, to know whether there are more.
         let limit = if self.query.files_only { 1 } else { self.query.limit.saturating_add(1) };
         let max_line = self.query.max_line;
         let mut collector =
@@ -210,7 +210,7 @@ impl Search<'_> {
     }
 }
 
-/// Cuts the lines after as many matches as are left. True when there were more.
+/// Cuts the lines after the remaining number of matches. Returns true when there were more.
 pub(crate) fn take_matches(lines: &mut Vec<MatchedLine>, left: &mut usize) -> bool {
     for at in 0..lines.len() {
         if !lines.get(at).is_some_and(|line| line.is_match) {

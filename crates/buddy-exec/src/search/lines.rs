@@ -1,4 +1,4 @@
-//! Lines that match, with those around them, cut to what anyone reads.
+//! Matching lines, with those around them, cut to a readable length.
 
 use std::io;
 
@@ -13,7 +13,7 @@ pub struct MatchedLine {
     pub number: u64,
     /// Without its line end; a long line is cut around the match.
     pub text: String,
-    /// Whether it matches, or is there for context.
+    /// Whether it matches, or is context.
     pub is_match: bool,
 }
 

@@ -14,7 +14,7 @@ use crate::files::{Ignored, Opened, View};
 
 /// Threads of one walk at most: more of them only wait for the disk.
 const MAX_THREADS: usize = 8;
-/// Names that one walk looks at. Beyond it the result says that it is not whole.
+/// The most names that one walk looks at. Beyond it the result is marked as incomplete.
 const MAX_NAMES: u64 = 2_000_000;
 
 /// Set when a search is to stop. Dropping the holder of the guard sets it.
@@ -39,18 +39,18 @@ pub(super) struct Walk<'a> {
     pub(super) stop: &'a Stop,
 }
 
-/// What a walk could not look at.
+/// The directories that a walk missed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Missed {
     /// Directories that could not be read.
     pub(super) unreadable: u64,
-    /// Whether the walk ended before it was through.
+    /// Whether the walk ended early.
     pub(super) is_cut: bool,
 }
 
-/// Something that a walk came by.
+/// An entry that a walk came by.
 pub(super) struct Found<'d> {
-    /// The directory that it is in.
+    /// Its directory.
     pub(super) directory: &'d OwnedFd,
     /// Its name there.
     pub(super) name: &'d CString,
@@ -61,11 +61,11 @@ pub(super) struct Found<'d> {
 
 struct Job {
     below: PathBuf,
-    /// None when everything is looked at.
+    /// `None` when everything is visited.
     ignored: Option<Arc<Ignored>>,
 }
 
-/// Directories to come, and how many threads may still add some.
+/// Directories to come, and the number of threads that may still add some.
 struct Queue {
     jobs: Vec<Job>,
     busy: usize,
@@ -73,7 +73,7 @@ struct Queue {
 
 struct Shared {
     queue: Mutex<Queue>,
-    /// Told when there is a job, or when the last one was done.
+    /// Notified when there is a job, or when the last one was done.
     changed: Condvar,
     names: AtomicU64,
     unreadable: AtomicU64,
@@ -131,7 +131,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Visits what is in a directory and gives back the directories in it.
+    /// Visits the entries of a directory and returns the directories in it.
     fn directory(&self, shared: &Shared, job: Job, visitor: &mut impl FnMut(&Found<'_>)) -> Vec<Job> {
         let Some((directory, mut names)) = self.read(&job.below) else {
             shared.unreadable.fetch_add(1, Ordering::Relaxed);
@@ -170,7 +170,8 @@ impl Walk<'_> {
         jobs
     }
 
-    /// Opens a directory beneath the first one and reads its names. One that is hidden under another name is not.
+    /// Opens a directory beneath the first one and reads its names. One that is hidden under another name is
+    /// not opened.
     fn read(&self, below: &Path) -> Option<(OwnedFd, Vec<(CString, FileType)>)> {
         let directory = self.top.open_below(below, OFlags::RDONLY | OFlags::DIRECTORY).ok()?;
         let stat = fstat(&directory).ok()?;

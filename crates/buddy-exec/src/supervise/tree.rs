@@ -9,21 +9,23 @@ use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, wait};
 use crate::jail::Keeper;
 use crate::processes::{self, Process};
 
-/// How often the newest processes are looked through while the tree is being frozen. A tree that still grows after that
-/// is killed as far as it is known, and then frozen again.
+/// The number of times that the newest processes are searched while the tree is being frozen. A tree that
+/// still grows after that is killed as far as it is known, and then frozen again.
 const FREEZE_ROUNDS: usize = 500;
 
-/// How many ids are looked up one by one before reading the whole process table is cheaper.
+/// The most ids that are looked up one by one; beyond that, reading the whole process table is
+/// cheaper.
 const MAX_WINDOW: i32 = 4000;
 
-/// How long killing goes on. Only what cannot be killed lasts longer: another user's process, or one stuck in the kernel.
+/// The time limit of killing. Only processes that cannot be killed last longer: another user's, or one stuck
+/// in the kernel.
 pub(super) const KILL_LIMIT: Duration = Duration::from_secs(5);
 
-/// What one round of reaping found.
+/// The result of one round of reaping.
 pub(super) struct Reaped {
     /// The status of the main process, if it was among the dead.
     pub(super) main: Option<WaitStatus>,
-    /// Whether no child is left. As all orphans become children, then no descendant is left either.
+    /// Whether no child is left. As all orphans become children, no descendant is left then either.
     pub(super) none_left: bool,
 }
 
@@ -44,7 +46,8 @@ pub(super) fn living_of(main: Pid, keeper: Keeper) -> Vec<Process> {
     living
 }
 
-/// Asks all of the command's processes to end. Stopped ones are continued, as they could not hear it otherwise.
+/// Asks all of the command's processes to end. Stopped ones are continued, as they could not hear it
+/// otherwise.
 pub(super) fn terminate(main: Pid, keeper: Keeper) {
     for process in living_of(main, keeper) {
         process.signal(Signal::TERM);
@@ -76,7 +79,8 @@ pub(super) fn kill_pass() {
 /// is faster than a process can fork.
 struct Freeze {
     frozen: BTreeSet<Process>,
-    /// The ids of all that were found, also of those that are dead by now: their children are still on the way.
+    /// The ids of all processes that were found, also of those that are dead by now: their children are still
+    /// on the way.
     family: BTreeSet<i32>,
     newest: Option<i32>,
 }
@@ -89,7 +93,7 @@ impl Freeze {
         }
     }
 
-    /// Takes what is new of the tree. Says whether there was anything, dead or alive.
+    /// Takes the new processes of the tree. Returns whether there were any, dead or alive.
     fn take_newest(&mut self) -> bool {
         let (before, newest) = (self.newest, processes::newest_pid());
         self.newest = newest;
@@ -133,7 +137,7 @@ pub(super) fn reap(main: Pid) -> Reaped {
     }
 }
 
-/// The end of the time that killing may take.
+/// The deadline of killing.
 pub(super) fn give_up_at() -> Instant {
     Instant::now() + KILL_LIMIT
 }

@@ -1,7 +1,8 @@
-//! Watches one command until nothing of it is left: its own end, orders, the timeout, and the end of the control stream.
+//! Watches one command until its last process is gone: its own end, orders, the timeout, and the end of the
+//! control stream.
 //!
-//! Two threads wait for what blocks (children, control stream) and send [`Notice`]s; all decisions, all signals and all
-//! reaping happen in [`Watch`], so a child's id cannot be reused while it is being looked at.
+//! Two threads wait for blocking sources (children, control stream) and send [`Notice`]s; all decisions, all
+//! signals and all reaping happen in [`Watch`], so a child's id cannot be reused while it is in use.
 
 use std::io::{self, BufRead, BufReader};
 use std::os::unix::net::UnixStream;
@@ -18,38 +19,39 @@ use crate::cgroup::Group;
 use crate::control::{Leftovers, Order, Outcome, Spec};
 use crate::jail::{Keeper, Status, Words};
 
-/// What descendants get to end by themselves once the command has: the end of a `tee` behind a process substitution.
+/// The time that descendants get to end by themselves once the command has: the end of a `tee` behind a
+/// process substitution.
 const LINGER: Duration = Duration::from_millis(100);
 
-/// What they get after that between being asked to end and being killed.
+/// The time that they get after that between being asked to end and being killed.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(200);
 
-/// How long the killed get to die before the tree is read again.
+/// The time that killed processes get to die before the tree is read again.
 const KILL_PAUSE: Duration = Duration::from_millis(5);
 
-/// How long the last word of a dead jail may take: it is in the socket already.
+/// The time limit for the last word of a dead jail: it is in the socket already.
 const LAST_WORD_LIMIT: Duration = Duration::from_secs(1);
 
-/// What can happen to a watched command.
+/// An event of a watched command.
 pub(crate) enum Notice {
     /// A child ended. The sender waits for the answer, which comes when it has been reaped.
     Child(SyncSender<()>),
-    /// The target wants something.
+    /// The target sent an order.
     Order(Order),
     /// The target is gone.
     Closed,
-    /// The process inside the jail told the end of the command, or ended without.
+    /// The process inside the jail reported the end of the command, or ended without a report.
     Jail(Option<Status>),
 }
 
-/// One command and what is known of it.
+/// One command and its state.
 pub(crate) struct Watch<'a> {
     main: Pid,
     group: Option<&'a Group>,
     began: Instant,
-    /// Of the main process.
+    /// The status of the main process.
     reaped: Option<WaitStatus>,
-    /// Of the command.
+    /// The status of the command.
     status: Option<Status>,
     told: Told,
     keeper: Keeper,
@@ -66,14 +68,14 @@ pub(crate) struct Watch<'a> {
     inbox: Receiver<Notice>,
 }
 
-/// Who tells how the command ended.
+/// The source of the command's exit status.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Told {
-    /// The main process is the command.
+    /// The main process, which is the command.
     Main,
-    /// The process inside the jail will; the main process is the jail's outermost one.
+    /// The process inside the jail; the main process is the jail's outermost one.
     Jail,
-    /// The process inside the jail was lost, so the end of the outermost one has to do.
+    /// The end of the outermost process, as the process inside the jail was lost.
     Nobody,
 }
 
@@ -138,7 +140,8 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// When all was killed, the jail's last word is still on its way, or the end of its stream.
+    /// After everything was killed, the jail's last word is still on its way, or the end of its
+    /// stream.
     fn hear_out(&mut self) {
         let until = Instant::now() + LAST_WORD_LIMIT;
         while self.none_left && self.told == Told::Jail && self.status.is_none() && self.step(Some(until)) {}
@@ -148,7 +151,7 @@ impl<'a> Watch<'a> {
         tree::living_of(self.main, self.keeper).len()
     }
 
-    /// Until the command has ended, or the time for that is over.
+    /// Waits until the command has ended, or its time is over.
     fn until_main_ends(&mut self) {
         while self.status.is_none() && !self.kill_now {
             if self.step(self.deadline) {
@@ -170,13 +173,13 @@ impl<'a> Watch<'a> {
         tree::terminate(self.main, self.keeper);
     }
 
-    /// The command ended by itself, and what it started stays.
+    /// The command ended by itself, and its background processes stay.
     fn leave_be(&mut self) -> u32 {
         self.none_left = true;
         0
     }
 
-    /// The command ended by itself: what it left running does not stay.
+    /// The command ended by itself: its background processes are killed.
     fn clear_leftovers(&mut self) -> u32 {
         self.wait_for_none(LINGER);
         if self.none_left {
@@ -221,8 +224,8 @@ impl<'a> Watch<'a> {
         }
     }
 
-    /// Takes one notice. Says `false` when the time is over, also when there are more: a command whose children end all
-    /// the time must not put off its own timeout.
+    /// Takes one notice. Returns `false` when the time is over, even if there are more: a command whose
+    /// children end all the time must not put off its own timeout.
     fn step(&mut self, until: Option<Instant>) -> bool {
         let notice = match until.map(|until| until.saturating_duration_since(Instant::now())) {
             None => self.inbox.recv().map_err(|_| RecvTimeoutError::Disconnected),
@@ -238,7 +241,7 @@ impl<'a> Watch<'a> {
             Ok(Notice::Order(Order::Kill) | Notice::Closed) => self.kill_now = true,
             Ok(Notice::Jail(status)) => self.on_jail(status),
             Err(RecvTimeoutError::Timeout) => return false,
-            // Without listeners nobody could order a stop any more.
+            // Without listeners no stop could be ordered any more.
             Err(RecvTimeoutError::Disconnected) => {
                 self.kill_now = true;
                 return false;
@@ -278,7 +281,7 @@ impl<'a> Watch<'a> {
     }
 }
 
-/// The outermost process of a jail tells the signal that ended the inner one as an exit code.
+/// The outermost process of a jail reports the signal that ended the inner one as an exit code.
 fn without_base(status: Status) -> Status {
     match status.code {
         Some(code) if code > SIGNAL_BASE => Status { code: None, signal: Some(code - SIGNAL_BASE) },
@@ -286,7 +289,7 @@ fn without_base(status: Status) -> Status {
     }
 }
 
-/// Sends a notice when the process inside the jail has told the end of the command, or is gone.
+/// Sends a notice when the process inside the jail has reported the end of the command, or is gone.
 fn hear_jail(words: Words, notices: Sender<Notice>) -> io::Result<()> {
     thread::Builder::new().spawn(move || notices.send(Notice::Jail(words.exited()))).map(drop)
 }

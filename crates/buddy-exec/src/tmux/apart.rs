@@ -1,5 +1,5 @@
-//! What keeps the standard error of commands apart from the rest of a pane's stream: a marker (see `marker.rs`), which tmux
-//! starts, so that it lives as long as the pane and not as long as buddy.
+//! Keeps the stderr of commands apart from the rest of a pane's stream: tmux starts a marker (see
+//! `marker.rs`), so that it lives as long as the pane and not as long as buddy.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -12,31 +12,31 @@ use super::marker::SECRET_PREFIX;
 use super::scripts;
 use crate::{Stdin, TargetError, quote};
 
-/// How long a marker may take to say that it is there: far more than a loaded machine needs.
+/// The time limit for a marker to report that it runs: far more than a loaded machine needs.
 const MARKER_LIMIT: Duration = Duration::from_secs(5);
 
-/// What the agent is told where it sees no standard error.
+/// The notice for the agent when it sees no stderr.
 pub(super) const TOGETHER: &str = "standard output and standard error came as one stream, which is `stdout`";
 
-/// What it is told where a marker was killed during the command.
+/// The notice when a marker was killed during the command.
 pub(super) const RESTARTED: &str = "what keeps standard error apart was killed and started again; a part of `stderr` may be \
                                     missing";
 
-/// What it is told where nothing was heard of a marker at the end.
+/// The notice when a marker did not answer at the end.
 pub(super) const UNFINISHED: &str =
     "what keeps standard error apart did not answer; the end of `stderr` may be missing";
 
-/// Where the streams of a command go.
+/// The destination of a command's streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Streams {
-    /// Standard error has a way of its own.
+    /// stderr goes to the marker.
     Apart,
     /// All three are the terminal.
     Terminal,
 }
 
-/// What a command needs that is waited for. One that may put another program into the place of the shell leaves that the
-/// terminal: a shell whose standard error is none does not take itself for one that people use.
+/// The streams of a command that is waited for. One that may replace the shell by another program (`exec`)
+/// gets the terminal: a shell whose stderr is no terminal does not take itself for an interactive one.
 pub(super) fn streams(text: &str) -> Streams {
     let is_word = |letter: char| letter.is_alphanumeric() || matches!(letter, '_' | '-' | '.' | '/' | '=');
     let has_exec = text.split(|letter| !is_word(letter)).any(|word| word == "exec");

@@ -1,4 +1,5 @@
-//! The handing over of a command that runs: to one who waits for it, or who leaves it in its pane. One that nobody takes is ended.
+//! Hands over a running command: to a caller that waits for it, or that leaves it in its pane. One that no
+//! caller takes is ended.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -10,34 +11,35 @@ use super::run::Begun;
 use super::stop::{Brake, Wish};
 use crate::{Exit, PaneRunning, Running, Stopper, TargetError};
 
-/// What becomes of a command that runs.
+/// The handling of a running command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Manner {
-    /// Its end is waited for.
+    /// The caller waits for its end.
     Waited,
     /// It is left to itself.
     Left,
 }
 
-/// A command that runs, for the one who asked for it.
+/// A running command, for the caller that asked for it.
 pub(super) struct Handed {
     /// The id of its pane.
     pane: String,
     running: PaneRunning,
-    /// Told when it was taken. Going away without means that nobody has it.
+    /// Sent when the command was taken. Dropping it unsent means that no caller has it.
     taken: oneshot::Sender<()>,
 }
 
 impl Handed {
-    /// Takes it: the id of its pane, and the run.
+    /// Takes it: returns the id of its pane, and the run.
     pub(super) fn take(self) -> (String, PaneRunning) {
-        // One who is not there any more has ended the command.
+        // A receiver that is gone has ended the command.
         let _ = self.taken.send(());
         (self.pane, self.running)
     }
 }
 
-/// Hands a command over and sees it out. Where nobody takes it, it is ended: who asked for it was told that it was interrupted.
+/// Hands a command over and waits for its end. If no caller takes it, it is ended: the caller was told that
+/// it was interrupted.
 pub(super) async fn attend(
     mut begun: Begun,
     manner: Manner,
@@ -55,7 +57,7 @@ pub(super) async fn attend(
     let handed = Handed { pane: link.id.clone(), running: PaneRunning { running, notes }, taken };
     link.is_dispatched.store(manner == Manner::Left, Ordering::Relaxed);
     if hand.send(Ok(handed)).is_err() || is_taken.await.is_err() {
-        // Whether it ended or not, there is nobody to tell.
+        // Whether it ended or not, there is no caller to tell.
         let _ = begun.end().await;
         link.is_dispatched.store(false, Ordering::Relaxed);
         return;
@@ -68,7 +70,7 @@ pub(super) async fn attend(
             let _ = exit.send(result);
         }
         Manner::Left => {
-            // That nobody holds the run is no wish to end it here.
+            // A dropped run is no wish to end the command here.
             let (_, wished) = watch::channel(Wish::default());
             let (result, _) = begun.see_out(limit, wished).await;
             link.keep_news(news(&result));
@@ -76,7 +78,7 @@ pub(super) async fn attend(
     }
 }
 
-/// How a command ended that was left to itself.
+/// The outcome of a command that was left to itself.
 fn news(result: &Result<Exit, TargetError>) -> String {
     let how = match result {
         Ok(Exit { code: Some(code), .. }) => format!("with exit code {code}"),

@@ -1,4 +1,4 @@
-//! How a command in a pane begins: typed, and known to run before anybody waits for it.
+//! The start of a command in a pane: typed, and known to run before a caller waits for it.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -17,15 +17,15 @@ use crate::drain::{Chunks, Output};
 use crate::running::QUEUED_CHUNKS;
 use crate::{Chunk, PaneCommand, PaneError, PaneText, Stdin, TargetError, quote};
 
-/// How long a shell at its prompt may take to begin a command.
+/// The time limit for a shell at its prompt to begin a command.
 const BEGIN_LIMIT: Duration = Duration::from_secs(5);
-/// How long a pane may be busy with something of somebody else before the call gives up.
+/// The time that another program may occupy a pane before the call gives up.
 const BUSY_LIMIT: Duration = Duration::from_secs(3);
-/// How often a busy pane is looked at; most are seen to be free by their prompt.
+/// The pause between two checks of a busy pane; most are seen to be free by their prompt.
 const BUSY_PAUSE: Duration = Duration::from_millis(100);
-/// How often a command is tried to be begun: once more after a new shell, once more after a new setup.
+/// The number of tries to begin a command: once more after a new shell, once more after a new setup.
 const ATTEMPTS: usize = 3;
-/// The longest part of a command that the person is shown above its output.
+/// The longest part of a command that people see above its output.
 const SHOWN_CHARS: usize = 2_000;
 
 /// Types a command and waits until it runs.
@@ -64,14 +64,14 @@ pub(super) async fn begin(
         }
         call_off(&link, &attempt.nonce).await;
         let typed = match typed {
-            // It is known by now that it has not begun and never will.
+            // It is certain by now that it has not begun and never will.
             Err(error) if is_unheard(&error) => Typed::Yes,
             typed => typed?,
         };
         match typed {
             Typed::Yes => {
                 attempts += 1;
-                // The interrupt made a prompt that is nobody's.
+                // The interrupt made a prompt that belongs to no command.
                 link.told_prompts.store(link.seen().strange_prompts, Ordering::Relaxed);
                 notes.push("the shell in the pane had lost its hooks; they were set up again".to_owned());
             }
@@ -112,14 +112,14 @@ struct Attempt {
     live: mpsc::Receiver<Chunk>,
 }
 
-/// What came of a line that was typed, or may have been.
+/// The outcome of a line that was typed, or may have been.
 enum Start {
     Begun,
     /// It has not begun, and never will.
     Never,
-    /// It began after it was taken back, so that other things were typed into it.
+    /// It began after it was taken back, so that other text was typed into it.
     Late,
-    /// It is not known, for this reason.
+    /// The outcome is unknown, for this reason.
     Unsure(TargetError),
 }
 
@@ -163,11 +163,12 @@ impl Attempt {
         }
     }
 
-    /// Makes sure that the command never begins. A shell that had read the command before it was taken back does begin it, however
-    /// late; but first things first: once it has carried out a setup that was typed afterwards, it is done with the command too.
+    /// Makes sure that the command never begins. A shell that had read the command before it was taken back
+    /// does begin it, however late. But it works in order: once it has carried out a setup that was typed
+    /// afterwards, it is done with the command too.
     async fn never(&mut self, link: &Link) -> Start {
         let next = async {
-            // Something that was begun and not sent, such as an open quote, would swallow the next line too.
+            // Unfinished input, such as an open quote, would swallow the next line too.
             link.interrupt().await?;
             link.set_up().await
         };
@@ -188,7 +189,7 @@ fn started(link: &Link, is_begun: bool) -> Start {
     if is_begun { Start::Begun } else { Start::Unsure(gone(link)) }
 }
 
-/// What is said of a command that may still begin.
+/// The error for a command that may still begin.
 pub(super) fn unsure(link: &Link, error: &TargetError) -> TargetError {
     if error.is_connection() {
         out_of_reach(link)
@@ -220,14 +221,14 @@ async fn type_command(
     link.type_line(line).await
 }
 
-/// A command as the person sees it above its output: nothing in it moves the cursor.
+/// A command as people see it above its output: nothing in it moves the cursor.
 fn shown(text: &str) -> String {
     let is_quiet = |letter: &char| !letter.is_control() || *letter == '\n';
     let shown: String = text.trim_end().chars().filter(is_quiet).take(SHOWN_CHARS).collect();
     if shown.len() < text.trim_end().len() { format!("{shown} …") } else { shown }
 }
 
-/// Whether the pane of a dead shell is gone too. Its stream tells that a little later.
+/// Whether the pane of a dead shell is gone too. Its stream reports that a little later.
 async fn is_lost(link: &Link) -> Result<bool, TargetError> {
     let state = probe(link, 0).await?.state;
     let is_lost = matches!(state, State::ServerGone | State::Closed);
@@ -243,18 +244,18 @@ fn may_be_typed(typed: &Result<Typed, TargetError>) -> bool {
     }
 }
 
-/// Whether an error leaves open what was done: a connection that was lost does not tell, nor does one who is silent.
+/// Whether an error leaves the outcome open, such as a lost connection or silence.
 fn is_unheard(error: &TargetError) -> bool {
     let is_silent = matches!(error, TargetError::SupervisorLost | TargetError::Pane(PaneError::Silent));
     is_silent || error.is_connection()
 }
 
-/// How long a command may take to begin where the connection may be away.
+/// The time limit for a command to begin if the connection may be away.
 fn within(link: &Link) -> Duration {
     BEGIN_LIMIT + link.host.reconnect_within
 }
 
-/// Why a stream has ended.
+/// The reason why a stream has ended.
 fn gone(link: &Link) -> TargetError {
     if link.seen().is_out_of_reach { out_of_reach(link) } else { PaneError::Closed.into() }
 }

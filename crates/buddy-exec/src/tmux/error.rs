@@ -1,4 +1,4 @@
-//! Why something could not be done with a pane.
+//! The reasons why an action on a pane failed.
 
 use std::path::PathBuf;
 
@@ -6,46 +6,46 @@ use std::path::PathBuf;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PaneError {
-    /// A session or pane of this name is there and is not buddy's.
+    /// A session or pane of this name exists and is not buddy's.
     #[error(
         "buddy has no record of making `{name}`, so nothing is done to it; close it to let buddy make its own"
     )]
     Foreign {
-        /// What was asked for.
+        /// The requested name.
         name: String,
     },
     /// There is no such session or pane.
     #[error("there is no {what} `{name}`")]
     Missing {
-        /// What was looked for.
+        /// The kind of object.
         what: &'static str,
-        /// What was asked for.
+        /// The requested name.
         name: String,
     },
-    /// The name cannot be one.
+    /// The name is not valid.
     #[error("`{name}` cannot be a name: letters, digits, `-` and `_`, at most 40 of them")]
     BadName {
-        /// What was asked for.
+        /// The requested name.
         name: String,
     },
-    /// Something else runs in the pane.
+    /// Another program runs in the pane.
     #[error("the pane is busy with `{program}`")]
     Busy {
         /// The program in the foreground.
         program: String,
     },
-    /// There are as many as there may be.
+    /// The limit is reached.
     #[error("there are {limit} {what} already, and no more are allowed")]
     TooMany {
-        /// Of what.
+        /// The kind of object.
         what: &'static str,
-        /// The most that there may be.
+        /// The limit.
         limit: u32,
     },
-    /// It is one that stays.
+    /// The object may not be removed.
     #[error("the {what} `{name}` is the one that is shared by default, and stays")]
     Protected {
-        /// What it is.
+        /// The kind of object.
         what: &'static str,
         /// Its name.
         name: String,
@@ -53,7 +53,7 @@ pub enum PaneError {
     /// The call has bounds, and the shells of this target's panes are in no jail.
     #[error("the shell of a pane is not in the jail here, so it is not used while commands have bounds")]
     Bounded,
-    /// The shell has other bounds, and something runs in it.
+    /// The shell has other bounds, and a program runs in it.
     #[error("the pane is busy with `{program}`, which runs with other bounds than hold now")]
     OtherBounds {
         /// The program in the foreground.
@@ -62,7 +62,7 @@ pub enum PaneError {
     /// The pane went away before anything was typed.
     #[error("the pane was closed before anything was typed into it")]
     Vanished,
-    /// The person has the pane.
+    /// The user has taken over the pane.
     #[error("the person has taken the pane and not given it back yet")]
     Taken,
     /// The keys of one pane go to others too.
@@ -74,7 +74,7 @@ pub enum PaneError {
     /// A command did not begin in time, and may have begun later.
     #[error("the command did not begin when it was typed into the pane, the outcome is unknown: {why}")]
     Unsure {
-        /// Why it is not known to never begin.
+        /// The reason why it may still begin.
         why: String,
     },
     /// The pane went away while a command ran in it.
@@ -89,7 +89,7 @@ pub enum PaneError {
          the pane unless it is done by now; look with `{attach}`"
     )]
     OutOfReach {
-        /// How a person attaches to the pane.
+        /// The command by which a user attaches to the pane.
         attach: String,
     },
     /// Another buddy uses the session.
@@ -104,13 +104,13 @@ pub enum PaneError {
         /// The directory.
         path: PathBuf,
     },
-    /// Nothing was heard within the time that there is.
+    /// No answer came within the time limit.
     #[error("tmux does not answer")]
     Silent,
     /// There is no tmux on the target.
     #[error("tmux cannot be used here: {reason}")]
     Unusable {
-        /// What it said.
+        /// Its message.
         reason: String,
     },
 }

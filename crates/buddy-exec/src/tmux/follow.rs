@@ -1,5 +1,6 @@
-//! Follows the stream of one pane on a thread of its own: finds marks, believes those with the right nonce, and gives the
-//! output between them to whoever waits for it. What stands between the marks of the pane's marker is standard error.
+//! Follows the stream of one pane on a thread of its own: finds marks, believes those with the right nonce,
+//! and gives the output between them to the waiting caller. Bytes between the marks of the pane's marker are
+//! stderr.
 
 use std::ops::ControlFlow;
 use std::thread;
@@ -15,44 +16,44 @@ use super::spool::Part;
 use crate::drain::{Output, Taken};
 use crate::{Stream, TargetError};
 
-/// Watches that may wait to be taken up: one for each call that is on its way.
+/// The number of watches that may wait to be taken up: one for each call that is on its way.
 const QUEUED_WATCHES: usize = 4;
 
-/// How long nothing may come of standard error after the prompt before it is taken for ended. Only a marker that is gone
+/// The longest silence of stderr after the prompt before it is taken for ended. Only a marker that is gone
 /// stays silent, and a shell that was killed: all others send the last word.
 const FLUSH_LIMIT: Duration = Duration::from_secs(1);
 
-/// A command that is waited for.
+/// A command that a caller waits for.
 pub(super) struct Watch {
-    /// What its marks must carry.
+    /// The nonce that its marks must carry.
     pub(super) nonce: String,
-    /// Whether its standard error comes by the marker, which tells its end too.
+    /// Whether its stderr comes by the marker, which reports its end too.
     pub(super) is_apart: bool,
     pub(super) output: Output,
-    /// Told when its output begins.
+    /// Sent when its output begins.
     pub(super) begun: Option<oneshot::Sender<()>>,
-    /// Told when it has ended. Going away without means that the stream has ended.
+    /// Sent when it has ended. Dropping it unsent means that the stream has ended.
     pub(super) done: oneshot::Sender<Done>,
 }
 
-/// How a command ended, or how far it came until its watch was called off.
+/// The end of a command, or its state when its watch was called off.
 pub(super) struct Done {
-    /// By the word of the prompt hook, or of the shell at its own end.
+    /// The status that the prompt hook reported, or the shell at its own end.
     pub(super) status: Option<i32>,
     pub(super) taken: Taken,
 }
 
-/// What the follower is told.
+/// An order for the follower.
 pub(super) enum Order {
     Watch(Box<Watch>),
-    /// Ends the watch with this nonce with what there is.
+    /// Ends the watch with this nonce, with the output so far.
     CallOff(String),
 }
 
-/// What was seen in the stream so far.
+/// Counts of what was seen in the stream so far.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Seen {
-    /// Prompts that belong to no command of ours: somebody else pressed Enter.
+    /// Prompts that belong to no command of ours: a user pressed Enter.
     pub(super) strange_prompts: u64,
     /// All prompts.
     pub(super) prompts: u64,
@@ -62,15 +63,15 @@ pub(super) struct Seen {
     pub(super) deaths: u64,
     /// Bytes that came.
     pub(super) bytes: u64,
-    /// How often the connection to the pane was lost and made again.
+    /// The number of times that the connection to the pane was lost and made again.
     pub(super) returns: u64,
-    /// How often a part of the stream was lost on the way.
+    /// The number of times that a part of the stream was lost on the way.
     pub(super) gaps: u64,
-    /// How often a marker said that it is there.
+    /// The number of times that a marker reported that it runs.
     pub(super) markers: u64,
-    /// How often one did so after another was killed.
+    /// The number of times that one did so after another was killed.
     pub(super) restarts: u64,
-    /// Commands the end of whose standard error was not told.
+    /// Commands whose end of stderr was not reported.
     pub(super) unfinished: u64,
     /// The stream has ended.
     pub(super) is_closed: bool,
@@ -84,7 +85,7 @@ pub(super) struct Follower {
     pub(super) seen: watch::Receiver<Seen>,
 }
 
-/// Follows a stream, in which the spool is known by a number of its own, and a marker by its secret.
+/// Follows a stream. A number of its own identifies the spool in it, and a secret the marker.
 pub(super) fn follow(source: Source, spool: String, secret: String) -> Result<Follower, TargetError> {
     let (orders, inbox) = mpsc::channel(QUEUED_WATCHES);
     let (shown, seen) = watch::channel(Seen::default());
@@ -98,42 +99,42 @@ pub(super) fn follow(source: Source, spool: String, secret: String) -> Result<Fo
 
 struct Following {
     marks: Marks,
-    /// What hints at the end of a shell must carry.
+    /// The number that hints at the end of a shell must carry.
     spool: String,
     seen: watch::Sender<Seen>,
     watch: Option<Box<Watch>>,
     /// Whether the output of the watched command has begun.
     is_begun: bool,
-    /// With which status the shell ended during the watched command.
+    /// The status with which the shell ended during the watched command.
     shell_status: Option<i32>,
     /// The nonce of the last command of ours that has ended.
     last: Option<String>,
     ends: LineEnds,
     errors: Errors,
-    /// A command that has ended and whose standard error is not yet whole.
+    /// A command that has ended and whose stderr is not yet whole.
     ending: Option<Ending>,
 }
 
-/// What is waited for at the end of a command.
+/// The wait at the end of a command.
 #[derive(Clone, Copy)]
 struct Ending {
     status: Option<i32>,
-    /// How long it may take; counted anew from each piece that comes.
+    /// Its deadline; counted anew from each piece that comes.
     until: Instant,
-    /// Whether no prompt told it.
+    /// Whether no prompt reported the end.
     is_called_off: bool,
 }
 
-/// What is known of standard error.
+/// The state of stderr.
 struct Errors {
-    /// By which a marker is believed.
+    /// The secret that proves a marker.
     secret: String,
     /// Whether the stream is between the marks of a marker.
     is_inside: bool,
-    /// Finds the word of the shell that this was all, also where it came in two pieces.
+    /// Finds the shell's word that stderr has ended, also if it came in two pieces.
     marks: Marks,
     ends: LineEnds,
-    /// Whether all of the watched command has come.
+    /// Whether all stderr of the watched command has come.
     is_flushed: bool,
 }
 
@@ -162,7 +163,7 @@ impl Following {
     async fn run(mut self, mut source: Source, mut inbox: mpsc::Receiver<Order>) {
         loop {
             tokio::select! {
-                // What was said before the next piece of the stream counts for it.
+                // Orders sent before the next piece of the stream count for it.
                 biased;
                 order = inbox.recv() => match order {
                     Some(Order::Watch(watch)) => self.take(watch),
@@ -207,7 +208,7 @@ impl Following {
         }
     }
 
-    /// Ends a watch with what there is.
+    /// Ends a watch with the output so far.
     fn finish_called_off(&mut self, status: Option<i32>) {
         self.is_begun = false;
         self.ending = None;
@@ -246,7 +247,7 @@ impl Following {
     }
 
     fn text(&mut self, text: &[u8]) {
-        // After the prompt nothing but standard error belongs to the command.
+        // After the prompt only stderr belongs to the command.
         let is_wanted = self.is_begun && self.ending.is_none_or(|ending| ending.is_called_off);
         if let Some(watch) = self.watch.as_mut().filter(|_| is_wanted) {
             let text = self.ends.push(text);
@@ -260,7 +261,7 @@ impl Following {
             Kind::Begun if is_ours && !self.is_begun => self.begin(),
             Kind::Prompt if is_ours && self.is_begun => self.prompted(mark.status),
             Kind::Exit if is_ours && self.is_begun => self.shell_status = mark.status,
-            // While a command of ours runs, everything without its nonce is something that it printed.
+            // While a command of ours runs, every mark without its nonce is its own output.
             _ if self.is_begun => self.text(&mark.raw),
             Kind::Prompt => self.prompt(&mark.nonce),
             Kind::Ready => self.ready(mark.nonce),
@@ -275,7 +276,7 @@ impl Following {
         }
     }
 
-    /// The prompt that follows is that of the setup, and so nobody else's.
+    /// The next prompt is that of the setup, and so no user's.
     fn ready(&mut self, nonce: String) {
         self.last = None;
         self.seen.send_modify(|seen| seen.ready = nonce);
@@ -288,7 +289,7 @@ impl Following {
         }
     }
 
-    /// The word of a marker.
+    /// A message of a marker.
     fn marker(&mut self, kind: Kind) {
         match kind {
             Kind::ErrorsBegin => self.errors.is_inside = true,
@@ -303,7 +304,7 @@ impl Following {
         }
     }
 
-    /// A piece of standard error.
+    /// A piece of stderr.
     fn errors(&mut self, piece: &[u8]) {
         if let Some(ending) = &mut self.ending {
             ending.until = Instant::now() + FLUSH_LIMIT;
@@ -324,18 +325,18 @@ impl Following {
         }
     }
 
-    /// The shell said that this was all of standard error.
+    /// The shell reported the end of stderr.
     fn flushed(&mut self, mark: &Mark) {
         if self.watch.as_ref().is_some_and(|watch| self.is_begun && watch.nonce == mark.nonce) {
             self.errors.is_flushed = true;
             self.finish_ending();
         } else if self.last.as_ref() != Some(&mark.nonce) {
-            // That of the last command may come late; all others were printed by somebody.
+            // The word of the last command may come late; all others were printed by a program.
             self.error_text(&mark.raw);
         }
     }
 
-    /// The prompt is back. What is under way by the marker is waited for.
+    /// The prompt is back. Bytes on their way through the marker are waited for.
     fn prompted(&mut self, status: Option<i32>) {
         let is_apart = self.watch.as_ref().is_some_and(|watch| watch.is_apart);
         if !is_apart || self.errors.is_flushed {
@@ -346,7 +347,7 @@ impl Following {
         }
     }
 
-    /// Nothing more came of standard error.
+    /// No more stderr came.
     fn give_up(&mut self) {
         if self.ending.is_some_and(|ending| !ending.is_called_off) {
             self.seen.send_modify(|seen| seen.unfinished += 1);
@@ -376,7 +377,8 @@ impl Following {
         self.seen.send_modify(|seen| seen.prompts += 1);
     }
 
-    /// A prompt while no command of ours runs: the hook still has the last nonce, or none where the shell is new.
+    /// A prompt while no command of ours runs: the hook still has the last nonce, or none if the shell is
+    /// new.
     fn prompt(&mut self, nonce: &str) {
         let is_strange = self.last.as_ref().is_some_and(|last| last == nonce);
         self.seen.send_modify(|seen| {

@@ -10,35 +10,36 @@ use crate::{
     TargetError, Way,
 };
 
-/// How long a script may take. None of them waits for anything.
+/// The time limit of a script. None of them waits.
 const SCRIPT_LIMIT: Duration = Duration::from_secs(15);
 
-/// How many seconds lie between two looks of a follower whether anybody still follows.
+/// The number of seconds between a follower's checks whether it is still needed.
 const LOOK_SECONDS: &str = "20";
 
-/// How much of what a script says is kept: the longest history of a pane, 20,000 lines, has about 4 MB at worst.
+/// The most bytes that are kept of a script's output: the longest history of a pane, 20,000 lines, has about
+/// 4 MB at worst.
 const MAX_SAID_BYTES: usize = 4 * 1024 * 1024;
 
 /// Characters in a path that mean something to tmux or a shell inside quotes.
 const UNFIT: &[char] = &['\'', '"', '\\', '$', '`', '#', '\n', '!'];
 
-/// Where scripts run.
+/// The host that runs scripts.
 pub(super) struct Host {
     pub(super) target: Arc<dyn Target>,
     pub(super) env: Vec<(String, String)>,
-    /// Private to the account: the socket, and what belongs to single panes.
+    /// Private to the account: the socket, and the files of single panes.
     pub(super) directory: PathBuf,
-    /// Where the records of panes are, on this machine.
+    /// The directory of the records of panes, on this machine.
     pub(super) records: PathBuf,
-    /// How a marker is started there.
+    /// The command line of a marker there.
     pub(super) marker: Option<SupervisorCommand>,
-    /// How long a connection that was lost is tried to be made again.
+    /// The time limit for restoring a lost connection.
     pub(super) reconnect_within: Duration,
-    /// How a person gets to the target.
+    /// The way for a user to get to the target.
     pub(super) way: Way,
 }
 
-/// What a script said.
+/// The output of a script.
 pub(super) struct Said {
     pub(super) text: String,
 }
@@ -69,7 +70,7 @@ impl Host {
         self.directory.join(name).to_string_lossy().into_owned()
     }
 
-    /// Runs a script. One that fails is an error with what it complained of.
+    /// Runs a script. A script that fails is an error with its message.
     pub(super) async fn run(
         &self,
         script: &str,
@@ -91,7 +92,7 @@ impl Host {
         said(&self.target.run_leaving(self.exec(script, arguments, Stdin::Null)).await?)
     }
 
-    /// Follows a spool from a position for as long as the run is held. What comes has this mark in it.
+    /// Follows a spool from a position for as long as the run is held. The output has this mark in it.
     pub(super) async fn follow(
         &self,
         spool: &str,

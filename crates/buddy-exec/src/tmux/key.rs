@@ -1,7 +1,8 @@
 //! One key for a pane: a text that is typed as it is, or a key by its name.
 //!
-//! tmux reads more into a word than its name says: names count in any case, `0x72` is a letter and `^U` a control key. Here a word is
-//! read once, and what is read as a text goes to tmux as one, so that tmux never reads it again in its own way.
+//! tmux reads more into a word than its name says: names count in any case, `0x72` is a letter and `^U` a
+//! control key. This module parses a word once. A word that is a text goes to tmux as a text, so that tmux
+//! never parses it again in its own way.
 
 use std::fmt;
 use std::str::FromStr;
@@ -15,7 +16,7 @@ const NAMES: &[&str] = &[
     "NPage", "PageDown", "PageUp", "PgDn", "PgUp", "PPage", "Right", "Space", "Tab", "Up",
 ];
 
-/// What tmux knows of the keypad, after `KP`.
+/// The names of keypad keys that tmux knows, after `KP`.
 const KEYPAD: &[&str] = &["/", "*", "-", "+", ".", "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "Enter"];
 
 /// A key for a pane.
@@ -26,21 +27,21 @@ pub struct Key(Read);
 enum Read {
     /// Typed letter by letter.
     Text(String),
-    /// By tmux's name for it.
+    /// A key by tmux's name for it.
     Named(String),
 }
 
-/// Why a word cannot be a key.
+/// The reason why a word cannot be a key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum BadKey {
-    /// There is nothing in it.
+    /// It is empty.
     #[error("a key is empty")]
     Empty,
     /// It is longer than a key may be.
     #[error("a key has more than {MAX_BYTES} bytes; put text into `literal_text`")]
     TooLong,
-    /// There is a control character in it.
+    /// It has a control character.
     #[error("a key has a control character in it; name the key, such as `Enter` or `C-c`")]
     Control,
     /// It is a key by its number.
@@ -55,7 +56,7 @@ pub enum BadKey {
 }
 
 impl Key {
-    /// The characters that the program in the pane gets, where the key stands for nothing but them.
+    /// The characters that the program in the pane gets, if the key stands for nothing but them.
     ///
     /// `Tab` is none of them: a shell completes at it, so that the line becomes another one.
     pub fn characters(&self) -> Option<&str> {
@@ -67,7 +68,7 @@ impl Key {
         }
     }
 
-    /// The name, where it is a key that has one.
+    /// The name, if the key has one.
     pub(super) fn name(&self) -> Option<&str> {
         match &self.0 {
             Read::Text(_) => None,
@@ -184,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tmux_would_read_in_a_way_of_its_own_is_refused() {
+    fn words_that_tmux_interprets_are_refused() {
         for word in ["0x72", "0X0d", "C-0x41"] {
             check(word, Err(BadKey::Number));
         }
@@ -197,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_key_is_refused_for_what_it_is() {
+    fn invalid_keys_are_refused_with_their_reason() {
         check("", Err(BadKey::Empty));
         check(&"x".repeat(MAX_BYTES + 1), Err(BadKey::TooLong));
         check("a\u{1b}[A", Err(BadKey::Control));

@@ -1,4 +1,4 @@
-//! Keys for a pane, and what they add up to for those who judge them.
+//! Keys for a pane, and their plain text for policy.
 
 use std::fmt;
 
@@ -13,8 +13,9 @@ const MAX_TEXT_BYTES: usize = 256 * 1024;
 const MAX_INLINE_BYTES: usize = 8 * 1024;
 
 impl Keys {
-    /// The text exactly as the program in the pane gets it, where the keys are nothing but characters and ends of lines. None where
-    /// one of them does what only that program knows: it edits the line, recalls another, or is a command of its own.
+    /// The text exactly as the program in the pane gets it, if the keys are nothing but characters and ends
+    /// of lines. `None` if one of them does something that only that program knows: it edits the line,
+    /// recalls another, or is a command of its own.
     pub fn plain_text(&self) -> Option<String> {
         let literal = self.literal_text.as_deref().unwrap_or_default();
         if literal.contains(|letter: char| letter.is_control() && letter != '\n') {
@@ -37,7 +38,7 @@ impl fmt::Display for Keys {
     }
 }
 
-/// Types keys, after tmux has looked whether the pane is the right one.
+/// Types keys, after tmux has checked that the pane is the right one.
 pub(super) async fn send(link: &Link, keys: &Keys) -> Result<(), TargetError> {
     check(keys)?;
     let nonce = nonce()?;
@@ -45,7 +46,8 @@ pub(super) async fn send(link: &Link, keys: &Keys) -> Result<(), TargetError> {
     let (mut commands, mut buffer, mut content) = (Vec::new(), String::new(), Vec::new());
     let typed = |text: &str| format!("send-keys -t {pane} -l -- {}", quoted_for_tmux(text));
     match &keys.literal_text {
-        // A text of several lines is pasted, so that a program that knows pasting does not run each line by itself.
+        // A text of several lines is pasted, so that a program that supports pasting does not run each line
+        // by itself.
         Some(text) if text.len() > MAX_INLINE_BYTES || text.contains(char::is_control) => {
             buffer = format!("buddy-{nonce}");
             content = text.clone().into_bytes();
@@ -109,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn a_person_reads_the_text_and_each_key_in_order() {
+    fn keys_are_shown_as_the_text_and_each_key_in_order() {
         let keys = ["home", "rm ", "Right"].iter().map(|word| word.parse().unwrap()).collect();
         let keys = Keys { literal_text: Some("-rf x".to_owned()), keys, enter: true };
         assert_eq!(keys.to_string(), "\"-rf x\" <Home> \"rm \" <Right> <Enter>");

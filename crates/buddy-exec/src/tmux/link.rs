@@ -17,13 +17,14 @@ use super::source::Source;
 use super::spool::RELAY;
 use crate::{CaptureOptions, PaneError, Stdin, SweepNote, TargetError};
 
-/// How long a shell may take to carry out its setup: far more than a loaded machine, with a loaded host behind it, needs.
+/// The time limit for a shell to carry out its setup: far more than a loaded machine, with a loaded host
+/// behind it, needs.
 const SETUP_LIMIT: Duration = Duration::from_secs(15);
 
-/// How often a new shell is looked at, 50 times a second.
+/// The number of checks of a new shell, 50 a second.
 const SETTLE_LOOKS: &str = "150";
 
-/// No command has a tag below this.
+/// Below every tag of a command.
 const LEAST_TAG: u32 = 1_000_000_000;
 
 /// A pane that is followed.
@@ -32,28 +33,28 @@ pub(super) struct Link {
     /// As tmux numbers it, such as `%3`.
     pub(super) id: String,
     pub(super) session: String,
-    /// What tmux is asked for before anything is done to the pane.
+    /// The value that tmux is asked for before anything is done to the pane.
     pub(super) seal: String,
     /// The name of the pane.
     name: String,
-    /// What the shell of the pane is started with, and where it is. Both change when it is started again.
+    /// The command line of the pane's shell, and its place. Both change when it is restarted.
     shell: Mutex<(Shell, Seat)>,
     /// The process that tmux started.
     pid: AtomicI32,
     /// The directory that its stream goes through.
     pub(super) spool: String,
-    /// What the marker puts into its marks.
+    /// The secret in the marks of the marker.
     pub(super) secret: String,
     /// Whether a marker serves the shell that is in the pane.
     pub(super) is_marked: AtomicBool,
-    /// Whether none came when it was asked for, so that no command waits for one again before the next setup.
+    /// Whether none came on request, so that no command waits for one again before the next setup.
     pub(super) is_unmarkable: AtomicBool,
     pub(super) follower: Follower,
     /// One command at a time.
     pub(super) turn: Arc<Semaphore>,
     /// Whether a command was left to itself and still runs.
     pub(super) is_dispatched: AtomicBool,
-    /// How commands ended that were left to themselves, until the agent is told.
+    /// The outcomes of commands that were left to themselves, until the agent is told.
     news: Mutex<Option<String>>,
     /// Strange prompts that the agent was told of.
     pub(super) told_prompts: AtomicU64,
@@ -61,16 +62,16 @@ pub(super) struct Link {
     is_set_up: AtomicBool,
     /// The number of the last setup that was carried out.
     setup: Mutex<String>,
-    /// Whether a look found that the pane is not there any more, which the stream may tell a little later.
+    /// Whether a check found that the pane is gone, which the stream may report a little later.
     pub(super) is_gone: AtomicBool,
-    /// The last capture and how it was made.
+    /// The last capture and its options.
     pub(super) captured: Mutex<Option<(CaptureOptions, String)>>,
 }
 
-/// What a line was typed with.
+/// A line to type.
 pub(super) struct Line<'a> {
     pub(super) text: &'a str,
-    /// The file that the line reads, and what is put into it.
+    /// The file that the line reads, and its content.
     pub(super) file: String,
     pub(super) content: Vec<u8>,
     pub(super) cwd: &'a str,
@@ -82,15 +83,15 @@ pub(super) enum Typed {
     Yes,
     /// The shell has ended.
     Dead,
-    /// Something else is in the foreground.
+    /// Another program is in the foreground.
     Busy(String),
     BadCwd,
-    /// tmux found that this is not the pane that it should be.
+    /// tmux found that this is not the right pane.
     Refused,
 }
 
 impl Link {
-    /// Follows a pane and sets its shell up, which may fail where something else runs in it.
+    /// Follows a pane and sets its shell up, which may fail if another program runs in it.
     pub(super) async fn open(
         host: Arc<Host>,
         (session, name): (&str, &str),
@@ -157,7 +158,7 @@ impl Link {
         self.follower.seen.borrow().clone()
     }
 
-    /// Whether the pane is there and followed, as far as is known.
+    /// Whether the pane exists and is followed, as far as is known.
     pub(super) fn is_open(&self) -> bool {
         !self.follower.seen.borrow().is_closed && !self.is_gone.load(Ordering::Relaxed)
     }
@@ -167,17 +168,18 @@ impl Link {
         format!("{}command", self.seat().outside)
     }
 
-    /// The named pipe for standard error.
+    /// The named pipe for stderr.
     pub(super) fn errors(&self) -> String {
         format!("{}errors", self.seat().outside)
     }
 
-    /// Whether that can be made at any time. The jail of a shell knows only what was there when it was made.
+    /// Whether that can be made at any time. The jail of a shell knows only the pipes that existed when it
+    /// was made.
     pub(super) fn can_make_pipes(&self) -> bool {
         !self.shell().is_jailed()
     }
 
-    /// The same as the shell knows it.
+    /// The same pipe as the shell knows it.
     pub(super) fn errors_inside(&self) -> String {
         format!("{}errors", self.seat().inside)
     }
@@ -187,7 +189,7 @@ impl Link {
         number(&self.id)
     }
 
-    /// Types a line, after tmux has looked whether the pane is still the right one.
+    /// Types a line, after tmux has checked that the pane is still the right one.
     pub(super) async fn type_line(&self, line: Line<'_>) -> Result<Typed, TargetError> {
         let (socket, pid, owner) = (self.host.socket(), self.pid(), self.owner());
         let arguments = [&socket, &self.id, &self.seal, &pid, line.text, &line.file, line.cwd, &owner];
@@ -206,7 +208,7 @@ impl Link {
         if self.is_set_up.load(Ordering::Relaxed) { Ok(()) } else { self.set_up().await }
     }
 
-    /// Tells the shell to say where commands begin and end.
+    /// Makes the shell report where commands begin and end.
     pub(super) async fn set_up(&self) -> Result<(), TargetError> {
         start_marker(self).await?;
         let nonce = nonce()?;
@@ -233,12 +235,13 @@ impl Link {
         }
     }
 
-    /// The number of the last setup, which a program has in its environment that took the place of the shell since.
+    /// The number of the last setup. A program that took the place of the shell since has it in its
+    /// environment.
     pub(super) fn setup(&self) -> String {
         self.setup.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Starts the shell again, with what runs in the pane ended, and sets it up.
+    /// Restarts the shell, with the program in the pane ended, and sets it up.
     pub(super) async fn respawn(&self) -> Result<(), TargetError> {
         let shell = self.shell();
         let pid = sessions::respawn(&self.host, &self.session, &self.id, &shell).await?;
@@ -250,17 +253,18 @@ impl Link {
         self.set_up().await
     }
 
-    /// Waits until a new shell has taken the foreground, before which nothing is typed. One that does not is found busy.
+    /// Waits until a new shell has taken the foreground, before which nothing is typed. A shell that does not
+    /// is found busy.
     pub(super) async fn settle(&self) -> Result<(), TargetError> {
         self.host.run(scripts::FOREGROUND, &[&self.pid(), SETTLE_LOOKS], Stdin::Null).await.map(drop)
     }
 
-    /// How the shell ended, by the word of its warden: code and signal.
+    /// The end of the shell as its warden reported it: code and signal.
     pub(super) async fn end(&self) -> Result<Option<(Option<i32>, Option<i32>)>, TargetError> {
         self.shell().end(&self.host, self.pid.load(Ordering::Relaxed)).await
     }
 
-    /// What the sweep of the shell's jail has found since that was last told.
+    /// The notes of the sweep in the shell's jail since the last call.
     pub(super) async fn swept(&self) -> Result<Vec<SweepNote>, TargetError> {
         self.shell().swept(&self.host, self.pid.load(Ordering::Relaxed)).await
     }
@@ -275,12 +279,12 @@ impl Link {
         self.shell().bounds == shell.bounds
     }
 
-    /// Knows from now on how to start its shell again, which has the same bounds.
+    /// Stores how to restart its shell, which has the same bounds.
     pub(super) fn adopt(&self, shell: Shell) {
         self.shell.lock().unwrap_or_else(PoisonError::into_inner).0 = shell;
     }
 
-    /// Takes another shell with other bounds, unless something runs in the one that is there.
+    /// Takes another shell with other bounds, unless a program runs in the present one.
     pub(super) async fn change(&self, shell: Shell) -> Result<(), TargetError> {
         let said = self.host.run(scripts::FOREGROUND, &[&self.pid(), "0"], Stdin::Null).await?;
         if let ["busy", program @ ..] = said.words().as_slice() {
@@ -290,14 +294,15 @@ impl Link {
         self.respawn().await
     }
 
-    /// Ends what is left of the stopped command with this tag. Says how many processes could not be ended.
+    /// Kills the remaining processes of the stopped command with this tag. Returns how many could not be
+    /// killed.
     pub(super) async fn sweep(&self, tag: u32) -> Result<u32, TargetError> {
         let (pid, tag, stop_file) = (self.pid(), tag.to_string(), self.stop_file());
         let said = self.host.run(scripts::SWEEP, &[&pid, &tag, &stop_file], Stdin::Null).await?;
         Ok(said.text.trim().parse().unwrap_or_default())
     }
 
-    /// Interrupts what runs in the foreground, so that the shell prompts.
+    /// Interrupts the program in the foreground, so that the shell prompts.
     pub(super) async fn interrupt(&self) -> Result<(), TargetError> {
         self.signal("INT", "").await
     }
@@ -322,7 +327,7 @@ impl Link {
         PaneError::Foreign { name: format!("{} {}", self.session, self.id) }.into()
     }
 
-    /// Keeps how a command ended that was left to itself, and lets others in.
+    /// Keeps the outcome of a command that was left to itself, and lets others in.
     pub(super) fn keep_news(&self, news: String) {
         let mut kept = self.news.lock().unwrap_or_else(PoisonError::into_inner);
         *kept = Some(match kept.take() {
@@ -333,12 +338,12 @@ impl Link {
         self.is_dispatched.store(false, Ordering::Relaxed);
     }
 
-    /// How commands ended that were left to themselves, once.
+    /// The outcomes of commands that were left to themselves, once.
     pub(super) fn take_news(&self) -> Option<String> {
         self.news.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// What was captured last, held for a look or a change only.
+    /// The last capture, held for a look or a change only.
     pub(super) fn captured(&self) -> MutexGuard<'_, Option<(CaptureOptions, String)>> {
         self.captured.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -349,14 +354,14 @@ fn number(id: &str) -> &str {
     id.trim_start_matches('%')
 }
 
-/// A number that nobody can guess.
+/// An unpredictable number.
 pub(super) fn nonce() -> Result<String, TargetError> {
     let failed = |source| TargetError::Io { action: "read", path: "/dev/urandom".into(), source };
     crate::random::nonce().map_err(failed)
 }
 
-/// A number by which all processes of one command are found, as a limit that they inherit: large, so that nobody sets the
-/// same by chance.
+/// A number by which all processes of one command are found, as a limit that they inherit: large, so that no
+/// program sets the same by chance.
 pub(super) fn tag() -> Result<u32, TargetError> {
     let nonce = nonce()?;
     let digits = nonce.get(..7).and_then(|digits| u32::from_str_radix(digits, 16).ok());

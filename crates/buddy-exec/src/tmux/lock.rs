@@ -6,21 +6,21 @@ use std::path::Path;
 
 use crate::{PaneError, TargetError};
 
-/// A lock that is held.
+/// A held lock.
 ///
-/// It is given back by a word and not only by closing: a process that is just being started has the open file too, until it
-/// becomes its program.
+/// It is released explicitly and not only by closing: a child process that is just being started has the open
+/// file too, until it becomes its program.
 #[derive(Debug)]
 pub(super) struct Lock(File);
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // Closing gives it back as well, if a little later.
+        // Closing releases it as well, if a little later.
         let _ = self.0.unlock();
     }
 }
 
-/// Takes the lock of a session, or says that another process has it.
+/// Takes the lock of a session, or returns that another process has it.
 pub(super) fn take(directory: &Path, session: &str) -> Result<Lock, TargetError> {
     let path = directory.join(format!("{session}.lock"));
     let failed = |source| TargetError::from_io("lock", &path, source);

@@ -1,12 +1,13 @@
-//! The marker: a small process beside a pane that tells standard error from the rest, and the whole `main` of its hidden mode.
+//! The marker: a small process beside a pane that tells stderr from the rest, and the whole `main` of its
+//! hidden mode.
 //!
-//! Commands that are waited for write their standard error into a named pipe. The marker reads that pipe and writes each
-//! piece to the pane's terminal in one write, between two marks. The kernel lets nobody else write to the terminal in the
-//! middle of a write, so the person sees all in order, and who follows the stream of the pane knows which part is which.
-//! What is in the marks is read from a file that no jail shows.
+//! Commands that a caller waits for write their stderr into a named pipe. The marker reads that pipe and
+//! writes each piece to the pane's terminal in one write, between two marks. The kernel lets no other process
+//! write to the terminal in the middle of a write. So people see everything in order, and a follower of the
+//! pane's stream knows which part is which. The secret in the marks is read from a file that no jail shows.
 //!
-//! When the shell sends its last word for a command through the pipe, the marker answers in another one once all is on the
-//! terminal, so that the prompt comes after what the command had to say.
+//! When the shell sends its last word for a command through the pipe, the marker answers in another one once
+//! all is on the terminal, so that the prompt comes after the output of the command.
 //!
 //! It lives as long as the process of the pane, or its terminal.
 
@@ -27,19 +28,19 @@ use rustix::process::{Pid, PidfdFlags, pidfd_open};
 /// terminal, the process of the pane, and `again` if an earlier marker was killed.
 pub const MARK: &str = "__mark";
 
-/// How the file begins that has the secret in its first line.
+/// The beginning of the file that has the secret in its first line.
 pub(super) const SECRET_PREFIX: &str = "# ";
 
-/// What a pipe holds at most unless somebody changed it.
+/// The capacity of a pipe unless it was changed.
 const PIECE_BYTES: usize = 64 * 1024;
 
-/// What is added to the name of the pipe for that of the pipe with answers.
+/// The suffix that makes the name of the pipe that of the pipe with answers.
 const ANSWERS: &str = ".done";
 
-/// The answer after a marker was killed: nobody knows what that one has answered.
+/// The answer after a marker was killed: its own answers are unknown.
 const AGAIN: &str = "again";
 
-/// Marks the standard error of a pane until the pane ends.
+/// Marks the stderr of a pane until the pane ends.
 pub fn mark() -> ExitCode {
     let words: Vec<OsString> = std::env::args_os().skip(2).collect();
     let [secret, errors, terminal, owner, again @ ..] = words.as_slice() else { return ExitCode::FAILURE };
@@ -52,7 +53,7 @@ pub fn mark() -> ExitCode {
     }
 }
 
-/// What a marker works with.
+/// The descriptors of a marker.
 struct Pane {
     secret: PathBuf,
     errors: OwnedFd,
@@ -82,7 +83,7 @@ impl Pane {
         Ok(Self { secret, errors, answers, terminal, owner })
     }
 
-    /// Marks what comes until the pane ends. Another marker that is there already is left to it.
+    /// Marks everything until the pane ends. Another marker that is there already keeps the task.
     fn serve(&self, owner: Pid, is_again: bool) -> io::Result<()> {
         let mut lock = self.secret.clone().into_os_string();
         lock.push(format!(".{}", owner.as_raw_pid()));
@@ -109,7 +110,8 @@ impl Pane {
         }
     }
 
-    /// Waits for something to do, and says whether the process of the pane has ended, and whether the terminal has.
+    /// Waits for something to do, and returns whether the process of the pane has ended, and whether the
+    /// terminal has.
     fn wait(&self) -> io::Result<(bool, bool)> {
         let mut polled = [
             PollFd::new(&self.errors, PollFlags::IN),
@@ -126,7 +128,7 @@ impl Pane {
         Ok((!owner.revents().is_empty(), !terminal.revents().is_empty()))
     }
 
-    /// Marks all that is in the pipe.
+    /// Marks everything in the pipe.
     fn drain(&self, piece: &mut [u8], marks: &mut Marks) -> io::Result<()> {
         loop {
             match read(&self.errors, &mut *piece) {
@@ -144,7 +146,7 @@ impl Pane {
         self.write(&[before.as_bytes(), piece, after.as_bytes()].concat())?;
         for piece in marks.push(piece) {
             match piece {
-                // Whoever prints such a word gets an answer that nobody waits for.
+                // A program that prints such a word gets an answer that nobody waits for.
                 Piece::Mark(mark) if mark.kind == Kind::Flushed => self.answer(&mark.nonce)?,
                 Piece::Mark(_) | Piece::Text(_) => {}
             }
@@ -152,7 +154,8 @@ impl Pane {
         Ok(())
     }
 
-    /// Tells the shell how far this has come. Where nobody reads, the pipe is full and nobody misses it.
+    /// Tells the shell how far this has come. Without a reader the pipe is full, and nobody misses the
+    /// answer.
     fn answer(&self, word: &str) -> io::Result<()> {
         match write(&self.answers, format!("{word}\n").as_bytes()) {
             Ok(_) | Err(Errno::AGAIN) => Ok(()),
@@ -164,7 +167,7 @@ impl Pane {
         self.write(sequence(kind, &self.secret()?).as_bytes())
     }
 
-    /// It changes when another buddy takes the pane up.
+    /// The secret. It changes when another buddy takes the pane over.
     fn secret(&self) -> io::Result<String> {
         let file = fs::read_to_string(&self.secret)?;
         let secret = file.lines().next().and_then(|line| line.strip_prefix(SECRET_PREFIX));

@@ -1,18 +1,18 @@
 //! Marks in the stream of a pane: pure, and the only place that knows how they look.
 //!
-//! A mark is `ESC ] 133 ; kind ; nonce ; status BEL`, as terminals know it from prompts, so that they show nothing of it.
-//! Whether a mark is to be believed is decided by its nonce, and not here.
+//! A mark is `ESC ] 133 ; kind ; nonce ; status BEL`, as terminals know it from prompts, so that they show
+//! nothing of it. The nonce of a mark decides whether it is genuine; that check is not made here.
 
 use std::mem::take;
 
-/// How every mark begins.
+/// The beginning of every mark.
 const START: &[u8] = b"\x1b]133;";
-/// How it ends.
+/// The end of every mark.
 const END: u8 = 7;
-/// The longest mark. What goes on for longer is text.
+/// The longest mark. Longer sequences are text.
 const MAX_BYTES: usize = 96;
 
-/// What a mark says.
+/// The meaning of a mark.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     /// The hooks are set up.
@@ -25,15 +25,15 @@ pub(super) enum Kind {
     Exit,
     /// The shell of the pane may have ended.
     Died,
-    /// A marker is there.
+    /// A marker runs.
     Marker,
-    /// A marker is there again, after one that was killed.
+    /// A marker runs again, after one that was killed.
     MarkerAgain,
-    /// A piece of standard error begins.
+    /// A piece of stderr begins.
     ErrorsBegin,
     /// It ends.
     ErrorsEnd,
-    /// All of the standard error of a command has come.
+    /// The whole stderr of a command has come.
     Flushed,
 }
 
@@ -43,7 +43,7 @@ pub(super) struct Mark {
     pub(super) kind: Kind,
     pub(super) nonce: String,
     pub(super) status: Option<i32>,
-    /// The mark as it stood in the stream, for the case that it is not believed.
+    /// The mark as it stood in the stream, in case it is not genuine.
     pub(super) raw: Vec<u8>,
 }
 
@@ -61,7 +61,7 @@ pub(super) struct Marks {
 }
 
 impl Marks {
-    /// Takes a chunk and gives the pieces that are whole.
+    /// Takes a chunk and returns the pieces that are whole.
     pub(super) fn push(&mut self, chunk: &[u8]) -> Vec<Piece> {
         self.held.extend_from_slice(chunk);
         let stream = take(&mut self.held);
@@ -100,7 +100,7 @@ fn text(pieces: &mut Vec<Piece>, bytes: &[u8]) {
 
 enum Read {
     Mark(Mark),
-    /// It may become one.
+    /// It may become a mark.
     Unfinished,
     Text,
 }
@@ -124,7 +124,7 @@ fn read(candidate: &[u8]) -> Read {
 fn parse(raw: &[u8]) -> Option<Mark> {
     let body = raw.get(START.len()..raw.len().checked_sub(1)?)?;
     let body = std::str::from_utf8(body).ok()?;
-    // One that was cut off by another is none; that other one is looked at next.
+    // A mark that was cut off by another is none; that other one is looked at next.
     if body.contains('\x1b') {
         return None;
     }
@@ -147,7 +147,8 @@ fn parse(raw: &[u8]) -> Option<Mark> {
     Some(Mark { kind, nonce, status, raw: raw.to_vec() })
 }
 
-/// Undoes what a terminal does to the ends of lines: each line feed of a program comes as carriage return and line feed.
+/// Undoes the terminal's change to the ends of lines: each line feed of a program comes as carriage return
+/// and line feed.
 #[derive(Debug, Default)]
 pub(super) struct LineEnds {
     is_return_held: bool,
@@ -169,7 +170,7 @@ impl LineEnds {
         out
     }
 
-    /// What is still held when nothing follows.
+    /// The bytes still held at the end of the stream.
     pub(super) fn finish(&mut self) -> &'static [u8] {
         if take(&mut self.is_return_held) { b"\r" } else { b"" }
     }
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_only_looks_like_a_mark_is_text() {
+    fn near_marks_are_text() {
         for fake in [
             &b"\x1b]133;Z;n\x07"[..],
             b"\x1b]134;D;n;0\x07",

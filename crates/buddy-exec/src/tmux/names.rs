@@ -5,7 +5,7 @@ use crate::PaneError;
 /// The longest name.
 const MAX_CHARS: usize = 40;
 
-/// The name of the pane that is there by default, and of its window.
+/// The name of the default pane, and of its window.
 pub(super) const SHARED: &str = "shared";
 
 /// The name of the session of an agent.
@@ -15,7 +15,7 @@ pub fn session_name(agent: &str) -> String {
     name
 }
 
-/// A name that was asked for, if it can be one.
+/// A requested name, if it is valid.
 pub(super) fn checked(name: &str) -> Result<&str, PaneError> {
     let is_good = !name.is_empty()
         && name.chars().count() <= MAX_CHARS

@@ -1,4 +1,4 @@
-//! The port: what can be done with the panes of a target.
+//! The port: the operations on the panes of a target.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -18,38 +18,38 @@ pub trait Panes: Send + Sync {
     /// Types a command into a pane and leaves it there. Returns the pane's id once the command runs.
     async fn dispatch(&self, pane: &PaneSelector, command: PaneCommand) -> Result<String, TargetError>;
 
-    /// What a pane shows.
+    /// Captures the screen of a pane.
     async fn capture(&self, pane: &PaneSelector, options: &CaptureOptions) -> Result<Screen, TargetError>;
 
-    /// Types keys into a pane, whatever runs in it.
+    /// Types keys into a pane, into any program that runs in it.
     async fn send_keys(&self, bounds: &Bounds, pane: &PaneSelector, keys: &Keys) -> Result<(), TargetError>;
 
-    /// Makes a session with a shared pane. False when buddy has it already.
+    /// Makes a session with a shared pane. Returns false if buddy has it already.
     async fn create_session(&self, bounds: &Bounds, name: &str) -> Result<bool, TargetError>;
 
-    /// Ends a session with all that runs in it.
+    /// Ends a session with everything that runs in it.
     async fn kill_session(&self, bounds: &Bounds, name: &str) -> Result<(), TargetError>;
 
-    /// Makes a pane with a shell. False when it is there already.
+    /// Makes a pane with a shell. Returns false if it exists already.
     async fn create_pane(&self, bounds: &Bounds, pane: &PaneSelector) -> Result<bool, TargetError>;
 
-    /// Ends a pane with what runs in it.
+    /// Ends a pane with the program in it.
     async fn kill_pane(&self, bounds: &Bounds, pane: &PaneSelector) -> Result<(), TargetError>;
 
-    /// Says that the person takes the panes: commands and keys of the agent wait from now on.
+    /// Hands the panes to the user: commands and keys of the agent wait from now on.
     fn hand_over(&self);
 
-    /// Says that the person gives the panes back.
+    /// Takes the panes back from the user.
     fn take_back(&self);
 
-    /// How a person attaches to the default session.
+    /// The command by which a user attaches to the default session.
     fn attach_command(&self) -> String;
 
-    /// The sessions that are there, for when buddy ends.
+    /// The existing sessions, for when buddy ends.
     async fn remaining(&self) -> Result<Vec<Remaining>, TargetError>;
 }
 
-/// Which pane is meant. What is absent is the default.
+/// The pane that is meant. An absent name is the default.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PaneSelector {
     /// The name of a session.
@@ -61,19 +61,19 @@ pub struct PaneSelector {
 /// A command for a pane.
 #[derive(Debug, Clone)]
 pub struct PaneCommand {
-    /// What is run.
+    /// The command to run.
     pub text: PaneText,
-    /// Where. Each command starts there, wherever an earlier one went.
+    /// The directory. Each command starts there, even if an earlier one went elsewhere.
     pub cwd: PathBuf,
-    /// How long it may run before it is stopped.
+    /// The timeout, after which it is stopped.
     pub timeout: Option<Duration>,
-    /// How much of the output is kept.
+    /// The part of the output that is kept.
     pub output: OutputLimits,
-    /// What it may touch. Only open bounds let it into a pane.
+    /// Its bounds. Only open bounds let it into a pane.
     pub bounds: Bounds,
 }
 
-/// What is run in a pane.
+/// The command of a pane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PaneText {
     /// A text for the pane's own shell.
@@ -85,13 +85,13 @@ pub enum PaneText {
 /// A command that runs in a pane.
 #[derive(Debug)]
 pub struct PaneRunning {
-    /// The run. Its streams are apart where the target has a marker; a note says where they are not.
+    /// The run. Its streams are apart if the target has a marker; otherwise a note says so.
     pub running: Running,
-    /// What is to be known about it beside its output; comes before its exit.
+    /// Notes about it beside its output; they come before its exit.
     pub notes: oneshot::Receiver<Vec<String>>,
 }
 
-/// How a pane is captured. The defaults give what is seen.
+/// Options of a capture. The defaults give the visible screen.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct CaptureOptions {
     /// The first line: 0 is the top of the screen, negative numbers are history, `-` is its beginning.
@@ -104,24 +104,24 @@ pub struct CaptureOptions {
     pub preserve_trailing_spaces: bool,
     /// Keeps colours and the like as escape sequences.
     pub include_escape_sequences: bool,
-    /// Shows what cannot be printed as octal numbers.
+    /// Shows unprintable characters as octal numbers.
     pub escape_non_printable: bool,
-    /// The alternate screen, where there is one.
+    /// The alternate screen, if there is one.
     pub include_alternate_screen: bool,
 }
 
-/// What a pane shows.
+/// The screen of a pane.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Screen {
     /// The text.
     pub text: String,
-    /// Whether it is what the last capture in the same way gave.
+    /// Whether it is the same as the last capture with the same options.
     pub is_unchanged: bool,
     /// The program in the foreground.
     pub program: String,
-    /// Where the cursor is: column and line, from 0.
+    /// The position of the cursor: column and line, from 0.
     pub cursor: (u32, u32),
-    /// How a command ended that was left in the pane, told once.
+    /// The outcome of a command that was left in the pane, reported once.
     pub note: Option<String>,
 }
 
@@ -141,8 +141,8 @@ pub struct Keys {
 pub struct Remaining {
     /// Its name.
     pub session: String,
-    /// How many panes it has.
+    /// The number of its panes.
     pub panes: usize,
-    /// How to attach to it.
+    /// The command to attach to it.
     pub attach: String,
 }

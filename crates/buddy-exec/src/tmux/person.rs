@@ -1,4 +1,4 @@
-//! The hand-over: whether the person or the agent has the panes.
+//! The hand-over: whether the user or the agent has the panes.
 
 use std::time::Duration;
 
@@ -6,10 +6,10 @@ use tokio::sync::watch;
 
 use crate::PaneError;
 
-/// How long a call waits for the person to give the panes back. Waiting longer is for the agent to decide.
+/// The time that a call waits for the user to give the panes back. Waiting longer is for the agent to decide.
 const PATIENCE: Duration = Duration::from_mins(10);
 
-/// Who has the panes.
+/// Whether the user has the panes.
 pub(super) struct Hands(watch::Sender<bool>);
 
 impl Default for Hands {
@@ -19,12 +19,12 @@ impl Default for Hands {
 }
 
 impl Hands {
-    /// Says who has them from now on.
+    /// Sets whether the user has them from now on.
     pub(super) fn set(&self, is_with_person: bool) {
         self.0.send_replace(is_with_person);
     }
 
-    /// Waits until the agent has them. Says whether it had to wait.
+    /// Waits until the agent has them. Returns whether it had to wait.
     pub(super) async fn free(&self) -> Result<bool, PaneError> {
         let mut with_person = self.0.subscribe();
         if !*with_person.borrow() {

@@ -6,17 +6,17 @@ use std::time::Duration;
 use super::names::checked;
 use crate::{Bounds, Exec, OutputLimits, PaneError, Stdin, Target, TargetError};
 
-/// How long the host may take to make it.
+/// The time limit for the host to make it.
 const LIMIT: Duration = Duration::from_secs(15);
-/// The longest path that is believed.
+/// The longest path that is accepted.
 const MAX_BYTES: usize = 4096;
 
-/// Makes a directory for panes on a host, or finds the one from before. It belongs to the account over there and nobody else
-/// can look into it.
+/// Makes a directory for panes on a host, or finds the one from before. It belongs to the account on the
+/// host, and no other account can look into it.
 ///
-/// It is below the home. Where that cannot be written it is below `/tmp`, where others may have put something under its name:
-/// what is there already is taken only if it could not have been made by anybody else. `origin` is a name for the machine
-/// that asks, so that two machines do not type into one pane.
+/// It is below the home. If that cannot be written it is below `/tmp`, where others may have put an object
+/// under its name. An existing directory is taken only if no other account could have made it. `origin` is a
+/// name for the machine that asks, so that two machines do not type into one pane.
 pub async fn pane_directory(
     target: &dyn Target,
     env: &[(String, String)],
@@ -54,7 +54,7 @@ pub(super) fn is_from_elsewhere(socket: &Path) -> bool {
     name == "socket" && directory.starts_with("tmux-") && (is_below_home || is_below_tmp)
 }
 
-/// Arguments: the origin. Says `made` or `private` with the directory, or nothing.
+/// Arguments: the origin. Prints `made` or `private` with the directory, or nothing.
 ///
 /// A socket's path has at most 107 bytes. `-O` and the letters of `ls` mean the same to every shell.
 const PLACE: &str = r#"

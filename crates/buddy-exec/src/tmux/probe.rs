@@ -1,4 +1,4 @@
-//! A look at what has become of a pane.
+//! A check of the state of a pane.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use super::link::Link;
 use super::scripts;
 use crate::{Stdin, TargetError};
 
-/// What a pane is.
+/// The state of a pane.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum State {
     Alive,
@@ -19,26 +19,26 @@ pub(super) enum State {
     },
     /// Another program took the place of its shell.
     Replaced,
-    /// It is not there any more.
+    /// It is gone.
     Closed,
     /// There is no server.
     ServerGone,
-    /// The look did not tell.
+    /// The check did not tell.
     Unknown,
 }
 
-/// What a look found.
+/// The result of a check.
 pub(super) struct Found {
     pub(super) state: State,
-    /// Clients that typed something within the last seconds.
+    /// Clients that typed within the last seconds.
     pub(super) typing: u32,
 }
 
-/// How often, and after which pause, a dead shell is looked at whose end tmux has not collected yet.
+/// The number of checks of a dead shell whose end tmux has not collected yet, and the pause between.
 const STATUS_LOOKS: usize = 20;
 const STATUS_PAUSE: Duration = Duration::from_millis(25);
 
-/// Looks at a pane, and whether somebody typed within the last `seconds`.
+/// Checks a pane, and whether a client typed within the last `seconds`.
 pub(super) async fn probe(link: &Link, seconds: u64) -> Result<Found, TargetError> {
     let (socket, pid, seconds) = (link.host.socket(), link.pid(), seconds.to_string());
     let setup = link.setup();

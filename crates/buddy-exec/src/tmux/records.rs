@@ -1,8 +1,8 @@
-//! Which panes buddy made: a record on this machine that says more than the options of a pane, which any program at its server
-//! can set.
+//! The panes that buddy made: a record on this machine, which counts more than the options of a pane, as any
+//! program at its server can set those.
 //!
-//! A session is buddy's where its server is the one that the record names, by process and start, and its id is that of the record;
-//! a pane is where its id is in the record too. A server never gives an id twice.
+//! A session is buddy's if its server is the one that the record names, by process and start, and its id is
+//! that of the record. A pane is buddy's if its id is in the record too. A server never gives an id twice.
 
 use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
@@ -14,7 +14,7 @@ use crate::TargetError;
 
 /// The longest record that is read: far more than all panes of a session need.
 const MAX_BYTES: u64 = 64 * 1024;
-/// What is handed to a script for a pane that nobody recorded.
+/// The argument to a script for a pane that is not recorded.
 pub(super) const NONE: &str = "none";
 
 /// The panes of one session.
@@ -29,7 +29,8 @@ pub(super) struct Record {
 }
 
 impl Record {
-    /// The server and the session, in the form that tmux is asked for. Of an empty record it is one that tmux never gives.
+    /// The server and the session, in the form that tmux is asked for. For an empty record it is one that
+    /// tmux never gives.
     pub(super) fn identity(&self) -> String {
         format!("{}.{}", self.server, self.session)
     }
@@ -53,7 +54,7 @@ impl Record {
     }
 }
 
-/// The record of a session; an empty one where there is none.
+/// The record of a session; an empty one if there is none.
 pub(super) fn load(directory: &Path, session: &str) -> Result<Record, TargetError> {
     let path = path(directory, session);
     let read = || {

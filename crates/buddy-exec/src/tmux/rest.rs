@@ -1,7 +1,7 @@
-//! The end of jailed sessions in which nothing goes on.
+//! The end of idle jailed sessions.
 //!
-//! A jail sweeps the workspace for as long as it lives (see `jail/sweeper.rs`). For a shell that waits for nobody there is no
-//! reason to, so it ends with buddy. A jail that only hides files sweeps nothing, so its shell stays.
+//! A jail sweeps the workspace for as long as it lives (see `jail/sweeper.rs`). An idle shell gives no reason
+//! to, so it ends with buddy. A jail that only hides files sweeps nothing, so its shell stays.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,7 +12,8 @@ use super::records;
 use super::scripts::FORGET;
 use crate::{Stdin, TargetError};
 
-/// Ends each session whose panes are all known, confined, waiting and without jobs, and that nobody is attached to.
+/// Ends each session whose panes are all known, confined, waiting and without jobs, and that no client is
+/// attached to.
 pub(super) async fn end_idle(host: &Host, links: Vec<Arc<Link>>) -> Result<(), TargetError> {
     let mut sessions: BTreeMap<String, Vec<Arc<Link>>> = BTreeMap::new();
     for link in links {

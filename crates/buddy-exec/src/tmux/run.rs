@@ -1,4 +1,4 @@
-//! One command in a pane while it runs: watched until it has ended, or is to end.
+//! One running command in a pane: watched until it has ended, or is to end.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,28 +16,28 @@ use super::stop::{KILLING, STOPPING, Wish};
 use crate::drain::Taken;
 use crate::{Chunk, Ended, Exit, PaneError, TargetError};
 
-/// How long a pane is silent before it is looked at; doubled each time.
+/// The silence of a pane before it is checked; doubled each time.
 const FIRST_LOOK: Duration = Duration::from_secs(1);
 const LAST_LOOK: Duration = Duration::from_secs(30);
-/// The least time between two looks, whatever the stream hints at.
+/// The least time between two checks, regardless of hints in the stream.
 const LOOK_PAUSE: Duration = Duration::from_millis(100);
-/// What the agent is told where a part of the stream was lost.
+/// The notice for the agent when a part of the stream was lost.
 const GAP: &str =
     "a part of the output is missing in the middle: it came faster than the connection could carry it";
-/// What it is told where the connection was away for a while.
+/// The notice when the connection was away for a while.
 const RETURN: &str =
     "the connection to the pane was lost while the command ran, and was made again; nothing is missing";
 
-/// A command that runs.
+/// A running command.
 pub(super) struct Begun {
     pub(super) link: Arc<Link>,
     pub(super) nonce: String,
-    /// By which the processes of the command are found.
+    /// The tag by which the processes of the command are found.
     pub(super) tag: u32,
-    /// Whether its standard error is apart.
+    /// Whether its stderr is apart.
     pub(super) is_apart: bool,
     pub(super) began: Instant,
-    /// What was seen when it began.
+    /// The counts when it began.
     pub(super) before: Seen,
     pub(super) done: oneshot::Receiver<Done>,
     pub(super) live: mpsc::Receiver<Chunk>,
@@ -51,11 +51,11 @@ pub(super) fn out_of_reach(link: &Link) -> TargetError {
 }
 
 pub(super) async fn call_off(link: &Link, nonce: &str) {
-    // A follower that is gone has nothing to be called off.
+    // A follower that is gone has no watch to call off.
     let _ = link.follower.orders.send(Order::CallOff(nonce.to_owned())).await;
 }
 
-/// What the agent should know about what somebody else did in the pane since it was told last.
+/// The notice for the agent about other users' actions in the pane since the last notice.
 pub(super) fn strangers(link: &Link) -> Option<String> {
     let prompts = link.seen().strange_prompts;
     let told = link.told_prompts.swap(prompts, Ordering::Relaxed);
@@ -68,7 +68,7 @@ pub(super) fn strangers(link: &Link) -> Option<String> {
 }
 
 impl Begun {
-    /// Waits until the command has ended, and ends it where that is wanted.
+    /// Waits until the command has ended, and ends it on request.
     pub(super) async fn see_out(
         mut self,
         limit: Option<Duration>,
@@ -76,11 +76,11 @@ impl Begun {
     ) -> (Result<Exit, TargetError>, Vec<String>) {
         let mut result = self.until_end(limit, &mut wish).await;
         if let Ok(exit) = &mut result {
-            // What cannot be told now is told with the next command.
+            // Notes that cannot be fetched now come with the next command.
             exit.swept = self.link.swept().await.unwrap_or_default();
         }
         if result.is_err() {
-            // Whatever comes of the command now, nobody waits for it any more.
+            // The outcome of the command does not matter now: no caller waits for it any more.
             call_off(&self.link, &self.nonce).await;
         }
         if self.began.elapsed() >= Duration::from_secs(1) && result.is_ok() {
@@ -97,7 +97,7 @@ impl Begun {
         (result, self.notes)
     }
 
-    /// What is to be known about the streams.
+    /// The notice about the streams.
     fn apartness(&self, seen: &Seen, result: &Result<Exit, TargetError>) -> Option<String> {
         let has_output = result.as_ref().is_ok_and(|exit| exit.stdout.total > 0);
         let note = if !self.is_apart {
@@ -133,13 +133,13 @@ impl Begun {
             }
             deaths = seen.borrow().deaths;
             let found = tokio::select! {
-                // What is known by the stream needs no look, which may take long where the connection is bad.
+                // News from the stream needs no check, which may take long if the connection is bad.
                 biased;
                 turn = turn(&mut self.done, wish, deadline) => return self.take(turn).await,
                 found = probe(&link, 0) => found,
             };
-            // A look that fails is no news: the one who follows the stream finds out whether the host comes back, and the time limit
-            // holds all the same.
+            // A check that fails is no news: the follower of the stream finds out whether the host comes
+            // back, and the timeout still applies.
             if let Ok(found) = found
                 && let Some(exit) = self.judge(found.state).await?
             {
@@ -153,7 +153,7 @@ impl Begun {
         }
     }
 
-    /// Comes to the end that a run has taken, or is to take.
+    /// Acts on the end of a run, or ends the run.
     async fn take(&mut self, turn: Turn) -> Result<Exit, TargetError> {
         match turn {
             Turn::Done(Some(done)) => Ok(self.exit(done, Ended::Exited)),
@@ -164,12 +164,12 @@ impl Begun {
         }
     }
 
-    /// Adds to what is to be known about the run.
+    /// Adds a note about the run.
     pub(super) fn tell(&mut self, note: Option<String>) {
         self.notes.extend(note);
     }
 
-    /// Why there is no stream any more.
+    /// The reason why the stream has ended.
     async fn lost(&self) -> TargetError {
         if self.link.seen().is_out_of_reach {
             return out_of_reach(&self.link);
@@ -180,7 +180,7 @@ impl Begun {
         }
     }
 
-    /// The end of the command, where what became of the pane is one.
+    /// The exit of the command, if the state of the pane ends it.
     async fn judge(&mut self, state: State) -> Result<Option<Exit>, TargetError> {
         self.link.is_gone.store(matches!(state, State::ServerGone | State::Closed), Ordering::Relaxed);
         match state {
@@ -213,7 +213,7 @@ impl Begun {
         }
     }
 
-    /// What there is of the output when no prompt will tell the end.
+    /// The output so far, when no prompt will report the end.
     pub(super) async fn taken(&mut self, ended: Ended) -> Result<Exit, TargetError> {
         call_off(&self.link, &self.nonce).await;
         match (&mut self.done).await {
@@ -229,18 +229,18 @@ impl Begun {
         Exit { code, ended, duration, stdout, stderr, log, chunks_dropped, ..Exit::default() }
     }
 
-    /// Whether somebody typed while the command ran.
+    /// Whether a user typed while the command ran.
     async fn typing(&self) -> Option<String> {
-        // tmux tells whole seconds, so a part of one counts as one.
+        // tmux reports whole seconds, so a part of one counts as one.
         let seconds = self.began.elapsed().as_millis().div_ceil(1000);
         let found = probe(&self.link, u64::try_from(seconds).ok()?).await.ok()?;
         (found.typing > 0).then(|| "somebody typed into the pane while the command ran".to_owned())
     }
 }
 
-/// What a run comes to.
+/// The next event of a run.
 enum Turn {
-    /// Its end, or none where the stream has ended.
+    /// Its end, or `None` if the stream has ended.
     Done(Option<Done>),
     /// It is to stop.
     Wished(Wish),
@@ -248,7 +248,7 @@ enum Turn {
     TimeUp,
 }
 
-/// Waits for the end of a run, or for what is to end it.
+/// Waits for the end of a run, or for an event that is to end it.
 async fn turn(
     done: &mut oneshot::Receiver<Done>,
     wish: &mut watch::Receiver<Wish>,
@@ -267,7 +267,7 @@ async fn wished(wish: &mut watch::Receiver<Wish>) -> Wish {
     let wanted = wish.wait_for(|wish| *wish != Wish::GoOn).await.map(|wish| *wish);
     match wanted {
         Ok(wanted) => wanted,
-        // Nobody is left who could want it.
+        // No handle is left that could stop it.
         Err(_) => std::future::pending().await,
     }
 }

@@ -1,9 +1,9 @@
-//! What a pane shows.
+//! The screen of a pane.
 
 use super::link::Link;
 use crate::{CaptureOptions, PaneError, Screen, Stdin, TargetError};
 
-/// Captures a pane. Where there is no alternate screen, the usual one is taken.
+/// Captures a pane. Without an alternate screen, the usual one is taken.
 pub(super) async fn capture(link: &Link, options: &CaptureOptions) -> Result<Screen, TargetError> {
     for place in [&options.start, &options.end].into_iter().flatten() {
         if place != "-" && place.parse::<i32>().is_err() {
@@ -41,7 +41,8 @@ pub(super) async fn capture(link: &Link, options: &CaptureOptions) -> Result<Scr
     Ok(Screen { text, is_unchanged, program, cursor, note: link.take_news() })
 }
 
-/// Arguments: socket, pane, seal, `-a` or nothing, then more options. A pane that is not buddy's gives nothing but that.
+/// Arguments: socket, pane, seal, `-a` or nothing, then more options. For a pane that is not buddy's it
+/// prints nothing else.
 const CAPTURE: &str = r#"
 socket=$1 pane=$2 seal=$3 alternate=$4; shift 4
 head=$(tmux -S "$socket" display-message -p -t "$pane" '#{@buddy_owner}@#{pid}.#{start_time} #{cursor_x} #{cursor_y} #{pane_current_command}') || exit 1

@@ -1,15 +1,16 @@
-//! What runs on the target around panes: scripts for any POSIX shell, with their inputs as arguments.
+//! The scripts that run on the target around panes: for any POSIX shell, with their inputs as arguments.
 //!
-//! Nothing that a person or a model wrote is ever put into a script: it comes as an argument or as standard input.
+//! Text from a user or a model is never put into a script: it comes as an argument or as stdin.
 //!
-//! A pane inherits the options of its session, so `@buddy_owner` alone says too little; `@buddy_pane` stands at panes only. Any program
-//! at the server can set them, so what is asked for is always the very server and the very ids of buddy's record too. Where a script
-//! takes a *seal*, that is the session's name, `@`, and the process and start of the server.
+//! A pane inherits the options of its session, so `@buddy_owner` alone says too little; `@buddy_pane` stands
+//! at panes only. Any program at the server can set them, so the scripts always check the very server and the
+//! very ids of buddy's record too. A *seal* in the arguments is the session's name, `@`, and the process and
+//! start of the server.
 
 use crate::quote;
 
-/// Removes the files of panes that are not there any more. Argument: the socket. What is there is looked at before the panes are, so
-/// that the files of one that is being made stay. Files of jails have other names.
+/// Removes the files of panes that are gone. Argument: the socket. The files are listed before the panes are,
+/// so that the files of a pane that is being made stay. Files of jails have other names.
 pub(super) const FORGET: &str = r#"
 forget() (
   cd -- "${1%/*}" || exit 0
@@ -30,10 +31,12 @@ forget() (
 )
 "#;
 
-/// Finds or makes a session. A pane has the history that is set when it is made, so that is set before. Arguments: directory, socket, session, most sessions, a name for the bounds, the
-/// identity of the session that buddy made, then the shell's words.
+/// Finds or makes a session. A pane has the history that is set when it is made, so that is set before.
+/// Arguments: directory, socket, session, most sessions, a name for the bounds, the identity of the session
+/// that buddy made, then the shell's words.
 ///
-/// Says `foreign`, `many` or `private` when it does not, and else `found`, or `made` with the server, the session and the pane.
+/// Prints `foreign`, `many` or `private` when it does not, and else `found`, or `made` with the server, the
+/// session and the pane.
 pub(super) const SESSION: &str = r#"
 dir=$1 socket=$2 session=$3 most=$4 bounds=$5 identity=$6; shift 6
 mask=$(umask)
@@ -66,9 +69,10 @@ t set-option -t "=$session:" @buddy_managed 1 \; \
 t display-message -p -t "=$session:" 'made #{pid}.#{start_time} #{session_id} #{pane_id}'
 "#;
 
-/// Finds or makes a pane in a session. Arguments: socket, session, pane, most panes, `make` or `find`, a name for the bounds,
-/// the identity of the session and the id of the pane that buddy made, then the shell's words. Says `foreign`, `missing`, `many`, or `made`/`found` with the pane's id, process, whether it is dead, and
-/// `b` with the name of its bounds.
+/// Finds or makes a pane in a session. Arguments: socket, session, pane, most panes, `make` or `find`, a name
+/// for the bounds, the identity of the session and the id of the pane that buddy made, then the shell's
+/// words. Prints `foreign`, `missing`, `many`, or `made`/`found` with the pane's id, process, whether it is
+/// dead, and `b` with the name of its bounds.
 pub(super) const PANE: &str = r#"
 socket=$1 session=$2 name=$3 most=$4 wish=$5 bounds=$6 identity=$7 known=$8; shift 8
 t() { tmux -S "$socket" -f /dev/null "$@"; }
@@ -98,9 +102,9 @@ t set-option -p -t "$known" @buddy_managed 1 \; \
 find made
 "#;
 
-/// Leads a pane's stream into a new spool, and removes the spools that it had before, and the files of panes that are not there any
-/// more. Comes after `FORGET`. Arguments: socket, pane, seal, the
-/// spool, and how all spools of this pane begin; the standard input is what takes the stream in.
+/// Leads a pane's stream into a new spool, and removes the spools that it had before, and the files of panes
+/// that are gone. Comes after `FORGET`. Arguments: socket, pane, seal, the spool, and the prefix of all
+/// spools of this pane; stdin is the script that takes the stream in.
 pub(super) const STREAM: &str = r##"
 umask 077
 mkdir "$4" && cat > "$4/relay" && : > "$4/0" && : > "$4/waiting" && echo 0 > "$4/at" || exit 1
@@ -112,9 +116,9 @@ forget "$1"
 exit 0
 "##;
 
-/// Lets tmux start a marker for the process of a pane. Arguments: socket, pane, seal, that process, the file of the guard, the
-/// named pipe, and `make` if pipes that are missing can be made; the standard input becomes the guard. Says `refused`, `missing` or
-/// nothing.
+/// Lets tmux start a marker for the process of a pane. Arguments: socket, pane, seal, that process, the file
+/// of the guard, the named pipe, and `make` if missing pipes can be made; stdin becomes the guard. Prints
+/// `refused`, `missing` or nothing.
 pub(super) const MARKER: &str = r##"
 socket=$1 pane=$2 seal=$3 owner=$4 file=$5 errors=$6 wish=$7
 umask 077
@@ -132,8 +136,9 @@ exec tmux -S "$socket" if-shell -F -t "$pane" \
   "display-message -p refused"
 "##;
 
-/// Looks after a marker: one that is killed is started again, and meanwhile no command that writes finds nobody at the other
-/// end of the pipe. `MARKER` stands for the words of the marker. Arguments: the named pipe, the terminal, the process of the pane.
+/// Looks after a marker: a killed one is restarted, and meanwhile the pipe always has a reader for commands
+/// that write. `MARKER` stands for the words of the marker. Arguments: the named pipe, the terminal, the
+/// process of the pane.
 pub(super) const GUARD: &str = r#"exec 3<>"$1" </dev/null >/dev/null 2>&1
 again=
 while :; do
@@ -143,8 +148,8 @@ while :; do
 done
 "#;
 
-/// Takes a command back that did not seem to begin. Arguments: its file, the spool, its nonce. Says `begun` if it has begun all
-/// the same, and nothing if it never will.
+/// Takes a command back that did not seem to begin. Arguments: its file, the spool, its nonce. Prints `begun`
+/// if it has begun all the same, and nothing if it never will.
 pub(super) const TAKE_BACK: &str = r#"
 : > "$1" || exit 1
 sleep 0.3 2>/dev/null || sleep 1
@@ -152,8 +157,8 @@ LC_ALL=C grep -qs "133;C;$3" "$2"/[0-9]* && echo begun
 exit 0
 "#;
 
-/// Starts the shell of a pane again. Arguments: socket, pane, seal, a name for the bounds, then the shell's words. Says the
-/// new process. What stands at the pane is never wider than the shell that is in it.
+/// Restarts the shell of a pane. Arguments: socket, pane, seal, a name for the bounds, then the shell's
+/// words. Prints the new process. The bounds noted at the pane are never wider than those of its shell.
 pub(super) const RESPAWN: &str = r#"
 socket=$1 pane=$2 seal=$3 bounds=$4; shift 4
 t() { tmux -S "$socket" "$@"; }
@@ -164,8 +169,9 @@ t set-option -p -t "$pane" @buddy_bounds "$bounds" || exit 1
 t display-message -p -t "$pane" '#{pane_pid}'
 "#;
 
-/// Puts down what a jailed shell needs. Arguments: directory, the warden's task, the file in which it tells, the directory
-/// that the shell can read; the standard input becomes the task. Says `private` when the directory is not.
+/// Writes the files that a jailed shell needs. Arguments: directory, the warden's task, the file for its
+/// reports, the directory that the shell can read; stdin becomes the task. Prints `private` when the
+/// directory is not private.
 pub(super) const CELL: &str = r#"
 umask 077
 mkdir -p "$1" || exit 1
@@ -175,7 +181,8 @@ rm -rf "$3" "$4" && mkdir "$4" && mkfifo "$4/errors" "$4/errors.done" || exit 1
 exec cat > "$2"
 "#;
 
-/// What the warden of a pane told. Arguments: the file, the warden. Waits for it while the warden is at work.
+/// Prints the report of the warden of a pane. Arguments: the file, the warden. Waits for it while the warden
+/// is at work.
 pub(super) const TOLD: &str = r#"
 i=0
 while [ ! -s "$1" ] && [ -d "/proc/$2" ] && [ $i -lt 500 ]; do i=$((i + 1)); sleep 0.02 || sleep 1; done
@@ -183,8 +190,8 @@ cat "$1" 2>/dev/null
 exit 0
 "#;
 
-/// Has the warden of a pane look, and prints what it has found. Arguments: where it is asked, where it answers, where it tells the
-/// end, the warden.
+/// Makes the warden of a pane sweep, and prints its notes. Arguments: the files for the request, for the
+/// answer and for the end, and the warden.
 pub(super) const SWEPT: &str = r#"
 rm -f "$2"
 if [ -p "$1" ] && [ -d "/proc/$4" ]; then echo > "$1"; fi
@@ -194,8 +201,8 @@ cat "$2" 2>/dev/null || cat "$3" 2>/dev/null
 exit 0
 "#;
 
-/// What is in the foreground of a pane. Arguments: the process of its shell, how often to look again. Says `busy` with the
-/// program, or nothing when the shell waits or has ended.
+/// Finds the program in the foreground of a pane. Arguments: the process of its shell, the number of retries.
+/// Prints `busy` with the program, or nothing when the shell waits or has ended.
 pub(super) const FOREGROUND: &str = r#"
 pid=$1 again=$2
 while :; do
@@ -210,8 +217,8 @@ program=; read -r program 2>/dev/null < "/proc/$6/comm"
 echo "busy $program"
 "#;
 
-/// Ends what is left of a command. Arguments: the process of the shell, the tag of the command, the file that told the shell of
-/// the stop. Asks first, kills then, and says how many are still there.
+/// Ends the remaining processes of a command. Arguments: the process of the shell, the tag of the command,
+/// the file that told the shell of the stop. Asks first, kills then, and prints how many are left.
 pub(super) const SWEEP: &str = r#"
 shell=$1 tag=$2
 rm -f "$3"
@@ -232,11 +239,11 @@ set -- $found
 echo $#
 "#;
 
-/// Types a line into a pane if its shell waits for one. Arguments: socket, pane, seal, process of the shell, line, file,
-/// directory, process of the pane; the standard input becomes the file. Says `dead`, `busy` with the program, `cwd`, `refused`, or nothing.
+/// Types a line into a pane if its shell waits for one. Arguments: socket, pane, seal, process of the shell,
+/// line, file, directory, process of the pane; stdin becomes the file. Prints `dead`, `busy` with the
+/// program, `cwd`, `refused`, or nothing.
 ///
-/// Ends of what somebody typed and did not send are cleared first. `{line}` holds no quote and nothing that came from
-/// elsewhere.
+/// Text that a user typed and did not send is cleared first. `{line}` holds no quote and no foreign text.
 pub(super) const TYPE: &str = r##"
 socket=$1 pane=$2 seal=$3 pid=$4 line=$5 file=$6 cwd=$7 owner=$8
 read -r stat 2>/dev/null < "/proc/$pid/stat" || { echo dead; exit 0; }
@@ -255,8 +262,8 @@ exec tmux -S "$socket" if-shell -F -t "$pane" \
   "display-message -p refused"
 "##;
 
-/// Types keys into a pane. Arguments: socket, pane, seal, tmux commands that send them, a name for the buffer, process of
-/// the pane; the standard input becomes the buffer. Says `refused` or nothing.
+/// Types keys into a pane. Arguments: socket, pane, seal, tmux commands that send them, a name for the
+/// buffer, process of the pane; stdin becomes the buffer. Prints `refused` or nothing.
 pub(super) const KEYS: &str = r##"
 if [ -n "$5" ]; then tmux -S "$1" load-buffer -b "$5" - || exit 1; fi
 exec tmux -S "$1" if-shell -F -t "$2" \
@@ -264,12 +271,13 @@ exec tmux -S "$1" if-shell -F -t "$2" \
   "copy-mode -q -t $2 ; $4" "display-message -p refused"
 "##;
 
-/// Signals what runs in the foreground of a pane. Arguments: socket, pane, seal, process of the shell, signal, process of
-/// the pane, and a file that tells the shell to mend the terminal before its next prompt, or nothing.
+/// Signals the program in the foreground of a pane. Arguments: socket, pane, seal, process of the shell,
+/// signal, process of the pane, and a file that tells the shell to mend the terminal before its next prompt,
+/// or nothing.
 ///
-/// Only a group whose leader is in the session of the pane is signalled. Where the shell itself is in the
-/// foreground, the leader of the group is gone, or a program in it runs with the rights of another account (`sudo`), the
-/// terminal is left to do it, by the key.
+/// Only a group whose leader is in the session of the pane is signalled. If the shell itself is in the
+/// foreground, the leader of the group is gone, or a program in it runs with the rights of another account
+/// (`sudo`), the key makes the terminal do it.
 pub(super) const SIGNAL: &str = r##"
 socket=$1 pane=$2 seal=$3 pid=$4 signal=$5 owner=$6
 if [ -n "$7" ]; then : > "$7"; fi
@@ -295,8 +303,9 @@ exec tmux -S "$socket" if-shell -F -t "$pane" \
   "copy-mode -q -t $pane ; send-keys -t $pane C-c" "display-message -p refused"
 "##;
 
-/// What has become of a pane. Arguments: socket, pane, session, process, seconds, the number of the last setup. Says `gone`, `closed`, `dead` with status
-/// and signal, `replaced` or `alive`, and on a second line how many clients typed within those seconds.
+/// Finds the state of a pane. Arguments: socket, pane, session, process, seconds, the number of the last
+/// setup. Prints `gone`, `closed`, `dead` with status and signal, `replaced` or `alive`, and on a second line
+/// how many clients typed within those seconds.
 pub(super) const PROBE: &str = r#"
 socket=$1 pane=$2 session=$3 pid=$4 seconds=$5 setup=$6
 said=$(tmux -S "$socket" display-message -p -t "$pane" '#{pane_id} #{pane_dead} s#{pane_dead_status} g#{pane_dead_signal}' 2>&1) || {
@@ -312,20 +321,21 @@ done
 echo "$typed"
 "#;
 
-/// The variable that stands in the environment of whatever the shell of a pane starts.
+/// The variable in the environment of every program that the shell of a pane starts.
 pub const PANE_VARIABLE: &str = "BUDDY_PANE";
 
-/// What a shell of a pane is told so that it says where commands begin and end.
+/// The setup that makes a shell of a pane report where commands begin and end.
 ///
-/// It works in bash, zsh, dash and the ash of busybox. The variable that it exports, with a number of this setup, shows in the
-/// process table whether the shell was replaced by another program since. Marks go to the terminal itself, wherever the output of the shell goes. The
-/// shell also tells its own end, as tmux does not always learn with which status that was. Before a prompt it waits until the
-/// marker has shown what the command wrote to standard error, for a second at most; dash cannot wait, as its `read` has no limit; it only
-/// pauses before its own end, after which tmux takes nothing more from the terminal. After a stop it mends what the stopped program
-/// did to the terminal: a killed editor leaves it without echo, without line ends, and on its own screen.
+/// It works in bash, zsh, dash and the ash of busybox. The variable that it exports, with a number of this
+/// setup, shows in the process table whether the shell was replaced by another program since. Marks go to the
+/// terminal itself, even if the output of the shell goes elsewhere. The shell also reports its own end, as
+/// tmux does not always learn its status. Before a prompt it waits until the marker has shown the stderr of
+/// the command, for a second at most; dash cannot wait, as its `read` has no limit; it only pauses before its
+/// own end, after which tmux takes nothing more from the terminal. After a stop it restores the terminal: a
+/// killed editor leaves it without echo, without line ends, and on its own screen.
 ///
-/// `__buddy_l` runs a command. With a named pipe for its standard error, that is opened for both ways first, which waits for
-/// nobody. What the command did to the prompt is mended afterwards.
+/// `__buddy_l` runs a command. A named pipe for its stderr is opened for both ways first, which does not
+/// wait. The prompt is restored afterwards.
 const SETUP: &str = r#"{ BUDDY_PANE=$__buddy_u; export BUDDY_PANE; __buddy_n=${__buddy_n-}; __buddy_e=${__buddy_e-}; } 2>/dev/null
 __buddy_w=
 (read -r -t 1 __buddy_a </dev/null) >/dev/null 2>&1
@@ -367,7 +377,7 @@ __buddy_i
 trap '__buddy_s=$?; __buddy_f; if [ -z "$__buddy_w" ] && [ -p "$__buddy_e" ]; then sleep 0.2 || sleep 1; fi 2>/dev/null; printf "\033]133;E;%s;%s\007" "$__buddy_n" "$__buddy_s" >/dev/tty' EXIT
 "#;
 
-/// The setup of one pane, with the mark that says that it was carried out.
+/// The setup of one pane, with the mark that reports that it was carried out.
 pub(super) fn setup(command_file: &str, nonce: &str) -> String {
     let file = quote(command_file);
     format!("__buddy={file} __buddy_u={nonce}\n{SETUP}printf '\\033]133;S;%s\\007' {nonce} >/dev/tty\n")
@@ -378,12 +388,13 @@ pub(super) fn setup_line(file: &str) -> String {
     format!(" . \"{file}\"")
 }
 
-/// The line that is typed for every command. The command runs outside of the file that it is read from: bash reads beyond the end
-/// of a file when a `$(` without an end was evaluated in it, and what that does to its memory ends it a little later.
+/// The line that is typed for every command. The command runs outside of the file that it is read from: bash
+/// reads beyond the end of a file when a `$(` without an end was evaluated in it, and the damage to its
+/// memory ends it a little later.
 pub(super) const COMMAND_LINE: &str = " . \"$__buddy\" && \\eval \"$__buddy_l\"";
 
-/// The file of one command: the nonce, the tag that all its processes inherit, what the person sees, the mark, the directory, and the
-/// command itself byte for byte.
+/// The file of one command: the nonce, the tag that all its processes inherit, the text that people see, the
+/// mark, the directory, and the command itself byte for byte.
 pub(super) fn command(
     text: &str,
     shown: &str,
@@ -403,7 +414,8 @@ pub(super) fn command(
     .into_bytes()
 }
 
-/// A text as one word of tmux's own language, which has the same single quotes and no way to leave them but this.
+/// A text as one word of tmux's own language, which has the same single quotes and no other way to leave
+/// them.
 pub(super) fn quoted_for_tmux(text: &str) -> String {
     format!("'{}'", text.replace('\'', r#"'"'"'"#))
 }

@@ -7,20 +7,20 @@ use super::scripts::{self, FORGET};
 use super::shells::Shell;
 use crate::{PaneError, Remaining, Stdin, TargetError, quote};
 
-/// How many sessions and panes there may be.
+/// The most sessions and panes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub(super) sessions: u32,
     pub(super) panes: u32,
 }
 
-/// Whether what is not there is made.
+/// Whether a missing session or pane is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Absent {
     Make,
-    /// Unless it is the default one, which is made.
+    /// Only if it is the default one.
     Leave,
-    /// Whatever it is, and a shell that has ended does not come back either.
+    /// Never, and a shell that has ended is not restarted either.
     Never,
 }
 
@@ -31,23 +31,24 @@ pub(super) struct Place {
     pub(super) pid: i32,
     pub(super) is_dead: bool,
     pub(super) is_new: bool,
-    /// Names the bounds of its shell.
+    /// The name of its shell's bounds.
     pub(super) bounds: String,
 }
 
-/// What tmux is asked for before anything is done to a pane of a session: the session's name and the server.
+/// The value that tmux is asked for before anything is done to a pane of a session: the session's name and
+/// the server.
 pub(super) fn seal(host: &Host, session: &str) -> Result<String, TargetError> {
     Ok(format!("{session}@{}", records::load(&host.records, session)?.server))
 }
 
-/// Finds a session or makes it, with its shared pane. True when it was made.
+/// Finds a session or makes it, with its shared pane. Returns true when it was made.
 pub(super) async fn session(
     host: &Host,
     name: &str,
     shell: &Shell,
     limits: Limits,
 ) -> Result<bool, TargetError> {
-    // What a shell needs is put down before it is started, and not under one that runs.
+    // The files that a shell needs are written before it is started, and not under a running one.
     if shell.has_bounds() && host.run(IS_THERE, &[&host.socket(), name], Stdin::Null).await?.text.is_empty() {
         shell.prepare(host).await?;
     }
@@ -118,14 +119,14 @@ fn place(how: &str, id: &str, pid: &str, dead: &str, bounds: &str) -> Option<Pla
     Some(Place {
         id: id.to_owned(),
         pid: pid.parse().ok()?,
-        // One that was being started again when its buddy ended.
+        // One that was being restarted when its buddy ended.
         is_dead: dead == "1" || bounds == "bnone",
         is_new: how == "made",
         bounds: bounds.strip_prefix('b')?.to_owned(),
     })
 }
 
-/// Starts the shell of a pane again, with what runs in it ended, and gives the new process.
+/// Restarts the shell of a pane, with the program in it ended, and returns the new process.
 pub(super) async fn respawn(host: &Host, session: &str, id: &str, shell: &Shell) -> Result<i32, TargetError> {
     if shell.words.is_empty() {
         // tmux would take the words that it knows, and so a shell with other bounds.
@@ -165,7 +166,7 @@ pub(super) async fn kill_pane(host: &Host, session: &str, name: &str, id: &str) 
     if said.text.is_empty() { Ok(()) } else { Err(PaneError::Foreign { name: name.to_owned() }.into()) }
 }
 
-/// The sessions of buddy's that are there.
+/// The existing sessions of buddy's.
 pub(super) async fn remaining(host: &Host) -> Result<Vec<Remaining>, TargetError> {
     let said = host.run(LIST, &[&host.socket()], Stdin::Null).await?;
     let mut found: Vec<Remaining> = Vec::new();
@@ -187,7 +188,7 @@ pub(super) async fn remaining(host: &Host) -> Result<Vec<Remaining>, TargetError
     Ok(found)
 }
 
-/// What a person types to attach.
+/// The command that a user types to attach.
 pub(super) fn attach(host: &Host, session: &str) -> String {
     let socket = host.socket();
     let socket = if socket.contains(' ') { quote(&socket) } else { socket };

@@ -1,4 +1,4 @@
-//! What the shell of a pane is started with: as it is where calls have no bounds, and else by a warden, in a jail.
+//! The command line of a pane's shell: directly if calls have no bounds, and else by a warden, in a jail.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -11,43 +11,44 @@ use crate::undo::digest_of;
 use crate::warden::{Task, Told, end_file, swept_file, wish_pipe};
 use crate::{Bounds, Limits, PaneError, Stdin, SupervisorCommand, SweepNote, TargetError};
 
-/// What stands at a pane whose shell has no bounds.
+/// The name at a pane whose shell has no bounds.
 const OPEN: &str = "open";
 
-/// What tmux understands, and every system describes.
+/// A terminal type that tmux understands, and every system describes.
 const TERMINAL_KIND: &str = "screen";
 
-/// How the shells of panes are started on a target.
+/// The way to start the shells of panes on a target.
 pub(super) struct Shells {
     /// The shell and its options.
     words: Vec<String>,
     warden: Option<SupervisorCommand>,
     cwd: PathBuf,
     env: Vec<(String, String)>,
-    /// What no shell with bounds may see: the socket, and what belongs to other panes.
+    /// Paths that no shell with bounds may see: the socket, and the files of other panes.
     hidden: Vec<PathBuf>,
-    /// Where things are moved that commands leave where programs take orders from them.
+    /// The directory for files that commands leave where programs take orders from them.
     pub(super) quarantine: Option<PathBuf>,
 }
 
-/// What the shell of one pane is started with.
+/// The command line of one pane's shell, with its bounds.
 #[derive(Clone)]
 pub(super) struct Shell {
-    /// What tmux starts.
+    /// The command line that tmux starts.
     pub(super) words: Vec<String>,
-    /// Tells its bounds from others. It stands at the pane, where only who reaches the server can change it.
+    /// Tells its bounds from others. It is noted at the pane, where only a program that reaches the server
+    /// can change it.
     pub(super) bounds: String,
-    /// None without bounds.
+    /// `None` without bounds.
     cell: Option<Cell>,
 }
 
-/// What a jailed shell needs beside the words.
+/// The files of a jailed shell.
 #[derive(Clone)]
 struct Cell {
-    /// The file that says what the warden has to do, and what is put into it.
+    /// The file with the warden's task, and its content.
     task: String,
     content: Vec<u8>,
-    /// Where the warden tells what came of it.
+    /// The file for the warden's reports.
     told: String,
     /// The directory that the shell can read.
     directory: String,
@@ -55,7 +56,7 @@ struct Cell {
     only_hides: bool,
 }
 
-/// Where the shell of a pane is, and where its files are: what their names begin with, for us and for the shell.
+/// The process of a pane's shell, and the prefixes of its files, for us and for the shell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Seat {
     pub(super) shell: i32,
@@ -131,7 +132,7 @@ impl Shells {
 }
 
 impl Shell {
-    /// The one that was found at a pane. With other bounds than these it cannot be started again.
+    /// The shell that was found at a pane. With other bounds than these it cannot be restarted.
     pub(super) fn found(&self, place: &Place) -> Self {
         if place.bounds == self.bounds {
             return self.clone();
@@ -149,12 +150,12 @@ impl Shell {
         self.cell.as_ref().is_some_and(|cell| !cell.only_hides)
     }
 
-    /// Whether it runs in a jail, though it may not be known how to start it again.
+    /// Whether it runs in a jail, even if it is unknown how to restart it.
     pub(super) fn is_jailed(&self) -> bool {
         self.bounds != OPEN && !self.bounds.is_empty()
     }
 
-    /// Puts down what the warden needs, before tmux starts it.
+    /// Writes the files that the warden needs, before tmux starts it.
     pub(super) async fn prepare(&self, host: &Host) -> Result<(), TargetError> {
         let Some(cell) = &self.cell else { return Ok(()) };
         let directory = host.directory.to_string_lossy();
@@ -166,7 +167,7 @@ impl Shell {
         Err(PaneError::NotPrivate { path: host.directory.clone() }.into())
     }
 
-    /// How the shell ended whose warden was `pid`: code and signal. None where nobody told it.
+    /// The end of the shell whose warden was `pid`: code and signal. `None` if nobody reported it.
     pub(super) async fn end(
         &self,
         host: &Host,
@@ -179,8 +180,8 @@ impl Shell {
         })
     }
 
-    /// Has the warden `pid` look at what the shell has left where programs take orders from it. Says what it has moved since it was
-    /// last asked.
+    /// Makes the warden `pid` search for files that the shell has left where programs take orders from them.
+    /// Returns the notes since the last call.
     pub(super) async fn swept(&self, host: &Host, pid: i32) -> Result<Vec<SweepNote>, TargetError> {
         let Some(cell) = self.cell.as_ref().filter(|cell| !cell.only_hides) else { return Ok(Vec::new()) };
         let tell = Path::new(&cell.told);
@@ -193,7 +194,7 @@ impl Shell {
         })
     }
 
-    /// Where the shell is that runs in a pane whose process is `pid`.
+    /// The process and the files of the shell in a pane whose process is `pid`.
     pub(super) async fn seat(
         &self,
         host: &Host,
@@ -220,13 +221,13 @@ impl Shell {
     }
 }
 
-/// What the warden with this process told in a file.
+/// The report that the warden with this process wrote to a file.
 async fn told(host: &Host, file: &str, pid: i32) -> Result<Option<Told>, TargetError> {
     let said = host.run(scripts::TOLD, &[file, &pid.to_string()], Stdin::Null).await?;
     Ok(serde_json::from_str(&said.text).ok())
 }
 
-/// How a shell is started so that it does what the command says and nothing else: without anybody's start-up files, in
+/// The command line of a shell that does what the command says and nothing else: without start-up files, in
 /// which words may have other meanings than those that were judged.
 fn shell_words(shell: &str) -> Vec<String> {
     let name = Path::new(shell).file_name().map(|name| name.to_string_lossy().into_owned());

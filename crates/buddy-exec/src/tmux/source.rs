@@ -1,5 +1,5 @@
-//! Where the stream of a pane comes from: its spool, followed over the target below, and taken up again where it stopped when
-//! the connection was lost.
+//! The source of a pane's stream: its spool, followed over the target below, and resumed where it stopped
+//! when the connection was lost.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,17 +12,17 @@ use super::link::nonce;
 use super::spool::{Part, Position, Reading};
 use crate::{Running, Stream, TargetError};
 
-/// The pause before a lost connection is made again; doubled after each try.
+/// The pause before a lost connection is restored; doubled after each try.
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LAST_PAUSE: Duration = Duration::from_secs(5);
 
-/// What came from the stream.
+/// An event of the stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Came {
     Parts(Vec<Part>),
-    /// The connection was lost; it is being made again.
+    /// The connection was lost; it is being restored.
     Away,
-    /// It stands again.
+    /// The connection is back.
     Back,
     /// There will be no more: the pane is closed.
     End,
@@ -48,13 +48,13 @@ struct Open {
 }
 
 impl Source {
-    /// From the beginning of a spool.
+    /// Opens the beginning of a spool.
     pub(super) async fn open(host: Arc<Host>, spool: String) -> Result<Self, TargetError> {
         let open = follow(&host, &spool, Position::default()).await?;
         Ok(Self { host, spool, flow: Flow::Open(open) })
     }
 
-    /// What comes next. Cancel safe.
+    /// The next event. Cancel safe.
     pub(super) async fn next(&mut self) -> Came {
         loop {
             match &mut self.flow {

@@ -1,18 +1,20 @@
-//! The spool of a pane: its stream in numbered files on its host, kept there until it was long read, so that a follower
-//! that went away can go on where it was. This part is pure: it knows where in the spool the stream has come to.
+//! The spool of a pane: its stream in numbered files on its host, kept there until long after it was read, so
+//! that a follower that went away can continue. This part is pure: it knows the position of the stream in the
+//! spool.
 
 use crate::mark::{Sight, look_for};
 
-/// What takes the stream of a pane into its spool. It keeps at most eight files of at most 8 MiB.
+/// The script that takes the stream of a pane into its spool. It keeps at most eight files of at
+/// most 8 MiB.
 pub(super) const RELAY: &str = include_str!("scripts/relay.sh");
 
-/// What prints a spool from somewhere, and goes on as it grows.
+/// The script that prints a spool from a position, and continues as it grows.
 pub(super) const FOLLOW: &str = include_str!("scripts/follow.sh");
 
 /// The longest line behind a mark.
 const MAX_LINE_BYTES: usize = 32;
 
-/// How far the stream has come.
+/// A position in the stream.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Position {
     /// The number of a file.
@@ -21,37 +23,37 @@ pub(super) struct Position {
     pub(super) offset: u64,
 }
 
-/// A piece of what a follower prints.
+/// A piece of a follower's output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Part {
     Bytes(Vec<u8>),
-    /// Something between is lost.
+    /// A part in between is lost.
     Gap,
     /// There will be no more.
     End,
 }
 
-/// Reads what a follower prints.
+/// Parses the output of a follower.
 #[derive(Debug)]
 pub(super) struct Reading {
     mark: Vec<u8>,
     position: Position,
-    /// What may be the beginning of a mark with its line.
+    /// Bytes that may be the beginning of a mark with its line.
     held: Vec<u8>,
 }
 
 impl Reading {
-    /// From a position, with the mark that the follower was given.
+    /// Begins at a position, with the mark that the follower was given.
     pub(super) fn new(mark: &str, position: Position) -> Self {
         Self { mark: mark.as_bytes().to_vec(), position, held: Vec::new() }
     }
 
-    /// What was taken in so far.
+    /// The position after the bytes so far.
     pub(super) fn position(&self) -> Position {
         self.position
     }
 
-    /// Takes what was printed.
+    /// Takes output of the follower.
     pub(super) fn push(&mut self, printed: &[u8]) -> Vec<Part> {
         let mut parts = Vec::new();
         self.held.extend_from_slice(printed);
@@ -73,7 +75,7 @@ impl Reading {
         }
     }
 
-    /// Goes on to where a mark says.
+    /// Goes to the position that a mark names.
     fn turn(&mut self, word: &str) -> Option<Part> {
         let Ok(file) = word.parse() else { return Some(Part::End) };
         let is_next = self.position.file.checked_add(1) == Some(file);
@@ -93,7 +95,8 @@ impl Reading {
 mod tests {
     use super::*;
 
-    /// The bytes, the places of other parts in them, and where it ended, however what was printed is cut.
+    /// Checks the bytes, the places of other parts in them, and the last position, regardless of how the
+    /// output is cut.
     fn check(printed: &[u8], text: &str, others: &[(usize, Part)], position: Position) {
         for size in 1..=printed.len() {
             let mut reading = Reading::new("MARK", Position { file: 3, offset: 10 });

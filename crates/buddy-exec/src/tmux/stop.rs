@@ -1,4 +1,4 @@
-//! How a command in a pane is stopped: with all that it started, and so that the pane has a shell afterwards.
+//! Stops a command in a pane: with everything that it started, and so that the pane has a shell afterwards.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use super::begin::unsure;
 use super::run::{Begun, call_off, out_of_reach};
 use crate::{Ended, Exit, PaneError, Stop, TargetError};
 
-/// What is sent to the foreground, and how long it has to work. The shell itself ends a loop only by an interrupt, so
-/// there is one again after the kill.
+/// The signals to the foreground, and the time that each has to work. The shell itself ends a loop only by an
+/// interrupt, so there is one again after the kill.
 pub(super) const STOPPING: &[(&str, Duration)] = &[
     ("INT", Duration::from_secs(1)),
     ("TERM", Duration::from_secs(1)),
@@ -33,7 +33,7 @@ pub(super) enum Wish {
     Kill,
 }
 
-/// The end of a run's wishes that others hold.
+/// The handle that requests a stop of a run.
 pub(super) struct Brake(pub(super) watch::Sender<Wish>);
 
 impl Stop for Brake {
@@ -47,7 +47,8 @@ impl Stop for Brake {
 }
 
 impl Begun {
-    /// Ends a command that began when it was no longer expected to, and says what is known of it.
+    /// Ends a command that began when it was no longer expected to, and returns what is known of
+    /// it.
     pub(super) async fn unsure(self) -> TargetError {
         let link = self.link.clone();
         let why = "it began after it had been taken back, and was ended".to_owned();
@@ -57,7 +58,7 @@ impl Begun {
         }
     }
 
-    /// Ends a command that nobody waits for.
+    /// Ends a command that no caller waits for.
     pub(super) async fn end(mut self) -> Result<Exit, TargetError> {
         let ended = self.stop(KILLING, Ended::Stopped).await;
         if ended.is_err() {
@@ -66,7 +67,8 @@ impl Begun {
         ended
     }
 
-    /// Ends the command with all that it started, also what left its session. What earlier commands left running stays.
+    /// Ends the command with everything that it started, also processes that left its session. Background
+    /// processes of earlier commands stay.
     pub(super) async fn stop(
         &mut self,
         steps: &[(&str, Duration)],
@@ -92,7 +94,7 @@ impl Begun {
         for (signal, time) in steps {
             match self.link.signal_stopped(signal).await {
                 Err(error) if error.is_connection() => return Err(out_of_reach(&self.link)),
-                // The next signal may fare better, and at last there is a new shell.
+                // The next signal may work, and at last there is a new shell.
                 Ok(()) | Err(_) => {}
             }
             match timeout(*time, &mut self.done).await {

@@ -30,27 +30,28 @@ use crate::{
     SupervisorCommand, Target, TargetError, Way, Written,
 };
 
-/// How long a lost connection is usually tried to be made again: longer than a change of networks or a short sleep takes.
+/// The usual time limit for restoring a lost connection: longer than a change of networks or a short
+/// sleep takes.
 pub const RECONNECT_WITHIN: Duration = Duration::from_mins(2);
 
-/// How long a command without a limit of its own waits for its turn.
+/// The time that a command without a timeout of its own waits for its turn.
 const TURN_LIMIT: Duration = Duration::from_mins(10);
 
-/// What the agent is told about a pane whose shell had other bounds.
+/// The notice for the agent about a pane whose shell had other bounds.
 const OTHER_BOUNDS: &str = "the shell of the pane had other bounds than hold now, so a new one was started; variables and \
                             jobs of the old one are gone";
 
-/// What a [`TmuxTarget`] is made of.
+/// The settings of a [`TmuxTarget`].
 #[derive(Debug, Clone)]
 pub struct TmuxSettings {
-    /// A directory on the target for the socket and what belongs to panes. Private to the account.
+    /// A directory on the target for the socket and the files of panes. Private to the account.
     pub directory: PathBuf,
     /// A directory on this machine for locks, so that two buddies do not type into one pane, and for records of the panes that
     /// buddy made.
     pub locks: PathBuf,
-    /// The session that is used by default.
+    /// The default session.
     pub session: String,
-    /// The most sessions that there may be, the default one included.
+    /// The most sessions, the default one included.
     pub max_sessions: u32,
     /// The most panes in one session.
     pub max_panes: u32,
@@ -58,22 +59,22 @@ pub struct TmuxSettings {
     pub shell: String,
     /// The environment of the shells.
     pub env: Vec<(String, String)>,
-    /// How a warden is started on the target, which owns the jail of a shell. Without, panes are for calls that have no
-    /// bounds.
+    /// The command line of a warden on the target, which owns the jail of a shell. Without one, panes are for
+    /// calls that have no bounds.
     pub warden: Option<SupervisorCommand>,
-    /// How a marker is started on the target, which keeps the standard error of commands apart. Without, both streams come
-    /// as one.
+    /// The command line of a marker on the target, which keeps the stderr of commands apart. Without one,
+    /// both streams come as one.
     pub marker: Option<SupervisorCommand>,
-    /// How long a connection to the target that was lost during a command is tried to be made again.
+    /// The time limit for restoring a connection to the target that was lost during a command.
     pub reconnect_within: Duration,
-    /// How a person gets to the target.
+    /// The way for a user to get to the target.
     pub way: Way,
 }
 
 /// A target with panes.
 ///
-/// Only [`Panes::start`] and [`Panes::dispatch`] use a pane. What runs by [`Target::start`] is a tool's own business and
-/// needs its streams for itself, so it goes to the target below, as files do.
+/// Only [`Panes::start`] and [`Panes::dispatch`] use a pane. A command of [`Target::start`] is a tool's own
+/// business and needs its streams for itself, so it goes to the target below, as files do.
 pub struct TmuxTarget {
     below: Arc<dyn Target>,
     host: Arc<Host>,
@@ -81,13 +82,13 @@ pub struct TmuxTarget {
     limits: Limits,
     shells: Shells,
     locks_in: PathBuf,
-    /// By session and pane. Held for a look or a change only.
+    /// By session and pane. Locked for a look or a change only.
     links: Mutex<HashMap<(String, String), Arc<Link>>>,
     /// One link is made at a time, so that no pane is made twice.
     opening: Semaphore,
     /// The locks of the sessions that were used.
     locks: Mutex<HashMap<String, Lock>>,
-    /// What waits for the ends of commands.
+    /// The tasks that wait for the ends of commands.
     runs: Mutex<JoinSet<()>>,
     hands: Hands,
 }
@@ -121,8 +122,8 @@ impl TmuxTarget {
         })
     }
 
-    /// The same panes, whose jails move what commands leave where programs take orders from it into this directory. Without one
-    /// it is removed.
+    /// The same panes, whose jails move files that commands leave where programs take orders from them into
+    /// this directory. Without one they are removed.
     pub fn with_quarantine(mut self, directory: PathBuf) -> Self {
         self.shells.quarantine = Some(directory);
         self
@@ -134,14 +135,14 @@ impl TmuxTarget {
         self.lock(&self.session)
     }
 
-    /// Tries whether the target keeps a command to bounds, so that it could keep the shell of a pane to them.
+    /// Tests whether the target keeps a command to bounds, so that it could keep the shell of a pane to them.
     pub async fn try_jail(&self) -> Result<(), TargetError> {
         let bounds = Bounds { write: Reach::Nothing, network: false, ..Bounds::open() };
         let hidden = vec![self.host.directory.clone()];
         self.host.run_in(Bounds { hidden, ..bounds }, "exit 0").await
     }
 
-    /// Ends jailed sessions in which nothing goes on, for when buddy ends. All others live on.
+    /// Ends idle jailed sessions, for when buddy ends. All others live on.
     pub async fn end_idle(&self) -> Result<(), TargetError> {
         let links = self.links().values().cloned().collect();
         rest::end_idle(&self.host, links).await
@@ -157,20 +158,20 @@ impl TmuxTarget {
         Ok((checked(session)?.to_owned(), checked(name)?.to_owned()))
     }
 
-    /// What the shell of a pane must be for a call with these bounds.
+    /// The shell that a pane must have for a call with these bounds.
     fn shell(&self, pane: &PaneSelector, bounds: &Bounds) -> Result<Shell, TargetError> {
         let (session, name) = self.names(pane)?;
         self.shells.shell(&self.host, &session, &name, bounds)
     }
 
-    /// The link to a pane whatever bounds its shell has, for who only looks at it or ends it. Where shells are jailed none is
-    /// made for that, as nobody said with which bounds.
+    /// The link to a pane with a shell of any bounds, for a caller that only looks at it or ends it. If
+    /// shells are jailed no pane is made for that, as its bounds are not known.
     async fn any_link(&self, pane: &PaneSelector) -> Result<Arc<Link>, TargetError> {
         let absent = if self.shells.are_jailed() { Absent::Never } else { Absent::Leave };
         Ok(self.link(pane, absent, &Bounds::open()).await?.0)
     }
 
-    /// The link to a pane that is there. The default one is made when it is not.
+    /// The link to an existing pane. The default one is made when it is missing.
     async fn link(
         &self,
         pane: &PaneSelector,
@@ -197,7 +198,8 @@ impl TmuxTarget {
             return Err(PaneError::Missing { what: "pane", name: name.clone() }.into());
         }
         if place.is_dead {
-            // tmux does not tell what a dead pane prints, so its shell comes back before it is followed.
+            // tmux does not report the output of a dead pane, so its shell is restarted before it is
+            // followed.
             place.pid = sessions::respawn(&self.host, session, &place.id, &shell).await?;
             place.bounds.clone_from(&shell.bounds);
         }
@@ -259,7 +261,8 @@ impl TmuxTarget {
             notes.push(OTHER_BOUNDS.to_owned());
         }
         link.ready().await?;
-        // From here on a command may be in the pane. Who asked for it may go away at any time; the one who types it does not.
+        // From here on a command may be in the pane. The caller may go away at any time; the task that types
+        // it does not.
         let (hand, handed) = oneshot::channel();
         let command = command.clone();
         self.spawn(async move {
@@ -271,7 +274,8 @@ impl TmuxTarget {
         handed.await.unwrap_or_else(|_| Err(PaneError::Closed.into()))
     }
 
-    /// The link to a pane whose shell has exactly these bounds. One with others is replaced where nothing runs in it.
+    /// The link to a pane whose shell has exactly these bounds. One with others is replaced if no program
+    /// runs in it.
     async fn fitting_link(
         &self,
         pane: &PaneSelector,
@@ -340,7 +344,7 @@ impl Panes for TmuxTarget {
     async fn create_session(&self, bounds: &Bounds, name: &str) -> Result<bool, TargetError> {
         let first = self.shell(&PaneSelector::default(), bounds)?;
         let shell = self.shell(&PaneSelector { session: Some(name.to_owned()), pane: None }, bounds)?;
-        // The default one has its place among the few that there may be, also before it is needed.
+        // The default session counts towards the limit, even before it is needed.
         self.lock(&self.session)?;
         sessions::session(&self.host, &self.session, &first, self.limits).await?;
         self.lock(name)?;

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use super::Client;
 
-/// The most that is kept of what a client says.
+/// The most bytes that are kept of a client's output.
 const SAID_BYTES: u64 = 64 * 1024;
-/// How often the end of a client is looked for.
+/// The pause between two checks for a client's end.
 const PAUSE: Duration = Duration::from_millis(2);
 
-/// How a client ended.
+/// The exit of a client, with its output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Answer {
     pub(crate) is_success: bool,
@@ -49,7 +49,7 @@ impl Client {
             std::thread::sleep(PAUSE);
         };
         let said = |reader: Option<io::Result<std::sync::mpsc::Receiver<Vec<u8>>>>| -> String {
-            // A process that the client left behind may hold the stream open; what it says is of no interest.
+            // A process that the client left behind may hold the stream open; its output is of no interest.
             let bytes = reader.and_then(Result::ok).and_then(|heard| heard.recv_timeout(limit).ok());
             String::from_utf8_lossy(&bytes.unwrap_or_default()).into_owned()
         };
@@ -76,7 +76,7 @@ fn reading(stream: impl Read + Send + 'static) -> io::Result<std::sync::mpsc::Re
     Ok(receiver)
 }
 
-/// What a client said, as one line for people; control characters are left out.
+/// The output of a client, as one line for people; control characters are left out.
 pub(crate) fn say(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
     words.join(" ").chars().filter(|letter| !letter.is_control()).take(500).collect()

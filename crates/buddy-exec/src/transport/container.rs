@@ -1,8 +1,8 @@
 //! A container that already runs, reached by its engine's `exec`.
 //!
-//! buddy never creates or starts a container, so there is nothing that could be made privileged, given a mount of the
-//! host or the host's network: the only word that comes from outside is the name, and a name that could be an option is
-//! refused.
+//! buddy never creates or starts a container, so it cannot make one that is privileged or that has a mount of
+//! the host or the host's network. The only word that comes from outside is the name, and a name that could
+//! be an option is refused.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,12 +15,12 @@ use crate::TargetError;
 
 /// Engines in the order in which they are looked for.
 const ENGINES: &[&str] = &["docker", "podman"];
-/// How long an engine may take to say whether a container runs.
+/// The time limit for an engine to tell whether a container runs.
 const ANSWER_LIMIT: Duration = Duration::from_secs(30);
 /// The longest name of a container.
 const MAX_NAME: usize = 255;
 
-/// Which container, and how engines are started.
+/// The container, and the environment of engines.
 #[derive(Debug, Clone)]
 pub struct ContainerSettings {
     /// The name or id of the container.
@@ -115,7 +115,7 @@ impl Transport for ContainerTransport {
     }
 }
 
-/// Names as engines give them. What begins with a dash would be an option.
+/// Accepts names as engines give them. A name that begins with a dash would be an option.
 fn check_name(name: &str) -> Result<(), String> {
     let is_first = |letter: char| letter.is_ascii_alphanumeric();
     let is_letter = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '.' | '-');

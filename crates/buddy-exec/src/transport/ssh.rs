@@ -1,9 +1,9 @@
 //! A host that `ssh` knows, over one connection that all commands share.
 //!
-//! The `ssh` program does the work, so that keys, agents, jump hosts and aliases are those of the person's own
-//! configuration. Nothing is asked at a terminal. The shared connection is a control master of this process alone, with
-//! its socket in a private directory. A host that does not answer is noticed by the keep-alive; the next command makes a
-//! new connection.
+//! The `ssh` program does the work, so that keys, agents, jump hosts and aliases are those of the user's own
+//! configuration. `ssh` never prompts at a terminal. The shared connection is a control master of this
+//! process alone, with its socket in a private directory. A host that does not answer is noticed by the
+//! keep-alive; the next command makes a new connection.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream;
@@ -21,36 +21,36 @@ use super::{Client, Transport, Way, say};
 use crate::TargetError;
 use crate::remote::quote;
 
-/// How often a connection is tried before the host counts as out of reach, and the pause between.
+/// The number of tries before the host counts as out of reach, and the pause between.
 const TRIES: u32 = 3;
 const PAUSE: Duration = Duration::from_millis(300);
-/// How long one try may take, beyond the time that `ssh` itself gives to the connection.
+/// The time limit of one try, beyond the time that `ssh` itself gives to the connection.
 const TRY_SLACK: Duration = Duration::from_secs(20);
-/// How long the master may take to end.
+/// The time limit for the master to end.
 const EXIT_LIMIT: Duration = Duration::from_secs(2);
-/// How long an idle connection stays when this process was killed and could not end it, in seconds.
+/// The time that an idle connection stays when this process was killed and could not end it, in seconds.
 const PERSIST_SECS: u32 = 60;
 
-/// Which host, and how `ssh` is started.
+/// The host, and the command line of `ssh`.
 #[derive(Debug, Clone)]
 pub struct SshSettings {
     /// `user@host`, or a name of the `ssh` configuration.
     pub destination: String,
     /// The program, usually just `ssh`.
     pub program: PathBuf,
-    /// A configuration file in place of the person's own.
+    /// A configuration file in place of the user's own.
     pub config: Option<PathBuf>,
     /// The environment of `ssh`.
     pub env: Vec<(String, String)>,
-    /// How long the host may take to answer a new connection.
+    /// The time limit for the host to answer a new connection.
     pub connect_timeout: Duration,
-    /// How long a host may be silent before it is asked for a sign of life. After three without an answer the connection
-    /// is given up.
+    /// The silence of a host before it gets a keep-alive request. After three without an answer the
+    /// connection is given up.
     pub alive_interval: Duration,
 }
 
 impl SshSettings {
-    /// The usual settings for a destination.
+    /// The default settings for a destination.
     pub fn new(destination: impl Into<String>, env: Vec<(String, String)>) -> Self {
         Self {
             destination: destination.into(),
@@ -68,7 +68,7 @@ impl SshSettings {
 pub struct SshTransport {
     name: String,
     shared: Arc<Shared>,
-    /// Held while a connection is made, so that commands that start together make one.
+    /// Locked while a connection is made, so that commands that start together make one.
     connecting: Mutex<()>,
     /// Whether the connection was ended for good.
     is_over: AtomicBool,
@@ -127,7 +127,7 @@ impl Transport for SshTransport {
                 Ok(Err(why)) => reason = why,
                 Err(error) => reason = error.to_string(),
             }
-            // Trying again does not make a key right.
+            // A retry does not make a key right.
             if reason.contains("Permission denied") || reason.contains("Host key verification failed") {
                 break;
             }
@@ -141,7 +141,8 @@ impl Transport for SshTransport {
     }
 
     fn client(&self, argv: &[&str]) -> Client {
-        // The login shell over there, whatever it is, is given one word after another in quotes that all shells share.
+        // The login shell on the host, of any kind, is given one word after another in quotes that all shells
+        // share.
         let line = argv.iter().map(|word| quote(word)).collect::<Vec<_>>().join(" ");
         self.shared.ssh(&["-o", "ControlMaster=no", "-T"], &[&format!("exec {line}")])
     }
@@ -156,7 +157,7 @@ impl Shared {
         self.directory.path().join("c")
     }
 
-    /// Whether the master listens. Whether the host still answers is for its keep-alive to find out.
+    /// Whether the master listens. Its keep-alive finds out whether the host still answers.
     fn is_up(&self) -> bool {
         UnixStream::connect(self.socket()).is_ok()
     }
@@ -181,7 +182,7 @@ impl Shared {
         let seconds = |time: Duration| time.as_secs().max(1);
         for option in [
             "BatchMode=yes".to_owned(),
-            // The person's configuration may ask for things that make sense at a terminal only.
+            // The user's configuration may ask for settings that make sense at a terminal only.
             "RequestTTY=no".to_owned(),
             "RemoteCommand=none".to_owned(),
             "PermitLocalCommand=no".to_owned(),
@@ -216,7 +217,7 @@ impl Drop for Shared {
     }
 }
 
-/// What begins with a dash would be an option, and what has spaces or control characters in it is no host.
+/// A name that begins with a dash would be an option, and one with spaces or control characters is no host.
 fn check_destination(destination: &str) -> Result<(), String> {
     let is_strange = |letter: char| letter.is_whitespace() || letter.is_control();
     if destination.is_empty() || destination.starts_with('-') || destination.contains(is_strange) {

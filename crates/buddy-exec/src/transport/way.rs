@@ -1,11 +1,11 @@
-//! How a person gets to a host by hand.
+//! The way for a user to get to a host by hand.
 
 use crate::remote::quote;
 
-/// The way of a person to a host.
+/// The way of a user to a host.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Way {
-    /// They are there.
+    /// The user is there.
     #[default]
     Here,
     /// Into a container, by its engine.
@@ -23,12 +23,12 @@ pub enum Way {
 }
 
 impl Way {
-    /// What a person types here to run a command at a terminal over there.
+    /// The command line that a user types here to run a command at a terminal on the host.
     pub fn typed(&self, command: &str) -> String {
         match self {
             Self::Here => command.to_owned(),
             Self::Container { engine, name } => format!("{engine} exec -it {name} {command}"),
-            // Two shells read it, the one here and the one over there.
+            // Two shells parse it, the one here and the one on the host.
             Self::Ssh { destination } if command.contains('\'') => {
                 format!("ssh -t {destination} {}", quote(command))
             }

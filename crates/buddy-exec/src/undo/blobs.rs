@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use super::digest;
 
-/// When a blob must have reached the disk.
+/// The time by which a blob must have reached the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Durability {
-    /// Before it is given back.
+    /// Before it is returned.
     Now,
     /// When [`Blobs::sync`] returns: one sync for many.
     Later,
@@ -35,7 +35,7 @@ impl Blobs {
         Self { folder, max_bytes }
     }
 
-    /// Keeps what a file has; none when that is too much.
+    /// Keeps the content of a file; `None` when it is too large.
     pub(super) fn put(&self, mut file: impl io::Read, durability: Durability) -> io::Result<Option<Blob>> {
         make_private(&self.folder)?;
         let mut draft = tempfile::Builder::new().prefix("draft-").tempfile_in(&self.folder)?;
@@ -59,7 +59,7 @@ impl Blobs {
         Ok(Some(Blob { digest, size }))
     }
 
-    /// Opens a content that was kept.
+    /// Opens a kept content.
     pub(super) fn open(&self, digest: &str) -> io::Result<File> {
         File::open(self.path(digest))
     }
@@ -107,7 +107,7 @@ pub(super) fn make_private(folder: &Path) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(0o700).create(folder)
 }
 
-/// A file for this account alone that did not exist before.
+/// A new file for this account alone.
 pub(super) fn create_private(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)
 }
@@ -116,7 +116,7 @@ pub(super) fn sync_folder(folder: &Path) -> io::Result<()> {
     File::open(folder)?.sync_all()
 }
 
-/// What is in a folder; nothing when it does not exist.
+/// The entries of a folder; empty when it does not exist.
 pub(super) fn entries(folder: &Path) -> io::Result<Vec<PathBuf>> {
     match fs::read_dir(folder) {
         Ok(entries) => entries.map(|entry| Ok(entry?.path())).collect(),

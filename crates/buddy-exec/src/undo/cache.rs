@@ -1,4 +1,4 @@
-//! What earlier snapshots found, so that a file that did not change is neither read nor kept again.
+//! The findings of earlier snapshots, so that an unchanged file is neither read nor kept again.
 
 use std::collections::HashMap;
 use std::fs;
@@ -12,12 +12,13 @@ use super::blobs::make_private;
 use super::digest::digest_of;
 use super::path_text::PathText;
 
-/// A file that changed so shortly before it was read may change again with the same time stamp, so it is not believed.
+/// A file that changed so shortly before it was read may change again with the same time stamp, so it is not
+/// trusted.
 const SETTLED_NANOS: i64 = 20_000_000;
 /// The largest cache that is read.
 const MAX_CACHE: u64 = 256 * 1024 * 1024;
 
-/// By what a file is known to be unchanged, as in git's index.
+/// The properties by which a file is known to be unchanged, as in git's index.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Meta {
     device: u64,
@@ -45,13 +46,14 @@ impl From<&Stat> for Meta {
 }
 
 impl Meta {
-    /// Whether a file that was like this when it was read at that time is believed to be the same while it stays so.
+    /// Whether a file that had these properties when it was read at that time is taken for unchanged while it
+    /// keeps them.
     pub(super) fn is_settled(&self, read_at_nanos: i64) -> bool {
         self.changed_nanos.saturating_add(SETTLED_NANOS) < read_at_nanos
     }
 }
 
-/// What is known of one file.
+/// The cached state of one file.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Known {
     pub(super) meta: Meta,
@@ -59,11 +61,11 @@ pub(super) struct Known {
     pub(super) read_at_nanos: i64,
 }
 
-/// What is known below one root.
+/// The cached states below one root.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Cache {
     pub(super) files: HashMap<PathBuf, Known>,
-    /// Whether there is something to save.
+    /// Whether there are changes to save.
     pub(super) is_changed: bool,
 }
 
@@ -80,7 +82,7 @@ impl Cache {
         (known.meta == meta && meta.is_settled(known.read_at_nanos)).then_some(known.digest.as_str())
     }
 
-    /// Reads what was saved; a cache that cannot be read is an empty one.
+    /// Reads the saved cache; one that cannot be read is an empty one.
     pub(super) fn load(folder: &Path, root: &Path) -> Self {
         let path = file_of(folder, root);
         if path.metadata().map_or(0, |metadata| metadata.len()) > MAX_CACHE {

@@ -4,7 +4,7 @@ use std::io::{self, Read, Write};
 
 use sha2::{Digest, Sha256};
 
-/// How much is copied at once.
+/// Bytes per read.
 const BUFFER: usize = 64 * 1024;
 
 /// The SHA-256 of some bytes, in hexadecimal.
@@ -12,7 +12,7 @@ pub(crate) fn digest_of(content: &[u8]) -> String {
     hex(&Sha256::digest(content))
 }
 
-/// Copies all there is, unless it is more than `most` bytes, and gives digest and size.
+/// Copies everything, unless it is more than `most` bytes, and returns digest and size.
 pub(super) fn copy(
     from: &mut impl Read,
     to: &mut impl Write,

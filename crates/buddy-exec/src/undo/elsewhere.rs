@@ -1,7 +1,7 @@
 //! Undo on another host: the same plan and the same states, reached through its target.
 //!
-//! A directory that a call made and that has something else in it by now stays. An undo that breaks off, as when the
-//! connection is lost, can be run again: what is restored already is not in the next plan.
+//! A directory that a call made and that has other files in it by now stays. An undo that breaks off, as when
+//! the connection is lost, can be run again: restored paths are not in the next plan.
 
 use std::io;
 
@@ -15,12 +15,12 @@ use super::store::{UndoError, UndoStore, Which, is_interrupted};
 use crate::{Bounds, Deletion, RemoteTarget, Target, TargetError};
 
 impl UndoStore {
-    /// What an entry is.
+    /// The header of an entry.
     pub fn header(&self, which: &Which) -> Result<Header, UndoError> {
         Ok(self.find(which)?.header)
     }
 
-    /// What undoing an entry would do on the host that it is about, as things stand there now.
+    /// The plan of undoing an entry on its host, by the present state there.
     pub async fn plan_on(&self, which: &Which, host: &RemoteTarget) -> Result<UndoPlan, UndoError> {
         let journal = self.find(which)?;
         let most = self.shared.settings.max_file_bytes;

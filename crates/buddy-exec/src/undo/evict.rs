@@ -1,4 +1,4 @@
-//! Keeping the store under its caps: what nothing refers to goes first, then the oldest entries.
+//! Keeping the store under its caps: unreferenced contents go first, then the oldest entries.
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
@@ -68,7 +68,7 @@ impl Shared {
     }
 }
 
-/// How many entries need each content.
+/// The number of entries that need each content.
 fn uses(journals: &[Read]) -> HashMap<String, usize> {
     let mut uses = HashMap::new();
     for digest in journals.iter().flat_map(digests) {

@@ -1,4 +1,4 @@
-//! The journal of an entry: a file of records, one a line, each durable before what it announces happens.
+//! The journal of an entry: a file of records, one a line, each durable before the change that it announces.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -11,21 +11,21 @@ use super::blobs::{create_private, entries, make_private, sync_folder};
 use super::path_text::PathText;
 use super::state::State;
 
-/// How often the next free number is looked for when other processes take it first.
+/// Retries for the next free number when other processes take it first.
 const TRIES: u64 = 1_000;
 /// The largest journal that is read. A record has a few hundred bytes.
 const MAX_JOURNAL: u64 = 256 * 1024 * 1024;
 
-/// What an entry is.
+/// The properties of an entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
     /// Its name, by which it is undone: that of the call.
     pub id: String,
-    /// What the call was, in one line.
+    /// The call, in one line.
     pub label: String,
     /// The session that it was in.
     pub session: String,
-    /// When, in milliseconds since 1970.
+    /// The time, in milliseconds since 1970.
     pub unix_ms: u64,
     /// The entry that this one undoes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -41,21 +41,21 @@ pub struct Header {
 pub(super) enum Record {
     /// The first line.
     Begin {
-        /// What the entry is.
+        /// The properties of the entry.
         header: Header,
     },
     /// A path is about to change, or was changed by a command.
     Change {
-        /// Where, without links.
+        /// The path, without links.
         path: PathText,
         before: State,
         after: State,
     },
-    /// A command is about to run; the snapshot beside the journal has what was there.
+    /// A command is about to run; the snapshot beside the journal has the state before.
     Command { roots: Vec<PathText> },
     /// The command ended and its changes are recorded.
     CommandEnded,
-    /// Changes of this path, or below it, cannot be taken back.
+    /// Changes of this path, or below it, cannot be undone.
     NotCovered { path: PathText, why: String },
     /// An undo came to its end.
     Undone,
@@ -69,7 +69,7 @@ pub(super) struct Journal {
 }
 
 impl Journal {
-    /// A new one, after all that exist.
+    /// A new journal, after all existing ones.
     pub(super) fn create(folder: &Path, header: &Header) -> io::Result<Self> {
         make_private(folder)?;
         let last = numbers(folder)?.into_iter().max().unwrap_or(0);
@@ -100,13 +100,13 @@ impl Journal {
         self.file.sync_all()
     }
 
-    /// Takes the journal away, as nothing came of the call.
+    /// Removes the journal, as the call changed nothing.
     pub(super) fn remove(&self) {
         // An empty entry that stays does no harm.
         let _ = fs::remove_file(&self.path);
     }
 
-    /// Where the snapshot of a command goes that runs in this entry.
+    /// The path of the snapshot of a command that runs in this entry.
     pub(super) fn snapshot_path(&self) -> PathBuf {
         snapshot_of(&self.path)
     }

@@ -1,4 +1,4 @@
-//! What is at a path of another host, as its own words say.
+//! The state of a path on another host, as its script reports it.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStringExt;
@@ -7,20 +7,20 @@ use std::path::{Path, PathBuf};
 use super::path_text::PathText;
 use super::state::State;
 
-/// Why the state of a directory that was made on the way is not compared.
+/// The reason why the state of a directory that was made on the way is not compared.
 const MADE_ON_THE_WAY: &str = "it was made for what is in it";
 
 /// A look at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Look {
-    /// Where it really is.
+    /// Its real path.
     pub(crate) path: PathBuf,
-    /// How many directories above it are not there.
+    /// The number of directories above it that are missing.
     pub(crate) missing: usize,
     pub(crate) seen: Seen,
 }
 
-/// What was seen.
+/// The object at a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Seen {
     /// Nothing; a new file would have this mode.
@@ -33,7 +33,7 @@ pub(crate) enum Seen {
     Link { target: PathBuf },
     /// A directory.
     Directory { mode: u32 },
-    /// Something else.
+    /// Anything else.
     Other,
 }
 
@@ -61,7 +61,7 @@ impl Seen {
 }
 
 impl Look {
-    /// Reads what the script said; none when it is not understood.
+    /// Parses the output of the script; `None` when it is not understood.
     pub(crate) fn read(said: &[u8]) -> Option<Self> {
         let end = memchr::memchr(b'\n', said)?;
         let (header, rest) = said.split_at_checked(end)?;
@@ -84,7 +84,7 @@ impl Look {
         Some(Self { path, missing: missing.parse().ok()?, seen })
     }
 
-    /// The directories that are made on the way to this path, outer before inner, each with what it will be.
+    /// The directories that are made on the way to this path, outer before inner, each with its future state.
     pub(crate) fn ancestors_made(&self) -> Vec<Upcoming> {
         let missing: Vec<&Path> = self.path.ancestors().skip(1).take(self.missing).collect();
         missing.into_iter().rev().map(|path| Upcoming::made(path.to_owned())).collect()
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_made_on_the_way_is_named_from_the_outside_in() {
+    fn directories_made_on_the_way_are_named_from_the_outside_in() {
         let look = Look::read(b"absent 600 2 8\n/w/a/b/c").unwrap();
         let made: Vec<PathBuf> = look.ancestors_made().into_iter().map(|made| made.path).collect();
         assert_eq!(made, [PathBuf::from("/w/a"), PathBuf::from("/w/a/b")]);
@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn what_makes_no_sense_is_nothing() {
+    fn malformed_answers_are_refused() {
         for said in [&b""[..], b"file 644 0 9\n/w", b"song 644 0 2\n/w", b"file 9 0 2\n/w", b"file 644\n/w"] {
             assert_eq!(Look::read(said), None, "{}", String::from_utf8_lossy(said));
         }

@@ -1,7 +1,9 @@
-//! Whether undo would bring back all that a removal takes: asked before it happens, with the limits of what undo keeps.
+//! Whether undo would bring back everything that a removal takes: asked before it happens, with the limits of
+//! undo.
 //!
-//! What a command removes is kept by the snapshot of its workspace, without directories that git ignores. What a tool removes is
-//! kept by itself, whatever git says of it. Nothing is kept here; only names and sizes are looked at, up to the same limits.
+//! The snapshot of the workspace keeps the files that a command removes, without directories that git
+//! ignores. A tool keeps the files that it removes itself, even if git ignores them. Nothing is kept here;
+//! only names and sizes are read, up to the same limits.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -14,7 +16,8 @@ use super::snapshot::{Limits, Snapshot, Taking};
 use super::state::State;
 use super::store::UndoSettings;
 
-/// Directories that a program makes again from what is beside them. Losing one that git ignores costs time and nothing else.
+/// Directories that a program builds again from the files beside them. Losing one that git ignores costs time
+/// and nothing else.
 const REBUILT: &[&str] = &[
     "target",
     "node_modules",
@@ -48,16 +51,17 @@ const REBUILT: &[&str] = &[
     "DerivedData",
 ];
 
-/// Who removes something.
+/// The cause of a removal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Remover {
     /// A command, before which a snapshot of the workspace is taken.
     Command,
-    /// A tool, which keeps what it removes.
+    /// A tool, which keeps the files that it removes.
     Tool,
 }
 
-/// Which of these paths undo would not bring back whole once they are removed from a workspace. A path outside it is none of them.
+/// The paths of these that undo would not bring back whole once they are removed from a workspace. A path
+/// outside it is never among them.
 pub fn lost(root: &Path, paths: &[PathBuf], remover: Remover, settings: UndoSettings) -> Vec<PathBuf> {
     let Ok(real) = root.canonicalize() else { return Vec::new() };
     let below = |path: &PathBuf| {
@@ -83,7 +87,7 @@ pub fn lost(root: &Path, paths: &[PathBuf], remover: Remover, settings: UndoSett
     inside.into_iter().filter(|(_, below)| is_lost(below)).map(|(path, _)| path.clone()).collect()
 }
 
-/// What a snapshot would cover.
+/// The paths that a snapshot would cover.
 fn look(root: &Path, limits: Limits) -> Snapshot {
     let blobs = Blobs::new(PathBuf::new(), 0);
     let taking = Taking { limits, blobs: &blobs, store: Path::new(""), now_nanos: 0 };
@@ -96,7 +100,8 @@ fn look(root: &Path, limits: Limits) -> Snapshot {
     looked.unwrap_or_default()
 }
 
-/// Whether a snapshot has everything at and beneath a path, but for what is built again.
+/// Whether a snapshot has everything at and beneath a path, but for directories that are built
+/// again.
 fn is_kept_by(snapshot: &Snapshot, root: &Path, below: &Path, limits: Limits) -> bool {
     let is_rebuilt = |path: &Path| {
         let is_named =
@@ -127,7 +132,7 @@ fn is_kept_by(snapshot: &Snapshot, root: &Path, below: &Path, limits: Limits) ->
     true
 }
 
-/// Whether a removal by a tool is within what is kept of one.
+/// Whether a removal by a tool is within the limits of undo.
 fn fits(top: &Path, limits: Limits) -> bool {
     let (mut files, mut bytes) = (0, 0);
     let mut left = VecDeque::from([top.to_owned()]);
@@ -189,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_snapshot_keeps_is_not_lost() {
+    fn files_that_a_snapshot_keeps_are_not_lost() {
         let tree = Tree::new(&[("src/a.rs", 10), ("src/b/c.rs", 10), ("notes", 3)]);
         for path in ["src", "src/b", "notes", "missing", "../elsewhere"] {
             tree.check(path, false, false);
@@ -216,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_larger_than_undo_keeps_is_lost() {
+    fn files_beyond_the_limits_of_undo_are_lost() {
         let tree = Tree::new(&[("big", 101), ("a/small", 1), ("a/big", 200)]);
         tree.check("big", true, true);
         tree.check("a", true, true);

@@ -1,4 +1,4 @@
-//! The plan of an undo: what would become of each path, and where that is in the way of something.
+//! The plan of an undo: the new state of each path, and conflicts with later changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,47 +14,47 @@ use super::store::{UndoError, UndoStore, Which, is_interrupted};
 use crate::files::{Parents, Roots, Spot, View};
 use crate::{Bounds, Reach, TargetError};
 
-/// Entries of a directory that are looked at to see whether it can go.
+/// The most entries of a directory that are read to see whether it can be removed.
 const MAX_NAMES: usize = 10_000;
 
-/// What undoing an entry would do.
+/// The effects of undoing an entry.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UndoPlan {
     /// The entry.
     pub header: Header,
-    /// Path by path; what is already as it was is left out.
+    /// Path by path; paths that are already as they were are left out.
     pub steps: Vec<Step>,
-    /// What cannot be taken back.
+    /// Changes that cannot be undone.
     pub not_covered: Vec<NotCovered>,
-    /// Whether the call did not come to its end, so that it is not known which of these changes are its own.
+    /// Whether the call did not come to its end, so that it is unknown which of these changes are its own.
     pub is_interrupted: bool,
 }
 
-/// What would become of one path.
+/// The change of one path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Step {
     /// The path, without links.
     pub path: PathText,
-    /// What is there now.
+    /// The state now.
     pub now: State,
-    /// What was there before the call.
+    /// The state before the call.
     pub to: State,
-    /// Why restoring it would lose something that the call did not do.
+    /// The reason why restoring it would lose a change that the call did not make.
     pub conflict: Option<String>,
 }
 
-/// Something that cannot be taken back.
+/// A path whose changes cannot be undone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct NotCovered {
     /// The path, or the directory in which changes are not known.
     pub path: PathText,
-    /// Why not.
+    /// The reason.
     pub why: String,
 }
 
 impl UndoPlan {
-    /// The same plan for somebody who was told of the conflicts and wants the old states all the same. What is lost by
-    /// it is kept, as the undo is an entry too.
+    /// The same plan for a user who was told of the conflicts and wants the old states all the same. The
+    /// replaced states are kept, as the undo is an entry too.
     pub fn overwriting(mut self) -> Self {
         self.steps.iter_mut().for_each(|step| step.conflict = None);
         self
@@ -67,7 +67,7 @@ impl UndoPlan {
 }
 
 impl UndoStore {
-    /// What undoing an entry would do, as things stand now.
+    /// The plan of undoing an entry, by the present states.
     pub fn plan(&self, which: &Which) -> Result<UndoPlan, UndoError> {
         let journal = self.find(which)?;
         let changes = changes(&journal)?;
@@ -92,8 +92,8 @@ impl UndoStore {
     }
 }
 
-/// What would become of a path, by what was there before the call and after it and what is there now, or why that is not
-/// known. None when it is as it was.
+/// The step for a path, from its states before and after the call and now, or the reason why the last is
+/// unknown. `None` when it is as it was.
 pub(super) fn step(path: PathText, before: State, after: &State, now: Result<State, String>) -> Option<Step> {
     let (now, blocked) = match now {
         Ok(now) => (now, None),
@@ -115,7 +115,7 @@ pub(super) fn left_out(record: &Record) -> Option<NotCovered> {
     }
 }
 
-/// For each path what was there before its first change and after its last.
+/// For each path its states before its first change and after its last.
 pub(super) fn changes(journal: &Read) -> Result<BTreeMap<PathText, (State, State)>, UndoError> {
     let mut changes: BTreeMap<PathText, (State, State)> = BTreeMap::new();
     for record in &journal.records {
@@ -132,7 +132,7 @@ pub(super) fn changes(journal: &Read) -> Result<BTreeMap<PathText, (State, State
     Ok(changes)
 }
 
-/// The changes of a command that was cut short: everything that is not as its snapshot has it.
+/// The changes of a command that was cut short: every path that differs from its snapshot.
 fn add_unrecorded(
     journal: &Read,
     snapshot: &str,
@@ -144,7 +144,7 @@ fn add_unrecorded(
         snapshot.lines().filter_map(|line| serde_json::from_str::<(PathText, State)>(line).ok())
     {
         known.insert(path.0.clone());
-        // A path that cannot be looked at is told as a conflict later.
+        // A path that cannot be read is reported as a conflict later.
         let now = reach.state(&path.0).unwrap_or(State::Absent);
         if now != before {
             changes.insert(path, (before, now));
@@ -184,7 +184,7 @@ fn new_paths(root: &Path, known: &BTreeSet<PathBuf>, left_out: &[PathBuf]) -> Ve
     found
 }
 
-/// A directory that is to go, and has something in it that is to stay, is in the way.
+/// A directory that is to go conflicts if it has an entry that is to stay.
 fn mark_full_directories(steps: &mut [Step]) {
     let goes = |step: &Step| !matches!(step.to, State::Directory { .. });
     let going: BTreeSet<PathBuf> =

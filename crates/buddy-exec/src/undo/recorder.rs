@@ -1,4 +1,4 @@
-//! The recorder of one call: what the call's file access and commands tell before they change something.
+//! The recorder of one call: file access and commands report to it before they change a path.
 
 use std::fs::File;
 use std::io;
@@ -19,37 +19,37 @@ use super::store::Shared;
 use crate::TargetError;
 use crate::files::Spot;
 
-/// Records what a call changes, or nothing when it is off. Clones record to the same entry.
+/// Records the changes of a call, or nothing when it is off. Clones record to the same entry.
 #[derive(Clone, Default)]
 pub struct Recorder {
     entry: Option<Arc<Entry>>,
 }
 
-/// How much a recorder kept of what was changed through it.
+/// The part of the changes that a recorder kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kept {
-    /// Nothing: nothing was told to it.
+    /// Nothing: no change was reported.
     Nothing,
-    /// Not all.
+    /// Some of them.
     Part,
-    /// All.
+    /// All of them.
     All,
 }
 
-/// An entry that is being written. Its files are made when there is something to record.
+/// An entry that is being written. Its files are made with the first record.
 struct Entry {
     shared: Arc<Shared>,
     header: Header,
-    /// Set when something was changed that could not be kept, on another host.
+    /// Set when a path was changed that could not be kept, on another host.
     is_partial: AtomicBool,
     open: Mutex<Option<Open>>,
 }
 
 struct Open {
     journal: Journal,
-    /// Held so that nothing is evicted while a call needs it.
+    /// Locked so that nothing is evicted while a call needs it.
     _lock: File,
-    /// The workspace before the command that runs now.
+    /// The workspace before the running command.
     pending: Option<Pending>,
     is_empty: bool,
 }
@@ -86,7 +86,7 @@ impl Recorder {
         self.entry.as_ref().map(|entry| entry.header.id.as_str())
     }
 
-    /// Keeps what is at a spot that is about to change.
+    /// Keeps the object at a spot that is about to change.
     pub(crate) fn changing(&self, spot: &Spot, after: impl FnOnce() -> State) -> Result<(), TargetError> {
         let Some(entry) = &self.entry else { return Ok(()) };
         let recorded = State::keep(spot, &entry.shared.blobs, Durability::Now).and_then(|before| {
@@ -99,7 +99,7 @@ impl Recorder {
         recorded.map_err(|source| TargetError::NotKept { path: spot.named().to_owned(), source })
     }
 
-    /// Tells of empty directories that were just made.
+    /// Records empty directories that were just made.
     pub(crate) fn directories_made(&self, made: &[Spot]) -> Result<(), TargetError> {
         let Some(entry) = &self.entry else { return Ok(()) };
         let record = |spot: &Spot| -> io::Result<Record> {
@@ -126,8 +126,8 @@ impl Recorder {
         recorded.map_err(|source| TargetError::NotKept { path: top.named().to_owned(), source })
     }
 
-    /// Takes a snapshot of these directories before a command that may change them. What is in `elsewhere` may change
-    /// too and is not covered.
+    /// Takes a snapshot of these directories before a command that may change them. Directories in
+    /// `elsewhere` may change too and are not covered.
     pub async fn before_command(
         &self,
         roots: Vec<PathBuf>,
@@ -136,7 +136,7 @@ impl Recorder {
         self.blocking(move |entry| entry.before_command(&roots, &elsewhere)).await
     }
 
-    /// Compares with the snapshot and records what the command changed.
+    /// Compares with the snapshot and records the changes of the command.
     pub async fn after_command(&self) -> Result<(), TargetError> {
         self.blocking(Entry::after_command).await
     }
@@ -151,12 +151,12 @@ impl Recorder {
         done.map_err(|source| TargetError::NotKept { path, source })
     }
 
-    /// How large a file may be that is kept; none when nothing is.
+    /// The largest file that is kept; `None` when nothing is.
     pub(crate) fn most_bytes(&self) -> Option<u64> {
         self.entry.as_ref().map(|entry| entry.shared.settings.max_file_bytes)
     }
 
-    /// How much of what was changed through it is kept.
+    /// The part of the changes that is kept.
     pub fn kept(&self) -> Kept {
         let Some(entry) = &self.entry else { return Kept::Nothing };
         let is_partial = entry.is_partial.load(Ordering::Relaxed);
@@ -168,12 +168,12 @@ impl Recorder {
         }
     }
 
-    /// Keeps what is at paths of another host that are about to change.
+    /// Keeps the objects at paths of another host that are about to change.
     pub(crate) async fn changing_elsewhere(&self, changes: Vec<Upcoming>) -> Result<(), TargetError> {
         self.blocking(move |entry| entry.elsewhere(changes)).await
     }
 
-    /// Tells of a directory of another host that is removed with all that is in it, which is not kept.
+    /// Records the removal of a directory of another host with everything in it, which is not kept.
     pub(crate) async fn not_covered_elsewhere(&self, path: PathBuf) -> Result<(), TargetError> {
         self.blocking(move |entry| {
             entry.is_partial.store(true, Ordering::Relaxed);
@@ -307,7 +307,8 @@ impl Drop for Entry {
     fn drop(&mut self) {
         let open = self.open.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         let Some(open) = open else { return };
-        // A command that changed nothing leaves nothing to undo. One that was not waited for keeps its snapshot.
+        // A command that changed nothing leaves nothing to undo. One that is still running keeps its
+        // snapshot.
         if open.is_empty && open.pending.is_none() {
             open.journal.remove();
         }
@@ -316,7 +317,7 @@ impl Drop for Entry {
     }
 }
 
-/// Writes what a crash during the command would be undone with.
+/// Writes the snapshot that undoes a command after a crash.
 fn save_snapshot(path: &Path, taken: &[(PathBuf, Snapshot)]) -> io::Result<()> {
     use std::io::Write as _;
     make_private(path.parent().unwrap_or(Path::new(".")))?;
@@ -325,7 +326,7 @@ fn save_snapshot(path: &Path, taken: &[(PathBuf, Snapshot)]) -> io::Result<()> {
         serde_json::to_writer(&mut lines, &(PathText(path.clone()), &seen.state))?;
         lines.push(b'\n');
     }
-    // What an earlier command of the same call left is of no use any more.
+    // The snapshot of an earlier command of the same call is of no use any more.
     let _ = std::fs::remove_file(path);
     let mut file = create_private(path)?;
     file.write_all(&lines)?;

@@ -1,8 +1,8 @@
-//! Carrying out a plan: the states of before are put back, and the undo is itself recorded.
+//! Carrying out a plan: the old states are restored, and the undo is itself recorded.
 //!
-//! First goes what must go, inner before outer; then directories are made, outer before inner; then files and links. A
-//! step that fails has those before it put back. An undo that was cut short can be run again: what is restored already
-//! is not in the next plan.
+//! Removals come first, inner before outer; then directories are made, outer before inner; then files and
+//! links. When a step fails, those before it are put back. An undo that was cut short can be run again:
+//! restored paths are not in the next plan.
 
 use std::io;
 use std::path::PathBuf;
@@ -17,8 +17,8 @@ use super::store::{UndoError, UndoStore};
 use crate::files::{Draft, Spot};
 
 impl UndoStore {
-    /// Carries out a plan as an entry of its own. A plan with conflicts is refused: who wants it all the same takes the
-    /// conflicts out of it.
+    /// Carries out a plan as an entry of its own. A plan with conflicts is refused: to override them, take
+    /// the conflicts out of it.
     pub fn apply(&self, plan: &UndoPlan, header: Header) -> Result<(), UndoError> {
         self.check(plan)?;
         let blobs = &self.shared.blobs;
@@ -29,7 +29,7 @@ impl UndoStore {
             fail::fail_point!("undo.step");
             if let Err(error) = work.perform(one) {
                 let done = moves.iter().take(at).rev();
-                // What cannot be put back stays, and the entry of this undo tells of it.
+                // A path that cannot be put back stays, and the entry of this undo has it.
                 done.for_each(|one| drop(work.perform(&one.reversed())));
                 return Err(error);
             }
@@ -38,7 +38,7 @@ impl UndoStore {
         Ok(())
     }
 
-    /// Refuses a plan that has conflicts, or needs what is no longer kept.
+    /// Refuses a plan that has conflicts, or needs contents that are no longer kept.
     pub(super) fn check(&self, plan: &UndoPlan) -> Result<(), UndoError> {
         if plan.conflicts() > 0 {
             return Err(UndoError::Conflicts(plan.conflicts()));
@@ -83,7 +83,7 @@ pub(super) fn moves(steps: &[Step]) -> Vec<Move> {
     }
     removals.sort_by(|first, second| second.path.cmp(&first.path));
     creations.sort_by(|first, second| first.path.cmp(&second.path));
-    // The mode of a directory may forbid what has yet to happen in it.
+    // The mode of a directory may forbid later changes in it.
     let (directories, others): (Vec<_>, Vec<_>) =
         creations.into_iter().partition(|one| matches!(one.to, State::Directory { .. }));
     let modes = directories.iter().rev().filter(|one| one.from != State::Absent).cloned().collect::<Vec<_>>();

@@ -1,7 +1,9 @@
-//! A snapshot of a workspace: what is at every path, taken before a command whose changes nobody knows in advance.
+//! A snapshot of a workspace: the object at every path, taken before a command whose changes are not known in
+//! advance.
 //!
-//! Directories that `.gitignore` names, files over the cap and what is beyond the caps on number and size are not
-//! covered, and the snapshot says so. A repository's own `.git` comes last, so that the caps cut it before the work.
+//! Directories that `.gitignore` names, files over the cap and paths beyond the caps on number and size are
+//! not covered, and the snapshot says so. A repository's own `.git` comes last, so that the caps cut it
+//! before the work.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ffi::OsStr;
@@ -20,10 +22,10 @@ use super::state::State;
 use crate::files::{Ignored, Spot, open_tree};
 use crate::jail::is_stand_in;
 
-/// Paths listed as not covered at most; further ones are counted.
+/// The most paths that are listed as not covered; further ones are counted.
 const MAX_NOT_COVERED: usize = 100;
 
-/// How much of a workspace is covered.
+/// The limits of a snapshot.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Limits {
     pub(super) files: usize,
@@ -31,24 +33,24 @@ pub(super) struct Limits {
     pub(super) file_bytes: u64,
 }
 
-/// What was found.
+/// The objects that were found.
 #[derive(Debug, Default)]
 pub(super) struct Snapshot {
     pub(super) seen: BTreeMap<PathBuf, Seen>,
     pub(super) not_covered: Vec<(PathBuf, String)>,
-    /// Whether caps left something out, so that a path that is missing here may exist.
+    /// Whether caps left a path out, so that a path that is missing here may exist.
     pub(super) is_cut: bool,
     bytes: u64,
 }
 
-/// What is at one path.
+/// The object at one path.
 #[derive(Debug, Clone)]
 pub(super) struct Seen {
     meta: Option<Meta>,
     pub(super) state: State,
 }
 
-/// How snapshots are taken.
+/// The parameters of a snapshot.
 pub(super) struct Taking<'a> {
     pub(super) limits: Limits,
     pub(super) blobs: &'a Blobs,
@@ -57,14 +59,14 @@ pub(super) struct Taking<'a> {
     pub(super) now_nanos: i64,
 }
 
-/// One directory to look into.
+/// One directory to read.
 struct Job {
     path: PathBuf,
     ignored: Arc<Ignored>,
 }
 
 impl Taking<'_> {
-    /// What is below `root` now, with every content kept.
+    /// The objects below `root` now, with every content kept.
     pub(super) fn before(&self, root: &Path, cache: &mut Cache) -> io::Result<Snapshot> {
         let snapshot = self.walk(root, |spot, path, meta| {
             if let Some(digest) = cache.digest(path, meta).filter(|digest| self.blobs.has(digest)) {
@@ -83,7 +85,7 @@ impl Taking<'_> {
         Ok(snapshot)
     }
 
-    /// What is below `root` now, with nothing kept. What is as it was before is not read again.
+    /// The objects below `root` now, with nothing kept. Unchanged files are not read again.
     pub(super) fn after(&self, root: &Path, before: &Snapshot, before_nanos: i64) -> io::Result<Snapshot> {
         self.walk(root, |spot, path, meta| match before.seen.get(path) {
             Some(seen) if seen.meta == Some(meta) && meta.is_settled(before_nanos) => Ok(seen.state.clone()),
@@ -91,7 +93,7 @@ impl Taking<'_> {
         })
     }
 
-    /// What is below `root`, with a look at each path that is covered.
+    /// Calls a function for each covered path below `root`.
     pub(super) fn walk(
         &self,
         root: &Path,
@@ -146,7 +148,7 @@ impl Taking<'_> {
         let Ok(Some(stat)) = spot.stat() else { return Found::Other };
         let meta = Meta::from(&stat);
         let kind = FileType::from_raw_mode(stat.st_mode);
-        // It comes and goes with the jail of a pane, and is nobody's change.
+        // It comes and goes with the jail of a pane, and is no change of the command.
         if is_stand_in(path) {
             return Found::Other;
         }
@@ -198,14 +200,14 @@ impl Snapshot {
         }
     }
 
-    /// What differs in `after`: path, state before, state after.
+    /// The differences in `after`: path, state before, state after.
     pub(super) fn changes(&self, after: &Self) -> Vec<(PathText, State, State)> {
         let mut changes = Vec::new();
         for (path, seen) in &self.seen {
             let now = match after.seen.get(path) {
                 Some(now) if now.meta == seen.meta && seen.meta.is_some() && !differ(seen, now) => continue,
                 Some(now) => now.state.clone(),
-                // The caps may have cut something else this time.
+                // The caps may have cut another path this time.
                 None if after.is_cut && path.symlink_metadata().is_ok() => continue,
                 None => State::Absent,
             };
@@ -228,7 +230,7 @@ impl Snapshot {
     }
 }
 
-/// Whether two looks at the same file found something different.
+/// Whether two looks at the same file found a difference.
 fn differ(before: &Seen, after: &Seen) -> bool {
     before.state != after.state
 }

@@ -1,4 +1,4 @@
-//! The state of a path: what undo compares and restores.
+//! The state of a path, which undo compares and restores.
 
 use std::io;
 
@@ -10,11 +10,11 @@ use super::digest;
 use super::path_text::PathText;
 use crate::files::Spot;
 
-/// What is at a path.
+/// The object at a path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "is", rename_all = "snake_case")]
 pub enum State {
-    /// Nothing.
+    /// No object.
     Absent,
     /// A regular file.
     File {
@@ -27,7 +27,7 @@ pub enum State {
     },
     /// A symbolic link.
     Link {
-        /// Where it leads.
+        /// Its target.
         target: PathText,
     },
     /// A directory.
@@ -35,9 +35,9 @@ pub enum State {
         /// Its permission bits.
         mode: u32,
     },
-    /// Something that was not kept.
+    /// An object that was not kept.
     NotKept {
-        /// Why not.
+        /// The reason.
         why: String,
     },
 }
@@ -48,7 +48,7 @@ impl State {
         Self::File { digest: digest::digest_of(content), size: content.len() as u64, mode: mode & 0o7777 }
     }
 
-    /// What is at the spot, with its content kept as a blob.
+    /// The object at the spot, with its content kept as a blob.
     pub(super) fn keep(spot: &Spot, blobs: &Blobs, durability: Durability) -> io::Result<Self> {
         Self::look(spot, |file, size| match blobs.put(file, durability)? {
             Some(blob) => Ok((blob.digest, blob.size)),
@@ -56,7 +56,7 @@ impl State {
         })
     }
 
-    /// What is at the spot, with nothing kept.
+    /// The object at the spot, with nothing kept.
     pub(crate) fn at(spot: &Spot) -> io::Result<Self> {
         Self::look(spot, |mut file, _| {
             digest::copy(&mut file, &mut io::sink(), u64::MAX)?

@@ -18,12 +18,12 @@ use super::snapshot::{Limits, Taking};
 use super::state::State;
 use crate::TargetError;
 
-/// How much is kept.
+/// The limits of the store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UndoSettings {
     /// The largest file whose content is kept.
     pub max_file_bytes: u64,
-    /// What all contents together may take; the oldest entries go first.
+    /// The most bytes of all contents together; the oldest entries go first.
     pub max_total_bytes: u64,
     /// The most entries.
     pub max_entries: usize,
@@ -52,7 +52,7 @@ impl UndoSettings {
     }
 }
 
-/// Why something could not be undone.
+/// The reason why an entry could not be undone.
 #[derive(Debug, thiserror::Error)]
 pub enum UndoError {
     /// There is no entry of this name.
@@ -64,15 +64,15 @@ pub enum UndoError {
     /// Paths were changed since.
     #[error("{0} of the paths were changed since, or are in the way")]
     Conflicts(usize),
-    /// A content that is needed was evicted.
+    /// A needed content was evicted.
     #[error("the old content of `{}` is no longer kept", .0.display())]
     Gone(PathBuf),
-    /// A path could not be restored. What was restored before it was put back.
+    /// A path could not be restored. Paths restored before it were put back.
     #[error("cannot restore `{}`", path.display())]
     Restore {
         /// The path.
         path: PathBuf,
-        /// Why not.
+        /// The cause.
         source: io::Error,
     },
     /// A path could not be reached.
@@ -83,28 +83,28 @@ pub enum UndoError {
     Store(#[from] io::Error),
 }
 
-/// Which entry.
+/// The entry that is meant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Which {
     /// The newest that was not undone, and is no undo itself.
     Last,
-    /// That of this name.
+    /// The entry of this name.
     Id(String),
 }
 
 /// One line of the list of entries.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct UndoEntry {
-    /// What it is.
+    /// Its properties.
     pub header: Header,
-    /// How many paths it changed.
+    /// The number of paths that it changed.
     pub changes: usize,
     /// Whether it was undone, and that was not undone in turn.
     pub is_undone: bool,
     /// Whether its command or undo did not come to its end.
     pub is_interrupted: bool,
-    /// Whether all that its file tools changed can be taken back. What a command changed outside its workspace is not
-    /// counted here; the plan tells of it.
+    /// Whether all changes of its file tools can be undone. Changes of a command outside its workspace are
+    /// not counted here; the plan lists them.
     pub is_covered: bool,
 }
 
@@ -114,7 +114,7 @@ pub struct UndoStore {
     pub(super) shared: Arc<Shared>,
 }
 
-/// What recorders and the store share.
+/// State that recorders and the store share.
 pub(super) struct Shared {
     pub(super) folder: PathBuf,
     pub(super) settings: UndoSettings,
@@ -125,9 +125,9 @@ pub(super) struct Shared {
 }
 
 impl UndoStore {
-    /// The store in this folder, which is made when something is first kept.
+    /// The store in this folder, which is made with the first entry.
     pub fn new(folder: PathBuf, settings: UndoSettings, clock: Arc<dyn Clock>) -> Self {
-        // What snapshots meet is without links, so the folder must be too.
+        // Paths in snapshots are without links, so the folder must be too.
         let folder = folder.canonicalize().unwrap_or(folder);
         let blobs = Blobs::new(folder.join("blobs"), settings.max_file_bytes);
         Self { shared: Arc::new(Shared { folder, settings, blobs, clock, cache: Mutex::new(None) }) }
@@ -165,7 +165,7 @@ impl UndoStore {
         })
     }
 
-    /// Removes the oldest entries while there is too much.
+    /// Removes the oldest entries while the store is over its limits.
     pub fn evict(&self) {
         self.shared.evict();
     }
@@ -185,7 +185,7 @@ fn undone(journals: &[Read]) -> HashSet<String> {
     undone
 }
 
-/// Whether nothing was changed that is not kept, apart from what commands did.
+/// Whether all changes are kept, apart from those of commands.
 fn is_covered(journal: &Read) -> bool {
     let has_command = journal.records.iter().any(|record| matches!(record, Record::Command { .. }));
     let is_left_out = |record: &Record| match record {
@@ -217,7 +217,7 @@ impl Shared {
         read_all(&self.entries())
     }
 
-    /// The file whose lock keeps what is in use from being evicted.
+    /// The file whose lock keeps contents in use from being evicted.
     pub(super) fn lock_file(&self) -> io::Result<File> {
         make_private(&self.folder)?;
         let mut options = OpenOptions::new();

@@ -1,5 +1,5 @@
-//! File access stays within its bounds, whatever a path or the tree says. Every refusal is checked by what is on the disk
-//! afterwards.
+//! File access stays within its bounds, regardless of the path and the tree. Every refusal is checked by the
+//! disk afterwards.
 
 use std::fs;
 use std::os::unix::ffi::OsStrExt;
@@ -12,7 +12,7 @@ use buddy_exec::{
 };
 use tempfile::TempDir;
 
-/// A workspace, and something outside that must stay as it is.
+/// A workspace, and files outside that must stay as they are.
 pub(crate) struct Yard {
     pub(crate) folder: TempDir,
     pub(crate) target: LocalTarget,
@@ -77,7 +77,7 @@ impl Yard {
         self.target.make_directory(&self.bounds, &Recorder::off(), Path::new(path)).await.map(drop)
     }
 
-    /// What a listing and both searches show of a path, in one text.
+    /// The output of a listing and both searches for a path, in one text.
     pub(crate) async fn look(&self, path: &str) -> Result<String, TargetError> {
         let path = Path::new(path);
         let options = ListOptions { depth: 9, limit: 1_000, with_ignored: true };
@@ -171,7 +171,7 @@ async fn links_that_lead_out_are_followed_by_nothing() {
     let seen = yard.look(".").await.unwrap();
     assert!(!seen.contains(SECRET) && !seen.contains("deep"), "{seen}");
     assert_eq!(fs::read_dir(yard.path("out")).unwrap().count(), 2);
-    // The link itself may go; what it leads to stays.
+    // The link itself may go; its target stays.
     yard.delete("d").await.unwrap();
     yard.delete("l").await.unwrap();
     assert!(!yard.path("ws/d").is_symlink() && yard.path("out/deep/secret").exists());
@@ -204,7 +204,7 @@ async fn a_link_that_a_command_planted_is_not_written_through() {
 }
 
 #[tokio::test]
-async fn what_is_hidden_is_hidden_under_every_spelling() {
+async fn hidden_files_are_hidden_under_every_spelling() {
     let mut yard = Yard::new();
     fs::write(yard.path("ws/.env"), SECRET).unwrap();
     fs::create_dir(yard.path("ws/keys")).unwrap();
@@ -227,7 +227,7 @@ async fn what_is_hidden_is_hidden_under_every_spelling() {
     assert!(seen.contains("inside too"));
     assert_eq!(fs::read_to_string(yard.path("ws/.env")).unwrap(), SECRET);
     assert!(!yard.path("ws/missing").exists());
-    // The same where everything else is in reach.
+    // The same if everything else is in reach.
     yard.bounds.read = Reach::Anywhere;
     for path in ["e", "./.env", "sub/../.env", "k/one"] {
         assert!(matches!(yard.read(path).await, Err(TargetError::Hidden { .. })), "{path}");
@@ -235,7 +235,7 @@ async fn what_is_hidden_is_hidden_under_every_spelling() {
 }
 
 #[tokio::test]
-async fn what_is_guarded_is_read_and_never_changed_also_where_it_does_not_exist() {
+async fn guarded_paths_are_read_and_never_changed_even_if_missing() {
     let mut yard = Yard::new();
     fs::create_dir_all(yard.path("ws/.git/hooks")).unwrap();
     fs::write(yard.path("ws/.git/config"), "as it was").unwrap();
@@ -374,6 +374,6 @@ async fn nothing_is_in_reach_when_the_bounds_say_so() {
     assert!(matches!(yard.write("file").await, Err(TargetError::Outside { .. })));
     yard.bounds = Bounds { read: Reach::Nothing, write: Reach::Anywhere, ..Bounds::open() };
     assert!(yard.read("file").await.is_err());
-    assert!(yard.write("file").await.is_err(), "what is not readable is not writable either");
+    assert!(yard.write("file").await.is_err(), "an unreadable file is not writable either");
     assert_eq!(fs::read_to_string(yard.path("ws/file")).unwrap(), "inside");
 }

@@ -14,7 +14,7 @@ pub(crate) fn limits(processes: u64, megabytes: u64) -> Limits {
     Limits { processes, memory_bytes: megabytes * MEGABYTE }
 }
 
-/// Tries to have 400 processes at the same time, and tells how many it got.
+/// Tries to have 400 processes at the same time, and prints how many it got.
 pub(crate) fn forker(marker: &str) -> String {
     format!(
         "python3 -c '
@@ -130,12 +130,13 @@ async fn a_group_is_gone_with_its_command_and_also_when_its_supervisor_was_kille
     let mut killed = stage.start(sh("echo $PPID; sleep 0.3; kill -9 $PPID")).await.unwrap();
     let supervisor = String::from_utf8_lossy(&killed.next().await.unwrap().bytes).trim().to_owned();
     killed.wait().await.unwrap_err();
-    // The next command clears away what was left.
+    // The next command removes the groups that were left.
     stage.run(sh("true")).await;
     assert_eq!(groups_of(&supervisor), [] as [PathBuf; 0]);
 }
 
-/// Every process starts two more, without end. It runs only where its number of processes is certainly limited.
+/// Every process starts two more, without end. It runs only where its number of processes is certainly
+/// limited.
 #[tokio::test]
 async fn a_fork_bomb_goes_off_in_its_group_and_others_run_meanwhile() {
     assert!(is_limited(), "without a limit this would take the whole machine");

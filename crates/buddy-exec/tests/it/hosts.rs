@@ -1,5 +1,6 @@
-//! One suite for every target: the same table of cases against this machine, a shell of busybox, a container and a host
-//! over SSH. All of them run on this machine, so the process table shows what is left of any of them.
+//! One suite for every target: the same table of cases against this machine, a shell of busybox, a container
+//! and a host over SSH. All of them run on this machine, so the process table shows the processes that any of
+//! them left.
 
 mod commands;
 mod files;
@@ -16,7 +17,7 @@ use futures::future::BoxFuture;
 
 use place::Place;
 
-/// A case: what it shows, and how.
+/// A case: its name, and its function.
 type Case = (&'static str, fn(Arc<Place>) -> BoxFuture<'static, ()>);
 
 /// Names an async function as a case.

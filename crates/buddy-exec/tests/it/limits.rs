@@ -1,4 +1,5 @@
-//! Limits of each process: they hold in the open and in a jail, for root and for others, with a group and without.
+//! Limits of each process: they apply in the open and in a jail, for root and for others, with a group and
+//! without.
 
 use buddy_exec::{Bounds, Exec, LimitsHit};
 
@@ -8,14 +9,14 @@ use crate::stage::{Stage, alive, marker, sh};
 
 const GIBIBYTE: u64 = 1024 * 1024 * 1024;
 
-/// A limit as `/proc/self/limits` tells it, soft and hard.
+/// A limit from `/proc/self/limits`, soft and hard.
 fn limit(table: &str, name: &str) -> [u64; 2] {
     let line = table.lines().find_map(|line| line.strip_prefix(name)).unwrap();
     let mut words = line.split_ascii_whitespace().map(|word| word.parse().unwrap_or(u64::MAX));
     [words.next().unwrap(), words.next().unwrap()]
 }
 
-/// Whether every limit is there.
+/// Asserts that every limit is set.
 pub(crate) fn check(table: &str, place: &str) {
     for (name, most) in [
         ("Max core file size", 0),
@@ -41,7 +42,7 @@ async fn every_process_has_limits_wherever_it_runs() {
 }
 
 #[tokio::test]
-async fn who_opens_files_without_end_is_refused_and_others_are_not() {
+async fn opening_too_many_files_fails_for_that_command_alone() {
     let stage = Stage::new();
     let script = "python3 -c '
 files = []

@@ -1,4 +1,4 @@
-//! What the local target does to real processes and files, asserted on their effects.
+//! The effects of the local target on real processes and files.
 #![expect(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 mod bounds;

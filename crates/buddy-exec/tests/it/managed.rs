@@ -1,4 +1,5 @@
-//! Managed processes: they outlive who started them, are found again, and end as a whole.
+//! Managed processes: they outlive the process that started them, are found again, and end as a
+//! whole.
 
 mod deaths;
 mod house;

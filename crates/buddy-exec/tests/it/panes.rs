@@ -1,4 +1,4 @@
-//! What panes do with a real tmux and real shells.
+//! Panes with a real tmux and real shells.
 
 mod apart;
 mod askers;

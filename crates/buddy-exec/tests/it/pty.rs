@@ -15,7 +15,7 @@ fn typed(text: &str) -> Stdin {
     Stdin::Bytes(text.as_bytes().to_vec())
 }
 
-/// Runs it in the open and in a jail; both must come to the same.
+/// Runs it in the open and in a jail; both must give the same result.
 async fn check(exec: impl Fn() -> Exec, is_right: impl Fn(&Exit) -> bool) {
     for is_jailed in [false, true] {
         let stage = Stage::new();
@@ -50,13 +50,13 @@ async fn both_streams_come_as_one() {
 }
 
 #[tokio::test]
-async fn who_reads_without_end_finds_an_end() {
+async fn reading_stdin_of_a_terminal_ends() {
     check(|| sh("cat; echo over"), |exit| exit.stdout.text() == "over\r\n").await;
     check(|| sh("cat </dev/tty; echo over"), |exit| exit.stdout.text() == "over\r\n").await;
 }
 
 #[tokio::test]
-async fn what_is_typed_is_read_and_echoed() {
+async fn typed_input_is_read_and_echoed() {
     for keys in ["blue\n", "blue"] {
         let exec = || Exec { stdin: typed(keys), ..sh("stty -echo; read colour; echo [$colour]") };
         check(exec, |exit| exit.stdout.text().ends_with("[blue]\r\n")).await;
@@ -112,7 +112,7 @@ async fn much_output_comes_whole() {
 
 /// `sudo` runs with rights that its caller may not signal, so it has to come to an end by itself.
 #[tokio::test]
-async fn who_asks_for_a_password_finds_the_end_of_the_input() {
+async fn a_password_prompt_reads_the_end_of_the_input() {
     let cell = Cell::new(Kind::Ordinary);
     let mark = cell.ws("sudo-was-here");
     let mark = mark.to_str().unwrap();

@@ -1,4 +1,4 @@
-//! Starting commands and learning how they ended.
+//! Starting commands and waiting for their exit.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -100,7 +100,7 @@ async fn a_program_that_is_not_there_is_named() {
         }
         other => panic!("{other:?}"),
     }
-    assert!(!stage.path("exec-1.log").exists(), "what never ran has no log");
+    assert!(!stage.path("exec-1.log").exists(), "a command that never ran has no log");
 }
 
 #[tokio::test]

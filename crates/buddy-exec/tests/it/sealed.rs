@@ -1,5 +1,5 @@
-//! Files that can hold secrets are seen and not read, and files that programs take orders from are read and not changed,
-//! wherever they stand and whatever leads to them.
+//! Files that can hold secrets are seen and not read, and files that programs take orders from are read and
+//! not changed, in every directory and through every link.
 
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -69,14 +69,14 @@ async fn no_way_of_reading_gives_the_content_of_a_secret() {
 }
 
 #[tokio::test]
-async fn what_was_opened_is_read_and_nothing_else() {
+async fn only_opened_files_are_read() {
     let mut yard = yard();
     yard.bounds.opened = vec![yard.path("ws/.env")];
     assert_eq!(yard.read(".env").await.unwrap(), VALUE);
     for path in ["app/.Env.local", ".ssh/config", "far.txt"] {
         assert!(yard.read(path).await.is_err(), "{path}");
     }
-    // A link in the place of what was asked about opens nothing further.
+    // A link in the place of the opened file opens nothing further.
     fs::remove_file(yard.path("ws/.env")).unwrap();
     symlink(yard.path("out/.aws/credentials"), yard.path("ws/.env")).unwrap();
     assert!(matches!(yard.read(".env").await, Err(TargetError::Sealed { .. })));
@@ -103,7 +103,7 @@ async fn a_secret_is_replaced_without_being_told() {
 }
 
 #[tokio::test]
-async fn a_directory_that_a_person_opened_is_not_protected_by_its_own_name() {
+async fn a_directory_that_the_user_opened_is_not_protected_by_its_own_name() {
     let mut yard = yard();
     yard.bounds.anchors = vec![yard.path("ws/.ssh")];
     yard.bounds.guarded_names = NameSet::trees([".ssh"]);

@@ -181,7 +181,7 @@ async fn patterns_that_cannot_be_run_in_bounded_memory_are_refused() {
         let refused = tree.grep(query(pattern)).await;
         assert!(matches!(refused, Err(TargetError::BadPattern { .. })), "{pattern}");
     }
-    // What makes a backtracking engine run for ever is linear here.
+    // A pattern that makes a backtracking engine run for ever is linear here.
     let text = "a".repeat(100_000);
     let tree = Tree::new(&[("a", &text)]);
     assert_eq!(tree.grep(query("(a*)*(a*)*(a*)*b")).await.unwrap().files.len(), 0);

@@ -12,12 +12,12 @@ use buddy_exec::{
 };
 use tempfile::TempDir;
 
-/// Far more than anything here takes, also on a loaded machine.
+/// Far more than any wait here takes, also on a loaded machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(20);
 
 pub(crate) struct Stage {
     dir: TempDir,
-    /// Where swept things are moved.
+    /// The directory for swept files.
     quarantine: TempDir,
     target: std::sync::Arc<LocalTarget>,
 }
@@ -35,7 +35,7 @@ impl Stage {
         Self::with(SupervisorCommand { program: program.to_owned(), args: Vec::new() }, grace)
     }
 
-    /// With a shell script that plays the supervisor; the control stream is its standard input, both ways.
+    /// With a shell script that plays the supervisor; the control stream is its stdin, both ways.
     pub(crate) fn with_scripted_supervisor(script: &str) -> Self {
         let args = vec!["-c".into(), script.into()];
         Self::with(SupervisorCommand { program: "/bin/sh".into(), args }, Duration::ZERO)
@@ -59,7 +59,7 @@ impl Stage {
         Self { dir, quarantine, target: std::sync::Arc::new(target) }
     }
 
-    /// The same stage, whose commands may take so much.
+    /// The same stage, with these limits on its commands.
     pub(crate) fn with_limits(self, limits: Limits) -> Self {
         let target = std::sync::Arc::into_inner(self.target).unwrap();
         Self { target: std::sync::Arc::new(target.with_limits(limits)), ..self }

@@ -62,7 +62,7 @@ async fn the_grace_is_for_the_whole_tree() {
 }
 
 #[tokio::test]
-async fn who_ignores_the_request_is_killed_after_the_grace() {
+async fn a_command_that_ignores_the_request_is_killed_after_the_grace() {
     let marker = marker();
     let stage = Stage::new();
     let mut running = stage.start_ready(sh(&format!("trap '' TERM; echo ready; sleep {marker}; :"))).await;
@@ -74,7 +74,7 @@ async fn who_ignores_the_request_is_killed_after_the_grace() {
     assert_eq!(alive(&marker), [""; 0]);
 }
 
-/// Forks twice, leaves the session, closes everything and ignores what can be ignored.
+/// Forks twice, leaves the session, closes everything and ignores every signal that can be ignored.
 fn daemon(marker: &str) -> String {
     format!("setsid sh -c '(trap \"\" TERM HUP INT; exec sleep {marker} <&- >&- 2>&-) & exit 0' &")
 }
@@ -105,7 +105,7 @@ async fn a_daemon_does_not_outlive_the_command_and_is_counted() {
 }
 
 #[tokio::test]
-async fn who_holds_the_output_open_does_not_hold_up_the_exit() {
+async fn a_process_that_holds_the_output_open_does_not_delay_the_exit() {
     let marker = marker();
     let began = Instant::now();
     let exit = Stage::new().run(sh(&format!("echo done; sleep {marker} & exit 4"))).await;
@@ -115,14 +115,14 @@ async fn who_holds_the_output_open_does_not_hold_up_the_exit() {
 }
 
 #[tokio::test]
-async fn who_only_finishes_its_work_is_let_finish() {
+async fn short_background_work_may_finish() {
     let exit = Stage::new().run(sh("(sleep 0.02; echo late) & echo early")).await;
     assert_eq!((exit.leftovers, exit.stdout.text().as_str()), (0, "early\nlate\n"));
 }
 
 /// Each generation starts the next and ends, so no process of it lives longer than a moment.
 #[tokio::test]
-async fn who_runs_away_from_the_signals_is_caught() {
+async fn processes_that_fork_away_from_signals_are_killed() {
     let stage = Stage::new();
     let marker = marker();
     std::fs::write(stage.path("run"), "trap '' TERM\nsh ./run $1 &\n").unwrap();
@@ -151,7 +151,7 @@ async fn a_dropped_start_is_killed() {
         let start = stage.start(sh(&format!("sleep {marker}")));
         let _ = tokio::time::timeout(Duration::from_millis(delay), start).await;
     }
-    // A start that was under way may still come to its end before it is killed.
+    // A start in progress may still come to its end before it is killed.
     tokio::time::sleep(Duration::from_millis(200)).await;
     until_gone(&marker, SOON).await;
 }

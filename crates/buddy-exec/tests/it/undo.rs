@@ -1,4 +1,4 @@
-//! Changes of files and commands taken back, checked byte by byte.
+//! Undone changes of files and commands, checked byte by byte.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -112,7 +112,7 @@ fn header(id: &str) -> Header {
     }
 }
 
-/// What one step of the series does, by its number.
+/// One step of the series, by its number.
 async fn step(yard: &Yard, at: usize) {
     let id = format!("{at}");
     match at % 10 {
@@ -198,7 +198,7 @@ async fn an_undo_is_itself_undone() {
     assert_eq!(fs::read_to_string(yard.path("a")).unwrap(), "old");
     yard.undo(&Which::Id("u2".to_owned()), "u3");
     assert_eq!(fs::read_to_string(yard.path("a")).unwrap(), "new");
-    // What was brought back can be undone again.
+    // A restored state can be undone again.
     assert_eq!(yard.store.plan(&Which::Last).unwrap().header.id, "one");
     let list = yard.store.list().unwrap();
     let undone: Vec<_> = list.iter().filter(|entry| entry.is_undone).map(|entry| &*entry.header.id).collect();
@@ -206,7 +206,7 @@ async fn an_undo_is_itself_undone() {
 }
 
 #[tokio::test]
-async fn what_somebody_changed_since_is_told_and_left_alone() {
+async fn later_changes_are_reported_and_left_alone() {
     let yard = Yard::new();
     fs::write(yard.path("a"), "old").unwrap();
     fs::write(yard.path("b"), "old").unwrap();
@@ -229,7 +229,7 @@ async fn what_somebody_changed_since_is_told_and_left_alone() {
 }
 
 #[tokio::test]
-async fn what_is_not_covered_is_said() {
+async fn uncovered_changes_are_reported() {
     let yard = Yard::with(UndoSettings { max_file_bytes: 100, ..UndoSettings::default() });
     fs::create_dir(yard.path("ignored")).unwrap();
     fs::write(yard.path(".gitignore"), "ignored/\n*.log\n").unwrap();
@@ -259,7 +259,7 @@ async fn the_oldest_go_when_there_is_too_much() {
     }
     let ids: Vec<String> = yard.store.list().unwrap().into_iter().map(|entry| entry.header.id).collect();
     assert_eq!(ids, ["9", "8", "7"]);
-    // What an undo replaces is kept too, so that it counts as well.
+    // The content that an undo replaces is kept too, so it counts as well.
     yard.undo(&Which::Last, "u");
     assert_eq!(fs::read_to_string(yard.path("a")).unwrap(), "8".repeat(10_000));
     assert_eq!(yard.store.list().unwrap()[0].header.id, "u");
@@ -281,7 +281,7 @@ async fn a_command_that_was_never_reported_back_is_undone_from_its_snapshot() {
     recorder.before_command(vec![yard.path("")], Vec::new()).await.unwrap();
     let script = "echo new > a; rm -r d; mkdir -p x/y; echo > x/y/z";
     yard.target.start(sh(script)).await.unwrap().wait().await.unwrap();
-    // As a crash would: what was to come after the command never does.
+    // As in a crash: the steps after the command never happen.
     std::mem::forget(recorder);
     let plan = yard.undo(&Which::Last, "u");
     assert!(plan.is_interrupted);
@@ -295,7 +295,7 @@ async fn a_change_that_was_announced_and_never_made_needs_no_undo() {
     let recorder = yard.recorder("one");
     let (bounds, name) = (Bounds::open(), Path::new("a"));
     yard.target.write(&bounds, &recorder, name, b"new").await.unwrap();
-    // Taken back by hand, which leaves things as if the change had not come about.
+    // Undone by hand, which leaves the file as if the change had not happened.
     fs::write(yard.path("a"), "old").unwrap();
     let plan = yard.store.plan(&Which::Last).unwrap();
     assert_eq!((plan.steps.len(), plan.conflicts()), (0, 0));

@@ -29,7 +29,7 @@ impl Files<'_> {
         let (header, before) = split(&exit.stdout.head);
         let mut words = header.split_whitespace();
         let created = words.next() == Some("created");
-        // What is not read is not told by a diff either.
+        // Contents that may not be read are not shown in a diff either.
         let is_sealed = spot.fence.as_ref().is_some_and(|fence| fence.seals(Path::new(&spot.path)));
         let has_before = words.next().is_some_and(|size| size != "-") && !is_sealed;
         Ok(Written { bytes: content.len() as u64, created, before: has_before.then_some(before) })
@@ -73,7 +73,7 @@ impl Files<'_> {
         Ok(Deleted { entries })
     }
 
-    /// Refuses a tree in which something must stay.
+    /// Refuses a tree with an entry that must stay.
     async fn check_tree(&self, spot: &Spot, deletion: Deletion) -> Result<(), TargetError> {
         let Some(fence) = &spot.fence else { return Ok(()) };
         let real = Path::new(&spot.path);
@@ -83,7 +83,7 @@ impl Files<'_> {
         }
         let all = ListOptions { depth: u32::from(u16::MAX), limit: MAX_ENTRIES, with_ignored: true };
         let listing = match self.list(&spot.named, all).await {
-            // A file has nothing in it.
+            // A file has no entries.
             Err(TargetError::NotADirectory { .. }) => return Ok(()),
             listing => listing?,
         };

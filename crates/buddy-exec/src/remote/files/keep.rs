@@ -1,5 +1,5 @@
-//! What is there before a change, read through the transport and given to the recorder. Nothing is changed unless it could be
-//! kept.
+//! The state before a change, read through the transport and given to the recorder. Nothing is changed unless
+//! it could be kept.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use crate::undo::{Look, Seen, State, Upcoming};
 use crate::{Deletion, Recorder, TargetError};
 
 const STATE: &str = include_str!("../scripts/state.sh");
-/// Room for what is said about a path beside its content.
+/// The most bytes about a path beside its content.
 const HEADER_BYTES: usize = 64 * 1024;
 
 impl Files<'_> {
@@ -25,7 +25,7 @@ impl Files<'_> {
         let after = match (look.seen.file_mode(), &look.seen) {
             (Some(mode), _) => State::file(content, mode),
             (None, Seen::Large { .. }) => State::NotKept { why: "it was too large before".to_owned() },
-            // The write itself says why that is no file.
+            // The write itself reports why that is no file.
             (None, _) => return Ok(()),
         };
         let mut changes = look.ancestors_made();
@@ -87,7 +87,7 @@ impl Files<'_> {
         }
     }
 
-    /// What is at a spot, with up to so many bytes of it.
+    /// The object at a spot, with up to this many bytes of its content.
     pub(in super::super) async fn look(
         &self,
         spot: &Spot,

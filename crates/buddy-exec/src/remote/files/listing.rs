@@ -1,4 +1,4 @@
-//! Listing directories, and what `.gitignore` files leave out of lists and searches.
+//! Listing directories, and the `.gitignore` rules for lists and searches.
 
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Component, Path, PathBuf};
@@ -12,9 +12,9 @@ use crate::{Entry, EntryKind, ListOptions, Listing, TargetError};
 
 const LIST: &str = include_str!("../scripts/list.sh");
 const RULES: &str = include_str!("../scripts/rules.sh");
-/// The most that is taken of a list.
+/// The most bytes that are taken of a list.
 const LIST_BYTES: usize = 16 * 1024 * 1024;
-/// The most that is taken of all rules.
+/// The most bytes that are taken of all rules.
 const RULES_BYTES: usize = 4 * 1024 * 1024;
 /// The kind of a file in its raw mode.
 const KIND: u32 = 0o170_000;
@@ -64,12 +64,13 @@ impl Files<'_> {
 }
 
 impl Spot {
-    /// Whether something below this directory is hidden.
+    /// Whether a path below this directory is hidden.
     pub(in super::super) fn hides(&self, below: &Path) -> bool {
         self.fence.as_ref().is_some_and(|fence| fence.hides(&Path::new(&self.path).join(below)))
     }
 
-    /// Whether the content of a file that a search came by is not read: one below this directory, or this file.
+    /// Whether the content of a file that a search came by is not read: one below this directory, or this
+    /// file.
     pub(in super::super) fn seals(&self, below: &Path, is_directory: bool) -> bool {
         let place = Path::new(&self.path);
         let path = if is_directory { place.join(below) } else { place.to_owned() };
@@ -101,7 +102,7 @@ fn milliseconds(text: &str) -> Option<i64> {
     Some(seconds.parse::<i64>().ok()?.saturating_mul(1_000).saturating_add(fraction.parse().ok()?))
 }
 
-/// What becomes of an entry.
+/// The verdict of the rules on an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(in super::super) enum Judged {
     Shown,
@@ -111,7 +112,7 @@ pub(in super::super) enum Judged {
     Below,
 }
 
-/// The rules that hold below a directory, the outermost first.
+/// The rules that apply below a directory, the outermost first.
 #[derive(Debug, Default)]
 pub(in super::super) struct Rules {
     is_on: bool,
@@ -121,9 +122,9 @@ pub(in super::super) struct Rules {
 #[derive(Debug)]
 struct Level {
     matcher: Gitignore,
-    /// From the directory of the rules down to the one that is listed; empty when the rules are below it.
+    /// From the directory of the rules down to the listed one; empty when the rules are below it.
     prefix: PathBuf,
-    /// From the one that is listed down to the directory of the rules.
+    /// From the listed directory down to the directory of the rules.
     below: PathBuf,
 }
 
@@ -138,7 +139,7 @@ impl Rules {
         Self { is_on: true, levels }
     }
 
-    /// What becomes of a path below the directory.
+    /// The verdict on a path below the directory.
     pub(in super::super) fn judge(&self, path: &Path, is_directory: bool) -> Judged {
         if !self.is_on {
             return Judged::Shown;

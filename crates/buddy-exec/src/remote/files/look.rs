@@ -8,9 +8,9 @@ use crate::{FileContent, LineRange, Lines, TargetError};
 
 const READ: &str = include_str!("../scripts/read.sh");
 const READ_LINES: &str = include_str!("../scripts/read_lines.sh");
-/// Room for the line that goes before the content.
+/// The most bytes of the line before the content.
 const HEADER_BYTES: usize = 128;
-/// The highest number that the tools over there count to.
+/// The highest number that the tools on the host count to.
 const MAX_COUNT: u64 = 2_000_000_000;
 
 impl Files<'_> {
@@ -55,7 +55,7 @@ impl Files<'_> {
     }
 }
 
-/// The first line, and what follows it.
+/// The first line, and the rest.
 pub(super) fn split(bytes: &[u8]) -> (String, Vec<u8>) {
     let end = memchr::memchr(b'\n', bytes).map_or(bytes.len(), |at| at + 1);
     let (header, rest) = bytes.split_at(end);

@@ -1,4 +1,4 @@
-# Says on the private line why nothing was started, and ends.
+# Reports on the private line why nothing was started, and ends.
 refuse() {
   printf '%s%s\n' "$K" "$1" >&2
   exit 0

@@ -15,7 +15,7 @@ need_file() {
   { [ -b "$1" ] || [ -c "$1" ]; } && exit 52
   [ -f "$1" ] || exit 53
 }
-# Ends unless a path within bounds is still where it was when the bounds were looked at.
+# Ends unless a path within bounds is still where it was when the bounds were checked.
 same() {
   [ "$strict" ] || return 0
   p=$1

@@ -23,7 +23,7 @@ young() {
   P=
   [ "$young" ] && living $young
 }
-# Waits up to $1 times 20 ms until nothing is left.
+# Waits up to $1 times 20 ms until no process is left.
 linger() {
   i=0
   while tree; [ "$P" ] && [ $i -lt $1 ]; do
@@ -54,12 +54,12 @@ control() {
   slay
   exit 0
 }
-# Says on the private line why nothing was started, and ends.
+# Reports on the private line why nothing was started, and ends.
 refuse() {
   printf '%s%s\n' "$K" "$1" >&4
   exit 0
 }
-# Whether the program is there, by the PATH that the command gets.
+# Whether the program exists, by the PATH that the command gets.
 find_program() {
   case $X in
   */*) [ -f "$X" ] && [ -x "$X" ]; return ;;
@@ -84,7 +84,7 @@ run='(
   exec setsid env -i -- "$@" 2>&4 4>&-
 ) 2>/dev/null <&5 >&3 3>&- 5<&-
 printf "%s\n" "$?"'
-# Runs the command in "$@" and says how it ended.
+# Runs the command in "$@" and reports how it ended.
 supervise() {
   exec 3>&1 4>&2 2>/dev/null
   locks="Max file locks  *$T "
@@ -103,7 +103,7 @@ supervise() {
   cd -- "$D" || refuse "directory denied"
   find_program || refuse "program missing"
   command -v setsid >/dev/null || refuse "supervision there is no setsid"
-  # A shell may take away the standard input of what runs in the background, but no other descriptor.
+  # A shell may take away the stdin of background jobs, but no other descriptor.
   exec 8<&0 </dev/null
   control 3>&- 4>&- 5<&- &
   listener=$!
@@ -135,7 +135,7 @@ supervise() {
   [ "$P" ] && slay
   survivors=0
   for s in $P; do survivors=$((survivors + 1)); done
-  # A shell tells a signal from an exit code above 128 only by what it says about it.
+  # A shell tells a signal from an exit code above 128 only by its message about it.
   signal=0
   [ "$said" != "$status" ] && [ "$status" -gt 128 ] && signal=$((status - 128))
   stopped=0

@@ -1,6 +1,6 @@
-# Prints the stream of a pane from its spool, and goes on as it grows. Arguments: the spool, the number of a file, how many of
-# its bytes are known already, a mark, and how many seconds lie between two looks whether anybody still follows. The mark
-# with the number of the next file stands between two files, and with the word `end` after the last.
+# Prints the stream of a pane from its spool, and continues as it grows. Arguments: the spool, the number of a file, the
+# number of its bytes that are known already, a mark, and the seconds between two checks whether a client still follows. The
+# mark with the number of the next file stands between two files, and with the word `end` after the last.
 cd -- "$1" || exit 1
 at=$2
 known=$3
@@ -9,7 +9,7 @@ turn=0
 own=bell.$mark
 mkfifo "$own" || exit 1
 exec 5<>"$own"
-# While the pane is silent nothing tells that whoever started this is gone, or the spool: so somebody looks now and then.
+# While the pane is silent, nothing shows that the process that started this or the spool is gone: so a timer checks them.
 (
   trap 'kill "$nap"; exit 0' TERM
   while sleep "$5" & nap=$!; wait "$nap"; do
@@ -22,12 +22,12 @@ looker=$!
 trap 'kill "$looker" 2>/dev/null' EXIT
 read -r old rest <waiting
 echo "$own 0" >waiting
-# One that follows no more, though its host does not know that yet, sees that it is not meant any longer.
+# An old follower, though its host does not know that yet, sees that another one has replaced it.
 if [ -p "$old" ]; then
   echo 1<>"$old"
   rm -f "$old"
 fi
-# Opens the file that follows; the oldest that is left where that one is gone.
+# Opens the next file; the oldest that is left if that one is gone.
 next() {
   at=$((at + 1))
   while [ ! -e "$at" ] && [ "$at" -lt "$newest" ]; do at=$((at + 1)); done
@@ -48,7 +48,7 @@ while :; do
   over=
   [ -e end ] && over=1
   read -r newest <at || newest=$at
-  # It goes on where the last one stopped, as both have the same open file.
+  # It continues where the last one stopped, as both have the same open file.
   cat <&4
   if [ "$newest" -gt "$at" ]; then
     next

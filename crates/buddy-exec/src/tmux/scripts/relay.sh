@@ -1,9 +1,9 @@
-# Takes the stream of a pane from its standard input into the files of a spool. Arguments: the spool; with a second one it
-# only adds the hint that the shell has ended, with what the name of the spool ends with.
+# Takes the stream of a pane from stdin into the files of a spool. Arguments: the spool; with a second one it only adds the
+# hint that the shell has ended, with the last part of the name of the spool.
 #
-# Files are numbered, and nothing else has a name that begins with a digit. `at` says which one is written to, and a number
-# that is left out means that something was lost. A follower that has nothing to read says so in `waiting`, and is woken by
-# the pipe that it names there.
+# Files are numbered, and no other name begins with a digit. `at` has the number of the file being written, and a missing
+# number means that a part was lost. A follower that has nothing to read says so in `waiting`, and is woken by the pipe that
+# it names there.
 cd -- "$1" || exit 0
 LC_ALL=C
 export LC_ALL

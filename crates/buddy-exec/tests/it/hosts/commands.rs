@@ -1,4 +1,4 @@
-//! What commands do, the same on every target.
+//! Commands work the same on every target.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -25,12 +25,12 @@ pub(crate) const CASES: &[Case] = cases![
     a_timeout_ends_the_tree,
     a_stop_ends_the_tree,
     a_stop_asks_before_it_kills,
-    what_does_not_listen_is_killed,
+    a_command_that_ignores_the_stop_is_killed,
     a_daemon_does_not_outlive_its_command,
     dropping_a_command_kills_it,
     a_command_that_is_followed_waits_for_its_reader,
-    what_a_command_was_run_to_leave_stays,
-    what_looks_like_a_mark_is_output,
+    background_processes_of_run_leaving_stay,
+    forged_marks_are_output,
     commands_at_the_same_time_do_not_mix,
 ];
 
@@ -64,7 +64,7 @@ async fn stdin_ends_at_once_or_arrives_whole(place: Arc<Place>) {
     assert_eq!(place.run(exec).await.stdout.head, bytes);
     let mut exec = argv(&["true"]);
     exec.stdin = Stdin::Bytes(vec![0; 2_000_000]);
-    assert_eq!(place.run(exec).await.code, Some(0), "what nobody reads holds nothing up");
+    assert_eq!(place.run(exec).await.code, Some(0), "unread input holds nothing up");
     let mut exec = argv(&["cat"]);
     exec.stdin = Stdin::Bytes(Vec::new());
     assert_eq!(place.run(exec).await.stdout.total, 0);
@@ -151,7 +151,7 @@ async fn much_output_is_exact(place: Arc<Place>) {
     let expected = (0..24_000).map(line).collect::<Vec<_>>().concat();
     assert!(expected.len() > 1_000_000);
     assert_eq!(said.stdout.total, expected.len() as u64);
-    assert!(said.stdout.head == expected.as_bytes(), "the output is not what was written");
+    assert!(said.stdout.head == expected.as_bytes(), "the output differs from the written bytes");
 }
 
 async fn bytes_that_are_no_text_are_exact(place: Arc<Place>) {
@@ -214,7 +214,7 @@ async fn a_stop_asks_before_it_kills(place: Arc<Place>) {
     assert_eq!(exit.stdout.text(), "ready\ncleaned up\n");
 }
 
-async fn what_does_not_listen_is_killed(place: Arc<Place>) {
+async fn a_command_that_ignores_the_stop_is_killed(place: Arc<Place>) {
     let marker = marker();
     let script = format!("trap '' TERM HUP INT; echo ready; while :; do sleep {marker}; done");
     let mut running = place.start_ready(sh(&script)).await;
@@ -242,7 +242,7 @@ async fn dropping_a_command_kills_it(place: Arc<Place>) {
     until_gone(&marker, PATIENCE).await;
 }
 
-async fn what_looks_like_a_mark_is_output(place: Arc<Place>) {
+async fn forged_marks_are_output(place: Arc<Place>) {
     let fake = "0123456789abcdef0123456789abcdefexited 0 0 0 0";
     let exit = place.run(sh(&format!("echo '{fake}' >&2; echo '{fake}'; exit 3"))).await;
     assert_eq!((exit.code, exit.stderr.text()), (Some(3), format!("{fake}\n")));
@@ -275,7 +275,7 @@ async fn a_command_that_is_followed_waits_for_its_reader(place: Arc<Place>) {
     assert_eq!(running.wait().await.unwrap().code, Some(0));
 }
 
-async fn what_a_command_was_run_to_leave_stays(place: Arc<Place>) {
+async fn background_processes_of_run_leaving_stay(place: Arc<Place>) {
     let marker = marker();
     let script = format!("sleep {marker} </dev/null >/dev/null 2>&1 & echo $!; exit 4");
     let exit = place.target.run_leaving(sh(&script)).await.unwrap();

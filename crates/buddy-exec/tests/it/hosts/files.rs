@@ -1,4 +1,4 @@
-//! What files are, the same on every target.
+//! Files work the same on every target.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,8 +15,8 @@ pub(crate) const CASES: &[Case] = cases![
     content_of_every_size_comes_back,
     strange_names_are_names,
     modes_are_kept,
-    what_is_replaced_is_told,
-    what_is_not_a_file_is_told,
+    the_replaced_content_is_returned,
+    other_kinds_of_files_are_reported,
     lines_are_read_by_their_numbers,
     directories_are_made_and_listed,
     ignored_files_are_left_out,
@@ -85,14 +85,14 @@ async fn modes_are_kept(place: Arc<Place>) {
     assert_eq!(place.says("readlink link; ./script").await, "script\ntwo\n");
 }
 
-async fn what_is_replaced_is_told(place: Arc<Place>) {
+async fn the_replaced_content_is_returned(place: Arc<Place>) {
     let first = place.write("deep/down/file", b"one").await;
     assert_eq!((first.created, first.before), (true, None));
     let second = place.write("deep/down/file", b"two\n").await;
     assert_eq!((second.created, second.before.as_deref()), (false, Some(&b"one"[..])));
 }
 
-async fn what_is_not_a_file_is_told(place: Arc<Place>) {
+async fn other_kinds_of_files_are_reported(place: Arc<Place>) {
     place.says("mkdir -p folder; mkfifo pipe 2>/dev/null || :; : > plain").await;
     let missing = place.read("missing").await.unwrap_err();
     assert!(

@@ -1,4 +1,4 @@
-//! A connection that is cut: what becomes of commands, and how the next one gets through.
+//! A connection that is cut: the fate of commands, and how the next one gets through.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -16,12 +16,12 @@ use crate::stage::{PATIENCE, marker, until_alive, until_gone};
 
 mod panes;
 
-/// What the network does at the moment.
+/// The state of the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Weather {
     /// Everything passes.
     Fair,
-    /// Nothing passes, and nobody is told.
+    /// Nothing passes, and no end is told.
     Stalled,
     /// Every connection is cut.
     Cut,

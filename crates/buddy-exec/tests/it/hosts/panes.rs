@@ -88,9 +88,10 @@ async fn a_thousand_commands_over_ssh_have_their_own_outputs_and_codes() {
     }
 }
 
-/// Where the home cannot be used, others can have put something under the name of the directory.
+/// If the home cannot be used, other accounts can have put an object under the name of the
+/// directory.
 #[tokio::test]
-async fn a_directory_that_somebody_else_could_have_planted_is_refused() {
+async fn a_directory_that_another_account_could_have_planted_is_refused() {
     let place = Place::container().await;
     let env = [("PATH".to_owned(), place.path.clone()), ("HOME".to_owned(), "/nowhere".to_owned())];
     let find = async || pane_directory(&*place.target, &env, "test").await;

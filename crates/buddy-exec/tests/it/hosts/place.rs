@@ -17,25 +17,25 @@ use tempfile::TempDir;
 
 use crate::stage::{PATIENCE, Stage};
 
-/// Where programs usually are.
+/// The usual directories of programs.
 const PATH: &str = "/usr/local/bin:/usr/bin:/bin";
 
-/// How long a tree has to end when it is asked to.
+/// The time that a tree has to end when it is asked to.
 pub(crate) const GRACE: Duration = Duration::from_millis(300);
 
 /// A target with a directory of its own on its host.
 pub(crate) struct Place {
     pub(crate) target: Arc<dyn Target>,
-    /// The same, where it is another host.
+    /// The same target, if it is another host.
     pub(crate) remote: Option<Arc<RemoteTarget>>,
-    /// How a person gets there, and what their programs need for that.
+    /// The way for a user to get there, and the environment that their programs need for that.
     pub(crate) way: Way,
     pub(crate) person_env: Vec<(String, String)>,
-    /// Where programs are over there.
+    /// The directories of programs on the host.
     pub(crate) path: String,
-    /// The home of the account over there.
+    /// The home of the account on the host.
     pub(crate) home: String,
-    /// What must live as long as the target.
+    /// Values that must live as long as the target.
     _held: Vec<Box<dyn Any + Send + Sync>>,
 }
 
@@ -119,7 +119,7 @@ impl Place {
         running
     }
 
-    /// What a script prints.
+    /// The output of a script.
     pub(crate) async fn says(&self, script: &str) -> String {
         self.run(sh(script)).await.stdout.text()
     }
@@ -144,7 +144,7 @@ pub(crate) fn ssh_settings(config: PathBuf) -> SshSettings {
     }
 }
 
-/// Where images are kept between runs.
+/// The directory in which images are kept between runs.
 #[expect(
     clippy::disallowed_methods,
     reason = "what is kept between runs of the tests is in the person's own cache"

@@ -1,4 +1,4 @@
-//! What is refused before anything happens, and how.
+//! Calls that are refused before anything happens, and their errors.
 
 use std::path::PathBuf;
 use std::sync::Arc;

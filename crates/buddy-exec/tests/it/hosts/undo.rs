@@ -1,4 +1,4 @@
-//! What is changed on another host can be taken back there, whatever its shell is.
+//! Changes on another host can be undone there, with any shell.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -73,7 +73,7 @@ async fn check(place: Place) {
     yard.write(&off, "gone", b"was here").await;
     yard.write(&off, "source", b"moved").await;
     changes_come_back(&yard).await;
-    what_is_too_large_is_told(&yard).await;
+    too_large_files_are_reported(&yard).await;
 }
 
 async fn changes_come_back(yard: &Yard) {
@@ -102,7 +102,7 @@ async fn changes_come_back(yard: &Yard) {
     assert_eq!((yard.read("gone").await, yard.read("source").await), (None, None));
 }
 
-async fn what_is_too_large_is_told(yard: &Yard) {
+async fn too_large_files_are_reported(yard: &Yard) {
     yard.write(&Recorder::off(), "large", &[b'x'; 2_000]).await;
     let recorder = yard.recorder("two");
     yard.write(&recorder, "large", b"small").await;

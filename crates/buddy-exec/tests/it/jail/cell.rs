@@ -1,4 +1,4 @@
-//! A workspace, something outside of it, and a supervisor with some of the layers.
+//! A workspace, files outside of it, and a supervisor with some of the layers.
 
 use std::fs;
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -16,7 +16,7 @@ const GRACE: Duration = Duration::from_millis(300);
 /// An account that owns nothing.
 pub(crate) const NOBODY: u32 = 65534;
 
-/// Which layers a jail is made of, and whose it is.
+/// The layers of a jail, and its account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
     /// Bubblewrap, Landlock and seccomp.
@@ -27,19 +27,19 @@ pub(crate) enum Kind {
     Ordinary,
     /// Without bubblewrap, of an account without rights.
     OrdinaryBare,
-    /// Without bubblewrap, where nobody can make a namespace for mounts.
+    /// Without bubblewrap, where no namespace for mounts can be made.
     NoMounts,
 }
 
 pub(crate) const ALL: [Kind; 4] = [Kind::Full, Kind::Bare, Kind::Ordinary, Kind::OrdinaryBare];
 pub(crate) const WITH_MOUNTS: [Kind; 2] = [Kind::Full, Kind::Ordinary];
 
-/// A jail to try things in, and the places to try them on.
+/// A jail to try commands in, and the places to try them on.
 pub(crate) struct Cell {
     pub(crate) kind: Kind,
     pub(crate) stage: Stage,
     outside: TempDir,
-    /// Where a supervisor is that other accounts can execute.
+    /// The directory of a supervisor that other accounts can execute.
     _programs: TempDir,
 }
 
@@ -55,7 +55,7 @@ impl Cell {
         for name in ["sentinel", "secret"] {
             fs::write(cell.out(name), format!("{name}\n")).unwrap();
         }
-        // The account of the command owns what is outside too: it is the jail that keeps it away, and not the owner.
+        // The account of the command owns the files outside too: the jail keeps it away, and not the owner.
         for path in [cell.ws(""), cell.out(""), cell.out("sentinel"), cell.out("secret")] {
             cell.give(&path);
         }
@@ -112,7 +112,7 @@ impl Cell {
         exec
     }
 
-    /// Nothing outside is other than it was made.
+    /// Asserts that everything outside is as it was made.
     pub(crate) fn assert_outside_untouched(&self, tried: &str) {
         let mut names: Vec<_> =
             fs::read_dir(self.outside.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
@@ -129,16 +129,16 @@ pub(crate) fn is_ordinary(kind: Kind) -> bool {
     matches!(kind, Kind::Ordinary | Kind::OrdinaryBare)
 }
 
-/// The supervisor, behind what takes layers or rights away.
+/// The supervisor, behind a program that takes layers or rights away.
 pub(crate) fn supervisor(kind: Kind, supervise: &Path) -> SupervisorCommand {
     let is_root = rustix::process::geteuid().is_root();
     let mut words: Vec<String> = Vec::new();
     if matches!(kind, Kind::Bare | Kind::OrdinaryBare) {
-        // A device is no program, so this is as good as nothing there.
+        // A device is no program, so this is as good as no program.
         words.extend(behind_mount("/dev/null"));
     }
     if kind == Kind::NoMounts {
-        // The limit is that of a namespace of users, so nobody else is affected.
+        // The limit is that of a namespace of users, so no other process is affected.
         let script = "mount --bind /dev/null /usr/bin/bwrap && echo 0 > /proc/sys/user/max_mnt_namespaces && exec \"$@\"";
         let namespaces = ["/usr/bin/unshare", "--map-root-user", "--mount", "/bin/sh", "-c", script, "sh"];
         words.extend(namespaces.map(Into::into));
@@ -151,7 +151,7 @@ pub(crate) fn supervisor(kind: Kind, supervise: &Path) -> SupervisorCommand {
     SupervisorCommand { program: words[0].clone().into(), args: words.split_off(1) }
 }
 
-/// A program and arguments that run the rest of them where something else stands in the place of bubblewrap.
+/// A program and arguments that run the rest of them with another file in the place of bubblewrap.
 pub(crate) fn behind_mount(instead: &str) -> Vec<String> {
     let is_root = rustix::process::geteuid().is_root();
     let namespaces: &[&str] = if is_root { &["--mount"] } else { &["--map-root-user", "--mount"] };

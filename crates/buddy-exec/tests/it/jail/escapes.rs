@@ -5,7 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use super::cell::{ALL, Cell, Kind};
 
-/// Calls by number through the C library, which says what the kernel answers.
+/// Calls by number through the C library, which returns the kernel's answer.
 fn syscall(number: &str) -> String {
     format!(
         "python3 -c 'import ctypes\nlibc = ctypes.CDLL(None, use_errno=True)\n\

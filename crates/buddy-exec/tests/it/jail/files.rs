@@ -53,14 +53,14 @@ const WRITES: &[&str] = &[
     "cd $OUT; echo x > /proc/self/cwd/sentinel",
     "exec 3< $OUT/sentinel; echo x > /proc/self/fd/3",
     "exec 3< $OUT; echo x > /dev/fd/3/sentinel",
-    // By namespaces of one's own, in which one would be root.
+    // By namespaces of the command's own, in which it would be root.
     "unshare --user --map-root-user --mount sh -c 'mount -o remount,rw / ; mount -o remount,bind,rw $OUT; echo x > $OUT/sentinel'",
     "unshare --mount sh -c 'mount --bind $OUT $WS; echo x > $WS/sentinel'",
     "mount --bind $OUT $WS; echo x > $WS/sentinel",
     "mount -o remount,rw /; echo x > $OUT/sentinel",
     "umount -l $WS; echo x > $OUT/sentinel",
     "chroot / sh -c 'echo x > $OUT/sentinel'",
-    // By somebody else's rights.
+    // By another account's rights.
     "su -c 'echo x > $OUT/sentinel' root < /dev/null",
     "nsenter -t 1 -a sh -c 'echo x > $OUT/sentinel'",
 ];

@@ -87,7 +87,7 @@ async fn everything_else_is_as_it_was() {
 }
 
 #[tokio::test]
-async fn where_nothing_can_hide_them_the_command_is_refused() {
+async fn a_command_is_refused_if_no_layer_can_hide_the_files() {
     let cell = stage(Kind::NoMounts);
     let error = cell.stage.start(cell.exec(light(&cell), "echo bad > ran")).await.unwrap_err();
     let TargetError::NotJailed { layer, reason } = &error else { panic!("{error:?}") };
@@ -105,12 +105,12 @@ async fn a_target_finds_out_by_trying_whether_it_can_hide_files() {
     let tries = tempfile::NamedTempFile::new().unwrap();
     let lost = Stage::with_scripted_supervisor(&format!("echo tried >> {}", tries.path().display()));
     for _ in 0..2 {
-        assert!(!lost.target().can_hide().await, "nobody answers");
+        assert!(!lost.target().can_hide().await, "no supervisor answers");
     }
     assert_eq!(fs::read_to_string(tries.path()).unwrap(), "tried\n", "once is enough");
 }
 
-/// A directory of buddy's own, in which two places are there for commands.
+/// A directory of buddy's own, in which two places are visible to commands.
 fn own(cell: &Cell) -> Bounds {
     let (shared, logs) = (cell.ws("data/shared"), cell.ws("data/logs"));
     Bounds {
@@ -175,7 +175,7 @@ async fn a_command_that_ends_who_speaks_for_it_is_lost() {
             Ok(mut running) => running.wait().await.map(drop),
             Err(error) => Err(error),
         };
-        // The command can be quicker than the word that it has started.
+        // The command can be quicker than the report that it has started.
         let is_told = matches!(&ended, Err(TargetError::SupervisorLost))
             || matches!(&ended, Err(TargetError::NotJailed { layer, .. }) if layer == "process");
         assert!(is_told, "{kind:?}: {ended:?}");

@@ -9,7 +9,7 @@ use tokio::io::AsyncReadExt;
 
 use super::cell::{ALL, Cell, WITH_MOUNTS};
 
-/// A program that tries one connection and says `reached` when it came about.
+/// A program that tries one connection and prints `reached` when it came about.
 fn connect(family: &str, kind: &str, address: &str) -> String {
     format!(
         "python3 -c 'import socket\ns = socket.socket(socket.{family}, socket.{kind})\ns.settimeout(5)\n\

@@ -1,4 +1,4 @@
-//! Names that programs take orders from, wherever they stand: asserted by running the programs afterwards.
+//! Names that programs take orders from, in any directory: asserted by running the programs afterwards.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -33,7 +33,7 @@ fn bounds(cell: &Cell) -> Bounds {
     Bounds { guarded_names: NameSet::trees(NAMES.iter().copied()), ..cell.bounds() }
 }
 
-/// Runs git as a person would, who is not in the jail.
+/// Runs git as a user would, outside of the jail.
 #[expect(clippy::disallowed_methods, reason = "what a person runs is started by no target")]
 fn git(cell: &Cell, at: &str, words: &[&str]) -> String {
     let mut command = Command::new("git");
@@ -174,7 +174,7 @@ async fn another_name_of_a_file_is_guarded_like_the_file() {
     }
 }
 
-/// Two commands: the first plants where no look reaches, the second brings it up.
+/// Two commands: the first plants a file where no search reaches, the second brings it up.
 #[tokio::test]
 async fn nothing_comes_up_from_where_nobody_looked() {
     let deep = "d=$(printf 'e/%.0s' $(seq 80)); mkdir -p D/$d; cd D/$d";
@@ -215,7 +215,7 @@ async fn a_hook_that_does_not_run_cannot_be_made_to() {
     }
 }
 
-/// What is too large to be kept is guarded by the kernel, wherever it stands.
+/// A file that is too large to be kept is guarded by the kernel, in any directory.
 #[tokio::test]
 async fn a_large_file_that_programs_take_orders_from_keeps_its_content() {
     for kind in ALL {
@@ -228,7 +228,7 @@ async fn a_large_file_that_programs_take_orders_from_keeps_its_content() {
 }
 
 #[tokio::test]
-async fn what_appears_at_such_a_name_is_in_quarantine_when_the_end_is_told() {
+async fn new_files_at_guarded_names_are_in_quarantine_at_the_end() {
     for kind in WITH_MOUNTS {
         for name in [
             ".husky/pre-commit",
@@ -275,7 +275,8 @@ async fn closed_directories_keep_nothing_in_place_and_keep_their_mode() {
     }
 }
 
-/// Settings of the person's own that name files in the workspace, and what a command does to them.
+/// Settings of the user's own that name files in the workspace, and the changes that a command
+/// makes to them.
 const NAMED: &[(&str, &str)] = &[
     (
         "core.hooksPath=scripts/hooks",
@@ -308,7 +309,7 @@ const NAMED: &[(&str, &str)] = &[
 ];
 
 #[tokio::test]
-async fn what_settings_of_git_name_is_guarded_too() {
+async fn files_named_by_git_settings_are_guarded() {
     for kind in ALL {
         for (setting, script) in NAMED {
             let cell = repository(kind);
@@ -392,7 +393,7 @@ async fn places_that_everybody_writes_are_swept_when_a_command_has_ended() {
 }
 
 #[tokio::test]
-async fn what_links_to_orders_lead_to_is_guarded() {
+async fn targets_of_links_to_orders_are_guarded() {
     for kind in ALL {
         let cell = repository(kind);
         for name in ["scripts/pre-commit", "dotfiles/gitconfig", "cfg/envrc"] {
@@ -442,7 +443,7 @@ async fn a_name_that_is_no_text_is_swept_and_told() {
 }
 
 #[tokio::test]
-async fn what_was_not_looked_at_is_told() {
+async fn unsearched_directories_are_reported() {
     for kind in WITH_MOUNTS {
         let cell = repository(kind);
         let deep = "d/".repeat(70);
@@ -456,13 +457,13 @@ async fn what_was_not_looked_at_is_told() {
         fs::create_dir_all(cell.ws(&deep)).unwrap();
         give_all(&cell, &cell.ws("d"));
         let exit = cell.run_in(bounds(&cell), "rm -r d; mkdir e").await;
-        assert!(matches!(&exit.swept[..], [SweepNote::Unseen(_)]), "it was not known what was there before");
+        assert!(matches!(&exit.swept[..], [SweepNote::Unseen(_)]), "the state before was not known");
         assert_eq!(cell.run_in(bounds(&cell), "true").await.swept, []);
     }
 }
 
 #[tokio::test]
-async fn what_is_there_keeps_its_content() {
+async fn existing_files_keep_their_content() {
     for kind in ALL {
         let cell = repository(kind);
         for name in [".envrc", ".vscode/tasks.json", "deep/in/.envrc", "deep/.vscode/settings.json"] {
@@ -500,7 +501,7 @@ async fn ordinary_work_with_git_goes_on() {
     }
 }
 
-/// Everything in a directory but what is in `.git`.
+/// Everything in a directory but the contents of `.git`.
 fn work_tree(cell: &Cell) -> Vec<String> {
     let mut names: Vec<String> = fs::read_dir(cell.ws(""))
         .unwrap()
@@ -524,7 +525,7 @@ async fn nothing_of_ours_is_in_the_work_tree_while_a_command_runs_and_after_it_w
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
         assert!(!cell.ws(".git/commondir").exists(), "{kind:?}");
-        // What a supervisor leaves that was killed.
+        // Files that a killed supervisor leaves.
         fs::write(cell.ws(".git/commondir"), ".\n").unwrap();
         cell.give(&cell.ws(".git/commondir"));
         fs::create_dir(cell.ws(".husky")).unwrap();

@@ -98,7 +98,7 @@ async fn only_ones_own_processes_are_there() {
 }
 
 #[tokio::test]
-async fn what_a_jail_is_told_is_on_no_command_line() {
+async fn the_plan_of_a_jail_is_on_no_command_line() {
     for kind in ALL {
         let cell = Cell::new(kind);
         let mut exec = cell.exec(cell.bounds(), "echo ready; sleep 1000");

@@ -1,4 +1,4 @@
-//! Hidden and guarded names inside of what may be written.
+//! Hidden and guarded names inside of writable directories.
 
 use std::fs;
 
@@ -13,7 +13,7 @@ fn guarded(cell: &Cell) -> Bounds {
     Bounds { guarded: GUARDED.map(Into::into).to_vec(), ..cell.bounds() }
 }
 
-/// Ways to get something to stand at a name.
+/// Ways to put an object at a name.
 fn attacks(name: &str) -> Vec<String> {
     vec![
         format!("mkdir -p $(dirname {name}); echo bad > {name}"),
@@ -21,7 +21,7 @@ fn attacks(name: &str) -> Vec<String> {
         format!("echo bad > file; mkdir -p $(dirname {name}); mv file {name}"),
         format!("echo bad > file; mv -T file {name}; rm -rf {name}; cp file {name}"),
         format!("echo bad > file; mkdir -p $(dirname {name}); ln file {name}; ln -s $WS/file {name}"),
-        // Get the way to it out of the way.
+        // Replaces a directory on the way to it.
         format!(
             "top=$(echo {name} | cut -d/ -f1); mv $top gone; mkdir -p $(dirname {name}); echo bad > {name}"
         ),
@@ -44,7 +44,7 @@ fn attacks(name: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn what_does_not_exist_yet_is_not_there_afterwards() {
+async fn missing_guarded_names_are_missing_afterwards() {
     for kind in ALL {
         for name in GUARDED {
             for script in attacks(name) {
@@ -61,7 +61,7 @@ async fn what_does_not_exist_yet_is_not_there_afterwards() {
 }
 
 #[tokio::test]
-async fn what_exists_cannot_be_changed_or_moved_away() {
+async fn existing_guarded_files_cannot_be_changed_or_moved() {
     for kind in ALL {
         for name in GUARDED {
             for script in attacks(name) {
@@ -117,7 +117,7 @@ async fn a_link_that_a_command_could_replace_refuses_the_command() {
 }
 
 #[tokio::test]
-async fn what_is_hidden_is_neither_read_nor_written_where_it_exists() {
+async fn existing_hidden_files_are_neither_read_nor_written() {
     for kind in ALL {
         let cell = Cell::new(kind);
         cell.file("keys/id", "secret\n");
@@ -141,7 +141,7 @@ async fn what_is_hidden_is_neither_read_nor_written_where_it_exists() {
 }
 
 #[tokio::test]
-async fn what_is_hidden_cannot_be_made_beside_what_is_hidden_too() {
+async fn missing_hidden_files_cannot_be_made_beside_hidden_ones() {
     for kind in ALL {
         let cell = Cell::new(kind);
         cell.file("data/buddy.db", "good\n");

@@ -1,4 +1,4 @@
-//! Reading, where that has bounds too.
+//! Reading, with bounds on it too.
 
 use buddy_exec::{Bounds, Reach};
 
@@ -18,14 +18,14 @@ async fn only_the_roots_and_what_programs_need_can_be_read() {
 }
 
 #[tokio::test]
-async fn who_may_read_nothing_can_still_run() {
+async fn a_command_without_read_access_still_runs() {
     for kind in ALL {
         let cell = Cell::new(kind);
         cell.file("file", "inside\n");
         let bounds = Bounds { read: Reach::Nothing, ..cell.bounds() };
         let exit = cell.run_in(bounds, "cat file; echo bad > new; echo done").await;
         assert_eq!(exit.stdout.text(), "done\n", "{kind:?}");
-        assert!(!cell.ws("new").exists(), "what cannot be read cannot be written");
+        assert!(!cell.ws("new").exists(), "unreadable directories cannot be written");
     }
 }
 

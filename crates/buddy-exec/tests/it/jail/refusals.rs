@@ -10,7 +10,7 @@ use buddy_exec::{Bounds, SupervisorCommand, TargetError};
 use super::cell::{ALL, Cell, Kind, behind_mount};
 use crate::stage::Stage;
 
-/// Runs what it is given without any namespace.
+/// Runs its arguments without any namespace.
 const NO_WALLS: &str = "while [ \"$1\" != -- ]; do shift; done; shift; exec \"$@\"";
 
 /// A program that stands in for bubblewrap.
@@ -52,7 +52,7 @@ async fn a_bubblewrap_that_fails_leaves_it_to_the_other_layers() {
 }
 
 #[tokio::test]
-async fn where_only_mounts_hold_they_are_made_without_a_bubblewrap_that_fails() {
+async fn mounts_are_made_without_bubblewrap_when_it_fails() {
     let cell = Cell::new(Kind::Full);
     let fake = cell.out("fake");
     for text in ["echo no namespaces here >&2; exit 1", "exit 0", NO_WALLS] {

@@ -64,7 +64,7 @@ async fn all_of_the_output_arrives() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_started_is_named_as_without_a_jail() {
+async fn a_failed_start_has_the_same_error_as_without_a_jail() {
     for kind in ALL {
         let cell = Cell::new(kind);
         let mut exec = cell.exec(cell.bounds(), "");
@@ -112,13 +112,13 @@ async fn a_stop_lets_the_command_clean_up() {
     }
 }
 
-/// Forks twice, leaves the session, closes everything and ignores what can be ignored.
+/// Forks twice, leaves the session, closes everything and ignores every signal that can be ignored.
 fn daemon(marker: &str) -> String {
     format!("setsid sh -c '(trap \"\" TERM HUP INT; exec sleep {marker} <&- >&- 2>&-) & exit 0' &")
 }
 
 #[tokio::test]
-async fn who_ignores_everything_is_killed_after_the_grace() {
+async fn a_command_that_ignores_signals_is_killed_after_the_grace() {
     for kind in ALL {
         let (cell, marker) = (Cell::new(kind), marker());
         let script = format!("trap '' TERM; {} echo ready; sleep {marker}; :", daemon(&marker));

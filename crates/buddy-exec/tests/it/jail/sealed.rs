@@ -36,7 +36,7 @@ async fn contents_are_not_read_by_any_name_and_names_are_seen() {
         assert!(!shown.contains("outside"), "{kind:?}: {shown}");
         assert!(shown.starts_with("<.env.example>\n<plain>\n"), "{kind:?}: {shown}");
         let exit = cell.run_in(bounds(&cell), "ls -A; ls .ssh").await;
-        // A directory that looks like the own one of a repository is looked through as any other.
+        // A directory that looks like the own one of a repository is searched like any other.
         cell.file("HEAD", "ref: refs/heads/main\n");
         for name in ["objects", "refs"] {
             cell.file(&format!("{name}/x"), "");
@@ -50,9 +50,10 @@ async fn contents_are_not_read_by_any_name_and_names_are_seen() {
     }
 }
 
-/// Two commands: the first gives a directory another name, or puts it where no look reaches; the second reads what is in it.
+/// Two commands: the first renames a directory, or puts it where no search reaches; the second reads the
+/// files in it.
 #[tokio::test]
-async fn a_secret_stays_sealed_whatever_becomes_of_its_directory() {
+async fn a_secret_stays_sealed_when_its_directory_moves() {
     for kind in WITH_MOUNTS {
         let cell = Cell::new(kind);
         for name in ["a/.docker/config.json", ".ssh/id", "b/.config/gh/hosts.yml", "sub/.env"] {
@@ -121,7 +122,7 @@ async fn settings_without_a_secret_are_read() {
     }
 }
 
-/// Runs git as a person would, who is not in the jail.
+/// Runs git as a user would, outside of the jail.
 #[expect(clippy::disallowed_methods, reason = "what a person runs is started by no target")]
 fn git(cell: &Cell, words: &[&str]) -> String {
     let mut command = std::process::Command::new("git");
@@ -177,7 +178,7 @@ async fn git_sees_tracked_secrets_unchanged_and_commits_none_of_them() {
         if WITH_MOUNTS.contains(&kind) {
             assert_eq!(exit.stdout.text(), "file\nfile\n", "{kind:?}: {}", exit.stderr.text());
         }
-        // Whatever a command does to have git read them.
+        // Every way of a command to have git read them.
         let script = "export HOME=/nonexistent GIT_AUTHOR_NAME=n GIT_AUTHOR_EMAIL=e GIT_COMMITTER_NAME=n GIT_COMMITTER_EMAIL=e; \
             cat .env config/x.pem .npmrc; unset GIT_CONFIG_COUNT; chmod +r .env; touch .env .npmrc; git add -A; git commit -qam four; \
             git rm -q --cached .env .npmrc; git add -A; git commit -qam five; git update-index --really-refresh";
@@ -230,7 +231,7 @@ async fn an_opened_file_is_read_and_the_home_is_sealed_too() {
 }
 
 #[tokio::test]
-async fn what_a_command_makes_itself_is_its_own() {
+async fn secrets_that_a_command_makes_are_its_own() {
     for kind in ALL {
         let cell = Cell::new(kind);
         let exit = cell.run_in(bounds(&cell), "echo own > .env; cat .env").await;

@@ -1,4 +1,4 @@
-//! Terminals: a command cannot type into the one that its person sits at.
+//! Terminals: a command cannot type into the one that its user sits at.
 
 use std::io::Read;
 use std::os::fd::{AsFd, OwnedFd};
@@ -19,8 +19,8 @@ use super::cell::{ALL, Cell, Kind};
 const ROLE: &str = "BUDDY_EXEC_TEST_TERMINAL";
 const TEST: &str = "jail::terminals::nothing_is_typed_into_the_terminal_of_the_person";
 
-/// Tries to type into the terminal: as its own, by its name, and through what the process at it has open. Terminals of
-/// others are left out, as a jail that does not hold would let this type into them.
+/// Tries to type into the terminal: as its own, by its name, and through the open descriptors of the process
+/// at it. Terminals of others are left out, as a broken jail would let this type into them.
 const TYPE: &str = "python3 -c 'import fcntl, os
 names = [\"/dev/tty\", os.environ[\"TERMINAL\"]] + [\"/proc/%s/fd/%d\" % (os.environ[\"BUDDY\"], n) for n in range(9)]
 for name in names:
@@ -81,7 +81,8 @@ fn terminal() -> (OwnedFd, String) {
     (ours, name)
 }
 
-/// Bytes that a reader of the terminal would get. A line that was not ended does not count for a poll, so they are asked for.
+/// Bytes that a reader of the terminal would get. A line that was not ended does not count for a poll, so
+/// they are asked for.
 fn waiting(terminal: &OwnedFd) -> u64 {
     let mut attributes = rustix::termios::tcgetattr(terminal).unwrap();
     attributes.make_raw();
@@ -134,12 +135,12 @@ async fn a_command_has_a_terminal_with_any_of_the_layers() {
     }
 }
 
-/// Everything is allowed but one directory that nobody needs.
+/// Everything is allowed but one directory that no program needs.
 fn light() -> Bounds {
     Bounds { hidden: vec!["/mnt".into()], ..Bounds::open() }
 }
 
-/// Tries to say a word to a listener by its name in the file system, or by its name alone.
+/// Tries to send a word to a listener by its name in the file system, or by its name alone.
 const SPEAK: &str = "python3 -c 'import os, socket
 for name in os.environ[\"PATHS\"].split() + [\"\\0\" + os.environ[\"ABSTRACT\"]]:
     line = socket.socket(socket.AF_UNIX)
@@ -182,7 +183,7 @@ async fn no_listener_of_another_session_hears_a_command() {
                 listener.accept().is_ok()
             })
             .collect();
-        assert_eq!(heard, [false, false, true, true, false], "{kind:?}: but what is shown, and what is free");
+        assert_eq!(heard, [false, false, true, true, false], "{kind:?}: only shown and free sockets answer");
     }
 }
 

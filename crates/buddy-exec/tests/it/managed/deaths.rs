@@ -1,4 +1,4 @@
-//! Deaths of those around a managed process: of who started it, and of its keeper.
+//! Deaths around a managed process: of the process that started it, and of its keeper.
 
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -33,7 +33,7 @@ fn a_killed_starter_leaves_it_running_and_it_is_taken_up_again() {
     starter.kill().unwrap();
     starter.wait().unwrap();
     let before = house.text(&id).lines().count();
-    // It prints on, and nobody but the log is there to take it.
+    // It keeps printing, and only the log takes the output.
     until(|| house.text(&id).lines().count() > before + 3);
     let found = house.processes.list().unwrap();
     assert_eq!((found.len(), found[0].condition), (1, Condition::Running));
@@ -53,7 +53,7 @@ fn play_starter(role: &str) {
 }
 
 #[test]
-fn what_a_killed_keeper_left_is_told_and_swept() {
+fn processes_of_a_killed_keeper_are_reported_and_swept() {
     let (house, marker) = (House::new(), marker());
     let script = format!(
         "setsid sh -c 'trap \"\" TERM; exec sleep {marker}' & echo ready; trap '' PIPE TERM; sleep {marker}"
@@ -71,14 +71,14 @@ fn what_a_killed_keeper_left_is_told_and_swept() {
 }
 
 #[test]
-fn what_a_terminal_sends_when_it_goes_changes_nothing() {
+fn signals_of_a_closing_terminal_change_nothing() {
     let house = House::new();
     let id = house.start("echo ready; sleep 600");
     let keeper = Pid::from_raw(house.status(&id).record.keeper.pid).unwrap();
     for signal in [Signal::HUP, Signal::INT] {
         kill_process(keeper, signal).unwrap();
     }
-    // A signal that is obeyed, and so shows that the others were passed over.
+    // A signal that is obeyed, and so shows that the others were ignored.
     assert_eq!(house.status(&id).condition, Condition::Running);
     kill_process(keeper, Signal::TERM).unwrap();
     house.until_condition(&id, Condition::Ended);

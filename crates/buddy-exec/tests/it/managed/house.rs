@@ -53,7 +53,7 @@ impl House {
         self.folder.path().join(name)
     }
 
-    /// Where everything of one is.
+    /// The directory of one process.
     pub(crate) fn of(&self, id: &str) -> PathBuf {
         self.path("processes").join(id)
     }
@@ -146,7 +146,7 @@ impl Stranger {
         self.0.id()
     }
 
-    /// When it started, as the kernel tells.
+    /// Its start time, as the kernel reports it.
     pub(crate) fn start_time(&self) -> u64 {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.pid())).unwrap();
         stat.rsplit_once(") ").unwrap().1.split(' ').nth(19).unwrap().parse().unwrap()

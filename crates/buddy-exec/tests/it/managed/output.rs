@@ -1,4 +1,4 @@
-//! The output on disk: whole where it is short, bounded where it is not, and read while it grows.
+//! The output on disk: whole if it is short, bounded if it is not, and read while it grows.
 
 use std::fs;
 use std::time::Duration;
@@ -9,10 +9,11 @@ use buddy_exec::managed::{Condition, FILE_CAP_BYTES, Force};
 use super::house::{House, until_within};
 use crate::stage::{PATIENCE, peak_memory_kib};
 
-/// What a keeper may have in memory, whatever its process prints. It is small when nothing is printed, too.
+/// The most memory that a keeper may have, regardless of its process's output. It is small without output,
+/// too.
 const KEEPER_KIB: u64 = 50_000;
 
-/// Waits for the end of a flood, looks at the keeper and the disk, and gives what is kept of the output.
+/// Waits for the end of a flood, checks the keeper and the disk, and returns the kept output.
 fn check_flood(script: &str, last: &str) -> Vec<u8> {
     let house = House::new();
     let id = house.start(&format!("{script}; while [ ! -e go ]; do sleep 0.02; done"));
@@ -48,7 +49,7 @@ fn many_lines_and_bytes_that_are_no_text_are_kept_as_they_are() {
 }
 
 #[test]
-fn who_prints_without_end_is_ended_like_any_other() {
+fn a_process_that_floods_its_output_is_stopped() {
     let house = House::new();
     let id = house.start("yes");
     until_within(PATIENCE, || house.of(&id).join("output.log.1").exists());
@@ -62,7 +63,7 @@ fn who_prints_without_end_is_ended_like_any_other() {
 #[test]
 fn both_streams_are_there_and_can_be_followed() {
     let house = House::new();
-    // What is printed to two streams at once has no order, so each part waits for the one before.
+    // Output to two streams at once has no order, so each part waits for the one before.
     let id = house.start(
         "echo one; while [ ! -e go ]; do sleep 0.02; done; echo two >&2; while [ ! -e on ]; do sleep 0.02; done; printf three",
     );

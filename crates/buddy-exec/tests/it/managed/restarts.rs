@@ -1,4 +1,4 @@
-//! New starts after a failure, and the checks of health.
+//! Restarts after a failure, and health checks.
 
 use std::fs;
 use std::net::TcpListener;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::house::{House, Stranger, until};
 use crate::stage::{alive, marker};
 
-/// Forks twice, leaves the session, closes everything and ignores what can be ignored.
+/// Forks twice, leaves the session, closes everything and ignores every signal that can be ignored.
 fn daemon(marker: &str) -> String {
     format!("setsid sh -c '(trap \"\" TERM HUP INT; exec sleep {marker} <&- >&- 2>&-) & exit 0' &")
 }
@@ -39,7 +39,7 @@ fn a_daemon_is_gone_within_six_seconds_of_a_stop_and_a_stranger_is_not() {
 }
 
 #[test]
-fn who_can_clean_up_is_let_clean_up() {
+fn a_process_may_clean_up_within_the_grace() {
     let house = House::with_grace(crate::stage::PATIENCE);
     let id = house.start("trap 'echo bye; exit 3' TERM; echo ready; while :; do sleep 0.05; done");
     house.until_printed(&id, "ready");
@@ -72,7 +72,7 @@ fn an_end_of_its_own_is_recorded_and_stays_when_it_is_stopped() {
     assert_eq!((house.text(&id).as_str(), status.record.process), ("done\n", None));
 }
 
-/// Writes another process into the record, with what `change` makes of its identity.
+/// Writes another process into the record, with its identity changed by `change`.
 fn pretend(house: &House, id: &str, stranger: &Stranger, change: impl FnOnce(&mut Value)) {
     let meta = house.of(id).join("meta.json");
     let mut record: Value = serde_json::from_slice(&fs::read(&meta).unwrap()).unwrap();
@@ -101,7 +101,7 @@ fn a_number_that_another_process_has_by_now_is_not_signalled() {
             house.processes.stop(&id, force).unwrap();
         }
         assert!(stranger.is_alive());
-        // What really belongs to it was found by its mark all the same.
+        // Its real processes were found by their mark all the same.
         until(|| alive(&marker).is_empty());
     }
 }
@@ -118,7 +118,7 @@ fn nothing_but_ids_is_taken() {
 }
 
 #[test]
-fn what_cannot_be_started_leaves_nothing() {
+fn a_failed_start_leaves_nothing() {
     let house = House::new();
     let mut missing = house.launch("true");
     missing.argv = vec!["/nowhere/at/all".into()];
@@ -143,7 +143,7 @@ fn the_record_is_private_and_has_no_values() {
     assert_eq!(mode(&folder.join("output.log")), 0o600);
     let meta = fs::read_to_string(folder.join("meta.json")).unwrap();
     assert!(meta.contains("DATABASE_PASSWORD") && !meta.contains("hunter2"), "{meta}");
-    // Nor does the keeper have it where others could read it.
+    // Nor does the keeper have it where other accounts could read it.
     let keeper = status.record.keeper.pid;
     let environ = fs::read(format!("/proc/{keeper}/environ")).unwrap_or_default();
     assert!(environ.is_empty(), "{}", String::from_utf8_lossy(&environ));

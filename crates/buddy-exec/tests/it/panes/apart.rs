@@ -1,4 +1,4 @@
-//! Standard output and standard error of a command in a pane are apart, and the person sees both.
+//! stdout and stderr of a command in a pane are apart, and people see both.
 
 use std::fs;
 
@@ -49,7 +49,7 @@ async fn each_stream_has_what_was_written_to_it() {
 }
 
 #[tokio::test]
-async fn the_person_sees_standard_error_before_the_prompt() {
+async fn stderr_is_shown_before_the_prompt() {
     for shell in ["/bin/bash", "/usr/bin/zsh", "/bin/busybox"] {
         let stage = PaneStage::new(shell);
         for number in 0..10 {
@@ -96,7 +96,7 @@ async fn bytes_that_are_no_text_come_as_they_were_written() {
 }
 
 #[tokio::test]
-async fn what_looks_like_a_mark_of_the_marker_is_not_believed() {
+async fn a_forged_mark_of_the_marker_is_not_believed() {
     for shell in SHELLS {
         let stage = PaneStage::new(shell);
         let guess = "0123456789abcdef0123456789abcdef";
@@ -138,10 +138,10 @@ async fn a_marker_that_is_killed_costs_neither_the_command_nor_the_streams() {
 }
 
 #[tokio::test]
-async fn where_no_marker_can_be_the_next_command_has_one_again() {
+async fn the_command_after_one_without_a_marker_has_one() {
     let stage = PaneStage::new("/bin/bash");
     check(&stage, "echo err >&2", "", "err\n", 0).await;
-    // The guard of the marker first, so that nobody starts it again.
+    // The guard of the marker first, so that it does not restart the marker.
     let [marker] = markers(&stage)[..] else { panic!("there is one marker") };
     let stat = fs::read_to_string(format!("/proc/{}/stat", marker.as_raw_pid())).unwrap();
     let guard = stat.rsplit(") ").next().unwrap().split(' ').nth(1).unwrap().parse().unwrap();
@@ -154,7 +154,7 @@ async fn where_no_marker_can_be_the_next_command_has_one_again() {
 }
 
 #[tokio::test]
-async fn what_replaces_the_shell_and_what_is_not_waited_for_have_the_terminal() {
+async fn exec_and_dispatched_commands_have_the_terminal() {
     let stage = PaneStage::new("/bin/bash");
     let (exit, notes) = stage.run("exec 2>&1; echo err >&2").await;
     assert_eq!(exit.stdout.text(), "err\n");
@@ -165,7 +165,7 @@ async fn what_replaces_the_shell_and_what_is_not_waited_for_have_the_terminal() 
 }
 
 #[tokio::test]
-async fn what_earlier_commands_left_running_does_not_hold_up_an_end() {
+async fn background_processes_of_earlier_commands_do_not_delay_an_end() {
     let stage = PaneStage::new("/bin/bash");
     let (exit, notes) = stage.run("sleep 100 & echo err >&2").await;
     assert!(exit.stderr.text().ends_with("err\n"), "{}", exit.stderr.text());

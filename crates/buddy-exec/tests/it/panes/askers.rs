@@ -1,4 +1,5 @@
-//! Programs that wait for a person at the terminal: they end at their limit, and the pane is as good as before.
+//! Programs that wait for a user at the terminal: they end at their timeout, and the pane is as good as
+//! before.
 
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use crate::stage::alive;
 /// Long enough for a program to draw its screen, short enough for a test.
 const LIMIT: Duration = Duration::from_secs(1);
 
-/// Everything that waits. `HERE` stands for the directory of the stage, which no other process has in its words.
+/// Programs that wait. `HERE` stands for the directory of the stage, which no other process has in its words.
 const ASKERS: &[&str] = &[
     "cat - HERE/none",
     "echo HERE; read answer",
@@ -21,7 +22,8 @@ const ASKERS: &[&str] = &[
     "ssh-keygen -t ed25519 -f HERE/key",
 ];
 
-/// Runs what asks; it must end at its limit, and the next command must print exactly what it prints.
+/// Runs a program that asks; it must end at its timeout, and the next command must print exactly its own
+/// output.
 async fn check(stage: &PaneStage, text: &str) {
     let mut command = stage.command(text);
     command.timeout = Some(LIMIT);
@@ -66,7 +68,7 @@ fn is_asker(line: &str) -> bool {
 }
 
 #[tokio::test]
-async fn who_waits_for_keys_ends_at_its_limit_and_leaves_the_pane_usable_in_bash() {
+async fn programs_that_wait_for_keys_time_out_and_leave_bash_usable() {
     check_all(&PaneStage::new("/bin/bash")).await;
 }
 
@@ -92,7 +94,7 @@ async fn and_in_a_jail() {
     check_all(&stage).await;
 }
 
-/// What draws by itself and is killed has no chance to clean up.
+/// A program that draws by itself and is killed has no chance to clean up.
 #[tokio::test]
 async fn a_screen_that_a_killed_program_took_is_given_back() {
     for shell in ["/bin/bash", "/bin/dash"] {
@@ -111,7 +113,7 @@ async fn a_screen_that_a_killed_program_took_is_given_back() {
 
 /// `sudo` runs with the rights of root, so the account that waits for it cannot signal it.
 #[tokio::test]
-async fn who_asks_for_a_password_ends_at_its_limit() {
+async fn a_password_prompt_times_out() {
     for prefix in ["", "sh -c 'exec 3>&1; \"$@\"; :' sh "] {
         let stage = PaneStage::ordinary("/bin/bash");
         let mark = stage.path("sudo-was-here");

@@ -1,4 +1,5 @@
-//! A follower that falls behind by more than the spool keeps: a part in the middle is missing, and that is said.
+//! A follower that falls behind by more than the spool keeps: a part in the middle is missing, and a notice
+//! says so.
 
 use std::fs;
 use std::path::PathBuf;
@@ -18,7 +19,7 @@ fn spool(stage: &PaneStage) -> PathBuf {
     spool
 }
 
-/// The shell that prints the spool. Who looks after it has the same words, and is its child.
+/// The shell that prints the spool. Its guard has the same words, and is its child.
 fn follower(spool: &str) -> Pid {
     let all = followers(spool);
     let is_first = |pid: &&Pid| {
@@ -43,7 +44,7 @@ fn followers(spool: &str) -> Vec<Pid> {
 fn start_follower(spool: &std::path::Path) -> std::process::Child {
     let script = include_str!("../../../src/tmux/scripts/follow.sh");
     let mut command = std::process::Command::new("/bin/sh");
-    // The outer shell stays: it has something to do afterwards.
+    // The outer shell stays: it has a task afterwards.
     command
         .args(["-c", "/bin/sh -c \"$0\" \"$@\"; exit 0", script, "buddy"])
         .arg(spool)
@@ -81,7 +82,7 @@ fn a_follower_of_a_silent_pane_goes_when_nobody_follows_or_there_is_nothing_to_f
 }
 
 #[tokio::test]
-async fn what_a_follower_that_fell_behind_has_missed_is_told_and_the_end_is_right() {
+async fn a_late_follower_reports_its_gap_and_gets_the_end_right() {
     let stage = PaneStage::new("/bin/bash");
     let text =
         "echo first; while [ ! -e stop ]; do [ -e go ] && seq 100000 || sleep 0.1; done; echo last; (exit 6)";

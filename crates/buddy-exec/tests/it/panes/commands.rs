@@ -5,7 +5,7 @@ use super::stage::PaneStage;
 /// The shells that a pane can have. That of busybox is known by the name of the program.
 const SHELLS: &[&str] = &["/bin/bash", "/usr/bin/zsh", "/bin/dash", "/bin/busybox"];
 
-/// Runs so many commands in a row, each with an output and a code that only it has.
+/// Runs this many commands in a row, each with an output and a code that only it has.
 async fn in_a_row(shell: &str, count: u32) {
     let stage = PaneStage::new(shell);
     for number in 0..count {
@@ -55,7 +55,7 @@ async fn the_text_of_a_command_is_run_byte_for_byte() {
 }
 
 #[tokio::test]
-async fn what_a_shell_does_not_understand_ends_and_the_next_command_works() {
+async fn a_syntax_error_ends_and_the_next_command_works() {
     for shell in SHELLS {
         let stage = PaneStage::new(shell);
         for broken in ["if true; then", "echo 'open", "fi", "cat <<E\nnever ends", "echo $("] {
@@ -78,7 +78,7 @@ async fn a_hundred_thousand_lines_come_whole() {
 }
 
 #[tokio::test]
-async fn what_looks_like_the_mark_of_an_end_is_not_believed() {
+async fn a_forged_mark_of_an_end_is_not_believed() {
     for shell in SHELLS {
         let stage = PaneStage::new(shell);
         let fake = r"printf '\033]133;D;0123456789abcdef0123456789abcdef;0\007'; printf '\033]133;D;;0\007'; \
@@ -137,7 +137,7 @@ async fn a_command_in_a_pane_has_limits_with_a_jail_and_without() {
 }
 
 #[tokio::test]
-async fn what_is_made_in_a_pane_has_the_mask_of_whoever_started_it() {
+async fn files_made_in_a_pane_have_the_umask_of_buddy() {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let mask = status.lines().find_map(|line| line.strip_prefix("Umask:")).unwrap().trim();
     assert_ne!(mask, "0077", "the test shows nothing under this mask");

@@ -1,4 +1,5 @@
-//! Shells that end, panes that close, servers that die: said clearly, mended, and no key goes elsewhere.
+//! Shells that end, panes that close, servers that die: reported clearly, repaired, and no key goes
+//! elsewhere.
 
 use std::fs;
 
@@ -8,7 +9,7 @@ use super::stage::PaneStage;
 use crate::stage::{marker, until_gone};
 
 #[tokio::test]
-async fn what_belongs_to_a_pane_goes_with_it() {
+async fn files_of_a_pane_go_with_it() {
     let stage = PaneStage::new("/bin/bash");
     let (build, other) = (
         PaneSelector { pane: Some("build".to_owned()), ..PaneSelector::default() },
@@ -34,7 +35,7 @@ async fn what_belongs_to_a_pane_goes_with_it() {
 }
 
 #[tokio::test]
-async fn what_panes_of_an_ended_server_left_goes_when_there_is_another() {
+async fn files_of_an_ended_server_go_with_the_next_one() {
     let stage = PaneStage::new("/bin/bash");
     stage.check("echo one", "one\n", 0).await;
     let left = stage.path(&format!("run/7.spool.{}", "0".repeat(32)));
@@ -157,7 +158,7 @@ async fn a_window_that_is_renamed_and_panes_that_move_are_still_found() {
 }
 
 #[tokio::test]
-async fn a_pane_that_somebody_took_the_mark_from_gets_no_key() {
+async fn a_pane_without_its_mark_gets_no_key() {
     let stage = PaneStage::new("/bin/bash");
     stage.check("echo one", "one\n", 0).await;
     let pane = stage.tmux(&["list-panes", "-a", "-F", "#{pane_id}"]);
@@ -189,7 +190,7 @@ async fn keys_that_would_go_to_several_panes_are_not_sent() {
 }
 
 #[tokio::test]
-async fn a_session_of_somebody_else_is_left_alone() {
+async fn a_foreign_session_is_left_alone() {
     let stage = PaneStage::new("/bin/bash");
     fs::create_dir_all(stage.path("run")).unwrap();
     stage.tmux(&["-f", "/dev/null", "new-session", "-d", "-s", "buddy-test", "cat"]);
@@ -199,7 +200,7 @@ async fn a_session_of_somebody_else_is_left_alone() {
 }
 
 #[tokio::test]
-async fn where_there_is_no_jail_nothing_with_bounds_reaches_a_pane() {
+async fn calls_with_bounds_need_a_jailed_pane() {
     let stage = PaneStage::without_jail();
     let bounds = Bounds { network: false, ..Bounds::open() };
     let mut command = stage.command("touch was-run");

@@ -8,7 +8,8 @@ use buddy_exec::{Bounds, CaptureOptions, Keys, PaneError, PaneSelector, Panes, T
 use super::stage::PaneStage;
 use crate::stage::PATIENCE;
 
-/// Somebody's own tmux server with a session that says that it is buddy's, and a program that keeps what is typed.
+/// A user's own tmux server with a session that claims to be buddy's, and a program that keeps the typed
+/// text.
 struct Forged {
     socket: PathBuf,
     typed: PathBuf,
@@ -48,7 +49,7 @@ impl Forged {
         }
     }
 
-    /// Everything that was typed so far, up to a word of the test's own that is typed now.
+    /// All text that was typed so far, up to a word of the test's own that is typed now.
     async fn typed(&self) -> String {
         tmux(&self.socket, &["send-keys", "-t", &self.pane, "end-of-test", "Enter"]);
         let read = async {
@@ -91,11 +92,11 @@ async fn check_untouched(stage: &PaneStage, forged: &Forged, name: Option<&str>)
     assert_eq!(forged.typed().await, "end-of-test\n");
     assert!(!stage.path("was-run").exists());
     let piped = tmux(&forged.socket, &["display-message", "-p", "-t", &forged.pane, "#{pane_pipe}"]);
-    assert_eq!(piped, "0", "nobody listens to it");
+    assert_eq!(piped, "0", "no pipe listens to it");
 }
 
 #[tokio::test]
-async fn a_pane_of_somebody_else_in_buddys_server_gets_no_key() {
+async fn a_foreign_pane_in_buddys_server_gets_no_key() {
     let stage = PaneStage::new("/bin/bash");
     stage.check("echo one", "one\n", 0).await;
     let forged = Forged::pane(&stage, "build");

@@ -121,7 +121,7 @@ async fn a_command_that_is_stopped_is_dead_with_all_that_it_started() {
             running.stop();
             assert_eq!(running.wait().await.unwrap().ended, Ended::Stopped, "{shell}");
             assert_eq!(alive(&marker), [""; 0], "{shell}: nothing is left when the end is told");
-            assert!(alive(&earlier).len() >= 3, "{shell}: what an earlier command left stays");
+            assert!(alive(&earlier).len() >= 3, "{shell}: background processes of an earlier command stay");
             stage.check("echo after", "after\n", 0).await;
             stage.run(&format!("pkill -f 'sleep {earlier}'")).await;
             until_gone(&earlier, PATIENCE).await;
@@ -129,7 +129,7 @@ async fn a_command_that_is_stopped_is_dead_with_all_that_it_started() {
     }
 }
 
-/// Tries everything that leads to the server, and says what worked.
+/// Tries everything that leads to the server, and prints what worked.
 const REACH: &str = r#"/usr/bin/python3 - "$SOCKET" <<'END'
 import fcntl, os, socket, sys
 def tries(name, what):
@@ -175,7 +175,7 @@ async fn neither_the_server_nor_what_belongs_to_it_is_reached() {
 }
 
 #[tokio::test]
-async fn what_is_written_for_the_shell_is_all_that_it_sees_of_the_directory() {
+async fn a_shell_sees_only_its_own_files_of_the_directory() {
     let stage = PaneStage::jailed("/bin/bash");
     stage.check("ls -1A /run/buddy", "command\nerrors\nerrors.done\nsetup\n", 0).await;
     for name in ["command", "setup", "new"] {
@@ -230,7 +230,7 @@ async fn a_call_with_other_bounds_gets_another_shell() {
 }
 
 #[tokio::test]
-async fn what_runs_with_wider_bounds_gets_no_keys_of_a_narrower_call() {
+async fn a_program_with_wider_bounds_gets_no_keys_of_a_narrower_call() {
     let mut stage = PaneStage::jailed("/bin/bash");
     stage.dispatch("{ echo rea''dy >/dev/tty; cat; } > work/typed").await;
     stage.until_shown("ready").await;
@@ -269,7 +269,7 @@ async fn a_shell_that_ends_is_told_and_replaced() {
 }
 
 #[tokio::test]
-async fn what_was_in_a_pane_ends_with_it() {
+async fn programs_in_a_pane_end_with_it() {
     for kind in ALL {
         let mut stage = PaneStage::jailed_as(kind, "/bin/bash");
         stage.bounds.guarded = vec![stage.path("work/.hooks")];
@@ -304,7 +304,7 @@ async fn the_next_buddy_takes_up_a_jailed_pane() {
 
 #[tokio::test]
 async fn a_shell_that_cannot_be_jailed_is_not_started() {
-    // One that is not trusted is refused, whatever the other layers can do.
+    // An untrusted one is refused, even if the other layers work.
     let folder = tempfile::tempdir().unwrap();
     let planted = folder.path().join("bwrap");
     fs::write(&planted, "#!/bin/sh\n").unwrap();

@@ -1,4 +1,4 @@
-//! Keys: what a program in the pane gets is what those who judge them were told.
+//! Keys: a program in the pane gets exactly the text that policy judges.
 
 use std::path::Path;
 
@@ -10,13 +10,13 @@ use proptest::test_runner::TestRunner;
 use super::stage::PaneStage;
 use crate::stage::PATIENCE;
 
-/// How many calls are typed.
+/// The number of calls that are typed.
 const CASES: usize = 60;
 
-/// What no generated text has in it.
+/// A character that no generated text has in it.
 const END: &str = "\u{25a0}";
 
-/// Words of which tmux makes more than their letters, in any case, and texts.
+/// Words that tmux interprets beyond their letters, in any case, and texts.
 fn word() -> impl Strategy<Value = String> {
     let names = prop::sample::select(vec![
         "Enter",
@@ -66,7 +66,7 @@ fn keys() -> impl Strategy<Value = (String, Vec<String>, bool)> {
     ("[ -~\n;é]{0,12}", prop::collection::vec(word(), 0..5), any::<bool>())
 }
 
-/// What has come since the last end.
+/// The bytes since the last end.
 fn received(file: &Path, from: usize) -> Vec<u8> {
     std::fs::read(file).unwrap_or_default().split_off(from)
 }
@@ -95,7 +95,7 @@ async fn a_program_gets_exactly_the_text_that_was_judged() {
             tokio::time::sleep(std::time::Duration::from_millis(5)).await;
             came = received(&stage.path("received"), from);
         }
-        // A terminal sends the key Enter as a carriage return, whatever program reads it.
+        // A terminal sends the key Enter as a carriage return to every program.
         let expected = format!("{}{END}", judged.replace('\n', "\r"));
         assert_eq!(String::from_utf8_lossy(&came), expected, "{keys} of {words:?}");
         from += came.len();

@@ -8,7 +8,7 @@ use super::stage::PaneStage;
 use crate::stage::PATIENCE;
 
 #[tokio::test]
-async fn what_a_person_ran_is_theirs_and_the_agent_is_told() {
+async fn commands_of_a_user_are_theirs_and_the_agent_is_told() {
     for shell in ["/bin/bash", "/usr/bin/zsh", "/bin/dash"] {
         let stage = PaneStage::new(shell);
         stage.check("echo ours", "ours\n", 0).await;
@@ -25,7 +25,7 @@ async fn what_a_person_ran_is_theirs_and_the_agent_is_told() {
 }
 
 #[tokio::test]
-async fn a_line_that_a_person_did_not_send_is_neither_run_nor_mixed_in() {
+async fn a_line_that_a_user_did_not_send_is_neither_run_nor_mixed_in() {
     for shell in ["/bin/bash", "/usr/bin/zsh", "/bin/dash", "/bin/busybox"] {
         let stage = PaneStage::new(shell);
         stage.check("echo ours", "ours\n", 0).await;
@@ -38,7 +38,7 @@ async fn a_line_that_a_person_did_not_send_is_neither_run_nor_mixed_in() {
 }
 
 #[tokio::test]
-async fn an_open_quote_of_a_person_swallows_no_command() {
+async fn an_open_quote_of_a_user_swallows_no_command() {
     let stage = PaneStage::new("/bin/bash");
     stage.check("echo ours", "ours\n", 0).await;
     let person = stage.person();
@@ -86,7 +86,7 @@ async fn typing_while_a_command_runs_is_told() {
 }
 
 #[tokio::test]
-async fn a_person_who_looks_back_through_the_history_does_not_catch_keys() {
+async fn a_user_who_scrolls_back_does_not_catch_keys() {
     let stage = PaneStage::new("/bin/bash");
     stage.check("echo one", "one\n", 0).await;
     stage.tmux(&["copy-mode"]);
@@ -117,7 +117,7 @@ async fn python_is_driven_by_keys_and_seen_by_captures() {
 }
 
 #[tokio::test]
-async fn how_a_command_ended_that_was_left_running_is_told_once() {
+async fn the_end_of_a_dispatched_command_is_told_once() {
     let stage = PaneStage::new("/bin/bash");
     let selector = PaneSelector::default();
     let usual = CaptureOptions::default();
@@ -168,7 +168,7 @@ async fn keys_are_typed_as_they_are() {
 }
 
 #[tokio::test]
-async fn while_the_person_has_the_panes_the_agent_waits_and_then_is_told() {
+async fn the_agent_waits_while_the_user_has_the_panes_and_then_is_told() {
     let stage = PaneStage::new("/bin/bash");
     stage.check("echo one", "one\n", 0).await;
     stage.target.hand_over();

@@ -1,4 +1,4 @@
-//! A target with panes, a tmux server of its own, and a person at it.
+//! A target with panes, a tmux server of its own, and a user at it.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
@@ -16,18 +16,18 @@ use tempfile::TempDir;
 use crate::jail::cell::{Kind, NOBODY, behind_mount, is_ordinary, supervisor};
 use crate::stage::PATIENCE;
 
-/// What is kept of each output.
+/// The most bytes that are kept of each output.
 const KEEP: usize = 4 * 1024 * 1024;
 
-/// How the program of this stage becomes a warden.
+/// The argument by which the program of this stage becomes a warden.
 const HAS_WARDEN: Option<&str> = Some(buddy_exec::warden::WARD);
 
 pub(crate) struct PaneStage {
     dir: TempDir,
     pub(crate) target: Arc<TmuxTarget>,
-    /// Of commands and keys.
+    /// The bounds of commands and keys.
     pub(crate) bounds: Bounds,
-    /// Where a supervisor is that other accounts can execute.
+    /// The directory of a supervisor that other accounts can execute.
     _programs: TempDir,
 }
 
@@ -67,7 +67,7 @@ impl PaneStage {
         stage
     }
 
-    /// The same where another program stands in the place of bubblewrap.
+    /// The same with another program in the place of bubblewrap.
     pub(crate) fn jailed_by(program: &str) -> Self {
         let behind = |supervise: &Path| {
             let mut words = behind_mount(program);
@@ -97,7 +97,7 @@ impl PaneStage {
         Self { dir, target, bounds: Bounds::open(), _programs: programs }
     }
 
-    /// The same as another process of the same person would have it.
+    /// The same as another process of the same user would have it.
     pub(crate) fn again(&self) -> TmuxTarget {
         again(self.dir.path(), "/bin/bash")
     }
@@ -137,7 +137,7 @@ impl PaneStage {
         Panes::start(&*self.target, &PaneSelector::default(), command).await
     }
 
-    /// Runs a command and gives its end with the notes on it.
+    /// Runs a command and returns its exit with the notes on it.
     pub(crate) async fn run(&self, text: &str) -> (Exit, String) {
         let mut run = self.try_start(self.command(text)).await.unwrap();
         let exit = run.running.wait().await.unwrap();
@@ -190,13 +190,13 @@ impl PaneStage {
         }
     }
 
-    /// A person who sits at a pane that was just made.
+    /// A user who sits at a pane that was just made.
     pub(crate) async fn person_at_new_pane(&self) -> Person {
         self.check("echo hello", "hello\n", 0).await;
         self.person()
     }
 
-    /// A person who sits at the pane: a real client, in a pane of a server of the person's own.
+    /// A user who sits at the pane: a real client, in a pane of a server of the user's own.
     pub(crate) fn person(&self) -> Person {
         let socket = self.path("person.socket");
         let attach = format!("TMUX= exec tmux -S '{}' attach", self.socket().display());
@@ -204,7 +204,7 @@ impl PaneStage {
         let person = Person { socket };
         let end = std::time::Instant::now() + PATIENCE;
         while self.tmux(&["list-clients", "-F", "#{client_name}"]).is_empty() {
-            assert!(std::time::Instant::now() < end, "the person never got to the pane");
+            assert!(std::time::Instant::now() < end, "the user never got to the pane");
             std::thread::sleep(Duration::from_millis(20));
         }
         person

@@ -1,4 +1,4 @@
-//! Interrupts and time limits: what runs in the foreground is really dead, and the pane can be used again.
+//! Interrupts and timeouts: the program in the foreground is really dead, and the pane can be used again.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use buddy_exec::{Ended, PaneSelector, Panes};
 use super::stage::PaneStage;
 use crate::stage::{PATIENCE, alive, marker, until_alive, until_gone};
 
-/// Stops a command once it sleeps, and looks for what is left of it.
+/// Stops a command once it sleeps, and looks for its remaining processes.
 async fn stop(shell: &str, text: &str) {
     let stage = PaneStage::new(shell);
     let marker = marker();
@@ -113,7 +113,7 @@ async fn a_run_that_nobody_holds_any_more_is_killed() {
 }
 
 #[tokio::test]
-async fn what_was_put_into_the_background_stays_as_in_any_terminal() {
+async fn background_jobs_stay_as_in_any_terminal() {
     let stage = PaneStage::new("/bin/bash");
     let marker = marker();
     let (exit, _) = stage.run(&format!("sleep {marker} & echo started")).await;

@@ -1,4 +1,5 @@
-//! A connection that is cut while a command runs in a pane: the command goes on, and its stream is taken up where it stopped.
+//! A connection that is cut while a command runs in a pane: the command continues, and its stream is resumed
+//! where it stopped.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +19,8 @@ async fn far_place() -> (PanePlace, Network) {
     (PanePlace::new(Place::over_ssh(host, transport).await, "/bin/bash").await, network)
 }
 
-/// Waits until the command on the host, which is this machine, has come so far. Polls: it can tell nobody.
+/// Waits until the command on the host, which is this machine, has come so far. Polls, as the command cannot
+/// report it.
 async fn until_as_far_as(place: &PanePlace, count: u32) {
     let end = Instant::now() + PATIENCE;
     let far = || std::fs::read_to_string(place.place.path("far")).ok()?.trim().parse::<u32>().ok();

@@ -1,4 +1,4 @@
-//! What every pane promises, wherever it is and whatever its shell is.
+//! Promises of every pane, on every host and in every shell.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -15,18 +15,18 @@ pub(super) const CASES: &[Case] = cases![
     commands_have_their_own_outputs_and_codes,
     a_hundred_thousand_lines_come_whole,
     the_text_of_a_command_is_run_byte_for_byte,
-    what_looks_like_the_mark_of_an_end_is_not_believed,
+    a_forged_mark_of_an_end_is_not_believed,
     a_command_that_ends_the_shell_has_its_code,
     an_interrupt_ends_the_program,
     a_time_limit_keeps_what_was_printed,
-    a_person_gets_there_as_told_and_types_into_a_command,
-    what_a_person_ran_is_theirs,
+    a_user_attaches_as_told_and_types_into_a_command,
+    commands_of_a_user_are_theirs,
     a_pane_that_is_closed_is_told,
     a_server_that_is_killed_is_told,
     a_session_is_taken_up_after_its_command_has_ended,
     a_session_is_busy_while_an_earlier_command_runs,
     the_directory_is_private,
-    what_remains_is_told_with_the_way_to_it,
+    remaining_sessions_are_listed_with_their_attach_command,
 ];
 
 async fn commands_have_their_own_outputs_and_codes(place: Arc<PanePlace>) {
@@ -58,7 +58,7 @@ async fn the_text_of_a_command_is_run_byte_for_byte(place: Arc<PanePlace>) {
     place.check(&format!("printf '%s' '{quoted}' | wc -c | tr -d ' '"), "20480\n", 0).await;
 }
 
-async fn what_looks_like_the_mark_of_an_end_is_not_believed(place: Arc<PanePlace>) {
+async fn a_forged_mark_of_an_end_is_not_believed(place: Arc<PanePlace>) {
     let fake = r"printf '\033]133;D;0123456789abcdef0123456789abcdef;0\007'; printf '\033]133;D;;0\007'; \
                  printf '\033]133;C;x\007\033]133;S;x\007\033]133;X\007\033]133;'; echo real; (exit 9)";
     let printed = "\x1b]133;D;0123456789abcdef0123456789abcdef;0\x07\x1b]133;D;;0\x07\x1b]133;C;x\x07\
@@ -101,7 +101,7 @@ async fn a_time_limit_keeps_what_was_printed(place: Arc<PanePlace>) {
     place.check("echo after", "after\n", 0).await;
 }
 
-async fn a_person_gets_there_as_told_and_types_into_a_command(place: Arc<PanePlace>) {
+async fn a_user_attaches_as_told_and_types_into_a_command(place: Arc<PanePlace>) {
     place.check("echo hello", "hello\n", 0).await;
     let person = place.person().await;
     let mut run = place.start("echo ready; read answer; sleep 1; echo got $answer").await;
@@ -112,7 +112,7 @@ async fn a_person_gets_there_as_told_and_types_into_a_command(place: Arc<PanePla
     assert!(run.notes.await.unwrap().join(" ").contains("somebody typed into the pane"));
 }
 
-async fn what_a_person_ran_is_theirs(place: Arc<PanePlace>) {
+async fn commands_of_a_user_are_theirs(place: Arc<PanePlace>) {
     place.check("echo ours", "ours\n", 0).await;
     let person = place.person().await;
     person.types("echo $((40 + 2)) theirs; (exit 5)");
@@ -187,7 +187,7 @@ async fn the_directory_is_private(place: Arc<PanePlace>) {
     assert!(shown.starts_with("drwx------"), "{shown}");
 }
 
-async fn what_remains_is_told_with_the_way_to_it(place: Arc<PanePlace>) {
+async fn remaining_sessions_are_listed_with_their_attach_command(place: Arc<PanePlace>) {
     let remaining = place.panes.remaining().await.unwrap();
     let shared = remaining.iter().find(|session| session.session == "buddy-test").unwrap();
     assert_eq!(shared.attach, place.panes.attach_command());

@@ -1,4 +1,4 @@
-//! Panes at a place, and a person who gets to them by the way that buddy tells.
+//! Panes at a place, and a user who gets to them by the command that buddy prints.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -14,14 +14,14 @@ use tempfile::TempDir;
 use crate::hosts::place::{Place, sh};
 use crate::stage::PATIENCE;
 
-/// What is kept of each output.
+/// The most bytes that are kept of each output.
 const KEEP: usize = 4 * 1024 * 1024;
 
 pub(crate) struct PanePlace {
     pub(crate) place: Place,
     pub(crate) panes: Arc<TmuxTarget>,
     pub(crate) shell: String,
-    /// The directory of the panes over there.
+    /// The directory of the panes on the host.
     pub(crate) directory: PathBuf,
     here: TempDir,
 }
@@ -74,7 +74,7 @@ impl PanePlace {
         assert_eq!((exit.stdout.text().as_str(), exit.code), (printed, Some(code)), "{text:?} {notes}");
     }
 
-    /// What the pane shows, with its history.
+    /// Waits until the pane, with its history, shows a text.
     pub(crate) async fn until_shown(&self, text: &str) {
         let options = CaptureOptions { start: Some("-".to_owned()), ..CaptureOptions::default() };
         let end = Instant::now() + PATIENCE;
@@ -88,14 +88,14 @@ impl PanePlace {
         }
     }
 
-    /// Runs tmux over there, past the panes.
+    /// Runs tmux on the host, past the panes.
     pub(crate) async fn tmux(&self, arguments: &str) -> String {
         let script =
             format!("PATH='{}' tmux -S '{}/socket' {arguments}", self.place.path, self.directory.display());
         self.place.run(sh(&script)).await.stdout.text().trim().to_owned()
     }
 
-    /// A person who attaches by what buddy prints for that.
+    /// A user who attaches by the command that buddy prints for that.
     pub(crate) async fn person(&self) -> Person {
         let socket = self.here.path().join("person.socket");
         let attach = format!("TMUX= {}", self.panes.attach_command());
@@ -104,7 +104,7 @@ impl PanePlace {
         person.tmux(&["-f", "/dev/null", "new-session", "-d", "-x", "200", "-y", "50", &attach]);
         let end = Instant::now() + PATIENCE;
         while self.tmux("list-clients -F '#{client_name}'").await.is_empty() {
-            assert!(Instant::now() < end, "the person never got to the pane by {attach}");
+            assert!(Instant::now() < end, "the user never got to the pane by {attach}");
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         person
@@ -114,13 +114,13 @@ impl PanePlace {
 impl Drop for PanePlace {
     fn drop(&mut self) {
         if !matches!(self.place.way, Way::Container { .. }) {
-            // Nobody else has this server.
+            // No other test has this server.
             drop(Person { socket: self.directory.join("socket"), env: Vec::new() });
         }
     }
 }
 
-/// Somebody at a terminal of this machine.
+/// A user at a terminal of this machine.
 pub(crate) struct Person {
     socket: PathBuf,
     env: Vec<(String, String)>,
