@@ -1,4 +1,5 @@
-//! The table of package managers' caches: places in the home that commands of the jail change in a layer of their workspace.
+//! The table of package managers' caches: places in the home that jailed commands change in a layer of their
+//! workspace.
 //!
 //! Pure: the home and the variables come in, and places come out.
 
@@ -13,13 +14,13 @@ use table::CACHES;
 /// A cache of one program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct CacheRow {
-    /// Whose it is, for people.
+    /// Its program, for people.
     of: &'static str,
     /// Its name in a layer.
     name: &'static str,
-    /// The variable that says where it is, with what comes below that; none where no variable does.
+    /// The variable that names its place, with the path below that; `None` if no variable does.
     variable: Option<(&'static str, &'static str)>,
-    /// Where it is by default, below the home.
+    /// Its default path, below the home.
     default: &'static str,
     /// A variable that leads the program elsewhere, and its value with `{}` for the directory.
     redirect: Option<(&'static str, &'static str)>,
@@ -32,7 +33,7 @@ struct CacheRow {
 pub struct FoundCache {
     /// Its name in a layer.
     pub name: &'static str,
-    /// Where it is.
+    /// Its path.
     pub at: PathBuf,
     /// A variable that leads the program elsewhere, and its value with `{}` for the directory.
     pub redirect: Option<(&'static str, &'static str)>,

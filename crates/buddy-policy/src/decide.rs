@@ -1,4 +1,4 @@
-//! The decision: an intent held against the policy.
+//! The decision: an intent judged by the policy.
 
 mod command;
 mod egress;
@@ -18,15 +18,15 @@ use crate::{Action, Decision, Intent, Mode, Now, Policy, Tier, Typing};
 pub(crate) use egress::Destination;
 use sheet::{Sheet, Weight};
 
-/// Touched files that are looked at for links. A line that names more is judged by its words beyond that.
+/// The most touched files that are checked for links. Beyond that, a line is judged by its words.
 const MAX_TOUCHED: usize = 256;
-/// Directories whose repositories are looked at for one call; each look reads an index.
+/// The most directories whose repositories are read for one call; each reads an index.
 const MAX_REPOSITORIES: usize = 8;
 
 /// Judges an intent.
 ///
-/// The strictest answer on anything it would do is the answer. Rules and grants let things go on only where nothing is
-/// dangerous or unclear. What the model claims about its call raises the gate and cannot lower it.
+/// The strictest answer on any of its parts is the answer. Rules and grants allow a part only if nothing in
+/// it is dangerous or unclear. The model's claims about its call raise the gate and cannot lower it.
 pub fn decide(intent: &Intent, policy: &Policy, now: &Now<'_>) -> Decision {
     let mut sheet = Sheet::new(intent.tier);
     for action in &intent.actions {
@@ -64,14 +64,14 @@ pub fn decide(intent: &Intent, policy: &Policy, now: &Now<'_>) -> Decision {
     sheet.decide(policy, now)
 }
 
-/// The files that an intent is known to touch, and of what commands remove the directories that it is in: where links could lead
-/// elsewhere.
+/// The files that an intent is known to touch, and the directories of files that commands remove: paths where
+/// links could lead elsewhere.
 pub fn touched(intent: &Intent, policy: &Policy) -> Vec<PathBuf> {
     let touched = |action: &Action| match action {
         Action::Run { command, cwd } => command::touched(command, Some(cwd), policy),
         Action::Terminal { typing: Typing::Lines(text), .. } => command::touched(text, None, policy),
         Action::Read(path) | Action::Write(path) | Action::Repository { top: path, .. } => vec![path.clone()],
-        // Of a link that is removed, the link itself goes.
+        // If a link is removed, the link itself goes.
         Action::Delete(_) | Action::Fetch(_) | Action::Terminal { .. } => Vec::new(),
     };
     let mut paths: Vec<PathBuf> = intent.actions.iter().flat_map(touched).collect();
@@ -79,7 +79,7 @@ pub fn touched(intent: &Intent, policy: &Policy) -> Vec<PathBuf> {
     paths
 }
 
-/// The paths that an intent is known to remove: what undo keeps of them is for the host to say.
+/// The paths that an intent is known to remove: the host says how much of them undo keeps.
 pub fn removed(intent: &Intent, policy: &Policy) -> Vec<PathBuf> {
     let removed = |action: &Action| match action {
         Action::Run { command, cwd } => command::removed(command, Some(cwd), policy),
@@ -96,7 +96,7 @@ pub fn removed(intent: &Intent, policy: &Policy) -> Vec<PathBuf> {
     paths
 }
 
-/// The directories whose repositories the commands of an intent print or copy contents from, whatever is in them.
+/// The directories whose repositories the commands of an intent print or copy all contents from.
 pub fn recalled(intent: &Intent, policy: &Policy) -> Vec<PathBuf> {
     let mut directories: Vec<PathBuf> =
         commands(intent).flat_map(|(command, cwd)| command::recalled(command, cwd, policy)).collect();
@@ -115,8 +115,8 @@ fn commands(intent: &Intent) -> impl Iterator<Item = (&str, Option<&Path>)> {
     })
 }
 
-/// What the model says about its call. A command that is known to only read is held to that by the kernel where there is a
-/// jail, so nothing is to be asked about it there.
+/// The model's claims about its call. In a jail the kernel holds a command that is known to only read to
+/// that, so nothing is asked about it there.
 fn claims(intent: &Intent, policy: &Policy, sheet: &mut Sheet) {
     let Some(claims) = intent.claims else { return };
     if claims.privesc {
@@ -136,9 +136,10 @@ fn claims(intent: &Intent, policy: &Policy, sheet: &mut Sheet) {
     }
 }
 
-/// Lines that are typed are judged like a command in a directory that nobody knows, and never run by themselves where commands have
-/// bounds: what they do is decided by the program that reads them, and a shell may have other meanings for words than those that
-/// were judged. Keys that are no such lines are for a person, whatever else is allowed.
+/// Lines that are typed are judged like a command in an unknown directory, and never run by themselves if
+/// commands have bounds: the program that reads them decides what they do, and a shell may have other
+/// meanings for words than those that were judged. Keys that are no such lines always ask the user, even if
+/// everything else is allowed.
 fn terminal(typing: &Typing, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {
     sheet.needs.runs = true;
     match typing {

@@ -1,4 +1,4 @@
-//! What a judgement says.
+//! The result of a judgement.
 
 use std::path::PathBuf;
 
@@ -6,18 +6,18 @@ use buddy_protocol::Risk;
 
 use crate::{Needs, Offer, Tier};
 
-/// Whether a call may go on.
+/// Whether a call may run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// It runs.
     Allow,
-    /// A person decides.
+    /// The user decides.
     Ask,
     /// It does not run.
     Deny,
 }
 
-/// How a command is to be run.
+/// The way to run a command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Execution {
     /// By a shell.
@@ -26,40 +26,42 @@ pub enum Execution {
     Argv(Vec<String>),
 }
 
-/// A verdict and why.
+/// A verdict and its reasons.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decision {
-    /// Whether it may go on.
+    /// Whether the call may run.
     pub verdict: Verdict,
-    /// How it is to be asked for.
+    /// The way to ask for it.
     pub tier: Tier,
-    /// How dangerous it is held to be.
+    /// Its estimated risk.
     pub risk: Risk,
-    /// Why it asks or is denied, one sentence part each, for people.
+    /// The reasons why it asks or is denied, one sentence part each, for people.
     pub reasons: Vec<String>,
     /// Whether it is denied only because nobody can be asked.
     pub is_unasked: bool,
-    /// Where it is denied for that reason: how a person allows it beforehand, one way each.
+    /// If it is denied for that reason: the ways for the user to allow it beforehand.
     pub ways: Vec<String>,
     /// Whether it would read a secret.
     pub reads_secret: bool,
     /// Hosts that it would reach and that needed a question, so that an answer is about them.
     pub strangers: Vec<String>,
-    /// The simple commands that it is made of, as they were read, where it runs commands. The first of many.
+    /// The simple commands that it is made of, as they were read, if it runs commands. The first of many.
     pub parts: Vec<String>,
-    /// Grants that would let this, and what each says, go on without being asked for.
+    /// Grants that would allow this without a prompt, and the text of each.
     pub offers: Vec<Offer>,
-    /// How a command is to be run.
+    /// The way to run a command.
     pub execution: Execution,
-    /// Files that would be run as programs or scripts and that could change before they are: to be held against what
-    /// they were when a person saw them.
+    /// Files that would be run as programs or scripts and that could change before they are: to be compared
+    /// with their state when the user saw them.
     pub pins: Vec<PathBuf>,
-    /// Whether everything it does is known to only read, so that it can run where nothing can be written.
+    /// Whether everything it does is known to only read, so that it can run with nothing writable.
     pub is_read_only: bool,
-    /// Whether something in it needs a person each time, whatever window or grant holds.
+    /// Whether a part of it needs the user each time, regardless of windows and grants.
     pub is_grave: bool,
-    /// What it would use that is closed to calls which nobody was asked about.
+    /// The protected places that it would use, which are closed to calls that nobody was asked
+    /// about.
     pub needs: Needs,
-    /// Whether only `all`, `auto` or a window lets it go on where that covers nothing outside, so that it has no network of its own.
+    /// Whether only `all`, `auto` or a window allows it, where that covers nothing outside, so that it has no
+    /// network of its own.
     pub stays_inside: bool,
 }

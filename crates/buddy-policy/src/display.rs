@@ -1,9 +1,10 @@
-//! Text for people, with nothing in it that hides a part or steers a screen.
+//! Text for people, in which nothing hides a part or steers a screen.
 
 use buddy_protocol::is_hidden;
 
-/// The command with every character made visible: control characters, those that turn the direction of writing, and those
-/// that nobody sees become escapes. A line break becomes `\n`, so what is shown is one line and each line break is seen.
+/// The command with every character made visible: control characters, those that turn the direction of
+/// writing, and invisible ones become escapes. A line break becomes `\n`, so the result is one line and each
+/// line break is seen.
 pub fn display_command(command: &str) -> String {
     let mut shown = String::with_capacity(command.len());
     for character in command.chars() {

@@ -1,4 +1,4 @@
-//! What a command line would do, as far as that can be known without running it.
+//! The effects of a command line, as far as they can be known without running it.
 
 mod awk;
 mod evaluated;
@@ -47,13 +47,13 @@ pub(crate) struct Examination {
     pub(crate) leaves: Vec<Leaf>,
     /// Every file that is known to be touched.
     pub(crate) touches: Vec<Touch>,
-    /// What a person has to see, whatever else is allowed.
+    /// Findings that always need the user.
     pub(crate) concerns: Vec<Concern>,
-    /// Uses of git that read what a repository tracks.
+    /// Uses of git that read tracked files.
     pub(crate) recalls: Vec<Recall>,
     /// Files that would be run as programs or scripts.
     pub(crate) pins: Vec<PathBuf>,
-    /// The words, where it is one simple command with nothing around it.
+    /// The words, if it is one simple command with nothing around it.
     pub(crate) plain: Option<Vec<Word>>,
 }
 
@@ -64,37 +64,38 @@ pub(crate) struct Leaf {
     pub(crate) program: String,
     pub(crate) words: Vec<Word>,
     pub(crate) effect: Effect,
-    /// Whether a table says what the program does, or that it runs the project's own code.
+    /// Whether a table describes the program, or lists it as one that runs the project's own code.
     pub(crate) is_known: bool,
-    /// Whether the program is a file that was named by its place, and not one of the system's.
+    /// Whether the program is a file that was named by its path, and not one of the system's.
     pub(crate) is_foreign: bool,
     /// Whether it gives variables to its program, or sets them.
     pub(crate) has_assignments: bool,
-    /// The directories that it could run in; none where that is not known.
+    /// The directories that it could run in; `None` if they are not known.
     pub(crate) cwds: Option<Vec<PathBuf>>,
-    /// The simple command that launches it, as `npx` does: whoever allows that one allows this one.
+    /// The simple command that launches it, as `npx` does: a rule that allows that one allows this
+    /// one.
     pub(crate) launcher: Option<usize>,
 }
 
-/// What a simple command does by itself.
+/// The effect of a simple command by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effect {
-    /// Nothing: it runs what is judged apart, or moves to another directory.
+    /// None: the command that it runs is judged apart, or it moves to another directory.
     None,
     /// It only reads.
     Reads,
-    /// It only reads where the kernel holds all that it starts to reading.
+    /// It only reads if the kernel holds all its processes to reading.
     Held,
     /// Anything.
     Unknown,
 }
 
-/// What is done to a file.
+/// An access to a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
     /// Names, sizes and the like.
     Look,
-    /// What is in it.
+    /// Its content.
     Read,
     Write,
     Delete,
@@ -110,8 +111,8 @@ pub(crate) struct Touch {
 }
 
 impl Touch {
-    /// The path at which links decide where this lands: what is removed is a name in a directory, unless it is what the directory
-    /// holds.
+    /// The path at which links decide where this lands: a removed object is a name in a directory, unless it
+    /// is the content of the directory.
     pub(crate) fn anchor(&self) -> Option<&Path> {
         match &self.reach {
             Reach::Path(path) if self.access == Access::Delete => path.parent(),
@@ -119,8 +120,8 @@ impl Touch {
         }
     }
 
-    /// The same done to what a link leads to, where it is on the way. What is written somewhere in a directory can go through the links in
-    /// it; what is removed does not.
+    /// The same access to the target of a link on the way. A write somewhere in a directory can go through
+    /// the links in it; a removal does not.
     pub(crate) fn through(&self, (from, to): &(PathBuf, PathBuf)) -> Option<Self> {
         let path = self.reach.path()?;
         if from != path && from.starts_with(path) && matches!(self.access, Access::Write | Access::Perhaps) {
@@ -142,7 +143,7 @@ impl Touch {
     }
 }
 
-/// How far it is known which file is meant.
+/// The file, as far as it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Reach {
     /// This one.
@@ -162,7 +163,7 @@ impl Reach {
     }
 }
 
-/// Why a concern is one.
+/// The kind of a concern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
     /// It is known to be dangerous.
@@ -171,7 +172,7 @@ pub(crate) enum Class {
     Unclear,
 }
 
-/// Something that a person has to see.
+/// A finding that the user has to see.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Concern {
     pub(crate) class: Class,

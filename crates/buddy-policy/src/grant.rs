@@ -1,4 +1,4 @@
-//! Grants: what a person allowed once and for longer, and what buddy offers to be granted.
+//! Grants: saved permissions of the user, and those that buddy offers.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -11,17 +11,17 @@ use crate::rules::Match;
 use crate::shell::Word;
 use crate::{CommandPattern, PatternError, Places, RepositoryChange};
 
-/// A lasting permission. It holds on one target, and how long it holds is the caller's business.
+/// A lasting permission. It applies on one target, and the caller decides how long.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Grant {
     /// The target that it is bound to.
     pub target: String,
-    /// What is granted.
+    /// The calls that are granted.
     pub scope: Scope,
 }
 
-/// What a grant is about.
+/// The calls that a grant is about.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
@@ -38,11 +38,11 @@ pub enum Scope {
     Writes(PathBuf),
     /// Writing this file.
     File(PathBuf),
-    /// Changing what this repository records, in one way.
+    /// Changing the records of this repository, in one way.
     Repository {
         /// Its top directory.
         top: PathBuf,
-        /// What is done to it.
+        /// The change.
         change: RepositoryChange,
     },
     /// Fetching from this host.
@@ -51,16 +51,16 @@ pub enum Scope {
     Nearby(String),
 }
 
-/// A grant that a person can give, and exactly what else it would cover.
+/// A grant that the user can give, and exactly what else it would cover.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Offer {
     /// The grant.
     pub grant: Grant,
-    /// What it covers, for people.
+    /// Its coverage, for people.
     pub covers: String,
 }
 
-/// Programs whose first word is what they do, so that a grant is about that too.
+/// Programs whose first word is a subcommand, so that a grant is about that too.
 const WITH_SUBCOMMANDS: &[&str] = &[
     "cargo",
     "git",
@@ -103,7 +103,7 @@ const WITH_SUBCOMMANDS: &[&str] = &[
     "deno",
     "bun",
 ];
-/// Programs of which only one exact command can be granted: what they do is all in their words.
+/// Programs of which only one exact command can be granted: their words decide everything.
 const EXACT_ONLY: &[&str] = &[
     "rm",
     "rmdir",
@@ -198,8 +198,8 @@ impl Grant {
         Ok(Self { target: target.to_owned(), scope })
     }
 
-    /// Whether a simple command is covered. Concerns and files outside are the judge's business, who asks about them
-    /// whatever is granted.
+    /// Whether a simple command is covered. Concerns and files outside are the judge's business, who asks
+    /// about them regardless of grants.
     pub(crate) fn covers_command(&self, leaf: &Leaf, places: &Places) -> bool {
         let Scope::Commands(pattern) = &self.scope else { return false };
         let is_certain = |word: &Word| matches!(word, Word::Literal(_) | Word::Glob(_));
@@ -267,7 +267,7 @@ pub fn nearby_offer(authority: &str, target: &str) -> Offer {
     Offer { grant: Grant { target: target.to_owned(), scope: Scope::Nearby(authority.to_owned()) }, covers }
 }
 
-/// What can be offered for a command whose uncovered parts are these.
+/// The offers for a command whose uncovered parts are these.
 pub(crate) fn offers(command: &str, cwd: &Path, leaves: &[&Leaf], places: &Places) -> Vec<Offer> {
     let target = &places.target;
     let mut patterns: Vec<Option<CommandPattern>> = leaves.iter().map(|leaf| pattern(leaf)).collect();
@@ -329,7 +329,7 @@ pub(crate) fn fetch_offer(host: &str, places: &Places) -> Offer {
     Offer { grant: Grant { target: places.target.clone(), scope: Scope::Fetches(host.to_owned()) }, covers }
 }
 
-/// The widest pattern that may be offered for a command: its program, with what it is told to do.
+/// The widest pattern that may be offered for a command: its program, with its subcommand.
 fn pattern(leaf: &Leaf) -> Option<CommandPattern> {
     if is_too_broad(&leaf.program) || leaf.is_foreign || leaf.has_assignments {
         return None;

@@ -1,7 +1,7 @@
-//! Places that decide what runs later or who may say yes, and places that hold secrets.
+//! Places that decide which programs run later or who may say yes, and places that hold secrets.
 //!
-//! Changing the first and reading the second always asks, one by one, and no grant covers it. Both come from one table, from
-//! which the bounds of commands are made too.
+//! Changing the first and reading the second always asks, one by one, and no grant covers it. Both come from
+//! one table, from which the bounds of commands are made too.
 
 mod page;
 mod table;
@@ -16,7 +16,7 @@ pub use self::table::{GIT_ORDERS, Keeps, PROTECTED, ProtectedRow};
 use crate::Places;
 use crate::path::{clean, is_beneath_any, touches_any};
 
-/// Names that programs take orders from, wherever they stand.
+/// Names that programs take orders from, in any directory.
 pub fn order_names() -> &'static NameSet {
     static NAMES: LazyLock<NameSet> = LazyLock::new(|| {
         NameSet::trees(anywhere(|keeps| matches!(keeps, Keeps::Orders | Keeps::OrdersIn(_))))
@@ -24,8 +24,8 @@ pub fn order_names() -> &'static NameSet {
     &NAMES
 }
 
-/// Names that the kernel and the file tools keep from being changed, wherever they stand: those that programs take orders from,
-/// and of directories that commands write in all the time only the parts that give orders.
+/// Names that the kernel and the file tools keep from being changed, in any directory: those that programs
+/// take orders from. Of directories that commands write in all the time, only the parts that give orders.
 pub fn guarded_names() -> &'static NameSet {
     static NAMES: LazyLock<NameSet> = LazyLock::new(|| {
         let whole = anywhere(|keeps| keeps == Keeps::Orders).map(str::to_owned);
@@ -44,19 +44,19 @@ pub fn home_secrets() -> impl Iterator<Item = &'static Path> {
     anywhere(|keeps| keeps == Keeps::Secrets).filter(|name| !name.contains('*')).map(Path::new)
 }
 
-/// Places in a home that hold secrets which tools of the day need, relative to it.
+/// Places in a home that hold secrets which everyday tools need, relative to it.
 pub fn tool_secrets() -> impl Iterator<Item = &'static Path> {
     anywhere(|keeps| keeps == Keeps::ToolSecrets).map(Path::new)
 }
 
-/// The names of these, wherever they stand.
+/// The names of these, in any directory.
 pub fn tool_secret_names() -> &'static NameSet {
     static NAMES: LazyLock<NameSet> =
         LazyLock::new(|| NameSet::trees(anywhere(|keeps| keeps == Keeps::ToolSecrets)));
     &NAMES
 }
 
-/// Names that hold secrets, wherever they stand.
+/// Names that hold secrets, in any directory.
 pub fn secret_names() -> &'static NameSet {
     static NAMES: LazyLock<NameSet> = LazyLock::new(|| {
         NameSet::trees(anywhere(|keeps| matches!(keeps, Keeps::Secrets | Keeps::ToolSecrets)))
@@ -91,8 +91,8 @@ pub(crate) fn is_guarded(path: &Path, places: &Places) -> bool {
         || order_names().covers(&below_root(&path, places))
 }
 
-/// Whether a file of this name can make git take its directory for a repository, whatever that is called. A command may make one: its
-/// settings are looked at when it ends.
+/// Whether a file of this name can make git take its directory for a repository under any name. A command may
+/// make one: its settings are checked when it ends.
 fn makes_a_repository(path: &Path) -> bool {
     path.file_name().is_some_and(|name| fold_name(&name.to_string_lossy()) == "head")
 }
@@ -106,8 +106,8 @@ fn is_named_by_git(path: &Path, places: &Places) -> bool {
     places.git_orders.iter().any(|order| names.starts_with(&fold_path(order)))
 }
 
-/// Whether a path belongs to buddy itself and is not meant to be read. A log is for whoever was told its name: a look through all of
-/// them would find what other sessions were allowed to read.
+/// Whether a path belongs to buddy itself and is not meant to be read. A log is for the agent that was told
+/// its name: a search through all of them would find secrets that other sessions were allowed to read.
 pub(crate) fn is_own(path: &Path, places: &Places) -> bool {
     let is_readable = |place: &PathBuf| {
         let top = clean(place);
@@ -116,7 +116,8 @@ pub(crate) fn is_own(path: &Path, places: &Places) -> bool {
     is_beneath_any(path, &places.own) && !places.own_readable.iter().any(is_readable)
 }
 
-/// Whether a change of this path would change what belongs to buddy itself. A directory that is shared with people does not.
+/// Whether a change of this path would change a file of buddy's own. A directory that is shared with people
+/// is none.
 fn is_own_to_change(path: &Path, places: &Places) -> bool {
     let mut shared = places.own_readable.iter().filter(|place| places.scratch.contains(place));
     touches_any(path, &places.own)
@@ -134,8 +135,8 @@ pub(crate) fn is_secret(path: &Path, places: &Places) -> bool {
         || secret_names().covers(&below_root(&path, places))
 }
 
-/// Whether reading everything in this directory could read secrets that no jail seals: it is in the home or holds it, or holds
-/// places with secrets, and is no place that a person opened.
+/// Whether reading everything in this directory could read secrets that no jail seals: it is in the home or
+/// holds it, or holds places with secrets, and is no place that the user opened.
 pub(crate) fn holds_secrets(path: &Path, places: &Places) -> bool {
     let path = clean(path);
     let holds = |place: &Path| clean(place).starts_with(&path);
@@ -157,8 +158,8 @@ fn is_of_a_process(path: &Path) -> bool {
     })
 }
 
-/// What is left of the path below the workspace or scratch place that holds it: a place that a person opened is not
-/// guarded by its own name.
+/// The rest of the path below the workspace or scratch place that holds it: a place that the user opened is
+/// not guarded by its own name.
 fn below_root(path: &Path, places: &Places) -> PathBuf {
     let roots = places.workspace.iter().chain(&places.scratch).map(|root| clean(root));
     let below = roots.filter_map(|root| path.strip_prefix(root).ok().map(Path::to_path_buf));

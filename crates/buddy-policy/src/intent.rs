@@ -1,26 +1,29 @@
-//! Intents: what a call would read, write, run and reach.
+//! Intents: the files that a call would read and write, the commands it would run, and the hosts it
+//! would reach.
 
 use std::path::{Path, PathBuf};
 
 use buddy_protocol::Risk;
 use serde::{Deserialize, Serialize};
 
-/// What a call would do.
+/// The effects of a call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Intent {
-    /// Everything it would do; empty means it touches nothing outside buddy.
+    /// All its effects; empty means it touches nothing outside buddy.
     pub actions: Vec<Action>,
-    /// How calls of this tool are asked for, as the registry says.
+    /// The way to ask for calls of this tool, as the registry says.
     pub tier: Tier,
-    /// What the model says about it.
+    /// The model's claims about it.
     pub claims: Option<Claims>,
-    /// Whether it is a change of files by a tool that does nothing else, which a person may accept beforehand.
+    /// Whether it is a change of files by a tool that does nothing else, which the user may accept
+    /// beforehand.
     pub is_edit: bool,
-    /// Whether its commands run on after the call, as a server does that others are to reach.
+    /// Whether its commands are background processes that outlive the call, as a server does that
+    /// others are to reach.
     pub runs_on: bool,
 }
 
-/// How calls of a tool are asked for. The registry says it; policy may raise it, and the model has no say.
+/// The way to ask for calls of a tool. The registry sets it; policy may raise it, and the model has no say.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Tier {
     /// They run by themselves.
@@ -32,20 +35,20 @@ pub enum Tier {
     Individual,
 }
 
-/// One thing that a call would do. Paths are absolute.
+/// One effect of a call. Paths are absolute.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     /// Read a file or directory.
     Read(PathBuf),
     /// Create or change a file.
     Write(PathBuf),
-    /// Remove a file, or a directory with all that is in it.
+    /// Remove a file, or a directory with everything in it.
     Delete(PathBuf),
-    /// Change what a repository records, without a change of its files.
+    /// Change the records of a repository, without a change of its files.
     Repository {
         /// Its top directory.
         top: PathBuf,
-        /// What is done.
+        /// The change.
         change: RepositoryChange,
     },
     /// Fetch from this address on the web, which leaves the host as it is.
@@ -59,40 +62,41 @@ pub enum Action {
     },
     /// Use a terminal that is shared with people: type into it, or make or end one.
     Terminal {
-        /// What a person is shown.
+        /// The text that the user is shown.
         line: String,
-        /// Where, in words for a person.
+        /// The place, in words for the user.
         place: String,
-        /// What would be typed.
+        /// The typed text.
         typing: Typing,
     },
 }
 
-/// What a call does to a repository.
+/// A change of a repository.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RepositoryChange {
     /// Stage files.
     Stage,
-    /// Make a commit of what is staged.
+    /// Commit the staged files.
     Commit,
 }
 
-/// What a call types into a terminal. Nobody knows in which directory the shell that reads it is.
+/// The input that a call types into a terminal. The directory of the shell that reads it is
+/// unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Typing {
     /// Nothing: a terminal is made or ended.
     Nothing,
     /// Whole lines, exactly as the program gets them. They are judged like commands.
     Lines(String),
-    /// Keys that edit a line, recall one or leave one unsent: what comes of them is known to that program only.
+    /// Keys that edit a line, recall one or leave one unsent: only that program knows their effect.
     Keys,
 }
 
-/// What the model says about its own call. It may raise the gate and never lowers it.
+/// The model's claims about its own call. They may raise the gate and never lower it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Claims {
-    /// How risky it says the call is.
+    /// The risk that it claims.
     pub risk: Risk,
     /// Whether it says that the call changes anything.
     pub mutation: bool,
@@ -117,7 +121,7 @@ impl Intent {
         Self { is_edit: true, ..self }
     }
 
-    /// The same intent of a call whose commands run on after it.
+    /// The same intent of a call whose commands outlive it.
     #[must_use]
     pub fn running_on(self) -> Self {
         Self { runs_on: true, ..self }
@@ -130,8 +134,9 @@ impl Intent {
 
     /// Whether the order of the two calls could matter, so that they must not run at the same time.
     ///
-    /// What a command touches is not known, so one that may change something is in conflict with everything that
-    /// touches the host. This orders calls and opens no gate, so the model's word on `mutation` is enough here.
+    /// The files that a command touches are not known, so one that may change a file is in conflict with
+    /// everything that touches the host. This orders calls and opens no gate, so the model's word on
+    /// `mutation` is enough here.
     pub fn conflicts(&self, other: &Self) -> bool {
         let meet = |first: &Action, second: &Action| match (first, second) {
             (Action::Read(_), Action::Read(_)) | (Action::Fetch(_), _) | (_, Action::Fetch(_)) => false,

@@ -1,4 +1,4 @@
-//! Files of a project that decide what runs later: builds, checks, hooks, and instructions for agents.
+//! Files of a project that decide which programs run later: builds, checks, hooks, and instructions for agents.
 //!
 //! They are edited every day, so unlike guarded places they are ordinary files where `ask` covers each edit. `edits` still asks for all of
 //! them: you accepted code. `auto` asks for those that take effect where you do not look, and treats the others like the code that they run.
@@ -10,7 +10,7 @@ use buddy_protocol::fold_path;
 use crate::Places;
 use crate::path::clean;
 
-/// When files of a kind take effect.
+/// The time at which files of a kind take effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Later {
     /// When you build or test, as the code beside them does.
@@ -20,7 +20,7 @@ pub(crate) enum Later {
 }
 
 /// A kind of files, for people, and their names, folded. A name with a slash is the end of a path; one that
-/// ends with a slash is a directory with all that is in it; a star stands for the rest of a name.
+/// ends with a slash is a directory with everything in it; a star stands for the rest of a name.
 pub(crate) struct LaterKind {
     pub(crate) title: &'static str,
     pub(crate) later: Later,
@@ -273,7 +273,7 @@ pub(crate) const LATER: &[LaterKind] = &[
     ),
 ];
 
-/// When a file in a workspace decides what runs; none for ordinary files.
+/// The time at which a file in a workspace takes effect; `None` for ordinary files.
 pub(crate) fn runs_later(path: &Path, places: &Places) -> Option<Later> {
     let path = clean(path);
     let roots = places.workspace.iter().map(|root| clean(root));
@@ -288,7 +288,7 @@ fn is_named(parts: &[String], name: &str) -> bool {
     let wanted: Vec<&str> = name.trim_end_matches('/').split('/').collect();
     let is_it = |window: &[String]| window.iter().zip(&wanted).all(|(part, wanted)| fits(part, wanted));
     if name.ends_with('/') {
-        // Something in it, and not a file of that name.
+        // A path in it, and not a file of that name.
         let above = parts.get(..parts.len().saturating_sub(1)).unwrap_or_default();
         return above.windows(wanted.len()).any(is_it);
     }

@@ -1,8 +1,9 @@
 //! Pure judgement: what would this do, and may it?
 //!
-//! A tool says what it would do as an [`Intent`]; [`decide`] holds that against the [`Policy`] and what holds [`Now`], and
-//! answers allow, ask or deny, with reasons. Commands are read as the shell reads them, and every simple command in them is
-//! judged; what is not understood is never taken for harmless. Nothing here does I/O, reads a clock or knows who executes.
+//! A tool describes its effects as an [`Intent`]; [`decide`] judges that by the [`Policy`] and the state
+//! [`Now`], and answers allow, ask or deny, with reasons. Commands are parsed as the shell parses them, and
+//! every simple command in them is judged; a command that is not understood is never taken for harmless.
+//! Nothing here does I/O, reads a clock or knows who executes.
 
 mod caches;
 mod decide;

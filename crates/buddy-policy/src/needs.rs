@@ -1,19 +1,20 @@
-//! Needs: what a call would use that is closed to calls which nobody was asked about.
+//! Needs: the protected places that a call would use, which are closed to calls that nobody was
+//! asked about.
 
 use std::path::PathBuf;
 
-/// Protected places that a call would use, and how far it was thought about. The bounds of the call are made from it.
+/// Protected places that a call would use, and the kind of approval. The bounds of the call are made from it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// Protected paths that it would read or change. They are open once a person allows this call.
+    /// Protected paths that it would read or change. They are open once the user allows this call.
     pub asked: Vec<PathBuf>,
-    /// Protected paths that a rule opens which somebody wrote down to last.
+    /// Protected paths that a lasting rule opens.
     pub ruled: Vec<PathBuf>,
     /// Directories outside the workspace in which it reads files that its words do not name one by one.
     pub searched: Vec<PathBuf>,
     /// Whether it runs commands, or types them.
     pub runs: bool,
-    /// Whether a rule that somebody wrote down to last allows every command that it runs.
+    /// Whether a lasting rule allows every command that it runs.
     pub is_ruled: bool,
     /// Whether it runs a program that takes rights which no jail leaves to a command, such as those of another account.
     pub gains_rights: bool,

@@ -1,28 +1,30 @@
-//! The table of ways to other sessions of the same account: programs that type for whoever reaches them, or start other programs.
+//! The table of ways to other sessions of the same account: programs that type for any client that reaches
+//! them, or start other programs.
 //!
-//! A command that reached one could answer buddy's questions, and would be out of its jail. The bounds of commands are made from this
-//! table. Long because it is a table.
+//! A command that reached one could answer buddy's questions, and would be out of its jail. The bounds of
+//! commands are made from this table. Long because it is a table.
 
-/// When a command reaches the places of a row.
+/// The condition for a command to reach the places of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reached {
-    /// Never in production, whoever allowed the command.
+    /// Never in production, even if the command is allowed.
     Never,
-    /// Once a person or a lasting rule allowed the command.
+    /// Once the user or a lasting rule allowed the command.
     OnceAllowed,
 }
 
-/// One program, and how it is reached.
+/// One program, and the ways to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionRow {
     /// The program, for people.
     pub of: &'static str,
-    /// Where its sockets are. `~` is the home, `{uid}` and `{user}` are the account, and a name after `$` is a variable with a path in its
-    /// value. A `*` in the last name stands for any characters; such a place is only looked for among sockets that somebody listens on.
+    /// The paths of its sockets. `~` is the home, `{uid}` and `{user}` are the account, and a name after `$`
+    /// is a variable with a path in its value. A `*` in the last name stands for any characters; such a place
+    /// is only looked for among sockets that a program listens on.
     pub places: &'static [&'static str],
-    /// What its processes that listen are called, as the kernel has it (15 bytes).
+    /// The names of its processes that listen, as the kernel has them (15 bytes).
     pub listeners: &'static [&'static str],
-    /// When a command reaches it.
+    /// The condition for a command to reach it.
     pub reached: Reached,
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Component, Path, PathBuf};
 
-/// The path without `.` and with every `..` taken away together with what it leaves.
+/// The path without `.` and with every `..` removed together with the name before it.
 pub(crate) fn clean(path: &Path) -> PathBuf {
     let mut cleaned = PathBuf::new();
     for component in path.components() {

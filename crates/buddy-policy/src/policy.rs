@@ -1,4 +1,4 @@
-//! What a session allows: its mode, its places, and its rules.
+//! The policy of a session: its mode, its places, and its rules.
 
 use std::path::{Path, PathBuf};
 
@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 use crate::trail::BLANK;
 use crate::{CommandPattern, Grant, RuleSet, Trail};
 
-/// How much a session may do by itself.
+/// The freedom of a session to act by itself.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Mode {
-    /// What changes anything asks; files are written in the workspace and in scratch places only.
+    /// Every change asks; files are written in the workspace and in scratch places only.
     #[default]
     Development,
-    /// Only what is dangerous or not understood asks.
+    /// Only dangerous calls and those that are not understood ask.
     Production,
     /// Nothing changes: reads only.
     Plan,
@@ -23,19 +23,22 @@ pub enum Mode {
 /// The places that judgements are about. All paths are absolute.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Places {
-    /// What the person opened to be worked on.
+    /// The directories that the user opened to be worked on.
     pub workspace: Vec<PathBuf>,
-    /// The directory of the session where the person does not trust it: it is read, and the jail lets nothing change it.
+    /// The directory of the session if the user does not trust it: it is read, and the jail lets nothing
+    /// change it.
     pub untrusted: Option<PathBuf>,
-    /// The person's home directory.
+    /// The user's home directory.
     pub home: Option<PathBuf>,
-    /// What belongs to buddy itself: configuration, locks, database, guards. Changing it always asks.
+    /// Files of buddy itself: configuration, locks, database, guards. Changing them always asks.
     pub own: Vec<PathBuf>,
-    /// Directories in there that agents may read: logs, and what they share with people.
+    /// Directories in there that agents may read: logs, and directories that they share with
+    /// people.
     pub own_readable: Vec<PathBuf>,
-    /// Places for files that nobody keeps.
+    /// Places for temporary files.
     pub scratch: Vec<PathBuf>,
-    /// Files and directories that git takes orders from because settings name them, such as hooks that are kept elsewhere.
+    /// Files and directories that git takes orders from because settings name them, such as hooks that are
+    /// kept elsewhere.
     pub git_orders: Vec<PathBuf>,
     /// The name of the target that all of this is about.
     pub target: String,
@@ -43,7 +46,7 @@ pub struct Places {
     pub remote: bool,
 }
 
-/// How commands are run.
+/// The way to run commands.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum CommandMode {
     /// By a shell.
@@ -53,20 +56,21 @@ pub enum CommandMode {
     Allowlist(Vec<CommandPattern>),
 }
 
-/// What a session allows.
+/// The limits of a session.
 #[derive(Debug, Clone, Default)]
 pub struct Policy {
-    /// How much it may do by itself.
+    /// Its freedom to act by itself.
     pub mode: Mode,
-    /// Whether nothing on the target can keep buddy's own files and other sessions of the account from a command of production.
+    /// Whether nothing on the target can keep buddy's own files and other sessions of the account from a
+    /// command of production.
     pub is_exposed: bool,
     /// The places that are known.
     pub places: Places,
-    /// What people ruled.
+    /// The rules of all tiers.
     pub rules: RuleSet,
-    /// How commands are run.
+    /// The way to run commands.
     pub commands: CommandMode,
-    /// Whether commands that nobody is asked about can be let out host by host.
+    /// Whether commands that run without a prompt can be let out host by host.
     pub has_broker: bool,
     /// Whether every fetch asks.
     pub fetch_confirm: bool,
@@ -83,78 +87,80 @@ impl Policy {
         Self { places, ..Self::default() }
     }
 
-    /// Whether the jail keeps a command from changing anything that is known to only read.
+    /// Whether the jail keeps a command that is known to only read from changing anything.
     pub(crate) fn holds_to_reading(&self) -> bool {
         self.mode != Mode::Production && !self.places.remote
     }
 
-    /// Whether the jail holds commands to a workspace that the person trusts.
+    /// Whether the jail holds commands to a workspace that the user trusts.
     pub(crate) fn is_confined(&self) -> bool {
         self.mode == Mode::Development && !self.places.remote && self.places.untrusted.is_none()
     }
 }
 
-/// A session's policy on calls that a person would have to approve.
+/// A session's policy on calls that the user would have to approve.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Approvals {
-    /// Ask a person.
+    /// Ask the user.
     #[default]
     Ask,
     /// Take them as approved.
     All,
     /// Take them as denied: nobody is there to ask.
     None,
-    /// Take as approved what is neither flagged nor unclear: a person opened a window of time, and it is open now.
+    /// Take calls as approved that are neither flagged nor unclear: the user opened a window of time, and it
+    /// is open now.
     Window,
     /// Take as approved changes of files in the workspace by the tools for files; ask for everything else.
     Edits,
-    /// Take as approved what the jail holds, what stays in the workspace and what undo takes back; ask for the rest. Where
-    /// nothing holds a command, and in a directory that the person does not trust, this is the same as `Ask`.
+    /// Take calls as approved that the jail holds, that stay in the workspace and that undo brings back; ask
+    /// for the rest. If nothing holds a command, and in a directory that the user does not trust, this is the
+    /// same as `Ask`.
     Auto,
 }
 
-/// Whether a person can be asked.
+/// Whether a user can be asked.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Attendance {
-    /// Somebody can answer.
+    /// A user can answer.
     #[default]
     Somebody,
-    /// Nobody can: a question is a denial.
+    /// No user can: a question is a denial.
     Nobody,
 }
 
-/// What holds at the moment of a decision. The caller has the clock.
+/// The state at the moment of a decision. The caller has the clock.
 #[derive(Debug, Clone, Copy)]
 pub struct Now<'a> {
-    /// What becomes of calls that a person would have to approve.
+    /// The handling of calls that the user would have to approve.
     pub approvals: Approvals,
-    /// Whether a person can be asked.
+    /// Whether a user can be asked.
     pub attendance: Attendance,
-    /// The grants that hold now.
+    /// The grants that apply now.
     pub grants: &'a [Grant],
-    /// What the conversation shows about where data may go.
+    /// The conversation's evidence about where data may go.
     pub trail: &'a Trail,
-    /// Paths that lead elsewhere than they say, with where they lead: links that were found on the host.
+    /// Paths that lead elsewhere than they say, with their targets: links that were found on the host.
     pub links: &'a [(PathBuf, PathBuf)],
-    /// Files that can hold secrets and that the repositories track which the command reads from.
+    /// Tracked files that can hold secrets, of the repositories that the command reads from.
     pub tracked: &'a [PathBuf],
-    /// Of what it removes, the paths that undo would not bring back.
+    /// The paths that it removes and that undo would not bring back.
     pub lost: &'a [PathBuf],
 }
 
 impl Now<'_> {
-    /// Whether undo would not bring back what is removed at a path.
+    /// Whether undo would not bring back a removal at a path.
     pub(crate) fn loses(&self, path: &Path) -> bool {
         self.lost.iter().any(|lost| lost == path)
     }
 
-    /// Where a path leads that leads elsewhere than it says.
+    /// The target of a path that leads elsewhere than it says.
     pub fn real(&self, path: &Path) -> Option<&PathBuf> {
         self.links.iter().find(|(from, _)| from == path).map(|(_, to)| to)
     }
 
-    /// This policy on approvals, without grants, in a conversation in which nothing was said.
+    /// This policy on approvals, without grants, in an empty conversation.
     pub fn with(approvals: Approvals) -> Self {
         Self {
             approvals,

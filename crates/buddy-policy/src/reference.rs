@@ -7,7 +7,7 @@ use crate::Places;
 use crate::effect::{Access, GIT_READERS, RECIPES, RUNNERS, Reach, TELLING, examine, launcher_uses, rows};
 use crate::later::{LATER, Later};
 
-/// Where the examples are said to run.
+/// The directory in which the examples are said to run.
 const HERE: &str = "/w";
 
 /// The generated part of `docs/reference/commands.md`.
@@ -86,7 +86,7 @@ fn effects(page: &mut String) {
     }
 }
 
-/// What the judge announces for a line.
+/// The effects that the judge announces for a line.
 fn effect(line: &str) -> String {
     let places = Places { workspace: vec![HERE.into()], target: "local".to_owned(), ..Places::default() };
     let Ok(examination) = examine(line, Some(Path::new(HERE)), &places) else { return String::new() };

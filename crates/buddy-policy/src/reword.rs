@@ -1,4 +1,4 @@
-//! Other words for what was offered: a person may allow less than an offer says, and never more.
+//! Other words for an offer: the user may allow less than an offer says, and never more.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ use crate::{
     Approvals, CommandPattern, Grant, Intent, Now, Offer, PatternError, Policy, Scope, Verdict, decide,
 };
 
-/// Why words of a person cannot be allowed for longer.
+/// The reason why the user's words cannot be saved as a grant.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum RewordError {
     /// They are no pattern.
@@ -16,7 +16,7 @@ pub enum RewordError {
     /// They are no directory.
     #[error("`{0}`: say a directory from `/` on, such as `write beneath /srv/notes`")]
     Directory(String),
-    /// What was asked for would be asked for again.
+    /// The call would be asked for again.
     #[error("`{0}` does not cover what is asked for")]
     Misses(String),
     /// They say more than was offered.
@@ -32,9 +32,9 @@ pub enum RewordError {
     Exact(String),
 }
 
-/// The grant that these words mean, where they cover the intent and say no more than one of its offers.
+/// The grant that these words mean, if they cover the intent and say no more than one of its offers.
 ///
-/// Whether they cover it is judged as everything is, with the grant among those that hold; so a pattern of a program that
+/// Coverage is judged like any call, with the grant among those that apply; so a pattern of a program that
 /// could do anything covers nothing here either.
 pub fn reword(
     words: &str,
@@ -93,7 +93,8 @@ fn is_within(grant: &Grant, most: &Grant) -> bool {
     }
 }
 
-/// Whether the intent would go on with this grant. What the model says about its call asks by itself, whatever is granted.
+/// Whether the intent would be allowed with this grant. The model's claims about its call ask by themselves,
+/// regardless of grants.
 fn is_covering(grant: &Grant, intent: &Intent, policy: &Policy, grants: &[Grant]) -> bool {
     let intent = Intent { claims: None, ..intent.clone() };
     let grants: Vec<Grant> = grants.iter().chain([grant]).cloned().collect();

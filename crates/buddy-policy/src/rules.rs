@@ -1,7 +1,7 @@
-//! Rules: what people allow, want to be asked about, or deny.
+//! Rules: commands, files and hosts that people allow, want to be asked about, or deny.
 //!
-//! Every tier may tighten what is above it and none may loosen it: a denial anywhere stands, then a wish to be asked,
-//! and only then what is allowed. A project allows nothing: its rules ask and deny.
+//! Every tier may tighten the ones above it and none may loosen them: a deny rule anywhere stands, then an
+//! ask rule, and only then an allow rule. A project allows nothing: its rules ask and deny.
 
 mod guard;
 mod path_pattern;

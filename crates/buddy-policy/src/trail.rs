@@ -1,8 +1,8 @@
-//! The trail of a conversation: hosts that the person named, addresses that a search listed, hosts that somebody allowed,
-//! and whether a secret was read.
+//! The trail of a conversation: hosts that the user named, addresses that a search listed, hosts that the
+//! user allowed, and whether a secret was read.
 //!
-//! Only text that the person wrote names a host. Tool output, file contents and the model's own text do not, because an
-//! injection could speak through them. The trail is made from the log, so it survives a restart.
+//! Only text that the user wrote names a host. Tool output, file contents and the model's own text do not,
+//! because an injection could speak through them. The trail is made from the log, so it survives a restart.
 
 use std::collections::BTreeSet;
 
@@ -11,13 +11,14 @@ use url::Url;
 /// The most entries of each kind. Beyond that nothing is added, which asks once more.
 const MAX_ENTRIES: usize = 2_000;
 
-/// Blocks of a prompt that hold text which the person did not write: what was piped in, and what a program added.
+/// Blocks of a prompt that hold text which the user did not write: piped input, and text that a program
+/// added.
 const QUOTED: &[&str] = &["stdin", "output_schema", "schema_mismatch"];
 
 /// Ends of names that are those of hosts and not of files. `main.rs` names no host, and `https://docs.rs` does.
 const HOST_ENDINGS: &[&str] = &["com", "org", "net", "edu", "gov", "io", "dev"];
 
-/// What a conversation shows about where data may go.
+/// The conversation's evidence about where data may go.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Trail {
     named: BTreeSet<String>,
@@ -28,7 +29,7 @@ pub struct Trail {
     has_read_secret: bool,
 }
 
-/// The trail of a conversation in which nothing was said.
+/// The trail of an empty conversation.
 pub(crate) static BLANK: Trail = Trail {
     named: BTreeSet::new(),
     addresses: BTreeSet::new(),
@@ -39,7 +40,7 @@ pub(crate) static BLANK: Trail = Trail {
 };
 
 impl Trail {
-    /// Takes in text that the person wrote.
+    /// Adds text that the user wrote.
     pub fn person_wrote(&mut self, text: &str) {
         let own = without_quoted(text);
         let words =
@@ -58,26 +59,26 @@ impl Trail {
         }
     }
 
-    /// Takes in an address that a search listed.
+    /// Adds an address that a search listed.
     pub fn search_listed(&mut self, address: &str) {
         if let Ok(url) = Url::parse(address) {
             add(&mut self.listed, url.to_string());
         }
     }
 
-    /// Takes in that this host was reached after somebody allowed it.
+    /// Adds a host that was reached after a user allowed it.
     pub fn allow(&mut self, host: &str) {
         add(&mut self.allowed, host.to_owned());
     }
 
-    /// Takes in that this address was fetched. After a secret was read that says nothing about further addresses.
+    /// Adds an address that was fetched. After a secret was read, that says nothing about further addresses.
     pub fn fetched(&mut self, address: &str) {
         if !self.has_read_secret {
             add(&mut self.used, address.to_owned());
         }
     }
 
-    /// Takes in that a secret was read.
+    /// Notes that a secret was read.
     pub fn read_secret(&mut self) {
         self.has_read_secret = true;
     }
@@ -87,17 +88,17 @@ impl Trail {
         self.has_read_secret
     }
 
-    /// Whether nothing of the model's is in this address: the person wrote it, or a search listed it.
+    /// Whether the address has no data of the model: the user wrote it, or a search listed it.
     pub fn is_without_data(&self, address: &str) -> bool {
         self.is_written(address) || self.is_listed(address)
     }
 
-    /// Whether somebody allowed this host in the conversation.
+    /// Whether a user allowed this host in the conversation.
     pub(crate) fn is_allowed(&self, host: &str) -> bool {
         self.allowed.contains(host)
     }
 
-    /// Whether the person named this host. `www.` makes no difference.
+    /// Whether the user named this host. `www.` makes no difference.
     pub(crate) fn is_named(&self, host: &str) -> bool {
         let other = match host.strip_prefix("www.") {
             Some(bare) => bare.to_owned(),
@@ -106,7 +107,7 @@ impl Trail {
         self.named.contains(host) || self.named.contains(&other)
     }
 
-    /// Whether the person wrote exactly this address, so that nothing of the model's is in it.
+    /// Whether the user wrote exactly this address, so that it has no data of the model.
     pub(crate) fn is_written(&self, address: &str) -> bool {
         self.addresses.contains(address)
     }
@@ -147,8 +148,8 @@ pub(crate) fn host_named(text: &str) -> Option<String> {
     host_of(&Url::parse(&format!("http://{text}/")).ok()?)
 }
 
-/// The text without blocks that hold what others wrote. A block reaches to the last of its ends, so that text in it cannot
-/// end it early.
+/// The text without blocks that others wrote. A block reaches to the last of its ends, so that text in it
+/// cannot end it early.
 fn without_quoted(text: &str) -> String {
     let mut text = text.to_owned();
     for name in QUOTED {
@@ -196,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn text_of_the_person_names_hosts() {
+    fn text_of_the_user_names_hosts() {
         assert_eq!(
             named("read https://Docs.rs/url/latest. Then (http://a.test:8080/x?y)!"),
             ["a.test", "docs.rs"]

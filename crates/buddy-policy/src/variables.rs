@@ -1,7 +1,8 @@
-//! Which variables of your environment a command gets: all but those that hold secrets, give orders to programs, or lead to other
-//! sessions.
+//! The variables of your environment that a command gets: all but those that hold secrets, give orders to
+//! programs, or lead to other sessions.
 //!
-//! Pure: names and values come in, and the reason to withhold one comes out. The page for people is made from the same tables.
+//! Pure: names and values come in, and the reason to withhold one comes out. The page for people is made from
+//! the same tables.
 
 mod credential;
 mod page;
@@ -12,7 +13,7 @@ use credential::has_credential;
 pub use page::variables_page;
 use table::{KEPT, WITHHELD};
 
-/// Why a command does not get a variable.
+/// The reason why a command does not get a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Withheld {
     /// Its name looks like that of a secret.
@@ -60,17 +61,17 @@ impl Withheld {
     }
 }
 
-/// What a person says about variables: patterns of names, in any case, with `*` for any characters.
+/// The user's rules about variables: patterns of names, in any case, with `*` for any characters.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VariableRules {
     /// Passed on although they look like secrets, or give orders.
     pub pass: Vec<String>,
-    /// Never passed on, whatever `pass` says.
+    /// Never passed on, even if `pass` has them.
     pub hide: Vec<String>,
 }
 
 impl VariableRules {
-    /// Why a command does not get this variable; none when it does.
+    /// The reason why a command does not get this variable; `None` when it does.
     pub fn withheld(&self, name: &str, value: &str) -> Option<Withheld> {
         let is_any = |patterns: &[String]| patterns.iter().any(|pattern| fits(pattern, name));
         if is_any(&self.hide) {

@@ -23,20 +23,21 @@ use crate::rules::{Match, Thing};
 use crate::shell::{Unreadable, Word};
 use crate::{Approvals, CommandMode, CommandPattern, Execution, Mode, Now, Places, Policy, Scope, Tier};
 
-/// What is said of a command in a directory that the person does not trust.
+/// The reason for a command in a directory that the user does not trust.
 const UNTRUSTED: &str =
     "this folder is not trusted, so the command can change nothing in it; /trust changes that";
 
-/// Why a push is seen.
+/// The reason to ask about a push.
 const PUBLISHES: &str = "it publishes commits, which others see and nobody takes back";
 
-/// Why a command that runs on is seen: others reach a server only in the network of the machine, which an answer gives.
+/// The reason to ask about a background process: others reach a server only in the network of the machine,
+/// which an answer gives.
 const RUNS_ON: &str = "it runs on in the background, with the network of this machine";
 
 /// The most files that one question names.
 const MAX_NAMED: usize = 5;
 
-/// Why every command of production asks that is not known to only read.
+/// The reason why every command of production asks that is not known to only read.
 const EXPOSED: &str = "nothing on this machine keeps buddy's own files and your other sessions from the command; install bubblewrap to change that";
 
 /// The files that a command is known to touch, as [`Touch::anchor`] names them.
@@ -46,7 +47,7 @@ pub(super) fn touched(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec
     touches.iter().filter_map(|touch| touch.anchor().map(Path::to_owned)).collect()
 }
 
-/// The directories whose repositories a command reads from; those of the session where that is not known.
+/// The directories whose repositories a command reads from; those of the session if they are not known.
 pub(super) fn recalled(command: &str, cwd: Option<&Path>, policy: &Policy) -> Vec<PathBuf> {
     let recalls =
         examine(command, cwd, &policy.places).map(|examination| examination.recalls).unwrap_or_default();
@@ -58,9 +59,9 @@ pub(super) fn recalled(command: &str, cwd: Option<&Path>, policy: &Policy) -> Ve
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Line<'a> {
     pub(crate) command: &'a str,
-    /// The directory that it would run in; none where that is not known.
+    /// The directory that it would run in; `None` if that is not known.
     pub(crate) cwd: Option<&'a Path>,
-    /// Whether it runs on after the call.
+    /// Whether it runs in the background after the call.
     pub(crate) runs_on: bool,
 }
 
@@ -146,7 +147,7 @@ impl Judge<'_> {
         let mut touches_safely = true;
         for touch in &examination.touches {
             touches_safely &= self.touch(touch, sheet);
-            // What a link leads to is touched as much as what is named.
+            // The target of a link is touched as much as the named path.
             for real in self.now.links.iter().filter_map(|link| touch.through(link)) {
                 touches_safely &= self.touch(&real, sheet);
             }
@@ -184,7 +185,7 @@ impl Judge<'_> {
         self.by_mode(&uncovered, examination.leaves.is_empty(), sheet);
     }
 
-    /// Judges what git would print or copy of the secrets that its repositories track.
+    /// Judges the tracked secrets that git would print or copy.
     fn recalled(&self, examination: &Examination, sheet: &mut Sheet) {
         let is_read = |path: &&PathBuf| examination.recalls.iter().any(|recall| recall.covers(path));
         let mut asked = Vec::new();
@@ -261,7 +262,8 @@ impl Judge<'_> {
                 }
                 let Some(cwd) = self.cwd else { return };
                 let offers = offers(self.command, cwd, uncovered, &self.policy.places);
-                // A grant of the host alone would ask again for the command, and a pattern of the command for the host.
+                // A grant of the host alone would ask again for the command, and a pattern of the command for
+                // the host.
                 let is_sending = sheet.has_strangers();
                 if is_sending {
                     sheet.offer_nothing();
@@ -275,7 +277,7 @@ impl Judge<'_> {
         }
     }
 
-    /// In production what is known runs. A program that no table knows asks, and a rule or a grant lets it go on.
+    /// In production known programs run. A program that no table knows asks, and a rule or a grant allows it.
     fn unknown(&self, uncovered: &[&Leaf], sheet: &mut Sheet) {
         let unknown: Vec<&Leaf> = uncovered.iter().copied().filter(|leaf| !leaf.is_known).collect();
         let is_listed = matches!(self.policy.commands, CommandMode::Allowlist(_));
@@ -293,7 +295,8 @@ impl Judge<'_> {
         }
     }
 
-    /// Where nothing hides buddy's own files, a person sees each command that could change them, unless a lasting rule allows it.
+    /// If nothing hides buddy's own files, the user sees each command that could change them, unless a
+    /// lasting rule allows it.
     fn exposed(&self, sheet: &mut Sheet) {
         if self.policy.is_exposed && !sheet.needs.is_ruled {
             sheet.ask(Weight::Hard, Risk::High, EXPOSED);
@@ -305,7 +308,8 @@ impl Judge<'_> {
         self.now.grants.iter().any(|grant| grant.covers_line(self.command, cwd, &self.policy.places))
     }
 
-    /// How far rules and grants let each simple command go on. Whoever allows a launcher allows what it launches.
+    /// The extent to which rules and grants allow each simple command. A rule that allows a launcher allows the commands
+    /// that it launches.
     fn allowed(&self, leaves: &[Leaf], sheet: &mut Sheet) -> Vec<Allowed> {
         let own: Vec<Allowed> = leaves
             .iter()
@@ -320,7 +324,7 @@ impl Judge<'_> {
         (0..leaves.len()).map(|at| widest(at).unwrap_or(Allowed::No)).collect()
     }
 
-    /// How far a rule or a grant lets a simple command go on.
+    /// The extent to which a rule or a grant allows a simple command.
     fn is_allowed(&self, leaf: &Leaf, sheet: &mut Sheet) -> Allowed {
         let thing =
             Thing::Command { program: &leaf.program, words: &leaf.words, is_foreign: leaf.is_foreign };
@@ -330,11 +334,12 @@ impl Judge<'_> {
         if allowed == Allowed::No && is_granted() { Allowed::ThisRun } else { allowed }
     }
 
-    /// Judges a file that the command touches. True where it is only read, and no secret.
+    /// Judges a file that the command touches. Returns true if it is only read, and no secret.
     fn touch(&self, touch: &Touch, sheet: &mut Sheet) -> bool {
         let places = &self.policy.places;
         match (&touch.access, &touch.reach) {
-            // What is closed to calls which nobody was asked about is closed by the kernel, whatever the path will be.
+            // The kernel closes protected paths to calls that nobody was asked about, even if the path is
+            // unknown now.
             (Access::Look | Access::Read, Reach::Unknown(_)) => self.policy.holds_to_reading(),
             (Access::Look | Access::Read, reach) => self.reading(touch.access, reach, sheet),
             (Access::Write, Reach::Unknown(words)) => {
@@ -432,7 +437,7 @@ impl Judge<'_> {
         } else if holds_a_root(path, places) {
             let reason = format!("it removes `{}` or what is in it", shown(path));
             let is_undone = self.policy.is_confined() && !self.now.loses(path);
-            // A pattern takes some of what is in the workspace, and undo brings that back.
+            // A pattern takes some files of the workspace, and undo brings them back.
             let is_within = matches!(reach, Reach::Beneath(_)) && is_beneath_any(path, &places.workspace);
             let weight = if is_within && is_undone { Weight::Contained } else { Weight::Hard };
             sheet.ask(weight, Risk::High, reason);
@@ -446,7 +451,7 @@ impl Judge<'_> {
             match self.policy.is_confined() {
                 true if self.now.loses(path) => sheet.ask(Weight::Hard, Risk::High, loses(path)),
                 true => sheet.raise(Risk::Medium),
-                // Nothing is kept of what a command does there.
+                // Undo keeps nothing of a command's changes there.
                 false => sheet.raise(Risk::High),
             }
         } else {
@@ -456,7 +461,7 @@ impl Judge<'_> {
     }
 }
 
-/// Asks about giving others what is here.
+/// Asks about publishing the work here.
 fn published(uncovered: &[&Leaf], sheet: &mut Sheet) {
     let is_publishing = |leaf: &&Leaf| leaf.program == "git" && leaf.words.get(1..).is_some_and(publishes);
     if uncovered.iter().any(is_publishing) {
@@ -468,7 +473,7 @@ fn is_in_home(path: &Path, places: &Places) -> bool {
     places.home.as_ref().is_some_and(|home| is_beneath_any(path, std::slice::from_ref(home)))
 }
 
-/// Whether a pattern in this directory could reach what is kept apart, such as processes and devices.
+/// Whether a pattern in this directory could reach special files, such as processes and devices.
 fn is_system_wide(path: &Path) -> bool {
     path.parent().is_none()
         || path.starts_with("/proc")
@@ -482,7 +487,7 @@ fn told(leaf: &Leaf) -> String {
     crate::display_command(&words.join(" "))
 }
 
-/// What a person reads about a command that only asks because commands ask.
+/// The text for the user about a command that asks only because commands ask.
 fn named(leaves: &[&Leaf]) -> String {
     let mut programs: Vec<String> = Vec::new();
     for leaf in leaves {

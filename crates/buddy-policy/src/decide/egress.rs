@@ -1,7 +1,7 @@
 //! Egress: whether data may go to a host. One judgement for the tools that fetch and for commands.
 //!
-//! A host needs no question when a rule or a grant covers it, when the person named it, or when somebody allowed it in this
-//! conversation. After a secret was read, a name is not enough.
+//! A host needs no question if a rule or a grant covers it, if the user named it, or if the user allowed it
+//! in this conversation. After a secret was read, a name is not enough.
 
 use std::net::IpAddr;
 
@@ -15,12 +15,12 @@ use crate::rules::Thing;
 use crate::trail::host_of;
 use crate::{Now, Policy};
 
-/// Somewhere that data would go.
+/// A place that data would go to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Destination {
-    /// The host; none where it cannot be read.
+    /// The host; `None` if it cannot be read.
     pub(crate) host: Option<String>,
-    /// The whole address, where there is one.
+    /// The whole address, if there is one.
     pub(crate) address: Option<Url>,
     /// Whether a body goes along.
     pub(crate) has_body: bool,
@@ -45,7 +45,7 @@ pub(crate) fn fetch(address: &str, policy: &Policy, now: &Now<'_>, sheet: &mut S
     if policy.is_offline {
         return sheet.deny("the network is off: `tools.network` is false");
     }
-    // What is no address is refused by whoever fetches, with the same parser.
+    // A text that is no address is refused by the fetcher, with the same parser.
     let Some(destination) = Url::parse(address).ok().map(Destination::address) else { return };
     let Some(host) = destination.host.clone() else { return };
     let is_clear = judge(&destination, policy, now, sheet);
@@ -55,7 +55,7 @@ pub(crate) fn fetch(address: &str, policy: &Policy, now: &Now<'_>, sheet: &mut S
     }
 }
 
-/// Judges one destination. True where it needs no question.
+/// Judges one destination. Returns true if it needs no question.
 pub(crate) fn judge(destination: &Destination, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) -> bool {
     let Some(host) = &destination.host else {
         sheet.reaches_stranger(None);
@@ -88,7 +88,7 @@ pub(crate) fn is_this_machine(host: &str) -> bool {
     host == "localhost" || literal.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
 
-/// Whether a rule or a grant covers a host, whatever was read.
+/// Whether a rule or a grant covers a host, even after a secret was read.
 fn covers(host: &str, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) -> bool {
     rule(Thing::Fetch(host), policy, sheet) != Allowed::No
         || now.grants.iter().any(|grant| grant.covers_fetch(host, &policy.places))
@@ -105,7 +105,7 @@ fn is_open(host: &str, destination: &Destination, policy: &Policy, now: &Now<'_>
         return true;
     }
     if trail.has_read_secret() {
-        // Nothing of the secret can be in an address that was fetched before it was read.
+        // No part of the secret can be in an address that was fetched before it was read.
         return is(crate::Trail::is_used);
     }
     trail.is_named(host)

@@ -12,7 +12,7 @@ use crate::path::{clean, is_beneath_any, shown};
 use crate::rules::Thing;
 use crate::{Mode, Now, Places, Policy, RepositoryChange, RuleAction, RuleTier};
 
-/// Devices that hold nothing themselves. Reading one asks and is no secret that was read.
+/// Devices that hold no data. Reading one asks, and does not count as reading a secret.
 const PLAIN_DEVICES: &[&str] = &[
     "/dev/fd",
     "/dev/full",
@@ -31,7 +31,8 @@ pub(crate) fn read(path: &Path, policy: &Policy, sheet: &mut Sheet) {
     secret(&path, allowed, policy, sheet);
 }
 
-/// Notes that a secret place would be read, and asks unless a rule that lasts allows it. True where it is one.
+/// Notes that a secret place would be read, and asks unless a lasting rule allows it. Returns true if it is
+/// one.
 pub(crate) fn secret(path: &Path, allowed: Allowed, policy: &Policy, sheet: &mut Sheet) -> bool {
     if !is_secret(path, &policy.places) {
         return false;
@@ -54,7 +55,7 @@ pub(crate) fn secret(path: &Path, allowed: Allowed, policy: &Policy, sheet: &mut
     true
 }
 
-/// How a person allows something that no answer given beforehand covers.
+/// The rule that allows a call which no prior answer covers.
 pub(crate) fn by_rule(kind: &str, shown: &str) -> String {
     format!(
         "`{{ {kind} = \"{shown}\" }}` under `allow` in your own rules.toml, or production mode with `--approve all`"
@@ -108,7 +109,7 @@ pub(crate) fn write(path: &Path, is_edit: bool, policy: &Policy, now: &Now<'_>, 
     }
 }
 
-/// Judges a change of what a repository records. Its files stay as they are, and a commit is taken back by another.
+/// Judges a change of a repository's records. Its files stay as they are, and a commit is undone by another.
 pub(crate) fn repository(
     top: &Path,
     change: RepositoryChange,
@@ -177,7 +178,7 @@ pub(crate) fn delete(path: &Path, policy: &Policy, now: &Now<'_>, sheet: &mut Sh
     }
 }
 
-/// Why a removal is seen that undo does not take back.
+/// The reason to ask about a removal that undo does not bring back.
 pub(crate) fn loses(path: &Path) -> String {
     format!("it removes `{}`, which undo would not bring back", shown(path))
 }
@@ -193,7 +194,7 @@ pub(crate) fn holds_a_root(path: &Path, places: &Places) -> bool {
     path.parent().is_none() || roots.any(|root| clean(root).starts_with(path))
 }
 
-/// Asks about a change by a tool of what the kernel keeps commands from.
+/// Asks about a tool's change of a path that the kernel guards from commands.
 fn guarded(verb: &str, path: &Path, sheet: &mut Sheet) {
     sheet.ask(Weight::Boundary, Risk::High, decides_what_runs(verb, path));
     sheet.way("production mode with `--approve all`, or a change of your own".to_owned());
@@ -205,7 +206,8 @@ fn is_sealed(path: &Path, policy: &Policy) -> bool {
     is_secret(path, &policy.places) && (policy.mode == Mode::Production || is_open(path, &policy.places))
 }
 
-/// Asks about a change of a file with secrets by a tool, unless a rule that lasts allows it: what was in it is lost.
+/// Asks about a change of a file with secrets by a tool, unless a lasting rule allows it: its old content is
+/// lost.
 fn sealed(kind: &str, path: &Path, allowed: Allowed, sheet: &mut Sheet) {
     if allowed == Allowed::Always {
         return sheet.needs.ruled.push(path.to_owned());
@@ -231,13 +233,13 @@ fn outside(verb: &str, path: &Path) -> String {
     )
 }
 
-/// Whether the path is in the directory of the session, which the person does not trust, and in no place that is open.
+/// Whether the path is in the directory of the session, which the user does not trust, and in no open place.
 pub(crate) fn is_untrusted(path: &Path, places: &Places) -> bool {
     places.untrusted.as_ref().is_some_and(|root| is_beneath_any(path, std::slice::from_ref(root)))
         && !is_open(path, places)
 }
 
-/// Why nothing is changed there, for people and for the model.
+/// The reason why nothing is changed there, for people and for the model.
 pub(crate) fn untrusted(verb: &str, path: &Path) -> String {
     format!(
         "this folder is not trusted, so it is only read: it would {verb} `{}`; the person changes that with /trust",
@@ -245,17 +247,18 @@ pub(crate) fn untrusted(verb: &str, path: &Path) -> String {
     )
 }
 
-/// Whether rules allow something.
+/// Whether rules allow a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Allowed {
     No,
-    /// By a rule of this run alone, which lifts no question about secrets and places outside: a line of a script is no thought about keys.
+    /// By a rule of this run alone, which lifts no question about secrets and places outside: a line of a
+    /// script is no decision about keys.
     ThisRun,
-    /// By a rule that somebody wrote down to last.
+    /// By a lasting rule in a file.
     Always,
 }
 
-/// Notes what the rules say, and whether they allow it.
+/// Notes the verdict of the rules, and returns whether they allow it.
 pub(crate) fn rule(thing: Thing<'_>, policy: &Policy, sheet: &mut Sheet) -> Allowed {
     let Some(finding) = policy.rules.find(thing, &policy.places) else { return Allowed::No };
     match finding.action {

@@ -1,4 +1,4 @@
-//! Secrets that a command is given by name, where it is not known to the letter what the command does with a file.
+//! Secrets that a command is given by name, if its use of the file is not known exactly.
 
 use std::path::{Path, PathBuf};
 
@@ -8,16 +8,17 @@ use crate::guarded::is_secret;
 use crate::path::clean;
 use crate::shell::Word;
 
-/// Programs that pass on what is in a file: print it in other letters, copy it, pack it, send it, or take it over.
+/// Programs that pass on the content of a file: print it in other letters, copy it, pack it, send it, or take
+/// it over.
 const DISCLOSING: &[&str] = &[
     ".", "7z", "aws", "base32", "base64", "bzip2", "cp", "curl", "dd", "docker", "ftp", "gpg", "gzip",
     "hexdump", "install", "ln", "mv", "nc", "ncat", "od", "openssl", "podman", "rclone", "rsync", "scp",
     "sftp", "socat", "source", "tar", "uuencode", "wget", "xxd", "xz", "zip", "zstd",
 ];
-/// Programs whose last word is where the file goes.
+/// Programs whose last word is the destination of the file.
 const COPYING: &[&str] = &["cp", "install", "ln", "mv", "rsync", "scp"];
 
-/// The secret places among the words of a simple command that would pass on what is in them.
+/// The secret places among the words of a simple command that would pass on their contents.
 pub(crate) fn disclosed(leaf: &Leaf, places: &Places) -> Vec<PathBuf> {
     let program = leaf.program.rsplit('/').next().unwrap_or_default();
     if leaf.effect != Effect::Unknown || !(DISCLOSING.contains(&program) || is_interpreter(program)) {
@@ -40,7 +41,7 @@ pub(crate) fn disclosed(leaf: &Leaf, places: &Places) -> Vec<PathBuf> {
     found
 }
 
-/// The paths that can stand in a word: the whole of it, and what follows `@`, `=` or `:`.
+/// The paths that can stand in a word: the whole of it, and the part after `@`, `=` or `:`.
 fn paths(word: &Word, leaf: &Leaf, places: &Places) -> Vec<PathBuf> {
     let text = word.unexpanded();
     let text = text.trim_matches('"');

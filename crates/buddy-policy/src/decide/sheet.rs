@@ -1,4 +1,4 @@
-//! What is found while an intent is judged, and the verdict on all of it together.
+//! The findings about an intent, and the verdict on all of them together.
 
 use std::path::PathBuf;
 
@@ -6,27 +6,28 @@ use buddy_protocol::Risk;
 
 use crate::{Approvals, Attendance, Decision, Execution, Mode, Needs, Now, Offer, Policy, Tier, Verdict};
 
-/// How much it takes to let something go on without asking.
+/// The approval that a finding needs to run without a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Weight {
-    /// A rule or a grant, or a person who accepts edits.
+    /// A rule or a grant, or a user who accepts edits.
     Edit,
     /// A rule or a grant.
     Soft,
-    /// A rule or a grant. It works beyond the jail, later or in a terminal that is open already, so `auto` does not cover it.
+    /// A rule or a grant. It works beyond the jail, later or in an open terminal, so `auto` does not cover
+    /// it.
     Seen,
-    /// No grant; a window of time that a person opened.
+    /// No grant; a window of time that the user opened.
     Firm,
-    /// A person, each time, where nothing holds the command to the workspace; or `all`.
+    /// The user, each time, if nothing holds the command to the workspace; or `all`.
     Contained,
-    /// A person, each time; or `all`.
+    /// The user, each time; or `all`.
     Hard,
-    /// It crosses the boundary of the jail and the workspace: it reads a secret, changes what decides who may say yes, or
-    /// sends to a host that nobody named. A person, each time; `all` only in production.
+    /// It crosses the boundary of the jail and the workspace: it reads a secret, changes a file that decides
+    /// who may say yes, or sends to a host that nobody named. The user, each time; `all` only in production.
     Boundary,
 }
 
-/// What becomes of something of this weight where no rule denies it.
+/// The verdict on a finding of this weight if no rule denies it.
 fn verdict(weight: Weight, approvals: Approvals, policy: &Policy) -> Verdict {
     let is_allowed = match approvals {
         Approvals::Ask | Approvals::None => false,
@@ -50,7 +51,7 @@ fn strictness(verdict: Verdict) -> u8 {
     }
 }
 
-/// Why a person decides.
+/// A reason to ask the user.
 struct Concern {
     weight: Weight,
     reason: String,
@@ -61,7 +62,7 @@ struct Concern {
 /// The most simple commands that are named.
 const MAX_PARTS: usize = 50;
 
-/// What was found.
+/// The findings.
 pub(crate) struct Sheet {
     denials: Vec<String>,
     asks: Vec<Concern>,
@@ -78,7 +79,7 @@ pub(crate) struct Sheet {
     pub(crate) needs: Needs,
     /// Whether every host that it reaches is known and needs no question.
     pub(crate) names_hosts: bool,
-    /// Whether a host that cannot be read off its words is left to the broker to judge.
+    /// Whether the broker is left to judge a host that cannot be read off the words.
     pub(crate) needs_broker: bool,
 }
 
@@ -111,7 +112,7 @@ impl Sheet {
         self.concern(Concern { weight, reason: reason.into(), has_offer: weight <= Weight::Seen }, risk);
     }
 
-    /// Asks for what a grant of its own settles, whatever its weight.
+    /// Asks for a call that a grant of its own settles, regardless of its weight.
     pub(crate) fn ask_with_offer(&mut self, weight: Weight, risk: Risk, reason: String, offer: Offer) {
         self.concern(Concern { weight, reason, has_offer: true }, risk);
         self.offer(offer);
@@ -127,7 +128,7 @@ impl Sheet {
         }
     }
 
-    /// Names a way to allow it beforehand, for whoever reads that it was denied because nobody could be asked.
+    /// Names a way to allow it beforehand, for the reader of a denial in a run where nobody could be asked.
     pub(crate) fn way(&mut self, way: String) {
         if !self.ways.contains(&way) {
             self.ways.push(way);
@@ -149,7 +150,7 @@ impl Sheet {
         self.offers.push(offer);
     }
 
-    /// For what no grant would let go on.
+    /// For calls that no grant would allow.
     pub(crate) fn offer_nothing(&mut self) {
         self.offers.clear();
     }
@@ -175,7 +176,7 @@ impl Sheet {
         self.reads_secret = true;
     }
 
-    /// Notes a host that is asked about; none where it is not known.
+    /// Notes a host that is asked about; `None` if it is not known.
     pub(crate) fn reaches_stranger(&mut self, host: Option<String>) {
         self.strangers.push(host);
     }
@@ -184,12 +185,12 @@ impl Sheet {
         !self.strangers.is_empty()
     }
 
-    /// Whether nothing speaks against it so far.
+    /// Whether there is no objection so far.
     pub(crate) fn is_clear(&self) -> bool {
         self.asks.is_empty() && self.denials.is_empty()
     }
 
-    /// The verdict on all of it: the strictest on anything that was found.
+    /// The verdict on all of it: the strictest on any finding.
     pub(crate) fn decide(mut self, policy: &Policy, now: &Now<'_>) -> Decision {
         let heaviest = self.asks.iter().map(|concern| concern.weight).max();
         let verdicts = self.asks.iter().map(|concern| verdict(concern.weight, now.approvals, policy));
@@ -207,12 +208,13 @@ impl Sheet {
             Approvals::All | Approvals::Window => heaviest.is_some(),
             Approvals::Ask | Approvals::Edits | Approvals::None => false,
         };
-        // A command that only reads needs no network, and what a project's settings make it run gets none.
+        // A command that only reads needs no network, and a program that a project's settings make it run
+        // gets none.
         let only_reads = self.is_read_only && self.needs.runs && policy.holds_to_reading();
         let stays_inside = policy.mode == Mode::Development
             && verdict == Verdict::Allow
             && (only_reads || is_by_policy && !self.names_hosts);
-        // The heaviest first: that is what a person reads.
+        // The heaviest first: the user reads that one.
         self.asks.sort_by_key(|concern| std::cmp::Reverse(concern.weight));
         let may_offer = verdict == Verdict::Ask && self.asks.iter().all(|concern| concern.has_offer);
         // Beside a heavier reason, that a program runs or a file is edited says nothing.
@@ -303,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_can_be_asked_a_question_is_a_denial_that_says_so() {
+    fn unattended_questions_are_denials_that_say_so() {
         for (approvals, is_unasked) in
             [(Approvals::Ask, true), (Approvals::Edits, true), (Approvals::All, false)]
         {
@@ -319,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_denial_by_a_rule_is_not_for_want_of_a_person() {
+    fn a_denial_by_a_rule_is_not_called_unattended() {
         let mut sheet = Sheet::new(Tier::Auto);
         sheet.deny("a rule");
         sheet.ask(Weight::Boundary, Risk::High, "it reads a secret");

@@ -90,7 +90,7 @@ fn keys_ask_wherever_commands_have_bounds_and_are_never_known_to_only_read() {
 }
 
 #[test]
-fn keys_whose_effect_only_the_program_knows_need_a_person_in_every_mode() {
+fn keys_whose_effect_only_the_program_knows_ask_in_every_mode() {
     for mode in [Mode::Plan, Mode::Development, Mode::Production] {
         check_typing(mode, Approvals::Ask, &Typing::Keys, Verdict::Ask);
         check_typing(mode, Approvals::Window, &Typing::Keys, Verdict::Ask);
@@ -105,7 +105,7 @@ fn keys_whose_effect_only_the_program_knows_need_a_person_in_every_mode() {
 }
 
 #[test]
-fn what_is_typed_is_judged_as_in_a_directory_that_nobody_knows() {
+fn typed_lines_are_judged_as_in_an_unknown_directory() {
     for (line, verdict) in [
         ("rm x\n", Verdict::Ask),
         ("echo hello > file\n", Verdict::Ask),
@@ -252,7 +252,7 @@ fn secrets_of_the_workspace_cross_the_boundary_as_all_others_do() {
 }
 
 #[test]
-fn every_change_of_a_file_with_secrets_asks_whatever_is_accepted() {
+fn every_change_of_a_file_with_secrets_asks_despite_accepted_edits() {
     let edit = |action: Action| Intent::of(action).as_edit();
     let changes = |path: &str| [edit(Action::Write(path.into())), edit(Action::Delete(path.into()))];
     for mode in [Mode::Development, Mode::Production] {
@@ -264,7 +264,7 @@ fn every_change_of_a_file_with_secrets_asks_whatever_is_accepted() {
                     assert_eq!(decision.verdict, Verdict::Ask, "{mode:?} {approvals:?} {intent:?}");
                     assert_eq!(decision.needs.asked, [PathBuf::from(path)], "a yes opens it");
                     assert!(decision.offers.is_empty(), "no grant covers it");
-                    assert!(!decision.reads_secret, "what is written is known already");
+                    assert!(!decision.reads_secret, "the written content is known already");
                 }
             }
         }
@@ -276,7 +276,7 @@ fn every_change_of_a_file_with_secrets_asks_whatever_is_accepted() {
 }
 
 #[test]
-fn commands_that_change_a_file_with_secrets_ask_whatever_is_granted() {
+fn commands_that_change_a_file_with_secrets_ask_in_an_open_window() {
     for mode in [Mode::Development, Mode::Production] {
         let policy = Policy { mode, ..Policy::plain("/w".into()) };
         for command in ["echo x > .env", "rm .env", "rm -f sub/server.pem", "tee .env", "mv a .env"] {

@@ -8,13 +8,13 @@ pub(crate) const NAMES: &[&str] = &["awk", "gawk", "mawk", "nawk", "original-awk
 
 const FLAGS: Flags = Flags::of("", "Fv").long(&["posix", "re-interval"], &["field-separator", "assign"]);
 
-/// Words of the language that run something, or read files that no operand names.
+/// Words of the language that run a program, or read files that no operand names.
 const REACHING: &[&str] = &["system", "getline", "close", "fflush", "ENVIRON", "PROCINFO"];
 
-/// Stands for a word that is computed, where only its being there matters.
+/// Stands for a computed word, if only its presence matters.
 const SOME: &str = "x";
 
-/// The files that these words after `awk` read; none where they could do more than print.
+/// The files that these words after `awk` read; `None` if they could do more than print.
 pub(super) fn files(arguments: &[Word]) -> Option<Vec<Word>> {
     let certain: Vec<Word> = arguments
         .iter()
@@ -53,7 +53,7 @@ fn redirects(statement: &str) -> bool {
     })
 }
 
-/// The program without comments and without what is in strings and patterns; none where one has no end.
+/// The program without comments and without the contents of strings and patterns; `None` if one has no end.
 fn bare(program: &str) -> Option<String> {
     let mut bare = String::new();
     let mut letters = program.chars();

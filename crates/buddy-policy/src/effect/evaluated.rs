@@ -1,11 +1,12 @@
-//! Builtins that evaluate a word again: a name with a subscript is computed, and what is computed can run commands.
+//! Builtins that evaluate a word again: a name with a subscript is computed, and the computation can run
+//! commands.
 //!
-//! `read 'x[$(touch y)]'` runs `touch y`, though the word is quoted. So a word that a builtin takes as a name has to be a
-//! plain name.
+//! `read 'x[$(touch y)]'` runs `touch y`, though the word is quoted. So a word that a builtin takes as a name
+//! has to be a plain name.
 
 use crate::shell::Word;
 
-/// Which words of a builtin are names.
+/// The words of a builtin that are names.
 #[derive(Debug, Clone, Copy)]
 enum Names {
     /// All operands; these letters take a value that is no name.

@@ -1,6 +1,8 @@
-//! Going through a command line: every simple command, through wrappers and quoted scripts, with what it touches.
+//! Going through a command line: every simple command, through wrappers and quoted scripts, with the files it
+//! touches.
 //!
-//! Long because one state goes through all of it: where the line could stand, and what was found so far.
+//! Long because one state goes through all of it: the directories that the line could be in, and the findings
+//! so far.
 
 use std::path::{Path, PathBuf};
 
@@ -20,14 +22,14 @@ use crate::shell::{self, Direction, MAX_LEAVES, MAX_WRAPPERS, Script, Simple, Un
 
 /// Directories of programs that come with the system.
 const SYSTEM_PROGRAMS: &[&str] = &["/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/"];
-/// Places that only the system's owner writes to, so that what is run from there needs no pin.
+/// Places that only the system's owner writes to, so that programs there need no pin.
 const SYSTEM: &[&str] = &["/bin", "/sbin", "/usr", "/lib", "/lib64", "/opt", "/nix", "/snap"];
 /// Programs that fetch.
 const DOWNLOADS: &[&str] =
     &["curl", "wget", "fetch", "aria2c", "http", "https", "xh", "nc", "ncat", "ftp", "lynx"];
 /// Devices that take anything and do nothing with it.
 const SINKS: &[&str] = &["/dev/null", "/dev/stdout", "/dev/stderr"];
-/// Directories that a command may be in after `cd`; with more it is not known.
+/// The most directories that a command may be in after `cd`; with more it is not known.
 const MAX_CWDS: usize = 8;
 
 /// Examines one command whose words are passed on as they are, without a shell.
@@ -42,7 +44,7 @@ pub(crate) fn examine_words(
     Ok(examiner.found)
 }
 
-/// Examines a command line that would run in this directory, or in one that is not known.
+/// Examines a command line that would run in this directory, or in an unknown one.
 pub(crate) fn examine(command: &str, cwd: Option<&Path>, places: &Places) -> Result<Examination, Unreadable> {
     let mut examiner = Examiner { places, found: Examination::default(), cwds: at(cwd) };
     let script = shell::read(command)?;
@@ -58,14 +60,14 @@ fn at(cwd: Option<&Path>) -> Option<Vec<PathBuf>> {
     cwd.map(|cwd| vec![clean(cwd)])
 }
 
-/// How a command stands to what it runs.
+/// The relation of a command to the one that it runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Inner {
-    /// It is nothing by itself but what it runs.
+    /// It does nothing by itself but run it.
     All,
-    /// It does something itself, or runs nothing.
+    /// It has an effect itself, or runs nothing.
     Part,
-    /// It launches it, and does something itself.
+    /// It launches it, and has an effect itself.
     Launched,
 }
 
@@ -149,7 +151,8 @@ impl Examiner<'_> {
         Ok(())
     }
 
-    /// Where commands could run after this one. A `cd` may fail, so that both places are possible.
+    /// The directories that commands could run in after this one. A `cd` may fail, so that both are
+    /// possible.
     fn change_directory(&mut self, simple: &Simple) {
         match simple.words.first().and_then(Word::literal) {
             Some("popd") => self.cwds = None,
@@ -221,7 +224,7 @@ impl Examiner<'_> {
         if first.contains('/') && !is_of_system(first) {
             self.pin(&Word::Literal(first.to_owned()));
         }
-        // What is called like a known program and lies elsewhere is another program.
+        // A file that has the name of a known program and lies elsewhere is another program.
         let known = if first.contains('/') && !is_of_system(first) { "" } else { program };
         let is_plain = simple.assignments.iter().all(|name| names::is_harmless(name));
         if is_plain && self.only_tells(known, arguments) {
@@ -262,7 +265,8 @@ impl Examiner<'_> {
         Ok(())
     }
 
-    /// Whether a program only tells something where all that it starts is held to reading; notes what it reads then.
+    /// Whether a program only prints information if all its processes are held to reading; notes the files
+    /// that it reads then.
     fn only_tells(&mut self, known: &str, arguments: &[Word]) -> bool {
         if telling::only_tells(known, arguments) {
             return true;
@@ -278,7 +282,8 @@ impl Examiner<'_> {
         true
     }
 
-    /// Whether a table knows the program. What is run by its place is the project's own where the place is open.
+    /// Whether a table knows the program. A program named by its path is the project's own if the path is in
+    /// an open place.
     fn is_known(&self, first: &str, known: &str, arguments: &[Word]) -> bool {
         if known.is_empty() {
             let is_open = |path: &PathBuf| {
@@ -342,7 +347,7 @@ impl Examiner<'_> {
         }
     }
 
-    /// What the command itself reads and writes, and whether it only reads.
+    /// The files that the command itself reads and writes, and whether it only reads.
     fn effects(&mut self, known: &str, program: &str, arguments: &[Word]) -> bool {
         let outcome = outcome(program, arguments);
         for touched in outcome.iter().flat_map(|outcome| &outcome.touched) {
@@ -410,7 +415,7 @@ impl Examiner<'_> {
         }
     }
 
-    /// Judges what the command runs.
+    /// Judges the command that it runs.
     fn inner(
         &mut self,
         known: &str,
@@ -446,7 +451,7 @@ impl Examiner<'_> {
         }
     }
 
-    /// Judges what a wrapper or a launcher runs.
+    /// Judges the command that a wrapper or a launcher runs.
     fn unwrapped(
         &mut self,
         known: &str,
@@ -501,7 +506,7 @@ impl Examiner<'_> {
         }
     }
 
-    /// What an interpreter runs. True where that was judged to the end.
+    /// Judges the program that an interpreter runs. Returns true if it was judged to the end.
     fn interpreter(
         &mut self,
         program: &str,
@@ -577,7 +582,7 @@ impl Examiner<'_> {
         }
     }
 
-    /// Notes what git takes out of its store.
+    /// Notes the contents that git takes out of its store.
     fn recall(&mut self, arguments: &[Word]) {
         let (words, bases) = git_words(arguments);
         let recalled = recalled(&words);
@@ -585,7 +590,7 @@ impl Examiner<'_> {
         for (base, scope) in &bases {
             let Some(known) = directories.take() else { break };
             let Some(named) = self.paths(base) else { break };
-            // Each directory is seen from the one before it; a store is beside what it is about.
+            // Each directory is relative to the one before it; a store is beside its work tree.
             let from = |directory: &PathBuf| match base.literal() {
                 Some(text) => clean(&directory.join(text)),
                 None => named.first().cloned().unwrap_or_default(),
@@ -683,8 +688,8 @@ impl Examiner<'_> {
         }
     }
 
-    /// The paths that a word can mean; for a pattern, the directory that holds all that it matches. None where it is
-    /// not known.
+    /// The paths that a word can mean; for a pattern, the directory that holds all its matches. `None` if
+    /// they are not known.
     fn paths(&self, word: &Word) -> Option<Vec<PathBuf>> {
         let text = match word {
             Word::Literal(text) => text.clone(),
@@ -719,7 +724,7 @@ fn is_of_system(text: &str) -> bool {
     SYSTEM_PROGRAMS.iter().any(|place| text.strip_prefix(place).is_some_and(|name| !name.contains('/')))
 }
 
-/// What `echo` or `printf` certainly prints, when that is all that feeds a pipe.
+/// The output of `echo` or `printf`, if it is certain and all that feeds a pipe.
 fn printed(upstream: &[Simple]) -> Option<String> {
     let [simple] = upstream else { return None };
     let words: Option<Vec<&str>> = simple.words.iter().map(Word::literal).collect();

@@ -1,9 +1,9 @@
-//! Effects on files, as a table: which words of a program are read, written or removed.
+//! Effects on files, as a table: the words of a program that are read, written or removed.
 //!
-//! A row is data. It says what a program, or one use of it, does to the files that its words name. The rows stand in the
-//! files below by kind of program. Each row has example lines, which a test runs for real on a scratch tree: every path
-//! that such a line changes must have been announced. An option that a row does not list could mean anything, so then
-//! every word counts as written.
+//! A row is data. It describes the effect of a program, or one use of it, on the files that its words name.
+//! The rows stand in the files below by kind of program. Each row has example lines, which a test runs for
+//! real on a scratch tree: the table must have announced every path that such a line changes. An option that
+//! a row does not list could mean anything, so then every word counts as written.
 
 mod archives;
 mod compilers;
@@ -30,7 +30,7 @@ pub(crate) use weigh::{Outcome, Scope, outcome};
 /// Finds a danger in operands and in the names of options that are given.
 type Check = fn(&[Word], &[String]) -> Option<&'static str>;
 
-/// A program, or one use of it, and what it does to files.
+/// A program, or one use of it, and its effect on files.
 #[derive(Debug)]
 pub(crate) struct Row {
     pub(crate) names: &'static [&'static str],
@@ -49,11 +49,12 @@ pub(crate) struct Row {
     pub(crate) changes: &'static [&'static str],
     /// Lines that change nothing.
     pub(crate) reads: &'static [&'static str],
-    /// Lines for people alone: what they need is not on every machine that runs the tests.
+    /// Lines for people alone: the programs that they need are not on every machine that runs the
+    /// tests.
     pub(crate) untried: &'static [&'static str],
 }
 
-/// Which use of its program a row is about.
+/// The use of its program that a row is about.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum When {
     Always,
@@ -65,7 +66,7 @@ pub(crate) enum When {
     Letters(&'static str),
 }
 
-/// How the options of a program are written.
+/// The syntax of a program's options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// `-ab`, `-n 3`, `--long=x`, and long names may be abbreviated.
@@ -78,7 +79,7 @@ enum Form {
     Assigned,
 }
 
-/// What the operands are.
+/// The meaning of the operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operands {
     /// No files.
@@ -91,29 +92,30 @@ pub(crate) enum Operands {
     First(Access),
     /// The last is written; those before it are read.
     CopyTo,
-    /// As before, and the last leads to those before it from then on.
+    /// As before, and the last becomes a link to those before it.
     LinkTo,
-    /// The last is written; those before it go away.
+    /// The last is written; those before it are removed.
     MoveTo,
     /// The first is read and the second is written.
     InOut,
-    /// Each goes away, and a file beside it is written.
+    /// Each is removed, and a file beside it is written.
     Replaced,
     /// Each is read, and files beside it are written.
     Beside,
     /// The first is an archive that is written; the rest is read.
     Pack,
-    /// Names in an archive; files are written here, or where an option says.
+    /// Names in an archive; files are written here, or in the directory of an option.
     Members,
-    /// The first is an archive that is read; its members are written here, or where an option says.
+    /// The first is an archive that is read; its members are written here, or in the directory of
+    /// an option.
     Unpack,
-    /// Each is read, and files are written here, or where an option says.
+    /// Each is read, and files are written here, or in the directory of an option.
     Here,
     /// The first is read; files are written whose names begin with the second, or here.
     Prefix,
     /// Text; these files here are touched in this way.
     Fixed(Access, &'static [&'static str]),
-    /// Patterns of names in this directory: files go away and come.
+    /// Patterns of names in this directory: files are removed and made.
     Patterns,
     /// Text; the store of the repository here is changed.
     Store,
@@ -121,7 +123,7 @@ pub(crate) enum Operands {
     StoreOf,
 }
 
-/// What an option means for files.
+/// The effect of an option on files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Does {
     /// Its value is written.
@@ -142,21 +144,21 @@ pub(crate) enum Does {
     OnlyReads,
     /// The operands stay.
     Keeps,
-    /// The operands that are read go away too.
+    /// The operands that are read are removed too.
     Takes,
     /// The operands are written.
     InPlace,
-    /// The outputs lead to what is read from then on.
+    /// The outputs become links to the inputs.
     Links,
     /// Files beside the outputs are written.
     Backs,
-    /// The directories above the operands go away too.
+    /// The directories above the operands are removed too.
     Parents,
-    /// What is in the last operand goes away.
+    /// Entries of the last operand are removed.
     Prunes,
     /// Files are written in this directory.
     Here,
-    /// What is in this directory goes away, unless operands say what does.
+    /// Files in this directory are removed, unless operands name them.
     Discards,
     /// Names come from elsewhere, so any file can be written or removed.
     Anywhere,

@@ -1,4 +1,4 @@
-//! `find`: where it looks, and what it does with what it finds.
+//! `find`: the directories that it searches, and its actions on the files it finds.
 
 use crate::shell::Word;
 
@@ -80,11 +80,11 @@ const WITH_WORD: &[&str] = &[
 /// A call of `find`, taken apart.
 #[derive(Debug, Default)]
 pub(crate) struct Find {
-    /// Where it looks; empty means here.
+    /// The directories that it searches; empty means here.
     pub(crate) roots: Vec<Word>,
     /// The commands that it runs, with the places of names filled in.
     pub(crate) commands: Vec<Vec<Word>>,
-    /// Whether it removes what it finds.
+    /// Whether it removes the files it finds.
     pub(crate) deletes: bool,
     /// Files that it writes its findings to.
     pub(crate) outputs: Vec<Word>,
@@ -135,7 +135,7 @@ fn is_expression(word: &Word) -> bool {
     }
 }
 
-/// What stands for a name that was found.
+/// A placeholder for the name of a found file.
 struct Name(Word);
 
 impl Find {

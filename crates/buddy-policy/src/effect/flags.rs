@@ -1,6 +1,7 @@
-//! Options of a program: those that are known, and what is left when they are taken off.
+//! Options of a program: those that are known, and the words left when they are taken off.
 //!
-//! The lists say what is known to be harmless, so an option that is not listed, or is abbreviated, is not.
+//! The lists have the options that are known to be harmless, so an option that is not listed, or is
+//! abbreviated, is not harmless.
 
 use crate::shell::Word;
 
@@ -33,7 +34,7 @@ impl Flags {
     }
 }
 
-/// Where options end.
+/// The end of the options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     /// Options may stand between and after operands.
@@ -47,7 +48,7 @@ pub(crate) enum Order {
 pub(crate) struct Split<'a> {
     pub(crate) given: Vec<(String, Option<String>)>,
     pub(crate) operands: Vec<&'a Word>,
-    /// How many words came before the first operand.
+    /// The number of words before the first operand.
     pub(crate) before: usize,
 }
 
@@ -61,7 +62,8 @@ impl Split<'_> {
     }
 }
 
-/// Tells options and operands apart. None where an option is not listed, or where it is not certain what a word is.
+/// Tells options and operands apart. `None` if an option is not listed, or if the kind of a word is not
+/// certain.
 pub(crate) fn split<'a>(arguments: &'a [Word], flags: &Flags, order: Order) -> Option<Split<'a>> {
     let mut split = Split::default();
     let mut words = arguments.iter().enumerate();

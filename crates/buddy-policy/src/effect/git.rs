@@ -1,26 +1,26 @@
-//! Git: what of it is dangerous by its words alone. None of it is known to only read, because a repository's own
+//! Git: uses that are dangerous by their words alone. None is known to only read, because a repository's own
 //! configuration names programs that it runs.
 
 use super::flags::might_give;
 use crate::shell::Word;
 
-/// Why what no branch holds is not removed unseen.
+/// The reason to ask before commits that no branch holds are removed.
 const LOSES: &str = "it removes commits or changes that nothing else may hold";
 
-/// Why programs that git is told to run are seen.
+/// The reason to ask about programs that git is told to run.
 const RUNS: &str = "git is told to run programs";
 /// Options that name the programs which git uses anyway.
 const USUAL_PROGRAMS: [&str; 2] = ["--receive-pack=git-receive-pack", "--upload-pack=git-upload-pack"];
-/// Why changes that no commit holds are not thrown away unseen.
+/// The reason to ask before changes that no commit holds are thrown away.
 const DISCARDS: &str = "it throws away changes that are not committed";
 
-/// Subcommands that give others what is here.
+/// Subcommands that publish the work here.
 const PUBLISHES: &[&str] = &["push", "send-pack", "http-push", "send-email", "imap-send"];
 /// Subcommands that have such subcommands of their own.
 const PUBLISHES_IN: &[(&str, &[&str])] =
     &[("subtree", &["push"]), ("lfs", &["push"]), ("svn", &["dcommit"]), ("p4", &["submit"])];
 
-/// Whether these words after `git` give others what is here.
+/// Whether these words after `git` publish the work here.
 pub(crate) fn publishes(arguments: &[Word]) -> bool {
     let (_, subcommand, rest) = parts(arguments);
     let Some(subcommand) = subcommand else { return false };
@@ -30,7 +30,7 @@ pub(crate) fn publishes(arguments: &[Word]) -> bool {
     PUBLISHES.contains(&subcommand.as_str()) || PUBLISHES_IN.iter().any(is_inner)
 }
 
-/// What is dangerous about these words after `git`.
+/// The dangers of these words after `git`.
 pub(crate) fn dangers(arguments: &[Word]) -> Vec<String> {
     let (mut dangers, subcommand, rest) = parts(arguments);
     dangers.extend(subcommand.and_then(|subcommand| of_subcommand(&subcommand, &rest)));
@@ -102,7 +102,7 @@ fn is_forced(word: &Word) -> bool {
     word.unexpanded().starts_with(['+', ':'])
 }
 
-/// What a push does to what others may have.
+/// The effect of a push on commits that others may have.
 fn pushes(subcommand: &str, rest: &[Word]) -> Option<&'static str> {
     let gives = |long: &str| might_give(rest, None, long);
     match subcommand {
@@ -121,7 +121,7 @@ fn pushes(subcommand: &str, rest: &[Word]) -> Option<&'static str> {
     }
 }
 
-/// Whether commits or changes go that nothing else may hold.
+/// Whether commits or changes are lost that nothing else may hold.
 fn loses(subcommand: &str, rest: &[Word]) -> bool {
     let first = first(rest);
     let is_forcing = might_give(rest, Some('f'), "force");
@@ -151,7 +151,7 @@ fn loses(subcommand: &str, rest: &[Word]) -> bool {
     }
 }
 
-/// Whether changes of the work tree go that no commit holds.
+/// Whether changes of the work tree are lost that no commit holds.
 fn discards(subcommand: &str, rest: &[Word]) -> bool {
     match subcommand {
         "checkout" => names_files(rest),

@@ -1,12 +1,12 @@
-//! Uses of git that only tell something. A repository's settings can name programs that even these run, so they count as reading
-//! only where the kernel holds all that a command starts to reading.
+//! Uses of git that only print information. A repository's settings can name programs that even these run, so
+//! they count as reading only if the kernel holds all processes of a command to reading.
 
 use super::Access;
 use super::files::{git_words, outcome};
 use super::flags::{Flags, Order, split};
 use crate::shell::Word;
 
-/// A subcommand, and how far it only tells something.
+/// A subcommand, and its uses that only print information.
 pub(crate) struct GitReader {
     pub(crate) names: &'static [&'static str],
     uses: Uses,
@@ -17,7 +17,7 @@ pub(crate) struct GitReader {
 enum Uses {
     /// With all options that write no file.
     All,
-    /// With these options and no operand; with operands only where one of these selects what is listed.
+    /// With these options and no operand; with operands only if one of these selects the listed entries.
     Lists { flags: Flags, selectors: &'static [&'static str] },
     /// With one of these words first.
     First(&'static [&'static str]),
@@ -159,7 +159,7 @@ pub(crate) const GIT_READERS: &[GitReader] = &[
     GitReader { names: &["config"], uses: Uses::First(&["get", "list"]), tried: &[] },
 ];
 
-/// Whether these words after `git` only tell something.
+/// Whether these words after `git` only print information.
 pub(super) fn only_tells(arguments: &[Word]) -> bool {
     if !arguments.iter().all(is_certain) {
         return false;

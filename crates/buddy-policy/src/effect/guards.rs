@@ -1,9 +1,9 @@
-//! Built-in guards: programs that a person has to see, whatever rules and grants say.
+//! Built-in guards: programs that the user has to see, regardless of rules and grants.
 
 use super::flags::might_give;
 use crate::shell::Word;
 
-/// When a program is one to see.
+/// The uses of a program that the user has to see.
 #[derive(Debug, Clone, Copy)]
 enum When {
     Always,
@@ -421,13 +421,14 @@ const GUARDS: &[Guard] = &[
     ),
 ];
 
-/// Whether a program takes rights that no jailed command gets: those of another account, or over mounts and the kernel.
+/// Whether a program takes rights that no jailed command gets: those of another account, or over mounts and
+/// the kernel.
 pub(crate) fn gains_rights(program: &str) -> bool {
     let takes = |guard: &Guard| [RIGHTS, DISK, KERNEL, LATER, USERS].contains(&guard.reason);
     GUARDS.iter().any(|guard| takes(guard) && guard.names.contains(&program))
 }
 
-/// What is dangerous about a program with these words.
+/// The dangers of a program with these words.
 pub(crate) fn dangers(program: &str, arguments: &[Word]) -> Vec<String> {
     let found = GUARDS.iter().filter(|guard| guard.names.contains(&program) && guard.when.holds(arguments));
     let mut dangers: Vec<String> = found.map(|guard| guard.reason.to_owned()).collect();
@@ -458,7 +459,7 @@ pub(crate) fn dangers(program: &str, arguments: &[Word]) -> Vec<String> {
     dangers
 }
 
-/// Whether a guard flags this program whatever its words are, so that there is no more to know of it.
+/// Whether a guard flags this program with any words, so that there is no more to know of it.
 pub(crate) fn always_flags(program: &str) -> bool {
     let is_it = |guard: &Guard| guard.names.contains(&program) && matches!(guard.when, When::Always);
     GUARDS.iter().any(is_it) || program.starts_with("mkfs.") || program.starts_with("fsck.")
@@ -508,7 +509,7 @@ const KEEPING_SETTINGS: &[&str] = &[
     "corepack",
 ];
 
-/// Whether a package manager would change what it keeps for later, as `npm config set` does.
+/// Whether a package manager would change its stored settings, as `npm config set` does.
 fn changes_settings(program: &str, arguments: &[Word]) -> bool {
     let mut words = arguments.iter().filter_map(Word::literal).filter(|text| !text.starts_with("--"));
     let (first, second) = (words.next(), words.next());
@@ -521,7 +522,8 @@ fn changes_settings(program: &str, arguments: &[Word]) -> bool {
         }
 }
 
-/// Whether a word sets a variable of a makefile to a command: recipes run what stands in `CC`, and any text after a `;`.
+/// Whether a word sets a variable of a makefile to a command: recipes run the value of `CC`, and any text
+/// after a `;`.
 fn is_command_for_make(word: &Word) -> bool {
     const RUN: &[&str] =
         &["CC", "CXX", "CPP", "LD", "AR", "AS", "RM", "INSTALL", "MAKE", "FC", "YACC", "LEX"];
@@ -537,7 +539,7 @@ fn is_command_for_make(word: &Word) -> bool {
         || (RUN.contains(&name) && value.contains(char::is_whitespace))
 }
 
-/// Whether a word makes `rustc` run a linker, or write where no table can read it.
+/// Whether a word makes `rustc` run a linker, or write to a file that no table can read off it.
 fn is_output_of_rustc(word: &Word) -> bool {
     let text = word.unexpanded();
     ["linker=", "incremental=", "link-arg"].iter().any(|part| text.contains(part))
@@ -554,8 +556,8 @@ fn is_program_for_socat(word: &Word) -> bool {
     kinds.into_iter().any(|kind| matches!(kind.as_str(), "exec" | "system" | "shell"))
 }
 
-/// Words that could be the subcommand: the first that is no option, and the next one where that could be the value of an option or
-/// names a group of subcommands.
+/// Words that could be the subcommand: the first that is no option, and the next one if that could be the
+/// value of an option or names a group of subcommands.
 fn subcommands(arguments: &[Word]) -> impl Iterator<Item = &Word> {
     let mut is_after_option = false;
     let mut is_over = false;
@@ -574,7 +576,8 @@ fn subcommands(arguments: &[Word]) -> impl Iterator<Item = &Word> {
     })
 }
 
-/// Whether a `kill` reaches beyond processes named by their number: the first process, groups, or what is computed.
+/// Whether a `kill` reaches beyond processes named by their number: the first process, groups, or a computed
+/// word.
 fn kills_others(arguments: &[Word]) -> bool {
     let mut operands = arguments.iter().map(Word::literal);
     let first = arguments.first().and_then(Word::literal).unwrap_or_default();

@@ -1,5 +1,5 @@
-//! Hosts that a command would reach, read off its words. A table says for each program how; a host that cannot be read is
-//! unknown, and so is everything that a file or a variable decides.
+//! Hosts that a command would reach, read off its words. A table has the syntax of each program; a host that
+//! cannot be read is unknown, and so is every host that a file or a variable decides.
 
 mod table;
 
@@ -89,7 +89,7 @@ pub(crate) fn socket(reach: &Reach) -> Option<Destination> {
     Some(host_named(host).map_or_else(Destination::unknown, Destination::host))
 }
 
-/// Of programs that take one host, how many operands are hosts.
+/// For programs that take one host, the number of operands that are hosts.
 fn first_only(program: &str) -> usize {
     let takes_all = matches!(
         program,
@@ -178,7 +178,7 @@ impl<'a> Given<'a> {
         self.options.iter().filter_map(|(_, value)| value.as_ref()).collect()
     }
 
-    /// What the options say about hosts.
+    /// The hosts that the options name.
     fn option_hosts(&self, sender: &Sender) -> Vec<Destination> {
         let hosts = self.options.iter().filter(|(name, _)| is_among(name, sender.hosts));
         let mut found: Vec<Destination> = hosts
@@ -220,7 +220,7 @@ fn is_many(word: &Word) -> bool {
         || source.contains('@')
 }
 
-/// What comes before the first thing that is computed.
+/// The part before the first computed one.
 fn certain(word: &Word) -> Option<(String, bool)> {
     match word {
         Word::Literal(text) => Some((text.clone(), true)),
@@ -237,7 +237,7 @@ fn certain(word: &Word) -> Option<(String, bool)> {
 fn address(word: &Word) -> Destination {
     let Some((text, is_whole)) = certain(word) else { return Destination::unknown() };
     let text = if text.contains("://") { text } else { format!("http://{text}") };
-    // A host that goes on where the certain part ends is not known.
+    // A host that continues where the certain part ends is not known.
     let after = text.split_once("://").map_or("", |(_, after)| after);
     if !is_whole && !after.contains('/') {
         return Destination::unknown();
@@ -279,7 +279,8 @@ fn copy(word: &Word) -> Option<Destination> {
     }
 }
 
-/// The destination of a name that is looked up: the look-up itself tells the name to whoever answers for it.
+/// The destination of a name that is looked up: the look-up itself tells the name to the server that answers
+/// for it.
 fn lookup(word: &Word) -> Option<Destination> {
     let Some((text, true)) = certain(word) else { return Some(Destination::unknown()) };
     if text.starts_with('+') || RECORDS.contains(&text.to_ascii_lowercase().as_str()) {
@@ -314,7 +315,7 @@ fn peers(words: &[Word]) -> Vec<Destination> {
     found
 }
 
-/// The destination of an address of socat. None for what listens, or stays on this machine.
+/// The destination of an address of socat. `None` for one that listens, or stays on this machine.
 fn socket_address(word: &Word) -> Option<Destination> {
     let Some((text, true)) = certain(word) else { return Some(Destination::unknown()) };
     let mut parts = text.split(':');
@@ -374,14 +375,14 @@ fn setting(word: &Word) -> Option<Destination> {
     Some(one_host(&part(word, value)).unwrap_or_else(Destination::unknown))
 }
 
-/// What a client of a protocol reaches that takes `host:port` as a word too.
+/// The destination of a protocol's client that takes `host:port` as a word too.
 fn connected(given: &Given<'_>) -> Option<Destination> {
     let [first, rest @ ..] = given.operands.as_slice() else { return None };
     let is_client = matches!(first.literal(), Some("s_client" | "s_time"));
     rest.iter().filter(|_| is_client).map(|word| address(word)).next()
 }
 
-/// What `gpg` reaches: uses of a key server that the words do not name reach the one that is configured.
+/// The destinations of `gpg`: uses of a key server that the words do not name reach the configured one.
 fn keys(given: &Given<'_>, words: &[Word]) -> Vec<Destination> {
     const USES: &[&str] = &[
         "recv-keys",
@@ -405,7 +406,8 @@ fn has_ending(text: &str, ending: &str) -> bool {
     Path::new(text).extension().is_some_and(|found| found.eq_ignore_ascii_case(ending))
 }
 
-/// Short forms of packages that are repositories: `github:owner/name`, and `owner/name` where a package is asked for.
+/// Short forms of packages that are repositories: `github:owner/name`, and `owner/name` if a package is
+/// expected.
 fn packages(program: &str, operands: &[&Word]) -> Vec<Destination> {
     const HOSTS: &[(&str, &str)] = &[
         ("github:", "github.com"),
@@ -436,7 +438,8 @@ fn packages(program: &str, operands: &[&Word]) -> Vec<Destination> {
     asked.filter_map(short).map(|host| Destination::host(host.to_owned())).collect()
 }
 
-/// Modules that are fetched: all that `go get` names, and what `go run` and `go install` name with a version.
+/// Modules that are fetched: all that `go get` names, and those that `go run` and `go install` name with a
+/// version.
 fn modules(operands: &[&Word]) -> Vec<Destination> {
     let [verb, rest @ ..] = operands else { return Vec::new() };
     let host = |word: &&Word| {
@@ -454,7 +457,7 @@ fn modules(operands: &[&Word]) -> Vec<Destination> {
     rest.iter().filter_map(host).collect()
 }
 
-/// Registries that images are named by, and the one of Docker where a pull or a push names none.
+/// Registries that images are named by, and the one of Docker if a pull or a push names none.
 fn images(operands: &[&Word]) -> Vec<Destination> {
     let registry = |word: &&Word| {
         let text = word.literal()?;
@@ -547,7 +550,8 @@ fn names_hosts(operands: &[&Word]) -> bool {
         || first.starts_with('$')
 }
 
-/// What git reaches: a repository that is named by its address. One that is named by a remote is the person's own.
+/// The destinations of git: a repository that is named by its address. One that is named by a remote is the
+/// user's own.
 fn git(given: &Given<'_>, words: &[Word]) -> Vec<Destination> {
     let place = given.operands.iter().position(|word| word.literal().is_some_and(|text| GIT.contains(&text)));
     let Some((subcommand, rest)) = place.and_then(|place| given.operands.get(place..)?.split_first()) else {

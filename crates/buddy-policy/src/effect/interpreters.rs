@@ -2,15 +2,16 @@
 
 use crate::shell::Word;
 
-/// Shells that read what `sh` reads, more or less.
+/// Shells that read roughly the same language as `sh`.
 const SHELLS: &[&str] = &["sh", "bash", "dash", "zsh", "ksh", "ash", "mksh", "rbash"];
 
-/// A language, by how the names of its programs begin.
+/// A language, by the beginnings of its programs' names.
 struct Language {
     name: &'static str,
     /// Options after which a program stands.
     code: &'static [&'static str],
-    /// Options that only steer: whole, or, with a star at the end, by their beginning. Any other option could run something.
+    /// Options that only steer: whole, or, with a star at the end, by their beginning. Any other option could
+    /// run a program.
     plain: &'static [&'static str],
     /// Options that only steer, with the word behind them.
     valued: &'static [&'static str],
@@ -92,8 +93,8 @@ const LANGUAGES: &[Language] = &[
     Language { name: "julia", code: &["-e", "-E"], plain: &["--project", "--project=*", "-q"], valued: &[] },
 ];
 
-/// Modules of Python that run the project's own code or only tell something, as programs of the same name do. Others can be told
-/// to run text, or to write anywhere.
+/// Modules of Python that run the project's own code or only print information, as programs of the same name
+/// do. Others can be told to run text, or to write anywhere.
 const MODULES: &[&str] = &[
     "pytest",
     "unittest",
@@ -149,20 +150,20 @@ const MODULES: &[&str] = &[
 /// Small languages whose first operand is the program.
 const FILTERS: &[&str] = &["awk", "gawk", "mawk", "nawk"];
 
-/// What an interpreter is given to run.
+/// The program that an interpreter is given.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Given {
     /// Text on its command line.
     Text(Word),
     /// A file.
     File(Word),
-    /// What it reads from its standard input.
+    /// The text of its stdin.
     Input,
     /// Code that is not shell.
     Code,
-    /// Something installed, by its name.
+    /// An installed module, by its name.
     Module,
-    /// It is not certain what.
+    /// It is not certain.
     Unclear,
 }
 
@@ -181,7 +182,7 @@ fn language(program: &str) -> Option<&'static Language> {
     LANGUAGES.iter().find(|language| language.name == stem)
 }
 
-/// What an interpreter with these words runs; none where the program is no interpreter.
+/// The program that an interpreter with these words runs; `None` if it is no interpreter.
 pub(crate) fn given(program: &str, arguments: &[Word]) -> Option<Given> {
     if is_shell(program) {
         return Some(shell(arguments));
@@ -268,7 +269,7 @@ impl Language {
     }
 }
 
-/// What a module with these words runs.
+/// The program that a module with these words runs.
 fn module(words: &[Word]) -> Given {
     let Some(name) = words.first().and_then(Word::literal) else { return Given::Unclear };
     let top = name.split('.').next().unwrap_or(name);

@@ -1,7 +1,8 @@
 //! Programs of projects that run a command which they are given: `npx`, `uv run`, `bundle exec`.
 //!
-//! What they run is judged as if it stood alone. They do more than run it, such as fetching it first, so that none of them is
-//! nothing by itself. An option that a row does not list could take the next word, so then each word may begin the command.
+//! The command that they run is judged as if it stood alone. They do more than run it, such as fetching it
+//! first, so each has an effect of its own. An option that a row does not list could take the next word, so
+//! then each word may begin the command.
 
 mod table;
 
@@ -12,7 +13,7 @@ use super::flags::{Order, Split, split};
 use super::wrappers::{Unwrapped, assigned, best_guess, joined, unclear};
 use crate::shell::Word;
 
-/// What a program with these words launches; none where no row is about this use of it.
+/// The command that a program with these words launches; `None` if no row is about this use of it.
 pub(crate) fn launched(program: &str, arguments: &[Word]) -> Option<Unwrapped> {
     let rows = || LAUNCHERS.iter().filter(|launcher| launcher.names.contains(&program));
     let found = rows().find_map(|launcher| launcher.unwrap(arguments));
@@ -27,7 +28,7 @@ pub(crate) fn is_launcher(program: &str) -> bool {
     LAUNCHERS.iter().any(|launcher| launcher.names.contains(&program) && launcher.verbs.is_empty())
 }
 
-/// The uses that run a command, for people: each program with what makes it run one.
+/// The uses that run a command, for people: each program with the words that make it run one.
 pub(crate) fn launcher_uses() -> Vec<String> {
     let uses = LAUNCHERS.iter().filter(|launcher| launcher.verbs != PNPM_ELSE).flat_map(|launcher| {
         launcher.names.iter().flat_map(|name| {
@@ -78,7 +79,8 @@ impl Launcher {
         Unwrapped { is_launched: true, is_of_project: self.form == Form::Script, ..unwrapped }
     }
 
-    /// With an option that is not listed it is not known where the command begins. A script of the project may be anything.
+    /// With an option that is not listed it is not known which word begins the command. A script of the
+    /// project may do anything.
     fn unread(&self, rest: &[Word]) -> Unwrapped {
         match self.form {
             Form::Script => Unwrapped { is_unclear: false, ..best_guess(rest) },
@@ -87,7 +89,8 @@ impl Launcher {
         }
     }
 
-    /// The words behind the verbs, and texts that options before them hold. None where the verbs do not stand there.
+    /// The words behind the verbs, and texts that options before them hold. `None` if the verbs do not stand
+    /// there.
     fn after_verbs<'a>(&self, arguments: &'a [Word]) -> Option<(&'a [Word], Vec<Word>)> {
         if self.verbs.is_empty() {
             return Some((arguments, Vec::new()));
@@ -121,7 +124,7 @@ impl Launcher {
         })
     }
 
-    /// Text and commands behind options, wherever they stand: `nix shell x -c make`, `nodemon --exec 'make'`.
+    /// Text and commands behind options, in any place: `nix shell x -c make`, `nodemon --exec 'make'`.
     fn by_option(&self, rest: &[Word]) -> Unwrapped {
         let mut found = Unwrapped::default();
         for (at, word) in rest.iter().enumerate() {

@@ -1,18 +1,19 @@
 //! Names of programs that only look like other names.
 //!
-//! A letter of another script, a wide form or a character that nobody sees makes a name that reads like `git` and is not.
-//! No program of a system has such a name, so a person has to see it, with its true spelling.
+//! A letter of another script, a wide form or an invisible character makes a name that reads like `git` and
+//! is not. No program of a system has such a name, so the user has to see it, with its true spelling.
 
 use buddy_protocol::is_hidden;
 
-/// The name with everything but plain letters escaped, where it could be taken for another one.
+/// The name with everything but plain letters escaped, if it could be taken for another one.
 pub(crate) fn lookalike(program: &str) -> Option<String> {
     let (folders, name) = program.rsplit_once('/').unwrap_or(("", program));
     let is_strange = !name.is_ascii() || folders.split('/').any(is_mixed);
     is_strange.then(|| escaped(program))
 }
 
-/// Whether a folder's name hides something: folders have names of any language, but not of two alphabets at once.
+/// Whether a folder's name is deceptive: folders have names of any language, but not of two alphabets at
+/// once.
 fn is_mixed(folder: &str) -> bool {
     let has_latin = folder.chars().any(|letter| letter.is_ascii_alphabetic());
     // Letters with marks, as in `jörg`, are Latin too.

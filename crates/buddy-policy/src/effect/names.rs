@@ -1,4 +1,4 @@
-//! Names of variables that decide what programs run or whom they trust.
+//! Names of variables that decide which programs run or whom they trust.
 
 /// Whole names.
 const NAMES: &[&str] = &[
@@ -72,7 +72,7 @@ const NAMES: &[&str] = &[
     "YARN_NPM_REGISTRY_SERVER",
     "HF_ENDPOINT",
 ];
-/// How names begin.
+/// Beginnings of names.
 const PREFIXES: &[&str] = &[
     "LD_",
     "DYLD_",
@@ -100,12 +100,12 @@ const PREFIXES: &[&str] = &[
     "MAN",
     "SYSTEMD_",
 ];
-/// How names end.
+/// Ends of names.
 const SUFFIXES: &[&str] = &[
     "PAGER", "_OPTIONS", "OPTS", "FLAGS", "_COMMAND", "_ASKPASS", "_PROXY", "_proxy", "_PATH", "_PRELOAD",
     "_WRAPPER",
 ];
-/// Variables that only change how output looks.
+/// Variables that only change the look of output.
 const HARMLESS: &[&str] = &[
     "LC_ALL",
     "LANG",
@@ -119,7 +119,7 @@ const HARMLESS: &[&str] = &[
     "LINES",
 ];
 
-/// Whether a variable of this name can make a program run something else.
+/// Whether a variable of this name can make a program run another one.
 pub(crate) fn is_dangerous(name: &str) -> bool {
     NAMES.contains(&name)
         || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
@@ -127,7 +127,7 @@ pub(crate) fn is_dangerous(name: &str) -> bool {
         || name.starts_with("LC_") && name.contains("PATH")
 }
 
-/// Whether a variable of this name changes nothing but how output looks.
+/// Whether a variable of this name changes nothing but the look of output.
 pub(crate) fn is_harmless(name: &str) -> bool {
     HARMLESS.contains(&name)
 }

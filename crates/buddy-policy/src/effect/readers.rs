@@ -1,12 +1,12 @@
 //! Programs that only read, with the options that keep them so.
 //!
-//! What is not in this table is not known to only read. Git is not here: its configuration, which a repository brings
-//! along, names programs that it runs, so it has a table of its own for where a jail holds them. Programs that reach the network are not here either: a name that is looked up
-//! tells its owner something.
+//! A program that is not in this table is not known to only read. Git is not here: its configuration, which a
+//! repository brings along, names programs that it runs, so it has a table of its own for jailed commands.
+//! Programs that reach the network are not here either: a name that is looked up reveals data to its owner.
 
 use super::flags::Flags;
 
-/// What the operands of a program are.
+/// The operands of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Operands {
     /// Files and directories that it reads.

@@ -1,4 +1,4 @@
-//! Whether a simple command is known to only read, and what it reads.
+//! Whether a simple command is known to only read, and the files that it reads.
 
 use super::find;
 use super::flags::{Order, split};
@@ -9,24 +9,24 @@ use crate::shell::Word;
 /// Programs that, when told to be recursive, read everything beneath the directories that they are given, or here.
 const DEEP: &[&str] = &["grep", "egrep", "fgrep", "diff"];
 
-/// Programs that tell of files without what is in them.
+/// Programs that describe files without their contents.
 const LOOKING: &[&str] =
     &["ls", "dir", "vdir", "stat", "du", "df", "tree", "realpath", "readlink", "cd", "find"];
 
-/// Whether a program tells of files without what is in them.
+/// Whether a program describes files without their contents.
 pub(crate) fn only_looks(program: &str) -> bool {
     LOOKING.contains(&program)
 }
 
-/// What a command reads when it only reads.
+/// The files that a command reads when it only reads.
 #[derive(Debug, Default)]
 pub(crate) struct Reading<'a> {
     pub(crate) paths: Vec<&'a Word>,
-    /// Whether all that is beneath the paths is read too.
+    /// Whether everything beneath the paths is read too.
     pub(crate) is_deep: bool,
 }
 
-/// What a program with these words reads; none where it is not known to only read.
+/// The files that a program with these words reads; `None` if it is not known to only read.
 pub(crate) fn reading<'a>(program: &str, arguments: &'a [Word]) -> Option<Reading<'a>> {
     match program {
         "find" => return of_find(arguments),
@@ -136,11 +136,11 @@ const HARMLESS: &[&str] = &[
     "type",
 ];
 
-/// Stands for a word that is computed, where only its being there matters.
+/// Stands for a computed word, if only its presence matters.
 const SOME: &str = "x";
 
-/// The words that name what a program reads whose words are partly computed; none where it could do more. What they name is
-/// known when it runs.
+/// The words that name the files of a reading program, if some words are computed; `None` if it could do
+/// more. The files are known when it runs.
 pub(crate) fn loose_reading(program: &str, arguments: &[Word]) -> Option<Vec<Word>> {
     if let Some(files) = super::awk::NAMES.contains(&program).then(|| super::awk::files(arguments)) {
         return files;
@@ -170,7 +170,7 @@ fn none_when<T>(holds: bool) -> Option<Vec<T>> {
 fn of_find(arguments: &[Word]) -> Option<Reading<'_>> {
     let found = find::find(arguments);
     let only_looks = !found.is_unclear && !found.deletes && found.outputs.is_empty();
-    // What it runs is judged apart.
+    // The command that it runs is judged apart.
     only_looks.then(|| Reading {
         paths: arguments.iter().take(found.roots.len()).filter(|word| found.roots.contains(word)).collect(),
         is_deep: false,

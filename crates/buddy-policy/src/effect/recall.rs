@@ -1,7 +1,7 @@
 //! Contents that git takes out of its store: `git show HEAD:.env` reads a secret although no file is opened.
 //!
-//! A word that names a file reads that file. A command that prints or copies what a whole tree or history holds reads every
-//! file that the repository tracks, or those that its paths limit it to.
+//! A word that names a file reads that file. A command that prints or copies a whole tree or history reads
+//! every file that the repository tracks, or those that its paths limit it to.
 
 use std::path::{Path, PathBuf};
 
@@ -9,7 +9,7 @@ use super::flags::might_give;
 use super::git::looks_like_a_file;
 use crate::shell::Word;
 
-/// Subcommands whose words name files without what is in them.
+/// Subcommands whose words name files without their contents.
 const NAMES_ONLY: &[&str] = &[
     "status",
     "ls-files",
@@ -34,21 +34,21 @@ const NAMES_ONLY: &[&str] = &[
     "merge",
 ];
 
-/// What a use of git takes out of the store, by its words.
+/// The contents that a use of git takes out of the store, by its words.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Recalled {
     /// Words that name files.
     pub(super) files: Vec<Word>,
-    /// Whether it prints or copies whatever is there.
+    /// Whether it prints or copies everything that is there.
     pub(super) is_wide: bool,
-    /// Paths that it is limited to; everything where there are none.
+    /// Paths that it is limited to; everything if there are none.
     pub(super) limits: Vec<String>,
 }
 
-/// A use of git that reads what its repository tracks.
+/// A use of git that reads tracked files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Recall {
-    /// The directories that it could work in; none where they are not known.
+    /// The directories that it could work in; `None` if they are not known.
     pub(crate) directories: Option<Vec<PathBuf>>,
     limits: Vec<PathBuf>,
 }
@@ -64,7 +64,7 @@ impl Recall {
     }
 }
 
-/// What these words, from the subcommand on, take out of the store.
+/// The contents that these words, from the subcommand on, take out of the store.
 pub(super) fn recalled(words: &[Word]) -> Recalled {
     let Some((subcommand, rest)) = words.split_first() else { return Recalled::default() };
     let Some(subcommand) = subcommand.literal() else { return Recalled::default() };
@@ -134,7 +134,7 @@ fn is_wide(subcommand: &str, options: &[Word], operands: &[&Word], prints: bool)
     }
 }
 
-/// Whether options make git print what changed, line by line, or tell whether it holds a text.
+/// Whether options make git print changes line by line, or reveal whether it holds a text.
 fn prints_patch(options: &[Word]) -> bool {
     const LONG: &[&str] = &[
         "patch",
@@ -165,7 +165,7 @@ fn prints_patch(options: &[Word]) -> bool {
     })
 }
 
-/// Whether options leave only names and numbers of what changed.
+/// Whether options leave only names and numbers of the changes.
 fn only_sums_up(options: &[Word]) -> bool {
     const SUMS: &[&str] = &[
         "stat",
@@ -198,7 +198,7 @@ fn blob(text: &str) -> Option<&str> {
     (!path.is_empty() && !is_magic).then_some(path)
 }
 
-/// Words for the files that a word can name: itself, and what follows a colon, an equals sign or magic.
+/// Words for the files that a word can name: itself, and the part after a colon, an equals sign or magic.
 fn file_words(word: &Word) -> Vec<Word> {
     let text = word.unexpanded();
     let text = text.trim_matches('"');
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn what_prints_or_copies_whatever_is_there_is_wide() {
+    fn printing_or_copying_everything_is_wide() {
         for line in [
             "show",
             "show HEAD~3",
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn what_tells_names_and_the_changes_of_today_is_not() {
+    fn listing_names_and_current_changes_is_not_wide() {
         for line in [
             "status",
             "diff",

@@ -98,7 +98,7 @@ pub(crate) const RECIPES: &[Recipe] = &[
     recipe(&["node", "nodejs", "bun"], &[]).options(&[], &["-r", "--require", "--import", "--loader"]),
 ];
 
-/// What a program with these words runs: files by their words, some of them in directories that options name.
+/// The files that a program with these words runs, some of them in directories that options name.
 pub(crate) fn recipe_files(program: &str, arguments: &[Word]) -> Vec<Word> {
     let module = module(program, arguments);
     let program = module.unwrap_or(program);
@@ -116,7 +116,7 @@ pub(crate) fn recipe_files(program: &str, arguments: &[Word]) -> Vec<Word> {
     files
 }
 
-/// What an interpreter takes for a word that names no file, or a directory.
+/// The files that an interpreter takes for a word that names no file, or a directory.
 pub(crate) fn stands_for(program: &str, word: &Word) -> Vec<Word> {
     let ends: &[&str] = if program.starts_with("node") || program == "bun" {
         &[".js", ".cjs", ".mjs", ".ts", "/package.json", "/index.js"]
@@ -140,7 +140,7 @@ pub(crate) fn stands_for(program: &str, word: &Word) -> Vec<Word> {
     ends.iter().map(|end| Word::Literal(format!("{text}{end}"))).collect()
 }
 
-/// Whether an option names a file to run that cannot be pinned: standard input, a device, or a name that is computed.
+/// Whether an option names a file to run that cannot be pinned: stdin, a device, or a computed name.
 pub(crate) fn reads_recipe(program: &str, arguments: &[Word]) -> bool {
     let Some(recipe) = RECIPES.iter().find(|recipe| recipe.names.contains(&program)) else { return false };
     // They take a configuration by the same letter, and no program.
@@ -154,7 +154,7 @@ pub(crate) fn reads_recipe(program: &str, arguments: &[Word]) -> bool {
     is_build && values(arguments, recipe.named).iter().any(is_stream)
 }
 
-/// `python3 -m pytest` runs what `pytest` runs.
+/// `python3 -m pytest` runs the same files as `pytest`.
 fn module<'a>(program: &str, arguments: &'a [Word]) -> Option<&'a str> {
     let at = arguments
         .iter()

@@ -16,7 +16,7 @@ pub(crate) struct Sed<'a> {
     pub(crate) only_prints: bool,
 }
 
-/// Takes the words after `sed` apart; none where an option is not known.
+/// Takes the words after `sed` apart; `None` if an option is not known.
 pub(crate) fn sed(arguments: &[Word]) -> Option<Sed<'_>> {
     let is_in_place = arguments.iter().any(is_in_place_option);
     let split = split(arguments, &FLAGS, Order::Mixed)?;
@@ -58,7 +58,7 @@ fn is_harmless(program: &str) -> bool {
     matches!(program, "p" | "d" | "q" | "=") || is_substitution(program)
 }
 
-/// What is left after a line number, `$`, `+number` or `/pattern/`.
+/// The rest after a line number, `$`, `+number` or `/pattern/`.
 fn skip_address(text: &str) -> Option<&str> {
     let digits =
         text.strip_prefix(['$', '+']).unwrap_or(text).trim_start_matches(|c: char| c.is_ascii_digit());
@@ -71,7 +71,7 @@ fn skip_address(text: &str) -> Option<&str> {
     }
 }
 
-/// What is left after the first delimiter that is not escaped.
+/// The rest after the first delimiter that is not escaped.
 fn after_delimiter(text: &str, delimiter: char) -> Option<&str> {
     let mut characters = text.chars();
     while let Some(character) = characters.next() {

@@ -1,11 +1,11 @@
-//! Programs that, with one word alone, tell their version or how they are used and do nothing else.
+//! Programs that, with one word alone, print their version or usage and do nothing else.
 //!
-//! What stands behind a name can be a script or a launcher that keeps files, so this counts as reading only where the kernel holds
-//! all that a command starts to reading.
+//! The program behind a name can be a script or a launcher that keeps files, so this counts as reading only
+//! if the kernel holds all processes of a command to reading.
 
 use crate::shell::Word;
 
-/// Programs by the words that make them tell something.
+/// Programs by the words that make them print information.
 pub(crate) const TELLING: &[(&[&str], &[&str])] = &[
     (
         &[
@@ -86,7 +86,7 @@ pub(crate) const TELLING: &[(&[&str], &[&str])] = &[
     (&["php", "ruby", "perl"], &["-v"]),
 ];
 
-/// Whether a program with these words tells its version or its use.
+/// Whether a program with these words prints its version or its usage.
 pub(super) fn only_tells(program: &str, arguments: &[Word]) -> bool {
     let [word] = arguments else { return false };
     let is_told = |(names, words): &(&[&str], &[&str])| {

@@ -1,9 +1,10 @@
-//! Programs that run another program. What they run is judged as if it stood alone, and they are judged too.
+//! Programs that run another program. The program that they run is judged as if it stood alone, and they are
+//! judged too.
 
 use super::flags::{Flags, Order, Split, split};
 use crate::shell::Word;
 
-/// What a wrapper runs.
+/// The commands that a wrapper runs.
 #[derive(Debug, Default)]
 pub(crate) struct Unwrapped {
     /// Commands by their words.
@@ -22,7 +23,7 @@ pub(crate) struct Unwrapped {
     pub(crate) is_of_project: bool,
 }
 
-/// How the words after a wrapper's options become a command.
+/// The way that the words after a wrapper's options become a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Form {
     /// They are its words.
@@ -125,7 +126,7 @@ const WRAPPERS: &[Wrapper] = &[
     wrapper(&["setarch", "linux32", "linux64"], Flags::of("BFILRSTXZ3", ""), 0, Form::Words),
     wrapper(&["ssh"], Flags::of("46AaCfGgKkMNnqsTtVvXxYy", "bcDEeFIiJLlmOpQRSWw"), 1, Form::Joined),
 ];
-/// Wrappers that take more than a table says.
+/// Wrappers whose syntax is beyond the table.
 const SPECIAL: &[&str] =
     &["env", "su", "script", "flock", "find", "docker", "podman", "nerdctl", "kubectl", "oc", "eval", "trap"];
 
@@ -134,7 +135,7 @@ pub(crate) fn is_wrapper(program: &str) -> bool {
     SPECIAL.contains(&program) || WRAPPERS.iter().any(|wrapper| wrapper.names.contains(&program))
 }
 
-/// What a program with these words runs; none where it is no wrapper.
+/// The commands that a program with these words runs; `None` if it is no wrapper.
 pub(crate) fn unwrap(program: &str, arguments: &[Word]) -> Option<Unwrapped> {
     match program {
         "env" => Some(env(arguments)),
@@ -211,7 +212,7 @@ pub(super) fn best_guess(arguments: &[Word]) -> Unwrapped {
     Unwrapped { commands, ..unclear() }
 }
 
-/// Text for a shell that gets more words. Where it could begin with one of them, it is not known what runs.
+/// Text for a shell that gets more words. If it could begin with one of them, the command is not known.
 fn fed_text(words: &[Word]) -> Unwrapped {
     let end = words.iter().position(|word| word.literal().is_some_and(|text| text.starts_with(":::")));
     let words = words.get(..end.unwrap_or(words.len())).unwrap_or_default();
@@ -337,8 +338,9 @@ fn flock(arguments: &[Word]) -> Unwrapped {
     }
 }
 
-/// `docker exec box rm x`: options of the many subcommands are not listed here, so every word that could begin the
-/// command is taken to do so. Nothing is lost by that, as what runs elsewhere always asks.
+/// `docker exec box rm x`: options of the many subcommands are not listed here, so every word that could
+/// begin the command is taken to do so. Nothing is lost by that, as a command that runs elsewhere always
+/// asks.
 fn container(arguments: &[Word]) -> Unwrapped {
     let runs = |word: &Word| matches!(word.literal(), Some("exec" | "run" | "create"));
     let Some(at) = arguments.iter().position(runs) else { return Unwrapped::default() };

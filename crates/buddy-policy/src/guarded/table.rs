@@ -3,7 +3,7 @@
 //! Policy asks by it, and the bounds that the kernel enforces are made from it, so the two cannot differ.
 //! Long because it is a table.
 
-/// What a protected place is for.
+/// The reason to protect a place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Keeps {
     /// A program takes orders from it without being told to: changing it always asks.
@@ -12,23 +12,24 @@ pub enum Keeps {
     OrdersIn(&'static [&'static str]),
     /// It holds secrets: reading it asks. The name stands for a directory with everything below, or for a file.
     Secrets,
-    /// The same, but tools of the day need it, such as package managers with a private registry: a command that a person allowed
-    /// reads it.
+    /// The same, but everyday tools need it, such as package managers with a private registry: a command that
+    /// the user allowed reads it.
     ToolSecrets,
-    /// Files of this name hold secrets by convention, wherever they are; a directory of the same name does not.
+    /// Files of this name hold secrets by convention, in any directory; a directory of the same name does
+    /// not.
     SecretFiles,
     /// Files of this name look like secrets and are meant to be read.
     NoSecrets,
 }
 
-/// One row: names as they stand in a path, what they keep, and for whom.
+/// One row: names as they stand in a path, the reason, and the program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ProtectedRow {
-    /// Names, separated by slashes. A leading slash means exactly that place; without one, wherever it stands.
+    /// Names, separated by slashes. A leading slash means exactly that place; without one, any directory.
     pub name: &'static str,
-    /// What it keeps.
+    /// The reason to protect it.
     pub keeps: Keeps,
-    /// Who reads it, for people.
+    /// The program that reads it, for people.
     pub of: &'static str,
 }
 
@@ -52,8 +53,9 @@ const fn no_secrets(name: &'static str, of: &'static str) -> ProtectedRow {
     ProtectedRow { name, keeps: Keeps::NoSecrets, of }
 }
 
-/// In a repository's own directory, what makes `git` run a program or read its settings from elsewhere. A rebase is written by
-/// every `git rebase`, so it is not here: the sweep after a command takes lines out of it that run a program.
+/// The parts of a repository's own directory that make `git` run a program or read its settings from
+/// elsewhere. A rebase is written by every `git rebase`, so it is not here: the sweep after a command takes
+/// lines out of it that run a program.
 pub const GIT_ORDERS: &[&str] = &[
     "branches",
     "commondir",
@@ -407,7 +409,7 @@ pub const PROTECTED: &[ProtectedRow] = &[
     secret_files("*.jks", "key stores"),
     secret_files("*.keystore", "key stores"),
     secret_files("*.kdbx", "KeePass"),
-    // The same names where they hold none.
+    // The same names if they hold none.
     no_secrets(".env.example", "projects"),
     no_secrets(".env.sample", "projects"),
     no_secrets(".env.template", "projects"),

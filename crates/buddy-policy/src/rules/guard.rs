@@ -1,4 +1,4 @@
-//! Guards of a person: `guards.json`, a list of patterns with what to do about them.
+//! Guards of a user: `guards.json`, a list of patterns with an action for each.
 
 use serde::Deserialize;
 
@@ -17,25 +17,25 @@ struct Guard {
     action: Action,
 }
 
-/// Why guards cannot be used.
+/// The reason why guards cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum GuardError {
     /// The text is not a list of guards.
     #[error("guards are a list of objects with `pattern`, `reason` and `action` (`ask` or `deny`)")]
     Shape(#[source] serde_json::Error),
-    /// One guard's pattern is none.
+    /// The pattern of one guard is not valid.
     #[error("guard {index} of the list")]
     Pattern {
-        /// Which one, from 0.
+        /// Its index, from 0.
         index: usize,
-        /// What is wrong with it.
+        /// The problem with it.
         #[source]
         error: PatternError,
     },
     /// Guards only tighten.
     #[error("guard {index} of the list allows, and guards only `ask` or `deny`")]
     Allows {
-        /// Which one, from 0.
+        /// Its index, from 0.
         index: usize,
     },
     /// There are more than anyone reviews.

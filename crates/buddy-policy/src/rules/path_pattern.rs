@@ -8,8 +8,8 @@ use crate::Places;
 use crate::path::clean;
 use crate::rules::pattern::matches_star;
 
-/// A pattern of paths. An absolute one, or one from `~`, is about that place; one with a slash in it is about the
-/// workspace; a bare name is about everything so called, wherever it is, and what is in it.
+/// A pattern of paths. An absolute one, or one from `~`, is about that place; one with a slash in it is about
+/// the workspace; a bare name is about every path of that name in any directory, and everything in it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PathPattern {
     root: Root,
@@ -43,7 +43,7 @@ impl PathPattern {
         (!parts.iter().any(|part| part == "..")).then_some(Self { root, parts })
     }
 
-    /// Whether the path, or something that holds it, matches.
+    /// Whether the path, or a directory that holds it, matches.
     pub(crate) fn matches(&self, path: &Path, places: &Places) -> bool {
         let path = clean(path);
         let under = |root: &Path| {

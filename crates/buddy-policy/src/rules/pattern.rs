@@ -28,16 +28,16 @@ struct Part {
     is_pattern: bool,
 }
 
-/// Why a text is no pattern.
+/// The reason why a text is no pattern.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PatternError {
-    /// There is nothing in it.
+    /// It is empty.
     #[error("the pattern is empty")]
     Empty,
     /// It is longer than anyone could check.
     #[error("the pattern is longer than {MAX_PATTERN} bytes")]
     TooLong,
-    /// It has shell syntax, and patterns are held against one simple command at a time.
+    /// It has shell syntax, and patterns are compared with one simple command at a time.
     #[error(
         "`{0}`: a pattern is about one simple command; write one for each, and quote what is meant as text"
     )]
@@ -47,7 +47,7 @@ pub enum PatternError {
     NoProgram(String),
 }
 
-/// How a command stands to a pattern.
+/// The result of comparing a command with a pattern.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Match {
     No,
@@ -57,7 +57,7 @@ pub(crate) enum Match {
 }
 
 impl CommandPattern {
-    /// Reads a pattern. Quotes make a star ordinary.
+    /// Parses a pattern. Quotes make a star ordinary.
     pub fn parse(text: &str) -> Result<Self, PatternError> {
         if text.len() > MAX_PATTERN {
             return Err(PatternError::TooLong);
@@ -84,8 +84,8 @@ impl CommandPattern {
         Ok(Self { text: text.to_owned(), words, is_open, is_denial: false })
     }
 
-    /// Reads an entry of the denylist. Any more words may follow, options may be spelt and ordered otherwise, and a last word such
-    /// as `if=` is the beginning of one.
+    /// Parses an entry of the denylist. Any more words may follow, options may be spelt and ordered
+    /// otherwise, and a last word such as `if=` is the beginning of one.
     pub fn denying(text: &str) -> Result<Self, PatternError> {
         let pattern = Self::parse(text)?;
         let program = pattern.program();
@@ -116,7 +116,7 @@ impl CommandPattern {
         is_open && self.words.starts_with(&other.words)
     }
 
-    /// Holds the words of a simple command against the pattern. `program` is the first word as rules know it.
+    /// Compares the words of a simple command with the pattern. `program` is the first word as rules know it.
     pub(crate) fn matches(&self, program: &str, words: &[Word]) -> Match {
         if self.is_denial {
             let entry: Vec<&str> = self.words.iter().skip(1).map(|part| part.text.as_str()).collect();
@@ -169,7 +169,8 @@ fn denied(entry: &[&str], words: &[Word]) -> Match {
     }
 }
 
-/// Whether a word is the one of an entry: the same place in another spelling, or what a beginning such as `if=` begins.
+/// Whether a word is the one of an entry: the same place in another spelling, or a word that begins with
+/// `if=` or the like.
 fn names(wanted: &str, given: &str) -> bool {
     let place = |text: &str| crate::path::clean(std::path::Path::new(text));
     wanted == given
@@ -217,7 +218,7 @@ pub(crate) fn matches_star(pattern: &str, text: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Splits at blanks outside quotes. None where quotes do not close or a control character is in it.
+/// Splits at blanks outside quotes. `None` if quotes do not close or a control character is in it.
 fn split(text: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word = String::new();
@@ -357,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_computed_may_match() {
+    fn computed_words_may_match() {
         check("git push *", "git $x", Match::Maybe);
         check("git push", "git push $x", Match::Maybe);
         check("git push *", "git push $x", Match::Yes);

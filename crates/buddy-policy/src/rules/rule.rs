@@ -8,19 +8,19 @@ use serde::{Deserialize, Deserializer};
 use super::path_pattern::PathPattern;
 use super::pattern::CommandPattern;
 
-/// What a rule does with what it matches.
+/// The action of a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Action {
-    /// It runs without being asked for.
+    /// It runs without a prompt.
     Allow,
-    /// It is asked for.
+    /// It asks.
     Ask,
     /// It does not run.
     Deny,
 }
 
-/// What a rule is about.
+/// The subject of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Subject {
     Command(CommandPattern),
@@ -31,7 +31,7 @@ pub(crate) enum Subject {
     Fetch(String),
 }
 
-/// A rule without what it does: that is said by the list it stands in.
+/// A rule without its action: the list it stands in says that.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rule {
     pub(crate) subject: Subject,

@@ -1,4 +1,4 @@
-//! The rules of all tiers, and what they say about one thing.
+//! The rules of all tiers, and their verdict on one thing.
 
 use std::path::Path;
 
@@ -9,16 +9,16 @@ use super::rule::{Action, Rule, Subject};
 use crate::Places;
 use crate::shell::Word;
 
-/// Who made a rule. The built-in guards stand above all of these.
+/// The author of a rule. The built-in guards stand above all of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RuleTier {
-    /// Whoever manages the machine.
+    /// The administrator of the machine.
     Managed,
-    /// The person.
+    /// The user.
     User,
     /// The project that is worked on, once it is trusted.
     Project,
-    /// Whoever started this run, for as long as it lasts.
+    /// The caller that started this run, for as long as it lasts.
     Run,
 }
 
@@ -37,11 +37,11 @@ impl RuleTier {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rules {
-    /// What runs without being asked for.
+    /// Rules for calls that run without a prompt.
     pub allow: Vec<Rule>,
-    /// What is asked for.
+    /// Rules for calls that ask.
     pub ask: Vec<Rule>,
-    /// What does not run.
+    /// Rules for calls that do not run.
     pub deny: Vec<Rule>,
 }
 
@@ -51,19 +51,20 @@ pub struct RuleSet {
     tiers: Vec<(RuleTier, Rules)>,
 }
 
-/// What the rules say about one thing.
+/// The verdict of the rules on one thing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Finding {
     pub(crate) action: Action,
-    /// Who made the rule.
+    /// The author of the rule.
     pub(crate) tier: RuleTier,
     pub(crate) reason: String,
 }
 
-/// One thing that rules are held against.
+/// One thing that rules are compared with.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Thing<'a> {
-    /// A simple command. What is foreign is called by its place, so that a bare name in an allowing rule is not it.
+    /// A simple command. A foreign program is called by its path, so that a bare name in an allow rule is not
+    /// it.
     Command {
         program: &'a str,
         words: &'a [Word],
@@ -76,8 +77,8 @@ pub(crate) enum Thing<'a> {
 }
 
 impl RuleSet {
-    /// Adds rules of a tier. A project has no allow rules: its files come from whoever wrote it, and a question that nobody else
-    /// lifts is for the person to answer.
+    /// Adds rules of a tier. A project has no allow rules: its files come from its authors, and a question
+    /// that no other tier lifts is for the user to answer.
     pub fn add(&mut self, tier: RuleTier, mut rules: Rules) {
         if tier == RuleTier::Project {
             rules.allow.clear();
@@ -98,7 +99,7 @@ impl RuleSet {
         self.add(tier, Rules { deny: deny.collect(), ..Rules::default() });
     }
 
-    /// The strictest thing that any rule says.
+    /// The strictest verdict of any rule.
     pub(crate) fn find(&self, thing: Thing<'_>, places: &Places) -> Option<Finding> {
         let findings = self.tiers.iter().flat_map(|(tier, rules)| {
             let lists =
@@ -107,7 +108,8 @@ impl RuleSet {
                 list.iter().filter_map(move |rule| judge(rule, action, *tier, thing, places))
             })
         });
-        // The first of the strictest; what a run allows counts for less than what somebody allows who wrote it down to last.
+        // The first of the strictest; an allow rule of a run counts for less than one that was written down
+        // to last.
         let rank = |finding: &Finding| (finding.action, finding.tier != RuleTier::Run);
         findings.fold(None, |strictest: Option<Finding>, finding| match strictest {
             Some(known) if rank(&known) >= rank(&finding) => Some(known),

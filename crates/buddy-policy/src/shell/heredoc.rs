@@ -2,15 +2,16 @@
 
 use tree_sitter::Node;
 
-/// What a here-document feeds to its command.
+/// The input that a here-document gives to its command.
 pub(super) struct Document {
-    /// The text, where nothing in it expands.
+    /// The text, if nothing in it expands.
     pub(super) text: Option<String>,
-    /// Whether the text may contain a substitution that runs something.
+    /// Whether the text may contain a substitution that runs a command.
     pub(super) may_run: bool,
 }
 
-/// Reads the parts of a `heredoc_redirect`. None where the end that the grammar found is not certainly the shell's.
+/// Parses the parts of a `heredoc_redirect`. `None` if the end that the grammar found is not certainly the
+/// shell's.
 pub(super) fn document(node: Node<'_>, source: &str) -> Option<Document> {
     let mut cursor = node.walk();
     let children: Vec<Node<'_>> = node.children(&mut cursor).collect();

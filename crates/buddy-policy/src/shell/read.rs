@@ -1,7 +1,7 @@
 //! From the syntax tree to the parts of a command line.
 //!
-//! Kinds of nodes that are not named here are unclear. So is text between two nodes that is not blank: the grammar
-//! skips some that the shell does not.
+//! Kinds of nodes that are not named here are unclear. So is text between two nodes that is not blank: the
+//! grammar skips some text that the shell does not.
 
 use tree_sitter::Node;
 
@@ -16,7 +16,7 @@ const TOKENS: &[&str] = &[
     "function", "\n",
 ];
 
-/// Reads a command line.
+/// Parses a command line.
 pub(crate) fn read(source: &str) -> Result<Script, Unreadable> {
     let tree = parse(source)?;
     let mut reader = Reader { source, script: Script::default() };
@@ -39,7 +39,7 @@ struct Reader<'a> {
     script: Script,
 }
 
-/// Which gaps there may be between the children of a node.
+/// The gaps that may be between the children of a node.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Gaps {
     /// Blanks and continued lines.
@@ -53,7 +53,7 @@ impl<'a> Reader<'a> {
         self.source.get(node.byte_range()).unwrap_or_default()
     }
 
-    /// Doubts text before and after all that the grammar read.
+    /// Doubts text before and after the part that the grammar read.
     fn outside(&mut self, root: Node<'_>) {
         let before = self.source.get(..root.start_byte()).unwrap_or_default();
         let after = self.source.get(root.end_byte()..).unwrap_or_default();
@@ -220,7 +220,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// Says what the one command of a redirected statement reads.
+    /// Sets the input of the one command of a redirected statement.
     fn feed(&mut self, body: Option<Node<'_>>, at: usize, input: Option<String>) {
         if body.is_some_and(|body| body.kind() == "command")
             && let Some(command) = self.script.commands.get_mut(at)
@@ -425,7 +425,7 @@ impl<'a> Reader<'a> {
         Ok(word)
     }
 
-    /// Visits what runs inside a word or an expression.
+    /// Visits the commands that run inside a word or an expression.
     fn substitutions(&mut self, node: Node<'_>, depth: usize) -> Result<(), Unreadable> {
         if depth > MAX_DEPTH {
             return Err(Unreadable::TooDeep);
@@ -438,7 +438,7 @@ impl<'a> Reader<'a> {
             {
                 self.script.doubt("it computes with variables");
             }
-            // `${x@P}` and the like run what the variable contains; `${!x}` names another variable.
+            // `${x@P}` and the like run the value of the variable; `${!x}` names another variable.
             "expansion"
                 if self.slice(node).starts_with("${!")
                     || (self.slice(node).contains('@') && !self.slice(node).ends_with("[@]}")) =>
@@ -483,8 +483,8 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether a continued line may join what stands before it with what comes after: the shell reads one word there, and the
-/// grammar two. Only after a blank that is not escaped can it join nothing.
+/// Whether a continued line may join the text before it with the text after it: the shell reads one word
+/// there, and the grammar two. Only after a blank that is not escaped can it join nothing.
 fn has_glue(source: &str) -> bool {
     source.match_indices("\\\n").any(|(at, _)| {
         let before = source.get(..at).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! What a command line consists of: simple commands and redirections, wherever in it they stand.
+//! The parts of a command line: simple commands and redirections, at any depth.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::Word;
 pub(crate) struct Script {
     pub(crate) commands: Vec<Simple>,
     pub(crate) redirects: Vec<Redirect>,
-    /// What was read and not understood, one sentence part each.
+    /// Parts that were not understood, one sentence part each.
     pub(crate) unclear: Vec<String>,
     /// Functions that call themselves in the background or in a pipe.
     pub(crate) bombs: Vec<String>,
@@ -27,7 +27,7 @@ impl Script {
         }
     }
 
-    /// How many parts there are to judge.
+    /// The number of parts to judge.
     pub(crate) fn leaves(&self) -> usize {
         self.commands.len() + self.redirects.len()
     }
@@ -39,13 +39,13 @@ pub(crate) struct Simple {
     pub(crate) words: Vec<Word>,
     /// The names of variables that it gets or sets.
     pub(crate) assignments: Vec<String>,
-    /// What it is certain to read from its standard input: the text of a here-document or here-string.
+    /// The certain text of its stdin: that of a here-document or here-string.
     pub(crate) input: Option<String>,
     /// The commands whose output it reads, by their places in [`Script::commands`].
     pub(crate) upstream: Option<Range<usize>>,
 }
 
-/// What a redirection does with its file.
+/// The direction of a redirection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Direction {
     Read,
@@ -59,7 +59,7 @@ pub(crate) struct Redirect {
     pub(crate) file: Word,
 }
 
-/// Why a command line cannot be judged at all. It must not run.
+/// The reason why a command line cannot be judged at all. It must not run.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum Unreadable {
     #[error("it is longer than {} bytes", super::MAX_BYTES)]

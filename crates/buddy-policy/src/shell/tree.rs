@@ -7,10 +7,10 @@ use tree_sitter::{Node, ParseOptions, Parser, Tree};
 
 use super::{MAX_BYTES, Unreadable};
 
-/// How often the parser may report progress before it is stopped. It reports about every hundred operations, and an
-/// ordinary line needs a few of them for each kilobyte.
+/// The number of progress reports after which the parser is stopped. It reports about every hundred
+/// operations, and an ordinary line needs a few of them for each kilobyte.
 const MAX_PROGRESS: usize = 50_000;
-/// How much of the text a complaint shows.
+/// The most characters of the text that an error shows.
 const SHOWN: usize = 40;
 
 thread_local! {

@@ -1,4 +1,5 @@
-//! Words: what the shell makes of a stretch of source text, as far as that is certain.
+//! Words: the result of the shell's expansion of a stretch of source text, as far as that is
+//! certain.
 
 /// One word of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -7,7 +8,7 @@ pub(crate) enum Word {
     Literal(String),
     /// A pattern of file names that are otherwise literal.
     Glob(String),
-    /// The home directory, and what follows it.
+    /// The home directory, and the rest of the path.
     Home {
         /// Empty, or beginning with a slash.
         rest: String,
@@ -18,7 +19,7 @@ pub(crate) enum Word {
 }
 
 impl Word {
-    /// The text, where it is certain.
+    /// The text, if it is certain.
     pub(crate) fn literal(&self) -> Option<&str> {
         match self {
             Self::Literal(text) => Some(text),
@@ -90,7 +91,7 @@ impl<'a> Decoder<'a> {
         }
     }
 
-    /// Reads to the end; none where something is not certain.
+    /// Decodes to the end; `None` if a part is not certain.
     fn run(&mut self) -> Option<()> {
         let mut is_first = !self.is_home;
         while let Some(character) = self.rest.next() {
@@ -100,7 +101,7 @@ impl<'a> Decoder<'a> {
                 '\\' => self.escaped()?,
                 '$' => self.dollar()?,
                 '`' | ' ' | '\t' | '\n' | '|' | '&' | ';' | '(' | ')' | '<' | '>' => return None,
-                // Comments; what other shells and interactive ones expand.
+                // Comments, and characters that other shells and interactive ones expand.
                 '#' | '^' | '=' if is_first && (character != '=' || self.rest.peek().is_some()) => {
                     return None;
                 }
@@ -247,7 +248,7 @@ fn expands(next: char) -> bool {
     next.is_alphanumeric() || matches!(next, '_' | '{' | '(' | '[' | '@' | '*' | '#' | '?' | '-' | '$' | '!')
 }
 
-/// Whether the source begins with the person's home directory, and what comes after.
+/// Whether the source begins with the user's home directory, and the rest.
 fn strip_home(source: &str) -> (bool, &str) {
     if let Some(rest) = source.strip_prefix('~')
         && (rest.is_empty() || rest.starts_with('/'))
@@ -307,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn what_expands_is_not_literal() {
+    fn expansions_are_not_literal() {
         for source in
             ["$a", "a${b}", "`x`", "$(x)", "{a,b}", "{1..3}", "~root/x", "a=~/x", "\"$x\"", "$\"x\""]
         {

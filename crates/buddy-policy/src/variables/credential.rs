@@ -1,6 +1,6 @@
-//! Values that have a password or a key in them, whatever their variable is called.
+//! Values that have a password or a key in them, under any variable name.
 
-/// What keys of well-known services begin with.
+/// The prefixes of keys of well-known services.
 const KEY_STARTS: &[&str] = &[
     "sk-",
     "sk_live_",
@@ -27,10 +27,10 @@ const KEY_STARTS: &[&str] = &[
     "shpat_",
 ];
 
-/// What such a key has at least, in characters.
+/// The shortest such key, in characters.
 const LEAST_KEY: usize = 20;
 
-/// What stands before a password in a list of settings, in any case.
+/// The text before a password in a list of settings, in any case.
 const SETTINGS: &[&str] = &[
     "password=",
     "passwd=",

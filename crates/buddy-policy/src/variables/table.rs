@@ -1,4 +1,5 @@
-//! The table of variables that commands do not get. Everything that no row names is passed on, unless its value has a credential in it.
+//! The table of variables that commands do not get. A variable that no row names is passed on, unless its
+//! value has a credential in it.
 
 use super::Withheld::{self, Orders, Own, SecretName, Service, Session, Shell, Terminal};
 
@@ -54,14 +55,14 @@ pub(super) const WITHHELD: &[VariableRow] = &[
     // git.
     row("GIT_*", Orders),
     row("*ASKPASS", Orders),
-    // Programs that wait for somebody at a terminal.
+    // Programs that wait for a user at a terminal.
     row("EDITOR", Terminal),
     row("VISUAL", Terminal),
     row("*_EDITOR", Terminal),
     row("PAGER", Terminal),
     row("*PAGER", Terminal),
     row("BROWSER", Terminal),
-    // What the shell knows better itself.
+    // Variables that the shell sets better itself.
     row("PWD", Shell),
     row("OLDPWD", Shell),
     row("SHLVL", Shell),

@@ -130,7 +130,7 @@ fn orders_and_ways_are_withheld() {
 }
 
 #[test]
-fn a_person_passes_and_hides_by_pattern() {
+fn patterns_pass_and_hide_variables() {
     let rules = VariableRules {
         pass: ["database_url", "STRIPE_*", "LD_LIBRARY_PATH", "*"].map(str::to_owned).to_vec(),
         hide: ["STRIPE_LIVE_*", "ci"].map(str::to_owned).to_vec(),

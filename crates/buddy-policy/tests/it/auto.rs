@@ -1,4 +1,4 @@
-//! `auto`: what runs without a question in a trusted workspace, and what still asks.
+//! `auto`: the calls that run without a prompt in a trusted workspace, and those that still ask.
 
 use buddy_policy::{Action, Approvals, Intent, Mode, Now, Policy, RuleTier, Verdict, decide};
 use buddy_protocol::Risk;
@@ -33,7 +33,7 @@ fn a_day_in_the_workspace_asks_nothing() {
 }
 
 #[test]
-fn what_leaves_the_workspace_asks() {
+fn calls_that_leave_the_workspace_ask() {
     for line in [
         "git push",
         "touch /opt/x",
@@ -79,7 +79,7 @@ fn build_files_are_code_and_files_that_take_effect_elsewhere_ask() {
 }
 
 #[test]
-fn where_nothing_holds_a_command_it_runs_no_more_than_ask_does() {
+fn auto_without_a_jail_allows_no_more_than_ask() {
     let mut elsewhere = policy(Mode::Development);
     elsewhere.places.remote = true;
     let mut untrusted = policy(Mode::Development);
@@ -115,7 +115,7 @@ fn a_removal_that_undo_does_not_bring_back_asks() {
 }
 
 #[test]
-fn a_process_that_runs_on_asks_and_a_rule_or_a_grant_lets_it_go_on() {
+fn a_background_process_asks_and_a_rule_or_a_grant_allows_it() {
     let serve = run("python3 serve.py").running_on();
     let asked = auto(&serve, &policy(Mode::Development));
     assert_eq!(asked.verdict, Verdict::Ask);

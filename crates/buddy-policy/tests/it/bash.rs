@@ -1,8 +1,9 @@
-//! Held against the real shell: what is taken for certain is what bash makes of it.
+//! Tested with the real shell: the words that the judge is certain of are the words that bash runs.
 //!
-//! Commands are made from a grammar of quotes, escapes, expansions, redirections and chains. Bash runs them in an empty
-//! directory with an empty search path, where every program is unknown, so that its handler for unknown commands is called
-//! with the words that would have been run; the handler writes them down and nothing else happens.
+//! Commands are made from a grammar of quotes, escapes, expansions, redirections and chains. Bash runs them
+//! in an empty directory with an empty search path, where every program is unknown, so that its handler for
+//! unknown commands is called with the words that would have been run; the handler writes them down and
+//! nothing else happens.
 
 use std::cell::Cell;
 use std::fmt::Write as _;
@@ -15,9 +16,10 @@ use proptest::test_runner::{Config, TestRunner};
 
 use crate::stage::{ask, policy, run};
 
-/// Commands that are tried together in one shell, because starting one takes longer than all else.
+/// The number of commands that are tried together in one shell, because starting one takes longer
+/// than everything else.
 const TOGETHER: usize = 40;
-/// How many times.
+/// The number of rounds.
 const ROUNDS: u32 = 40;
 
 /// Programs of the grammar; none of them exists.
@@ -104,7 +106,8 @@ fn commands_in(bytes: &[u8]) -> Vec<Vec<String>> {
     records.map(words).collect()
 }
 
-/// The words that a command is judged by, where all of them are certain: what an allowing rule for exactly these words says.
+/// Whether an allow rule for exactly these words allows the command: the words that it is judged by, if all
+/// of them are certain.
 fn is_judged_as(line: &str, commands: &[Vec<String>]) -> bool {
     let mut policy = policy(Mode::Development);
     let quoted = |word: &String| format!("'{}'", word.replace('\'', r"'\''"));
@@ -119,7 +122,7 @@ fn is_judged_as(line: &str, commands: &[Vec<String>]) -> bool {
     ask(&run(line), &policy).verdict == Verdict::Allow
 }
 
-/// Allows every program of the grammar with any words, so that whatever is certain is allowed.
+/// Allows every program of the grammar with any words, so that every certain command is allowed.
 fn is_allowed(line: &str) -> bool {
     let mut policy = policy(Mode::Development);
     let allow = PROGRAMS
@@ -138,7 +141,7 @@ fn runner() -> TestRunner {
 
 /// If a line is allowed because its programs are, bash runs no other program.
 #[test]
-fn what_is_allowed_runs_no_other_program() {
+fn allowed_lines_run_no_other_program() {
     let directory = tempfile::tempdir().expect("a directory");
     let allowed = Cell::new(0_usize);
     let result = runner().run(&prop::collection::vec(line(), TOGETHER), |lines| {

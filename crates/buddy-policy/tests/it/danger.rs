@@ -1,6 +1,6 @@
-//! Production: what is known runs, what reaches outside or cannot be known asks.
+//! Production: known programs run; those that reach outside or are unknown ask.
 //!
-//! Long because it is a table of command lines, each with what it must not do unasked.
+//! Long because it is a table of command lines, each with an effect that it must not have unasked.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -76,7 +76,7 @@ fn an_unknown_program_can_be_granted_and_ruled() {
 }
 
 #[test]
-fn effects_outside_the_workspace_ask_in_production_whatever_the_program() {
+fn effects_outside_the_workspace_ask_in_production_for_every_program() {
     for line in OUTSIDE {
         check(Mode::Production, line, Verdict::Ask);
     }
@@ -354,7 +354,7 @@ fn makes_the_file(line: &str, directory: &Path) -> bool {
 }
 
 #[test]
-fn what_the_shell_evaluates_again_is_seen_in_production() {
+fn text_that_the_shell_evaluates_again_is_seen_in_production() {
     let directory = tempfile::tempdir().expect("a directory");
     let mut evaluated = 0;
     let mut missed = Vec::new();

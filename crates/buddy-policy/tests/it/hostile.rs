@@ -21,7 +21,7 @@ fn substitutions_are_judged_wherever_they_stand() {
     check(Mode::Production, "echo $(<.env)", Verdict::Ask);
 }
 
-/// Every way to say `rm -rf D`, held against a person's guard on `rm`.
+/// Every way to say `rm -rf D`, compared with a user's guard on `rm`.
 #[test]
 fn a_denied_program_is_found_in_every_spelling() {
     let deny = rules(r#"deny = ["rm *"]"#);
@@ -65,7 +65,7 @@ fn more_parts_than_can_be_judged_are_refused() {
 }
 
 #[test]
-fn what_changes_later_commands_is_seen() {
+fn changes_of_later_commands_are_seen() {
     for line in STATE {
         is_asked(line);
     }
@@ -143,7 +143,7 @@ fn names_that_are_looked_up_tell_their_owner_something() {
 }
 
 #[test]
-fn what_cannot_be_read_is_refused_in_every_mode_whatever_is_approved() {
+fn unreadable_lines_are_refused_in_every_mode() {
     let long = format!("echo {}", "a".repeat(1 << 20));
     for line in [
         "echo 'x",
@@ -173,21 +173,21 @@ fn what_cannot_be_read_is_refused_in_every_mode_whatever_is_approved() {
 }
 
 #[test]
-fn what_is_read_and_not_understood_asks_a_person() {
+fn unclear_lines_ask_the_user() {
     for line in UNCLEAR {
         is_stopped(line);
     }
 }
 
 #[test]
-fn what_endangers_the_machine_is_seen_in_production_too() {
+fn dangers_to_the_machine_are_seen_in_production_too() {
     for line in DANGERS {
         is_stopped(line);
     }
 }
 
 #[test]
-fn what_the_model_says_of_its_call_opens_nothing() {
+fn claims_of_the_model_open_nothing() {
     let harmless = Claims { risk: Risk::Low, mutation: false, privesc: false };
     let mut intent = run("rm -rf D");
     let before = ask(&intent, &policy(Mode::Development));
@@ -364,7 +364,7 @@ const SPELLINGS: &[&str] = &[
     "\"$(printf rm)\" -rf D",
 ];
 
-/// Removals that take too much, or nobody knows what.
+/// Removals that take too much, or an unknown set of files.
 const REMOVALS: &[&str] = &[
     "rm -rf $HOME",
     "rm -rf \"${HOME}\"",
@@ -398,7 +398,7 @@ const REMOVALS: &[&str] = &[
     "rm -rf *",
 ];
 
-/// What changes later commands.
+/// Commands that change later ones.
 const STATE: &[&str] = &[
     "export PAGER=X",
     "declare -x GIT_SSH_COMMAND=X",
@@ -561,7 +561,7 @@ const OPTIONS_IN_PRODUCTION: &[&str] = &[
     "node --eval=x",
 ];
 
-/// What can be read and means anything.
+/// Lines that can be parsed and could mean anything.
 const UNCLEAR: &[&str] = &[
     "$x",
     "${x} y",
@@ -587,7 +587,7 @@ const UNCLEAR: &[&str] = &[
     "ls # ; rm x",
 ];
 
-/// What a person sees in every mode.
+/// Commands that the user sees in every mode.
 const DANGERS: &[&str] = &[
     "sudo ls",
     "doas ls",

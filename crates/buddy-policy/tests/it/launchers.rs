@@ -92,7 +92,7 @@ fn a_command_in_another_one_is_judged_like_the_command_itself() {
     let mut missed = Vec::new();
     for form in FORMS {
         let line = form.replace("CMD", "touch /srv/x").replace("TEXT", "'touch /srv/x'");
-        // A module of Python is no program, and asks as one that is not known.
+        // A module of Python is no program, and asks like an unknown one.
         if form.contains("coverage") {
             continue;
         }
@@ -105,7 +105,7 @@ fn a_command_in_another_one_is_judged_like_the_command_itself() {
     assert!(missed.is_empty(), "{missed:#?}");
 }
 
-/// Lines that make the file `OUT` where their program is installed.
+/// Lines that make the file `OUT` if their program is installed.
 const REAL: &[&str] = &[
     "npm exec --offline -c 'touch OUT'",
     "npm -c 'touch OUT' --offline exec",
@@ -200,7 +200,7 @@ fn a_launcher_never_only_reads() {
 }
 
 #[test]
-fn what_is_run_and_cannot_be_read_asks_in_production() {
+fn launched_commands_that_cannot_be_read_ask_in_production() {
     for line in [
         "npx \"$X\"",
         "npm $X",
@@ -307,7 +307,7 @@ fn launchers_of_an_ordinary_day_ask_nothing_in_production() {
 }
 
 #[test]
-fn whoever_allows_a_launcher_allows_what_it_launches() {
+fn allowing_a_launcher_allows_its_command() {
     let grant = buddy_policy::Grant::command("uv run *", "local").expect("a grant");
     let grants = [grant];
     for mode in [Mode::Development, Mode::Production] {

@@ -1,4 +1,4 @@
-//! What is decided about whole commands and files, seen from outside.
+//! Decisions about whole commands and files, seen from outside.
 
 #![expect(clippy::expect_used, reason = "a test that cannot go on fails")]
 

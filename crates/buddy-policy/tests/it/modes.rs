@@ -1,4 +1,4 @@
-//! What the modes, the approvals and the places make of files, fetches and commands.
+//! The effect of the modes, the approvals and the places on files, fetches and commands.
 
 use buddy_policy::{
     Action, Approvals, CommandMode, Execution, Intent, Mode, Now, Policy, Tier, Verdict, decide,
@@ -55,7 +55,7 @@ fn plan_changes_nothing() {
 }
 
 #[test]
-fn what_decides_what_runs_is_asked_for_alone() {
+fn changes_of_guarded_places_are_asked_for_alone() {
     for mode in [Mode::Development, Mode::Production] {
         for path in [
             "/w/.git/hooks/x",
@@ -74,7 +74,7 @@ fn what_decides_what_runs_is_asked_for_alone() {
 }
 
 #[test]
-fn what_is_worked_on_is_never_removed_as_a_whole() {
+fn roots_are_never_removed() {
     for path in ["/w", "/w/.", "/", "", "/home/u", "/w/a/.."] {
         file(Mode::Production, Action::Delete(path.into()), Verdict::Deny, Tier::Batch);
     }
@@ -116,7 +116,7 @@ fn accepted_edits_are_files_of_the_workspace_and_nothing_else() {
         "MAKEFILE",
     ] {
         let intent = write(&format!("/w/{path}")).as_edit();
-        assert_eq!(edits(&intent), Verdict::Ask, "{path} decides what runs later");
+        assert_eq!(edits(&intent), Verdict::Ask, "{path} decides which programs run later");
         let both = Intent {
             actions: vec![Action::Write("/w/src/a.rs".into()), Action::Write(format!("/w/{path}").into())],
             ..Intent::nothing()
@@ -124,7 +124,11 @@ fn accepted_edits_are_files_of_the_workspace_and_nothing_else() {
         assert_eq!(edits(&both.as_edit()), Verdict::Ask, "{path} with another file");
     }
     assert_eq!(edits(&write("/w/src/a.rs")), Verdict::Ask, "a tool that does more than edit");
-    assert_eq!(edits(&write("/w/.git/config").as_edit()), Verdict::Ask, "it decides what runs later");
+    assert_eq!(
+        edits(&write("/w/.git/config").as_edit()),
+        Verdict::Ask,
+        "it decides which programs run later"
+    );
     assert_eq!(edits(&write("/tmp/a").as_edit()), Verdict::Ask, "a scratch place is not the workspace");
     assert_eq!(edits(&write("/srv/a").as_edit()), Verdict::Deny);
     assert_eq!(edits(&run("touch a")), Verdict::Ask);
@@ -267,7 +271,7 @@ fn a_tool_is_asked_for_as_its_registry_says() {
 }
 
 #[test]
-fn where_nothing_is_hidden_from_commands_production_asks_about_all_that_do_not_only_read() {
+fn exposed_production_asks_about_commands_that_do_not_only_read() {
     let exposed = |mode: Mode| Policy { is_exposed: true, ..policy(mode) };
     for command in ["cargo build", "make test", "mkdir a", "git commit -m x"] {
         check(Mode::Production, command, Verdict::Allow);

@@ -1,4 +1,4 @@
-//! What is offered to be granted: never more than it says, and it says all of it.
+//! Offers: never more than their text says, and the text says all of it.
 
 use buddy_policy::{Action, Grant, Intent, Mode, Scope, Verdict};
 
@@ -34,7 +34,7 @@ fn an_offer_is_a_program_with_what_it_is_told_to_do() {
 }
 
 #[test]
-fn what_could_be_anything_is_offered_to_the_letter_only() {
+fn opaque_commands_are_offered_to_the_letter_only() {
     for command in [
         "bash x.sh",
         "python3 tool.py",
@@ -62,7 +62,7 @@ fn what_could_be_anything_is_offered_to_the_letter_only() {
 }
 
 #[test]
-fn nothing_is_offered_for_what_a_person_must_see() {
+fn nothing_is_offered_for_calls_that_the_user_must_see() {
     for command in [
         "sudo cargo test",
         "eval $x",
@@ -157,7 +157,7 @@ fn a_grant_that_is_too_broad_covers_nothing() {
 }
 
 #[test]
-fn a_person_can_grant_a_whole_program() {
+fn a_whole_program_can_be_granted() {
     let policy = policy(Mode::Development);
     let grants = [Grant::command("cargo *", "local").unwrap()];
     let verdict = |command: &str| with_grants(&run(command), &policy, &grants).verdict;

@@ -1,4 +1,4 @@
-//! Commands that only read run by themselves: these are most of what an agent does.
+//! Commands that only read run by themselves: these are most commands of an agent.
 
 use buddy_policy::{Approvals, Mode, Now, Verdict, decide, touched};
 
@@ -103,7 +103,7 @@ fn reading_runs_by_itself_in_every_mode() {
     }
 }
 
-/// Lines that only read where the kernel holds all that they start to reading.
+/// Lines that only read if the kernel holds all their processes to reading.
 const HELD: &[&str] = &[
     "git status",
     "git status --short",
@@ -142,7 +142,7 @@ const HELD: &[&str] = &[
 ];
 
 #[test]
-fn what_a_jail_holds_to_reading_runs_by_itself_where_there_is_one() {
+fn commands_that_a_jail_holds_to_reading_run_by_themselves() {
     let mut untrusted = policy(Mode::Development);
     untrusted.places.untrusted = Some("/w".into());
     let mut elsewhere = policy(Mode::Development);
@@ -154,7 +154,7 @@ fn what_a_jail_holds_to_reading_runs_by_itself_where_there_is_one() {
             assert!(decision.is_read_only, "{mode:?} {line}");
         }
         assert!(ask(&run(line), &policy(Mode::Development)).stays_inside, "{line} has no network");
-        // What these read is certain, so they run everywhere.
+        // The files that these read are certain, so they run everywhere.
         if !line.starts_with("sed") && !line.contains("-exec") {
             assert_eq!(ask(&run(line), &untrusted).verdict, Verdict::Ask, "{line} in a folder nobody trusts");
             assert_eq!(ask(&run(line), &elsewhere).verdict, Verdict::Ask, "{line} on another host");
@@ -163,7 +163,7 @@ fn what_a_jail_holds_to_reading_runs_by_itself_where_there_is_one() {
 }
 
 #[test]
-fn what_looks_like_reading_and_does_more_asks() {
+fn commands_that_only_seem_to_read_ask() {
     for line in [
         "git diff --output=x",
         "git log --output x",
@@ -282,7 +282,7 @@ fn reading_all_that_is_somewhere_in_the_home_asks() {
 }
 
 #[test]
-fn what_a_link_leads_to_is_judged_too() {
+fn targets_of_links_are_judged_too() {
     let links = [
         ("/w/out".into(), "/etc/cron.d/x".into()),
         ("/w/orders".into(), "/w/.git/hooks/pre-commit".into()),

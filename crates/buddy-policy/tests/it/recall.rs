@@ -1,4 +1,4 @@
-//! Secrets that git keeps: what prints or copies them asks, and marks the session.
+//! Secrets that git keeps: commands that print or copy them ask, and mark the session.
 
 use std::path::{Path, PathBuf};
 
@@ -52,7 +52,7 @@ const NAMED: &[&str] = &[
     "git add -f .env",
 ];
 
-/// Commands that print or copy whatever is there.
+/// Commands that print or copy everything that is there.
 const WIDE: &[&str] = &[
     "git show",
     "git show HEAD~3",
@@ -101,7 +101,7 @@ fn a_word_that_names_a_tracked_secret_reads_it() {
 }
 
 #[test]
-fn what_prints_everything_reads_every_secret_that_is_tracked_and_names_them() {
+fn wide_commands_read_every_tracked_secret_and_name_them() {
     for line in WIDE {
         let decision = judge(line, &policy(Mode::Production), Approvals::Ask, &secrets());
         assert_eq!(decision.verdict, Verdict::Ask, "{line}: {:?}", decision.reasons);
@@ -125,7 +125,7 @@ fn with_all_in_a_folder_that_is_not_trusted_it_still_asks() {
 }
 
 #[test]
-fn where_nothing_secret_is_tracked_nothing_changes() {
+fn without_tracked_secrets_nothing_changes() {
     for line in WIDE {
         let decision = judge(line, &policy(Mode::Production), Approvals::Ask, &[]);
         assert!(!decision.reads_secret, "{line}: {:?}", decision.reasons);
@@ -140,7 +140,7 @@ fn where_nothing_secret_is_tracked_nothing_changes() {
 }
 
 #[test]
-fn what_tells_no_contents_of_others_asks_nothing_in_any_repository() {
+fn commands_without_contents_of_other_files_ask_nothing() {
     for line in [
         "git status",
         "git diff",

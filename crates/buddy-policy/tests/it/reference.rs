@@ -1,4 +1,4 @@
-//! The page about commands says what the tables say.
+//! The page about commands agrees with the tables.
 
 use buddy_policy::command_reference;
 

@@ -1,4 +1,4 @@
-//! What a person may say instead of an offer: less than it, and what covers what is asked for.
+//! Words of the user in place of an offer: they must say less than it, and cover the call.
 
 use buddy_policy::{Action, Claims, Grant, Intent, Mode, RewordError, Scope, Verdict, reword};
 use buddy_protocol::Risk;
@@ -11,7 +11,7 @@ fn said(intent: &Intent, words: &str) -> Result<Grant, RewordError> {
     reword(words, &offers, intent, &policy, &[])
 }
 
-/// Words that are allowed let the command itself go on.
+/// Asserts that allowed words allow the command itself.
 #[track_caller]
 fn is_taken(command: &str, words: &str) -> Grant {
     let grant = said(&run(command), words).unwrap_or_else(|error| panic!("{command} / {words}: {error}"));
@@ -46,7 +46,7 @@ fn less_than_what_is_offered_is_allowed() {
 }
 
 #[test]
-fn what_is_allowed_covers_what_it_says_and_no_more() {
+fn grants_cover_their_words_and_no_more() {
     let grants = [is_taken("pytest unit pods", "pytest unit *")];
     let verdict = |command: &str| with_grants(&run(command), &policy(Mode::Development), &grants).verdict;
     assert_eq!(verdict("pytest unit nodes"), Verdict::Allow);
@@ -72,7 +72,7 @@ fn more_than_what_is_offered_is_refused() {
 }
 
 #[test]
-fn what_does_not_cover_the_command_is_refused() {
+fn words_that_do_not_cover_the_command_are_refused() {
     for (command, words) in [
         ("cargo test -p a", "cargo test -p b *"),
         ("cargo test -p a", "cargo test"),
@@ -86,7 +86,7 @@ fn what_does_not_cover_the_command_is_refused() {
 }
 
 #[test]
-fn what_is_offered_to_the_letter_has_no_pattern() {
+fn exact_offers_have_no_pattern() {
     for (command, words) in [
         ("bash x.sh", "bash *"),
         ("rm -rf target", "rm *"),
@@ -101,7 +101,7 @@ fn what_is_offered_to_the_letter_has_no_pattern() {
 }
 
 #[test]
-fn what_is_no_pattern_is_refused_with_its_reason() {
+fn invalid_patterns_are_refused_with_their_reason() {
     for words in ["cargo test; ls", "cargo test | tail", "cargo test $x", "cargo test > a", "cargo 'test"] {
         is_refused("cargo test", words, "a pattern is about one simple command");
     }
@@ -118,7 +118,7 @@ fn nothing_can_be_said_about_what_is_not_offered() {
 }
 
 #[test]
-fn what_the_model_says_of_its_call_is_no_reason_to_refuse_words() {
+fn claims_of_the_model_are_no_reason_to_refuse_words() {
     let claims = Some(Claims { risk: Risk::High, mutation: true, privesc: false });
     let intent = Intent { claims, ..run("cargo test -p a") };
     assert_eq!(said(&intent, "cargo test -p *").unwrap().to_string(), "cargo test -p *");

@@ -1,4 +1,4 @@
-//! What people rule, and how far it goes.
+//! Rules of users, and their reach.
 
 use buddy_policy::{Action, Intent, Mode, Policy, RuleSet, RuleTier, Rules, Verdict, guards_from_json};
 
@@ -135,7 +135,7 @@ fn a_denylist_is_a_hard_stop() {
 }
 
 #[test]
-fn guards_of_a_person_find_every_leaf() {
+fn guards_of_a_user_find_every_leaf() {
     let guards = guards_from_json(
         r#"[{"pattern": "kubectx *", "reason": "clusters", "action": "ask"}, {"pattern": "danger *", "action": "deny"}]"#,
     );

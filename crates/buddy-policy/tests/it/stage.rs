@@ -43,7 +43,7 @@ pub(crate) fn check(mode: Mode, command: &str, verdict: Verdict) {
     assert_eq!(decision.verdict, verdict, "{mode:?} {command:?}: {:?}", decision.reasons);
 }
 
-/// Checks that a command is not run by itself in any mode, nor in a window that a person opened.
+/// Checks that a command is not run by itself in any mode, nor in a window that the user opened.
 pub(crate) fn is_stopped(command: &str) {
     for mode in [Mode::Development, Mode::Production, Mode::Plan] {
         for approvals in [Approvals::Ask, Approvals::Window, Approvals::Edits, Approvals::None] {

@@ -1,4 +1,5 @@
-//! Archivers: what they pack, and where they unpack to. Names in an archive are not known, so all that is beneath counts.
+//! Archivers: the files that they pack, and the directories that they unpack to. Names in an archive are not
+//! known, so everything beneath counts.
 
 use super::{Access, Does, Flags, Form, Operands, Row, When, row};
 use crate::shell::Word;
@@ -225,7 +226,7 @@ pub(super) const ROWS: &[Row] = &[
         .untried(&["jar --update --file=new.jar dir"]),
 ];
 
-/// Names from a list are not seen, so what is removed is not known.
+/// Names from a list are not seen, so the removed files are not known.
 fn listed_removal(_: &[Word], names: &[String]) -> Option<&'static str> {
     let has = |wanted: &str| names.iter().any(|name| name.len() > 1 && wanted.starts_with(name.as_str()));
     let is_listed = names.iter().any(|name| name == "T") || has("files-from");

@@ -16,7 +16,7 @@ const GLOBAL_VALUE: &[&str] = &[
     "--attr-source",
 ];
 
-/// They tell something. What they keep for themselves in the store changes nothing that others see.
+/// They print information. Their own records in the store change nothing that others see.
 const LOOKS: &[&str] = &[
     "annotate",
     "blame",
@@ -101,7 +101,7 @@ const STORE: &[&str] = &[
     "instaweb",
     "shell",
 ];
-/// They change the store when they are given a name, and tell something without one.
+/// They change the store when they are given a name, and print information without one.
 const LISTS: &[&str] =
     &["branch", "config", "hash-object", "notes", "reflog", "remote", "replace", "symbolic-ref", "tag"];
 const TREE: &[&str] = &[

@@ -1,4 +1,4 @@
-//! Programs that write where an option or a later word says.
+//! Programs that write to a file that an option or a later word names.
 
 use super::{Access, Does, Flags, Form, Operands, Row, When, row};
 use crate::shell::Word;
@@ -92,7 +92,7 @@ const IMAGES: Flags = Flags::NONE.long(
         "format",
     ],
 );
-/// Programs that print what they find, and write only where an option says.
+/// Programs that print their findings, and write only to a file that an option names.
 const PRINTERS: &[&str] = &[
     "sleep",
     "yes",
@@ -569,7 +569,7 @@ fn sqlite_scripts(operands: &[Word], _: &[String]) -> Option<&'static str> {
 
 const DATA: &str = "it can change data that buddy cannot bring back";
 
-/// Statements that are more than a look: what they change in a database cannot be undone here.
+/// Statements that do more than read: their changes in a database cannot be undone here.
 fn changes_data(operands: &[Word], names: &[String]) -> Option<&'static str> {
     const LOOKS: &[&str] = &["select", "show", "explain", "describe", "\\d", "\\l"];
     let is_look = |text: &str| {

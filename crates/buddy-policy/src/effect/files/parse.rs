@@ -13,7 +13,7 @@ pub(super) struct Parsed {
     pub(super) names: Vec<String>,
     /// Whether an option is not listed.
     pub(super) has_unlisted: bool,
-    /// What could be values of such options.
+    /// Words that could be values of such options.
     pub(super) loose: Vec<Word>,
 }
 
@@ -23,7 +23,7 @@ impl Parsed {
     }
 }
 
-/// What an option is.
+/// The kind of an option.
 enum Meaning {
     Plain { takes_value: bool },
     Effect(Does),
@@ -38,7 +38,7 @@ pub(super) fn parse(row: &Row, arguments: &[Word]) -> Parsed {
     }
     let mut words = rest.iter();
     while let Some(word) = words.next() {
-        // A computed word that begins like an option is that option, with a value that nobody knows.
+        // A computed word that begins like an option is that option, with an unknown value.
         let text = word.unexpanded();
         let text = if word.is_unknown() { text.trim_start_matches(['"', '\'']) } else { text.as_str() };
         let is_text = word.literal().is_some() || (word.is_unknown() && text.starts_with('-'));
@@ -64,7 +64,7 @@ pub(super) fn parse(row: &Row, arguments: &[Word]) -> Parsed {
 struct Parser<'a> {
     row: &'a Row,
     parsed: Parsed,
-    /// The word that is looked at, where it is computed.
+    /// The current word, if it is computed.
     computed: Option<Word>,
     /// Whether the option before could take the next word for its value.
     is_open: bool,
@@ -203,12 +203,13 @@ impl Parser<'_> {
         }
     }
 
-    /// A part of the word that is looked at.
+    /// A part of the current word.
     fn value(&self, text: &str) -> Word {
         self.computed.clone().unwrap_or_else(|| Word::Literal(text.to_owned()))
     }
 
-    /// An option that is not listed, with what is joined to it. The next word may be its value, and is an operand all the same.
+    /// An option that is not listed, with the text joined to it. The next word may be its value, and is an
+    /// operand all the same.
     fn unlisted(&mut self, name: &str, loose: Option<Word>) {
         self.parsed.names.push(name.to_owned());
         self.is_open = loose.is_none();

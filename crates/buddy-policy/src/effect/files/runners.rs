@@ -1,7 +1,7 @@
-//! Programs that run the project's own code, and clients: what they do to files is not known from their words.
+//! Programs that run the project's own code, and clients: their words do not tell their effect on files.
 //!
-//! They run unasked in production, as the project's own scripts do. A program that is neither here nor in another table
-//! is unknown, and an unknown program asks there.
+//! They run unasked in production, as the project's own scripts do. A program that is neither here nor in
+//! another table is unknown, and an unknown program asks there.
 
 use super::{Does, Flags, Operands, Row, row};
 use crate::shell::Word;
@@ -334,7 +334,7 @@ pub(crate) const RUNNERS: &[Kind] = &[
     ),
 ];
 
-/// What options of most such programs mean. Their other words say nothing about files.
+/// The meaning of options of most such programs. Their other words say nothing about files.
 pub(super) const ROW: Row = row(&[], Operands::Text).lenient().flags(Flags::of("", "p")).with(&[
     (
         &[
@@ -373,7 +373,7 @@ pub(super) const ROW: Row = row(&[], Operands::Text).lenient().flags(Flags::of("
     ),
 ]);
 
-/// What `gh` is asked that changes nothing on the server.
+/// Requests to `gh` that change nothing on the server.
 const LOOKS: &[&str] = &["view", "list", "status", "diff", "checks", "watch", "checkout"];
 
 /// Whether a program with these words is in the table.

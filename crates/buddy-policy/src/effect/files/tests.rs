@@ -1,4 +1,5 @@
-//! The table held against the real programs: each example runs on a scratch tree, and what changed was announced.
+//! The table tested with the real programs: each example runs on a scratch tree, and the table must announce
+//! each change.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -125,7 +126,7 @@ fn copy(from: &Path, to: &Path) {
 struct Run {
     root: PathBuf,
     changed: BTreeSet<PathBuf>,
-    /// Directories that came.
+    /// New directories.
     new: BTreeSet<PathBuf>,
     is_success: bool,
     error: String,
@@ -178,7 +179,7 @@ impl Run {
     }
 }
 
-/// Examples that try the same thing on every row at once, so that one run tells all that is wrong.
+/// Runs the same check on every row at once, so that one run reports all faults.
 fn faults(check: impl Fn(&Row, &mut Vec<String>)) {
     let mut faults = Vec::new();
     rows().for_each(|row| check(row, &mut faults));
@@ -216,7 +217,7 @@ fn examples_that_only_read_change_nothing() {
     });
 }
 
-/// What a repository says of itself: names, what they stand for, and its settings.
+/// The state of a repository: names, their targets, and its settings.
 const STANDING: &str = "cd repo && git for-each-ref && cat .git/HEAD .git/config && git stash list && git notes list && git write-tree";
 
 #[test]

@@ -1,17 +1,17 @@
-//! A row held against words: the files that are touched.
+//! A row applied to words: the files that are touched.
 
 use super::parse::{Parsed, parse};
 use super::{Access, Does, Form, Operands, Row, When, git, git_options, rows, runners};
 use crate::shell::Word;
 
-/// What a program with its words does to files.
+/// The effect of a program with its words on files.
 #[derive(Debug, Default)]
 pub(crate) struct Outcome {
     pub(crate) touched: Vec<Touched>,
     pub(crate) dangers: Vec<&'static str>,
 }
 
-/// A word that names a file, and what is done to it.
+/// A word that names a file, and the access to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Touched {
     pub(crate) access: Access,
@@ -19,7 +19,7 @@ pub(crate) struct Touched {
     pub(crate) scope: Scope,
 }
 
-/// How far a touch reaches around the file that a word names.
+/// The extent of a touch around the file that a word names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Scope {
     /// The file itself.
@@ -30,7 +30,7 @@ pub(crate) enum Scope {
     Within,
 }
 
-/// The outcome by the table; none where no row is about this use of the program.
+/// The outcome by the table; `None` if no row is about this use of the program.
 pub(crate) fn outcome(program: &str, arguments: &[Word]) -> Option<Outcome> {
     let (arguments, bases) =
         if program == "git" { git::stripped(arguments) } else { (arguments.to_vec(), Vec::new()) };
@@ -65,7 +65,7 @@ pub(crate) fn outcome(program: &str, arguments: &[Word]) -> Option<Outcome> {
 }
 
 impl Row {
-    /// The words, where the row is about this use.
+    /// The words, if the row is about this use.
     fn fits(&self, arguments: &[Word]) -> Option<Parsed> {
         let mut parsed = parse(self, arguments);
         let first = || parsed.operands.first().and_then(Word::literal).map(str::to_owned);
@@ -79,7 +79,7 @@ impl Row {
             }
             When::Word(words) => first().is_some_and(|first| words.contains(&first.as_str())),
             When::Letters(letters) => {
-                // `ar -r` and `ar r` are the same, so the first word is looked at before options are.
+                // `ar -r` and `ar r` are the same, so the first word is checked before options are.
                 let first = arguments.first().and_then(Word::literal);
                 first.is_some_and(|first| {
                     let first = first.strip_prefix('-').unwrap_or(first);
@@ -125,7 +125,7 @@ impl Weigher {
 
     fn options(&mut self) {
         let mut given = self.parsed.given.clone();
-        // It looks at what the others touch.
+        // It depends on the files that the others touch.
         given.sort_by_key(|(does, _)| matches!(does, Does::Base | Does::Backs));
         for (does, value) in given {
             self.option(does, value);
@@ -252,7 +252,7 @@ impl Weigher {
         }
     }
 
-    /// A later part of the line can change through a link what it leads to.
+    /// A later part of the line can change the target through a link.
     fn lead_to(&mut self, operands: &[Word]) {
         let is_alone = operands.len() < 2 || self.parsed.has(Does::Into);
         let sources =
@@ -264,7 +264,7 @@ impl Weigher {
         let goes = self.row.operands == Operands::Replaced && !self.parsed.has(Does::Keeps);
         let access = if goes || self.parsed.has(Does::Takes) { Access::Delete } else { Access::Read };
         self.each(access, operands);
-        // Links are followed to what is packed.
+        // Links are followed to the packed files.
         self.each(Access::Perhaps, operands);
         if !self.parsed.has(Does::Writes) {
             for word in operands {
@@ -305,7 +305,7 @@ impl Weigher {
         }
     }
 
-    /// Whatever is changed, something beside it is written too.
+    /// For every changed file, one beside it is written too.
     fn backs(&mut self) {
         let changed = self.outcome.touched.iter().filter(|touched| touched.access != Access::Read);
         let words: Vec<Word> = changed.map(|touched| touched.word.clone()).collect();
@@ -327,7 +327,7 @@ impl Weigher {
         }
     }
 
-    /// The operands lie in another directory: what is done to them is done in there.
+    /// The operands lie in another directory: accesses to them happen there.
     fn base(&mut self, directory: &Word) {
         let changing = [Access::Write, Access::Delete].into_iter().filter(|access| {
             self.outcome

@@ -1,11 +1,11 @@
-//! The table: for each program that speaks to a network, where its hosts stand in its words.
+//! The table: for each program that speaks to a network, the places of hosts in its words.
 
-/// How the hosts of a program are read.
+/// The way to read the hosts of a program.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Reading {
     /// Operands are addresses, with or without a scheme.
     Addresses,
-    /// The first operand is a host, `user@host` or an address; so are all where there are several.
+    /// The first operand is a host, `user@host` or an address; so are all if there are several.
     Hosts,
     /// Operands are `host:path`, addresses, or paths of this machine.
     Copies,
@@ -19,8 +19,8 @@ pub(super) enum Reading {
     Links,
     /// The value of one option is `host:port`.
     Connects,
-    /// Options name the host; operands count where they are whole addresses or settings such as `host=a`. Without any it is a
-    /// server of this machine, or one that the person configured.
+    /// Options name the host; operands count if they are whole addresses or settings such as `host=a`.
+    /// Without any it is a server of this machine, or one that the user configured.
     Options,
     /// As before, and some of its uses reach a server that the words need not name.
     Keys,
@@ -36,7 +36,7 @@ pub(super) enum Reading {
     Debugger,
     /// An address after an optional method: `POST a.test/x k=v`.
     Request,
-    /// Words that choose among connections: `@name`, or what follows `dst` or `src`. A name is looked up.
+    /// Words that choose among connections: `@name`, or the word after `dst` or `src`. A name is looked up.
     Peers,
     /// Operands such as `//host/share`.
     Shares,
@@ -62,7 +62,7 @@ impl Reading {
     }
 }
 
-/// How one program is read.
+/// The syntax of one program.
 pub(super) struct Sender {
     pub(super) programs: &'static [&'static str],
     pub(super) reading: Reading,

@@ -171,7 +171,7 @@ fn a_host_that_cannot_be_read_is_unknown() {
 }
 
 #[test]
-fn what_reaches_no_host_has_none() {
+fn local_commands_have_no_host() {
     for line in [
         "git status",
         "git push",

@@ -1,8 +1,8 @@
-//! The table: which programs run a command that they are given, and where it stands in their words.
+//! The table: programs that run a command that they are given, and its place in their words.
 
 use crate::effect::flags::Flags;
 
-/// How the words after the options become what is run.
+/// The way that the words after the options become a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Form {
     /// They are the words of a command.
@@ -28,7 +28,8 @@ pub(super) enum Form {
 #[derive(Debug)]
 pub(super) struct Launcher {
     pub(super) names: &'static [&'static str],
-    /// The words after the program that make it run something; those of one are separated by spaces. Empty for none.
+    /// The words after the program that make it run a command; those of one are separated by spaces. Empty
+    /// for none.
     pub(super) verbs: &'static [&'static str],
     /// Options before and between the verbs.
     pub(super) before: Flags,
