@@ -1,8 +1,8 @@
 //! The filter of system calls.
 //!
-//! It refuses what could reach out of the jail by another way than the file system: other processes, local sockets, the
-//! network, new namespaces and mounts, and what types into terminals. It does not try to list what is safe: commands are
-//! whole tool chains, and confinement is the work of the other layers.
+//! It refuses calls that could reach out of the jail by another way than the file system: other processes,
+//! local sockets, the network, new namespaces and mounts, and typing into terminals. It does not try to list
+//! safe calls: commands are whole tool chains, and confinement is the work of the other layers.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use seccompiler::{
 use super::refusal::{Refusal, SECCOMP, refused};
 use super::words::Place;
 
-/// Calls that are refused whatever their arguments are.
+/// Calls that are refused with any arguments.
 const DENIED: &[i64] = &[
     // Other processes.
     libc::SYS_ptrace,
@@ -38,7 +38,7 @@ const DENIED: &[i64] = &[
     libc::SYS_mount_setattr,
     // The same as the last but one with attributes; newer than the list of names that is used here.
     SYS_OPEN_TREE_ATTR,
-    // Files by their number instead of their name.
+    // Files by their handle instead of their name.
     libc::SYS_open_by_handle_at,
     // The kernel itself.
     libc::SYS_kexec_load,
@@ -178,7 +178,7 @@ fn denied(place: Place, network: bool) -> seccompiler::Result<Rules> {
     Ok(rules)
 }
 
-/// Calls that give a file its mode, with the argument that has it.
+/// Calls that give a file its mode, with the argument that holds it.
 const MODES: &[(i64, u8)] =
     &[(libc::SYS_fchmod, 1), (libc::SYS_fchmodat, 2), (SYS_FCHMODAT2, 2), (libc::SYS_mknodat, 2)];
 
@@ -189,7 +189,7 @@ const MODES_HERE: &[(i64, u8)] = &[(libc::SYS_chmod, 1), (libc::SYS_creat, 1), (
 #[cfg(not(target_arch = "x86_64"))]
 const MODES_HERE: &[(i64, u8)] = &[];
 
-/// Calls that make a file when their flags say so, with the arguments that have the flags and the mode.
+/// Calls that make a file when their flags say so, with the arguments that hold the flags and the mode.
 const OPENS: &[(i64, u8, u8)] = &[(libc::SYS_openat, 2, 3)];
 
 #[cfg(target_arch = "x86_64")]
