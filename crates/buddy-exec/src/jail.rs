@@ -10,6 +10,7 @@
 //! directory on the way to such a name. Names that do not exist yet are swept: files that a command makes
 //! there are moved to quarantine before its end is reported.
 
+mod baselines;
 mod bubblewrap;
 mod cache_layers;
 mod closed;

@@ -5,9 +5,10 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::baselines::{Baseline, Register, Turn};
 use super::ground::Ground;
 use super::look::{
-    Sights, files_beneath, linked_objects, look, names_of_objects, roots_to_watch, shared_roots,
+    SharedPlaces, Sights, files_beneath, linked_objects, look, names_of_objects, roots_to_watch, shared_roots,
 };
 use super::names::Names;
 use super::plain_settings::is_plain;
@@ -70,8 +71,19 @@ impl Guards {
         for path in &ground.missing {
             clear_left_behind(path);
         }
+        // No other command starts until this one has published its baseline.
+        let (turn, register, others) = join(scene);
+        for other in &others {
+            let is_there = |guarded: &Resolved| !other.misses(&guarded.path);
+            let missing = ground.guarded.iter().filter(|guarded| !is_there(guarded));
+            ground.missing.extend(missing.map(|guarded| guarded.path.clone()));
+            ground.guarded.retain(is_there);
+        }
         let mut sights = look(&roots, &orders, &sealed, &past, Budget::usual());
         sights.orders.retain(|path| !clear_left_behind(path));
+        for other in &others {
+            other.restrict(&mut sights);
+        }
         for (git, part) in
             sights.git.iter().flat_map(|git| orders.git_parts().iter().map(move |part| (git, part)))
         {
@@ -117,21 +129,46 @@ impl Guards {
         if scene.place != Place::Light {
             // A whole machine is never searched.
             watched.writable = ground.write.iter().filter(|root| root.parent().is_some()).cloned().collect();
-            let shared = watched.share(shared_roots(&ground.write));
+            let layers = bounds.caches.as_ref().and_then(|caches| caches.directory.canonicalize().ok());
+            let shared = watched.share(SharedPlaces { open: shared_roots(&ground.write), layers });
             // Compared at the end; there are too many files for the kernel.
             named.add(Named::find(shared, &[], &Names::default(), ground, scene));
+        }
+        for other in &others {
+            watched.restrict_shared(other);
+            named.restrict(other);
         }
         watched.missing = ground.missing.iter().cloned().chain(named.missing).collect();
         watched.named = named.there.into_iter().chain(named.links).collect();
         watched.covered = covered.iter().cloned().collect();
         watched.covered.extend(ground.guarded.iter().map(|guarded| guarded.path.clone()));
         watched.note();
+        watched.inherit(&others);
+        watched.register = register;
+        watched.publish(turn.as_ref());
+        drop(turn);
         if scene.place != Place::Namespaces {
             watched.note_modes();
         }
         ground.guarded.extend(covered.into_iter().map(resolved));
         Ok(Self { watched, stand_ins })
     }
+}
+
+/// Takes a place among the commands that run, and reads the baselines of the others. Without a quarantine
+/// there is no place for them.
+fn join(scene: &Scene<'_>) -> (Option<Turn>, Option<Register>, Vec<Baseline>) {
+    let quarantine = scene.quarantine.as_deref().filter(|_| scene.place != Place::Light);
+    let joined = quarantine.map(|quarantine| -> std::io::Result<_> {
+        let turn = Turn::take(quarantine)?;
+        let register = Register::join(&turn, quarantine)?;
+        let others = register.others(&turn);
+        Ok((Some(turn), Some(register), others))
+    });
+    joined.transpose().map(Option::unwrap_or_default).unwrap_or_else(|error| {
+        tracing::warn!(%error, "the baselines of other commands are not known");
+        Default::default()
+    })
 }
 
 /// Seals the other hard links of sealed or hidden files, also where nothing may be written: they are as
@@ -219,6 +256,12 @@ impl Named {
             if is_there(&real) { &mut named.there } else { &mut named.missing }.insert(real);
         }
         named
+    }
+
+    /// Places where nothing was when another command started, which still runs, count as missing.
+    fn restrict(&mut self, other: &Baseline) {
+        self.missing.extend(self.there.iter().filter(|path| other.misses(path)).cloned());
+        self.there.retain(|path| !other.misses(path));
     }
 
     fn add(&mut self, other: Self) {

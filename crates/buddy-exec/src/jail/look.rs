@@ -2,8 +2,9 @@
 //! secrets.
 
 use std::collections::{BTreeSet, HashSet};
-use std::fs;
-use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::fs::{self, OpenOptions};
+use std::io::Read;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -12,8 +13,11 @@ use buddy_protocol::NameSet;
 use super::names::{GIT, Names};
 use super::walk::{Budget, Go, Listed, Unseen, Visited, Visitor, walk};
 
-/// Directories of a repository's own directory that hold further ones: of submodules, and of work trees.
-const FURTHER: [&str; 2] = ["modules", "worktrees"];
+/// Directories of a repository's own directory where branches and tags are files and directories of any name.
+const REFERENCES: [&str; 2] = ["refs", "logs"];
+
+/// The digits of the shortest name of an object.
+const OBJECT_DIGITS: usize = 40;
 
 /// A part of a repository's own directory, by which a search knows that it is to find repositories.
 const GIT_CONFIG: &str = ".git/config";
@@ -25,6 +29,9 @@ const MAX_LINKS: usize = 2000;
 const SHARED_ENTRIES: usize = 300_000;
 const SHARED_DEPTH: usize = 24;
 const SHARED_TIME: Duration = Duration::from_secs(1);
+
+/// The number of times that links behind links are searched for.
+const MAX_LINKED_ROUNDS: usize = 8;
 
 /// The mode of a directory that everybody may write, such as the one for temporary files: sticky, and
 /// writable by all.
@@ -169,23 +176,43 @@ pub(super) fn linked_objects<'a>(files: impl IntoIterator<Item = &'a PathBuf>) -
         .collect()
 }
 
-/// Searches places that everybody writes. Only names at the very top count there, which apply to everything
-/// below, and the targets of links in a workspace. All else may belong to other programs, which make
-/// repositories there too.
+/// Places that are searched only as far as they concern a workspace.
+#[derive(Debug, Default)]
+pub(super) struct SharedPlaces {
+    /// Places that everybody writes.
+    pub(super) open: Vec<PathBuf>,
+    /// The layers over caches. They are large, so nothing is searched in them but the targets of links.
+    pub(super) layers: Option<PathBuf>,
+}
+
+/// Searches places that everybody writes, and layers over caches. Only names at the very top count there, which
+/// apply to everything below, and the targets of links in a workspace, also by way of further links. All else may
+/// belong to other programs, which make repositories there too.
 pub(super) fn look_shared(
-    roots: &[PathBuf],
+    places: &SharedPlaces,
     orders: &Names,
     past: &[PathBuf],
     linked: &BTreeSet<PathBuf>,
 ) -> Sights {
-    let (sealed, sights) = (&Names::default(), Sights::default());
-    let mut looker =
-        Looker { orders, sealed, past, shared: Some(linked), sights, is_git: false, links: MAX_LINKS };
-    let mut budget = Budget::small(SHARED_ENTRIES, SHARED_DEPTH).within(SHARED_TIME);
-    for root in roots {
-        walk(root, &mut budget, &mut looker);
+    let mut linked = linked.clone();
+    let mut rounds = 0..MAX_LINKED_ROUNDS;
+    loop {
+        let (sealed, sights) = (&Names::default(), Sights::default());
+        let shared = Some(&linked);
+        let mut looker = Looker { orders, sealed, past, shared, sights, is_git: false, links: MAX_LINKS };
+        let mut budget = Budget::small(SHARED_ENTRIES, SHARED_DEPTH).within(SHARED_TIME);
+        let in_layers =
+            |path: &&PathBuf| places.layers.as_ref().is_some_and(|layers| path.starts_with(layers));
+        for root in places.open.iter().chain(linked.iter().filter(in_layers)) {
+            walk(root, &mut budget, &mut looker);
+        }
+        let sights = Sights { unseen: budget.unseen, too_deep: budget.too_deep, ..looker.sights };
+        let before = linked.len();
+        linked.extend(sights.linked.iter().cloned());
+        if linked.len() == before || rounds.next().is_none() {
+            return sights;
+        }
     }
-    Sights { unseen: budget.unseen, too_deep: budget.too_deep, ..looker.sights }
 }
 
 struct Looker<'a> {
@@ -210,9 +237,9 @@ impl Visitor for Looker<'_> {
     }
 
     fn see(&mut self, visited: &Visited<'_>, entry: &Listed) -> Go {
-        // A directory that only looks like it may be a work tree as well, and is searched like any other.
-        if self.is_git && visited.names.iter().any(|name| name == GIT) {
-            return if FURTHER.contains(&entry.folded.as_str()) { Go::Into } else { Go::Past };
+        // The parts that git takes orders from are compared by themselves.
+        if self.is_git && self.orders.git_parts().contains(&entry.folded) {
+            return Go::Past;
         }
         let path = || visited.path.join(&entry.name);
         if entry.is_directory() && !self.past.is_empty() && self.past.contains(&path()) {
@@ -225,13 +252,18 @@ impl Visitor for Looker<'_> {
             return Go::Past;
         }
         let is_order = self.orders.has(visited.names, &entry.folded, entry.is_directory())
-            && (self.orders.is_at_top(visited.names, &entry.folded) || self.is_ours(visited));
+            && (self.orders.is_at_top(visited.names, &entry.folded) || self.is_ours(visited))
+            && !is_reference(visited, entry);
         if is_order {
             self.sights.orders.insert(path());
         }
         if entry.kind == rustix::fs::FileType::Symlink {
-            self.follow(&path());
-        } else if self.sealed.has(visited.names, &entry.folded, entry.is_directory()) {
+            if self.is_ours(visited) {
+                self.follow(&path());
+            }
+        } else if self.sealed.has(visited.names, &entry.folded, entry.is_directory())
+            && !is_reference(visited, entry)
+        {
             self.seal(path(), entry.is_directory());
             return Go::Past;
         }
@@ -251,7 +283,7 @@ impl Looker<'_> {
     /// A link that the workspace carries leads to a secret in any place, and to orders for programs that go
     /// through it.
     fn follow(&mut self, link: &Path) {
-        if self.links == 0 || self.shared.is_some() {
+        if self.links == 0 {
             return;
         }
         self.links -= 1;
@@ -300,6 +332,22 @@ fn is_git_directory(visited: &Visited<'_>) -> bool {
             && ((visited.has("objects") && visited.has("refs"))
                 || visited.has("commondir")
                 || visited.has("gitdir")))
+}
+
+/// Whether git keeps a branch or a tag there. Their names begin with no dot, and their files with the name of an object.
+fn is_reference(visited: &Visited<'_>, entry: &Listed) -> bool {
+    let inside = visited.names.iter().skip_while(|name| *name != GIT);
+    if !inside.skip(1).any(|name| REFERENCES.contains(&name.as_str())) || entry.folded.starts_with('.') {
+        return false;
+    }
+    let starts_with_object = || {
+        let flags = libc::O_NOFOLLOW | libc::O_NONBLOCK | libc::O_NOCTTY;
+        let mut digits = [0; OBJECT_DIGITS];
+        let opened = OpenOptions::new().read(true).custom_flags(flags).open(visited.path.join(&entry.name));
+        opened.and_then(|mut file| file.read_exact(&mut digits)).is_ok()
+            && digits.iter().all(u8::is_ascii_hexdigit)
+    };
+    entry.is_directory() || (entry.kind == rustix::fs::FileType::RegularFile && starts_with_object())
 }
 
 /// The most files of one directory that are listed one by one, and the depth.

@@ -5,6 +5,7 @@
 //! of its own: otherwise it could be renamed, and the name that was protected would be free.
 
 use std::collections::BTreeMap;
+use std::ffi::OsStr;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
@@ -22,6 +23,9 @@ const MAX_MOUNTS: usize = 1000;
 
 /// A directory of every jail that is its own, in place of the sockets of services.
 const RUN: &str = "/run";
+
+/// Directories of installed packages.
+const INSTALLED: &[&str] = &["node_modules", "site-packages"];
 
 /// The settings of the name resolver. Often a link into a directory that the jail has of its own.
 const RESOLVER: &str = "/etc/resolv.conf";
@@ -175,12 +179,12 @@ impl Plan<'_> {
         }
     }
 
-    /// A mount on a file goes with it wherever its directories are moved. Those by whose names it is known are pinned all the same: the next
-    /// command would not know it by another one.
+    /// A mount on a file goes with it when its directories are moved. They are pinned all the same: a command that starts later, or at the same
+    /// time, looks for the file by its name and might miss it elsewhere.
     fn seal(&mut self) {
         for sealed in &self.ground.sealed {
             if !self.ground.is_hidden(sealed) {
-                for directory in self.known_by(sealed) {
+                for directory in self.directories_to_pin(sealed) {
                     self.put(&directory, Cover::Writable);
                 }
                 // An empty file could be committed in the place of the real one.
@@ -190,18 +194,17 @@ impl Plan<'_> {
         }
     }
 
-    /// The directories by whose names a secret is known: a hidden one, and those below it.
-    fn known_by(&self, sealed: &Path) -> Vec<PathBuf> {
+    /// The directories between a write root and a secret. Package managers move those that they installed, and nothing of yours is in them.
+    fn directories_to_pin(&self, sealed: &Path) -> Vec<PathBuf> {
         let below = |root: &PathBuf| Some((root.clone(), sealed.strip_prefix(root).ok()?.parent()?));
         let Some((mut at, between)) = self.ground.write.iter().find_map(below) else { return Vec::new() };
-        let mut found = Vec::new();
-        for name in between {
+        let is_installed = |name: &OsStr| INSTALLED.iter().any(|installed| name == *installed);
+        let mine = between.iter().take_while(|name| !is_installed(name));
+        mine.map(|name| {
             at.push(name);
-            if !found.is_empty() || name.as_encoded_bytes().starts_with(b".") {
-                found.push(at.clone());
-            }
-        }
-        found
+            at.clone()
+        })
+        .collect()
     }
 
     fn file_cover(&self, path: &Path) -> Cover {

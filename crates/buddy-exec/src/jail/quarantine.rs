@@ -19,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use super::closed::{Unlocked, open_bare, unlock_way};
 use super::walk::{Budget, Go, Listed, Unseen, Visited, Visitor, as_text, walk};
+use super::words::RawPath;
 
 /// The most entries that are kept; the oldest go first.
 const MAX_KEPT: usize = 200;
@@ -297,6 +298,13 @@ pub(super) fn file_time() -> (i64, i64) {
 /// Whether an object was made, moved or changed since then, or is gone.
 pub(super) fn is_since(path: &Path, then: (i64, i64)) -> bool {
     fs::symlink_metadata(path).map_or(true, |found| (found.ctime(), found.ctime_nsec()) >= then)
+}
+
+/// The content of a file or a link, which can be put back.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) enum Content {
+    File(Vec<u8>, u32),
+    Link(RawPath),
 }
 
 /// The properties of a file that show that it was changed or replaced.

@@ -1,10 +1,11 @@
 //! The supervisor's side of a jail: plans it, starts the process inside, and hears from it.
 
 use std::ffi::{OsStr, OsString};
-use std::fs::File;
+use std::fs::{DirBuilder, File};
 use std::io::{self, BufRead, BufReader, PipeReader, Read, Write};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::net::UnixStream;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -206,6 +207,10 @@ fn prepare(
     let shown = spec.pane.as_ref().map(|directory| PathBuf::from(OsStr::from_bytes(directory)));
     let mut bounds = spec.bounds.clone();
     let quarantine = spec.quarantine.as_ref().map(|path| PathBuf::from(OsStr::from_bytes(path)));
+    if let Some(quarantine) = &quarantine {
+        // A missing directory could not be hidden, and baselines are kept in it.
+        let _ = DirBuilder::new().recursive(true).mode(0o700).create(quarantine);
+    }
     bounds.hidden.extend(quarantine.iter().filter(|path| path.exists()).cloned());
     bounds.hidden.append(&mut bounds.ways);
     if place == Place::Light {

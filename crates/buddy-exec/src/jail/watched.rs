@@ -8,10 +8,11 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use super::baselines::{Baseline, Register, Turn};
 use super::git_config::{without_exec, without_programs};
-use super::look::{Sights, files_beneath, look, look_shared};
+use super::look::{SharedPlaces, Sights, files_beneath, look, look_shared};
 use super::names::Names;
-use super::quarantine::{Moved, Quarantine, Spot, Stamp, SweepNote, file_time, is_since};
+use super::quarantine::{Content, Moved, Quarantine, Spot, Stamp, SweepNote, file_time, is_since};
 use super::setuid;
 use super::stand_in::is_stand_in;
 use super::walk::{Budget, Unseen, is_there};
@@ -54,7 +55,7 @@ pub(super) struct Watched {
     pub(super) known: Sights,
     /// Places that everybody writes, which are searched after the last process of the command is
     /// gone.
-    shared: Vec<PathBuf>,
+    shared: SharedPlaces,
     known_shared: Sights,
     /// Files that settings of git name, and links on the way to them.
     pub(super) named: BTreeSet<PathBuf>,
@@ -68,20 +69,17 @@ pub(super) struct Watched {
     files: BTreeMap<PathBuf, Known>,
     kept: usize,
     quarantine: Quarantine,
+    /// The place of the command among others that run.
+    pub(super) register: Option<Register>,
     /// The time of the first search.
     began: (i64, i64),
 }
 
 #[derive(Debug)]
 struct Known {
-    stamp: Stamp,
+    /// None if another command may have changed the file before this one started.
+    stamp: Option<Stamp>,
     content: Option<Content>,
-}
-
-#[derive(Debug, PartialEq, Eq)]
-enum Content {
-    File(Vec<u8>, u32),
-    Link(PathBuf),
 }
 
 impl Watched {
@@ -93,7 +91,7 @@ impl Watched {
             past: Vec::new(),
             missing: Vec::new(),
             known,
-            shared: Vec::new(),
+            shared: SharedPlaces::default(),
             known_shared: Sights::default(),
             named: BTreeSet::new(),
             covered: BTreeSet::new(),
@@ -102,22 +100,28 @@ impl Watched {
             files: BTreeMap::new(),
             kept: 0,
             quarantine,
+            register: None,
             began: file_time(),
         }
     }
 
     /// Adds places to search that everybody writes. Returns what was found there.
-    pub(super) fn share(&mut self, shared: Vec<PathBuf>) -> &Sights {
+    pub(super) fn share(&mut self, shared: SharedPlaces) -> &Sights {
         self.shared = shared;
         self.known_shared = self.look_shared(&self.known.linked);
         &self.known_shared
+    }
+
+    /// Is bound by the baseline of another command in places that everybody writes.
+    pub(super) fn restrict_shared(&mut self, other: &Baseline) {
+        other.restrict(&mut self.known_shared);
     }
 
     /// Whether there is nothing to watch.
     pub(super) fn is_idle(&self) -> bool {
         self.writable.is_empty()
             && self.missing.is_empty()
-            && ((self.roots.is_empty() && self.shared.is_empty()) || self.orders.is_empty())
+            && ((self.roots.is_empty() && self.shared.open.is_empty()) || self.orders.is_empty())
     }
 
     /// Notes the state of everything that the kernel does not guard.
@@ -158,7 +162,7 @@ impl Watched {
         if let Some(Content::File(bytes, _)) = &content {
             self.kept += bytes.len();
         }
-        self.files.insert(path, Known { stamp, content });
+        self.files.insert(path, Known { stamp: Some(stamp), content });
     }
 
     /// The places in a repository's own directory that git takes orders from, and the steps of a rebase.
@@ -167,13 +171,59 @@ impl Watched {
     }
 
     /// Takes the present state for the one before: no process of the command has run since the last search.
+    /// Other commands may have, so their baselines bind this one too.
     pub(super) fn adopt(&mut self) {
+        let turn = self.register.as_ref().map(|register| Turn::take(register.quarantine()));
+        let Ok(turn) = turn.transpose() else { return };
+        let others = match (&self.register, &turn) {
+            (Some(register), Some(turn)) => register.others(turn),
+            _ => Vec::new(),
+        };
         self.known = self.look();
         self.known_shared = self.look_shared(&self.known.linked);
-        self.missing.retain(|path| !is_there(path));
+        for other in &others {
+            other.restrict(&mut self.known);
+            other.restrict(&mut self.known_shared);
+        }
+        self.missing.retain(|path| !is_there(path) || others.iter().any(|other| other.misses(path)));
         self.files.clear();
         self.kept = 0;
         self.note();
+        self.inherit(&others);
+        self.publish(turn.as_ref());
+    }
+
+    /// Takes over the contents that other commands found before they could change them.
+    pub(super) fn inherit(&mut self, others: &[Baseline]) {
+        for other in others {
+            self.files.retain(|file, _| !other.lacks_file(file));
+            for (file, content) in &other.files {
+                if let Some(known) = self.files.get_mut(file).filter(|known| known.content != *content) {
+                    *known = Known { stamp: None, content: content.clone() };
+                }
+            }
+        }
+    }
+
+    /// Publishes the baseline for commands that start later.
+    pub(super) fn publish(&mut self, turn: Option<&Turn>) {
+        let both = [&self.known, &self.known_shared];
+        let names =
+            both.iter().flat_map(|known| known.orders.iter().chain(&known.git_files).chain(&known.git));
+        let baseline = Baseline {
+            roots: self.roots.clone(),
+            is_whole: self.known.is_whole(),
+            began: self.began,
+            names: names.chain(&self.named).cloned().collect(),
+            covered: self.covered.clone(),
+            missing: self.missing.iter().cloned().collect(),
+            files: self.files.iter().map(|(path, known)| (path.clone(), known.content.clone())).collect(),
+        };
+        if let (Some(register), Some(turn)) = (self.register.as_mut(), turn)
+            && let Err(error) = register.publish(turn, baseline)
+        {
+            tracing::warn!(%error, "the baseline of a command was not published");
+        }
     }
 
     /// Moves away the command's changes at names that programs take orders from. The number of reported moves
@@ -308,7 +358,7 @@ impl Watched {
                 continue;
             };
             let Some((stamp, content)) = Spot::of(&file).ok().and_then(|spot| read(&spot)) else { continue };
-            if stamp == known.stamp || (content.is_some() && content == known.content) {
+            if Some(stamp) == known.stamp || (content.is_some() && content == known.content) {
                 continue;
             }
             let why = if known.content.is_some() { CHANGED } else { LOST };
@@ -358,7 +408,7 @@ impl Watched {
     fn check_rebase(&self, git: &Path, moved: &mut Vec<Moved>) {
         let todo = git.join(REBASE_STEPS);
         let is_unchanged = self.files.get(&todo).is_some_and(|known| {
-            fs::symlink_metadata(&todo).is_ok_and(|found| Stamp::of(&found) == known.stamp)
+            fs::symlink_metadata(&todo).is_ok_and(|found| Some(Stamp::of(&found)) == known.stamp)
         });
         if !is_unchanged {
             self.filter(&todo, without_exec, moved);
@@ -404,7 +454,7 @@ fn has_further_names(file: &Path) -> bool {
 fn read(spot: &Spot) -> Option<(Stamp, Option<Content>)> {
     let found = spot.metadata().ok()?;
     let content = if found.is_symlink() {
-        spot.read_link().ok().map(Content::Link)
+        spot.read_link().ok().map(|target| Content::Link(target.into()))
     } else {
         spot.read(MAX_KEPT_FILE).ok().map(|bytes| Content::File(bytes, found.mode()))
     };
@@ -417,7 +467,7 @@ fn put_back(path: &Path, content: Option<&Content>) {
     let _unlocked = spot.unlock();
     let _ = match content {
         Some(Content::File(bytes, mode)) => spot.write_new(bytes, *mode),
-        Some(Content::Link(target)) => spot.link_new(target),
+        Some(Content::Link(target)) => spot.link_new(&target.to_path()),
         None => Ok(()),
     };
 }

@@ -4,6 +4,7 @@ mod caches;
 pub(crate) mod cell;
 mod escapes;
 mod files;
+mod hideouts;
 mod light;
 mod network;
 mod orders;

@@ -84,7 +84,8 @@ impl Stage {
         while let Some(directory) = left.pop() {
             for entry in fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()) {
                 if entry.is_dir() {
-                    left.push(entry);
+                    // The baselines of running commands are kept beside.
+                    left.extend(Some(entry).filter(|entry| !entry.ends_with("running")));
                 } else if entry.extension().is_none_or(|extension| extension != "from") {
                     found.push(fs::read_to_string(entry).unwrap_or_default());
                 }

@@ -29,13 +29,13 @@ const NAMES: &[&str] = &[
     ".cargo/config.toml",
 ];
 
-fn bounds(cell: &Cell) -> Bounds {
+pub(super) fn bounds(cell: &Cell) -> Bounds {
     Bounds { guarded_names: NameSet::trees(NAMES.iter().copied()), ..cell.bounds() }
 }
 
 /// Runs git as a user would, outside of the jail.
 #[expect(clippy::disallowed_methods, reason = "what a person runs is started by no target")]
-fn git(cell: &Cell, at: &str, words: &[&str]) -> String {
+pub(super) fn git(cell: &Cell, at: &str, words: &[&str]) -> String {
     let mut command = Command::new("git");
     command.args(["-c", "safe.directory=*", "-C"]).arg(cell.ws(at)).args(words);
     command.env("HOME", "/nonexistent").env("GIT_CONFIG_NOSYSTEM", "1");
@@ -47,7 +47,7 @@ fn git(cell: &Cell, at: &str, words: &[&str]) -> String {
 }
 
 /// A workspace with a repository that has one commit, and a program that leaves a mark when it runs.
-fn repository(kind: Kind) -> Cell {
+pub(super) fn repository(kind: Kind) -> Cell {
     let cell = Cell::new(kind);
     cell.file("file", "one\n");
     cell.file("evil", &format!("#!/bin/sh\ntouch {}\n", cell.ws("ran").display()));
