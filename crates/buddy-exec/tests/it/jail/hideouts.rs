@@ -1,0 +1,144 @@
+//! Plants where a look might not come: inside of a repository's own directory, behind links, in layers, and among commands that run at the
+//! same time.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::Duration;
+
+use buddy_exec::{Bounds, CacheLayers, CachePlace, Reach};
+use buddy_protocol::NameSet;
+
+use super::cell::{Cell, WITH_MOUNTS};
+use super::orders::{bounds, git, repository};
+
+/// Makes a directory with order files and a repository that would run a program, at `$P`.
+const PLANT: &str = "export HOME=/nonexistent; mkdir -p $P/.vscode; echo planted > $P/.envrc; echo planted > $P/.vscode/tasks.json; \
+    git init -q $P; git -C $P config core.fsmonitor $WS/evil";
+
+/// Asserts that nothing in a directory runs a program or gives orders to one.
+fn assert_harmless(cell: &Cell, at: &Path, what: &str) {
+    let _ = fs::remove_file(cell.ws("ran"));
+    git(cell, at.to_str().unwrap(), &["status"]);
+    assert!(!cell.ws("ran").exists(), "{:?}: {what}: a program ran", cell.kind);
+    for name in [".envrc", ".vscode/tasks.json"] {
+        assert!(!at.join(name).exists(), "{:?}: {what}: {name}", cell.kind);
+    }
+}
+
+#[tokio::test]
+async fn nothing_hides_inside_of_a_repository() {
+    for kind in WITH_MOUNTS {
+        for place in [
+            ".git/x/proj",
+            ".git/objects/zz/proj",
+            ".git/objects/ab",
+            ".git/lfs/p",
+            ".git/refs/heads/zz",
+            ".git/logs/p",
+        ] {
+            let cell = repository(kind);
+            let script = format!("P={place}; {PLANT}; ln -s {place} proj");
+            let exit = cell.run_in(bounds(&cell), &script).await;
+            assert_eq!(exit.code, Some(0), "{kind:?}: {place}: {}", exit.stderr.text());
+            assert_harmless(&cell, &cell.ws("proj"), place);
+        }
+    }
+}
+
+#[tokio::test]
+async fn branches_keep_their_names() {
+    for kind in WITH_MOUNTS {
+        let cell = repository(kind);
+        let names = NameSet::trees([".envrc", "buddy.toml", ".git/config", ".git/hooks"]);
+        let sealed = NameSet::default().with_files(["secrets.*"]);
+        let bounds =
+            || Bounds { guarded_names: names.clone(), sealed_names: sealed.clone(), ..cell.bounds() };
+        let script = "export HOME=/nonexistent; git branch buddy.toml && git branch secrets.yml && git branch dir/buddy.toml";
+        let exit = cell.run_in(bounds(), script).await;
+        assert_eq!((exit.code, &exit.swept[..]), (Some(0), &[][..]), "{kind:?}: {}", exit.stderr.text());
+        let exit = cell
+            .run_in(bounds(), "git -c safe.directory=* log -1 --format=%s secrets.yml dir/buddy.toml")
+            .await;
+        assert_eq!(exit.stdout.text(), "one\n", "{kind:?}: {}", exit.stderr.text());
+    }
+}
+
+#[tokio::test]
+async fn links_behind_links_are_followed() {
+    for kind in WITH_MOUNTS {
+        let cell = repository(kind);
+        let place = tempfile::tempdir_in("/var/tmp").unwrap();
+        fs::set_permissions(place.path(), fs::Permissions::from_mode(0o1777)).unwrap();
+        let top = place.path().to_str().unwrap();
+        let write = Reach::Beneath(vec![cell.ws(""), place.path().to_owned()]);
+        let bounds = Bounds { write, ..bounds(&cell) };
+        let script = format!(
+            "P={top}/p; {PLANT}; mkdir {top}/z {top}/y; ln -s ../p {top}/z/in; ln -s ../z {top}/y/on; ln -s {top}/y proj; \
+             P={top}/n/.git/x; {PLANT}; ln -s {top}/n/.git/x other"
+        );
+        let exit = cell.run_in(bounds, &script).await;
+        assert_eq!(exit.code, Some(0), "{kind:?}: {}", exit.stderr.text());
+        assert_harmless(&cell, &cell.ws("proj/on/in"), "behind three links");
+        assert_harmless(&cell, &cell.ws("other"), "inside of a directory named .git");
+    }
+}
+
+#[tokio::test]
+async fn nothing_hides_in_the_layers_over_caches() {
+    for kind in WITH_MOUNTS {
+        let cell = repository(kind);
+        let home = tempfile::tempdir_in("/var/tmp").unwrap();
+        let (cache, layers) = (home.path().join("cache"), home.path().join("layers"));
+        for path in [home.path(), &cache, &layers] {
+            let _ = fs::create_dir(path);
+            cell.give(path);
+        }
+        let redirect = Some(("CACHE_HOME".to_owned(), "{}".to_owned()));
+        let missing = CachePlace {
+            name: "missing".to_owned(),
+            at: home.path().join("missing"),
+            redirect,
+            linked: Vec::new(),
+        };
+        let caches = CacheLayers { directory: layers, places: vec![missing] };
+        let script = format!("P=$CACHE_HOME/p; {PLANT}; ln -s $CACHE_HOME/p proj");
+        let exit = cell.run_in(Bounds { caches: Some(caches), ..bounds(&cell) }, &script).await;
+        assert_eq!(exit.code, Some(0), "{kind:?}: {}", exit.stderr.text());
+        assert!(cell.ws("proj").is_dir(), "{kind:?}");
+        assert_harmless(&cell, &cell.ws("proj"), "in a layer");
+    }
+}
+
+/// One command plants, another one starts while the plants are there and writes them again when they have been moved away.
+#[tokio::test]
+async fn commands_that_run_at_the_same_time_cover_nothing_for_each_other() {
+    for kind in WITH_MOUNTS {
+        let cell = repository(kind);
+        cell.file("deep/.envrc", "good\n");
+        let plant = "P=$WS/sub; export HOME=/nonexistent; git init -q sub; git -C sub config core.fsmonitor $WS/evil; \
+            mkdir -p $WS/.vscode; echo planted > $WS/.vscode/tasks.json; echo planted > $WS/.envrc; echo planted > $WS/deep/.envrc";
+        let first = format!("{plant}; touch planted; while ! [ -e started ]; do sleep 0.02; done");
+        let second =
+            format!("touch started; while ! [ -e again ]; do sleep 0.02; done; {plant} 2> /dev/null; true");
+        let run_first = cell.run_in(bounds(&cell), &first);
+        let run_second = async {
+            while !cell.ws("planted").exists() {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            cell.run_in(bounds(&cell), &second).await
+        };
+        let after_first = async {
+            run_first.await;
+            fs::write(cell.ws("again"), "").unwrap();
+        };
+        tokio::join!(after_first, run_second);
+        for name in [".envrc", ".vscode/tasks.json"] {
+            assert!(!cell.ws(name).exists(), "{kind:?}: {name}");
+        }
+        assert_eq!(fs::read_to_string(cell.ws("deep/.envrc")).unwrap(), "good\n", "{kind:?}");
+        let _ = fs::remove_file(cell.ws("ran"));
+        git(&cell, "sub", &["status"]);
+        assert!(!cell.ws("ran").exists(), "{kind:?}");
+    }
+}
