@@ -371,6 +371,7 @@ async fn leave(
         command,
         running,
         way,
+        egress: context.egress.clone(),
         recorder,
         managed: Some(managed),
     });

@@ -160,7 +160,7 @@ pub(super) fn check_value(name: &str, value: &str) -> Result<(), ToolFailure> {
 }
 
 /// A path without `.` and `..`.
-fn without_dots(path: &Path) -> PathBuf {
+pub(super) fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
         match component {

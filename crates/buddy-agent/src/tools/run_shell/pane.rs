@@ -58,6 +58,7 @@ impl InPane<'_> {
                     command: shown,
                     running: run.running,
                     way: Box::pin(std::future::pending()),
+                    egress: None,
                     recorder: context.recorder.clone(),
                     managed: None,
                 });
