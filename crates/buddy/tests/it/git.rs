@@ -268,3 +268,23 @@ async fn a_push_that_cannot_work_or_may_not_be_is_refused_before_anybody_is_aske
         assert_eq!(asked.matches("approve? [y/n]").count(), 0, "{folder}: {asked}");
     }
 }
+
+#[tokio::test]
+async fn what_the_git_tools_change_in_the_repository_is_undone() {
+    let calls =
+        [("git_add", json!({"files": ["a.txt", "new.txt"]})), ("git_commit", json!({"message": "second"}))];
+    let turns = calls.map(|(name, input)| turn().call(name, input));
+    let stage = Stage::apart(turns.into_iter().chain([turn().text("Done.")]).collect::<Vec<_>>()).await;
+    let work = stage.home.work();
+    bash(&work, &work, HONEST).await;
+    let keep =
+        "{ git rev-parse HEAD; git for-each-ref; git ls-files -s; git status --porcelain; } > ../$STATE";
+    bash(&work, &work, &keep.replace("$STATE", "before")).await;
+    stage.usual(["exec", "--trust", "go"]).run().await.expect_code(0);
+    bash(&work, &work, "test \"$(git log -1 --format=%s)\" = second").await;
+    for _ in 0..2 {
+        stage.buddy(["undo", "--yes"]).run().await.expect_code(0);
+    }
+    bash(&work, &work, &keep.replace("$STATE", "after")).await;
+    bash(&work, &work, "diff ../before ../after && git fsck --connectivity-only").await;
+}
