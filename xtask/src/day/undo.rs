@@ -64,7 +64,7 @@ pub(crate) fn undo(repository: &Repository<'_>, before: &State) -> Result<Undone
             failures.push(format!("{}: {error}", entry["header"]["label"].as_str().unwrap_or(id)));
         }
     }
-    failures.extend(State::look(repository)?.differences(before).into_iter());
+    failures.extend(State::look(repository)?.differences(before));
     let is_whole = failures.is_empty();
     failures.truncate(MOST_TOLD);
     Ok(Undone { entries: entries.len(), failure: (!is_whole).then(|| failures.join("; ")) })

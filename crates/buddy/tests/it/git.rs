@@ -233,11 +233,9 @@ async fn pushes(folders: &[&str], script: &str) -> (Stage, Vec<Value>, String) {
     stage.buddy(["trust"]).run().await.expect_code(0);
     let mut started = stage.usual([]).converse();
     started.write(b"go\n").await;
-    loop {
-        tokio::select! {
-            _ = started.stderr.wait_for("approve? [y/n]", 1) => break,
-            _ = started.stdout.wait_for("Done.", 1) => break,
-        }
+    tokio::select! {
+        () = started.stderr.wait_for("approve? [y/n]", 1) => {}
+        () = started.stdout.wait_for("Done.", 1) => {}
     }
     started.write(b"y\n").await;
     started.stdout.wait_for("Done.", 1).await;

@@ -112,11 +112,11 @@ async fn one_question_covers_a_registry_and_no_host_that_its_settings_do_not_nam
     assert!(!about.contains(&Scene::authority(&scene.other)), "{about}");
     let results = scene.stage.results();
     let rows = results[0]["result"]["connections"].as_array().unwrap();
-    let outcome = |port: &str| {
-        let row = rows.iter().find(|row| row["port"].to_string() == port).unwrap();
+    let outcome = |port: &u16| {
+        let row = rows.iter().find(|row| row["port"] == *port).unwrap();
         row["outcome"].as_str().unwrap().to_owned()
     };
-    let port = |server: &ModelServer| server.url().rsplit(':').next().unwrap().to_owned();
+    let port = |server: &ModelServer| server.url().rsplit(':').next().unwrap().parse::<u16>().unwrap();
     assert_eq!(
         [&scene.index, &scene.files, &scene.other].map(|server| outcome(&port(server))),
         ["made", "made", "refused"],
