@@ -3,7 +3,7 @@
 use std::fs;
 
 use anyhow::{Context, Result, ensure};
-use buddy_policy::{caches_page, command_reference, protected_places_page, variables_page};
+use buddy_policy::{caches_page, command_reference, protected_places_page, registries_page, variables_page};
 use buddy_protocol::event_schema;
 
 use crate::place;
@@ -16,6 +16,7 @@ pub(crate) fn codegen() -> Result<()> {
     write("api/config.schema.json", &config("schema")?)?;
     write("docs/reference/protected-places.md", &protected_places_page())?;
     write("docs/reference/caches.md", &caches_page())?;
+    write("docs/reference/registries.md", &registries_page())?;
     write("docs/reference/variables.md", &variables_page())?;
     write_block("docs/reference/commands.md", "commands", &command_reference())?;
     write_block("docs/configuration.md", "project-keys", &config("project-keys")?)

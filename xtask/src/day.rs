@@ -8,6 +8,7 @@ mod report;
 mod repository;
 mod steps;
 mod talk;
+mod undo;
 
 use std::path::PathBuf;
 
@@ -23,6 +24,7 @@ use registry::Registry;
 use repository::{Remote, Repository};
 use steps::Step;
 use talk::Question;
+use undo::State;
 
 /// Options of the day.
 #[derive(Debug, Args)]
@@ -59,6 +61,7 @@ pub(crate) fn day(options: &Options) -> Result<()> {
     let steps = steps::steps(docs.address(), &repository.backup());
     let calls = steps.iter().map(|step| vec![step.call.clone()]).collect();
     let model = ScriptedModel::start(calls, Vec::new())?;
+    let morning = State::look(&repository)?;
     let mut questions = talk::talk(&repository, &model, options.permission_mode.as_deref())?;
     let outputs = model.outputs();
     let mut done = Vec::new();
@@ -75,8 +78,9 @@ pub(crate) fn day(options: &Options) -> Result<()> {
         done.push(Done { step, questions: own, failure });
     }
     drop(remote);
+    let undone = undo::undo(&repository, &morning)?;
     account.insist_on_quiet()?;
-    let text = report::render(&done, &repository.home());
+    let text = report::render(&done, &undone, &repository.home());
     println!("{text}");
     if options.dry_run || options.permission_mode.is_some() { Ok(()) } else { report::write(&text) }
 }

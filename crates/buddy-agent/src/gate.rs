@@ -10,8 +10,8 @@ use std::time::Duration;
 use buddy_exec::Bounds;
 use buddy_exec::undo::Remover;
 use buddy_policy::{
-    Action, Approvals, Attendance, Decision, Grant, Intent, Mode, Needs, Now, Offer, Policy, Trail, Verdict,
-    decide, recalled, removed, reword, touched,
+    Action, Approvals, Attendance, Decision, Grant, Intent, Mode, Needs, Now, Offer, Policy, Registry, Trail,
+    Verdict, decide, recalled, removed, reword, touched,
 };
 use buddy_protocol::{ApprovalPolicy, GrantScope, GrantWish, Risk};
 use tokio::sync::watch;
@@ -46,6 +46,11 @@ pub trait PolicySource: Send + Sync {
     /// Whether the person said that the host is thrown away afterwards, so that nothing is to be kept from commands there.
     fn is_throwaway(&self) -> bool {
         false
+    }
+
+    /// The registry of a package manager whose settings name a host; the package managers in these commands come first.
+    fn registry(&self, _cwd: &Path, _commands: &[String], _host: &str) -> Option<Registry> {
+        None
     }
 
     /// The grants beyond single sessions that hold now in a directory.

@@ -31,6 +31,7 @@ pub(crate) mod registry;
 mod run;
 mod run_shell;
 mod search_youtube;
+mod snapshot;
 pub(crate) mod target_field;
 #[cfg(test)]
 mod tests;

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use buddy_protocol::Risk;
 
 use crate::path::clean;
-use crate::{Action, Decision, Intent, Mode, Now, Policy, Tier, Typing};
+use crate::{Action, Decision, Intent, Mode, Now, Policy, RepositoryChange, Tier, Typing};
 pub(crate) use egress::Destination;
 use sheet::{Sheet, Weight};
 
@@ -42,6 +42,9 @@ pub fn decide(intent: &Intent, policy: &Policy, now: &Now<'_>) -> Decision {
                 }
             }
             Action::Delete(path) => file::delete(path, policy, now, &mut sheet),
+            Action::Repository { top, change: RepositoryChange::Receive } => {
+                file::receive(top, now.real(top).unwrap_or(top), policy, &mut sheet);
+            }
             Action::Repository { top, change } => file::repository(top, *change, policy, now, &mut sheet),
             Action::Fetch(address) => egress::fetch(address, policy, now, &mut sheet),
             Action::Run { command, cwd } => {

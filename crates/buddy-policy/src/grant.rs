@@ -49,6 +49,13 @@ pub enum Scope {
     Fetches(String),
     /// Reaching this host at this port although it is on this machine or in a private network.
     Nearby(String),
+    /// Reaching several hosts, which one question named.
+    Hosts {
+        /// Hosts to fetch from.
+        fetches: Vec<String>,
+        /// Hosts with their ports that are on this machine or in a private network.
+        nearby: Vec<String>,
+    },
 }
 
 /// A grant that the user can give, and exactly what else it would cover.
@@ -185,8 +192,16 @@ impl fmt::Display for Grant {
             Scope::Repository { top, change: RepositoryChange::Commit } => {
                 write!(formatter, "commit in {}", shown(top))
             }
+            Scope::Repository { top, change: RepositoryChange::Receive } => {
+                write!(formatter, "push to {}", shown(top))
+            }
             Scope::Fetches(host) => write!(formatter, "fetch {host}"),
             Scope::Nearby(host) => write!(formatter, "reach {host} nearby"),
+            Scope::Hosts { fetches, nearby } => {
+                let nearby = nearby.iter().map(|host| format!("{host} nearby"));
+                let all: Vec<String> = fetches.iter().cloned().chain(nearby).collect();
+                write!(formatter, "reach {}", all.join(", "))
+            }
         }
     }
 }
@@ -251,13 +266,37 @@ impl Grant {
 
     /// Whether fetching from this host is covered.
     pub(crate) fn covers_fetch(&self, host: &str, places: &Places) -> bool {
-        matches!(&self.scope, Scope::Fetches(granted) if granted == host) && self.target == places.target
+        let is_granted = match &self.scope {
+            Scope::Fetches(granted) => granted == host,
+            Scope::Hosts { fetches, .. } => fetches.iter().any(|granted| granted == host),
+            _ => false,
+        };
+        is_granted && self.target == places.target
     }
 
     /// Whether reaching a host at a port is covered that is on this machine or in a private network.
     pub fn covers_nearby(&self, authority: &str, places: &Places) -> bool {
-        matches!(&self.scope, Scope::Nearby(granted) if granted == authority) && self.target == places.target
+        let is_granted = match &self.scope {
+            Scope::Nearby(granted) => granted == authority,
+            Scope::Hosts { nearby, .. } => nearby.iter().any(|granted| granted == authority),
+            _ => false,
+        };
+        is_granted && self.target == places.target
     }
+}
+
+/// What can be offered for several hosts that one question names: `fetches` by their names, `nearby` with their ports.
+pub fn hosts_offer(fetches: Vec<String>, nearby: Vec<String>, target: &str) -> Offer {
+    let list = |hosts: &[String]| hosts.iter().map(|host| format!("`{host}`")).collect::<Vec<_>>().join(", ");
+    let mut covers = Vec::new();
+    if !fetches.is_empty() {
+        covers.push(format!("every fetch from {}", list(&fetches)));
+    }
+    if !nearby.is_empty() {
+        covers.push(format!("every connection of commands to {}", list(&nearby)));
+    }
+    let covers = format!("{}, and to no other host, on `{target}`", covers.join(", "));
+    Offer { grant: Grant { target: target.to_owned(), scope: Scope::Hosts { fetches, nearby } }, covers }
 }
 
 /// What can be offered for reaching a host at a port that is on this machine or in a private network.
@@ -317,6 +356,7 @@ pub(crate) fn repository_offer(top: &Path, change: RepositoryChange, places: &Pl
     let what = match change {
         RepositoryChange::Stage => "every `git_add` in the repository",
         RepositoryChange::Commit => "every `git_commit` in the repository",
+        RepositoryChange::Receive => "every `git_push` to the repository",
     };
     let covers = format!("{what} `{}`, and nothing else, on `{}`", shown(top), places.target);
     let scope = Scope::Repository { top: top.to_owned(), change };

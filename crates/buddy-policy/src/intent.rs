@@ -79,6 +79,8 @@ pub enum RepositoryChange {
     Stage,
     /// Commit the staged files.
     Commit,
+    /// Receive a push, in the repository that `top` is.
+    Receive,
 }
 
 /// The input that a call types into a terminal. The directory of the shell that reads it is

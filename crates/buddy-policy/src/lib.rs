@@ -19,6 +19,7 @@ mod other_sessions;
 mod path;
 mod policy;
 mod reference;
+mod registries;
 mod reword;
 mod rules;
 mod shell;
@@ -29,7 +30,7 @@ pub use caches::{FoundCache, cache_places, caches_page};
 pub use decide::{decide, recalled, removed, touched};
 pub use decision::{Decision, Execution, Verdict};
 pub use display::display_command;
-pub use grant::{Grant, Offer, Scope, nearby_offer};
+pub use grant::{Grant, Offer, Scope, hosts_offer, nearby_offer};
 pub use guarded::{
     GIT_ORDERS, Keeps, PROTECTED, ProtectedRow, guarded_names, home_secrets, order_names,
     protected_places_page, secret_names, secret_places, tool_secret_names, tool_secrets,
@@ -39,6 +40,7 @@ pub use needs::Needs;
 pub use other_sessions::{KEPT_AGENTS, OTHER_SESSIONS, Reached, SessionRow, TMUX_DIRECTORY};
 pub use policy::{Approvals, Attendance, CommandMode, Mode, Now, Places, Policy};
 pub use reference::command_reference;
+pub use registries::{Registry, RegistryHost, SettingsSource, package_manager, registries_page, registry_of};
 pub use reword::{RewordError, reword};
 pub use rules::{
     CommandPattern, GuardError, PatternError, Rule, RuleAction, RuleSet, RuleTier, Rules, guards_from_json,

@@ -12,6 +12,8 @@ pub struct Needs {
     pub ruled: Vec<PathBuf>,
     /// Directories outside the workspace in which it reads files that its words do not name one by one.
     pub searched: Vec<PathBuf>,
+    /// Directories outside the workspace that it changes. They are open once a person allows this call.
+    pub written: Vec<PathBuf>,
     /// Whether it runs commands, or types them.
     pub runs: bool,
     /// Whether a lasting rule allows every command that it runs.

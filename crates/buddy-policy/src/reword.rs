@@ -49,7 +49,14 @@ pub fn reword(
     }
     let scope = match offers.first().map(|offer| &offer.grant.scope) {
         Some(Scope::Writes(_)) => Scope::Writes(directory(words)?),
-        Some(Scope::Fetches(_) | Scope::Nearby(_) | Scope::File(_) | Scope::Repository { .. }) | None => {
+        Some(
+            Scope::Fetches(_)
+            | Scope::Nearby(_)
+            | Scope::Hosts { .. }
+            | Scope::File(_)
+            | Scope::Repository { .. },
+        )
+        | None => {
             return Err(RewordError::Misses(told(words)));
         }
         Some(Scope::Commands(_) | Scope::Command { .. }) => Scope::Commands(CommandPattern::parse(words)?),

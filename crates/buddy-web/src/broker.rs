@@ -4,8 +4,11 @@
 //! name before it looks the name up, since a lookup sends a message too. It connects only to an address that
 //! was judged.
 
+mod nearness;
+mod open;
 mod relay;
 mod request;
+mod upstream;
 
 #[cfg(test)]
 mod tests;
@@ -22,8 +25,11 @@ use tokio::time::{sleep, timeout};
 
 use crate::address::{Whereabouts, whereabouts};
 use crate::resolver::{Resolver, SystemResolver, lookup};
-use relay::Counts;
-use request::Request;
+pub use nearness::Nearness;
+use open::{OpenConnections, SharedConnections};
+use request::{Reply, Request};
+pub use upstream::UpstreamProxy;
+use upstream::Via;
 
 /// The maximum number of concurrent connections of one command. More have to wait.
 const MAX_CONNECTIONS: usize = 128;
@@ -31,6 +37,8 @@ const MAX_CONNECTIONS: usize = 128;
 const REQUEST_WITHIN: Duration = Duration::from_secs(30);
 /// The timeouts for a lookup and for a connection.
 const CONNECT_WITHIN: Duration = Duration::from_secs(20);
+/// How long a look-up may take where the proxy can do without it.
+const LOOK_UP_WITHIN: Duration = Duration::from_secs(3);
 
 /// The pause after a failed accept.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(100);
@@ -83,20 +91,26 @@ pub enum Outcome {
 
 /// Lets a command connect to permitted hosts.
 pub struct Broker {
-    resolver: Arc<dyn Resolver>,
+    ways: Arc<Ways>,
 }
 
-impl Default for Broker {
-    fn default() -> Self {
-        Self { resolver: Arc::new(SystemResolver) }
-    }
+/// How hosts are found and reached.
+struct Ways {
+    resolver: Arc<dyn Resolver>,
+    upstream: UpstreamProxy,
 }
 
 impl Broker {
+    /// One that connects by the proxy of the person's network, where there is one.
+    pub fn new(upstream: UpstreamProxy) -> Self {
+        Self { ways: Arc::new(Ways { resolver: Arc::new(SystemResolver), upstream }) }
+    }
+
     /// Serves a command until this is dropped, which ends every connection.
     pub async fn serve(&self, listener: TcpListener, warrant: Arc<dyn Warrant>) {
         let room = Arc::new(Semaphore::new(MAX_CONNECTIONS));
         let mut served = JoinSet::new();
+        let open = OpenConnections::default();
         loop {
             let Ok(permit) = room.clone().acquire_owned().await else { return };
             let client = tokio::select! {
@@ -108,46 +122,30 @@ impl Broker {
                 sleep(ACCEPT_PAUSE).await;
                 continue;
             };
-            let (resolver, warrant) = (self.resolver.clone(), warrant.clone());
+            let (ways, warrant, open) = (self.ways.clone(), warrant.clone(), open.share());
             served.spawn(async move {
-                serve_one(client, &*resolver, &*warrant).await;
+                serve_one(client, &ways, &open, &warrant).await;
                 drop(permit);
             });
         }
     }
 }
 
-async fn serve_one(mut client: TcpStream, resolver: &dyn Resolver, warrant: &dyn Warrant) {
+async fn serve_one(mut client: TcpStream, ways: &Ways, open: &SharedConnections, warrant: &Arc<dyn Warrant>) {
     let Ok(Ok(request)) = timeout(REQUEST_WITHIN, request::read(&mut client)).await else { return };
     let Request { wanted, reply, forward } = request;
-    let mut open = Open { warrant, wanted: &wanted, outcome: Outcome::Failed, counts: Counts::default() };
-    let mut server = match connect(&wanted, resolver, warrant).await {
-        Ok(server) => server,
+    let open = open.begin(wanted.clone(), warrant.clone());
+    let (mut server, via) = match ways.connect(&wanted, reply, &**warrant).await {
+        Ok(connected) => connected,
         Err(Closed::Refused(reason)) => {
-            open.outcome = Outcome::Refused;
+            open.set(Outcome::Refused);
             return reply.refuse(&mut client, &wanted, &reason).await;
         }
         Err(Closed::Failed(reason)) => return reply.fail(&mut client, &wanted, &reason).await,
     };
-    open.outcome = Outcome::Made;
+    open.set(Outcome::Made);
     if reply.accept(&mut client).await.is_ok() {
-        relay::relay(&mut client, &mut server, &forward, &open.counts).await;
-    }
-}
-
-/// A connection that is reported when this is dropped, for whatever reason.
-struct Open<'a> {
-    warrant: &'a dyn Warrant,
-    wanted: &'a Wanted,
-    outcome: Outcome,
-    counts: Counts,
-}
-
-impl Drop for Open<'_> {
-    fn drop(&mut self) {
-        let (sent, received) = self.counts.read();
-        let (wanted, outcome) = (self.wanted.clone(), self.outcome);
-        self.warrant.ended(Connection { wanted, outcome, sent, received });
+        relay::relay(&mut client, &mut server, &via.first(&wanted, forward), &open.counts).await;
     }
 }
 
@@ -157,32 +155,56 @@ enum Closed {
     Failed(String),
 }
 
-async fn connect(
-    wanted: &Wanted,
-    resolver: &dyn Resolver,
-    warrant: &dyn Warrant,
-) -> Result<TcpStream, Closed> {
-    let literal = literal(&wanted.host);
-    // A literal address was judged already; a second question about it would get the same answer.
-    if literal.is_none_or(|address| whereabouts(address) != Whereabouts::Nearby) {
-        warrant.host(wanted).await.map_err(Closed::Refused)?;
-    }
-    let addresses = match literal {
-        Some(address) => vec![address],
-        None => lookup(resolver, &wanted.host, CONNECT_WITHIN).await.map_err(Closed::Failed)?,
-    };
-    // All addresses of a name must pass, since the next lookup could return any of them.
-    let worst = addresses.iter().copied().max_by_key(|&address| whereabouts(address));
-    match worst.map(|address| (address, whereabouts(address))) {
-        Some((address, Whereabouts::Forbidden)) => {
-            return Err(Closed::Refused(format!("it is at {address}, which commands never reach")));
+impl Ways {
+    /// Judges a host by its name and by where it is, and connects to it, directly or by the upstream proxy.
+    async fn connect(
+        &self,
+        wanted: &Wanted,
+        reply: Reply,
+        warrant: &dyn Warrant,
+    ) -> Result<(TcpStream, Via), Closed> {
+        let literal = literal(&wanted.host);
+        // An address is judged as what it is; a second question about it would say the same.
+        if literal.is_none_or(|address| whereabouts(address) != Whereabouts::Nearby) {
+            warrant.host(wanted).await.map_err(Closed::Refused)?;
         }
-        Some((address, Whereabouts::Nearby)) => {
-            warrant.nearby(wanted, address).await.map_err(Closed::Refused)?;
+        let proxy = self.upstream.for_host(wanted, reply);
+        let addresses = match literal {
+            Some(address) => vec![address],
+            None => self.addresses(&wanted.host, proxy.is_some()).await?,
+        };
+        // All addresses of a name must pass, since the next look-up could give any of them.
+        let worst = addresses.iter().copied().max_by_key(|&address| whereabouts(address));
+        match worst.map(|address| (address, whereabouts(address))) {
+            Some((address, Whereabouts::Forbidden)) => {
+                return Err(Closed::Refused(format!("it is at {address}, which commands never reach")));
+            }
+            Some((address, Whereabouts::Nearby)) => {
+                warrant.nearby(wanted, address).await.map_err(Closed::Refused)?;
+            }
+            _ => {}
         }
-        _ => {}
+        // For the proxy, its own machine would be meant.
+        let is_here = worst.is_some_and(|address| address.is_loopback());
+        match proxy.filter(|_| !is_here) {
+            None => Ok((dial(&addresses, wanted.port).await.map_err(Closed::Failed)?, Via::Direct)),
+            Some(proxy) => proxy.connect(wanted, reply, &*self.resolver).await.map_err(Closed::Failed),
+        }
     }
-    dial(&addresses, wanted.port).await.map_err(Closed::Failed)
+
+    /// The addresses of a name. With a proxy a name may be one that only the proxy can look up; none are known then.
+    async fn addresses(&self, host: &str, has_proxy: bool) -> Result<Vec<IpAddr>, Closed> {
+        let within = if has_proxy { LOOK_UP_WITHIN } else { CONNECT_WITHIN };
+        match lookup(&*self.resolver, host, within).await {
+            Ok(addresses) => Ok(addresses),
+            Err(_) if has_proxy && !nearness::is_private_name(host) => Ok(Vec::new()),
+            Err(_) if has_proxy => Err(Closed::Refused(
+                "it is a name of private networks whose address is not known here, so the proxy is not asked for it"
+                    .to_owned(),
+            )),
+            Err(reason) => Err(Closed::Failed(reason)),
+        }
+    }
 }
 
 /// Connects to the first address that answers.

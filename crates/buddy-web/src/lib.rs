@@ -25,7 +25,7 @@ mod tests;
 
 pub use address::is_global;
 pub use allowed::{AllowedHost, BadAllowedHost};
-pub use broker::{Broker, Connection, Outcome, Wanted, Warrant};
+pub use broker::{Broker, Connection, Nearness, Outcome, UpstreamProxy, Wanted, Warrant};
 pub use error::FetchError;
 pub use fetcher::{FetchSettings, Fetched, Fetcher, Redirects};
 pub use page::Page;

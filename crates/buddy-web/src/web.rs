@@ -1,6 +1,6 @@
 //! The web for tools: the fetcher, and the endpoints of searches.
 
-use crate::{FetchError, FetchSettings, Fetcher, SEARCH_ENDPOINT, WebUrl, YOUTUBE_ENDPOINT};
+use crate::{FetchError, FetchSettings, Fetcher, SEARCH_ENDPOINT, UpstreamProxy, WebUrl, YOUTUBE_ENDPOINT};
 
 /// The endpoints of searches.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,11 +34,14 @@ pub struct Web {
     pub fetcher: Fetcher,
     /// The endpoints of searches.
     pub endpoints: Endpoints,
+    /// The proxy that commands go out by, where the network has one.
+    pub upstream: UpstreamProxy,
 }
 
 impl Web {
     /// The web under these settings, with the default endpoints.
     pub fn new(settings: FetchSettings) -> Result<Self, FetchError> {
-        Ok(Self { fetcher: Fetcher::new(settings), endpoints: Endpoints::usual()? })
+        let upstream = UpstreamProxy::default();
+        Ok(Self { fetcher: Fetcher::new(settings), endpoints: Endpoints::usual()?, upstream })
     }
 }

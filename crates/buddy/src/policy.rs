@@ -5,6 +5,7 @@ mod grants;
 mod guards;
 mod links;
 mod project;
+mod registries;
 mod rules;
 mod sessions;
 mod source;

@@ -6,6 +6,7 @@ use anyhow::{Context, Result};
 use serde_json::Value;
 
 use super::Done;
+use super::undo::Undone;
 use crate::place;
 
 /// The page with the table.
@@ -49,9 +50,10 @@ fn complaint(value: &Value) -> String {
 }
 
 /// The table and the totals. Paths are relative to the home, wherever that was.
-pub(crate) fn render(done: &[Done], home: &str) -> String {
+pub(crate) fn render(done: &[Done], undone: &Undone, home: &str) -> String {
     let asked: usize = done.iter().map(|done| done.questions.len()).sum();
     let failed = done.iter().filter(|done| done.failure.is_some()).count();
+    let failed = failed + usize::from(undone.failure.is_some());
     let mut lines = vec![
         format!("{} steps, {asked} questions, {failed} failures.", done.len()),
         String::new(),
@@ -59,6 +61,15 @@ pub(crate) fn render(done: &[Done], home: &str) -> String {
         "|---|---|---|---|---|".to_owned(),
     ];
     lines.extend(done.iter().enumerate().map(|(at, done)| row(at + 1, done)));
+    let (worked, why) = match &undone.failure {
+        None => ("yes", "files byte for byte, branches, index and status are those of the morning"),
+        Some(failure) => ("no", failure.as_str()),
+    };
+    let note: String = why.replace('|', "\\|").replace('\n', " ").chars().take(2 * NOTE_CHARS).collect();
+    lines.push(format!(
+        "| | `buddy undo` of all {} entries, all but the pushes | - | {worked} | {note} |",
+        undone.entries
+    ));
     lines.join("\n").replace(home, "~")
 }
 

@@ -85,6 +85,23 @@ impl<'a> Repository<'a> {
         self.command(&self.toolbox.buddy(), DAY_SECONDS)
     }
 
+    /// The program that is measured.
+    pub(crate) fn program(&self) -> String {
+        self.toolbox.buddy()
+    }
+
+    /// What a program says in the project, which has to go well.
+    pub(crate) fn output(&self, executable: &str, arguments: &[&str]) -> Result<String> {
+        let output = self.command(executable, SECONDS).args(arguments).output()?;
+        let errors = String::from_utf8_lossy(&output.stderr);
+        ensure!(
+            output.status.success(),
+            "{}",
+            errors.lines().last().unwrap_or("it failed and did not say why")
+        );
+        Ok(String::from_utf8(output.stdout)?)
+    }
+
     fn shell(&self, line: &str) -> Result<bool> {
         let output =
             self.command("/bin/bash", SECONDS).args(["-ec", line]).env("REMOTE", &self.url).output()?;

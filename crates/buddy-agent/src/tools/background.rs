@@ -10,6 +10,7 @@ use buddy_protocol::{BACKGROUND_ENDED, EventSink, Fact, Notice, NoticeLevel};
 use tokio::sync::watch;
 use tokio::task::{JoinSet, spawn_blocking};
 
+use crate::tools::egress::CallEgress;
 use crate::tools::run_shell::WayServed;
 
 /// Commands of one session that run in the background at the same time.
@@ -52,6 +53,8 @@ pub(crate) struct Leaving {
     pub(crate) running: Running,
     /// Serves its way out for as long as this is not dropped.
     pub(crate) way: WayServed,
+    /// Who knows its connections, where it has any.
+    pub(crate) egress: Option<Arc<CallEgress>>,
     /// Compares what the command changed with what was there before it.
     pub(crate) recorder: Recorder,
     /// Where its end is written down; none where it is in no list.
@@ -91,14 +94,16 @@ impl Background {
         state.jobs.insert(leaving.id.clone(), job);
         let background = Arc::downgrade(self);
         state.tasks.spawn(async move {
-            let id = leaving.id.clone();
+            let (id, egress) = (leaving.id.clone(), leaving.egress.clone());
             let text = see_out(leaving).await;
             end.send_replace(true);
             let Some(background) = background.upgrade() else { return };
             background.state().jobs.remove(&id);
             let notice = Notice { level: NoticeLevel::Info, code: BACKGROUND_ENDED.to_owned(), text };
             // A closed sink means that the session is going down.
-            let _ = background.sink.push(vec![Fact::Notice(notice)]).await;
+            let connections = egress.and_then(|egress| egress.notice());
+            let notices = connections.into_iter().chain([notice]).map(Fact::Notice).collect();
+            let _ = background.sink.push(notices).await;
         });
     }
 
@@ -137,7 +142,7 @@ impl Background {
 
 /// Sees a command to its end, and says how it ended.
 async fn see_out(leaving: Leaving) -> String {
-    let Leaving { id, command, mut running, way, recorder, managed } = leaving;
+    let Leaving { id, command, mut running, way, egress: _, recorder, managed } = leaving;
     let exit = tokio::select! {
         exit = drained(&mut running) => exit,
         never = way => match never {},

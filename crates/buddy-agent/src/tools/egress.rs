@@ -1,24 +1,30 @@
 //! The connections of a command that nobody was asked about: each host is judged when the command wants to reach it.
+//!
+//! One question covers a package manager's registry, as its settings name it, or all hosts that wait for an answer.
+
+mod connections;
+mod question;
 
 use std::collections::{BTreeSet, HashMap};
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use async_trait::async_trait;
-use buddy_policy::{Action, Decision, Intent, Offer, Verdict, nearby_offer};
-use buddy_protocol::{Answer, Approval, Offer as OfferText, Question, Risk};
-use buddy_web::{Connection, Outcome, Wanted, Warrant};
-use serde_json::{Value, json};
+use buddy_policy::{Action, Decision, Intent, Registry, RegistryHost, Verdict, package_manager};
+use buddy_protocol::{Answer, Notice, NoticeLevel, Question};
+use buddy_web::{Connection, Nearness, Wanted, Warrant};
+use futures::future::join_all;
+use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
 use crate::gate::Ground;
 use crate::targets::Attached;
 use crate::tools::person::Person;
 use crate::tools::run::Pipeline;
-
-/// Hosts of one call that its result names. Connections to others are counted.
-const MAX_ROWS: usize = 50;
+pub(crate) use connections::{ALLOWED, CONNECTIONS, Connections};
+use question::{HostsQuestion, NearbyHost, NewHost};
 
 /// Hosts that a command was kept from and that its result explains.
 const MAX_TOLD: usize = 5;
@@ -29,6 +35,12 @@ const MAX_DECIDED: usize = 500;
 /// Questions about the hosts of one call. Beyond that a person would stop reading them.
 const MAX_QUESTIONS: usize = 20;
 
+/// Hosts in one question that no settings name. More would not be read.
+const MAX_TOGETHER: usize = 8;
+
+/// How long a question waits for further hosts of the same command. Package managers connect to several at once.
+const COLLECT: Duration = Duration::from_millis(300);
+
 /// Words at the beginning of a line that run nothing of interest.
 const ASIDES: &[&str] = &["cd", "echo", "export", "printf", "set", "test", "true", ":"];
 
@@ -38,46 +50,27 @@ pub(crate) struct CallEgress {
     pub(crate) target: Arc<Attached>,
     pub(crate) person: Person,
     /// The program that people know the command by.
-    pub(crate) program: String,
+    program: String,
+    /// The simple commands that it is made of.
+    commands: Vec<String>,
     pub(crate) cancel: CancellationToken,
     /// Decisions of this call, by host or by address. Held while a person is asked, so that there is one question at a time.
-    pub(crate) decided: tokio::sync::Mutex<HashMap<String, Result<(), String>>>,
+    decided: tokio::sync::Mutex<Decided>,
+    /// Hosts that wait for a decision; held for a look or a change only.
+    waiting: Mutex<BTreeSet<String>>,
     /// How often a person was asked.
-    pub(crate) asked: AtomicUsize,
+    asked: AtomicUsize,
     /// Whether the command runs on in the background, where nobody is asked about its hosts.
-    pub(crate) is_left: AtomicBool,
-    pub(crate) connections: Mutex<Connections>,
+    is_left: AtomicBool,
+    connections: Mutex<Connections>,
 }
 
-/// Connections of one call, each host, port and outcome once.
-#[derive(Default)]
-pub(crate) struct Connections {
-    rows: Vec<(Connection, u64)>,
-    left_out: u64,
-    /// Hosts that a person allowed.
-    allowed: BTreeSet<String>,
-}
-
-impl Connections {
-    fn add(&mut self, connection: Connection) {
-        let is_same = |(row, _): &&mut (Connection, u64)| {
-            row.wanted == connection.wanted && row.outcome == connection.outcome
-        };
-        if let Some((row, count)) = self.rows.iter_mut().find(is_same) {
-            row.sent += connection.sent;
-            row.received += connection.received;
-            *count += 1;
-        } else if self.rows.len() < MAX_ROWS {
-            self.rows.push((connection, 1));
-        } else {
-            self.left_out += 1;
-        }
-    }
-}
+/// Decisions: hosts by their names, hosts with a port that are nearby as `host:port`, and those that were refused with their address.
+type Decided = HashMap<String, Result<(), String>>;
 
 /// The program that people know a command by, of the simple commands that it is made of.
-pub(crate) fn program(decision: &Decision) -> String {
-    let programs = decision.parts.iter().filter_map(|part| part.split_whitespace().next());
+fn program(commands: &[String]) -> String {
+    let programs = commands.iter().filter_map(|part| part.split_whitespace().next());
     let named = programs.clone().find(|program| !ASIDES.contains(program)).or(programs.clone().next());
     named.unwrap_or("the command").to_owned()
 }
@@ -85,48 +78,32 @@ pub(crate) fn program(decision: &Decision) -> String {
 #[async_trait]
 impl Warrant for CallEgress {
     async fn host(&self, wanted: &Wanted) -> Result<(), String> {
-        let intent = Intent::of(Action::Fetch(format!("https://{}/", wanted.host)));
-        self.once(wanted.host.clone(), async |may_ask: bool| {
-            let judged = self.pipeline.parts.gate.judge(&intent, self.ground())?;
-            let decision = judged.decision;
-            match decision.verdict {
-                Verdict::Allow => Ok(()),
-                Verdict::Deny => Err(denial(&decision)),
-                Verdict::Ask if !may_ask => Err(TOO_MANY.to_owned()),
-                Verdict::Ask => {
-                    let action = format!("{} wants to reach {}", self.program, wanted.host);
-                    self.ask(action, &decision.reasons, decision.risk, &decision.offers, &intent).await?;
-                    self.pipeline.parts.gate.trace(|trail| trail.allow(&wanted.host));
-                    self.connections().allowed.insert(wanted.host.clone());
-                    Ok(())
-                }
-            }
-        })
-        .await
+        self.waiting().insert(wanted.host.clone());
+        let is_known = self.decided.try_lock().is_ok_and(|decided| decided.contains_key(&wanted.host));
+        let is_asked = || self.judge(&wanted.host).is_ok_and(|decision| decision.verdict == Verdict::Ask);
+        if !is_known && is_asked() {
+            tokio::time::sleep(COLLECT).await;
+        }
+        let mut decided = self.decided.lock().await;
+        let known = decided.get(&wanted.host).cloned();
+        let decision = match known {
+            Some(known) => known,
+            None => self.decide_host(wanted, &mut decided).await,
+        };
+        self.waiting().remove(&wanted.host);
+        decision
     }
 
     async fn nearby(&self, wanted: &Wanted, address: IpAddr) -> Result<(), String> {
-        self.once(format!("{} at {address}", authority(wanted)), async |may_ask: bool| {
-            let is_configured = self.pipeline.parts.web.fetcher.allows(&wanted.host, wanted.port);
-            if is_configured || self.pipeline.parts.gate.reaches_nearby(&authority(wanted), self.ground())? {
-                return Ok(());
-            }
-            if !self.pipeline.parts.gate.is_attended() {
-                return Err(format!(
-                    "it is at {address}, on this machine or its network, and nobody is there to ask"
-                ));
-            }
-            if !may_ask {
-                return Err(TOO_MANY.to_owned());
-            }
-            let place = if address.is_loopback() { "this machine" } else { "a private network" };
-            let action = format!("{} wants to reach {} on {place}", self.program, authority(wanted));
-            let reason = format!("`{}` is at {address}, on {place}", wanted.host);
-            let offers = [nearby_offer(&authority(wanted), &self.target.spec.name)];
-            let intent = Intent::of(Action::Fetch(format!("https://{}/", wanted.host)));
-            self.ask(action, &[reason], Risk::Medium, &offers, &intent).await
-        })
-        .await
+        let mut decided = self.decided.lock().await;
+        let refused = refused_key(&authority(wanted), address);
+        if let Some(known) = decided.get(&authority(wanted)).or_else(|| decided.get(&refused)) {
+            return known.clone();
+        }
+        let decision = self.decide_nearby(wanted, address, &mut decided).await;
+        let key = if decision.is_ok() { authority(wanted) } else { refused };
+        decided.insert(key, decision.clone());
+        decision
     }
 
     fn ended(&self, connection: Connection) {
@@ -138,6 +115,28 @@ impl Warrant for CallEgress {
 const TOO_MANY: &str = "this command has asked for too many hosts";
 
 impl CallEgress {
+    pub(crate) fn new(
+        pipeline: Arc<Pipeline>,
+        target: Arc<Attached>,
+        person: Person,
+        decision: &Decision,
+        cancel: CancellationToken,
+    ) -> Self {
+        Self {
+            pipeline,
+            target,
+            person,
+            program: program(&decision.parts),
+            commands: decision.parts.clone(),
+            cancel,
+            decided: tokio::sync::Mutex::default(),
+            waiting: Mutex::default(),
+            asked: AtomicUsize::new(0),
+            is_left: AtomicBool::new(false),
+            connections: Mutex::default(),
+        }
+    }
+
     fn ground(&self) -> Ground<'_> {
         Ground { source: &*self.target.host.policy, cwd: &self.target.place.cwd }
     }
@@ -146,58 +145,153 @@ impl CallEgress {
         self.connections.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Decides something the first time that it comes up in this call. `decide` is told whether a person may still be asked.
-    async fn once(
-        &self,
-        key: String,
-        decide: impl AsyncFnOnce(bool) -> Result<(), String>,
-    ) -> Result<(), String> {
-        let mut decided = self.decided.lock().await;
-        if let Some(known) = decided.get(&key) {
-            return known.clone();
-        }
-        if decided.len() >= MAX_DECIDED {
-            return Err(TOO_MANY.to_owned());
-        }
-        let asked = self.asked.load(Ordering::Relaxed);
-        let decision = decide(asked < MAX_QUESTIONS).await;
-        decided.insert(key, decision.clone());
-        decision
+    fn waiting(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn ask(
+    /// What the gate says about a host, as for any fetch from it.
+    fn judge(&self, host: &str) -> Result<Decision, String> {
+        Ok(self.pipeline.parts.gate.judge(&fetch(host), self.ground())?.decision)
+    }
+
+    /// The registry whose settings name a host.
+    fn registry(&self, host: &str) -> Option<Registry> {
+        self.target.host.policy.registry(&self.target.place.cwd, &self.commands, host)
+    }
+
+    /// Whether a person may be asked once more; the error says why not.
+    fn may_ask(&self, decided: &Decided) -> Result<(), String> {
+        let is_within = decided.len() < MAX_DECIDED && self.asked.load(Ordering::Relaxed) < MAX_QUESTIONS;
+        if is_within { Ok(()) } else { Err(TOO_MANY.to_owned()) }
+    }
+
+    /// Decides about a host that this call wants for the first time, and about those that the same question is about.
+    async fn decide_host(&self, wanted: &Wanted, decided: &mut Decided) -> Result<(), String> {
+        let decision = self.judge(&wanted.host)?;
+        let answer = match decision.verdict {
+            Verdict::Allow => Ok(()),
+            Verdict::Deny => Err(denial(&decision)),
+            Verdict::Ask => {
+                self.may_ask(decided)?;
+                let question = match self.registry(&wanted.host) {
+                    Some(registry) => self.about_registry(registry).await,
+                    None => self.about_waiting(&wanted.host, decided),
+                };
+                return self.put(&question, decided).await;
+            }
+        };
+        if decided.len() < MAX_DECIDED {
+            decided.insert(wanted.host.clone(), answer.clone());
+        }
+        answer
+    }
+
+    async fn decide_nearby(
         &self,
-        action: String,
-        reasons: &[String],
-        risk: Risk,
-        offers: &[Offer],
-        intent: &Intent,
+        wanted: &Wanted,
+        address: IpAddr,
+        decided: &mut Decided,
     ) -> Result<(), String> {
+        if self.reaches_nearby(&wanted.host, wanted.port)? {
+            return Ok(());
+        }
+        if !self.pipeline.parts.gate.is_attended() {
+            return Err(format!(
+                "it is at {address}, on this machine or its network, and nobody is there to ask"
+            ));
+        }
+        self.may_ask(decided)?;
+        let is_literal = Nearness::of_literal(&wanted.host).is_literal;
+        let registry = self.registry(&wanted.host).filter(|registry| {
+            // Settings that name another port name another service.
+            is_literal
+                && registry.hosts.iter().any(|host| host.host == wanted.host && host.port == wanted.port)
+        });
+        let question = match registry {
+            Some(registry) => self.about_registry(registry).await,
+            None => {
+                HostsQuestion::nearby(&self.program, NearbyHost { authority: authority(wanted), address })
+            }
+        };
+        self.put(&question, decided).await
+    }
+
+    fn reaches_nearby(&self, host: &str, port: u16) -> Result<bool, String> {
+        let is_configured = self.pipeline.parts.web.fetcher.allows(host, port);
+        let authority = format!("{host}:{port}");
+        Ok(is_configured || self.pipeline.parts.gate.reaches_nearby(&authority, self.ground())?)
+    }
+
+    /// The question about a registry: all its hosts that nobody allowed yet. Those that the person's own settings name are looked up
+    /// before, so that the question can say which are nearby: no command can write a name there, so nothing rides on the look-up.
+    async fn about_registry(&self, registry: Registry) -> HostsQuestion {
+        let program = if registry.is_of_command { registry.of } else { &self.program };
+        let mut question = HostsQuestion::registry(program, &registry);
+        let find = async |host: RegistryHost| {
+            let found = if host.is_by_project {
+                Nearness::of_literal(&host.host)
+            } else {
+                Nearness::of(&host.host).await
+            };
+            (host, found)
+        };
+        for (host, found) in join_all(registry.hosts.into_iter().map(find)).await {
+            let is_open = self.reaches_nearby(&host.host, host.port).unwrap_or(false);
+            if let Some(address) = found.address.filter(|_| !is_open) {
+                let authority = format!("{}:{}", host.host, host.port);
+                question.add_nearby(NearbyHost { authority, address }, &host.named_in);
+            }
+            if found.is_literal {
+                continue;
+            }
+            let judged = self.judge(&host.host).ok().filter(|decision| decision.verdict == Verdict::Ask);
+            if let Some(decision) = judged {
+                question.add(NewHost { host: host.host, decision }, Some(&host.named_in));
+            }
+        }
+        question
+    }
+
+    /// The question about a host that no settings name, with all others that wait.
+    fn about_waiting(&self, host: &str, decided: &Decided) -> HostsQuestion {
+        let mut question = HostsQuestion::unnamed(&self.program, package_manager(&self.commands));
+        let others: Vec<String> = self.waiting().iter().filter(|other| *other != host).cloned().collect();
+        let mut count = 0;
+        for host in std::iter::once(host.to_owned()).chain(others) {
+            let is_new = !decided.contains_key(&host) && (count == 0 || self.registry(&host).is_none());
+            let judged = self.judge(&host).ok().filter(|decision| decision.verdict == Verdict::Ask);
+            if let Some(decision) = judged.filter(|_| is_new && count < MAX_TOGETHER) {
+                question.add(NewHost { host, decision }, None);
+                count += 1;
+            }
+        }
+        question
+    }
+
+    /// Puts a question, and keeps the answer for every host that it is about.
+    async fn put(&self, question: &HostsQuestion, decided: &mut Decided) -> Result<(), String> {
+        let answer = self.ask(question).await;
+        for new in &question.hosts {
+            if answer.is_ok() {
+                self.pipeline.parts.gate.trace(|trail| trail.allow(&new.host));
+                self.connections().allowed.insert(new.host.clone());
+            }
+            decided.insert(new.host.clone(), answer.clone());
+        }
+        for NearbyHost { authority, address } in &question.nearby {
+            let key = if answer.is_ok() { authority.clone() } else { refused_key(authority, *address) };
+            decided.insert(key, answer.clone());
+        }
+        answer
+    }
+
+    async fn ask(&self, question: &HostsQuestion) -> Result<(), String> {
         if self.is_left.load(Ordering::Relaxed) {
             return Err("the command runs in the background, where nobody is asked".to_owned());
         }
         self.asked.fetch_add(1, Ordering::Relaxed);
-        let described = self.target.host.target.describe();
-        let offered =
-            |offer: &Offer| OfferText { grant: offer.grant.to_string(), covers: offer.covers.clone() };
-        let approval = Approval {
-            item: None,
-            actor: "buddy".to_owned(),
-            place: format!("{}@{}", described.user, described.host),
-            target: None,
-            cwd: self.target.place.cwd.to_string_lossy().into_owned(),
-            action,
-            why: None,
-            risk,
-            reasons: reasons.to_vec(),
-            parts: Vec::new(),
-            opens: Vec::new(),
-            diff: None,
-            is_editable: false,
-            offers: offers.iter().map(offered).collect(),
-            unfit: None,
-            word: None,
-        };
+        let offers = question.offers(&self.target.spec.name);
+        let approval = question.approval(&self.target, &offers);
         let answer = tokio::select! {
             answer = self.person.ask(Question::Approval(approval)) => answer,
             () = self.cancel.cancelled() => None,
@@ -211,7 +305,8 @@ impl CallEgress {
             _ => return Err("nobody answered".to_owned()),
         };
         if let Some(wish) = grant {
-            let wished = self.pipeline.parts.gate.wished(&wish, offers, intent, self.ground());
+            let intent = fetch(question.first());
+            let wished = self.pipeline.parts.gate.wished(&wish, &offers, &intent, self.ground());
             // A closed sink means that the session is going down, and the command with it.
             let _ = match wished {
                 Ok(grant) => self.pipeline.note_grant(self.ground(), Some((grant, wish))).await,
@@ -238,50 +333,30 @@ impl CallEgress {
         refused
     }
 
-    /// The connections for a result; none where there were none.
+    /// The connections that ended since they were last told, for a result; none where there were none.
     pub(crate) fn rows(&self) -> Option<Value> {
-        let connections = self.connections();
-        if connections.rows.is_empty() {
-            return None;
-        }
-        let row = |(row, count): &(Connection, u64)| {
-            let is_allowed = connections.allowed.contains(&row.wanted.host);
-            connection_row(row, *count, is_allowed)
-        };
-        let mut list: Vec<Value> = connections.rows.iter().map(row).collect();
-        if connections.left_out > 0 {
-            list.push(json!({ "left_out": connections.left_out }));
-        }
-        Some(Value::Array(list))
+        self.connections().take_list()
+    }
+
+    /// The same as a notice, for a command that has no result any more.
+    pub(crate) fn notice(&self) -> Option<Notice> {
+        let rows = self.connections().take_lines()?;
+        let text = format!("connections of `{}`: {}", self.program, rows.join(", "));
+        Some(Notice { level: NoticeLevel::Info, code: CONNECTIONS.to_owned(), text })
     }
 }
 
-fn connection_row(row: &Connection, count: u64, is_allowed: bool) -> Value {
-    let mut fields = json!({
-        "host": row.wanted.host,
-        "port": row.wanted.port,
-        "outcome": match row.outcome {
-            Outcome::Made => "made",
-            Outcome::Refused => "refused",
-            Outcome::Failed => "failed",
-        },
-        "count": count,
-        "sent": row.sent,
-        "received": row.received,
-    });
-    if is_allowed {
-        fields[ALLOWED] = json!(true);
-    }
-    fields
+/// A fetch of nothing in particular from a host, as a connection to it is judged.
+fn fetch(host: &str) -> Intent {
+    Intent::of(Action::Fetch(format!("https://{host}/")))
 }
-
-/// Whether a person allowed the host of a connection, as results have it.
-pub(crate) const ALLOWED: &str = "allowed_by_person";
-/// Where results have the connections of a command.
-pub(crate) const CONNECTIONS: &str = "connections";
 
 fn authority(wanted: &Wanted) -> String {
     format!("{}:{}", wanted.host, wanted.port)
+}
+
+fn refused_key(authority: &str, address: IpAddr) -> String {
+    format!("{authority} at {address}")
 }
 
 /// A denial as the command is told it, with how a person allows it beforehand.
@@ -292,29 +367,4 @@ fn denial(decision: &Decision) -> String {
         text.push_str(way);
     }
     text
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn connection(host: &str, outcome: Outcome) -> Connection {
-        let wanted = Wanted { host: host.to_owned(), port: 443 };
-        Connection { wanted, outcome, sent: 1, received: 2 }
-    }
-
-    #[test]
-    fn connections_are_counted_and_never_more_than_can_be_told() {
-        let mut connections = Connections::default();
-        for _ in 0..1000 {
-            connections.add(connection("a.test", Outcome::Made));
-        }
-        connections.add(connection("a.test", Outcome::Refused));
-        let [(made, 1000), (_, 1)] = &connections.rows[..] else { panic!("{:?}", connections.rows) };
-        assert_eq!((made.sent, made.received), (1000, 2000));
-        for number in 0..1000 {
-            connections.add(connection(&format!("{number}.test"), Outcome::Refused));
-        }
-        assert_eq!((connections.rows.len(), connections.left_out), (MAX_ROWS, 1000 - 48));
-    }
 }

@@ -122,7 +122,8 @@ fn promises(offer: &Offer, sample: &Sample) -> bool {
             assert!(covers.starts_with("every command that starts with") && names(start));
             runs && about.starts_with(start)
         }
-        Scope::Nearby(_) => false,
+        // The broker offers them while a command runs, and no call by itself.
+        Scope::Nearby(_) | Scope::Hosts { .. } => false,
     }
 }
 

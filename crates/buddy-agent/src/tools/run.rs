@@ -3,7 +3,6 @@
 //! A call given to the pipeline ends in exactly one recorded result, whatever happens to it on the way.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, AtomicUsize};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -28,7 +27,7 @@ use crate::targets::{Attached, Targets};
 use crate::tools::approve::{Passage, Refusal, Share};
 use crate::tools::background::Background;
 use crate::tools::clip::{TextLimits, clip, clip_text};
-use crate::tools::egress::{self, CONNECTIONS, CallEgress};
+use crate::tools::egress::{CONNECTIONS, CallEgress};
 use crate::tools::failure::target_failure;
 use crate::tools::outside::{self, Declined};
 use crate::tools::person::Person;
@@ -422,6 +421,12 @@ impl Pipeline {
             let refused = egress.refused();
             lines.extend(refused.iter().map(|(host, why)| outside::host_line(host, why, project)));
         }
+        // A failure has no room for them, and they are facts all the same.
+        let notice = egress.as_ref().filter(|_| result.is_err()).and_then(|egress| egress.notice());
+        if let Some(notice) = notice {
+            // A closed sink means that the session is going down.
+            let _ = self.parts.sink.push(vec![Fact::Notice(notice)]).await;
+        }
         let connections = egress.and_then(|egress| egress.rows());
         let result = result.map(|value| side.marked(outside::told(connected(value, connections), &lines)));
         let result = match edit.as_deref() {
@@ -444,17 +449,14 @@ impl Pipeline {
         judged: &Judged,
         cancel: &CancellationToken,
     ) -> Arc<CallEgress> {
-        Arc::new(CallEgress {
-            pipeline: self.clone(),
-            target: ready.target.clone(),
-            person: self.person(Some(item)),
-            program: egress::program(&judged.decision),
-            cancel: cancel.clone(),
-            decided: tokio::sync::Mutex::default(),
-            asked: AtomicUsize::new(0),
-            is_left: AtomicBool::new(false),
-            connections: Mutex::default(),
-        })
+        let person = self.person(Some(item));
+        Arc::new(CallEgress::new(
+            self.clone(),
+            ready.target.clone(),
+            person,
+            &judged.decision,
+            cancel.clone(),
+        ))
     }
 
     /// Which redirects a fetch of this call may follow to other hosts.

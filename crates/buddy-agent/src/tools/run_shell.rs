@@ -12,7 +12,7 @@ use tokio::task::spawn_blocking;
 
 use async_trait::async_trait;
 use buddy_exec::{
-    Chunk, Denial, DenialKind, Ended, Exec, Exit, LogFile, OutputLimits, PaneSelector, Reach, Running, Stdin,
+    Chunk, Denial, DenialKind, Ended, Exec, Exit, LogFile, OutputLimits, PaneSelector, Running, Stdin,
     Stream, Target, TerminalSize,
 };
 use buddy_model::ToolDefinition;
@@ -27,6 +27,7 @@ use crate::tools::failure::target_failure;
 use crate::tools::opens::named;
 use crate::tools::plain;
 use crate::tools::process;
+use crate::tools::snapshot::snapshot_workspace;
 use crate::tools::tmux::{no_panes, selector};
 use crate::tools::tool::{CommandField, Place, Spec, TextClass, Tool, ToolContext};
 use crate::tools::wait::Wait;
@@ -175,7 +176,7 @@ impl Tool for RunShell {
             output: limits(context),
             way_out,
         };
-        snapshot(context).await?;
+        snapshot_workspace(context).await?;
         let mut way: WayServed = Box::pin(way_out::serve(outlet, context.egress.clone()));
         let mut running = tokio::select! {
             running = context.target.start(exec) => running.map_err(|error| target_failure(&error))?,
@@ -371,6 +372,7 @@ async fn leave(
         command,
         running,
         way,
+        egress: context.egress.clone(),
         recorder,
         managed: Some(managed),
     });
@@ -402,27 +404,6 @@ pub(crate) fn argv(execution: &Execution, shell: &str, command: String) -> Vec<S
         Execution::Shell => vec![shell.to_owned(), "-c".to_owned(), command],
         Execution::Argv(words) => words.clone(),
     }
-}
-
-/// Keeps the workspace as it is before a command that is confined to it. What a command without bounds may touch is
-/// everything, which nobody can keep.
-async fn snapshot(context: &ToolContext) -> Result<(), ToolFailure> {
-    let Reach::Beneath(roots) = &context.bounds.write else { return Ok(()) };
-    let workspace = covered(roots, &context.workspace, &context.place.cwd);
-    let elsewhere = roots.iter().filter(|root| !workspace.contains(root)).cloned().collect();
-    let kept = context.recorder.before_command(workspace, elsewhere).await;
-    kept.map_err(|error| target_failure(&error))
-}
-
-/// The directories that a snapshot is taken of: those to work in, and that of the session wherever it may be written. One
-/// beneath another is part of it.
-fn covered(roots: &[PathBuf], workspace: &[PathBuf], cwd: &PathBuf) -> Vec<PathBuf> {
-    let is_writable = |path: &PathBuf| roots.iter().any(|root| path.starts_with(root));
-    let mut covered: Vec<PathBuf> =
-        workspace.iter().chain([cwd]).filter(|path| is_writable(path)).cloned().collect();
-    covered.sort();
-    covered.dedup_by(|inner, outer| inner.starts_with(&*outer));
-    covered
 }
 
 /// How long to wait; none for not at all. A longer wait than the longest is that one: nothing is lost, as the command runs on.

@@ -258,6 +258,10 @@ impl Entry {
     }
 
     fn before_command(&self, roots: &[PathBuf], elsewhere: &[PathBuf]) -> io::Result<()> {
+        if self.header.target.is_some() {
+            // At the same path this machine has something else.
+            return Ok(());
+        }
         let at_nanos = self.shared.now_nanos();
         let taking = self.shared.taking(at_nanos);
         let mut taken = Vec::new();

@@ -19,6 +19,7 @@ use crate::grant::offers;
 use crate::guarded::{holds_secrets, is_guarded, is_secret};
 use crate::later::{Later, runs_later};
 use crate::path::{is_beneath_any, shown, touches_any};
+use crate::registries::is_package_manager;
 use crate::rules::{Match, Thing};
 use crate::shell::{Unreadable, Word};
 use crate::{Approvals, CommandMode, CommandPattern, Execution, Mode, Now, Places, Policy, Scope, Tier};
@@ -225,8 +226,12 @@ impl Judge<'_> {
         }
     }
 
-    /// Whether every host that a simple command reaches can be read off its words and needs no question.
+    /// Whether every host that a simple command reaches can be read off its words and needs no question. A package manager reaches
+    /// more than it names, and so do the scripts that it runs.
     fn names_its_hosts(&self, leaf: &Leaf) -> bool {
+        if self.policy.has_broker && is_package_manager(&leaf.program) {
+            return false;
+        }
         let reached = destinations(&leaf.program, &leaf.words);
         let mut aside = Sheet::new(Tier::Auto);
         !reached.is_empty()

@@ -122,6 +122,7 @@ pub(crate) fn repository(
     let verb = match change {
         RepositoryChange::Stage => "stages files in",
         RepositoryChange::Commit => "makes a commit in",
+        RepositoryChange::Receive => return receive(&top, &top, policy, sheet),
     };
     if policy.mode == Mode::Plan {
         return sheet.deny(format!("plan mode: nothing is changed, and it {verb} `{}`", shown(&top)));
@@ -143,6 +144,36 @@ pub(crate) fn repository(
         }
         _ => {}
     }
+}
+
+/// Judges a push to a repository that is a folder of this host, `real` being where its name leads. What a person allows is open to
+/// this one call; protected places are not, whatever anybody says.
+pub(crate) fn receive(named: &Path, real: &Path, policy: &Policy, sheet: &mut Sheet) {
+    sheet.changes_something();
+    let places = &policy.places;
+    let real = clean(real);
+    for path in [&clean(named), &real] {
+        if policy.mode == Mode::Plan {
+            return sheet.deny(format!("plan mode: nothing is pushed, and it pushes to `{}`", shown(path)));
+        }
+        rule(Thing::Write(path), policy, sheet);
+        if policy.mode == Mode::Development && is_untrusted(path, places) {
+            return sheet.deny(untrusted("push to", path));
+        }
+        if is_guarded(path, places) || is_secret(path, places) || holds_a_root(path, places) {
+            return sheet.deny(format!("it pushes to `{}`, a protected place", shown(path)));
+        }
+    }
+    if real != clean(named) {
+        let (named, real) = (shown(named), shown(&real));
+        return sheet.deny(format!("`{named}` leads to `{real}`; give the remote that folder"));
+    }
+    if is_open(&real, places) {
+        return;
+    }
+    let reason = format!("it writes the repository `{}`, outside the workspace", shown(&real));
+    sheet.ask(Weight::Hard, Risk::Medium, reason);
+    sheet.needs.written.push(real);
 }
 
 pub(crate) fn delete(path: &Path, policy: &Policy, now: &Now<'_>, sheet: &mut Sheet) {

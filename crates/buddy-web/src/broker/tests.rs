@@ -6,7 +6,7 @@ use tokio::sync::Notify;
 
 use super::*;
 
-/// A resolver that knows two names.
+/// Resolves a few names, and nothing else.
 struct Names;
 
 #[async_trait]
@@ -14,6 +14,7 @@ impl Resolver for Names {
     async fn lookup(&self, host: &str) -> io::Result<Vec<IpAddr>> {
         match host {
             "here.test" => Ok(vec![[127, 0, 0, 1].into()]),
+            "far.test" => Ok(vec![[203, 0, 113, 5].into()]),
             "cloud.test" => Ok(vec![[127, 0, 0, 1].into(), [169, 254, 169, 254].into()]),
             _ => Err(io::Error::other("no such name")),
         }
@@ -82,11 +83,17 @@ struct Stage {
 
 impl Stage {
     async fn new(warrant: Listed) -> Self {
+        Self::behind(warrant, UpstreamProxy::default()).await
+    }
+
+    /// The same in a network with a proxy.
+    async fn behind(warrant: Listed, upstream: UpstreamProxy) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let (broker, warrant) = (listener.local_addr().unwrap(), Arc::new(warrant));
         let serving = warrant.clone();
         let mut tasks = JoinSet::new();
-        tasks.spawn(async move { Broker { resolver: Arc::new(Names) }.serve(listener, serving).await });
+        let broker_of = Broker { ways: Arc::new(Ways { resolver: Arc::new(Names), upstream }) };
+        tasks.spawn(async move { broker_of.serve(listener, serving).await });
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let (server, heard) = (listener.local_addr().unwrap(), Arc::new(Mutex::new(Vec::new())));
         let keep = heard.clone();
@@ -231,4 +238,79 @@ async fn a_host_that_does_not_answer_is_reported() {
     let answer = stage.text("CONNECT gone.test:443 HTTP/1.1\r\n\r\n").await;
     assert!(answer.starts_with("HTTP/1.1 502 ") && answer.contains("no such name"), "{answer}");
     assert_eq!(stage.warrant.outcomes(1).await, [(Outcome::Failed, 0, 0)]);
+}
+
+/// A stage whose server is the proxy of the network.
+async fn behind_proxy(warrant: Listed, no_proxy: &str) -> (Stage, Stage) {
+    // The server of the first one is the proxy: it answers `pong` to whatever it hears.
+    let proxy = Stage::new(Listed::default()).await;
+    let address = format!("http://ann:p%40ss@{}/", proxy.server);
+    let variable = |name: &str| match name {
+        "HTTP_PROXY" | "HTTPS_PROXY" => Some(address.clone()),
+        "NO_PROXY" => Some(no_proxy.to_owned()),
+        _ => None,
+    };
+    (Stage::behind(warrant, UpstreamProxy::from_variables(variable)).await, proxy)
+}
+
+fn everywhere() -> Listed {
+    Listed {
+        hosts: &["here.test", "far.test", "cloud.test", "unknown.test", "intranet"],
+        ..Listed::default()
+    }
+}
+
+#[tokio::test]
+async fn the_proxy_of_the_network_is_asked_by_name_after_the_verdict() {
+    let (stage, proxy) = behind_proxy(everywhere(), "").await;
+    stage.text("CONNECT far.test:443 HTTP/1.1\r\n\r\nping").await;
+    stage.text("CONNECT unknown.test:443 HTTP/1.1\r\n\r\n").await;
+    let heard = proxy.heard();
+    assert!(heard.starts_with("CONNECT far.test:443 HTTP/1.1\r\nHost: far.test:443\r\n"), "{heard}");
+    assert!(heard.contains("Proxy-Authorization: Basic YW5uOnBAc3M=\r\n"), "{heard}");
+    assert!(heard.contains("CONNECT unknown.test:443 "), "only the proxy knows the name: {heard}");
+    assert_eq!(stage.warrant.asked(), ["far.test", "unknown.test"]);
+    let refused = stage.text("CONNECT other.test:443 HTTP/1.1\r\n\r\n").await;
+    assert!(refused.starts_with("HTTP/1.1 403 ") && !proxy.heard().contains("other.test"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_plain_request_goes_to_the_proxy_as_a_whole() {
+    let (stage, proxy) = behind_proxy(everywhere(), "").await;
+    assert_eq!(stage.text("GET http://far.test/a?b=c HTTP/1.1\r\nX-Own: 1\r\n\r\n").await, "pong");
+    let heard = proxy.heard();
+    assert!(
+        heard.starts_with("GET http://far.test/a?b=c HTTP/1.1\r\nProxy-Authorization: Basic "),
+        "{heard}"
+    );
+    assert!(heard.contains("Host: far.test\r\n") && heard.contains("X-Own: 1\r\n"), "{heard}");
+}
+
+#[tokio::test]
+async fn the_proxy_is_asked_for_nothing_that_is_forbidden_private_or_here() {
+    let (stage, proxy) = behind_proxy(everywhere(), "").await;
+    for host in ["cloud.test", "169.254.169.254", "intranet"] {
+        let answer = stage.text(&format!("CONNECT {host}:80 HTTP/1.1\r\n\r\n")).await;
+        assert!(answer.starts_with("HTTP/1.1 403 "), "{host}: {answer}");
+    }
+    let port = stage.server.port();
+    let answer = stage.text(&format!("CONNECT here.test:{port} HTTP/1.1\r\n\r\nping")).await;
+    assert!(
+        answer.ends_with("pong") && stage.heard() == "ping",
+        "this machine is reached directly: {answer}"
+    );
+    assert_eq!(proxy.heard(), "");
+}
+
+#[tokio::test]
+async fn a_proxy_that_says_no_is_told_and_another_kind_of_proxy_is_not_used() {
+    let (stage, _proxy) = behind_proxy(everywhere(), "").await;
+    let answer = stage.text("CONNECT far.test:443 HTTP/1.1\r\n\r\n").await;
+    assert!(answer.starts_with("HTTP/1.1 502 ") && answer.contains("the proxy"), "{answer}");
+    assert_eq!(stage.warrant.outcomes(1).await, [(Outcome::Failed, 0, 0)]);
+    let variable = |name: &str| (name == "ALL_PROXY").then(|| "socks5://u:secret@p.test:1".to_owned());
+    let stage = Stage::behind(everywhere(), UpstreamProxy::from_variables(variable)).await;
+    let answer = stage.text("CONNECT far.test:443 HTTP/1.1\r\n\r\n").await;
+    assert!(answer.starts_with("HTTP/1.1 502 ") && answer.contains("ALL_PROXY"), "{answer}");
+    assert!(!answer.contains("secret"), "{answer}");
 }

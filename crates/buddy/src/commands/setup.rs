@@ -7,6 +7,7 @@ use std::time::Duration;
 use buddy_agent::{Budget, Limit, TextSettings};
 use buddy_policy::{Approvals, Attendance};
 use buddy_protocol::{MicroUsd, TargetWish};
+use buddy_web::{UpstreamProxy, Web};
 
 use crate::cli::{Approve, RunRules};
 use crate::commands::{StartError, is_here, printer};
@@ -211,6 +212,8 @@ impl Setup {
         let (approvals, window) = self.approvals(invocation.policy.approve);
         let config = &self.loaded.config;
         let texts = TextSettings::default();
+        let variable = |name: &str| invocation.environment.get(name).map(str::to_owned);
+        let upstream = UpstreamProxy::from_variables(variable);
         Ok(Wishes {
             mode: if invocation.environment.is_throwaway {
                 "throwaway"
@@ -233,7 +236,7 @@ impl Setup {
             budget: self.budget(),
             instructions: config.agent.system_prompt.clone(),
             tools_off: config.tools.off(),
-            web: config.web.web()?,
+            web: Web { upstream, ..config.web.web()? },
         })
     }
 

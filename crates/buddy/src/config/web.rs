@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::Display;
 use std::str::FromStr;
 
-use buddy_web::{AllowedHost, Endpoints, FetchError, FetchSettings, Fetcher, Web, WebUrl};
+use buddy_web::{AllowedHost, Endpoints, FetchError, FetchSettings, Fetcher, UpstreamProxy, Web, WebUrl};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -58,7 +58,7 @@ impl WebSection {
             total_timeout: self.total_timeout.0,
             ..FetchSettings::default()
         });
-        Ok(Web { fetcher, endpoints })
+        Ok(Web { fetcher, endpoints, upstream: UpstreamProxy::default() })
     }
 
     /// The hosts that the configuration names: those of searches, and those that may be fetched from.

@@ -46,6 +46,8 @@ pub(super) struct Ground {
     layers: Option<PathBuf>,
     /// Caches of package managers.
     caches: Vec<CachePlace>,
+    /// The variables of commands.
+    pub(super) variables: Vec<(String, String)>,
     /// Ways to other sessions of the account.
     sessions: Arc<OtherSessions>,
     is_remote: bool,
@@ -71,7 +73,8 @@ impl Ground {
         let sessions = Arc::new(OtherSessions::new(environment));
         let layers = environment.layers().filter(|_| !is_remote);
         let caches = home.as_deref().map(|home| caches(home, host)).unwrap_or_default();
-        Self { home, own, own_readable, scratch, layers, caches, sessions, is_remote }
+        let variables = host.env.clone();
+        Self { home, own, own_readable, scratch, layers, caches, variables, sessions, is_remote }
     }
 
     /// Makes the directories of buddy that are missing on this machine: only one that is there can be hidden from commands. Where
@@ -170,7 +173,10 @@ pub(super) fn bounds(ground: &Ground, policy: &Policy, call: &CallRights<'_>, ne
     let write = match (is_production, is_still) {
         (true, _) => Reach::Anywhere,
         (false, true) => Reach::Nothing,
-        (false, false) => Reach::Beneath(roots().collect()),
+        (false, false) => {
+            let asked = needs.written.iter().filter(|_| call.by == AllowedBy::Person).cloned();
+            Reach::Beneath(roots().chain(asked).collect())
+        }
     };
     let caches = matches!(write, Reach::Beneath(_)).then(|| ground.cache_layers(workspace)).flatten();
     Bounds {

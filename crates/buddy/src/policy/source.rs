@@ -9,13 +9,17 @@ use anyhow::Context;
 use buddy_agent::{CallRights, PolicySource};
 use buddy_exec::undo::{Remover, UndoSettings, lost};
 use buddy_exec::{Bounds, GitHome, git_orders};
-use buddy_policy::{CommandMode, CommandPattern, Grant, Mode, Places, Policy, RuleSet, Rules, guarded_names};
+use buddy_policy::{
+    CommandMode, CommandPattern, Grant, Mode, Places, Policy, Registry, RuleSet, Rules, SettingsSource,
+    guarded_names, registry_of,
+};
 use buddy_protocol::GrantScope;
 
 use super::bounds::{Ground, bounds};
 use super::grants::GrantBook;
 use super::guards::Guards;
 use super::links::{links, links_within};
+use super::registries::{list_names, read_settings};
 use super::rules::{FixedRules, ProjectRules, RuleFiles};
 use super::tracked::TrackedSecrets;
 use crate::commands::setup::PolicyWish;
@@ -275,6 +279,22 @@ impl PolicySource for Policies {
         // As with links, another host is not asked.
         let roots = policy.places.workspace.iter().filter(|_| self.remote.is_none());
         roots.flat_map(|root| lost(root, paths, remover, UndoSettings::default())).collect()
+    }
+
+    fn registry(&self, cwd: &Path, commands: &[String], host: &str) -> Option<Registry> {
+        // Commands on another host have no broker.
+        if self.remote.is_some() {
+            return None;
+        }
+        let source = SettingsSource {
+            home: self.ground.home.as_deref(),
+            config: self.environment.config_home.as_deref(),
+            project: cwd,
+            variables: &self.ground.variables,
+            read: &read_settings,
+            list: &list_names,
+        };
+        registry_of(host, commands, &source)
     }
 
     fn grants(&self, cwd: &Path) -> Vec<Grant> {

@@ -213,3 +213,76 @@ async fn a_repository_that_points_elsewhere_is_refused_or_told() {
     assert_eq!(results[2]["error"]["code"], "refused", "{:#}", results[2]);
     assert_eq!(results[3]["error"]["code"], "not_found", "{:#}", results[3]);
 }
+
+/// A conversation in the default mode whose model pushes to these folders, of which each is made by the script.
+async fn pushes(folders: &[&str], script: &str) -> (Stage, Vec<Value>, String) {
+    let push = |folder: &&str| {
+        turn().call(
+            "git_push",
+            json!({"remote": folder.trim_matches(['.', '/']), "url": folder, "branch": "main"}),
+        )
+    };
+    let stage =
+        Stage::apart(folders.iter().map(push).chain([turn().text("Done.")]).collect::<Vec<_>>()).await;
+    let work = stage.home.work();
+    bash(&work, &stage.home.path().join("marks"), &format!("{HONEST}\n{script}")).await;
+    for folder in folders {
+        let name = folder.trim_matches(['.', '/']);
+        bash(&work, &work, &format!("git remote add {name} {folder}")).await;
+    }
+    stage.buddy(["trust"]).run().await.expect_code(0);
+    let mut started = stage.usual([]).converse();
+    started.write(b"go\n").await;
+    tokio::select! {
+        () = started.stderr.wait_for("approve? [y/n]", 1) => {}
+        () = started.stdout.wait_for("Done.", 1) => {}
+    }
+    started.write(b"y\n").await;
+    started.stdout.wait_for("Done.", 1).await;
+    let asked = started.finish().await.stderr;
+    let results = stage.results();
+    (stage, results, asked)
+}
+
+#[tokio::test]
+async fn a_push_to_a_folder_beside_the_project_happens_once_a_person_allowed_it() {
+    let (stage, results, asked) = pushes(&["../backup.git"], "git init -q --bare ../backup.git").await;
+    assert_eq!(results[0]["ok"], json!(true), "{results:#?}");
+    assert!(asked.contains("push main to backup.git (../backup.git)"), "{asked}");
+    assert_eq!(asked.matches("approve? [y/n]").count(), 1, "{asked}");
+    let check = "test \"$(git -C ../backup.git rev-parse main)\" = \"$(git rev-parse main)\"";
+    bash(&stage.home.work(), &stage.home.work(), check).await;
+}
+
+#[tokio::test]
+async fn a_push_that_cannot_work_or_may_not_be_is_refused_before_anybody_is_asked() {
+    let script = "git init -q ../tree && mkdir ../empty ../.ssh && git init -q --bare ../.ssh/a.git && \
+                  git init -q --bare ../real.git && ln -s real.git ../link";
+    let folders = ["../tree", "../empty", "../.ssh/a.git", "../link"];
+    for (folder, why) in folders.iter().zip(["work tree", "no repository", "protected", "leads to"]) {
+        let (_stage, results, asked) = pushes(&[folder], script).await;
+        let message = results[0]["error"]["message"].as_str().unwrap_or_default();
+        assert!(message.contains(why), "{folder}: {results:#?}");
+        assert_eq!(asked.matches("approve? [y/n]").count(), 0, "{folder}: {asked}");
+    }
+}
+
+#[tokio::test]
+async fn what_the_git_tools_change_in_the_repository_is_undone() {
+    let calls =
+        [("git_add", json!({"files": ["a.txt", "new.txt"]})), ("git_commit", json!({"message": "second"}))];
+    let turns = calls.map(|(name, input)| turn().call(name, input));
+    let stage = Stage::apart(turns.into_iter().chain([turn().text("Done.")]).collect::<Vec<_>>()).await;
+    let work = stage.home.work();
+    bash(&work, &work, HONEST).await;
+    let keep =
+        "{ git rev-parse HEAD; git for-each-ref; git ls-files -s; git status --porcelain; } > ../$STATE";
+    bash(&work, &work, &keep.replace("$STATE", "before")).await;
+    stage.usual(["exec", "--trust", "go"]).run().await.expect_code(0);
+    bash(&work, &work, "test \"$(git log -1 --format=%s)\" = second").await;
+    for _ in 0..2 {
+        stage.buddy(["undo", "--yes"]).run().await.expect_code(0);
+    }
+    bash(&work, &work, &keep.replace("$STATE", "after")).await;
+    bash(&work, &work, "diff ../before ../after && git fsck --connectivity-only").await;
+}

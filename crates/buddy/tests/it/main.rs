@@ -49,4 +49,5 @@ mod stage;
 mod tampering;
 mod targets;
 mod undo;
+mod way_out;
 mod web;

@@ -1,17 +1,20 @@
 //! `git_push`: sends one branch to one remote.
 
+use std::path::{Path, PathBuf};
+
 use async_trait::async_trait;
-use buddy_exec::Stdin;
-use buddy_policy::{Action, Intent, Tier};
+use buddy_exec::{Bounds, Reach as Writes, Stdin, Target, TargetError};
+use buddy_policy::{Action, Intent, RepositoryChange, Tier};
 use buddy_protocol::{ToolFailure, ToolKind};
+use futures::FutureExt;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::branch::push_urls;
-use super::repository::{Repository, check_value};
+use super::repository::{Repository, check_value, without_dots};
 use super::shield::Reach;
-use crate::tools::tool::{Place, Spec, TextClass, Tool, ToolContext, shown};
+use crate::tools::tool::{Place, Preview, Sight, Spec, TextClass, Tool, ToolContext, shown};
 
 /// Settings that decide which programs connect, and where passwords go, by their beginnings. The person's own are used;
 /// a repository that brings its own is not pushed from.
@@ -27,6 +30,9 @@ const CONNECTING: &[&str] = &[
 ];
 /// The same for settings of a remote, by their ends.
 const OF_REMOTES: &[&str] = &[".receivepack", ".vcs", ".proxy", ".proxyauthmethod"];
+
+/// The longest `HEAD` that is read.
+const MAX_HEAD_BYTES: u64 = 4096;
 
 pub(crate) struct GitPush;
 
@@ -93,7 +99,18 @@ impl Tool for GitPush {
     fn intent(input: &GitPushInput, place: &Place) -> Intent {
         let words: Vec<String> = input.arguments().iter().map(|word| quoted(word)).collect();
         let command = format!("git {} # {}", words.join(" "), quoted(&input.url));
-        Intent::of(Action::Run { command, cwd: place.resolve(input.path()) })
+        let top = place.resolve(input.path());
+        let mut actions = vec![];
+        if let Some(folder) = folder(&input.url, &top) {
+            actions.push(Action::Repository { top: folder, change: RepositoryChange::Receive });
+        }
+        actions.push(Action::Run { command, cwd: top });
+        Intent { actions, ..Intent::default() }
+    }
+
+    fn preview(input: &GitPushInput, sight: Sight) -> Option<Preview> {
+        let folder = folder(&input.url, &sight.place.resolve(input.path()))?;
+        Some(async move { check_bare(&folder, &*sight.target, &sight.bounds).await.map(|()| None) }.boxed())
     }
 
     fn question(input: &GitPushInput) -> Option<String> {
@@ -121,6 +138,10 @@ impl Tool for GitPush {
                 "an address with `::` in it names a program to connect with",
             ));
         }
+        if let Some(folder) = folder(&input.url, &path) {
+            check_bare(&folder, &*context.target, &context.bounds).await?;
+            check_open(&folder, &context.bounds)?;
+        }
         let arguments = input.arguments();
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         let said = repository.run(&arguments, Reach::Connect, Stdin::Null, context).await?.or_failure()?;
@@ -132,6 +153,50 @@ impl Tool for GitPush {
             "note": "hooks were not run",
         }))
     }
+}
+
+/// The folder that an address names; none where it is elsewhere, which git tells by the same marks.
+fn folder(url: &str, top: &Path) -> Option<PathBuf> {
+    if let Some(path) = url.strip_prefix("file://") {
+        return path.starts_with('/').then(|| PathBuf::from(path));
+    }
+    let before = url.split('/').next().unwrap_or_default();
+    // `host:path`, `scheme://…` and `helper::…` are no paths.
+    (!url.is_empty() && !before.contains(':')).then(|| top.join(url)).map(|path| without_dots(&path))
+}
+
+/// Refuses a folder that is no bare repository: a push opens the folder as a whole, and a work tree is more than a push needs.
+async fn check_bare(folder: &Path, target: &dyn Target, bounds: &Bounds) -> Result<(), ToolFailure> {
+    let read = async |name: &str| target.read(bounds, &folder.join(name), MAX_HEAD_BYTES).await;
+    match read("HEAD").await {
+        Err(TargetError::NotFound { .. }) => {}
+        // Whether it is one cannot be told, and git will say so.
+        Ok(_) | Err(_) => return Ok(()),
+    }
+    let what = match read(".git/HEAD").await {
+        Ok(_) => "has a work tree",
+        Err(_) => "is no repository",
+    };
+    let message = format!("`{}` {what}; only a bare repository in a folder is pushed to", shown(folder));
+    Err(ToolFailure::new("refused", message).hint("the person can make one with `git init --bare`"))
+}
+
+/// Refuses a folder that the jail does not let this call write, before git fails there.
+fn check_open(folder: &Path, bounds: &Bounds) -> Result<(), ToolFailure> {
+    let is_open = match &bounds.write {
+        Writes::Anywhere => true,
+        Writes::Nothing => false,
+        Writes::Beneath(roots) => roots.iter().any(|root| folder.starts_with(root)),
+    };
+    if is_open {
+        return Ok(());
+    }
+    let message = format!(
+        "the jail lets this push write only in the workspace, not `{}`, as nobody was asked about it",
+        shown(folder)
+    );
+    Err(ToolFailure::new("refused", message)
+        .hint("a person can approve the push when they are asked about it"))
 }
 
 fn check_settings(repository: &Repository) -> Result<(), ToolFailure> {
@@ -173,6 +238,23 @@ mod tests {
             input("main", false).arguments().iter().all(|word| !word.starts_with("--force") && word != "-f")
         );
         assert!(input("main", true).arguments().contains(&"--force-with-lease".to_owned()));
+    }
+
+    #[test]
+    fn folders_are_told_from_hosts_as_git_tells_them() {
+        let folder =
+            |url: &str| folder(url, Path::new("/w/app")).map(|path| path.to_string_lossy().into_owned());
+        for (url, path) in [
+            ("/srv/a.git", "/srv/a.git"),
+            ("../a.git", "/w/a.git"),
+            ("file:///srv/a.git", "/srv/a.git"),
+            ("./a:b", "/w/app/a:b"),
+        ] {
+            assert_eq!(folder(url).as_deref(), Some(path), "{url}");
+        }
+        for url in ["https://h/a", "git@h:a.git", "h:a", "ssh://h/a", "ext::sh -c x", "file://h/a", ""] {
+            assert_eq!(folder(url), None, "{url}");
+        }
     }
 
     #[test]

@@ -8,6 +8,7 @@ use buddy_protocol::ToolFailure;
 
 use super::shield::{MARK, Reach};
 use super::start::{Call, Said, program, run};
+use crate::tools::snapshot::snapshot_workspace;
 use crate::tools::tool::{ToolContext, shown};
 
 /// The longest `.git` file that is read.
@@ -136,7 +137,16 @@ impl Repository {
         context: &ToolContext,
     ) -> Result<Said, ToolFailure> {
         let call = Call { arguments: program(arguments), cwd: &self.top, reach, names: &self.names, stdin };
-        run(call, context).await
+        if reach == Reach::Read {
+            return run(call, context).await;
+        }
+        snapshot_workspace(context).await?;
+        let said = run(call, context).await;
+        if let Err(error) = context.recorder.after_command().await {
+            // It happened all the same; the snapshot from before it stays.
+            tracing::warn!(%error, "what git changed is not known");
+        }
+        said
     }
 }
 
@@ -160,7 +170,7 @@ pub(super) fn check_value(name: &str, value: &str) -> Result<(), ToolFailure> {
 }
 
 /// A path without `.` and `..`.
-fn without_dots(path: &Path) -> PathBuf {
+pub(super) fn without_dots(path: &Path) -> PathBuf {
     let mut plain = PathBuf::new();
     for component in path.components() {
         match component {

@@ -5,9 +5,10 @@ use buddy_policy::Execution;
 use buddy_protocol::ToolFailure;
 use serde_json::{Value, json};
 
-use super::{MAX_RUN, Waited, explain, limits, outcome, snapshot, watch};
+use super::{MAX_RUN, Waited, explain, limits, outcome, watch};
 use crate::tools::background::{Leaving, PANE};
 use crate::tools::failure::target_failure;
+use crate::tools::snapshot::snapshot_workspace;
 use crate::tools::tool::ToolContext;
 
 /// A command for a pane.
@@ -46,7 +47,7 @@ impl InPane<'_> {
                          interrupt it with the key C-c",
             }));
         };
-        snapshot(context).await?;
+        snapshot_workspace(context).await?;
         let started = context.until_cancelled(self.panes.start(&self.selector, command)).await?;
         let mut run = started.map_err(|error| target_failure(&error))?;
         let patience = if has_room { wait } else { std::time::Duration::MAX };
@@ -58,6 +59,7 @@ impl InPane<'_> {
                     command: shown,
                     running: run.running,
                     way: Box::pin(std::future::pending()),
+                    egress: None,
                     recorder: context.recorder.clone(),
                     managed: None,
                 });

@@ -45,6 +45,7 @@ impl Yard {
             scratch,
             layers,
             caches,
+            variables: Vec::new(),
             sessions,
             is_remote: false,
         };

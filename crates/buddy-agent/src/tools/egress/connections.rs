@@ -1,0 +1,126 @@
+//! The connections of one call as its result has them.
+
+use std::collections::BTreeSet;
+
+use buddy_web::{Connection, Outcome};
+use serde_json::{Value, json};
+
+/// Hosts of one call that its result names. Connections to others are counted.
+const MAX_ROWS: usize = 50;
+
+/// Connections of one call, each host, port and outcome once.
+#[derive(Default)]
+pub(crate) struct Connections {
+    rows: Vec<(Connection, u64)>,
+    left_out: u64,
+    /// Hosts that a person allowed.
+    pub(super) allowed: BTreeSet<String>,
+}
+
+impl Connections {
+    pub(super) fn add(&mut self, connection: Connection) {
+        let is_same = |(row, _): &&mut (Connection, u64)| {
+            row.wanted == connection.wanted && row.outcome == connection.outcome
+        };
+        if let Some((row, count)) = self.rows.iter_mut().find(is_same) {
+            row.sent += connection.sent;
+            row.received += connection.received;
+            *count += 1;
+        } else if self.rows.len() < MAX_ROWS {
+            self.rows.push((connection, 1));
+        } else {
+            self.left_out += 1;
+        }
+    }
+
+    /// The connections for a result; none where there were none. They are told once.
+    pub(super) fn take_list(&mut self) -> Option<Value> {
+        if self.rows.is_empty() {
+            return None;
+        }
+        let list = self.list();
+        (self.rows, self.left_out) = (Vec::new(), 0);
+        Some(list)
+    }
+
+    /// The connections as lines; none where there were none. They are told once.
+    pub(super) fn take_lines(&mut self) -> Option<Vec<String>> {
+        let list = self.take_list()?;
+        let line = |row: &Value| match row["left_out"].as_u64() {
+            Some(count) => format!("{count} to further hosts"),
+            None => format!(
+                "{}:{} {} {}× ({} bytes sent, {} received)",
+                row["host"].as_str().unwrap_or_default(),
+                row["port"],
+                row["outcome"].as_str().unwrap_or_default(),
+                row["count"],
+                row["sent"],
+                row["received"]
+            ),
+        };
+        Some(list.as_array()?.iter().map(line).collect())
+    }
+
+    fn list(&self) -> Value {
+        let row = |(row, count): &(Connection, u64)| {
+            let is_allowed = self.allowed.contains(&row.wanted.host);
+            connection_row(row, *count, is_allowed)
+        };
+        let mut list: Vec<Value> = self.rows.iter().map(row).collect();
+        if self.left_out > 0 {
+            list.push(json!({ "left_out": self.left_out }));
+        }
+        Value::Array(list)
+    }
+}
+
+fn connection_row(row: &Connection, count: u64, is_allowed: bool) -> Value {
+    let mut fields = json!({
+        "host": row.wanted.host,
+        "port": row.wanted.port,
+        "outcome": match row.outcome {
+            Outcome::Made => "made",
+            Outcome::Refused => "refused",
+            Outcome::Failed => "failed",
+        },
+        "count": count,
+        "sent": row.sent,
+        "received": row.received,
+    });
+    if is_allowed {
+        fields[ALLOWED] = json!(true);
+    }
+    fields
+}
+
+/// Whether a person allowed the host of a connection, as results have it.
+pub(crate) const ALLOWED: &str = "allowed_by_person";
+/// Where results have the connections of a command.
+pub(crate) const CONNECTIONS: &str = "connections";
+
+#[cfg(test)]
+mod tests {
+    use buddy_web::Wanted;
+
+    use super::*;
+
+    fn connection(host: &str, outcome: Outcome) -> Connection {
+        let wanted = Wanted { host: host.to_owned(), port: 443 };
+        Connection { wanted, outcome, sent: 1, received: 2 }
+    }
+
+    #[test]
+    fn connections_are_counted_and_never_more_than_can_be_told() {
+        let mut connections = Connections::default();
+        for _ in 0..1000 {
+            connections.add(connection("a.test", Outcome::Made));
+        }
+        connections.add(connection("a.test", Outcome::Refused));
+        let [(made, 1000), (_, 1)] = &connections.rows[..] else { panic!("{:?}", connections.rows) };
+        assert_eq!((made.sent, made.received), (1000, 2000));
+        for number in 0..1000 {
+            connections.add(connection(&format!("{number}.test"), Outcome::Refused));
+        }
+        assert_eq!((connections.rows.len(), connections.left_out), (MAX_ROWS, 1000 - 48));
+    }
+}

@@ -1,0 +1,163 @@
+//! One question about the hosts that a command wants to reach: every host that the answer covers, and where it is named.
+
+use std::net::IpAddr;
+
+use buddy_policy::{Decision, Offer, Registry, hosts_offer, nearby_offer};
+use buddy_protocol::{Approval, Offer as OfferText, Risk};
+
+use crate::targets::Attached;
+
+/// A question about hosts.
+pub(super) struct HostsQuestion {
+    /// Who wants to reach them.
+    program: String,
+    /// Whose registry it is; none where no settings name the hosts.
+    whose: Option<String>,
+    /// The package manager that runs, where no settings name the hosts.
+    manager: Option<&'static str>,
+    /// Each with where it is named.
+    shown: Vec<(String, Option<String>)>,
+    pub(super) hosts: Vec<NewHost>,
+    pub(super) nearby: Vec<NearbyHost>,
+}
+
+/// A host that nobody allowed yet.
+pub(super) struct NewHost {
+    pub(super) host: String,
+    /// What the gate says about it.
+    pub(super) decision: Decision,
+}
+
+/// A host with its port that is on this machine or in a private network.
+pub(super) struct NearbyHost {
+    pub(super) authority: String,
+    pub(super) address: IpAddr,
+}
+
+impl NearbyHost {
+    fn place(&self) -> &'static str {
+        if self.address.is_loopback() { "this machine" } else { "a private network" }
+    }
+}
+
+impl HostsQuestion {
+    fn new(program: &str) -> Self {
+        let (shown, hosts, nearby) = (Vec::new(), Vec::new(), Vec::new());
+        Self { program: program.to_owned(), whose: None, manager: None, shown, hosts, nearby }
+    }
+
+    /// About the registry of a package manager.
+    pub(super) fn registry(program: &str, registry: &Registry) -> Self {
+        let whose = if registry.is_of_command { "its".to_owned() } else { format!("{}'s", registry.of) };
+        Self { whose: Some(whose), ..Self::new(program) }
+    }
+
+    /// About hosts that no settings name.
+    pub(super) fn unnamed(program: &str, manager: Option<&'static str>) -> Self {
+        Self { manager, ..Self::new(program) }
+    }
+
+    /// About one host that is nearby.
+    pub(super) fn nearby(program: &str, host: NearbyHost) -> Self {
+        let shown = format!("{} on {}", host.authority, host.place());
+        Self { shown: vec![(shown, None)], nearby: vec![host], ..Self::new(program) }
+    }
+
+    /// The answer is about this host too.
+    pub(super) fn add(&mut self, new: NewHost, named_in: Option<&str>) {
+        if self.hosts.iter().any(|known| known.host == new.host) {
+            return;
+        }
+        let is_shown = self.shown.iter().any(|(shown, _)| shown.starts_with(&format!("{}:", new.host)));
+        if !is_shown {
+            self.shown.push((new.host.clone(), named_in.map(str::to_owned)));
+        }
+        self.hosts.push(new);
+    }
+
+    /// The answer is about this host nearby too.
+    pub(super) fn add_nearby(&mut self, host: NearbyHost, named_in: &str) {
+        self.shown.push((format!("{} on {}", host.authority, host.place()), Some(named_in.to_owned())));
+        self.nearby.push(host);
+    }
+
+    /// A host that it is about.
+    pub(super) fn first(&self) -> &str {
+        let nearby = self.nearby.first().and_then(|host| host.authority.rsplit_once(':'));
+        let named = self.hosts.first().map(|new| new.host.as_str());
+        named.or(nearby.map(|(host, _)| host)).unwrap_or_default()
+    }
+
+    /// One line: who wants to reach which hosts, and where each is named.
+    pub(super) fn action(&self) -> String {
+        let Self { program, shown, .. } = self;
+        let Some(whose) = &self.whose else {
+            let hosts: Vec<&str> = shown.iter().map(|(host, _)| host.as_str()).collect();
+            return format!("{program} wants to reach {}", hosts.join(", "));
+        };
+        let named = |place: &Option<String>| place.as_deref().unwrap_or("its settings").to_owned();
+        match shown.as_slice() {
+            [(host, place)] => {
+                format!("{program} wants to reach {host} ({whose} registry, named in {})", named(place))
+            }
+            all => {
+                let hosts: Vec<String> =
+                    all.iter().map(|(host, place)| format!("{host} (named in {})", named(place))).collect();
+                format!("{program} wants to reach {whose} registry: {}", hosts.join(", "))
+            }
+        }
+    }
+
+    fn reasons(&self) -> Vec<String> {
+        let mut reasons: Vec<String> =
+            self.hosts.iter().flat_map(|new| new.decision.reasons.iter().cloned()).collect();
+        reasons.extend(self.nearby.iter().map(|near| {
+            let host = near.authority.rsplit_once(':').map_or(near.authority.as_str(), |(host, _)| host);
+            format!("`{host}` is at {}, on {}", near.address, near.place())
+        }));
+        if let Some(manager) = self.manager {
+            reasons.push(format!(
+                "no settings of {manager} name it, so it may be wanted by a script that {manager} runs"
+            ));
+        }
+        reasons
+    }
+
+    /// What can be allowed for longer: all of it, and nothing else.
+    pub(super) fn offers(&self, target: &str) -> Vec<Offer> {
+        match (self.hosts.as_slice(), self.nearby.as_slice()) {
+            ([one], []) => one.decision.offers.clone(),
+            ([], [one]) => vec![nearby_offer(&one.authority, target)],
+            (hosts, nearby) => {
+                let fetches = hosts.iter().map(|new| new.host.clone()).collect();
+                let nearby = nearby.iter().map(|near| near.authority.clone()).collect();
+                vec![hosts_offer(fetches, nearby, target)]
+            }
+        }
+    }
+
+    pub(super) fn approval(&self, target: &Attached, offers: &[Offer]) -> Approval {
+        let described = target.host.target.describe();
+        let offered =
+            |offer: &Offer| OfferText { grant: offer.grant.to_string(), covers: offer.covers.clone() };
+        let risks = self.hosts.iter().map(|new| new.decision.risk);
+        Approval {
+            item: None,
+            actor: "buddy".to_owned(),
+            place: format!("{}@{}", described.user, described.host),
+            target: None,
+            cwd: target.place.cwd.to_string_lossy().into_owned(),
+            action: self.action(),
+            why: None,
+            risk: risks.chain([Risk::Medium]).max().unwrap_or(Risk::Medium),
+            reasons: self.reasons(),
+            parts: Vec::new(),
+            opens: Vec::new(),
+            diff: None,
+            is_editable: false,
+            offers: offers.iter().map(offered).collect(),
+            unfit: None,
+            word: None,
+        }
+    }
+}

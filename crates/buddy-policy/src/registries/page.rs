@@ -1,0 +1,59 @@
+//! The table of registries as a page for people.
+
+use std::fmt::Write as _;
+
+use super::SettingsPlace;
+use super::table::REGISTRIES;
+
+const HEAD: &str = "# Registries of package managers
+
+<!-- Made by `cargo xtask codegen` from the table in `buddy-policy`. Change the table, not this page. -->
+
+When a command wants to reach a host that these settings name, one question covers every host of that registry and says where each is named
+([how](../how-to/jail.md#hosts)). buddy knows no host by itself.
+
+| package manager | programs | variables | files |
+|---|---|---|---|
+";
+
+/// The page, in Markdown.
+pub fn registries_page() -> String {
+    let mut page = HEAD.to_owned();
+    for row in REGISTRIES {
+        let files = row.files.iter().map(|file| display(file.at));
+        let indexes =
+            row.indexes.iter().map(|place| format!("{}: `config.json` of each index", display(*place)));
+        let files: Vec<String> = files.chain(indexes).collect();
+        let names =
+            |names: &[&str]| names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let (programs, variables) = (names(row.programs), names(row.variables));
+        let _ = writeln!(page, "| {} | {programs} | {variables} | {} |", row.of, files.join(", "));
+    }
+    page
+}
+
+fn display(place: SettingsPlace) -> String {
+    match place {
+        SettingsPlace::Home(name) => format!("`~/{name}`"),
+        SettingsPlace::Config(name) => format!("`~/.config/{name}`"),
+        SettingsPlace::Project(name) => format!("`{name}` of the project"),
+        SettingsPlace::Above(name) => format!("`{name}` of the project and above it"),
+        SettingsPlace::Variable(variable, "") => format!("`${variable}`"),
+        SettingsPlace::Variable(variable, name) => format!("`${variable}/{name}`"),
+        SettingsPlace::System(path) => format!("`{path}`"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_page_is_up_to_date() {
+        let committed = include_str!("../../../../docs/reference/registries.md");
+        assert!(
+            registries_page() == committed,
+            "docs/reference/registries.md is out of date: run `cargo xtask codegen`"
+        );
+    }
+}

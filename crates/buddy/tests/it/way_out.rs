@@ -1,0 +1,226 @@
+//! The way out of a jailed command on the real program: how often a person is asked, what an answer covers, and what is reached.
+
+use std::fs;
+
+use buddy_protocol::{Fact, Question};
+use buddy_testkit::model::{ModelServer, Turn, turn};
+use buddy_testkit::program::Started;
+
+use serde_json::json;
+
+use crate::stage::{APPROVE, Log, Stage, done, run, shell};
+
+/// A stand-in for npm in the project: it connects to every address at the same time, as npm does, and says how that went.
+const NPM: &str = "#!/usr/bin/env python3
+import os, sys, threading, urllib.request
+os.environ['no_proxy'] = os.environ['NO_PROXY'] = ''
+def reach(url):
+    try:
+        urllib.request.urlopen(url, timeout=30)
+        print('reached', url)
+    except Exception as error:
+        print('failed', url, error)
+threads = [threading.Thread(target=reach, args=[url]) for url in sys.argv[1:] or open('urls').read().split()]
+[thread.start() for thread in threads]
+[thread.join() for thread in threads]
+";
+
+/// Three hosts on this machine: two that the settings of npm name, by an address and by a name, and one that nobody names.
+struct Scene {
+    stage: Stage,
+    index: ModelServer,
+    files: ModelServer,
+    other: ModelServer,
+}
+
+impl Scene {
+    async fn new(turns: impl FnOnce(&Self) -> Vec<Turn>) -> Self {
+        let host = || ModelServer::start([turn().text("x")]);
+        let stage = Stage::apart(Vec::new()).await;
+        let mut scene = Self { stage, index: host().await, files: host().await, other: host().await };
+        scene.stage.server = ModelServer::start(turns(&scene)).await;
+        let settings = format!("registry={}/\n@own:registry={}/\n", scene.index.url(), scene.files());
+        fs::write(scene.stage.home.path().join(".npmrc"), settings).unwrap();
+        fs::write(scene.stage.home.work().join("npm"), NPM).unwrap();
+        scene.stage.in_bash("chmod +x npm").run().await.expect_code(0);
+        scene.stage.buddy(["trust"]).run().await.expect_code(0);
+        scene
+    }
+
+    fn files(&self) -> String {
+        self.files.url().replace("127.0.0.1", "localhost")
+    }
+
+    /// How many connections the hosts have seen.
+    fn connections(&self) -> [usize; 3] {
+        [&self.index, &self.files, &self.other].map(ModelServer::connections)
+    }
+
+    fn authority(server: &ModelServer) -> String {
+        server.url().trim_start_matches("http://").to_owned()
+    }
+}
+
+async fn answered(started: &mut Started, count: usize, line: &str) {
+    started.stderr.wait_for(APPROVE, count).await;
+    started.write(format!("{line}\n").as_bytes()).await;
+}
+
+fn actions(log: &Log) -> Vec<String> {
+    let questions = log.events.iter().filter_map(|event| match &event.fact {
+        Fact::Asked(asked) => Some(&asked.ask.question),
+        _ => None,
+    });
+    let action = |question: &Question| match question {
+        Question::Approval(approval) => approval.action.clone(),
+        other => format!("{other:?}"),
+    };
+    questions.map(action).collect()
+}
+
+#[tokio::test]
+async fn one_question_covers_a_registry_and_no_host_that_its_settings_do_not_name() {
+    let scene = Scene::new(|scene| {
+        let (index, files, other) = (scene.index.url(), scene.files(), scene.other.url());
+        vec![
+            run(&format!("./npm {index}/a {files}/b {other}/c")),
+            run(&format!("./npm {index}/d {files}/e")),
+            done(),
+        ]
+    })
+    .await;
+    let mut started = scene.stage.usual([]).converse();
+    started.write(b"go\n").await;
+    for count in 1..=2 {
+        started.stderr.wait_for(APPROVE, count).await;
+        let shown = started.stderr.text();
+        let last = shown.rsplit("wants to reach").next().unwrap();
+        started.write(if last.contains("registry") { b"p 2\n" } else { b"n\n" }).await;
+    }
+    started.stdout.wait_for("So be it.", 1).await;
+    let finished = started.finish().await.expect_code(0);
+    assert_eq!(finished.stderr.matches(APPROVE).count(), 2, "{finished}");
+    let [index, files, other] = scene.connections();
+    assert!((index, files, other) == (2, 2, 0), "{index} {files} {other}: {finished}");
+    let actions = actions(&scene.stage.only_log().await);
+    let about = actions.iter().find(|action| action.contains("its registry: ")).unwrap();
+    let (one, two) =
+        (Scene::authority(&scene.index), Scene::authority(&scene.files).replace("127.0.0.1", "localhost"));
+    for text in [&*one, &*two, "on this machine (named in ~/.npmrc)", "npm wants to reach"] {
+        assert!(about.contains(text), "{text}: {about}");
+    }
+    assert!(!about.contains(&Scene::authority(&scene.other)), "{about}");
+    let results = scene.stage.results();
+    let rows = results[0]["result"]["connections"].as_array().unwrap();
+    let outcome = |port: &u16| {
+        let row = rows.iter().find(|row| row["port"] == *port).unwrap();
+        row["outcome"].as_str().unwrap().to_owned()
+    };
+    let port = |server: &ModelServer| server.url().rsplit(':').next().unwrap().parse::<u16>().unwrap();
+    assert_eq!(
+        [&scene.index, &scene.files, &scene.other].map(|server| outcome(&port(server))),
+        ["made", "made", "refused"],
+        "{results:#?}"
+    );
+}
+
+#[tokio::test]
+async fn an_answer_for_the_project_holds_in_its_next_session_until_it_is_revoked() {
+    let scene = Scene::new(|scene| {
+        let command = format!("./npm {}/a {}/b", scene.index.url(), scene.files());
+        (0..3).flat_map(|_| [run(&command), done()]).collect()
+    })
+    .await;
+    let mut started = scene.stage.usual([]).converse();
+    started.write(b"go\n").await;
+    answered(&mut started, 1, "p 2").await;
+    started.stdout.wait_for("So be it.", 1).await;
+    started.finish().await.expect_code(0);
+    scene.stage.usual(["exec", "go"]).run().await.expect_code(0);
+    assert_eq!(scene.connections(), [2, 2, 0], "nobody had to be asked: {:#?}", scene.stage.results());
+    let listed = scene.stage.buddy(["grants"]).run().await.expect_code(0).text();
+    assert!(
+        listed.contains("reach localhost") && listed.contains(&Scene::authority(&scene.index)),
+        "{listed}"
+    );
+    scene.stage.buddy(["grants", "--revoke", "1"]).run().await.expect_code(0);
+    scene.stage.usual(["exec", "go"]).run().await;
+    assert_eq!(scene.connections(), [2, 2, 0]);
+}
+
+#[tokio::test]
+async fn a_project_names_hosts_but_the_question_says_so() {
+    let scene = Scene::new(|scene| vec![run(&format!("./npm {}/c", scene.other.url())), done()]).await;
+    let settings = format!("registry={}/\n", scene.other.url());
+    fs::write(scene.stage.home.work().join(".npmrc"), settings).unwrap();
+    let mut started = scene.stage.usual([]).converse();
+    started.write(b"go\n").await;
+    answered(&mut started, 1, "y").await;
+    started.stdout.wait_for("So be it.", 1).await;
+    started.finish().await.expect_code(0);
+    let actions = actions(&scene.stage.only_log().await);
+    let about = &actions[0];
+    assert!(about.contains("on this machine (named in .npmrc of this project)"), "{about}");
+    assert!(about.contains(&Scene::authority(&scene.index)), "the answer covers it, so it is shown: {about}");
+    assert_eq!(scene.connections(), [0, 0, 1]);
+}
+
+#[tokio::test]
+async fn the_proxy_of_the_network_is_used_after_the_verdict() {
+    for is_allowed in [true, false] {
+        // Nobody but the proxy knows the name.
+        let scene = Scene::new(|_| vec![run("./npm"), done()]).await;
+        fs::write(scene.stage.home.work().join("urls"), "http://far.test/a").unwrap();
+        let configuration = scene.stage.home.path().join(".config/buddy");
+        fs::create_dir_all(&configuration).unwrap();
+        let hosts = if is_allowed { "[jail]\nhosts = [\"far.test\"]\n" } else { "" };
+        fs::write(configuration.join("buddy.toml"), hosts).unwrap();
+        let buddy = scene.stage.usual(["exec", "go"]).env("HTTP_PROXY", scene.other.url());
+        // The model is on this machine, as those of tests are.
+        buddy.env("NO_PROXY", "127.0.0.1").run().await;
+        let results = scene.stage.results();
+        let row = &results[0]["result"]["connections"][0];
+        let expected = if is_allowed { ("made", 1) } else { ("refused", 0) };
+        assert_eq!(
+            (row["outcome"].as_str().unwrap_or_default(), scene.connections()[2]),
+            expected,
+            "{results:#?}"
+        );
+        assert_eq!((&row["host"], &row["port"]), (&"far.test".into(), &80.into()), "{results:#?}");
+    }
+}
+
+#[tokio::test]
+async fn connections_of_a_command_in_the_background_are_facts_too() {
+    let scene = Scene::new(|scene| {
+        let mut call = shell(&format!("sleep 2; ./npm {}/a", scene.other.url()));
+        call["wait"] = "1s".into();
+        let wait = turn().call("process_status", json!({"wait": "20s"}));
+        vec![turn().call("run_shell", call), wait, run("sleep 4"), done()]
+    })
+    .await;
+    scene.stage.usual(["exec", "go"]).run().await;
+    let log = scene.stage.only_log().await;
+    let notices: Vec<String> = log
+        .events
+        .iter()
+        .filter_map(|event| match &event.fact {
+            Fact::Notice(notice) if notice.code == "connections" => Some(notice.text.clone()),
+            _ => None,
+        })
+        .collect();
+    let expected = format!("{} refused 1×", Scene::authority(&scene.other));
+    assert!(notices.iter().any(|text| text.contains(&expected)), "{notices:?} {:#?}", scene.stage.results());
+}
+
+#[tokio::test]
+async fn a_package_manager_goes_out_by_the_broker_although_its_words_name_an_allowed_host() {
+    let scene = Scene::new(|_| vec![run("./npm http://far.test/a"), done()]).await;
+    let configuration = scene.stage.home.path().join(".config/buddy");
+    fs::create_dir_all(&configuration).unwrap();
+    fs::write(configuration.join("buddy.toml"), "[jail]\nhosts = [\"far.test\"]\n").unwrap();
+    scene.stage.usual(["exec", "go"]).run().await;
+    let results = scene.stage.results();
+    let row = &results[0]["result"]["connections"][0];
+    assert_eq!((&row["host"], &row["outcome"]), (&"far.test".into(), &"failed".into()), "{results:#?}");
+}
