@@ -17,6 +17,7 @@ use rustix::process::{Pid, Signal, WaitOptions, getpid, wait};
 use rustix::termios::tcsetpgrp;
 
 use super::cache_layers::{Manner, Slot};
+use super::connects;
 use super::ground::Ground;
 use super::guards::{Guards, Scene};
 use super::inside::own_mounts;
@@ -369,8 +370,11 @@ impl Starting {
     }
 
     fn hand_over(&mut self, plan: &Plan, given: &Given, stderr: BorrowedFd<'_>) -> io::Result<()> {
+        let (connects, theirs) = UnixStream::pair()?;
         let way_out = given.way_out.iter().map(AsFd::as_fd);
-        let descriptors: Vec<_> = [given.stdin.as_fd(), stderr].into_iter().chain(way_out).collect();
+        let descriptors: Vec<_> =
+            [given.stdin.as_fd(), stderr, theirs.as_fd()].into_iter().chain(way_out).collect();
+        connects::serve(connects)?;
         control::send_descriptors(&self.control, &descriptors)?;
         let plan = serde_json::to_vec(plan)?;
         self.control.set_write_timeout(Some(START_LIMIT))?;

@@ -5,6 +5,7 @@ pub(crate) mod cell;
 mod escapes;
 mod files;
 mod light;
+mod local_sockets;
 mod network;
 mod orders;
 mod processes;
