@@ -10,14 +10,18 @@
 //! directory on the way to such a name. Names that do not exist yet are swept: files that a command makes
 //! there are moved to quarantine before its end is reported.
 
+mod broker;
 mod bubblewrap;
 mod cache_layers;
+mod caller;
 mod closed;
+mod config_writes;
 mod confine;
 mod connects;
 mod covers;
 mod denial;
 mod git_config;
+mod git_lines;
 mod ground;
 mod guards;
 mod inside;

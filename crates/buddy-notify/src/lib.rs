@@ -1,7 +1,7 @@
 //! Answers for single system calls of other processes: seccomp's user notifications.
 //!
 //! A process has the kernel ask about some of its calls, gives the listener to somebody else, and starts other programs. Whoever
-//! holds the listener then answers each such call in the place of the kernel; the call itself is never made.
+//! holds the listener then answers each such call in the place of the kernel, or lets it go on.
 //!
 //! This is the only crate of the project with unsafe code: four calls of the kernel that no safe library has. It decides nothing.
 
@@ -16,14 +16,17 @@ const ARCHITECTURE: u32 = 0xc000_00b7;
 #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
 const ARCHITECTURE: u32 = 0;
 
-/// Where the number of a call and its architecture stand in what a filter looks at.
+/// Offsets of the call number and of the architecture in the data that a filter reads.
 const CALL_AT: u32 = 0;
 const ARCHITECTURE_AT: u32 = 4;
 
-/// The end of a filter that asks about one call, by the architecture, the number, and what is returned.
-const FILTER_STEPS: usize = 6;
+/// The most calls that can be asked about.
+const MAX_CALLS: usize = 100;
 
-/// Where questions arrive.
+/// The flag of an answer that lets the call go on.
+const GO_ON: u32 = 1;
+
+/// The descriptor on which questions arrive.
 #[derive(Debug)]
 pub struct Listener(OwnedFd);
 
@@ -35,17 +38,28 @@ pub struct Question {
     pub thread: i32,
     /// The number of the call.
     pub call: i64,
-    /// What it was given. Pointers lead to memory of the thread, which others may be changing.
+    /// The arguments of the call. Pointers lead to memory of the thread, which others may be changing.
     pub arguments: [u64; 6],
 }
 
-/// Has the kernel ask about a call of this thread and of all that it starts, for good. The thread must have given up new privileges.
+/// The answer to a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It is not made, and returns this.
+    Returns(i64),
+    /// It is not made, and fails with this number.
+    Fails(i32),
+    /// The kernel makes it as if nobody had been asked. What it was given may be something else by then, so only a call that may do all that
+    /// the kernel lets it do goes on.
+    GoesOn,
+}
+
+/// Has the kernel ask about some calls of this thread and of all that it starts, for good. The thread must have given up new privileges.
 ///
 /// Fails where the kernel is older than Linux 5.19, and where somebody is asked about this thread already. A signal then does not
 /// take a question back that was received, so that no call is answered twice.
-pub fn ask_about(call: i64) -> io::Result<Listener> {
-    let call = u32::try_from(call).map_err(|_| io::ErrorKind::InvalidInput)?;
-    if ARCHITECTURE == 0 {
+pub fn ask_about(calls: &[i64]) -> io::Result<Listener> {
+    if ARCHITECTURE == 0 || calls.len() > MAX_CALLS {
         return Err(io::ErrorKind::Unsupported.into());
     }
     let step = |code: u32, jump_true: u8, jump_false: u8, k: u32| libc::sock_filter {
@@ -59,16 +73,20 @@ pub fn ask_about(call: i64) -> io::Result<Listener> {
         libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K,
         libc::BPF_RET | libc::BPF_K,
     );
-    let mut steps: [libc::sock_filter; FILTER_STEPS] = [
+    // Jumps are counted from the next step on.
+    let mut steps = vec![
         step(load, 0, 0, ARCHITECTURE_AT),
-        step(equal, 0, 3, ARCHITECTURE),
-        step(load, 0, 0, CALL_AT),
-        step(equal, 0, 1, call),
-        step(end, 0, 0, libc::SECCOMP_RET_USER_NOTIF),
+        step(equal, 1, 0, ARCHITECTURE),
         step(end, 0, 0, libc::SECCOMP_RET_ALLOW),
+        step(load, 0, 0, CALL_AT),
     ];
+    for call in calls {
+        let call = u32::try_from(*call).map_err(|_| io::ErrorKind::InvalidInput)?;
+        steps.extend([step(equal, 0, 1, call), step(end, 0, 0, libc::SECCOMP_RET_USER_NOTIF)]);
+    }
+    steps.push(step(end, 0, 0, libc::SECCOMP_RET_ALLOW));
     let program =
-        libc::sock_fprog { len: u16::try_from(FILTER_STEPS).unwrap_or_default(), filter: steps.as_mut_ptr() };
+        libc::sock_fprog { len: u16::try_from(steps.len()).unwrap_or_default(), filter: steps.as_mut_ptr() };
     let flags = libc::SECCOMP_FILTER_FLAG_NEW_LISTENER | libc::SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
     #[expect(unsafe_code, reason = "no safe library installs a filter with a listener")]
     // SAFETY: the kernel copies the program while the call runs, and `steps` lives until after it.
@@ -100,7 +118,7 @@ impl Listener {
         Ok(Question { id: got.id, thread, call: i64::from(got.data.nr), arguments: got.data.args })
     }
 
-    /// Whether the thread still waits. What was learnt about it before is then about this thread, and not about one that got its number.
+    /// Whether the thread still waits. Facts read by its number before are then about this thread, and not about one that got the number later.
     pub fn is_waiting(&self, question: &Question) -> bool {
         #[expect(unsafe_code, reason = "no safe library looks after a question")]
         // SAFETY: the request reads one number of 64 bits.
@@ -110,13 +128,14 @@ impl Listener {
         done == 0
     }
 
-    /// Answers with what the call returns, or with the number of an error.
-    pub fn answer(&self, question: &Question, outcome: Result<i64, i32>) -> io::Result<()> {
-        let (val, error) = match outcome {
-            Ok(value) => (value, 0),
-            Err(error) => (0, -error),
+    /// Answers a question.
+    pub fn answer(&self, question: &Question, verdict: Verdict) -> io::Result<()> {
+        let (val, error, flags) = match verdict {
+            Verdict::Returns(value) => (value, 0, 0),
+            Verdict::Fails(error) => (0, -error, 0),
+            Verdict::GoesOn => (0, 0, GO_ON),
         };
-        let answer = libc::seccomp_notif_resp { id: question.id, val, error, flags: 0 };
+        let answer = libc::seccomp_notif_resp { id: question.id, val, error, flags };
         #[expect(unsafe_code, reason = "no safe library sends answers")]
         // SAFETY: the request reads a structure of exactly this type.
         let done =

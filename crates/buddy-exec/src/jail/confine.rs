@@ -13,7 +13,7 @@ use rustix::thread::{
     set_capabilities, set_no_new_privs,
 };
 
-use super::connects;
+use super::broker;
 use super::probe::landlock_abi;
 use super::refusal::{LANDLOCK, PROCESS, Refusal, refused};
 use super::seccomp::{self, Sockets};
@@ -33,9 +33,9 @@ pub(super) fn confine(plan: &Plan, supervisor: Option<OwnedFd>) -> Result<(), Re
     // In namespaces of its own a command without a network has one that leads nowhere: its tests may talk to its servers.
     let has_sockets = plan.network || plan.place == Place::Namespaces;
     landlock(&plan.rules, has_sockets, least)?;
+    let supervisor = supervisor.filter(|_| plan.place == Place::Namespaces);
     // In a network of the machine's there would be no telling whose a local socket is.
-    let is_apart = plan.place == Place::Namespaces && !plan.network;
-    let sockets = match (has_sockets, connects::hand_over(supervisor.filter(|_| is_apart))?) {
+    let sockets = match (has_sockets, broker::hand_over(supervisor, !plan.network)?) {
         (_, true) => Sockets::Local,
         (true, false) => Sockets::Network,
         (false, false) => Sockets::None,

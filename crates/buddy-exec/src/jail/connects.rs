@@ -1,128 +1,53 @@
 //! Connections of a command, made in its place.
 //!
 //! Neither mounts nor Landlock keep a process from connecting to a local socket whose name it sees, and a filter of system calls does not
-//! see names. So the kernel asks the supervisor about every `connect` of a command that has local sockets, and the supervisor makes the
+//! see names. So the supervisor is asked about every `connect` of a command that has local sockets, and makes the
 //! connection with the command's own socket. It copies the address first and never lets the call itself go on: memory that
 //! was looked at could be changed meanwhile.
 //!
 //! A local socket is reached only if it was made in the network namespace of the command. Any other one belongs to a process outside, wherever
 //! its name is.
 
-use std::fs::{self, File};
-use std::io;
+use std::fs;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddrV4, SocketAddrV6};
-use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::FileExt;
-use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread;
+use std::path::Path;
 
-use buddy_notify::{Listener, Question, ask_about};
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::{FileType, Mode, OFlags, ResolveFlags, fstat, open, openat2};
+use buddy_notify::{Listener, Question};
+use rustix::fs::{FileType, OFlags, fstat};
 use rustix::io::Errno;
 use rustix::net::{SocketAddrUnix, connect, connect_unspec};
 use rustix::process::{Pid, PidfdFlags, PidfdGetfdFlags, pidfd_getfd, pidfd_open};
 
-use super::refusal::{Refusal, SECCOMP, refused};
+use super::caller::Caller;
 use super::socket_list::{SocketFile, SocketList};
-use crate::control::{receive_descriptors, send_descriptors};
 
 /// The longest address that is copied; the kernel's own limit.
 const MAX_ADDRESS: u64 = 128;
 
-/// How many connections may be waited for at once. With more of them the next one holds up the others of the same command.
-const MAX_WAITING: usize = 64;
-
-/// What a thread that makes one connection needs.
-const STACK_BYTES: usize = 256 * 1024;
-
-/// The inner side: has the kernel ask about connections of this process and of all that it starts, and hands over who is asked. Says whether it
-/// does, which takes Linux 5.19.
-pub(super) fn hand_over(supervisor: Option<OwnedFd>) -> Result<bool, Refusal> {
-    let Some((supervisor, sockets)) = supervisor.zip(SocketList::open().ok()) else { return Ok(false) };
-    let Ok(listener) = ask_about(libc::SYS_connect) else { return Ok(false) };
-    // From here on nothing connects unless somebody answers.
-    send_descriptors(&supervisor, &[listener.as_fd(), sockets.as_fd()])
-        .map(|()| true)
-        .map_err(refused(SECCOMP, "hand over the connections of the command"))
-}
-
-/// The outer side: waits for what is handed over, and then answers until nothing of the command is left.
-pub(super) fn serve(inside: UnixStream) -> io::Result<()> {
-    thread::Builder::new()
-        .spawn(move || {
-            let Ok(descriptors) = receive_descriptors(&inside) else { return };
-            drop(inside);
-            let Ok([listener, sockets]) = <[OwnedFd; 2]>::try_from(descriptors) else { return };
-            answer_all(&Arc::new(Broker {
-                listener: listener.into(),
-                inside: sockets.into(),
-                outside: SocketList::open().ok().map(SocketList::from),
-            }));
-        })
-        .map(drop)
-}
-
-struct Broker {
-    listener: Listener,
+/// Makes connections.
+pub(super) struct Connects {
     /// The sockets of the command.
     inside: SocketList,
     /// Those of this process' own namespace; without them none is known to be inside.
     outside: Option<SocketList>,
 }
 
-fn answer_all(broker: &Arc<Broker>) {
-    let waiting = Arc::new(AtomicUsize::new(0));
-    loop {
-        let mut polled = [PollFd::new(&broker.listener, PollFlags::IN)];
-        match poll(&mut polled, None) {
-            Ok(_) | Err(Errno::INTR) => {}
-            Err(_) => return,
-        }
-        let events = polled[0].revents();
-        if !events.contains(PollFlags::IN) {
-            if events.is_empty() {
-                continue;
-            }
-            // Nobody is left who could ask.
-            return;
-        }
-        let Ok(question) = broker.listener.receive() else { continue };
-        if waiting.load(Ordering::Relaxed) >= MAX_WAITING {
-            broker.settle(&question);
-            continue;
-        }
-        waiting.fetch_add(1, Ordering::Relaxed);
-        let (own, count) = (Arc::clone(broker), Arc::clone(&waiting));
-        let started = thread::Builder::new().stack_size(STACK_BYTES).spawn(move || {
-            own.settle(&question);
-            count.fetch_sub(1, Ordering::Relaxed);
-        });
-        if started.is_err() {
-            waiting.fetch_sub(1, Ordering::Relaxed);
-            broker.settle(&question);
-        }
-    }
-}
-
-impl Broker {
-    fn settle(&self, question: &Question) {
-        let outcome = self.connect(question).map(|()| 0).map_err(Errno::raw_os_error);
-        // Who asked may be gone.
-        let _ = self.listener.answer(question, outcome);
+impl Connects {
+    /// For commands in the namespace that a list is of.
+    pub(super) fn new(inside: OwnedFd) -> Self {
+        Self { inside: inside.into(), outside: SocketList::open().ok().map(SocketList::from) }
     }
 
-    fn connect(&self, question: &Question) -> Result<(), Errno> {
+    /// Makes the connection that was asked about.
+    pub(super) fn settle(&self, listener: &Listener, question: &Question) -> Result<(), Errno> {
         let [descriptor, at, length, ..] = question.arguments;
-        let address = copy_address(question.thread, at, length)?;
-        let socket = borrow_socket(question.thread, descriptor)?;
         let caller = Caller::of(question.thread)?;
+        let address = copy_address(&caller, at, length)?;
+        let socket = borrow_socket(question.thread, descriptor)?;
         // All of the above was read by the number of a thread, which another one could have by now.
-        if !self.listener.is_waiting(question) {
+        if !listener.is_waiting(question) {
             return Err(Errno::SRCH);
         }
         match Address::of(&address)? {
@@ -141,42 +66,19 @@ impl Broker {
 
     /// The file of a local socket that was made inside. It stays the same one, whatever its name leads to meanwhile.
     fn find(&self, caller: &Caller, path: &Path) -> Result<OwnedFd, Errno> {
-        let path = caller.directory.join(path);
-        let below = path.strip_prefix("/").unwrap_or(&path);
-        let flags = OFlags::PATH | OFlags::CLOEXEC;
-        let resolve = ResolveFlags::IN_ROOT | ResolveFlags::NO_MAGICLINKS;
-        let file = openat2(&caller.root, below, flags, Mode::empty(), resolve)?;
+        let file = caller.open(&caller.directory()?.join(path), OFlags::PATH)?;
         let found = fstat(&file)?;
         if FileType::from_raw_mode(found.st_mode) != FileType::Socket {
             return Err(Errno::CONNREFUSED);
         }
         let number = u32::try_from(found.st_ino & u64::from(u32::MAX)).unwrap_or_default();
-        let listed = SocketFile { number, device: device_of(&file, &caller.mounts).ok_or(Errno::ACCESS)? };
+        let listed = SocketFile { number, device: device_of(&file, &caller.mounts()?).ok_or(Errno::ACCESS)? };
         let outside = self.outside.as_ref().ok_or(Errno::ACCESS)?;
         // Only half of the number is listed, so one that could be somebody else's is.
         if outside.has(listed).map_err(|_| Errno::ACCESS)? {
             return Err(Errno::ACCESS);
         }
         if self.inside.has(listed).map_err(|_| Errno::ACCESS)? { Ok(file) } else { Err(Errno::CONNREFUSED) }
-    }
-}
-
-/// Where a thread is, as far as names are concerned.
-struct Caller {
-    root: OwnedFd,
-    directory: PathBuf,
-    mounts: String,
-}
-
-impl Caller {
-    fn of(thread: i32) -> Result<Self, Errno> {
-        let place = |name: &str| format!("/proc/{thread}/{name}");
-        let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        Ok(Self {
-            root: open(place("root"), flags, Mode::empty())?,
-            directory: fs::read_link(place("cwd")).map_err(|_| Errno::ACCESS)?,
-            mounts: fs::read_to_string(place("mountinfo")).map_err(|_| Errno::ACCESS)?,
-        })
     }
 }
 
@@ -190,16 +92,15 @@ fn device_of(file: &OwnedFd, mounts: &str) -> Option<u32> {
     Some((major.parse::<u32>().ok()? << 20) | minor.parse::<u32>().ok()?)
 }
 
-fn copy_address(thread: i32, at: u64, length: u64) -> Result<Vec<u8>, Errno> {
+fn copy_address(caller: &Caller, at: u64, length: u64) -> Result<Vec<u8>, Errno> {
     // The kernel takes a number of 32 bits.
     let length = length & u64::from(u32::MAX);
     if length > MAX_ADDRESS {
         return Err(Errno::INVAL);
     }
-    let mut address = vec![0; usize::try_from(length).map_err(|_| Errno::INVAL)?];
-    let memory = File::open(format!("/proc/{thread}/mem")).map_err(|_| Errno::ACCESS)?;
-    memory.read_exact_at(&mut address, at).map_err(|_| Errno::FAULT)?;
-    Ok(address)
+    let length = usize::try_from(length).map_err(|_| Errno::INVAL)?;
+    let address = caller.copy(at, length)?;
+    if address.len() == length { Ok(address) } else { Err(Errno::FAULT) }
 }
 
 /// The socket of the caller, under a number of this process.
@@ -226,7 +127,7 @@ impl<'a> Address<'a> {
     fn of(bytes: &'a [u8]) -> Result<Self, Errno> {
         let part = |at: usize, length: usize| bytes.get(at..at + length).ok_or(Errno::INVAL);
         let port = || Ok::<u16, Errno>(u16::from_be_bytes(part(2, 2)?.try_into().map_err(|_| Errno::INVAL)?));
-        let word = |at| Ok::<[u8; 4], Errno>(part(at, 4)?.try_into().map_err(|_| Errno::INVAL)?);
+        let word = |at| -> Result<[u8; 4], Errno> { part(at, 4)?.try_into().map_err(|_| Errno::INVAL) };
         match i32::from(u16::from_ne_bytes(part(0, 2)?.try_into().map_err(|_| Errno::INVAL)?)) {
             libc::AF_UNSPEC => Ok(Self::None),
             libc::AF_INET => Ok(Self::V4(SocketAddrV4::new(Ipv4Addr::from(word(4)?), port()?))),

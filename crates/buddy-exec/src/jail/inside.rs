@@ -45,7 +45,7 @@ fn run() -> io::Result<()> {
     dup2_stdin(&streams.stdin)?;
     let entered = way_out::open(&plan, streams.way_out.take())
         .map_err(Word::Refused)
-        .and_then(|()| enter(&plan, streams.connects.take()));
+        .and_then(|()| enter(&plan, streams.broker.take()));
     let word = match entered {
         Ok(()) => Word::Confined,
         Err(word) => word,
@@ -79,20 +79,20 @@ fn close_others() -> io::Result<()> {
     Ok(())
 }
 
-/// What the command reads and where its errors go; its output is ours. And where its connections are handed out, and its way out, if it has
+/// What the command reads and where its errors go; its output is ours. And where its calls are handed over that somebody is asked about, and its way out, if it has
 /// one.
 struct Streams {
     stdin: OwnedFd,
     stderr: OwnedFd,
-    connects: Option<OwnedFd>,
+    broker: Option<OwnedFd>,
     way_out: Option<OwnedFd>,
 }
 
 fn receive_streams(control: &UnixStream) -> io::Result<Streams> {
     let mut received = control::receive_descriptors(control)?.into_iter();
     match (received.next(), received.next(), received.next()) {
-        (Some(stdin), Some(stderr), connects) => {
-            Ok(Streams { stdin, stderr, connects, way_out: received.next() })
+        (Some(stdin), Some(stderr), broker) => {
+            Ok(Streams { stdin, stderr, broker, way_out: received.next() })
         }
         _ => Err(io::ErrorKind::InvalidData.into()),
     }
@@ -108,7 +108,7 @@ fn receive_plan(control: &mut UnixStream) -> io::Result<Plan> {
 }
 
 /// Goes into the directory and then behind all walls.
-fn enter(plan: &Plan, connects: Option<OwnedFd>) -> Result<(), Word> {
+fn enter(plan: &Plan, broker: Option<OwnedFd>) -> Result<(), Word> {
     if !plan.overlays.is_empty() {
         overlays::put(&plan.overlays, &plan.over).map_err(Word::Refused)?;
     }
@@ -127,7 +127,7 @@ fn enter(plan: &Plan, connects: Option<OwnedFd>) -> Result<(), Word> {
             terminal::take(io::stdin()).map_err(|error| Word::NotStarted(error.into()))?;
         }
     }
-    confine(plan, connects).map_err(Word::Refused)
+    confine(plan, broker).map_err(Word::Refused)
 }
 
 /// The name of the namespace of mounts that this process is in. Empty if it cannot be told, which then does

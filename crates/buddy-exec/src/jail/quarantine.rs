@@ -40,6 +40,13 @@ pub enum SweepNote {
     Moved(Moved),
     /// A directory was not searched.
     Unseen(Unseen),
+    /// A file was not changed.
+    Kept {
+        /// Which one.
+        path: PathBuf,
+        /// Why: what follows "because".
+        why: String,
+    },
 }
 
 impl SweepNote {
@@ -47,7 +54,7 @@ impl SweepNote {
     pub fn moved(&self) -> Option<&Moved> {
         match self {
             Self::Moved(moved) => Some(moved),
-            Self::Unseen(_) => None,
+            Self::Unseen(_) | Self::Kept { .. } => None,
         }
     }
 }
@@ -57,6 +64,7 @@ impl fmt::Display for SweepNote {
         match self {
             Self::Moved(moved) => moved.fmt(f),
             Self::Unseen(unseen) => unseen.fmt(f),
+            Self::Kept { path, why } => write!(f, "buddy left `{}` as it was, because {why}", path.display()),
         }
     }
 }

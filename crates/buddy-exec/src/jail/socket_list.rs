@@ -1,4 +1,4 @@
-//! Which local sockets stand at which files, as the kernel lists them for one network namespace.
+//! The files of local sockets, as the kernel lists them for one network namespace.
 
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -19,7 +19,7 @@ const SHOW_FILE: u32 = 2;
 /// The attribute that has the file of a socket.
 const FILE: u16 = 1;
 
-/// Where the attributes of one socket begin, behind two headers.
+/// The length of a message header, and the offset of the attributes of one socket.
 const HEADER: usize = 16;
 const ATTRIBUTES_AT: usize = 32;
 

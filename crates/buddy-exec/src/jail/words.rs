@@ -1,6 +1,6 @@
 //! The protocol between the supervisor and the process inside the jail: JSON lines over a socket pair.
 //!
-//! Down goes one byte with descriptors (the command's standard input and standard error, where its connections are handed out, and its way
+//! Down goes one byte with descriptors (the command's standard input and standard error, where calls are handed over that somebody is asked about, and its way
 //! out), then one [`Plan`]. Up come
 //! [`Word`]s. Nothing of it stands on a command line or in an environment, where other processes could read it.
 

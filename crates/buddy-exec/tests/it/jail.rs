@@ -4,6 +4,7 @@ mod caches;
 pub(crate) mod cell;
 mod escapes;
 mod files;
+mod git_settings;
 mod light;
 mod local_sockets;
 mod network;

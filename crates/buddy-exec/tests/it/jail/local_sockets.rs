@@ -113,7 +113,7 @@ async fn no_socket_of_a_process_outside_is_reached() {
             format!("/proc/self/root{outside}"),
             format!("/proc/1/root{outside}"),
         ]);
-        names.extend([format!("/proc/self/cwd/inside"), cell.ws("inside").display().to_string()]);
+        names.extend(["/proc/self/cwd/inside".to_owned(), cell.ws("inside").display().to_string()]);
         for network in [false, true] {
             let bounds = Bounds { network, ..cell.bounds() };
             let script = format!("cp -al inside copied; mv link moved; {}", reach(&names));
